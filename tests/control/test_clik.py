@@ -90,9 +90,7 @@ def test_the_posture_moves_the_joints_but_not_the_task():
 
 
 def test_limits_hold_position_and_speed():
-    clik = ClosedLoopInverseKinematics(
-        position, jacobian, gain=50.0, lower=[-1.0] * 3, upper=[1.0] * 3, max_velocity=0.5
-    )
+    clik = ClosedLoopInverseKinematics(position, jacobian, gain=50.0, limits=([-1.0] * 3, [1.0] * 3), max_velocity=0.5)
     q = np.array([0.9, 0.9, 0.9])
     dq = clik.velocity(q, [-0.5, -0.5])
     assert np.abs(dq).max() == pytest.approx(0.5)
@@ -115,6 +113,6 @@ def test_shapes_that_do_not_fit_are_named():
     with pytest.raises(ControlError, match="Jacobian has shape"):
         ClosedLoopInverseKinematics(position, lambda q: np.zeros((3, 3))).velocity(q, [0.0, 0.0])
     with pytest.raises(ControlError, match="is above upper"):
-        ClosedLoopInverseKinematics(position, jacobian, lower=[1.0], upper=[0.0])
+        ClosedLoopInverseKinematics(position, jacobian, limits=([1.0], [0.0]))
     with pytest.raises(ControlError, match="must be at least 0"):
         ClosedLoopInverseKinematics(position, jacobian, gain=-1.0)

@@ -20,8 +20,8 @@ from pliant.laws import (
     PreslidingFriction,
     QbMove,
 )
-from pliant.model import DeviceSpec, Interface, JointInterface, PluginManager, Robot, step_sizes
-from pliant.model.check import preset_reach, propose_timestep, stable_timestep
+from pliant.model import DeviceSpec, Interface, JointInterface, PluginManager, Robot
+from pliant.model.check import preset_reach, propose_timestep, stable_timestep, step_sizes
 
 pytestmark = pytest.mark.quick
 

@@ -23,7 +23,6 @@ import shutil
 import stat
 import sys
 import tempfile
-import threading
 import types
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -34,6 +33,7 @@ import numpy as np
 from pliant.base import shipped
 from pliant.base.compiling import follow_numba
 from pliant.base.errors import LawError
+from pliant.base.replacing import replacing
 
 __all__ = [
     "CodeFiles",
@@ -197,16 +197,12 @@ def _read(path: Path) -> bytes | None:
 
 def _write(path: Path, data: bytes) -> None:
     """Write a file so that another process sees the old one or the whole new one; raises OSError."""
-    scratch = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
-    try:
-        with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(data)
-        scratch.replace(path)
-        _told.discard(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            scratch.unlink()
-        raise
+    with (
+        replacing(path) as beside,
+        os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file,
+    ):
+        file.write(data)
+    _told.discard(path)
 
 
 _told: set[Path] = set()

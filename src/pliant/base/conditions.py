@@ -10,9 +10,10 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.errors import PliantError
+from pliant.base.numerics import Array
 
 __all__ = [
     "MIN_DEPTH",
@@ -28,7 +29,6 @@ __all__ = [
     "whole_number",
 ]
 
-Array = NDArray[np.float64]
 
 MIN_DEPTH = 1e-6
 """Smallest depth that counts as in front of the camera [m]; below it 1/Z leaves the range of any control."""  # assumed

@@ -1,15 +1,46 @@
-"""Matrix exponential and cubic splines for small problems, so that running a robot needs no package but NumPy."""
+"""Constants, checks of numbers, matrix exponential and cubic splines, so that running a robot needs no package but
+NumPy."""
 
 from __future__ import annotations
+
+import math
+import sys
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["CubicSpline", "matrix_exponential"]
+__all__ = [
+    "DEGREE",
+    "DEGREES",
+    "GRAVITY",
+    "Array",
+    "CubicSpline",
+    "is_finite_number",
+    "is_number",
+    "matrix_exponential",
+]
 
 Array = NDArray[np.float64]
+"""Array of floating-point numbers in double precision."""
+DEGREE = math.pi / 180.0
+"""One degree [rad]."""
+DEGREES = 180.0 / math.pi
+"""One radian [degrees]."""
+GRAVITY = 9.81
+"""Acceleration of gravity, as in MuJoCo's default [m/s^2]."""
 
 _TERMS = 18  # of the series: below a norm of 1/2 the remainder is less than 1e-22
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Return whether a value is a real number of Python or NumPy, and no truth value."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def is_finite_number(value: Any) -> TypeGuard[float]:
+    """Return whether a value is a real number of Python or NumPy that is finite in double precision."""
+    return is_number(value) and abs(value) <= sys.float_info.max
 
 
 def matrix_exponential(A: ArrayLike) -> Array:

@@ -7,7 +7,9 @@ Poses ``X_AB`` are 4x4 homogeneous matrices that map coordinates in B to coordin
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from pliant.base.numerics import Array
 
 __all__ = [
     "adjoint",
@@ -27,8 +29,6 @@ __all__ = [
     "transport_wrench",
     "vee",
 ]
-
-Array = NDArray[np.float64]
 
 
 def hat(v: ArrayLike) -> Array:

@@ -8,9 +8,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from pliant.base.wing import offers
-from pliant.cli.options import Debug, Imports, Json, Packages, Settings, Source, Timestep, import_modules, load_robot
+from pliant.cli.checks import refuse_unused
+from pliant.cli.options import NO_SETTINGS, Debug, Json, RobotOptions, Source, Timestep, import_modules
 from pliant.cli.output import counted, emit, make_console, plain, print_table
-from pliant.cli.simulating import refuse_unused
 
 __all__ = ["check"]
 
@@ -18,15 +18,13 @@ __all__ = ["check"]
 def check(
     source: Source,
     *,
-    set: Settings = [],
+    robot: RobotOptions = NO_SETTINGS,
     manager: Annotated[Path | None, Parameter(help="The toolbox's plugin manager file (YAML).")] = None,
     timestep: Timestep = None,
     simulate: Annotated[
         bool,
         Parameter(negative=(), help="Also simulate a parallel robot and compare it with its statics and with theory."),
     ] = False,
-    package_path: Packages = [],
-    import_: Imports = [],
     json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -34,11 +32,11 @@ def check(
 
     Prints all findings together. The exit code is 3 if one of them is an error.
     """
-    import_modules(import_)
-    robot = load_robot(source, set, timestep, package_path, manager)
-    problems = robot.check()
+    import_modules(robot.import_)
+    loaded = robot.load(source, timestep, manager)
+    problems = loaded.check()
     if simulate:
-        found = [offer.load()(robot) for offer in offers("comparisons")]
+        found = [offer.load()(loaded) for offer in offers("comparisons")]
         refuse_unused(
             all(one is None for one in found), "--simulate", "a robot with a theory, such as a parallel robot"
         )
@@ -61,7 +59,7 @@ def check(
                     }
                     for p in problems
                 ],
-                "notes": robot.notes,
+                "notes": loaded.notes,
             }
         )
         return 3 if errors else 0
@@ -73,7 +71,7 @@ def check(
     for p in problems:
         hint = f"\n[dim]{plain(p.hint)}[/dim]" if p.hint else ""
         table.add_row(f"[{style[p.severity]}]{p.severity}[/]", p.subject, plain(p.message) + hint)
-    for note in robot.notes:
+    for note in loaded.notes:
         table.add_row("[dim]note[/dim]", "", plain(note))
     print_table(console, table, prose=True)
     warnings = sum(p.severity == "warning" for p in problems)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,22 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from pliant.base.errors import PliantError
+from pliant.cli.checks import check_figure, refuse_unused
+from pliant.cli.films import NO_FILM, Film, film_as_dict, say_film
 from pliant.cli.messages import say_error
-from pliant.cli.options import (
-    Debug,
-    Imports,
-    Json,
-    Packages,
-    References,
-    Scenarios,
-    Settings,
-    assignments,
-    import_modules,
-    load_robot,
-)
+from pliant.cli.options import NO_INPUTS, NO_SETTINGS, Debug, Inputs, Json, RobotOptions, import_modules, load_robot
 from pliant.cli.output import emit, make_console, number, plain, print_table
 from pliant.cli.progress import Bar
-from pliant.cli.simulating import check_figure, film_as_dict, film_options, refuse_unused, say_film
 
 if TYPE_CHECKING:
     import mujoco
@@ -65,32 +55,47 @@ class _Side:
         return Path(self.source).suffix.lower() in RECORDINGS
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairOptions:
+    """What tells the two apart."""
+
+    set_a: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = ()
+    """As --set, for the first."""
+    set_b: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = ()
+    """As --set, for the second."""
+    names: str | None = None
+    """Names of the two in the table and the figure, such as soft,stiff."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatedOptions:
+    """How robots are simulated."""
+
+    duration: float | None = None
+    """Seconds to simulate robots; default 2."""
+    timestep: float | None = None
+    """Time step of robots [s]."""
+    seed: int = 0
+    """Seed of all randomness of robots."""
+
+    @property
+    def length(self) -> float:
+        """Simulated time [s]."""
+        return DURATION if self.duration is None else self.duration
+
+
 def compare(
     first: Annotated[str, Parameter(help="A recording (.mcap) or a robot.")],
     second: Annotated[str, Parameter(help="A recording (.mcap) or a robot.")],
     *,
-    set: Settings = [],
-    set_a: Annotated[list[str], Parameter(negative=(), consume_multiple=False, help="As --set, for the first.")] = [],
-    set_b: Annotated[list[str], Parameter(negative=(), consume_multiple=False, help="As --set, for the second.")] = [],
-    reference: References = [],
-    command: Annotated[Path | None, Parameter(help="Table of commands over time of both robots.")] = None,
-    scenario: Scenarios = None,
-    duration: Annotated[float | None, Parameter(help="Seconds to simulate robots; default 2.")] = None,
-    timestep: Annotated[float | None, Parameter(help="Time step of robots [s].")] = None,
-    seed: Annotated[int, Parameter(help="Seed of all randomness of robots.")] = 0,
-    names: Annotated[
-        str | None, Parameter(help="Names of the two in the table and the figure, such as soft,stiff.")
-    ] = None,
+    robot: RobotOptions = NO_SETTINGS,
+    inputs: Inputs = NO_INPUTS,
+    pair: PairOptions = PairOptions(),
+    simulated: SimulatedOptions = SimulatedOptions(),
     plot: Annotated[Path | None, Parameter(help="Draw both in one figure (.png, .svg, .pdf).")] = None,
-    video: Annotated[Path | None, Parameter(help="Film both side by side (.mp4, .gif).")] = None,
-    video_size: Annotated[str | None, Parameter(help="Width and height of each scene; default 480x480.")] = None,
-    video_fps: Annotated[float | None, Parameter(help="Frames per second of the film; default 25.")] = None,
-    video_speed: Annotated[float | None, Parameter(help="Simulated seconds per second of the film; default 1.")] = None,
-    video_camera: Annotated[
-        str | None, Parameter(help="Camera of the film: a name, or AZIMUTH,ELEVATION[,DISTANCE] [degrees, m].")
-    ] = None,
-    package_path: Packages = [],
-    import_: Imports = [],
+    film: Film = NO_FILM,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -100,42 +105,40 @@ def compare(
     signals of a device with equal values are printed once. A difference is not an error: the exit code is 0.
     `pliant replay --compare` checks whether two recordings are equal.
     """
-    import_modules(import_)
-    first_name, second_name = _names(names, first, second, set_a, set_b)
+    import_modules(robot.import_)
+    first_name, second_name = _names(pair, first, second)
     sides = (
-        _Side(source=first, settings=[*set, *set_a], name=first_name),
-        _Side(source=second, settings=[*set, *set_b], name=second_name),
+        _Side(source=first, settings=[*robot.set, *pair.set_a], name=first_name),
+        _Side(source=second, settings=[*robot.set, *pair.set_b], name=second_name),
     )
-    _refuse(sides, set, set_a, set_b, reference, command, scenario, duration, timestep)
+    _refuse(sides, robot, pair, inputs, simulated)
     if plot is not None:
         check_figure(plot, "--plot")
-    if video is not None and video_size is None:
-        video_size = "480x480"
-    film = _Film.of(video, film_options(video, video_size, video_fps, video_speed, video_camera))
+    pictures = _Film.of(film.video, film.looks("480x480"))
     console = make_console(quiet=json)
-    constants = assignments(reference, "--reference")
+    inputs.constants()  # refused before robots are loaded
     from pliant.recording import read_recording
     from pliant.recording.comparison import differences, plot_comparison
 
-    length = DURATION if duration is None else duration
-    runs = [None if side.recorded else _load(side, console, timestep, length, package_path) for side in sides]
+    runs = [None if side.recorded else _load(side, simulated, robot.package_path) for side in sides]
     _refuse_strangers(sides, runs)
-    if film is not None:
-        film.open([_model(side, run) for side, run in zip(sides, runs, strict=True)])
+    if pictures is not None:
+        pictures.open([_model(side, run) for side, run in zip(sides, runs, strict=True)])
     with tempfile.TemporaryDirectory(prefix="pliant-") as scratch:
         recordings: list[Recording] = []
         for k, (side, run) in enumerate(zip(sides, runs, strict=True)):
             path = Path(side.source)
             if run is not None:
                 path = Path(scratch) / f"{k}.mcap"
-                track = None if film is None else film.track(k)
-                _simulate(side, run, path, console, constants, command, scenario, length, seed, json, track)
+                track = None if pictures is None else pictures.track(k)
+                bar = Bar(console, f"simulating {side.name}", "s", shown=not json)
+                _simulate(run, path, inputs, simulated, track, bar)
             recordings.append(read_recording(path))
         one, two = recordings
         found = differences(one, two)
         if plot is not None:
             plot_comparison(one, two, plot, names=(sides[0].name, sides[1].name))
-        filmed = None if film is None else film.write(recordings, sides, console, quiet=json)
+        filmed = None if pictures is None else pictures.write(recordings, sides, console, quiet=json)
         code = 0 if filmed is None or not filmed.fault else 1
         if json:
             emit(
@@ -160,27 +163,21 @@ def compare(
     return code
 
 
-def _names(text: str | None, first: str, second: str, own_a: list[str], own_b: list[str]) -> tuple[str, str]:
+def _names(pair: PairOptions, first: str, second: str) -> tuple[str, str]:
     """Return what the two are called: as asked, by their sources, or by the settings in which they differ."""
-    if text is not None:
-        parts = [part.strip() for part in text.split(",")]
+    if pair.names is not None:
+        parts = [part.strip() for part in pair.names.split(",")]
         if len(parts) != 2 or not all(parts):
-            raise PliantError(f"--names is {text!r}; must be two names with a comma, such as soft,stiff", field="names")
+            raise PliantError(
+                f"--names is {pair.names!r}; must be two names with a comma, such as soft,stiff", field="names"
+            )
         return parts[0], parts[1]
-    one, two = (f"{Path(s).stem} {', '.join(own)}".strip() for s, own in ((first, own_a), (second, own_b)))
+    one, two = (f"{Path(s).stem} {', '.join(own)}".strip() for s, own in ((first, pair.set_a), (second, pair.set_b)))
     return (one, two) if one != two else (f"{one} (first)", f"{two} (second)")
 
 
 def _refuse(
-    sides: tuple[_Side, _Side],
-    both: list[str],
-    own_a: list[str],
-    own_b: list[str],
-    reference: list[str],
-    command: Path | None,
-    scenario: str | None,
-    duration: float | None,
-    timestep: float | None,
+    sides: tuple[_Side, _Side], robot: RobotOptions, pair: PairOptions, inputs: Inputs, simulated: SimulatedOptions
 ) -> None:
     """Refuse options that have no effect on recordings, and files that do not exist."""
     import math
@@ -189,13 +186,15 @@ def _refuse(
 
     recorded = [side.recorded for side in sides]
     for given, option in (
-        (both, "--set"), (reference, "--reference"), (command, "--command"), (scenario, "--scenario"),
-        (duration is not None, "--duration"), (timestep is not None, "--timestep"),
+        (robot.set, "--set"), (inputs.reference, "--reference"), (inputs.command, "--command"),
+        (inputs.scenario, "--scenario"), (simulated.duration is not None, "--duration"),
+        (simulated.timestep is not None, "--timestep"),
     ):  # fmt: skip
         refuse_unused(all(recorded) and bool(given), option, "a robot: both are recordings")
-    refuse_unused(recorded[0] and bool(own_a), "--set-a", "a robot: the first is a recording")
-    refuse_unused(recorded[1] and bool(own_b), "--set-b", "a robot: the second is a recording")
-    if duration is not None and not (math.isfinite(duration) and 0.0 < duration <= 1e6):
+    refuse_unused(recorded[0] and bool(pair.set_a), "--set-a", "a robot: the first is a recording")
+    refuse_unused(recorded[1] and bool(pair.set_b), "--set-b", "a robot: the second is a recording")
+    duration = simulated.length
+    if not (math.isfinite(duration) and 0.0 < duration <= 1e6):
         raise PliantError(f"--duration is {duration:g} s; must be > 0 and <= 1e6", field="duration")
     for side in sides:
         path = Path(side.source)
@@ -223,12 +222,12 @@ class _Run:
     """Samples of each joint a second [Hz]."""
 
 
-def _load(side: _Side, console: Console, timestep: float | None, duration: float, packages: list[Path]) -> _Run:
+def _load(side: _Side, simulated: SimulatedOptions, packages: Sequence[Path]) -> _Run:
     """Load a robot, with joints that are sampled often enough to show how they swing."""
     from pliant.devices import make_devices
 
-    robot = load_robot(side.source, side.settings, timestep, packages)
-    period = max(1, round(min(1e-2, max(1e-3, duration / SAMPLES)) / robot.timestep)) * robot.timestep
+    robot = load_robot(side.source, side.settings, simulated.timestep, packages)
+    period = max(1, round(min(1e-2, max(1e-3, simulated.length / SAMPLES)) / robot.timestep)) * robot.timestep
     return _Run(robot=robot, devices=make_devices(robot, joint_sample_period=period), rate=round(1.0 / period, 6))
 
 
@@ -333,17 +332,12 @@ def _refuse_strangers(sides: tuple[_Side, _Side], runs: list[_Run | None]) -> No
 
 
 def _simulate(
-    side: _Side,
     run: _Run,
     path: Path,
-    console: Console,
-    constants: Mapping[str, str],
-    command: Path | None,
-    scenario: str | None,
-    duration: float,
-    seed: int,
-    quiet: bool,
+    inputs: Inputs,
+    simulated: SimulatedOptions,
     track: PoseTrack | None,
+    bar: Bar,
 ) -> None:
     """Run a robot, record it, and keep its poses for a film."""
     from pliant.cli.run import put_constants
@@ -351,22 +345,23 @@ def _simulate(
     from pliant.recording import Recorder
     from pliant.simulation import Simulation, find_scenario, read_commands, read_scenario_file
 
-    table = None if command is None else read_commands(command)
+    table = None if inputs.command is None else read_commands(inputs.command)
+    scenario = inputs.scenario
     events = None if scenario is None else read_scenario_file(scenario)
     engine = MujocoEngine(run.robot)
     if scenario is not None and events is None:
         events = find_scenario(scenario, {device.name: device for device in run.devices}, engine)
     watchers = [] if track is None else [track.watch(engine.model, engine.data)]
     with (
-        Simulation(engine, run.devices, watchers, recorder=Recorder(path), seed=seed) as simulation,
-        Bar(console, f"simulating {side.name}", "s", shown=not quiet) as bar,
+        Simulation(engine, run.devices, watchers, recorder=Recorder(path), seed=simulated.seed) as simulation,
+        bar,
     ):
         if table is not None:
             simulation.play(table)
         if events is not None:
             events.install(simulation)
-        put_constants(simulation, constants)
-        simulation.run(duration, lambda p: bar(p.done, p.total))
+        put_constants(simulation, inputs.constants())
+        simulation.run(simulated.length, lambda p: bar(p.done, p.total))
 
 
 def _print(console: Console, found: list[RunDifference], sides: tuple[_Side, _Side]) -> None:

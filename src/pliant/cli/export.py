@@ -9,9 +9,9 @@ from cyclopts import Parameter
 
 from pliant.base.errors import PliantError, nearest
 from pliant.base.wing import offer, offers
-from pliant.cli.options import Debug, Imports, Json, Packages, Settings, import_modules, load_robot
+from pliant.cli.checks import refuse_unused
+from pliant.cli.options import NO_SETTINGS, Debug, Json, RobotOptions, import_modules
 from pliant.cli.output import make_console
-from pliant.cli.simulating import refuse_unused
 
 if TYPE_CHECKING:
     from pliant.model import Robot
@@ -34,9 +34,7 @@ def export(
     ] = None,
     namespace: Annotated[str | None, Parameter(help="For bag: prefix of the topics; default: the robot's.")] = None,
     overwrite: Annotated[bool, Parameter(negative=(), help="Replace existing files.")] = False,
-    set: Settings = [],
-    package_path: Packages = [],
-    import_: Imports = [],
+    robot: RobotOptions = NO_SETTINGS,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -45,10 +43,10 @@ def export(
     A URDF has meshes, limits, transmissions, ros2_control tags and the toolbox's plugin tags. A bag has the topics of
     the bridges.
     """
-    import_modules(import_)
+    import_modules(robot.import_)
     exporter = offer("exports", format)
     if exporter is not None:
-        for option, given in (("--package", package), ("--set", set), ("--package-path", package_path)):
+        for option, given in (("--package", package), ("--set", robot.set), ("--package-path", robot.package_path)):
             refuse_unused(bool(given), option, "the format urdf or mjcf")
         write = exporter.load()
         return write(Path(source), output, namespace=namespace or "", overwrite=overwrite, json=json)
@@ -58,12 +56,12 @@ def export(
     of_recordings = "the format " + " or ".join(found.key for found in offers("exports"))
     refuse_unused(namespace is not None, "--namespace", of_recordings)
     refuse_unused(json, "--json", of_recordings)
-    robot = load_robot(source, set, None, package_path)
+    loaded = robot.load(source)
     if format == "mjcf":
         refuse_unused(package is not None, "--package", "the format urdf")
-        _write_mjcf(robot, output, overwrite)
+        _write_mjcf(loaded, output, overwrite)
     else:
-        _write_urdf(robot, output, package, overwrite)
+        _write_urdf(loaded, output, package, overwrite)
     return 0
 
 

@@ -24,7 +24,7 @@ def list_(
     name: Annotated[str | None, Parameter(help="A robot, experiment, bridge or law; its options are listed.")] = None,
     /,
     *,
-    import_: Imports = [],
+    import_: Imports = (),
     json: Json = False,
     debug: Debug = False,
 ) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,11 +16,15 @@ if TYPE_CHECKING:
     from pliant.simulation import Bridge, Replay
 
 __all__ = [
+    "NO_INPUTS",
+    "NO_SETTINGS",
     "Debug",
     "Imports",
+    "Inputs",
     "Json",
     "Packages",
     "References",
+    "RobotOptions",
     "Scenarios",
     "Seed",
     "Settings",
@@ -39,21 +44,23 @@ Seed = Annotated[int, Parameter(help="Seed of all randomness.")]
 Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON object instead of tables.")]
 Debug = Annotated[bool, Parameter(name="--debug", negative=(), help="Show the traceback of an error.")]
 Settings = Annotated[
-    list[str],
+    tuple[str, ...],
     Parameter(
         name="--set",
         help="Set a parameter, PATH=VALUE, such as elbow.k1=0.002 or option.timestep=0.0005; may be repeated.",
         negative=(),
         consume_multiple=False,
+        show_default=False,
     ),
 ]
 References = Annotated[
-    list[str],
+    tuple[str, ...],
     Parameter(
         name="--reference",
         alias="-r",
         negative=(),
         consume_multiple=False,
+        show_default=False,
         help="Constant command from t = 0, DEVICE/COMMAND=VALUE; several numbers with commas; may be repeated.",
     ),
 ]
@@ -65,22 +72,61 @@ Scenarios = Annotated[
     ),
 ]
 Imports = Annotated[
-    list[str],
+    tuple[str, ...],
     Parameter(
         name="--import",
         negative=(),
         consume_multiple=False,
+        show_default=False,
         help="Python file or module with laws, robots or experiments of your own; may be repeated.",
     ),
 ]
 Packages = Annotated[
-    list[Path],
+    tuple[Path, ...],
     Parameter(
-        name="--package-path", negative=(), consume_multiple=False, help="Folder with ROS packages; may be repeated."
+        name="--package-path",
+        negative=(),
+        consume_multiple=False,
+        show_default=False,
+        help="Folder with ROS packages; may be repeated.",
     ),
 ]
 
 FORMS = {"--reference": "JOINT/COMMAND=VALUE", "--column": "QUANTITY=COLUMN", "--unit": "QUANTITY=UNIT"}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RobotOptions:
+    """How a robot is found and changed."""
+
+    set: Settings = ()
+    package_path: Packages = ()
+    import_: Imports = ()
+
+    def load(self, source: str, timestep: float | None = None, manager: Path | None = None) -> Robot:
+        """Load a robot; modules of the user are imported before, by `import_modules`."""
+        return load_robot(source, self.set, timestep, self.package_path, manager)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """Commands and events of a simulation."""
+
+    command: Annotated[
+        Path | None, Parameter(help="Table of commands over time: CSV, NPZ, YAML, JSON or a ROS bag.")
+    ] = None
+    reference: References = ()
+    scenario: Scenarios = None
+
+    def constants(self) -> dict[str, str]:
+        """Return the constant commands, DEVICE/COMMAND -> value."""
+        return assignments(self.reference, "--reference")
+
+
+NO_SETTINGS = RobotOptions()
+NO_INPUTS = Inputs()
 
 
 def option_name(field: str) -> str:
@@ -88,7 +134,7 @@ def option_name(field: str) -> str:
     return "--" + field.replace("_", "-")
 
 
-def assignments(items: list[str], option: str = "--set") -> dict[str, str]:
+def assignments(items: Iterable[str], option: str = "--set") -> dict[str, str]:
     out: dict[str, str] = {}
     for item in items:
         path, eq, value = item.partition("=")
@@ -101,7 +147,7 @@ def assignments(items: list[str], option: str = "--set") -> dict[str, str]:
     return out
 
 
-def import_modules(names: list[str]) -> None:
+def import_modules(names: Sequence[str]) -> None:
     if names:
         from pliant.base.plugins import import_user_module
 
@@ -119,14 +165,20 @@ def check_bridges(texts: Sequence[str]) -> None:
 
 
 def load_robot(
-    source: str, settings: list[str], timestep: float | None, packages: list[Path], manager: Path | None = None
+    source: str,
+    settings: Sequence[str],
+    timestep: float | None,
+    packages: Sequence[Path],
+    manager: Path | None = None,
 ) -> Robot:
     from pliant.robots.loading import load_with_settings
 
     for folder in packages:
         if not folder.is_dir():
             raise PliantError("--package-path: the folder does not exist", file=folder, field="package-path")
-    return load_with_settings(source, assignments(settings), timestep=timestep, manager=manager, package_paths=packages)
+    return load_with_settings(
+        source, assignments(settings), timestep=timestep, manager=manager, package_paths=list(packages)
+    )
 
 
 def make_bridge(name: str, robot: Robot | Replay | None) -> Bridge:

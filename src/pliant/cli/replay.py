@@ -5,32 +5,26 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from pliant.base.errors import PliantError
+from pliant.cli.checks import check_figure, refuse_unused
+from pliant.cli.films import NO_FILM, Film, film_as_dict, say_film
 from pliant.cli.messages import say_error
 from pliant.cli.options import Debug, Json, Settings, load_robot, make_bridge
 from pliant.cli.output import emit, make_console, number, plain, print_table
 from pliant.cli.progress import Bar
-from pliant.cli.simulating import (
-    check_figure,
-    film_as_dict,
-    film_options,
-    refuse_unused,
-    say_film,
-    say_served,
-    say_where,
-)
+from pliant.cli.simulating import say_served, say_where
 
 if TYPE_CHECKING:
     import mujoco
     from rich.console import Console
 
-    from pliant.recording import FilmOptions, Recording
+    from pliant.recording import Recording
     from pliant.simulation import Bridge, Replay
     from pliant.simulation.bridge import TopicReport
 
@@ -40,54 +34,111 @@ MAX_EVENTS = 20
 """Most events of a recording that are printed."""
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishOptions:
+    """Publishing a recording on bridges.
+
+    Raises:
+        PliantError: options that have no effect.
+    """
+
+    bridge: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = ()
+    """Publish on a bridge: NAME or NAME:KEY=VALUE,...; may be repeated."""
+    speed: float | None = None
+    """Recorded seconds per wall second; default 1 with a bridge, otherwise as fast as possible."""
+    start: float | None = None
+    """Start of the replay, from the first sample [s]."""
+    duration: float | None = None
+    """Length of the replay [s]; default: to the end."""
+    loop: Annotated[bool, Parameter(negative=())] = False
+    """Repeat until Ctrl-C."""
+    delay: float | None = None
+    """Wait before the first sample [s], so that subscribers find the topics."""
+    wait: Annotated[bool, Parameter(negative=())] = False
+    """Wait until every published topic has a subscriber."""
+
+    def __post_init__(self) -> None:
+        for option, given in (("--loop", self.loop), ("--delay", self.delay is not None), ("--wait", self.wait)):
+            refuse_unused(given and not self.bridge, option, "--bridge")
+        for option, given in (("--start", self.start), ("--duration", self.duration)):
+            refuse_unused(given is not None and not self.plays, option, "--bridge or --speed")
+
+    @property
+    def plays(self) -> bool:
+        """Whether the recording is played."""
+        return bool(self.bridge) or self.speed is not None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileOptions:
+    """Files that a recording is written to, drawn in or compared with.
+
+    Raises:
+        PliantError: options that have no effect.
+    """
+
+    export: Path | None = None
+    """Write the recording as .csv or .npz."""
+    plot: Path | None = None
+    """Draw the recording (.png, .svg, .pdf)."""
+    compare: Path | None = None
+    """Compare with another recording, value by value."""
+    overwrite: Annotated[bool, Parameter(negative=())] = False
+    """Replace an existing export."""
+
+    def __post_init__(self) -> None:
+        refuse_unused(self.overwrite and self.export is None, "--overwrite", "--export")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowOptions:
+    """The recorded robot in a film or on a page.
+
+    Raises:
+        PliantError: options that have no effect, or a file that cannot be written.
+    """
+
+    film: Film = NO_FILM
+    html: Path | None = None
+    """Write the recorded joints as a page that plays in any browser (.html)."""
+    view: Annotated[bool, Parameter(negative=())] = False
+    """Show the recorded joints and curves in the browser, with a time slider."""
+    view_port: int | None = None
+    """Port of the page; default, or with 0, the first free one from 8080."""
+    robot: str | None = None
+    """Robot of the film or page; default: that of the recorded command line."""
+    set: Settings = ()
+
+    def __post_init__(self) -> None:
+        shown = self.film.video is not None or self.html is not None or self.view
+        refuse_unused(self.robot is not None and not shown, "--robot", "--video, --html or --view")
+        refuse_unused(self.view_port is not None and not self.view, "--view-port", "--view")
+        refuse_unused(bool(self.set) and self.robot is None, "--set", "--robot")
+        if self.html is not None:
+            _check_page(self.html)
+
+    def model(self, found: Recording) -> mujoco.MjModel:
+        """Return the compiled robot: the one that is named, or that was recorded."""
+        if self.robot is not None:
+            return load_robot(self.robot, self.set, None, ()).compile()
+        source, settings, packages = recorded_robot(found)
+        return load_robot(source, settings, None, packages).compile()
+
+
+NO_PUBLISHING, NO_FILES, NOTHING_SHOWN = PublishOptions(), FileOptions(), ShowOptions()
+
+
 def replay(
     recording: Annotated[
         Path, Parameter(help="A recording (.mcap), a ROS bag, or the dump of a diverged simulation (.npz).")
     ],
     *,
-    bridge: Annotated[
-        list[str],
-        Parameter(
-            negative=(),
-            consume_multiple=False,
-            help="Publish on a bridge: NAME or NAME:KEY=VALUE,...; may be repeated.",
-        ),
-    ] = [],
-    speed: Annotated[
-        float | None,
-        Parameter(help="Recorded seconds per wall second; default 1 with a bridge, otherwise as fast as possible."),
-    ] = None,
-    start: Annotated[float | None, Parameter(help="Start of the replay, from the first sample [s].")] = None,
-    duration: Annotated[float | None, Parameter(help="Length of the replay [s]; default: to the end.")] = None,
-    loop: Annotated[bool, Parameter(negative=(), help="Repeat until Ctrl-C.")] = False,
-    delay: Annotated[
-        float | None, Parameter(help="Wait before the first sample [s], so that subscribers find the topics.")
-    ] = None,
-    wait: Annotated[bool, Parameter(negative=(), help="Wait until every published topic has a subscriber.")] = False,
-    export: Annotated[Path | None, Parameter(help="Write the recording as .csv or .npz.")] = None,
-    plot: Annotated[Path | None, Parameter(help="Draw the recording (.png, .svg, .pdf).")] = None,
-    compare: Annotated[Path | None, Parameter(help="Compare with another recording, value by value.")] = None,
-    overwrite: Annotated[bool, Parameter(negative=(), help="Replace an existing export.")] = False,
-    video: Annotated[Path | None, Parameter(help="Film the recorded joints (.mp4, .gif).")] = None,
-    robot: Annotated[
-        str | None, Parameter(help="Robot of the film; default: that of the recorded command line.")
-    ] = None,
-    set: Settings = [],
-    video_size: Annotated[str | None, Parameter(help="Width and height of the film; default 640x480.")] = None,
-    video_fps: Annotated[float | None, Parameter(help="Frames per second of the film; default 25.")] = None,
-    video_speed: Annotated[float | None, Parameter(help="Recorded seconds per second of the film; default 1.")] = None,
-    video_camera: Annotated[
-        str | None, Parameter(help="Camera of the film: a name, or AZIMUTH,ELEVATION[,DISTANCE] [degrees, m].")
-    ] = None,
-    html: Annotated[
-        Path | None, Parameter(help="Write the recorded joints as a page that plays in any browser (.html).")
-    ] = None,
-    view: Annotated[
-        bool, Parameter(negative=(), help="Show the recorded joints and curves in the browser, with a time slider.")
-    ] = False,
-    view_port: Annotated[
-        int | None, Parameter(help="Port of the page; default, or with 0, the first free one from 8080.")
-    ] = None,
+    publish: PublishOptions = NO_PUBLISHING,
+    files: FileOptions = NO_FILES,
+    show: ShowOptions = NOTHING_SHOWN,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -99,29 +150,15 @@ def replay(
     from pliant.simulation import open_replay
 
     console = make_console(quiet=json)
-    refuse_unused(overwrite and export is None, "--overwrite", "--export")
-    shown = video is not None or html is not None or view
-    refuse_unused(robot is not None and not shown, "--robot", "--video, --html or --view")
-    refuse_unused(view_port is not None and not view, "--view-port", "--view")
-    refuse_unused(bool(set) and robot is None, "--set", "--robot")
-    looks = film_options(video, video_size, video_fps, video_speed, video_camera)
-    if video is not None:
-        from pliant.recording.film import check_film
-
-        check_film(video, looks, "--video")
-    if html is not None:
-        _check_page(html)
-    for option, given in (("--loop", loop), ("--delay", delay is not None), ("--wait", wait)):
-        refuse_unused(given and not bridge, option, "--bridge")
-    for option, given in (("--start", start), ("--duration", duration)):
-        refuse_unused(given is not None and not bridge and speed is None, option, "--bridge or --speed")
+    only_recordings = (
+        ("--export", files.export), ("--plot", files.plot), ("--compare", files.compare), ("--video", show.film.video),
+        ("--html", show.html), ("--view", show.view or None),
+    )  # fmt: skip
+    given = [option for option, value in only_recordings if value is not None]
     if recording.suffix == ".npz":
-        for option, given in (
-            ("--bridge", bridge), ("--speed", speed), ("--export", export), ("--plot", plot), ("--video", video),
-            ("--html", html), ("--view", view),
-        ):  # fmt: skip
-            if given:
-                raise PliantError(f"{option} cannot be used with the dump of a diverged simulation", file=recording)
+        playing = [option for option, on in (("--bridge", publish.bridge), ("--speed", publish.speed)) if on]
+        for option in [*playing, *(option for option in given if option != "--compare")]:
+            raise PliantError(f"{option} cannot be used with the dump of a diverged simulation", file=recording)
         return _show_dump(recording, json, console)
     _check_recording(recording)
     with open_replay(recording) as opened:
@@ -132,36 +169,32 @@ def replay(
             done["duration"] = found.duration
             done["complete"] = found.complete
             done["events"] = [{"time": e.time, "event": e.name, **e.values} for e in found.events]
-            code = _export_plot_compare(found, export, plot, compare, overwrite, done)
-            if video is not None:
-                code = _film(found, video, looks, robot, set, console, json, done) or code
-            if html is not None:
-                _page(found, html, robot, set, console, done)
-            if view:
-                _view(found, view_port or 0, robot, set, console)
+            code = _write_files(found, files, done)
+            code = _show_robot(found, show, console, json, done) or code
         else:
-            for option, given in (
-                ("--export", export), ("--plot", plot), ("--compare", compare), ("--video", video),
-                ("--html", html), ("--view", view or None),
-            ):  # fmt: skip
-                if given is not None:
-                    raise PliantError(
-                        f"{option} is for recordings of pliant, and this file is a bag; "
-                        "`pliant export bag` converts bags",
-                        file=recording,
-                        field=option.lstrip("-"),
-                    )
+            for option in given:
+                raise PliantError(
+                    f"{option} is for recordings of pliant, and this file is a bag; `pliant export bag` converts bags",
+                    file=recording,
+                    field=option.lstrip("-"),
+                )
             done["complete"] = not found.fault
             done["topics"] = [_topic_row(topic, found.duration) for topic in found.topics]
         if not json:
             _show(opened, console)
-        if bridge or speed is not None:
-            played = _play(opened, bridge, speed, start, duration, loop, delay, wait, console, json)
+        if publish.plays:
+            played = _play(opened, publish, console, json)
             done.update(played)
             code = code or (130 if played["interrupted"] else 0)
     if json:
         emit(done)
-        return code
+    else:
+        _print_end(recording, done, console)
+    return code
+
+
+def _print_end(recording: Path, done: dict[str, Any], console: Console) -> None:
+    """Print the duration, the files, the end of the replay and the differences."""
     state = "" if done["complete"] else " (incomplete: the recording was cut off; everything written before is there)"
     console.print(f"{recording}: {done['duration']:g} s{state}", soft_wrap=True)
     for key in ("export", "plot", "html", "published"):
@@ -169,33 +202,39 @@ def replay(
             console.print(f"{key}: {done[key]}", soft_wrap=True)
     if done.get("interrupted"):
         console.print(f"[yellow]interrupted[/yellow] at {done['at']:g} s")
-    if compare is not None:
+    if "differences" in done:
         _show_differences(done["differences"], console)
-    return code
 
 
-def _export_plot_compare(
-    found: Any, export: Path | None, plot: Path | None, compare: Path | None, overwrite: bool, done: dict[str, Any]
-) -> int:
+def _write_files(found: Recording, files: FileOptions, done: dict[str, Any]) -> int:
     """Export, plot and compare a recording; return the exit code."""
-    if plot is not None:
-        check_figure(plot, "--plot")
-    if export is not None:
-        from pliant.recording import export as export_recording
+    from pliant import recording
 
-        done["export"] = str(export_recording(found, export.suffix.lstrip("."), export, overwrite=overwrite))
-    if plot is not None:
-        from pliant.recording import plot_recording
-
-        plot_recording(found, plot)
-        done["plot"] = str(plot)
-    if compare is None:
+    if files.plot is not None:
+        check_figure(files.plot, "--plot")
+    if files.export is not None:
+        kind = files.export.suffix.lstrip(".")
+        done["export"] = str(recording.export(found, kind, files.export, overwrite=files.overwrite))
+    if files.plot is not None:
+        recording.plot_recording(found, files.plot)
+        done["plot"] = str(files.plot)
+    if files.compare is None:
         return 0
-    from pliant.recording import compare as compare_recordings
-
-    differences = compare_recordings(found, compare)
+    differences = recording.compare(found, files.compare)
     done["differences"] = [asdict(d) for d in differences]
     return 3 if differences else 0
+
+
+def _show_robot(found: Recording, show: ShowOptions, console: Console, quiet: bool, done: dict[str, Any]) -> int:
+    """Film a recording, write it as a page, and show it in the browser; return the exit code."""
+    code = 0
+    if show.film.video is not None:
+        code = _film(found, show, console, quiet, done)
+    if show.html is not None:
+        _page(found, show.html, show.model(found), console, done)
+    if show.view:
+        _view(found, show.view_port or 0, show.model(found), console)
+    return code
 
 
 def _show_differences(rows: list[dict[str, Any]], console: Console) -> None:
@@ -215,20 +254,14 @@ def _show_differences(rows: list[dict[str, Any]], console: Console) -> None:
     console.print(f"{len(rows)} signals differ")
 
 
-def _film(
-    found: Recording,
-    path: Path,
-    looks: FilmOptions,
-    source: str | None,
-    settings: list[str],
-    console: Console,
-    quiet: bool,
-    done: dict[str, Any],
-) -> int:
+def _film(found: Recording, show: ShowOptions, console: Console, quiet: bool, done: dict[str, Any]) -> int:
     """Film a recording; return the exit code."""
     from pliant.recording.replay_film import film_recording
 
-    model = _shown_robot(found, source, settings)
+    path, looks = show.film.video, show.film.looks()
+    if path is None or looks is None:
+        return 0
+    model = show.model(found)
     with Bar(console, "film", "pictures", shown=not quiet) as bar:
         film, missing = film_recording(found, model, path, looks, bar)
     say_missing(missing, "in the film", console)
@@ -266,38 +299,25 @@ def _check_page(path: Path) -> None:
         raise PliantError(f"--html: the folder {path.parent} does not exist", file=path, field="html")
 
 
-def _page(
-    found: Recording, path: Path, source: str | None, settings: list[str], console: Console, done: dict[str, Any]
-) -> None:
+def _page(found: Recording, path: Path, model: mujoco.MjModel, console: Console, done: dict[str, Any]) -> None:
     """Write a recording as a page that plays by itself."""
     from pliant.recording.motion import Motion
     from pliant.recording.replay_film import recorded_poses
     from pliant.simulation.viewer import find_viewer
 
     viewer = find_viewer("--html")
-
-    model = _shown_robot(found, source, settings)
     poses = recorded_poses(found, model, viewer.period(found.duration))
     viewer.write(path, Motion(model=model, time=poses.time, poses=poses.qpos), found.path.name)
     say_missing(poses.missing, "on the page", console)
     done["html"] = str(path)
 
 
-def _view(found: Recording, port: int, source: str | None, settings: list[str], console: Console) -> None:
+def _view(found: Recording, port: int, model: mujoco.MjModel, console: Console) -> None:
     """Show a recording on a page until Ctrl-C."""
     from pliant.simulation.viewer import find_viewer
 
     viewer = find_viewer("--view")
-    model = _shown_robot(found, source, settings)
     viewer.recording(found, model, port, lambda missing: say_missing(missing, "on the page", console))
-
-
-def _shown_robot(found: Recording, source: str | None, settings: list[str]) -> mujoco.MjModel:
-    """Return the compiled robot of a film or a page: the one that is named, or that was recorded."""
-    packages: list[Path] = []
-    if source is None:
-        source, settings, packages = recorded_robot(found)
-    return load_robot(source, settings, None, packages).compile()
 
 
 def say_missing(missing: Sequence[str], where: str, console: Console) -> None:
@@ -333,20 +353,9 @@ def recorded_robot(found: Recording, hint: str = "name it by --robot SOURCE") ->
     return words[2], values["--set"], [Path(folder) for folder in values["--package-path"]]
 
 
-def _play(
-    opened: Replay,
-    names: list[str],
-    speed: float | None,
-    start: float | None,
-    duration: float | None,
-    loop: bool,
-    delay: float | None,
-    wait: bool,
-    console: Console,
-    quiet: bool,
-) -> dict[str, Any]:
+def _play(opened: Replay, publish: PublishOptions, console: Console, quiet: bool) -> dict[str, Any]:
     """Publish a recording until its end or Ctrl-C; print and return what was served."""
-    wires: list[Bridge] = [make_bridge(name, opened) for name in names]
+    wires: list[Bridge] = [make_bridge(name, opened) for name in publish.bridge]
     said = False
     served: dict[str, list[TopicReport]] = {}
     health: dict[str, Any] = {}
@@ -368,17 +377,18 @@ def _play(
         rows = [row for wire in wires for row in wire.report()]
         return all(row["peers"] for row in rows if row["direction"] == "out" and row["topic"] != "/rosout")
 
-    length = opened.length - (start or 0.0)
-    length = length if duration is None else min(length, duration)
+    start = publish.start or 0.0
+    length = opened.length - start
+    length = length if publish.duration is None else min(length, publish.duration)
     count, interrupted = 0, False
     playing = opened.play(
         wires,
-        speed=(1.0 if names else math.inf) if speed is None else speed,
-        start=start or 0.0,
-        duration=duration,
-        loop=loop,
-        delay=delay or 0.0,
-        ready=heard if wait else None,
+        speed=(1.0 if wires else math.inf) if publish.speed is None else publish.speed,
+        start=start,
+        duration=publish.duration,
+        loop=publish.loop,
+        delay=publish.delay or 0.0,
+        ready=heard if publish.wait else None,
         before_stop=note,
     )
     began = time.perf_counter()
@@ -389,12 +399,12 @@ def _play(
                 count += 1
                 if not count % 50:
                     bar(
-                        opened.position - (start or 0.0),
+                        opened.position - start,
                         length,
                         f"{count / max(time.perf_counter() - began, 1e-9):.0f} samples per second",
                     )
     except KeyboardInterrupt:
-        interrupted = not loop  # a loop has no end, so Ctrl-C is the normal way to end it
+        interrupted = not publish.loop  # a loop has no end, so Ctrl-C is the normal way to end it
     finally:
         playing.close()
     if not quiet:
@@ -404,7 +414,7 @@ def _play(
         "published": count,
         "interrupted": interrupted,
         "at": opened.position,
-        "not_published": opened.unserved if names else [],
+        "not_published": opened.unserved if wires else [],
         "served": served,
         "health": health,
     }

@@ -9,22 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from pliant.base.errors import PliantError, nearest
+from pliant.cli.checks import refuse_unused
 from pliant.cli.foreign_notes import say_what_is_played
 from pliant.cli.options import (
-    Imports,
-    Packages,
-    References,
-    Scenarios,
-    Settings,
+    NO_INPUTS,
+    NO_SETTINGS,
+    Inputs,
+    RobotOptions,
     Source,
     Timestep,
-    assignments,
     check_bridges,
     import_modules,
-    load_robot,
 )
 from pliant.cli.output import emit, make_console, number, plain, print_table
-from pliant.cli.simulating import DEFAULT_RUN, Run, RunOptions, refuse_unused
+from pliant.cli.simulating import DEFAULT_RUN, Run, RunOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,12 +45,8 @@ MAX_FIELDS = 12
 def run(
     source: Source,
     *,
-    set: Settings = [],
-    command: Annotated[
-        Path | None, Parameter(help="Table of commands over time: CSV, NPZ, YAML, JSON or a ROS bag.")
-    ] = None,
-    reference: References = [],
-    scenario: Scenarios = None,
+    options: RobotOptions = NO_SETTINGS,
+    inputs: Inputs = NO_INPUTS,
     objects: Annotated[
         int | None,
         Parameter(help="Largest number of objects that scenarios and programs can make during the run; default none."),
@@ -62,9 +56,7 @@ def run(
     ] = None,
     manager: Annotated[Path | None, Parameter(help="The toolbox's plugin manager file (YAML).")] = None,
     timestep: Timestep = None,
-    package_path: Packages = [],
     check: Annotated[bool, Parameter(help="Refuse a robot with errors of `pliant check`.")] = True,
-    import_: Imports = [],
     plan: RunOptions = DEFAULT_RUN,
 ) -> int:
     """Simulate a robot: a URDF, MJCF, SDF or YAML file, or the name of a catalogue robot.
@@ -74,8 +66,8 @@ def run(
     """
     if joint_rate is not None and not (math.isfinite(joint_rate) and joint_rate > 0.0):
         raise PliantError(f"--joint-rate is {joint_rate:g}; must be > 0 Hz", field="joint-rate")
-    constants = assignments(reference, "--reference")
-    import_modules(import_)
+    constants = inputs.constants()
+    import_modules(options.import_)
     check_bridges(plan.bridge)  # before loading the robot, which may take long
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
@@ -84,9 +76,10 @@ def run(
     from pliant.simulation import find_scenario, read_commands, read_scenario_file
 
     console = make_console(quiet=plan.json)
-    table = None if command is None else read_commands(command)
+    table = None if inputs.command is None else read_commands(inputs.command)
+    scenario = inputs.scenario
     events = None if scenario is None else read_scenario_file(scenario)
-    robot = load_robot(source, set, timestep, package_path, manager)
+    robot = options.load(source, timestep, manager)
     if objects is not None:
         add_world(robot, objects)
     for note in robot.notes:

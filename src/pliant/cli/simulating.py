@@ -16,6 +16,8 @@ from cyclopts import Parameter
 
 from pliant.base.errors import PliantError
 from pliant.base.options import check_values, option
+from pliant.cli.checks import check_figure, refuse_unused
+from pliant.cli.films import NO_FILM, Film, film_as_dict, say_film
 from pliant.cli.messages import say_error
 from pliant.cli.options import Debug, Json, make_bridge, option_name
 from pliant.cli.output import plain, print_table
@@ -37,44 +39,21 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_RUN",
-    "FIGURES",
     "Run",
     "RunOptions",
-    "check_figure",
-    "check_folder",
     "command_line",
-    "film_as_dict",
-    "film_options",
-    "refuse_unused",
-    "say_film",
     "say_served",
     "say_where",
 ]
 
 OUTPUTS = ("--record", "--plot", "--video", "--video-size", "--video-fps", "--video-speed", "--video-camera")
 SWITCHES = ("--overwrite", "--json", "--debug")
-FIGURES = (".pdf", ".png", ".svg")
 MAX_DURATION = 1e9
 """Longest simulation [s]: time is counted in nanoseconds, in 64 bits."""
 USUAL_DURATION = 5.0
 """Simulated time without --duration and without a bridge [s]."""
 GRACE = 1.0
 """Time that a run has to end by itself after the first Ctrl-C [s]."""
-
-
-def refuse_unused(condition: bool, option: str, needs: str) -> None:
-    """Refuse an option that has no effect.
-
-    Args:
-        condition: whether the option was given and has no effect.
-        option: its name.
-        needs: what must be added.
-
-    Raises:
-        PliantError: the condition holds.
-    """
-    if condition:
-        raise PliantError(f"{option} has no effect without {needs}; add it, or omit {option}", field=option)
 
 
 @Parameter(name="*")
@@ -96,17 +75,7 @@ class RunOptions:
     """Replace an existing recording."""
     plot: Path | None = None
     """Draw the recorded signals (.png, .svg, .pdf)."""
-    video: Path | None = None
-    """Film the run (.mp4, .gif), in real time and without a window."""
-    video_size: str | None = None
-    """Width and height of the film, such as 1280x720 [pixels]; default 640x480."""
-    video_fps: float | None = option(None, low=1.0, high=120.0, unit="Hz")
-    """Frames per second of the film; default 25."""
-    video_speed: float | None = option(None, low=1e-4, high=1e4)
-    """Simulated seconds per second of the film; default 1, 0.25 is slow motion."""
-    video_camera: str | None = None
-    """Camera of the film: a camera of the robot, or AZIMUTH,ELEVATION[,DISTANCE] [degrees, m]; default: the whole
-    robot."""
+    film: Film = NO_FILM
     bridge: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = ()
     """Serve an interface: NAME or NAME:KEY=VALUE,...; may be repeated.
     `pliant list` has the names and their options."""
@@ -144,80 +113,14 @@ class RunOptions:
         for name, given in (("--sync-timeout", self.sync_timeout), ("--on-timeout", self.on_timeout)):
             refuse_unused(given is not None and not self.bridge, name, "a --bridge in lock-step")
         refuse_unused(self.on_dead_thread is not None and not self.bridge, "--on-dead-thread", "--bridge")
-        film = self.film_options()
-        # Report what is wrong with files before the run, not after it.
-        if self.video is not None:
-            from pliant.recording.film import check_film
-
-            check_film(self.video, film, "--video")
-        if self.plot is not None:
+        if self.plot is not None:  # before the run, not after it
             check_figure(self.plot, "--plot")
 
     @property
     def output_folder(self) -> Path | None:
         """Folder of the run's recording, figure or film; None for a run that writes none."""
-        written = [file for file in (self.record, self.plot, self.video) if file is not None]
+        written = [file for file in (self.record, self.plot, self.film.video) if file is not None]
         return written[0].absolute().parent if written else None
-
-    def film_options(self) -> Any:
-        """Return how the film of the run looks.
-
-        Raises:
-            PliantError: an option of a film without a film, or a wrong value.
-        """
-        return film_options(self.video, self.video_size, self.video_fps, self.video_speed, self.video_camera)
-
-
-def check_figure(path: Path, name: str) -> None:
-    """Refuse the file of a figure that cannot be written, before anything runs.
-
-    Args:
-        path: the file.
-        name: of the option.
-
-    Raises:
-        PliantError: another suffix, or a folder that does not exist.
-    """
-    field = name.lstrip("-")
-    if path.suffix.lower() not in FIGURES:
-        raise PliantError(
-            f"{name} {path}: the suffix is {path.suffix!r}; must be one of {', '.join(FIGURES)}", field=field
-        )
-    check_folder(path, name)
-
-
-def check_folder(path: Path, name: str) -> None:
-    """Refuse a file that cannot be written because its folder does not exist, or because it is a folder.
-
-    Args:
-        path: the file.
-        name: of the option.
-
-    Raises:
-        PliantError: the folder of the file does not exist, or the file is a folder.
-    """
-    field = name.lstrip("-")
-    if path.is_dir():
-        raise PliantError(f"{name}: this is a folder; name a file in it", file=path, field=field)
-    if not path.absolute().parent.is_dir():
-        raise PliantError(f"{name}: the folder {path.parent} does not exist", file=path, field=field)
-
-
-def film_options(video: object, size: str | None, fps: float | None, speed: float | None, camera: str | None) -> Any:
-    """Return the `FilmOptions` of the options of a command, or None where none of them is given.
-
-    Raises:
-        PliantError: an option without --video, or a wrong value.
-    """
-    given = {"size": size, "fps": fps, "speed": speed, "camera": camera}
-    given = {name: value for name, value in given.items() if value is not None}
-    for name in given:
-        refuse_unused(not video, f"--video-{name}", "--video")
-    if not video:
-        return None
-    from pliant.recording.film import FilmOptions
-
-    return FilmOptions(**given)  # pyright: ignore[reportArgumentType]
 
 
 DEFAULT_RUN = RunOptions()
@@ -276,13 +179,13 @@ class Run:
         if self.duration is None and not self.wires:
             self.duration = USUAL_DURATION
         self._film: FilmBridge | None = None
-        if plan.video is not None:
+        if plan.film.video is not None:
             from pliant.engine import mujoco_state
             from pliant.simulation.film import FilmBridge
 
             # A run that keeps a pace does not wait for the renderer.
             waits = not self.wires and plan.rtf is None
-            self._film = FilmBridge(mujoco_state(engine, "the film"), plan.video, plan.film_options(), wait=waits)
+            self._film = FilmBridge(mujoco_state(engine, "the film"), plan.film.video, plan.film.looks(), wait=waits)
         self.film: FilmReport | None = None
         """What became of the film, once the run has ended."""
         self._scratch: Any = None
@@ -380,7 +283,7 @@ class Run:
         with Bar(self.console, "film", "pictures", shown=not self.plan.json) as bar:
             self.film = self._film.finish(bar)
         if self.film.fault:
-            self._fault = PliantError(self.film.fault, file=self.plan.video, field="video")
+            self._fault = PliantError(self.film.fault, file=self.plan.film.video, field="video")
 
     @contextlib.contextmanager
     def _listen(self) -> Iterator[None]:
@@ -537,17 +440,6 @@ def command_line() -> str:
         elif word not in SWITCHES:
             words.append(word)
     return shlex.join(["pliant", *words])
-
-
-def say_film(console: Console, film: FilmReport) -> None:
-    """Print the file of a film and its length."""
-    late = f", {film.late} frames left out to keep the pace" if film.late else ""
-    console.print(f"film: {film.path} ({film.duration:g} s{late})", soft_wrap=True)
-
-
-def film_as_dict(film: FilmReport) -> dict[str, Any]:
-    """Return a film for JSON."""
-    return {"path": str(film.path), "duration": film.duration, "frames": film.frames, "late": film.late}
 
 
 def say_where(console: Console, wire: Bridge) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from pliant.base.errors import PliantError
+from pliant.cli.checks import check_figure, refuse_unused
 from pliant.cli.options import (
     Debug,
     Imports,
@@ -23,7 +24,6 @@ from pliant.cli.options import (
 )
 from pliant.cli.output import counted, emit, make_console, number, print_table
 from pliant.cli.progress import Bar
-from pliant.cli.simulating import check_figure, refuse_unused
 
 if TYPE_CHECKING:
     from pliant.sweep import SweepPlan

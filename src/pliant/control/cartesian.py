@@ -18,14 +18,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pliant.base.numerics import Array
 from pliant.base.spatial import hat, log_so3
 from pliant.control.checks import ControlError, number, vector
 
 __all__ = ["CartesianComputedTorque"]
 
-Array = NDArray[np.float64]
 
 MIN_SINGULAR_VALUE = 1e-4
 """Smallest singular value of the Jacobian over its largest; below it the arm has lost a direction."""  # assumed

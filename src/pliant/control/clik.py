@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pliant.base.numerics import Array
 from pliant.base.spatial import log_so3
 from pliant.control.checks import ControlError, number, vector
 
 __all__ = ["ClosedLoopInverseKinematics", "InverseKinematicsSolution", "damped_pseudo_inverse", "pose_error"]
-
-Array = NDArray[np.float64]
 
 
 def damped_pseudo_inverse(J: ArrayLike, damping: float = 0.05, threshold: float = 0.02) -> Array:
@@ -87,8 +86,7 @@ class ClosedLoopInverseKinematics:
         threshold: singular value below which it sets in.
         posture: joint positions that the null space seeks, shape (n,) [rad]; None leaves it alone.
         posture_gain: k_0 [1/s].
-        lower: lower joint limits, shape (n,) [rad]; None for none.
-        upper: upper joint limits [rad].
+        limits: lower and upper joint limits, each of shape (n,) [rad]; None for none.
         max_velocity: largest joint speed, number or shape (n,) [rad/s]; the whole step is scaled, its direction kept.
 
     Example:
@@ -107,8 +105,7 @@ class ClosedLoopInverseKinematics:
         threshold: float = 0.02,
         posture: ArrayLike | None = None,
         posture_gain: float = 1.0,
-        lower: ArrayLike | None = None,
-        upper: ArrayLike | None = None,
+        limits: tuple[ArrayLike, ArrayLike] | None = None,
         max_velocity: ArrayLike | None = None,
     ) -> None:
         name = type(self).__name__
@@ -121,8 +118,9 @@ class ClosedLoopInverseKinematics:
         self.threshold = number(name, "threshold", threshold, "", low=0.0)
         self.posture = None if posture is None else vector(name, "posture", posture)
         self.posture_gain = number(name, "posture_gain", posture_gain, "1/s", low=0.0)
-        self.lower = None if lower is None else vector(name, "lower", lower)
-        self.upper = None if upper is None else vector(name, "upper", upper)
+        self.lower, self.upper = None, None
+        if limits is not None:
+            self.lower, self.upper = vector(name, "lower", limits[0]), vector(name, "upper", limits[1])
         if self.lower is not None and self.upper is not None and np.any(self.lower > self.upper):
             i = int(np.flatnonzero(self.lower > self.upper)[0])
             raise ControlError(f"{name}: lower[{i}] {self.lower[i]:g} is above upper[{i}] {self.upper[i]:g}")

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pliant.base.numerics import Array
 from pliant.control.checks import number
 from pliant.control.gravity import equilibrium_for_torque
 from pliant.laws import PID, DCMotor, Law
 
 __all__ = ["ComputedTorque", "ElasticFeedforward", "ServoFeedforward"]
-
-Array = NDArray[np.float64]
 
 
 class ComputedTorque:

@@ -22,15 +22,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.errors import require
-from pliant.base.numerics import matrix_exponential
+from pliant.base.numerics import Array, matrix_exponential
 from pliant.control.checks import ControlError, number
 
 __all__ = ["IterationRecord", "IterativeLearning", "LearningResult", "low_pass", "model_gains"]
 
-Array = NDArray[np.float64]
 Plant = Callable[[Array], ArrayLike]
 
 

@@ -138,8 +138,7 @@ class Renderer:
         camera: name of its camera.
         width: columns.
         height: rows.
-        near: nearest distance [m].
-        far: farthest distance [m].
+        clip: nearest and farthest distance [m].
         shadows: whether light throws shadows.
         samples: samples a pixel.
         lens: fields of `CameraModel` that differ from those of the model's camera.
@@ -158,8 +157,7 @@ class Renderer:
         width: int,
         height: int,
         *,
-        near: float,
-        far: float,
+        clip: tuple[float, float],
         shadows: bool = False,
         samples: int = 0,
         lens: Mapping[str, float] = MappingProxyType({}),
@@ -171,7 +169,7 @@ class Renderer:
         self._mujoco = mujoco
         self._model = model
         self._size = (width, height)
-        self._clip = (near, far)
+        self._clip = clip
         self._exposure = exposure or Exposure()
         self._data = mujoco.MjData(model)
         index = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, camera)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError
+from pliant.base.numerics import is_finite_number
 
 __all__ = ["Choice", "Correlated", "Distribution", "LogUniform", "Normal", "Uniform", "draw"]
 
@@ -28,7 +29,7 @@ class Distribution(Protocol):
 def _finite(distribution: object) -> None:
     for field in fields(distribution):  # type: ignore[arg-type]
         value = getattr(distribution, field.name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if not is_finite_number(value):
             raise ModelError(
                 f"{type(distribution).__name__}: {field.name} is {value!r}; must be a finite number", field=field.name
             )

@@ -21,11 +21,11 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import ModelError, nearest
+from pliant.base.numerics import Array
 from pliant.base.spatial import hat, quaternion_from_rotation, rotation_from_quaternion
 
 __all__ = ["MAX_PAYLOAD", "Payload", "Payloads"]
 
-Array = np.ndarray
 MAX_PAYLOAD = 1e4
 """Largest payload [kg]."""
 MAX_OFFSET = 100.0

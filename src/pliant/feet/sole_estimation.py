@@ -39,13 +39,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.base.numerics import GRAVITY, Array
 from pliant.control.checks import ControlError
 
 __all__ = ["ContactEstimate", "RelativeAngleFilter", "SoleForceEstimator", "SoleHinge", "SoleModel"]
 
-Array = NDArray[np.float64]
-GRAVITY = 9.81
-"""Specific force at rest [m/s^2]."""
 UNKNOWN_LOAD = 100.0
 """Size of the forces that is expected where nothing is known of the load [N].  # assumed"""
 HORIZONTAL_SHARE = 0.3

@@ -183,7 +183,6 @@ class _Reader(Tags):
     def __init__(self, element: ET.Element, kind: PluginKind, file: str | Path | None) -> None:
         super().__init__(element, f"plugin {element.get('name', '')!r} ({kind.name})", file)
         self.faults: list[ModelError] = []
-        self.notes: list[str] = []
         self.tags: dict[str, ET.Element] = {}
         for child in element:
             if child.tag not in kind.tags:
@@ -221,7 +220,7 @@ class _Reader(Tags):
             if result is None:
                 self.refuse(f"<{tag}> is {text!r}, not a number; must be {_suggest(text)}", tag)
                 return default
-            self.notes.append(f"{place_of(self.tags[tag], self.file)}<{tag}> is {text!r}, read as {result:g}")
+            self.note(self.tags[tag], f"<{tag}> is {text!r}, read as {result:g}")
             return result
 
     def mode(self) -> Mode:

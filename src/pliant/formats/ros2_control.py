@@ -125,9 +125,10 @@ def read_ros2_control(root: ET.Element, joints: Mapping[str, str], file: str | P
             elif element.tag in ("sensor", "gpio"):
                 (sensors if element.tag == "sensor" else gpios).append(reader.component(element))
             elif element.tag not in ("hardware", "transmission"):
-                found.notes.append(
-                    f"{place_of(element, file)}<{element.tag}> in <ros2_control name={reader.system!r}> has no effect; "
-                    + nearest(element.tag, ("hardware", "joint", "sensor", "gpio", "transmission"))
+                reader.note(
+                    element,
+                    f"<{element.tag}> in <ros2_control name={reader.system!r}> has no effect; "
+                    + nearest(element.tag, ("hardware", "joint", "sensor", "gpio", "transmission")),
                 )
     found.sensors, found.gpios = tuple(sensors), tuple(gpios)
     for what, those in (("sensors", sensors), ("gpio elements", gpios)):
@@ -143,7 +144,7 @@ class _Reader(Tags):
     def __init__(
         self, system: ET.Element, joints: Mapping[str, str], file: str | Path | None, found: Ros2Control
     ) -> None:
-        super().__init__(system, "<ros2_control>", None if file is None else str(file))
+        super().__init__(system, "<ros2_control>", None if file is None else str(file), found.notes)
         self.joints = joints
         self.found = found
         self.system = self.name()
@@ -152,8 +153,8 @@ class _Reader(Tags):
             raise self.fail(system, f"{self.system!r}: type is {kind!r}; {nearest(kind, SYSTEM_TYPES)}", "type")
         self.hardware = self.text("hardware/plugin")
 
-    def fail(self, element: ET.Element, message: str, name: str | None = None) -> ModelError:
-        return ModelError(f"<ros2_control> {message}", file=self.file, line=line_of(element), field=name)
+    def fail(self, element: ET.Element, message: str, field: str | None = None) -> ModelError:
+        return super().fail(element, f"<ros2_control> {message}", field)
 
     def component(self, element: ET.Element) -> str:
         """Return the name of a sensor or gpio, whose interfaces may have any name but have to have one."""
@@ -248,9 +249,7 @@ class _Reader(Tags):
                 "hardware's own has a name of several words, joined by '_', '/' or '.')",
                 what,
             )
-        self.found.notes.append(
-            f"{place_of(element, self.file)}joint {element_name(who)}: the <{element.tag}> {what!r} has no effect"
-        )
+        self.note(element, f"joint {element_name(who)}: the <{element.tag}> {what!r} has no effect")
         return None
 
     def numbers(self, interface: ET.Element, who: str, what: str) -> dict[str, float]:
@@ -263,10 +262,7 @@ class _Reader(Tags):
             text = (param.text or "").strip()
             if re.fullmatch(r"\$?\{.*\}", text):
                 # Universal Robots' own files have limits such as {-2*pi}, which xacro leaves as they are.
-                self.found.notes.append(
-                    f"{place_of(param, self.file)}{who}{what} {key} is {text[:40]!r}, which xacro did not expand; "
-                    "it is left out"
-                )
+                self.note(param, f"{who}{what} {key} is {text[:40]!r}, which xacro did not expand; it is left out")
                 continue
             try:
                 value = float(parse_number(text, f"{what} {key}"))

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError, ModelError, nearest
 from pliant.base.spatial import quaternion_from_rpy, quaternion_product, rotate
-from pliant.formats.tags import Tags, place_of
+from pliant.formats.tags import Sink, Tags
 from pliant.model.noise import Noise
 from pliant.model.sensors import (
     MEASURE_DIRECTIONS,
@@ -135,18 +135,15 @@ def _place(pose: Pose) -> dict[str, Any]:
     return {"pos": tuple(map(float, pose[0])), "quat": tuple(map(float, pose[1]))}
 
 
-class _Reader:
+class _Reader(Sink):
     """Collect the sensors of a description."""
 
     def __init__(self, root: ET.Element, file: str | Path | None, taken: Iterable[str]) -> None:
-        self.file = file
         self.found = SensorTags()
+        super().__init__(file, self.found.notes)
         self.links = {link.get("name", "") for link in root.findall("link")}
         self.children = _children(root)
         self.taken = {"board", *taken}
-
-    def note(self, element: ET.Element, text: str) -> None:
-        self.found.notes.append(place_of(element, self.file) + text)
 
     def place(self, element: ET.Element, reference: str) -> None:
         """Read the sensors of a link, of a joint or (no reference) of the robot."""

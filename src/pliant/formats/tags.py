@@ -15,7 +15,7 @@ from pliant.base.errors import ModelError, nearest
 from pliant.base.options import parse_bool, parse_number, parse_vector
 from pliant.base.spatial import quaternion_from_rpy
 
-__all__ = ["Tags", "place_of"]
+__all__ = ["Sink", "Tags", "place_of"]
 
 
 def place_of(element: ET.Element, file: str | Path | None) -> str:
@@ -23,7 +23,28 @@ def place_of(element: ET.Element, file: str | Path | None) -> str:
     return f"{file or 'description'}:{line_of(element) or '?'}: "
 
 
-class Tags:
+class Sink:
+    """Notes and faults of one description, with file and line.
+
+    Args:
+        file: name of the file, for messages.
+        notes: what is read otherwise than it is written, or left out; None for a new list.
+    """
+
+    def __init__(self, file: str | Path | None, notes: list[str] | None = None) -> None:
+        self.file = file
+        self.notes: list[str] = [] if notes is None else notes
+
+    def note(self, element: ET.Element, text: str) -> None:
+        """Add a note on an element."""
+        self.notes.append(place_of(element, self.file) + text)
+
+    def fail(self, element: ET.Element, message: str, field: str | None = None) -> ModelError:
+        """Return an error at an element."""
+        return ModelError(message, file=self.file, line=line_of(element), field=field)
+
+
+class Tags(Sink):
     """One element: its children by path and its attributes, checked.
 
     A value that is missing takes a default. One that is wrong is handed to `report`, which raises it; a reader that
@@ -33,17 +54,21 @@ class Tags:
         element: the element.
         who: how messages name it, such as "sensor 'imu'".
         file: name of the file, for messages.
+        notes: of the description; None for a new list.
     """
 
-    def __init__(self, element: ET.Element, who: str, file: str | Path | None = None) -> None:
-        self.element, self.who, self.file = element, who, file
+    def __init__(
+        self, element: ET.Element, who: str, file: str | Path | None = None, notes: list[str] | None = None
+    ) -> None:
+        super().__init__(file, notes)
+        self.element, self.who = element, who
 
     def fault(self, message: str, field: str | None = None, element: ET.Element | None = None) -> ModelError:
         """Return an error at an element: that given, the child of the field's name, or this one."""
         if element is None and field:
             element = self.element.find(field)
-        line = line_of(self.element if element is None else element)
-        return ModelError(f"{self.who}: {message}" if self.who else message, file=self.file, line=line, field=field)
+        where = self.element if element is None else element
+        return self.fail(where, f"{self.who}: {message}" if self.who else message, field)
 
     def report(self, fault: ModelError) -> None:
         """Take note of a wrong value."""

@@ -17,6 +17,7 @@ from pliant.base.documents.files import MAX_BYTES
 from pliant.base.documents.xml_tree import Node, line_of
 from pliant.base.errors import MissingDependency, ModelError, nearest
 from pliant.base.options import parse_bool, parse_number, parse_vector
+from pliant.formats.tags import Sink
 from pliant.formats.urdf_extension import (
     FRICTION_TAGS,
     SPRING_TAGS,
@@ -99,7 +100,7 @@ def read_bodies(
     checker.run()
     model = UrdfModel(mujoco.MjSpec(), checker.joints, checker.velocity_limits, checker.notes)
     collide = _wants_self_collision(root, file) if self_collision is None else self_collision
-    _note_references(root, checker, file)
+    _note_references(root, checker)
     extension = read_extension(root, checker.links, checker.joints, file)
     model.notes.extend(extension.notes)
     model.mimics = read_mimics(root, checker.joints, file)
@@ -137,16 +138,15 @@ def read_bodies(
     return model
 
 
-class _Checker:
+class _Checker(Sink):
     """Check the structure of a URDF and collect what later steps need."""
 
     def __init__(self, root: Node, file: str | Path | None) -> None:
+        super().__init__(file)
         self.root = root
-        self.file = file
         self.links: dict[str, ET.Element] = {}
         self.joints: dict[str, str] = {}
         self.velocity_limits: dict[str, float] = {}
-        self.notes: list[str] = []
         self.massless: dict[str, tuple[ET.Element, np.ndarray]] = {}
         """Links of mass 0: their <inertial>, taken out, and their inertia."""
         joints = root.findall("joint")
@@ -155,36 +155,33 @@ class _Checker:
         """Links whose inertia the ``<mujoco>`` element gives, so that nothing has to be raised."""
         self.fixed: set[str] = {child.get("link", "") for _, child in children if child is not None}
 
-    def fail(self, message: str, element: ET.Element, field: str | None = None) -> ModelError:
-        return ModelError(message, file=self.file, line=line_of(element), field=field)
-
     def run(self) -> None:
         for element in self.root.iter():
             if isinstance(element.tag, str) and element.tag.startswith("xacro:"):
                 raise self.fail(
-                    f"<{element.tag}>: this is a xacro file; expand it first: xacro FILE.xacro > FILE.urdf", element
+                    element, f"<{element.tag}>: this is a xacro file; expand it first: xacro FILE.xacro > FILE.urdf"
                 )
         for part in (e for top in self.root if top.tag in ("link", "joint") for e in top.iter()):
             self._vectors(part)
         for link in self.root.findall("link"):
             name = link.get("name", "")
             if not name:
-                raise self.fail("a link has no name", link, "name")
+                raise self.fail(link, "a link has no name", "name")
             if name in self.links:
                 first = line_of(self.links[name])
-                raise self.fail(f"the link {name!r} exists already, from line {first}", link, name)
+                raise self.fail(link, f"the link {name!r} exists already, from line {first}", name)
             self.links[name] = link
             self._inertial(link, name)
         if not self.links:
-            raise self.fail("the robot has no link", self.root)
+            raise self.fail(self.root, "the robot has no link")
         seen: dict[str, ET.Element] = {}
         parent_of: dict[str, tuple[str, ET.Element]] = {}
         for joint in self.root.findall("joint"):
             name = joint.get("name", "")
             if not name:
-                raise self.fail("a joint has no name", joint, "name")
+                raise self.fail(joint, "a joint has no name", "name")
             if name in seen:
-                raise self.fail(f"the joint {name!r} exists already, from line {line_of(seen[name])}", joint, name)
+                raise self.fail(joint, f"the joint {name!r} exists already, from line {line_of(seen[name])}", name)
             seen[name] = joint
             self._joint(joint, name, parent_of)
         self._tree(parent_of)
@@ -203,9 +200,9 @@ class _Checker:
                 at = parent[0] if parent is not None and parent[1].get("type") == "fixed" else None
         for name, (inertial, matrix) in self.massless.items():
             joint = parent_of[name][1] if name in parent_of else None
-            place = f"{self.file}:{line_of(inertial)}: link {name!r} has mass 0; "
+            what = f"link {name!r} has mass 0; "
             if joint is None or joint.get("type") == "fixed" or carried[name] > 0.0:
-                self.notes.append(f"{place}its <inertial> is left out")
+                self.note(inertial, f"{what}its <inertial> is left out")
                 continue
             principal, axes = np.linalg.eigh(matrix)
             matrix = axes @ np.diag(np.maximum(principal, SMALLEST_MASS * SMALLEST_LEVER**2)) @ axes.T
@@ -217,7 +214,7 @@ class _Checker:
             for attribute, (i, j) in INERTIA_PLACES.items():
                 element.set(attribute, repr(float(matrix[i, j])))
             self.links[name].append(inertial)
-            self.notes.append(f"{place}it moves by itself and is given {SMALLEST_MASS:g} kg, as MuJoCo wants a mass")
+            self.note(inertial, f"{what}it moves by itself and is given {SMALLEST_MASS:g} kg, as MuJoCo wants a mass")
 
     def _number(self, element: ET.Element, attribute: str, what: str) -> float | None:
         text = element.get(attribute)
@@ -226,7 +223,7 @@ class _Checker:
         try:
             return float(parse_number(text, f"{what} {attribute}"))
         except ModelError as error:
-            raise self.fail(error.message, element, attribute) from error
+            raise self.fail(element, error.message, attribute) from error
 
     def _vectors(self, element: ET.Element) -> None:
         """Refuse vectors with another count of numbers, or with numbers that are not finite."""
@@ -237,11 +234,11 @@ class _Checker:
             try:
                 numbers = parse_vector(text, f"<{element.tag}> {attribute}", count)
             except ModelError as error:
-                raise self.fail(error.message, element, attribute) from error
+                raise self.fail(element, error.message, attribute) from error
             if not np.all(np.isfinite(numbers)):
-                raise self.fail(f"<{element.tag}> {attribute} is {text!r}; must be finite numbers", element, attribute)
+                raise self.fail(element, f"<{element.tag}> {attribute} is {text!r}; must be finite numbers", attribute)
             if element.tag in ("box", "sphere", "cylinder", "capsule") and min(numbers) <= 0.0:
-                raise self.fail(f"<{element.tag}> {attribute} is {text!r}; must be above 0 m", element, attribute)
+                raise self.fail(element, f"<{element.tag}> {attribute} is {text!r}; must be above 0 m", attribute)
 
     def _inertial(self, link: ET.Element, name: str) -> None:
         inertial = link.find("inertial")
@@ -250,23 +247,23 @@ class _Checker:
         mass = inertial.find("mass")
         value = self._number(mass, "value", f"link {name!r}: mass") if mass is not None else None
         if value is None:
-            raise self.fail(f"link {name!r}: <inertial> has no <mass value=...>", inertial, "mass")
+            raise self.fail(inertial, f"link {name!r}: <inertial> has no <mass value=...>", "mass")
         if value < 0.0 or math.isinf(value):
-            raise self.fail(f"link {name!r}: mass is {value:g} kg; must be more than 0", mass, "mass")  # type: ignore[arg-type]
+            raise self.fail(mass, f"link {name!r}: mass is {value:g} kg; must be more than 0", "mass")  # type: ignore[arg-type]
         inertia = inertial.find("inertia")
         if inertia is None:
-            raise self.fail(f"link {name!r}: <inertial> has no <inertia ixx=...>", inertial, "inertia")
+            raise self.fail(inertial, f"link {name!r}: <inertial> has no <inertia ixx=...>", "inertia")
         values = []
         for attribute in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"):
             number = self._number(inertia, attribute, f"link {name!r}: inertia")
             if number is None and attribute in ("ixx", "iyy", "izz"):
-                raise self.fail(f"link {name!r}: the inertia has no {attribute}", inertia, attribute)
+                raise self.fail(inertia, f"link {name!r}: the inertia has no {attribute}", attribute)
             if number is None:
                 inertia.set(attribute, "0")
             values.append(number or 0.0)
         xx, yy, zz, xy, xz, yz = values
         if not np.all(np.isfinite(values)):
-            raise self.fail(f"link {name!r}: the inertia is not finite", inertia, "inertia")
+            raise self.fail(inertia, f"link {name!r}: the inertia is not finite", "inertia")
         matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         principal, axes = np.linalg.eigh(matrix)
         # A point or a thin rod has principal inertias of 0, and printed digits leave them a little below.
@@ -275,7 +272,7 @@ class _Checker:
         if principal[0] < -rounding and name not in self.fixed:
             shown = ", ".join(f"{p:g}" for p in principal)
             raise self.fail(
-                f"link {name!r}: the principal inertias are {shown} kg m^2; must be 0 or more", inertia, "inertia"
+                inertia, f"link {name!r}: the principal inertias are {shown} kg m^2; must be 0 or more", "inertia"
             )
         if value > 0.0 and principal[0] < least and name not in self.exact:
             repaired = np.maximum(principal, least)
@@ -283,9 +280,10 @@ class _Checker:
             for attribute, (i, j) in INERTIA_PLACES.items():
                 inertia.set(attribute, repr(float(matrix[i, j])))
             shown = ", ".join(f"{p:.3g}" for p in principal)
-            self.notes.append(
-                f"{self.file}:{line_of(inertia)}: link {name!r}: the principal inertias {shown} kg m^2 are raised to "
-                f"{least:.3g}, MuJoCo wants them above 0"
+            self.note(
+                inertia,
+                f"link {name!r}: the principal inertias {shown} kg m^2 are raised to "
+                f"{least:.3g}, MuJoCo wants them above 0",
             )
             principal = np.sort(repaired)
         if value == 0.0:
@@ -293,32 +291,33 @@ class _Checker:
             link.remove(inertial)
             self.massless[name] = (inertial, matrix)
         elif principal[0] + principal[1] < principal[2] * (1.0 - 1e-9):
-            self.notes.append(
-                f"{self.file}:{line_of(inertia)}: link {name!r}: the principal inertias break the triangle inequality; "
-                "MuJoCo replaces each by their mean"
+            self.note(
+                inertia,
+                f"link {name!r}: the principal inertias break the triangle inequality; "
+                "MuJoCo replaces each by their mean",
             )
 
     def _joint(self, joint: ET.Element, name: str, parent_of: dict[str, tuple[str, ET.Element]]) -> None:
         kind = joint.get("type", "")
         if kind not in JOINT_TYPES:
-            raise self.fail(f"joint {name!r}: type is {kind!r}; {nearest(kind, JOINT_TYPES)}", joint, "type")
+            raise self.fail(joint, f"joint {name!r}: type is {kind!r}; {nearest(kind, JOINT_TYPES)}", "type")
         self.joints[name] = kind
         ends = {}
         for end in ("parent", "child"):
             element = joint.find(end)
             link = element.get("link", "") if element is not None else ""
             if element is None or not link:
-                raise self.fail(f"joint {name!r}: <{end} link=...> is missing", joint, end)
+                raise self.fail(joint, f"joint {name!r}: <{end} link=...> is missing", end)
             if link not in self.links:
-                raise self.fail(f"joint {name!r}: {end} is {link!r}; {nearest(link, self.links)}", element, end)
+                raise self.fail(element, f"joint {name!r}: {end} is {link!r}; {nearest(link, self.links)}", end)
             ends[end] = link
         child = ends["child"]
         if child in parent_of:
             other = parent_of[child][1]
             raise self.fail(
+                joint,
                 f"joint {name!r}: link {child!r} is the child of joint {other.get('name')!r} in line {line_of(other)} "
                 "already; a URDF is a tree",
-                joint,
                 "child",
             )
         parent_of[child] = (ends["parent"], joint)
@@ -326,7 +325,7 @@ class _Checker:
         if axis is not None and kind not in ("fixed", "floating"):
             vector = parse_vector(axis.get("xyz", "1 0 0"), "axis", 3)
             if not math.hypot(*vector) > 0.0:
-                raise self.fail(f"joint {name!r}: axis is {axis.get('xyz')!r}; must not be all 0", axis, "axis")
+                raise self.fail(axis, f"joint {name!r}: axis is {axis.get('xyz')!r}; must not be all 0", "axis")
         self._limits(joint, name, kind)
 
     def _limits(self, joint: ET.Element, name: str, kind: str) -> None:
@@ -336,38 +335,37 @@ class _Checker:
             for attribute in ("damping", "friction"):
                 value = self._number(dynamics, attribute, f"joint {name!r}:")
                 if value is not None and not 0.0 <= value < math.inf:
-                    raise self.fail(f"joint {name!r}: {attribute} is {value:g}; must be 0 or more", dynamics, attribute)
+                    raise self.fail(dynamics, f"joint {name!r}: {attribute} is {value:g}; must be 0 or more", attribute)
         if limit is None:
             if kind in ("revolute", "prismatic"):
-                self.notes.append(f"{self.file}:{line_of(joint)}: joint {name!r} has no <limit>; it moves freely")
+                self.note(joint, f"joint {name!r} has no <limit>; it moves freely")
             return
         values = {a: self._number(limit, a, f"joint {name!r}:") for a in ("lower", "upper", "effort", "velocity")}
         if kind in ("revolute", "prismatic"):
             lower, upper = values["lower"] or 0.0, values["upper"] or 0.0
             if lower > upper:
                 raise self.fail(
-                    f"joint {name!r}: the lower limit {lower:g} is above the upper limit {upper:g}", limit, "limit"
+                    limit, f"joint {name!r}: the lower limit {lower:g} is above the upper limit {upper:g}", "limit"
                 )
             if math.isinf(lower) or math.isinf(upper):
                 # MuJoCo would read infinite limits as given; Gazebo takes them as none.
                 joint_limits = {a: limit.attrib.pop(a, None) for a in ("lower", "upper")}
-                self.notes.append(
-                    f"{self.file}:{line_of(limit)}: joint {name!r} has the limits {joint_limits['lower']} to "
-                    f"{joint_limits['upper']}; it moves freely"
+                self.note(
+                    limit,
+                    f"joint {name!r} has the limits {joint_limits['lower']} to "
+                    f"{joint_limits['upper']}; it moves freely",
                 )
             elif lower == upper == 0.0 and limit.get("lower") is not None:
-                self.notes.append(
-                    f"{self.file}:{line_of(limit)}: joint {name!r} has equal limits of 0; MuJoCo takes them as none"
-                )
+                self.note(limit, f"joint {name!r} has equal limits of 0; MuJoCo takes them as none")
         for attribute in ("effort", "velocity"):
             value = values[attribute]
             if value is not None and value < 0.0:
-                self.notes.append(f"{self.file}:{line_of(limit)}: joint {name!r}: {attribute} {value:g} means no limit")
+                self.note(limit, f"joint {name!r}: {attribute} {value:g} means no limit")
                 del limit.attrib[attribute]
             elif value is not None and math.isinf(value):
                 del limit.attrib[attribute]
         if values["effort"] == 0.0:
-            self.notes.append(f"{self.file}:{line_of(limit)}: joint {name!r}: effort 0 is taken as no limit")
+            self.note(limit, f"joint {name!r}: effort 0 is taken as no limit")
         velocity = values["velocity"]
         if velocity is not None and 0.0 < velocity < math.inf:
             self.velocity_limits[name] = velocity
@@ -375,11 +373,11 @@ class _Checker:
     def _tree(self, parent_of: dict[str, tuple[str, ET.Element]]) -> None:
         roots = [name for name in self.links if name not in parent_of]
         if not roots:
-            raise self.fail("every link is the child of a joint: the joints form a loop", self.root)
+            raise self.fail(self.root, "every link is the child of a joint: the joints form a loop")
         if len(roots) > 1:
             lonely = roots[1]
             raise self.fail(
-                f"the links {', '.join(map(repr, roots[:5]))} have no parent; a URDF has one root", self.links[lonely]
+                self.links[lonely], f"the links {', '.join(map(repr, roots[:5]))} have no parent; a URDF has one root"
             )
         for name in self.links:
             at, steps = name, 0
@@ -387,9 +385,9 @@ class _Checker:
                 at = parent_of[at][0]
                 steps += 1
                 if steps > len(self.links):
-                    raise self.fail(f"the joints above link {name!r} form a loop", self.links[name])
+                    raise self.fail(self.links[name], f"the joints above link {name!r} form a loop")
         if "world" in self.links and roots[0] != "world":
-            raise self.fail("the link 'world' is not the root of the tree", self.links["world"], "world")
+            raise self.fail(self.links["world"], "the link 'world' is not the root of the tree", "world")
         if roots[0] == "world":
             # An inertia or a shape of the world itself moves nothing; MuJoCo ignores the former.
             return
@@ -415,17 +413,16 @@ def _wants_self_collision(root: ET.Element, file: str | Path | None) -> bool:
     return False
 
 
-def _note_references(root: ET.Element, checker: _Checker, file: str | Path | None) -> None:
+def _note_references(root: ET.Element, checker: _Checker) -> None:
     quiet = {
         "material", "plugin", "sensor", "self_collide", "selfCollide", *FRICTION_TAGS, *SPRING_TAGS, *ALWAYS_TAGS,
     }  # fmt: skip
     known = {*checker.links, *checker.joints}
     for element in root.findall("gazebo"):
         reference = element.get("reference")
-        place = f"{file}:{line_of(element)}: "
         if reference is not None and reference not in known:
-            checker.notes.append(
-                f"{place}<gazebo reference={reference!r}> names nothing of the robot; {nearest(reference, known)}"
+            checker.note(
+                element, f"<gazebo reference={reference!r}> names nothing of the robot; {nearest(reference, known)}"
             )
             continue
         # A <visual> that only holds plugins is read with them.
@@ -433,7 +430,7 @@ def _note_references(root: ET.Element, checker: _Checker, file: str | Path | Non
         tags = sorted({child.tag for child in element if child not in silent} - quiet)
         if tags:
             shown = ", ".join(f"<{tag}>" for tag in tags)
-            checker.notes.append(f"{place}the Gazebo tags {shown} of {reference or 'the robot'} have no effect")
+            checker.note(element, f"the Gazebo tags {shown} of {reference or 'the robot'} have no effect")
 
 
 def _exclude_self_collision(spec: mujoco.MjSpec) -> None:
@@ -446,17 +443,16 @@ def _exclude_self_collision(spec: mujoco.MjSpec) -> None:
 # -- meshes -----------------------------------------------------------------------------------------------
 
 
-class _Meshes:
+class _Meshes(Sink):
     """Find the meshes of a URDF, convert what MuJoCo cannot read, and name each file once."""
 
     def __init__(
         self, file: str | Path | None, package_paths: list[str], meshdir: str, allow_missing: bool, notes: list[str]
     ) -> None:
-        self.file = file
+        super().__init__(file, notes)
         self.package_paths = package_paths
         self.meshdir = meshdir
         self.allow_missing = allow_missing
-        self.notes = notes
         self.data: dict[str, bytes] = {}
         self._names: dict[Path, str] = {}
 
@@ -472,22 +468,17 @@ class _Meshes:
         uri = mesh.get("filename", "")
         who = f"link {link.get('name')!r}: the {role} mesh"
         if not uri:
-            raise ModelError(f"{who} has no filename", file=self.file, line=line_of(mesh), field="filename")
+            raise self.fail(mesh, f"{who} has no filename", "filename")
         try:
             path, searched = find_resource(uri, self.file, self.package_paths, self.meshdir)
         except ModelError as error:
-            raise ModelError(f"{who}: {error.message}", file=self.file, line=line_of(mesh), field="filename") from error
+            raise self.fail(mesh, f"{who}: {error.message}", "filename") from error
         if path is None:
             message = f"{who} {uri!r} is not found; searched: {', '.join(searched) or 'nowhere'}"
             if role == "collision" and not self.allow_missing:
-                raise ModelError(
-                    message + ". Name the folder of its package in package_paths, or load with "
-                    "allow_missing_meshes=True",
-                    file=self.file,
-                    line=line_of(mesh),
-                    field="filename",
-                )
-            self.notes.append(f"{self.file}:{line_of(mesh)}: {message}; it is left out")
+                remedy = "Name the folder of its package in package_paths, or load with allow_missing_meshes=True"
+                raise self.fail(mesh, f"{message}. {remedy}", "filename")
+            self.note(mesh, f"{message}; it is left out")
             link.remove(element)
             return
         try:
@@ -495,15 +486,14 @@ class _Meshes:
         except MissingDependency:
             if role == "collision":
                 raise
-            self.notes.append(
-                f"{self.file}:{line_of(mesh)}: {who} {uri!r} is left out: {path.suffix} files need trimesh "
-                '(pip install "pliant[meshes]")'
+            self.note(
+                mesh, f'{who} {uri!r} is left out: {path.suffix} files need trimesh (pip install "pliant[meshes]")'
             )
             link.remove(element)
         except ModelError as error:
             if role == "collision":
                 raise
-            self.notes.append(f"{self.file}:{line_of(mesh)}: {who} {uri!r} is left out: {error.message}")
+            self.note(mesh, f"{who} {uri!r} is left out: {error.message}")
             link.remove(element)
 
     def _asset(self, path: Path) -> str:

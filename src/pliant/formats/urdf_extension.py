@@ -23,7 +23,7 @@ from pliant.base.documents.xml_tree import Node, line_of
 from pliant.base.errors import ModelError, nearest
 from pliant.base.options import parse_bool, parse_number, parse_vector
 from pliant.base.spatial import rotation_from_rpy, rpy_from_rotation
-from pliant.formats.tags import Tags
+from pliant.formats.tags import Sink, Tags
 
 __all__ = [
     "BODY",
@@ -323,12 +323,12 @@ def _assign(element: Any, values: Mapping[str, Any]) -> None:
 # -- reading ----------------------------------------------------------------------------------------------
 
 
-class _Reader:
+class _Reader(Sink):
     def __init__(self, links: Mapping[str, Any], joints: Mapping[str, str], file: str | Path | None) -> None:
         self.links = links
         self.joints = joints
-        self.file = file
         self.found = Extension()
+        super().__init__(file, self.found.notes)
 
     def fail(self, element: ET.Element, message: str, field: str | None = None) -> ModelError:
         return Tags(element, f"<mujoco><{element.tag}>", self.file).fault(message, field, element)
@@ -366,10 +366,8 @@ class _Reader:
             elif element.tag in OWN:
                 getattr(self, f"_{element.tag}")(element)
             else:
-                self.found.notes.append(
-                    f"{self.file}:{line_of(element)}: <mujoco><{element.tag}> of a URDF has no effect; "
-                    + nearest(element.tag, (*NATIVE, *OWN))
-                )
+                nearby = nearest(element.tag, (*NATIVE, *OWN))
+                self.note(element, f"<mujoco><{element.tag}> of a URDF has no effect; {nearby}")
 
     def _refuse_nan(self, top: ET.Element) -> None:
         for element in top.iter():

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pliant.base.errors import DeviceError, PliantError, nearest
+from pliant.base.numerics import is_number
 from pliant.foxglove.commands import CommandTopics
 from pliant.simulation.live_parameters import LiveParameter
 
@@ -96,7 +97,7 @@ class Listener:
         if parameter is None:
             raise DeviceError(f"there is no parameter {name!r}; {nearest(name, self._parameters)}", field=name)
         whole = isinstance(value, float) and value == round(value) if parameter.kind is int else True
-        if isinstance(value, bool) or not isinstance(value, int | float) or not whole:
+        if not is_number(value) or not whole:
             raise DeviceError(f"{name} is {value!r}; must be of type {parameter.kind.__name__}", field=name)
         with self._lock:
             parameter.change(parameter.check(parameter.kind(value)))

@@ -10,16 +10,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pliant.base.numerics import Array
 from pliant.identification.parameters import parameter_unit
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
 from pliant.laws.modes import Mode
 
 __all__ = ["datasheet", "loop_width"]
-
-Array = NDArray[np.float64]
 
 
 def _curve(law: Law, preset: float, points: int = 4001) -> tuple[Array, Array, Array, Array]:

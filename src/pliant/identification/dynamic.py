@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import LawError, nearest
+from pliant.base.numerics import Array
 from pliant.identification.measurements import Measurement, Trials, as_measurements
 from pliant.identification.parameters import scale_parameters, with_values
 from pliant.identification.results import Fit, Identification
@@ -22,8 +23,6 @@ from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
 
 __all__ = ["OUTPUTS", "fit_actuator", "fit_friction", "fit_servo"]
-
-Array = NDArray[np.float64]
 
 
 MAX_STEPS = 5_000_000

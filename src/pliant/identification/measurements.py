@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import LawError, RecordingError, nearest
+from pliant.base.numerics import Array
 
 __all__ = ["QUANTITIES", "UNITS", "Measurement", "measurement_of", "read_measurement"]
 
-Array = NDArray[np.float64]
 
 QUANTITIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "time": ("s", ("t", "stamp")),

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import LawError, nearest
+from pliant.base.numerics import Array
 from pliant.base.options import describe
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
@@ -31,8 +32,6 @@ __all__ = [
     "with_values",
 ]
 
-
-Array = NDArray[np.float64]
 
 TYPICAL: dict[str, float] = {
     "load_coefficient": 0.1,

@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import LawError, nearest, require
+from pliant.base.numerics import Array
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
 
 __all__ = ["Estimate", "Fit", "Identification"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

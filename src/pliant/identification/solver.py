@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import LawError, require
+from pliant.base.numerics import Array
 from pliant.identification.parameters import SIGNED, ScaledParameters, parameter_unit, with_values
 from pliant.identification.results import Estimate, Fit, Identification
 from pliant.laws.actuator import CompliantActuator
@@ -24,7 +24,6 @@ from pliant.laws.base import Law
 
 __all__ = ["Progress", "Residuals", "Solution", "identification_of", "solve", "starting_points"]
 
-Array = NDArray[np.float64]
 Residuals = Callable[[Mapping[str, float]], Array]
 """Function from the values of the parameters by path to the residuals of a model, scaled to order 1."""
 Progress = Callable[[float, float], None]

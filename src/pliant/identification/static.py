@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import LawError, nearest, require
+from pliant.base.numerics import Array
 from pliant.identification.measurements import Trials, as_measurements
 from pliant.identification.parameters import SIGNED, ScaledParameters, scale_parameters, with_values
 from pliant.identification.results import Fit, Identification
@@ -20,8 +20,6 @@ from pliant.laws.modes import Mode
 from pliant.laws.qbmove import QbMove
 
 __all__ = ["fit_law"]
-
-Array = NDArray[np.float64]
 
 
 def fit_law(

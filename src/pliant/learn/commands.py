@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated
 
@@ -72,6 +73,33 @@ def _inputs(given: tuple[str, ...]) -> dict[str, float]:
     return values
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RosOptions:
+    """The joint topics of a robot on ROS."""
+
+    namespace: str = ""
+    """Prefix of the robot's topics; default: that of the policy."""
+    clock: str = "auto"
+    """auto: /clock where it is published, as by a simulation; wall; or ros: /clock."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FciOptions:
+    """The connection to a Franka arm."""
+
+    host: str = ""
+    """fci: address of the arm."""
+    arm: str = ""
+    """fci: fer or fr3; default: the type of the policy's robot."""
+    realtime: Annotated[bool, Parameter(negative=())] = False
+    """fci: require a real-time kernel."""
+
+
+NO_ROS, NO_FCI = RosOptions(), FciOptions()
+
+
 @policy.command
 def run(
     file: File,
@@ -83,13 +111,8 @@ def run(
     input: Annotated[  # the name of the flag
         tuple[str, ...], Parameter(help="NAME=NUMBER for each input of the policy.", negative=())
     ] = (),
-    namespace: Annotated[str, Parameter(help="Prefix of the robot's topics; default: that of the policy.")] = "",
-    clock: Annotated[
-        str, Parameter(help="auto: /clock where it is published, as by a simulation; wall; or ros: /clock.")
-    ] = "auto",
-    host: Annotated[str, Parameter(help="fci: address of the arm.")] = "",
-    arm: Annotated[str, Parameter(help="fci: fer or fr3; default: the type of the policy's robot.")] = "",
-    realtime: Annotated[bool, Parameter(help="fci: require a real-time kernel.", negative=())] = False,
+    ros: RosOptions = NO_ROS,
+    fci: FciOptions = NO_FCI,
     duration: Annotated[float | None, Parameter(help="Time to run [s]; default: until interrupted.")] = None,
     timeout: Annotated[float, Parameter(help="Stop if the robot sends no state for this time [s].")] = 0.5,
     json: Json = False,
@@ -106,11 +129,14 @@ def run(
         bridges = [other.key for other in offers("controllers")]
         raise PliantError(f"a policy does not run on the bridge {bridge!r}; {nearest(bridge, bridges)}", field="bridge")
     driver = chosen.load()
-    options = {"namespace": namespace, "clock": clock, "host": host, "arm": arm, "realtime": realtime}
-    usual = {"namespace": "", "clock": "auto", "host": "", "arm": "", "realtime": False}
-    for name, value in options.items():
-        if name not in driver.options and value != usual[name]:
-            raise PliantError(f"--{name} has no meaning on the bridge {bridge}; must be left out", field=name)
+    options = {}
+    for given, defaults in ((ros, NO_ROS), (fci, NO_FCI)):
+        for field in fields(given):
+            options[field.name] = getattr(given, field.name)
+            if field.name not in driver.options and options[field.name] != getattr(defaults, field.name):
+                raise PliantError(
+                    f"--{field.name} has no meaning on the bridge {bridge}; must be left out", field=field.name
+                )
     limit = math.inf if duration is None else duration
     done, text = driver.run(found, _inputs(input), {name: options[name] for name in driver.options}, limit, timeout)
     if json:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import PliantError, nearest
+from pliant.base.numerics import is_number
 
 __all__ = ["Policy", "PolicyError"]
 
@@ -97,7 +98,7 @@ class Policy:
             raise PolicyError(f"joints is {list(self.joints)}; must be names", field="joints")
         if not (self.scale > 0.0).all():
             raise PolicyError("scale must be positive", field="scale")
-        if isinstance(self.period, bool) or not isinstance(self.period, int | float) or not 1e-4 <= self.period <= 60.0:
+        if not is_number(self.period) or not 1e-4 <= self.period <= 60.0:
             raise PolicyError(f"period is {self.period!r}; must be 0.0001 to 60 s", field="period")
         layers, width = [], n
         for k, (weight, bias) in enumerate(self.layers):

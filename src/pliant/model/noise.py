@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.base.errors import DeviceError
+from pliant.base.numerics import is_finite_number
 
 __all__ = ["Noise"]
 
@@ -37,9 +38,7 @@ class Noise:
                 value = tuple(float(v) for v in value)
                 object.__setattr__(self, name, value)
             parts = value if isinstance(value, tuple) else (value,)
-            good = bool(parts) and all(
-                isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v) for v in parts
-            )
+            good = bool(parts) and all(map(is_finite_number, parts))
             if not good or (name != "mean" and min(parts) < 0.0):
                 least = "" if name == "mean" else " >= 0"
                 raise DeviceError(

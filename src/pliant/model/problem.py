@@ -1,11 +1,11 @@
-"""What a check finds."""
+"""Findings of a check."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-__all__ = ["Problem"]
+__all__ = ["Problem", "Problems"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +29,19 @@ class Problem:
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.subject}: {self.message}" + (f" ({self.hint})" if self.hint else "")
+
+
+class Problems(list[Problem]):
+    """Findings of a check, in the order in which they were found."""
+
+    def error(self, subject: str, message: str, hint: str = "", **measured: Any) -> None:
+        """Add a finding with which the robot must not run; ``measured`` are value, limit and unit."""
+        self.append(Problem("error", subject, message, hint, **measured))
+
+    def warning(self, subject: str, message: str, hint: str = "", **measured: Any) -> None:
+        """Add a finding with which the robot runs, with a doubt."""
+        self.append(Problem("warning", subject, message, hint, **measured))
+
+    def info(self, subject: str, message: str, hint: str = "", **measured: Any) -> None:
+        """Add what was assumed, or measured."""
+        self.append(Problem("info", subject, message, hint, **measured))

@@ -18,7 +18,7 @@ import numpy as np
 from pliant.base.errors import ModelError, nearest
 from pliant.base.options import option
 from pliant.model.interface import PartDefaults
-from pliant.model.problem import Problem
+from pliant.model.problem import Problem, Problems
 
 if TYPE_CHECKING:
     import mujoco
@@ -160,17 +160,15 @@ class World(PartDefaults):
     def check(self, spec: mujoco.MjSpec) -> list[Problem]:
         """Return the links that are tied at the start and do not exist, and names that are taken."""
         bodies = [body.name for body in spec.bodies if body.name]
-        problems = []
+        problems = Problems()
         for pair in self.startup:
             if len(pair) != 2:
-                problems.append(Problem("error", self.name, f"startup has {pair!r}", "must be pairs of links"))
+                problems.error(self.name, f"startup has {pair!r}", "must be pairs of links")
             for link in pair:
                 if link not in bodies:
-                    problems.append(
-                        Problem("error", self.name, f"the link {link!r} does not exist", nearest(link, bodies))
-                    )
+                    problems.error(self.name, f"the link {link!r} does not exist", nearest(link, bodies))
         if any(body.startswith(f"{self.name}/object_") for body in bodies):
-            problems.append(Problem("error", self.name, "the model has bodies of its names", "rename the device"))
+            problems.error(self.name, "the model has bodies of its names", "rename the device")
         return problems
 
 

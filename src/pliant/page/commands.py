@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from pliant.base.errors import PliantError
 from pliant.cli.console import listening
-from pliant.cli.options import Debug, Imports, Packages, Scenarios, Settings, Source, import_modules, load_robot
+from pliant.cli.options import NO_SETTINGS, Debug, RobotOptions, Scenarios, Source, import_modules, load_robot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ __all__ = ["view"]
 def view(
     source: Source,
     *,
-    set: Settings = [],
+    options: RobotOptions = NO_SETTINGS,
     port: Annotated[
         int | None,
         Parameter(help="Port of the page; default: the first free one from 8080."),
@@ -51,8 +51,6 @@ def view(
             "press.press force=500.",
         ),
     ] = False,
-    package_path: Packages = [],
-    import_: Imports = [],
     debug: Debug = False,
 ) -> int:
     """Show a robot in the browser until Ctrl-C.
@@ -63,8 +61,8 @@ def view(
     """
     if report is not None and not statics and not (report / "index.html").is_file():  # loading may take long
         raise PliantError(f"--report {report}: there is no report in this folder (index.html)", field="report")
-    import_modules(import_)
-    robot = load_robot(source, set, None, package_path)
+    import_modules(options.import_)
+    robot = options.load(source)
     if statics:
         for name, given in (
             ("--console", console),
@@ -75,9 +73,8 @@ def view(
                 raise PliantError(f"{name} is for a simulation; omit it, or omit --statics", field=name.lstrip("-"))
         _show_statics(robot, port, host, open_browser)
     else:
-        _simulate(
-            robot, source, port, host, open_browser, console, report, scenario, _command(source, set, package_path)
-        )
+        command = _command(source, options.set, options.package_path)
+        _simulate(robot, source, port, host, open_browser, console, report, scenario, command)
     _say("view: ended")
     return 0
 
@@ -151,7 +148,7 @@ def _command(source: str, settings: Sequence[str] = (), packages: Sequence[Path]
 
 def _load(wanted: str, loaded: LoadedRobots) -> Robot:
     if wanted not in loaded.robots:
-        return load_robot(wanted, [], None, [])
+        return load_robot(wanted, (), None, ())
     return loaded.robots[wanted].build()
 
 

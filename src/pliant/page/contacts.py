@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import mujoco
 import numpy as np
 
 from pliant.engine.base import MujocoState
+from pliant.model.contacts import contact_wrench
 from pliant.page.scene import Contacts
 
 __all__ = ["find_contacts"]
@@ -19,11 +19,8 @@ def find_contacts(engine: MujocoState) -> Contacts:
     model, data = engine.model, engine.data
     count = min(int(data.ncon), MAX_CONTACTS)
     points, forces = np.zeros((count, 3)), np.zeros((count, 3))
-    force = np.zeros(6)
     if count:
         points[:] = data.contact.pos[:count]
-        frames = data.contact.frame[:count].reshape(count, 3, 3)
         for k in range(count):
-            mujoco.mj_contactForce(model, data, k, force)
-            forces[k] = frames[k].T @ force[:3]
+            forces[k] = contact_wrench(model, data, k)[0]
     return Contacts(points, forces)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.numerics import Array
 from pliant.page.server import PageServer
 from pliant.recording.drawing import STOPS, Curves, scale_colours
 
 __all__ = ["CurveColours", "CurveDrawing", "curve_thickness", "scale_bar"]
 
-Array = np.ndarray
 POINTS = 33
 """Points of a curve of a simulated model."""
 THINNEST = 0.007

@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import PliantError
+from pliant.base.replacing import replacing
 from pliant.page.curve_drawing import CurveDrawing, curve_thickness
 from pliant.page.document import player
 from pliant.page.scene import Scene
@@ -68,12 +69,10 @@ def write_page(path: str | Path, motion: Motion, *, title: str = "pliant") -> in
     """
     target = Path(path)
     content = playable_page(motion, title=title).encode()
-    part = target.with_name(f".{target.name}.part")
     try:
-        part.write_bytes(content)
-        part.replace(target)
+        with replacing(target) as part:
+            part.write_bytes(content)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise PliantError(f"the page cannot be written: {error.strerror or error}", file=target, field="html") from None
     return len(content)
 

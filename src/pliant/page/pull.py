@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from pliant.base.numerics import Array
 from pliant.engine.base import MujocoState
 
 __all__ = ["Pull"]
 
-Array = np.ndarray
 FREQUENCY = 1.2
 """Natural frequency of what hangs on the held body, on the pointer's spring [Hz]."""
 DAMPING = 0.7

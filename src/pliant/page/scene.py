@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from pliant.base.numerics import Array
 from pliant.page.shapes import DEFAULT_RGBA, colour_of, geom_mesh, inertia_box, textured
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Contacts", "Layers", "PullHandler", "Scene"]
 
-Array = np.ndarray
 PullHandler = Callable[[str, int, Array, Array], Awaitable[None]]
 """Called with "start", "update" or "end", the body, where it is held and where the pointer is [m, world]."""
 SHOWN_GROUPS = 3

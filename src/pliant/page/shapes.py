@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from pliant.base.numerics import Array
+
 if TYPE_CHECKING:
     import trimesh
 
 __all__ = ["colour_of", "geom_mesh", "inertia_box", "textured"]
 
-Array = np.ndarray
 SMOOTH_ANGLE = math.radians(35.0)
 """Edges sharper than this are drawn sharp [rad]."""
 MAX_SPLIT_FACES = 60_000

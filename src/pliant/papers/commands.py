@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from pliant.cli.checks import refuse_unused
+from pliant.cli.films import DEFAULT_LOOK, FilmLook
 from pliant.cli.options import Debug, Imports, Json, assignments, import_modules
 from pliant.cli.output import emit, make_console, plain, print_table
 from pliant.cli.progress import Bar
-from pliant.cli.simulating import film_options, refuse_unused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,46 +36,56 @@ _STYLE = {
 }
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialOptions:
+    """How experiments run."""
+
+    set: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = ()
+    """Change an assumption, KEY=VALUE or EXPERIMENT.KEY=VALUE, and report which verdicts change; may be repeated.
+    `pliant list EXPERIMENT` shows the keys."""
+    quick: Annotated[bool, Parameter(negative=())] = False
+    """Run the short versions."""
+    seed: int = 0
+    """Seed of all randomness, >= 0."""
+    import_: Imports = ()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportOptions:
+    """What is reported, and where."""
+
+    output: Path = Path("reports")
+    """Folder of the reports."""
+    curves: Path | None = None
+    """Folder of measured curves to draw behind the simulated ones, EXPERIMENT/NAME.csv."""
+    strict: Annotated[bool, Parameter(negative=())] = False
+    """End with exit code 3 if a statement is not reproduced."""
+    every: Annotated[bool, Parameter(name="--all-targets", negative=())] = False
+    """Print every number of every statement and check."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilmsOptions:
+    """Films of experiments, and how they look."""
+
+    video: Annotated[bool, Parameter(negative=())] = False
+    """Film what moves, two runs side by side; refused where nothing does."""
+    video_format: Literal["mp4", "gif"] | None = None
+    """Format of the films; default: mp4 if PyAV is installed, else gif."""
+    look: FilmLook = DEFAULT_LOOK
+
+
+DEFAULT_TRIAL, DEFAULT_REPORT, NO_FILMS = TrialOptions(), ReportOptions(), FilmsOptions()
+
+
 def reproduce(
     *experiments: Annotated[str, Parameter(help="Names of experiments; all, or no name: every experiment.")],
-    output: Annotated[Path, Parameter(help="Folder of the reports.")] = Path("reports"),
-    set_: Annotated[
-        list[str],
-        Parameter(
-            name="--set",
-            negative=(),
-            consume_multiple=False,
-            help="Change an assumption, KEY=VALUE or EXPERIMENT.KEY=VALUE, and report which verdicts change; may be "
-            "repeated. `pliant list EXPERIMENT` shows the keys.",
-        ),
-    ] = [],
-    curves: Annotated[
-        Path | None, Parameter(help="Folder of measured curves to draw behind the simulated ones, EXPERIMENT/NAME.csv.")
-    ] = None,
-    quick: Annotated[bool, Parameter(negative=(), help="Run the short versions.")] = False,
-    strict: Annotated[
-        bool, Parameter(negative=(), help="End with exit code 3 if a statement is not reproduced.")
-    ] = False,
-    every: Annotated[
-        bool, Parameter(name="--all-targets", negative=(), help="Print every number of every statement and check.")
-    ] = False,
-    seed: Annotated[int, Parameter(help="Seed of all randomness, >= 0.")] = 0,
-    video: Annotated[
-        bool, Parameter(negative=(), help="Film what moves, two runs side by side; refused where nothing does.")
-    ] = False,
-    video_format: Annotated[
-        Literal["mp4", "gif"] | None,
-        Parameter(help="Format of the films; default: mp4 if PyAV is installed, else gif."),
-    ] = None,
-    video_size: Annotated[str | None, Parameter(help="Width and height of each scene, such as 480x480.")] = None,
-    video_fps: Annotated[float | None, Parameter(help="Frames per second of the films; default 25.")] = None,
-    video_speed: Annotated[
-        float | None, Parameter(help="Simulated seconds per second of the films; default: set by the experiment.")
-    ] = None,
-    video_camera: Annotated[
-        str | None, Parameter(help="Camera of the films: a name, or AZIMUTH,ELEVATION[,DISTANCE] [degrees, m].")
-    ] = None,
-    import_: Imports = [],
+    report: ReportOptions = DEFAULT_REPORT,
+    trial: TrialOptions = DEFAULT_TRIAL,
+    films: FilmsOptions = NO_FILMS,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -82,8 +94,8 @@ def reproduce(
     Writes self-contained HTML reports with figures. The exit code is 3 if a check of the simulation fails; a statement
     that is not reproduced is a result; it gives the exit code 3 only with --strict.
     """
-    import_modules(import_)
-    films = _films(video, video_format, video_size, video_fps, video_speed, video_camera)
+    import_modules(trial.import_)
+    video = _films(films)
     from pliant.papers import find_experiment, list_experiments
     from pliant.papers import reproduce as run_experiments
 
@@ -95,7 +107,7 @@ def reproduce(
             for found in (list_experiments() if name == "all" else [find_experiment(name)])
         )
     )
-    options = assignments(set_)
+    options = assignments(trial.set)
     with Bar(console, "reproducing", "", shown=not json) as bar:
 
         def progress(name: str, fraction: float, note: str = "") -> None:
@@ -106,19 +118,19 @@ def reproduce(
         try:
             run_experiments(
                 experiments or "all",
-                output,
-                quick=quick,
-                seed=seed,
+                report.output,
+                quick=trial.quick,
+                seed=trial.seed,
                 options=options,
-                curves=curves,
-                video=films,
+                curves=report.curves,
+                video=video,
                 progress=progress,
                 on_result=results.append,
             )
         except KeyboardInterrupt:  # the reports of completed experiments are written
             interrupted = True
-    index = output / "index.html"
-    failed = [r for r in results if not r.passed or (strict and r.not_reproduced)]
+    index = report.output / "index.html"
+    failed = [r for r in results if not r.passed or (report.strict and r.not_reproduced)]
     code = 130 if interrupted else 3 if failed else 0
     if json:
         emit(
@@ -131,8 +143,8 @@ def reproduce(
         )
         return code
     for result in results:
-        _print_result(console, result, every)
-        _print_films(console, result, output)
+        _print_result(console, result, report.every)
+        _print_films(console, result, report.output)
     if results:
         console.print("; ".join([*_totals(results), f"report: {index}"]), soft_wrap=True)
     if interrupted:
@@ -142,12 +154,11 @@ def reproduce(
     return code
 
 
-def _films(
-    video: bool, kind: str | None, size: str | None, fps: float | None, speed: float | None, camera: str | None
-) -> Video | None:
+def _films(films: FilmsOptions) -> Video | None:
     """Return how films are written, or None without --video; refuse what is wrong before anything runs."""
-    refuse_unused(kind is not None and not video, "--video-format", "--video")
-    looks = film_options(video, size, fps, speed, camera)
+    kind = films.video_format
+    refuse_unused(kind is not None and not films.video, "--video-format", "--video")
+    looks = films.look.of(films.video)
     if looks is None:
         return None
     from pliant.base.errors import MissingDependency
@@ -162,7 +173,13 @@ def _films(
         except MissingDependency:
             kind = "gif"
     check_film(Path(f"film.{kind}"), looks, "--video", folder=False)
-    return Video(suffix=f".{kind}", size=size, fps=looks.fps, speed=speed, camera=camera)
+    return Video(
+        suffix=f".{kind}",
+        size=films.look.video_size,
+        fps=looks.fps,
+        speed=films.look.video_speed,
+        camera=films.look.video_camera,
+    )
 
 
 def _print_films(console: Console, result: Result, output: Path) -> None:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from pliant.base.errors import RecordingError
+from pliant.base.replacing import replacing
 
 __all__ = ["MAGIC", "RecordFile", "padding", "record", "splits_a_page"]
 
@@ -116,17 +117,11 @@ class RecordFile:
         if self._kept is None:
             return
         path = Path(os.path.realpath(self.path))
-        beside = path.with_name(f".{path.name[:200]}.{os.getpid()}.part")
-        try:
+        with replacing(path) as beside:
             self._file = beside.open("wb", buffering=0)
             self._begin(bytes(self._kept))
             with suppress(OSError):  # a file system without modes
                 beside.chmod(path.stat().st_mode & 0o777)
-            beside.replace(path)
-        except OSError:
-            with suppress(OSError):
-                beside.unlink()
-            raise
         self._kept = None
 
     def finish(self, summary: bytes, footer: bytes) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import PliantError, nearest
+from pliant.base.numerics import is_number
 from pliant.recording.plot import save
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def plot_sweep(
 
 
 def _numbers(cells: Sequence[Any]) -> NDArray[np.float64]:
-    return np.array([float(c) if isinstance(c, int | float) and not isinstance(c, bool) else math.nan for c in cells])
+    return np.array([float(c) if is_number(c) else math.nan for c in cells])
 
 
 def _places(cells: Sequence[Any]) -> tuple[NDArray[np.float64], list[str]]:

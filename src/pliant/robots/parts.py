@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pliant.base.numerics import GRAVITY
 from pliant.base.options import option
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def new_spec(name: str, timestep: float, *, extent: float = 0.5, center: Sequenc
     spec.compiler.autolimits = True
     spec.option.timestep = timestep
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    spec.option.gravity = [0.0, 0.0, -9.81]
+    spec.option.gravity = [0.0, 0.0, -GRAVITY]
     for shape, rgba in COLORS.items():
         spec.add_material(name=shape, rgba=list(rgba), specular=0.35, shininess=0.4)
     add_scene(spec, extent=extent, center=center)

@@ -12,14 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pliant.base.numerics import Array
 from pliant.control.checks import ControlError, number
 from pliant.control.clik import pose_error
 
 __all__ = ["PlatePoseGains", "PlatePosePID"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,7 @@ import numpy as np
 
 from pliant.base.documents.yaml_tree import read_yaml
 from pliant.base.errors import DeviceError, nearest
+from pliant.base.numerics import is_finite_number
 from pliant.devices.base import Device, FieldInfo
 from pliant.recording.foreign import foreign_format, foreign_suffixes
 
@@ -426,10 +427,7 @@ def _read_lists(path: Path) -> tuple[dict[str, np.ndarray], str | None]:
         for row, item in enumerate(value):
             items = item if isinstance(item, list) else [item]
             size = len(item) if isinstance(item, list) else None
-            good = all(
-                isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x)
-                for x in map(_as_number, items)
-            )
+            good = all(map(is_finite_number, map(_as_number, items)))
             if size != width or not good:
                 wanted = "a finite number" if width is None else f"a list of {width} finite numbers"
                 raise DeviceError(

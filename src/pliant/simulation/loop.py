@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.base.errors import BridgeError, DeadThreadError, DeviceError, PliantError, nearest
+from pliant.base.numerics import is_finite_number
 from pliant.devices.base import Device, Sample, step_ns, to_ns
 from pliant.devices.world import WorldDevice
 from pliant.engine.base import Engine, MujocoState
@@ -974,11 +975,7 @@ def _check_policies(on_timeout: str, on_dead_thread: str, sync_timeout: float) -
     ):
         if value not in valid:
             raise PliantError(f"{name} is {value!r}; {nearest(str(value), valid)}", field=name)
-    if (
-        not isinstance(sync_timeout, int | float)
-        or not math.isfinite(sync_timeout)
-        or not 0.0 < sync_timeout <= threading.TIMEOUT_MAX
-    ):
+    if not is_finite_number(sync_timeout) or not 0.0 < sync_timeout <= threading.TIMEOUT_MAX:
         raise PliantError(
             f"sync_timeout is {sync_timeout!r}; must be a finite number of seconds above 0", field="sync_timeout"
         )

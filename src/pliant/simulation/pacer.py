@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pliant.base.errors import PliantError, nearest
+from pliant.base.numerics import is_number
 
 __all__ = ["Pacer", "PacerStats", "as_pacer", "free", "paced", "sync"]
 
@@ -218,7 +219,7 @@ def as_pacer(value: Pacer | str | float) -> Pacer:
         if value not in makers:
             raise PliantError(f"there is no pacer {value!r}; {nearest(value, makers)}", field="pacer")
         return makers[value]()
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if is_number(value):
         return paced(value)
     raise PliantError(
         f"pacer is {value!r}; must be sync(), paced(rtf), free(), their names, or a real-time factor",

@@ -15,6 +15,7 @@ import numpy as np
 
 from pliant.base.errors import BridgeError, nearest
 from pliant.base.options import option
+from pliant.base.replacing import replacing
 from pliant.devices.base import Sample, SampleSource
 from pliant.simulation.bridge import BridgeBase
 from pliant.vision.wire.pictures import COUNTER, HEADER_BYTES, MAGIC, STAMP, PictureHeader, encode_header
@@ -43,20 +44,16 @@ class _File:
         self.path = path
         header = PictureHeader(height=height, width=width)
         _check_own(path)
-        # Made beside it and put in its place, so that nobody finds half a header or loses what it has mapped.
-        beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-        beside.unlink(missing_ok=True)
-        descriptor = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            os.write(descriptor, encode_header(header))
-            os.truncate(descriptor, header.file_bytes)
-            self._map = mmap.mmap(descriptor, header.file_bytes)
-            beside.replace(path)
-        except BaseException:
+        # Nobody finds half a header or loses what it has mapped.
+        with replacing(path) as beside:
             beside.unlink(missing_ok=True)
-            raise
-        finally:
-            os.close(descriptor)
+            descriptor = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            try:
+                os.write(descriptor, encode_header(header))
+                os.truncate(descriptor, header.file_bytes)
+                self._map = mmap.mmap(descriptor, header.file_bytes)
+            finally:
+                os.close(descriptor)
         found = np.frombuffer(self._map, dtype=np.uint8)
         self.counter, self.stamp = found[COUNTER].view(np.int64), found[STAMP].view(np.int64)
         self.pixels = found[HEADER_BYTES:].reshape(height, width, 3)

@@ -18,10 +18,10 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.conditions import Condition, VisionError, finite_array, finite_result, pose_matrix
-from pliant.base.numerics import matrix_exponential
+from pliant.base.numerics import GRAVITY, Array, matrix_exponential
 from pliant.base.spatial import adjoint, exp_so3, inverse, pose
 from pliant.control.checks import ControlError, number, vector
 from pliant.vision.poses import pose_interaction
@@ -29,8 +29,6 @@ from pliant.vision.tasks import Task
 from pliant.vision.visual_servoing import pbvs_task
 
 __all__ = ["FeatureAdmittance", "HybridPoseServo", "ToolLoad", "feature_force"]
-
-Array = NDArray[np.float64]
 
 
 class ToolLoad:
@@ -55,7 +53,7 @@ class ToolLoad:
         center: ArrayLike = (0.0, 0.0, 0.0),
         *,
         bias: ArrayLike = (0.0,) * 6,
-        gravity: ArrayLike = (0.0, 0.0, -9.81),
+        gravity: ArrayLike = (0.0, 0.0, -GRAVITY),
     ) -> None:
         self.mass = number("ToolLoad", "mass", mass, "kg", low=0.0)
         self.center = vector("ToolLoad", "center", center, 3)
@@ -64,7 +62,7 @@ class ToolLoad:
 
     @classmethod
     def identify(
-        cls, measured: Sequence[ArrayLike], rotations: Sequence[ArrayLike], gravity: ArrayLike = (0.0, 0.0, -9.81)
+        cls, measured: Sequence[ArrayLike], rotations: Sequence[ArrayLike], gravity: ArrayLike = (0.0, 0.0, -GRAVITY)
     ) -> ToolLoad:
         """Return mass, centre and bias from measurements at rest in several orientations, by least squares.
 

@@ -25,7 +25,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.conditions import (
     Condition,
@@ -38,6 +38,7 @@ from pliant.base.conditions import (
     require_fresh,
     whole_number,
 )
+from pliant.base.numerics import Array
 from pliant.base.spatial import inverse
 from pliant.vision.points import point_interaction, project_points
 from pliant.vision.poses import pose_features, pose_interaction
@@ -64,7 +65,6 @@ __all__ = [
     "servo_torque",
 ]
 
-Array = NDArray[np.float64]
 Interaction = Literal["current", "desired", "mean"]
 
 MIN_MARGIN = 1e-9

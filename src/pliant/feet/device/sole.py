@@ -10,12 +10,14 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import DeviceError
+from pliant.base.numerics import GRAVITY
 from pliant.devices.base import FieldInfo
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import SensorDevice, sample_period
 from pliant.engine.base import Engine, mujoco_state
 from pliant.feet.model.sole import ROOT, Sole
 from pliant.feet.sole_estimation import RelativeAngleFilter, SoleForceEstimator, SoleHinge, SoleModel
+from pliant.model.contacts import contact_wrench
 from pliant.model.robot import Robot
 
 __all__ = ["SoleDevice", "coordinates", "read_sole"]
@@ -255,7 +257,7 @@ class SoleDevice(SensorDevice):
         self._filter = RelativeAngleFilter(first, second, rest, description.time_constant)
         self._rates = np.zeros((len(self._parts) + 1, 3))
         self._accelerations = np.zeros((len(self._parts) + 1, 3))
-        self._accelerations[-1, 1] = -9.81
+        self._accelerations[-1, 1] = -GRAVITY
 
     def _connect(self, engine: Engine) -> None:
         names = [self.description.sensors(part) for part in self._parts]
@@ -337,14 +339,11 @@ class SoleDevice(SensorDevice):
         """Return the force of all contacts on the foot in the axes of its root, and the one upwards on each body."""
         model, data = self._state.model, self._state.data
         total, upwards = np.zeros(3), np.zeros(len(self.contact_bodies))
-        force = np.zeros(6)
         for i in range(data.ncon):
-            contact = data.contact[i]
-            one, two = (int(model.geom_bodyid[g]) for g in contact.geom)
+            one, two = (int(model.geom_bodyid[g]) for g in data.contact[i].geom)
             if not (self._in_foot[one] or self._in_foot[two]):
                 continue
-            mujoco.mj_contactForce(model, data, i, force)
-            world = contact.frame.reshape(3, 3).T @ force[:3]
+            world, _ = contact_wrench(model, data, i)
             # The force is that of the first body on the second one.
             body = two if self._in_foot[two] else one
             world = world if body == two else -world

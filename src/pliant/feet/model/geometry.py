@@ -9,13 +9,12 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError, nearest
+from pliant.base.numerics import Array
 
 __all__ = ["Extent", "Pose", "extent_of", "pose_of", "reach", "upward", "weld_children"]
 
-Array = NDArray[np.float64]
 _G = mujoco.mjtGeom
 
 

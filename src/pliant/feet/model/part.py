@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import ModelError
+from pliant.base.numerics import GRAVITY
 from pliant.feet.model.closures import fit_closures
 from pliant.feet.model.description import FootDescription, Side
 from pliant.feet.model.geometry import upward
@@ -19,9 +20,6 @@ from pliant.model.interface import PartDefaults
 from pliant.model.problem import Problem
 
 __all__ = ["ReplacedFoot", "no_ground", "support_of", "support_problem", "touches_ground"]
-
-STANDARD_GRAVITY = 9.81
-"""Gravity used for a robot whose model has no gravity [m/s^2]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +189,7 @@ def support_of(
     mujoco.mj_forward(model, data)
     index = model.body(body).id
     root = int(model.body_rootid[index])
-    gravity = float(np.linalg.norm(model.opt.gravity)) or STANDARD_GRAVITY
+    gravity = float(np.linalg.norm(model.opt.gravity)) or GRAVITY
     up = upward(model)
     ankle = data.xpos[index] + data.xmat[index].reshape(3, 3) @ np.asarray(anchor)
     height = float((data.subtree_com[root] - ankle) @ up)

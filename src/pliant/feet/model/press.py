@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pliant.base.errors import ModelError, nearest
-from pliant.model.problem import Problem
+from pliant.model.problem import Problem, Problems
 
 if TYPE_CHECKING:
     import mujoco
@@ -57,7 +57,7 @@ class Press:
 
     def check(self, spec: mujoco.MjSpec) -> list[Problem]:
         """Return what is wrong with it on a model."""
-        problems = []
+        problems = Problems()
         for kind, name, every in (
             ("actuator", self.actuator, spec.actuators),
             ("joint", self.joint, spec.joints),
@@ -65,5 +65,5 @@ class Press:
             valid = [item.name for item in every]
             if name not in valid:
                 text = f"the {kind} {name!r} does not exist; {nearest(name, valid)}"
-                problems.append(Problem("error", self.name, text, f"name a {kind} of the model"))
+                problems.error(self.name, text, f"name a {kind} of the model")
         return problems

@@ -9,14 +9,14 @@ from typing import Any, Literal
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError, nearest
+from pliant.base.numerics import GRAVITY, Array, is_finite_number
 from pliant.base.spatial import quaternion_from_rotation, rotation_from_rpy
 from pliant.feet.model.closures import fit_closures, measure_closures
 from pliant.feet.model.description import FootDescription, GivenFoot, Side
 from pliant.feet.model.geometry import Extent, Pose, extent_of, pose_of, weld_children
-from pliant.feet.model.part import STANDARD_GRAVITY, ReplacedFoot, no_ground, support_of, touches_ground
+from pliant.feet.model.part import ReplacedFoot, no_ground, support_of, touches_ground
 from pliant.feet.model.support import FootSupport, level_pitch
 from pliant.model.description import Description
 from pliant.model.robot import Robot
@@ -24,7 +24,6 @@ from pliant.model.sensors import ForceTorque
 
 __all__ = ["Replacement", "complete", "plan", "replace_foot"]
 
-Array = NDArray[np.float64]
 _LEG_LINKS = 2
 """Links above the ankle that the foot does not touch: of a leg with two joints at the ankle, the link between them and
 the shin."""
@@ -215,8 +214,7 @@ def plan(
         ("pitch", pitch, "level", "rad"),
         ("old_mass", old_mass, "keep", "kg"),
     ):
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not (number and math.isfinite(value)) and not (word and value == word):
+        if not is_finite_number(value) and not (word and value == word):
             known = f'"{word}" or ' if word else ""
             raise ModelError(f"replace_foot: {name} is {value!r}; must be {known}a number [{unit}]", field=name)
     if side not in ("auto", "left", "right"):
@@ -470,7 +468,7 @@ def _level(
     root = int(model.body_rootid[index])
     feet = sum(isinstance(part, ReplacedFoot) for part in robot.devices)
     mass = float(model.body_subtreemass[root]) + float(alone.body_mass.sum()) * max(1, 2 - feet)
-    gravity = float(np.linalg.norm(model.opt.gravity)) or STANDARD_GRAVITY
+    gravity = float(np.linalg.norm(model.opt.gravity)) or GRAVITY
     target = float((pose.data.subtree_com[root] - anchor) @ pose.forward)
     ahead, depth, down = place
     return level_pitch(

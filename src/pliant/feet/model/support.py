@@ -21,9 +21,11 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import ModelError
+from pliant.base.numerics import GRAVITY
 from pliant.feet.model.closures import fit_closures, measure_closures
 from pliant.feet.model.description import FootDescription
 from pliant.feet.model.geometry import reach
+from pliant.model.contacts import contact_wrench
 
 __all__ = ["FootSupport", "level_pitch", "measure_support"]
 
@@ -88,7 +90,7 @@ def measure_support(
     height: float,
     offset: tuple[float, float] = (0.0, 0.0),
     mount: float = 0.0,
-    gravity: float = 9.81,
+    gravity: float = GRAVITY,
     timestep: float = 0.002,
 ) -> FootSupport:
     """Return the support of a robot by a foot.
@@ -288,13 +290,11 @@ def _press(foot: FootDescription, load: float, pitch: float, rig: _Rig) -> tuple
             break
     mujoco.mj_forward(model, data)
     sink = down - float(data.qpos[1])
-    total, moment, force = 0.0, 0.0, np.zeros(6)
+    total, moment = 0.0, 0.0
     for i in range(data.ncon):
-        contact = data.contact[i]
-        mujoco.mj_contactForce(model, data, i, force)
-        vertical = abs(float(contact.frame[2] * force[0] + contact.frame[5] * force[1] + contact.frame[8] * force[2]))
+        vertical = abs(float(contact_wrench(model, data, i)[0][2]))
         total += vertical
-        moment += vertical * float(contact.pos[0] - data.qpos[0])
+        moment += vertical * float(data.contact[i].pos[0] - data.qpos[0])
     gives_way = pitch == mount == 0.0 and sink > MAX_SINK * down
     if not (math.isfinite(sink) and math.isfinite(total)) or gives_way or abs(total - load) > 0.2 * load:
         if float(np.abs(data.qvel).max()) > REST_SPEED:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import DivergedError, ModelError, PliantError, PortError, nearest
+from pliant.base.numerics import is_number
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.engine.distributions import draw
@@ -18,7 +19,7 @@ from pliant.laws import COMMAND_NAMES
 from pliant.learn.envs.actions import Scale, checked_actions, observe, reward_terms
 from pliant.learn.envs.optional import load_gymnasium
 from pliant.learn.envs.pictures import Pictures, add_camera, chosen_camera, picture_size
-from pliant.learn.envs.task import Task, flags, is_number, positions, reset_options, start_positions
+from pliant.learn.envs.task import Task, flags, positions, reset_options, start_positions
 from pliant.simulation import Simulation
 
 gymnasium = load_gymnasium()

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError, PliantError, PortError, nearest
+from pliant.base.numerics import is_finite_number, is_number
 from pliant.engine.base import PortInfo
 from pliant.engine.distributions import Distribution
 
@@ -29,7 +30,6 @@ __all__ = [
     "World",
     "evaluate",
     "flags",
-    "is_number",
     "positions",
     "preset_actions",
     "reset_options",
@@ -68,11 +68,6 @@ _COMMANDS = ("reference_1", "reference_2", "control", "external_torque")
 """Last part of the names of ports that an action can write; positions and velocities are the state itself."""
 
 
-def is_number(value: Any) -> bool:
-    """Return whether a value is a real number of Python or NumPy."""
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-
-
 Function = Callable[[World], NDArray[Any]]
 """Function of a `World` that returns an array of shape (worlds,) or (worlds, n)."""
 Start = Callable[[np.random.Generator, int], Mapping[str, Any]]
@@ -93,7 +88,7 @@ class Action:
 
     def __post_init__(self) -> None:
         for name, value in (("low", self.low), ("high", self.high)):
-            if not is_number(value) or not math.isfinite(value):
+            if not is_finite_number(value):
                 raise ModelError(f"Action {self.port!r}: {name} is {value!r}; must be a finite number", field=name)
 
 
@@ -168,7 +163,7 @@ class Task:
             value = getattr(self, name)
             if not is_number(value) or not 0.0 < value < math.inf:
                 raise ModelError(f"{name} is {value!r}; must be a time above 0 s", field=name)
-        if not is_number(self.diverged_reward) or not math.isfinite(self.diverged_reward):
+        if not is_finite_number(self.diverged_reward):
             raise ModelError(
                 f"diverged_reward is {self.diverged_reward!r}; must be a finite number", field="diverged_reward"
             )

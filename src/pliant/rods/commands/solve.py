@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from pliant.base.errors import PliantError, nearest
+from pliant.cli.checks import refuse_unused
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, print_table
-from pliant.cli.simulating import refuse_unused
 from pliant.rods.commands.inputs import JOINTS, POSE, WRENCH, Robot, numbers
 from pliant.rods.commands.writing import check_outputs, draw, tell, write_shapes, write_table
 

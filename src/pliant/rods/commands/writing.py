@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import PliantError
-from pliant.cli.simulating import check_figure, check_folder
+from pliant.cli.checks import check_figure, check_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.base.errors import DeviceError, PliantError, nearest
+from pliant.base.numerics import Array
 from pliant.base.spatial import pose, quaternion_from_rotation, rotation_from_quaternion, rotation_from_rpy
 from pliant.devices.base import Command, DeviceBase, FieldInfo, Mailbox, request
 from pliant.engine.base import Engine, mujoco_state
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 __all__ = ["ParallelRobotDevice"]
 
 log = logging.getLogger("pliant")
-Array = np.ndarray
 LINE_POINTS = 101
 """Points of a centre line, as many as the Gazebo simulator draws."""
 

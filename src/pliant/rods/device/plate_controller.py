@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant.base.errors import DeviceError
+from pliant.base.numerics import Array
 from pliant.devices.base import Command, DeviceBase, FieldInfo, Mailbox
 from pliant.devices.kinds import devices_for
 from pliant.rods.device.parallel import ParallelRobotDevice, pose_matrix
@@ -20,7 +21,6 @@ from pliant.rods.plate_pose import PlatePosePID
 
 __all__ = ["PlateController", "PlateLaw", "parallel_devices"]
 
-Array = np.ndarray
 PERIOD = 1e-3
 """Time between two wrenches [s]; the original's node runs at 1 kHz."""
 

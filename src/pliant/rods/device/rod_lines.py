@@ -5,12 +5,10 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from pliant.base.numerics import CubicSpline
+from pliant.base.numerics import Array, CubicSpline
 from pliant.recording.drawing import Drawing
 
 __all__ = ["RODS", "RodLines", "bending_strain", "has_rods", "rod_radius"]
-
-Array = np.ndarray
 
 
 def has_rods(model: mujoco.MjModel) -> bool:

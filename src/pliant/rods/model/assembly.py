@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.base.numerics import Array
 from pliant.rods.model.options import ParallelOptions
 from pliant.rods.model.stretch import Stretch
 
@@ -28,7 +28,6 @@ __all__ = [
     "section_radius",
 ]
 
-Array = NDArray[np.float64]
 PLATE = "plate"
 """Name of the plate's body."""
 ROD_CONTACT, OBJECT_CONTACT = 2, 1  # contype bits; `add_rod_contact` adds one a limb

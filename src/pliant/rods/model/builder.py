@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError
+from pliant.base.numerics import Array
 from pliant.base.options import parse
 from pliant.base.spatial import exp_so3, quaternion_from_rotation
 from pliant.model.interface import Interface
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
 __all__ = ["add_scene", "build_parallel"]
 
-Array = NDArray[np.float64]
 DEFAULT_TIMESTEP = 1e-3
 """Time step [s]."""
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
-from pliant.base.numerics import CubicSpline
+from pliant.base.numerics import Array, CubicSpline
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose, quaternion_from_rotation
 from pliant.rods.model.assembly import (
     CONTACT_SOLIMP,
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["add_chain"]
 
-Array = NDArray[np.float64]
 SAMPLES = 401  # of a centreline, from which links are taken
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import DivergedError, ModelError, PliantError
+from pliant.base.numerics import Array
 from pliant.base.spatial import log_so3, pose
 from pliant.model.description import REST_KEY
 from pliant.model.problem import Problem
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["compare_parallel", "compare_with_statics", "first_frequency", "settle"]
 
-Array = NDArray[np.float64]
 CANTILEVER = 1.8751040687119611  # first root of cos(b) cosh(b) = -1: clamped-free beam
 MAX_HALVINGS = 5
 """How often a move is halved where the statics have no firm equilibrium."""

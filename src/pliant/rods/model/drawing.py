@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
-from pliant.base.numerics import CubicSpline
+from pliant.base.numerics import Array, CubicSpline
 from pliant.base.spatial import quaternion_from_rotation
 from pliant.rods.model.assembly import PLATE, section_radius
 from pliant.rods.model.builder import add_scene
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_solutions"]
 
-Array = NDArray[np.float64]
 LINKS = 20
 """Hinges a drawn rod, at Gauss' points as those of the dynamic model."""
 POINTS = 41

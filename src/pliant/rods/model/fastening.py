@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pliant.base.numerics import Array
 from pliant.base.spatial import inverse, quaternion_from_rotation
 from pliant.rods.model.assembly import PLATE, STIFF_SOLIMP, Assembly, add_inertia
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from pliant.rods.description import Limb
 
 __all__ = ["connect", "fasten_tip"]
-
-Array = NDArray[np.float64]
 
 
 def connect(out: Assembly, one: str, *points: ArrayLike) -> None:

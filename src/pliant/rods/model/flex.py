@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError
+from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, inverse, pose
 from pliant.rods.model.assembly import (
     CONTACT_SOLIMP,
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pliant.rods.description import Limb
 
 __all__ = ["add_flex", "bend"]
-
-Array = NDArray[np.float64]
 
 
 def add_flex(out: Assembly, limb: Limb, i: int, root: tuple[Any, Array]) -> Callable[[Limb], None]:

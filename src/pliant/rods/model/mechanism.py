@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.errors import ModelError
+from pliant.base.numerics import Array
 from pliant.base.spatial import pose
 from pliant.model.description import REST_KEY
 from pliant.model.interface import PartDefaults
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MechanismState", "ParallelMechanism", "Servo", "find_mechanism", "mechanism_of"]
 
-Array = NDArray[np.float64]
 MAX_RESIDUAL = 1e-8
 """Largest scaled residual of an equilibrium."""
 

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
+
+from pliant.base.numerics import Array
 
 __all__ = ["Stretch", "Stretching", "stretchings"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

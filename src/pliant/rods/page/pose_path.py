@@ -15,7 +15,6 @@ from pliant.rods.tables import joint_columns, parse_table, plate_columns
 
 __all__ = ["PosePath"]
 
-Array = np.ndarray
 MAX_ROWS = 5000
 """Longest path."""
 ROW_TIME = 0.8

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.base.errors import PliantError
+from pliant.base.numerics import Array
 from pliant.page.controls import Say, guarded
 from pliant.page.server import PageServer
 from pliant.rods import ContinuumParallelRobot, Solution
@@ -27,7 +28,6 @@ ROBOT_ENDS, TABLE_ENDS = (".yaml", ".yml"), (".csv", ".txt")
 DOWNLOADS = ("Path", "Shapes", "Poses")
 PORTION = 16
 """Rows of a path that are solved at a time; what is asked in between does not wait for the others."""
-Array = np.ndarray
 
 
 class RodFiles:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pliant.base.errors import PliantError
+from pliant.base.numerics import Array
 from pliant.page.controls import Say, guarded
 from pliant.page.curve_drawing import CurveDrawing, scale_bar
 from pliant.page.ranges import step_of
@@ -38,7 +39,6 @@ from pliant.rods.page.statics import (
 
 __all__ = ["RodPanel"]
 
-Array = np.ndarray
 JOINTS, POSE = "joint values", "plate pose"
 """What is given: the direct or the inverse model."""
 NOTHING = "(choose)"

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from pliant.base.documents.files import MAX_BYTES
 from pliant.base.errors import ModelError, PliantError, nearest
+from pliant.base.numerics import is_finite_number
+from pliant.base.replacing import replacing
 from pliant.rods import ContinuumParallelRobot
 
 __all__ = ["SavedPose", "SavedPoses"]
@@ -145,19 +145,14 @@ class SavedPoses:
     def _write(self, every: dict[str, dict[str, Any]]) -> None:
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            fresh = self._file.with_suffix(".new")
-            fresh.write_text(json.dumps(every, indent=1), encoding="utf-8")
-            fresh.replace(self._file)
+            with replacing(self._file) as fresh:
+                fresh.write_text(json.dumps(every, indent=1), encoding="utf-8")
         except OSError as error:
             raise ModelError(f"the pose cannot be saved: {error}", file=self._file) from None
 
 
 def _is_vector(value: Any, count: int) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) == count
-        and all(isinstance(v, int | float) and not isinstance(v, bool) and np.isfinite(v) for v in value)
-    )
+    return isinstance(value, list) and len(value) == count and all(map(is_finite_number, value))
 
 
 def _numbers(values: Any) -> tuple[float, ...]:

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pliant.base.errors import PliantError
+from pliant.base.numerics import Array
 from pliant.rods import ContinuumParallelRobot, Solution
 from pliant.rods.device.solving import Solver
 from pliant.rods.limits import beyond_limits
@@ -32,7 +33,6 @@ __all__ = [
     "wrench_ranges",
 ]
 
-Array = np.ndarray
 Model = Literal["direct", "inverse"]
 POINTS = 41
 """Points of a rod that are drawn."""

@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import BridgeError
+from pliant.base.numerics import Array
 from pliant.base.spatial import quaternion_from_rotation
 from pliant.page.controls import plain_name, plain_text
 from pliant.page.curve_drawing import THINNEST, CurveDrawing
@@ -23,7 +24,6 @@ from pliant.rods.page.statics import PlainEquilibrium
 
 __all__ = ["StaticsView"]
 
-Array = np.ndarray
 PERIOD = 1.0 / 30.0
 """Time between two pictures [s of wall time]."""
 LINK_COLOUR = (110, 118, 126)

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from pliant.base.codecache import njit
 from pliant.base.errors import PliantError
+from pliant.base.numerics import Array
 
 __all__ = ["KinematicTree"]
 
-Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 

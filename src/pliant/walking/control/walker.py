@@ -26,17 +26,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.codecache import njit
+from pliant.base.numerics import GRAVITY, Array
 from pliant.walking.control import dcm
 from pliant.walking.control.settings import WalkSettings
 from pliant.walking.control.tree import Index, KinematicTree
 
 __all__ = ["Leg", "Walker"]
 
-Array = NDArray[np.float64]
-GRAVITY = 9.81
 STAND, DOUBLE, SINGLE = 0, 1, 2
 LAST_ADJUSTMENT = 0.06
 """Shortest time in which a swinging foot goes to a foothold that has changed [s]."""  # assumed

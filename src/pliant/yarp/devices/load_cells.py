@@ -11,6 +11,7 @@ from pliant.devices.base import DeviceBase, FieldInfo
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import sample_period
 from pliant.engine.base import Engine, mujoco_state
+from pliant.model.contacts import contact_wrench
 from pliant.model.robot import Robot
 from pliant.yarp.model.services import ContactLoadCells
 
@@ -74,22 +75,18 @@ class LoadCellsDevice(DeviceBase):
         self._geoms = frozenset(
             int(g) for g in range(model.ngeom) if int(model.body_weldid[model.geom_bodyid[g]]) == welded
         )
-        self._force_of = mujoco.mj_contactForce
 
     def contact_wrench(self) -> np.ndarray:
         """Return force [N] and torque [N m] of all contacts of the link, at its origin, in its axes, shape (6,)."""
         model, data = self._state.model, self._state.data
-        total, buffer = np.zeros(6), np.zeros(6)
+        total = np.zeros(6)
         origin, axes = data.xpos[self._body], data.xmat[self._body].reshape(3, 3)
         for c in range(data.ncon):
             first, second = (int(g) for g in data.contact.geom[c])
             sign = (second in self._geoms) - (first in self._geoms)
             if not sign:
                 continue
-            self._force_of(model, data, c, buffer)
-            frame = data.contact.frame[c].reshape(3, 3)
-            # MuJoCo's contact force acts on the second geom, along the contact's x axis.
-            force, torque = sign * (frame.T @ buffer[:3]), sign * (frame.T @ buffer[3:])
+            force, torque = (sign * part for part in contact_wrench(model, data, c))
             total[:3] += force
             total[3:] += torque + np.cross(data.contact.pos[c] - origin, force)
         return np.concatenate([axes.T @ total[:3], axes.T @ total[3:]])

@@ -13,13 +13,13 @@ from difflib import get_close_matches
 from typing import Any
 
 from pliant.base.errors import ModelError, nearest
-from pliant.model.problem import Problem
+from pliant.base.numerics import DEGREE
+from pliant.model.problem import Problem, Problems
 from pliant.yarp.formats.ini import Group, Item
 from pliant.yarp.model.control_board import COUPLINGS, ControlBoard, Coupling
 
 __all__ = ["BoardConfiguration", "read_control_board", "read_fake_board"]
 
-DEGREE = math.pi / 180.0
 TRAJECTORIES = ("minimum_jerk", "constant_speed", "trapezoidal_speed")
 UNITS = ("metric_units", "si_units")
 VELOCITY_LAWS = {"integrator_and_position_pid": "integrator", "direct_velocity_pid": "direct"}
@@ -114,7 +114,7 @@ class _Board:
         self, config: Group, joints: Mapping[str, str], name: str, initial: tuple[float, ...] | None, driver: str
     ) -> None:
         self.config, self.types, self.name, self.initial = config, joints, name, initial
-        self.problems: list[Problem] = []
+        self.problems = Problems()
         self.driver = config.groups.get(driver, config)
         self.who = "the joints"
 

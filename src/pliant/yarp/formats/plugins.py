@@ -21,7 +21,7 @@ from pliant.base.errors import ModelError, WireError, nearest
 from pliant.formats.source import TagReader, WingTags
 from pliant.formats.tags import Tags, place_of
 from pliant.formats.urdf import find_resource
-from pliant.model.problem import Problem
+from pliant.model.problem import Problem, Problems
 from pliant.model.sensors import Camera, ForceTorque, Imu, Laser, SensorDescription
 from pliant.model.world import World
 from pliant.yarp.formats.control_board import read_control_board, read_fake_board
@@ -142,7 +142,7 @@ class _Reader:
         self.hardware = Hardware()
         self.pending: list[_Pending] = []
         self.interfaces: list[RobotInterface] = []
-        self.problems: list[Problem] = []
+        self.problems = Problems()
         self.overrides: dict[str, dict[str, str]] = {}
         self.robot = ""
 
@@ -177,9 +177,7 @@ class _Reader:
             self.found.initial.update(zip(board.joints, board.initial_positions, strict=False))
         for device in self.hardware.devices.values():
             if isinstance(device, InertialSensor) and device.relative_orientation:
-                self.problems.append(
-                    Problem("warning", device.name, "its orientation is that in the world, not that since the start")
-                )
+                self.problems.warning(device.name, "its orientation is that in the world, not that since the start")
         known = {*renamed.values(), *renamed}
         problems = [
             dataclasses.replace(p, subject=renamed.get(p.subject, p.subject)) if p.subject in known else p
@@ -203,13 +201,13 @@ class _Reader:
         pairs = []
         for attacher in attachers:
             if attacher.joint_type == "revolute":
-                self.problems.append(Problem("warning", attacher.name, "revolute ties are fixed ones here"))
+                self.problems.warning(attacher.name, "revolute ties are fixed ones here")
             for words in attacher.startup:
                 pair = self._startup(words)
                 if pair is None:
                     message = f"[STARTUP] has {' '.join(words)!r}, which is left out"
                     hint = "must be attachUnscoped MODEL LINK ROBOT LINK, of links of this model"
-                    self.problems.append(Problem("warning", attacher.name, message, hint))
+                    self.problems.warning(attacher.name, message, hint)
                 else:
                     pairs.append(pair)
         ties = max(8, len(pairs))
@@ -567,9 +565,7 @@ class _Reader:
         stamp = config.flag("display_timestamp") or config.flag("display_time_box")
         common = self.common(plugin, config, sensor.name)
         if stamp:
-            self.problems.append(
-                Problem("info", common["name"], "the time is not drawn into the images", "envelopes carry it")
-            )
+            self.problems.info(common["name"], "the time is not drawn into the images", "envelopes carry it")
         self.add(
             plugin,
             config,

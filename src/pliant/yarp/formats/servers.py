@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pliant.base.errors import ModelError, nearest
-from pliant.model.problem import Problem
+from pliant.model.problem import Problems
 from pliant.yarp.formats.control_board import BoardConfiguration
 from pliant.yarp.formats.ini import Group
 from pliant.yarp.formats.robot_interface import InterfaceDevice, RobotInterface
@@ -101,11 +101,8 @@ class Servers:
         self.hardware = hardware
         self.remappers: dict[str, InterfaceDevice] = {}
         self.found: list[YarpDevice] = []
-        self.problems: list[Problem] = []
+        self.problems = Problems()
         self.level = 0
-
-    def note(self, subject: str, message: str, hint: str = "", severity: Any = "warning") -> None:
-        self.problems.append(Problem(severity, subject, message, hint))
 
     # -- from a robot interface ---------------------------------------------------------------------------
 
@@ -128,11 +125,11 @@ class Servers:
                 )
                 place = f"{device.file}:{device.line}: "
                 message = f"{place}a device of type {device.type!r} is not served"
-                self.note(device.name, message, why, "info" if ros else "warning")
+                (self.problems.info if ros else self.problems.warning)(device.name, message, why)
                 continue
             targets = device.targets()
             if not targets:
-                self.note(device.name, f"{device.file}:{device.line}: the server is attached to nothing")
+                self.problems.warning(device.name, f"{device.file}:{device.line}: the server is attached to nothing")
                 continue
             self._check_levels(device, targets)
             self.add(device.type, device.params, device.name, targets)
@@ -144,7 +141,7 @@ class Servers:
             other = self.remappers.get(target)
             inner = other.attachment() if other is not None else None
             if own is not None and inner is not None and inner.level >= own.level:
-                self.note(
+                self.problems.warning(
                     device.name,
                     f"{device.file}:{device.line}: it is attached at level {own.level}, and the remapper {target!r} "
                     f"behind it at level {inner.level}; YARP would not start it",
@@ -169,7 +166,9 @@ class Servers:
         try:
             self.found.append(KINDS[lowered].make(self, KINDS[lowered], params, name, targets))
         except _Unserved as why:
-            self.note(name, f"{params.file}:{params.line}: it is not served: {why}", "see the problems of its devices")
+            self.problems.warning(
+                name, f"{params.file}:{params.line}: it is not served: {why}", "see the problems of its devices"
+            )
 
     # -- the kinds ----------------------------------------------------------------------------------------
 

@@ -17,15 +17,15 @@ from typing import Any, Self
 import mujoco
 
 from pliant.base.errors import ModelError, nearest
+from pliant.base.numerics import DEGREE
 from pliant.base.options import check_values, describe, option, parse
 from pliant.formats.source import Block
-from pliant.model.problem import Problem
+from pliant.model.problem import Problem, Problems
 from pliant.model.robot import Robot
 
 __all__ = ["COUPLINGS", "ControlBoard", "Coupling", "add_control_boards", "board_from_mapping"]
 
 Numbers = tuple[float, ...]
-DEGREE = math.pi / 180.0
 TRAJECTORIES = ("minimum_jerk", "constant_speed", "trapezoidal_speed")
 
 COUPLINGS = {
@@ -306,18 +306,14 @@ class ControlBoard:
     def check(self, spec: mujoco.MjSpec) -> list[Problem]:
         """Return the joints that do not exist or are neither hinges nor slides."""
         joints = {joint.name: joint for joint in spec.joints}
-        problems = []
+        problems = Problems()
         for name in self.joint_names:
             joint = joints.get(name)
             if joint is None:
                 hint = nearest(name, filter(None, joints))
-                problems.append(
-                    Problem("error", self.name, f"the board moves the joint {name!r}, which is not there", hint)
-                )
+                problems.error(self.name, f"the board moves the joint {name!r}, which is not there", hint)
             elif joint.type not in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE):
-                problems.append(
-                    Problem("error", self.name, f"the joint {name!r} is neither hinge nor slide", "leave it out")
-                )
+                problems.error(self.name, f"the joint {name!r} is neither hinge nor slide", "leave it out")
         return problems
 
 

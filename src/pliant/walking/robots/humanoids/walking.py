@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Legs", "Stance", "add_walking", "find_stance", "stand"]
 
-Array = NDArray[np.float64]
 BEND = 0.08
 """By how much the hips of the standing robot are lower than on straight legs, as a part of the legs' length: as those
 of the catalogue's biped.  # assumed"""

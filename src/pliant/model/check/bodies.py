@@ -1,0 +1,86 @@
+"""Inertia, gravity loads and stiffness of the rigid bodies of a model over some poses."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from pliant.base.numerics import Array
+from pliant.model.description import INTEGRATORS, Description
+
+__all__ = ["JOINTS", "Bodies", "bodies_of", "compile_bodies", "link_damping_is_implicit"]
+
+
+JOINTS = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+
+
+@dataclass(frozen=True, slots=True)
+class Bodies:
+    """What is needed of the rigid part, over some poses."""
+
+    model: mujoco.MjModel
+    inverse: list[Array]
+    """M^-1 at each pose, shape (nv, nv)."""
+    gravity: Array
+    """Largest magnitude of the gravity load on each dof [N m or N], shape (nv,)."""
+    stiffness: Array
+    """Stiffness of the model's own springs and position actuators by dof, shape (nv,)."""
+
+    def inertia(self, dof: int) -> float:
+        """Return the smallest inertia that a dof moves [kg m^2 or kg]."""
+        return 1.0 / max(float(w[dof, dof]) for w in self.inverse)
+
+
+def bodies_of(model: mujoco.MjModel, poses: int, seed: int) -> Bodies:
+    """Return inverse inertia, gravity loads and stiffness at the initial pose and at random ``poses``."""
+    data = mujoco.MjData(model)
+    random = np.random.default_rng(seed)
+    inverse, gravity = [], np.zeros(model.nv)
+    M = np.zeros((model.nv, model.nv))
+    for pose in range(1 + poses):
+        mujoco.mj_resetData(model, data)
+        if pose:
+            for j in range(model.njnt):
+                if model.jnt_type[j] in JOINTS:
+                    hinge = model.jnt_type[j] == mujoco.mjtJoint.mjJNT_HINGE
+                    low, high = (-math.pi, math.pi) if hinge else (-0.1, 0.1)
+                    if model.jnt_limited[j]:
+                        low, high = model.jnt_range[j]
+                    data.qpos[model.jnt_qposadr[j]] = random.uniform(low, high)
+        mujoco.mj_fwdPosition(model, data)
+        mujoco.mj_fwdVelocity(model, data)
+        mujoco.mj_fullM(model, data, M)
+        inverse.append(np.linalg.inv(M))
+        gravity = np.maximum(gravity, np.abs(data.qfrc_bias - data.qfrc_gravcomp))
+    stiffness = np.zeros(model.nv)
+    for j in range(model.njnt):
+        if model.jnt_type[j] in JOINTS:
+            stiffness[model.jnt_dofadr[j]] += model.jnt_stiffness[j]
+    for i in range(model.nu):
+        if (
+            model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT
+            and model.actuator_biastype[i] == mujoco.mjtBias.mjBIAS_AFFINE
+        ):
+            dof = model.jnt_dofadr[model.actuator_trnid[i, 0]]
+            stiffness[dof] += max(0.0, -model.actuator_biasprm[i, 1]) * model.actuator_gear[i, 0] ** 2
+    return Bodies(model, inverse, gravity, stiffness)
+
+
+def link_damping_is_implicit(model: mujoco.MjModel) -> bool:
+    """Return whether the integrator treats joint damping implicitly."""
+    if model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_DAMPER:
+        return False
+    if model.opt.integrator == INTEGRATORS["euler"]:
+        return not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_EULERDAMP
+    return model.opt.integrator != INTEGRATORS["rk4"]
+
+
+def compile_bodies(robot: Description) -> mujoco.MjModel:
+    """Return the compiled rigid bodies of a robot."""
+    try:
+        return robot.spec.copy().compile()
+    except (ValueError, RuntimeError) as error:
+        raise robot.compile_error(error) from error

@@ -1,0 +1,174 @@
+"""Checks of names, integrator, limits, masses and parameters: the model is not compiled."""
+
+from __future__ import annotations
+
+import math
+
+import mujoco
+import numpy as np
+
+from pliant.base.errors import LawError, ModelError, nearest
+from pliant.laws import CompliantActuator, LeverDrive, Mode
+from pliant.model.check.bodies import JOINTS
+from pliant.model.description import INTEGRATORS, REST_KEY, Description
+from pliant.model.interface import DeviceSpec, ModelPart
+from pliant.model.problem import Problem, Problems
+
+__all__ = ["check_integrator", "check_names", "check_parameters", "check_spec"]
+
+
+def check_names(robot: Description, problems: Problems) -> list[str]:
+    """Report names that lead nowhere; return the joints whose actuators can enter the model."""
+    usable = []
+    for joint, actuator in robot.actuators.items():
+        try:
+            robot.find_joint(joint)
+            robot.refuse_taken_names(joint, actuator)
+            usable.append(joint)
+        except ModelError as error:
+            problems.error(joint, error.message)
+    joints = [j for j in robot.joints if j]
+    for joint in robot.interface.joints:
+        if joint not in joints:
+            problems.error(joint, "the interface names this joint, which the model lacks", nearest(joint, joints))
+        elif joint not in robot.actuators:
+            problems.warning(joint, "the interface names this joint, which has no compliant actuator")
+    manager = robot.interface.manager
+    for joint in manager.joints if manager is not None else ():
+        if joint not in joints:
+            problems.error(joint, "the manager drives this joint, which the model lacks", nearest(joint, joints))
+        elif joint not in robot.actuators:
+            problems.error(joint, "the manager drives this joint, which has no compliant actuator")
+    seen: set[str] = set()
+    elements: set[str] | None = None
+    for device in robot.devices:
+        if isinstance(device, ModelPart):
+            problems += device.check(robot.spec)
+        name = device.name
+        if name in seen:
+            problems.error(name, "two devices have this name", "rename one")
+        seen.add(name)
+        if not isinstance(device, DeviceSpec):
+            continue
+        for joint in device.joints:
+            if joint not in joints:
+                problems.error(name, f"the device names the joint {joint!r}", nearest(joint, joints))
+        for element in device.elements:
+            if elements is None:
+                spec = robot.spec
+                groups = (spec.sites, spec.bodies, spec.cameras, spec.sensors, spec.geoms, spec.frames)
+                elements = {e.name for group in groups for e in group if e.name}
+            if element not in elements:
+                problems.error(name, f"the device names the element {element!r}", nearest(element, elements))
+    for actuator in robot.spec.actuators:
+        if actuator.target in robot.actuators and actuator.trntype == mujoco.mjtTrn.mjTRN_JOINT:
+            problems.warning(
+                actuator.target,
+                f"the model's own actuator {actuator.name!r} drives this compliant joint as well",
+                "remove it from the model if the compliant actuator is meant to take its place",
+            )
+    return usable
+
+
+def check_integrator(robot: Description, problems: Problems, h: float) -> None:
+    """Report an integrator that does not suit compliant actuators."""
+    integrator = robot.spec.option.integrator
+    if integrator == INTEGRATORS["rk4"]:
+        states = {joint: a.states(h) for joint, a in robot.actuators.items()}
+        for joint, count in states.items():
+            if count:
+                problems.error(
+                    joint,
+                    f"the integrator is RK4 and this actuator has {count} states, which advance once a step",
+                    "set option.integrator to implicitfast, implicit or Euler",
+                )
+    elif integrator == INTEGRATORS["discrete"] and robot.actuators:
+        problems.warning(
+            "option.integrator",
+            "the discrete integrator damps the resonances of stiff joints and does not see the actuators' springs",
+            "implicitfast shows them",
+        )
+
+
+def check_spec(robot: Description, problems: Problems) -> None:
+    """Report limits, dynamics and masses that no robot can have."""
+    # A key frame "rest" of the robot's own says where it starts.
+    rests = any(key.name == REST_KEY for key in robot.spec.keys)
+    for joint in robot.spec.joints:
+        low, high = joint.range
+        limited = joint.limited == mujoco.mjtLimited.mjLIMITED_TRUE or (
+            joint.limited == mujoco.mjtLimited.mjLIMITED_AUTO and (low, high) != (0.0, 0.0)
+        )
+        if limited and low >= high:
+            problems.error(
+                joint.name,
+                f"the lower limit {low:g} is not below the upper limit {high:g}",
+                "exchange them, or leave them out for none",
+            )
+        elif limited and joint.type in JOINTS and not low <= joint.ref <= high and not rests:
+            problems.warning(joint.name, f"starts at {joint.ref:g}, outside its limits {low:g} to {high:g}")
+        dynamics = {
+            "damping": joint.damping[0], "stiffness": joint.stiffness[0], "armature": joint.armature,
+            "frictionloss": joint.frictionloss,
+        }  # fmt: skip
+        for name, value in dynamics.items():
+            if value < 0.0:
+                problems.error(joint.name, f"{name} is {value:g}", "must be 0 or more")
+    for body in robot.spec.bodies:
+        if not body.explicitinertial or body.name == "world":
+            continue
+        if body.mass < 0.0 or np.any(np.asarray(body.inertia) < 0.0):
+            problems.error(body.name, f"mass {body.mass:g} kg, inertia {list(body.inertia)}", "must be above 0")
+        elif body.joints and body.mass == 0.0 and not list(body.bodies):
+            problems.error(body.name, "moves and has no mass", "give it one")
+
+
+def check_parameters(robot: Description, joint: str, actuator: CompliantActuator, problems: Problems) -> None:
+    """Report parameters of an actuator that do not go together."""
+    mode = actuator.mode
+    if mode == Mode.LINK_PID and actuator.pid_1 is not None and actuator.pid_1.kp == actuator.pid_1.ki == 0.0:
+        problems.warning(joint, "the link's controller has kp = ki = 0: it follows no reference")
+    if not mode.has_motors:
+        return
+    q = _initial_angle(robot, joint)
+    try:
+        theta = actuator.law.map_references(q, float(actuator.initial_preset or 0.0))
+    except LawError as error:
+        problems.error(joint, error.message)
+        return
+    for i, (motor, pid) in enumerate(((actuator.motor_1, actuator.pid_1), (actuator.motor_2, actuator.pid_2))):
+        if motor is None:
+            continue
+        who = f"motor_{i + 1}"
+        unit = "N" if isinstance(motor, LeverDrive) else "N m"
+        if motor.friction.torque >= motor.max_torque:
+            problems.append(
+                Problem(
+                    "error" if motor.max_torque > 0.0 else "warning",
+                    joint,
+                    f"{who}: friction {motor.friction.torque:g} {unit} is not below max_torque {motor.max_torque:g} "
+                    f"{unit}: it cannot move",
+                    f"raise {joint}.{who}.max_torque or lower {joint}.{who}.friction.torque",
+                )
+            )
+        if mode != Mode.MOTOR_TORQUES and pid is not None and pid.kp == pid.ki == 0.0:
+            problems.warning(joint, f"{who}: its controller has kp = ki = 0: it follows no reference")
+        start = 0.0 if actuator.start == "zero" and i == 0 else theta[i]
+        if not motor.min_position <= start <= motor.max_position:
+            problems.warning(
+                joint,
+                f"{who} starts at {start:g}, beyond its stops {motor.min_position:g} to {motor.max_position:g}",
+                "it jumps to the stop in the first step",
+            )
+    if actuator.start == "zero" and q != 0.0:
+        problems.warning(
+            joint,
+            f"its motors start at 0 while the joint is at {q:g}: it starts with a kick, as in the original",
+            'start="pose" avoids it',
+        )
+
+
+def _initial_angle(robot: Description, joint: str) -> float:
+    spec_joint = robot.find_joint(joint)
+    hinge = spec_joint.type == mujoco.mjtJoint.mjJNT_HINGE
+    return float(spec_joint.ref) * (math.pi / 180.0 if hinge and spec_joint.compiler.degree else 1.0)

@@ -1,0 +1,26 @@
+"""Forces of contacts in world axes."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from pliant.base.numerics import Array
+
+__all__ = ["contact_wrench"]
+
+
+def contact_wrench(model: mujoco.MjModel, data: mujoco.MjData, index: int) -> tuple[Array, Array]:
+    """Return the force [N] and torque [N m] of a contact on its second geom, at the contact point, in world axes.
+
+    On the first geom they are opposite.
+
+    Args:
+        model: the model.
+        data: its state.
+        index: which of the ``data.ncon`` contacts.
+    """
+    wrench = np.zeros(6)
+    mujoco.mj_contactForce(model, data, index, wrench)
+    axes = data.contact[index].frame.reshape(3, 3).T  # the first column is the normal from the first geom to the second
+    return axes @ wrench[:3], axes @ wrench[3:]
