@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import types
+from collections import namedtuple
 from pathlib import Path
 
 import numba
@@ -83,6 +84,11 @@ def test_the_fingerprint_sees_code_constants_closures_and_defaults_and_is_otherw
     assert fingerprint([scaled_by(2.0, np.ones(2))]) != fingerprint([scaled_by(2.0, np.zeros(2))])
     assert fingerprint([lambda x, k=1.0: k * x]) != fingerprint([lambda x, k=2.0: k * x])
     assert base != fingerprint([scaled_by(2.0)], extra="other")
+
+
+def test_the_fingerprint_sees_the_names_of_a_named_tuple():
+    codes = [scaled_by(2.0, namedtuple("Places", names)(0, 1)) for names in ("first second", "second first")]
+    assert fingerprint(codes[:1]) != fingerprint(codes[1:])
 
 
 def test_the_fingerprint_does_not_depend_on_addresses():

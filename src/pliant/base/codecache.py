@@ -446,7 +446,7 @@ class _Digest:
                 self.value(getattr(module, name), names)
 
     def _collection(self, value: Any, names: Iterable[str]) -> None:
-        self.add(type(value).__qualname__, len(value))
+        self.add(type(value).__qualname__, len(value), getattr(value, "_fields", ()))  # names of a named tuple
         if self._again(value):
             return
         if isinstance(value, set | frozenset):

@@ -15,6 +15,7 @@ import numpy as np
 
 from pliant.base.errors import DeviceError
 from pliant.devices.base import Sample
+from pliant.franka.wire import fci
 from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded
 from pliant.simulation.bridge import SimulationControl
 
@@ -126,9 +127,7 @@ class ArmPanel:
         else:
             number = int(float(sample.values["robot_mode"]))
             text = MODES[number] if 0 <= number < len(MODES) else ""
-            from pliant.franka.wire.fci import ERRORS
-
-            set_ = [ERRORS[k].replace("_", " ") for k in np.flatnonzero(sample.values["errors"])[:3]]
+            set_ = [fci.ERRORS[k].replace("_", " ") for k in np.flatnonzero(sample.values["errors"])[:3]]
             if set_:
                 text += f": {', '.join(set_)}; press automatic error recovery"
         if text != self._shown:
@@ -180,14 +179,13 @@ class ArmPanel:
         running = device.cabinet.motion
         mine = running is not None and running is self._motion and not running.finishing
         if not mine or fresh:
-            from pliant.franka.wire.fci import Controller, MotionGenerator
-
-            self._ask(
-                "move",
-                controller=int(Controller.JOINT_IMPEDANCE),
-                motion_generator=int(MotionGenerator.JOINT_POSITION),
-                use_async=True,
-                maximum_joint_velocity=tuple((float(self._speed.value) * self._velocity).tolist()),
+            device.ask(
+                fci.Move(
+                    controller=fci.Controller.JOINT_IMPEDANCE,
+                    motion_generator=fci.MotionGenerator.JOINT_POSITION,
+                    use_async=True,
+                    maximum_joint_velocity=tuple((float(self._speed.value) * self._velocity).tolist()),
+                )
             )
             self._motion = device.cabinet.motion
         self._resting = 0
@@ -202,30 +200,21 @@ class ArmPanel:
 
     def _open_hand(self, width: float) -> None:
         def move() -> None:
-            self._free()
-            self._ask("gripper_move", width=width, speed=HAND_SPEED)
+            self._free().ask(fci.GripperMove(width=width, speed=HAND_SPEED))
 
         self._do(move)
 
     def _grasp(self) -> None:
-        self._free()
         wide = 2.0 * self._device.gripper.hand.max_width if self._device.gripper is not None else 0.0
-        self._ask(
-            "gripper_grasp", width=0.0, epsilon_inner=wide, epsilon_outer=wide, speed=HAND_SPEED, force=GRASP_FORCE
+        self._free().ask(
+            fci.GripperGrasp(width=0.0, epsilon_inner=wide, epsilon_outer=wide, speed=HAND_SPEED, force=GRASP_FORCE)
         )
 
     def _suck(self) -> None:
-        self._free()
-        self._ask("vacuum", vacuum=SUCTION, profile=0, timeout=SUCTION_TIMEOUT)
+        self._free().ask(fci.Vacuum(vacuum=SUCTION, timeout=SUCTION_TIMEOUT))
 
     def _drop(self) -> None:
-        self._free()
-        self._ask("vacuum_drop_off", timeout=SUCTION_TIMEOUT)
-
-    def _ask(self, name: str, **fields: Any) -> None:
-        future = self._device.request(name, **fields)
-        self._device.serve()
-        future.result()
+        self._free().ask(fci.VacuumDropOff(timeout=SUCTION_TIMEOUT))
 
     def _free(self) -> FrankaArm:
         """Return the arm if no client has it.

@@ -326,7 +326,7 @@ def wrist_response(mount, tau, milliseconds, **settings):
     measured = []
 
     def turn(state, k):
-        measured.append(state.tau_J[6] - rig.cabinet._record["g"][6])
+        measured.append(state.tau_J[6] - rig.cabinet.fields["g"][6])
         return command(state, tau=[0, 0, 0, 0, 0, 0, tau])
 
     state = rig.run(milliseconds, turn)

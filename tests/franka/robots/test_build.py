@@ -9,7 +9,8 @@ from pliant.base.errors import ModelError
 from pliant.franka.device.gripper import Gripper
 from pliant.franka.device.parameters import Payload
 from pliant.franka.robots import dynamics, kinematics
-from pliant.franka.robots.build import Q_START, ArmMount, arm_spec, build_arms, world
+from pliant.franka.robots.arm_model import arm_spec
+from pliant.franka.robots.build import Q_START, ArmMount, build_arms, world
 from pliant.franka.robots.parameters import EE_OF_CUP, FER, FR3, FRANKA_HAND, HAND, VACUUM_GRIPPER
 from pliant.franka.wire import fci
 

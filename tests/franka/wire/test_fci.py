@@ -356,7 +356,7 @@ REQUESTS = {
 
 @given(data=st.data(), version=st.sampled_from(list(fci.VERSIONS)), command_id=st.integers(0, 2**32 - 1))
 def test_requests_survive_a_round_trip_through_a_stream_cut_anywhere(data, version, command_id):
-    known = [n for n in REQUESTS if n in {c.__name__ for c in fci._COMMANDS[version]}]
+    known = [n for n in REQUESTS if n in {c.__name__ for c in fci.COMMANDS[version]}]
     sent = [data.draw(REQUESTS[data.draw(st.sampled_from(known))]) for _ in range(3)]
     stream = b"".join(fci.encode_request(r, version=version, command_id=command_id) for r in sent)
     framer, frames = fci.Framer(), []

@@ -8,7 +8,7 @@ from mutations import Mutation
 
 from pliant.franka.client import FrankaRobot
 from pliant.franka.device import plant
-from pliant.franka.robots import build, dynamics
+from pliant.franka.robots import arm_model, dynamics
 from pliant.papers import franka_float
 
 PINOCCHIO = importlib.util.find_spec("pinocchio") is not None
@@ -90,29 +90,29 @@ def strong(monkeypatch):
 
 
 def heavy(monkeypatch):
-    right = build.FRANKA_HAND
+    right = arm_model.FRANKA_HAND
     broken = dataclasses.replace(
         right,
         mass=0.8,
         center_of_mass=(-0.01, 0.0, 0.04),
         inertia=tuple(1.5 * number for number in right.inertia),
     )
-    monkeypatch.setattr(build, "FRANKA_HAND", broken)
+    monkeypatch.setattr(arm_model, "FRANKA_HAND", broken)
 
 
 def long_arm(monkeypatch):
     """A flange that is 0.1 mm too far out and a first axis that leans."""
-    broken = build.DH.copy()
+    broken = arm_model.DH.copy()
     broken[7, 2] += 1e-4
     broken[1, 1] = 0.0
-    monkeypatch.setattr(build, "DH", broken)
+    monkeypatch.setattr(arm_model, "DH", broken)
 
 
 def turned_hand(monkeypatch):
-    broken = build.EE_OF_HAND.copy()
+    broken = arm_model.EE_OF_HAND.copy()
     broken[:3, :3] = np.eye(3)
-    monkeypatch.setattr(build, "_TIP", 0.1)
-    monkeypatch.setattr(build, "EE_OF_HAND", broken)
+    monkeypatch.setattr(arm_model, "_TIP", 0.1)
+    monkeypatch.setattr(arm_model, "EE_OF_HAND", broken)
 
 
 MUTATIONS = [

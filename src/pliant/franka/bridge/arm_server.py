@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 import socket
 import struct
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pliant.base.errors import BridgeError, PliantError, WireError
 from pliant.devices.base import Command
 from pliant.franka.bridge.hand_server import HandServer, VacuumServer
-from pliant.franka.bridge.sockets import MAX_HELD, Connection, listen
+from pliant.franka.bridge.sockets import MAX_HELD, Connection, accepted, listen
 from pliant.franka.wire import fci
 
 if TYPE_CHECKING:
@@ -47,9 +46,8 @@ class ArmServer:
     """
 
     def __init__(self, device: FrankaArm, *, host: str, port: int, gripper_port: int, vacuum_port: int) -> None:
-        from pliant.franka.device.arm import REQUESTS, CommandValues
+        from pliant.franka.device.arm import CommandValues
 
-        self._names = REQUESTS
         self._command_values = CommandValues
         self.device = device
         self.cabinet = device.cabinet
@@ -157,11 +155,7 @@ class ArmServer:
             self.hand.serve(ready)
 
     def _accept(self, listener: socket.socket) -> None:
-        while True:
-            try:
-                sock, _ = listener.accept()
-            except OSError:
-                return
+        for sock in accepted(listener):
             if len(self._waiting) >= MAX_WAITING:
                 self._forget(self._waiting[0])
             try:
@@ -220,11 +214,7 @@ class ArmServer:
             self.device.serve()
             self._stopping = self.cabinet.busy
         frames, connection.asked = connection.asked, []
-        try:
-            self._take(connection, frames)
-        except WireError as fault:
-            self.counters["malformed"] += 1
-            self._drop(f"the client sent a malformed request: {fault}", reset=True)
+        self._take(connection, frames)
 
     def _attend(self) -> None:
         """Look after the connections that wait: admit, refuse, or close those that say nothing."""
@@ -266,17 +256,26 @@ class ArmServer:
                 moving = " during a motion; the arm stops" if self.device.mode else ""
                 self._drop(f"the client closed the connection{moving}")
                 return
-            self._take(connection, frames)
         except WireError as fault:
-            self.counters["malformed"] += 1
-            self._drop(f"the client sent a malformed request: {fault}", reset=True)
+            self._drop_malformed(fault)
+        else:
+            self._take(connection, frames)
+
+    def _drop_malformed(self, fault: WireError) -> None:
+        self.counters["malformed"] += 1
+        self._drop(f"the client sent a malformed request: {fault}", reset=True)
 
     def _take(self, connection: Connection, frames: Sequence[fci.Frame]) -> None:
         """Handle requests of the client, or hold them, Connect first, while the arm stops after the last client.
 
-        Raises:
-            WireError: an unknown or malformed request, or too many that wait.
+        An unknown or malformed request, or too many that wait, end the connection.
         """
+        try:
+            self._take_all(connection, frames)
+        except WireError as fault:
+            self._drop_malformed(fault)
+
+    def _take_all(self, connection: Connection, frames: Sequence[fci.Frame]) -> None:
         if self._stopping and self.cabinet.busy:
             if len(self._held) + len(frames) > MAX_HELD:
                 raise WireError(f"more than {MAX_HELD} requests while the arm stops", field="size")
@@ -294,11 +293,7 @@ class ArmServer:
         self._stopping = False
         if self._connection is None or not held:
             return
-        try:
-            self._take(self._connection, held)
-        except WireError as fault:
-            self.counters["malformed"] += 1
-            self._drop(f"the client sent a malformed request: {fault}", reset=True)
+        self._take(self._connection, held)
 
     def _handle(self, connection: Connection, request: fci.Request, command_id: int) -> None:
         if isinstance(request, fci.Connect):
@@ -324,10 +319,7 @@ class ArmServer:
             def answered(answer: Answer) -> None:
                 self._answer(answer.command, command_id, answer.status, answer.payload)
 
-            fields = {f.name: getattr(request, f.name) for f in dataclasses.fields(request)}
-            future = self.device.request(self._names[type(request)], answered=answered, **fields)
-            self.device.serve()
-            future.result()
+            self.device.ask(request, answered)
         self._send_answers()
 
     def _connect(self, connection: Connection, request: fci.Connect, command_id: int) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import socket
 import struct
 from typing import TYPE_CHECKING
 
 from pliant.base.errors import WireError
-from pliant.franka.bridge.sockets import Connection, listen, refuse
+from pliant.franka.bridge.sockets import Connection, accepted, listen, refuse
 from pliant.franka.wire import fci
 
 if TYPE_CHECKING:
@@ -39,9 +38,6 @@ class HandServer:
     """Protocol version."""
 
     def __init__(self, device: FrankaArm, *, host: str, port: int) -> None:
-        from pliant.franka.device.arm import REQUESTS
-
-        self._names = REQUESTS
         self.device = device
         self.host, self.port = host, port
         self.malformed = 0
@@ -102,26 +98,14 @@ class HandServer:
             connection.send_datagram(data)
 
     def _state(self, values: StateValues) -> bytes:
-        hand = self.device.description.hand
-        return fci.encode_gripper_state(
-            fci.GripperState(
-                message_id=values.state.message_id & 0xFFFFFFFF,
-                width=max(0.0, values.width),
-                max_width=values.max_width,
-                is_grasped=values.grasped,
-                temperature=0 if hand is None else hand.temperature,
-            )
-        )
+        assert self.device.gripper is not None
+        return fci.encode_gripper_state(self.device.gripper.state(values.state.message_id))
 
     def _decode(self, frame: fci.Frame) -> fci.GripperRequest | fci.VacuumRequest:
         return fci.decode_gripper_request(frame)
 
     def _accept(self, listener: socket.socket) -> None:
-        while True:
-            try:
-                sock, _ = listener.accept()
-            except OSError:
-                return
+        for sock in accepted(listener):
             if len(self._connections) >= MAX_CONNECTIONS:
                 silent = next((c for c in self._connections if c.udp is None), None)
                 if silent is None:
@@ -177,10 +161,7 @@ class HandServer:
             data = fci.encode_gripper_response(answer.command, command_id, answer.status)
             self._due.append((connection, data))
 
-        fields = {f.name: getattr(request, f.name) for f in dataclasses.fields(request)}
-        future = self.device.request(self._names[type(request)], answered=answered, **fields)
-        self.device.serve()
-        future.result()
+        self.device.ask(request, answered)
 
     def _send_answers(self) -> None:
         due, self._due = self._due, []

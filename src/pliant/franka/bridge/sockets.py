@@ -8,12 +8,13 @@ import select
 import socket
 import struct
 import time
+from collections.abc import Iterator
 from typing import Literal
 
 from pliant.base.errors import BridgeError, WireError
 from pliant.franka.wire import fci
 
-__all__ = ["CONNECT_TIMEOUT", "Connection", "listen", "refuse"]
+__all__ = ["CONNECT_TIMEOUT", "Connection", "accepted", "listen", "refuse"]
 
 CONNECT_TIMEOUT = 2.0
 """Longest time from the TCP connection to the request Connect [s of wall time]; clients send it at once."""
@@ -62,6 +63,16 @@ def listen(host: str, port: int, what: str) -> socket.socket:
         raise BridgeError(text, field="port") from None
     listener.setblocking(False)
     return listener
+
+
+def accepted(listener: socket.socket) -> Iterator[socket.socket]:
+    """Yield the connections that wait at a listener."""
+    while True:
+        try:
+            sock, _ = listener.accept()
+        except OSError:
+            return
+        yield sock
 
 
 def refuse(sock: socket.socket) -> None:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -27,8 +26,10 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.base.errors import DeviceError, nearest
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.franka.client.backend import PERIOD, Backend, as_array, as_number, as_vector
+from pliant.franka.client.backend import PERIOD, Backend, as_number, as_vector
+from pliant.franka.client.model import ArmModel, Frame, RobotState, as_frame, as_pose
 from pliant.franka.client.network import NetworkArm
+from pliant.franka.client.position_file import read_positions, write_positions
 from pliant.franka.client.simulated import SimulationArm
 from pliant.franka.device.parameters import Arm, Payload
 from pliant.franka.device.settings import Settings
@@ -41,10 +42,6 @@ from pliant.simulation import Simulation
 __all__ = ["Frame", "FrankaRobot", "RobotState"]
 
 Array = NDArray[np.float64]
-RobotState = Literal["stop", "position", "velocity", "force_torque"]
-"""The running control, named as ViSP's robot states."""
-Frame = Literal["joint", "end_effector", "reference", "camera"]
-"""Frame of a quantity: joint space, or the axes of end effector, base or camera."""
 
 POSITION_GAIN = 2.5 * np.array([6.0, 6.0, 6.0, 6.0, 3.5, 2.5, 2.0])
 """Gain of the position servo [1/s], from FrankaSim: v = gain (q_desired - q) - damping dq."""
@@ -54,12 +51,11 @@ BRAKING = 0.5
 """Fraction of the acceleration limit that the position servo uses to brake."""  # assumed
 MARGIN = 1e-3
 """Distance of commands from the limits of acceleration, jerk and torque rate, as in libfranka's limiter."""
-_HEADER = "#PANDA - Joint position file\n#\n# R: q1 q2 q3 q4 q5 q6 q7\n# with joint positions in degrees\n#\n"
 
 _log = logging.getLogger("pliant.franka")
 
 
-class FrankaRobot:
+class FrankaRobot(ArmModel):
     """A Franka arm, simulated or real; made by `FrankaRobot.simulated`, `FrankaRobot.of` or `FrankaRobot.connect`.
 
     Frames: base (reference, "f"), end effector ("e"), flange ("fl"), camera ("c"). ``aMb`` is the pose of b in a,
@@ -81,15 +77,10 @@ class FrankaRobot:
     """
 
     def __init__(self, backend: Backend, *, period: float = PERIOD) -> None:
-        self._backend = backend
-        self.arm: Arm = backend.arm
-        """Parameters of the arm."""
+        super().__init__(backend)
         self._cycles = round(as_number(period, "period", "a whole number of milliseconds [s]") / PERIOD)
         if self._cycles < 1 or not math.isclose(self._cycles * PERIOD, period, rel_tol=1e-9):
             raise DeviceError(f"period is {period} s; must be a whole number of milliseconds", field="period")
-        self._state: RobotState = "stop"
-        self._eMc = np.eye(4)
-        self._g0: Array | None = None
         self._verbose = False
         self._percent = 20.0
         self._frame: Frame = "joint"
@@ -104,7 +95,6 @@ class FrankaRobot:
         self._jerk_max = np.array(limits.jerk) - MARGIN
         self._torque_max = np.array(limits.torque)
         self._torque_step = (limits.torque_rate - MARGIN) * PERIOD
-        self._load_model()
         # Load every kernel now, because a robot in motion does not wait for the first call.
         q = backend.get("q")
         for axes in ("base", "body"):
@@ -364,10 +354,6 @@ class FrankaRobot:
             else:
                 self._tick()
 
-    def _refresh(self) -> None:
-        if self._state in ("stop", "position"):
-            self._backend.refresh()
-
     def _tick(self) -> None:
         """Send one command of the running control and take the state that follows."""
         try:
@@ -394,7 +380,7 @@ class FrankaRobot:
         """
         self._refresh()
         q = self._backend.get("q")
-        if _frame(frame) == "joint":
+        if as_frame(frame) == "joint":
             return q
         return kinematics.forward_kinematics(q, F_T_EE=self._tool(frame))
 
@@ -418,7 +404,7 @@ class FrankaRobot:
             DeviceError: the position is outside of the limits or not reached in time, or a reflex.
             ModelError: no joint positions were found for the pose.
         """
-        _frame(frame)
+        as_frame(frame)
         if as_number(tolerance, "tolerance", "a finite number > 0 [rad]", low=0.0) == 0.0:
             raise DeviceError("tolerance is 0; must be > 0 [rad]", field="tolerance")
         if timeout is not None:
@@ -426,7 +412,7 @@ class FrankaRobot:
         if frame == "joint":
             goal = as_vector(position, 7, "position")
         else:
-            X = _pose(position, "position")
+            X = as_pose(position, "position")
             if frame == "camera":
                 X = X @ np.linalg.inv(self._eMc)
             self._refresh()
@@ -482,7 +468,7 @@ class FrankaRobot:
         """
         self._refresh()
         dq = self._backend.get("dq")
-        return dq if _frame(frame) == "joint" else self._jacobian(frame) @ dq
+        return dq if as_frame(frame) == "joint" else self._jacobian(frame) @ dq
 
     def set_velocity(self, frame: Frame, velocity: ArrayLike) -> None:
         """Command a velocity for one period; it lasts until the next command, `wait` or `stop_motion`.
@@ -508,7 +494,7 @@ class FrankaRobot:
             DeviceError: the state is not "velocity", a wrong frame or shape.
         """
         self._needs("velocity", "set_velocity")
-        self._wanted = as_vector(velocity, 7 if _frame(frame) == "joint" else 6, "velocity")
+        self._wanted = as_vector(velocity, 7 if as_frame(frame) == "joint" else 6, "velocity")
         self._frame = frame
 
     def get_force_torque(self, frame: Frame = "joint") -> Array:
@@ -555,7 +541,7 @@ class FrankaRobot:
             DeviceError: the state is not "force_torque", a wrong frame, shape or gain.
         """
         self._needs("force_torque", "set_force_torque")
-        size = 7 if _frame(frame) == "joint" else 6
+        size = 7 if as_frame(frame) == "joint" else 6
         self._wanted = as_vector(force_torque, size, "force_torque")
         as_number(filter_gain, "filter_gain", "a number > 0 and <= 1")
         if not 0.0 < filter_gain <= 1.0:
@@ -613,153 +599,6 @@ class FrankaRobot:
             _log.warning("the torque of joint %d is beyond its limit of %g N m", joint + 1, limit)
         return self._torque.copy()
 
-    # ------------------------------------------------------------------------------------- frames and tool
-
-    def _load_model(self) -> None:
-        """Read the state that only a change of the tool changes."""
-        self._F_T_EE = self._backend.pose("F_T_EE")
-        self._payload = self._backend.payload()
-
-    def _tool(self, frame: Frame) -> Array:
-        return self._F_T_EE @ self._eMc if frame == "camera" else self._F_T_EE
-
-    def _jacobian(self, frame: Frame, q: Array | None = None) -> Array:
-        q = self._backend.get("q") if q is None else q
-        axes: Literal["base", "body"] = "base" if frame == "reference" else "body"
-        return kinematics.jacobian(q, F_T_EE=self._tool(frame), axes=axes)
-
-    def _at(self, q: ArrayLike | None) -> Array:
-        if q is not None:
-            return as_vector(q, 7, "q")
-        self._refresh()
-        return self._backend.get("q")
-
-    def get_fMe(self, q: ArrayLike | None = None) -> Array:
-        """Return the pose of the end effector in the base, at q or now, shape (4, 4)."""
-        return kinematics.forward_kinematics(self._at(q), F_T_EE=self._F_T_EE)
-
-    def get_fMc(self, q: ArrayLike | None = None) -> Array:
-        """Return the pose of the camera in the base, at q or now, shape (4, 4)."""
-        return self.get_fMe(q) @ self._eMc
-
-    def get_fJe(self, q: ArrayLike | None = None) -> Array:
-        """Return the end effector's Jacobian in the base's axes, at q or now, shape (6, 7)."""
-        return self._jacobian("reference", self._at(q))
-
-    def get_eJe(self, q: ArrayLike | None = None) -> Array:
-        """Return the end effector's Jacobian in its own axes, at q or now, shape (6, 7)."""
-        return self._jacobian("end_effector", self._at(q))
-
-    def get_eMc(self) -> Array:
-        """Return the pose of the camera in the end effector, shape (4, 4)."""
-        return self._eMc.copy()
-
-    def set_eMc(self, eMc: ArrayLike) -> None:
-        """Set the pose of the camera in the end effector, shape (4, 4)."""
-        self._eMc = _pose(eMc, "eMc")
-
-    def get_flMe(self) -> Array:
-        """Return the pose of the end effector in the flange, shape (4, 4)."""
-        return self._F_T_EE.copy()
-
-    def set_flMe(self, flMe: ArrayLike) -> None:
-        """Set the pose of the end effector in the flange, shape (4, 4), here and in the robot.
-
-        Raises:
-            DeviceError: a motion runs, or flMe is not a pose.
-        """
-        X = _pose(flMe, "flMe")
-        self._needs_rest("set_flMe")
-        self._backend.set_end_effector(X)
-        self._load_model()
-
-    def get_flMcom(self) -> Array:
-        """Return the pose of the centre of mass of hand and tool in the flange, axes of the flange, shape (4, 4)."""
-        X = np.eye(4)
-        X[:3, 3] = self._payload.center_of_mass
-        return X
-
-    def get_tool_mass(self) -> float:
-        """Return the mass of hand and tool [kg]."""
-        return self._payload.mass
-
-    def add_tool(
-        self,
-        flMe: ArrayLike,
-        mass: float = 0.0,
-        flMcom: ArrayLike | None = None,
-        inertia: ArrayLike | None = None,
-    ) -> None:
-        """Tell the robot of a tool beside the hand: pose of its end effector, and its inertia.
-
-        The inertia of the hand still counts; a second call replaces the first tool. In the simulation the tool is the
-        ``load`` of `simulated`; this call makes the controller compensate it.
-
-        Args:
-            flMe: pose of the end effector in the flange, shape (4, 4).
-            mass: of the tool [kg].
-            flMcom: pose of its centre of mass in the flange, shape (4, 4), or its position, shape (3,) [m].
-            inertia: about the centre of mass in the axes of flMcom, shape (3, 3) [kg m^2].
-
-        Raises:
-            DeviceError: a motion runs, or the robot refuses the numbers.
-            ModelError: a mass or an inertia that no body has.
-        """
-        X = _pose(flMe, "flMe")
-        mass = as_number(mass, "mass", "a finite number >= 0 [kg]")
-        com = np.zeros(3) if flMcom is None else as_array(flMcom, "flMcom", "a pose (4, 4) or a position (3,)")
-        center = np.eye(4)
-        if com.shape == (3,):
-            center[:3, 3] = com
-        else:
-            center = _pose(com, "flMcom")
-        I = np.zeros((3, 3)) if inertia is None else as_array(inertia, "inertia", "numbers of shape (3, 3)")
-        if I.shape != (3, 3):
-            raise DeviceError(f"inertia has shape {I.shape}; must be (3, 3)", field="inertia")
-        R = center[:3, :3]
-        x, y, z = center[:3, 3].tolist()
-        load = Payload(mass=mass, center_of_mass=(x, y, z), inertia=tuple((R @ I @ R.T).reshape(-1).tolist()))
-        self._needs_rest("add_tool")
-        self._backend.set_load(load)
-        self._backend.set_end_effector(X)
-        self._load_model()
-
-    def set_g0(self, g0: ArrayLike) -> None:
-        """Set gravity in the base for `get_gravity`, shape (3,) [m/s^2]; the robot keeps its own."""
-        self._g0 = as_vector(g0, 3, "g0")
-
-    def _needs_rest(self, method: str) -> None:
-        if self._state in ("velocity", "force_torque"):
-            raise DeviceError(f"{method} in state {self._state!r}; call set_robot_state('stop') first", field="state")
-
-    # ---------------------------------------------------------------------------------------------- dynamics
-
-    def get_mass(self) -> Array:
-        """Return the mass matrix with hand and tool, shape (7, 7) [kg m^2]."""
-        return dynamics.mass(self._at(None), self._payload, arm=self.arm)
-
-    def get_coriolis_matrix(self) -> Array:
-        """Return the Coriolis matrix of Christoffel symbols, shape (7, 7) [N m s/rad]."""
-        q = self._at(None)
-        return dynamics.coriolis(q, self._backend.get("dq"), self._payload, arm=self.arm)
-
-    def get_coriolis(self) -> Array:
-        """Return the Coriolis and centrifugal torques, shape (7,) [N m]."""
-        q = self._at(None)
-        dq = self._backend.get("dq")
-        return dynamics.coriolis(q, dq, self._payload, arm=self.arm) @ dq
-
-    def get_gravity(self) -> Array:
-        """Return the torques that hold the arm, shape (7,) [N m]."""
-        q = self._at(None)
-        g0 = self._backend.get("O_ddP_O") if self._g0 is None else self._g0
-        return dynamics.gravity(q, self._payload, g0, arm=self.arm)
-
-    def get_friction(self) -> Array:
-        """Return the identified friction torques, shape (7,) [N m]; on the FR3 assumed to be the FER's."""
-        self._refresh()
-        return dynamics.friction(self._backend.get("dq"), arm=self.arm)
-
     # -------------------------------------------------------------------------------------------------- hand
 
     def gripper_homing(self) -> None:
@@ -798,41 +637,8 @@ class FrankaRobot:
 
     # ------------------------------------------------------------------------------------------------- files
 
-    @staticmethod
-    def read_pos_file(path: str | Path) -> Array:
-        """Return the joint positions of a ViSP position file, shape (7,) [rad].
-
-        Raises:
-            DeviceError: no such file, or no line "R:" with seven numbers [deg].
-        """
-        try:
-            lines = Path(path).read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as fault:
-            raise DeviceError(f"cannot read positions: {fault}", file=path) from None
-        for number, line in enumerate(lines, 1):
-            if line.strip().startswith("R:"):
-                try:
-                    angles_deg = [float(x) for x in line.split(":", 1)[1].split()]
-                except ValueError:
-                    angles_deg = []
-                if len(angles_deg) != 7 or not np.isfinite(angles_deg).all():
-                    raise DeviceError(f"{line.strip()!r} must be R: and seven angles [deg]", file=path, line=number)
-                return np.radians(angles_deg)
-        raise DeviceError("no line 'R: q1 q2 q3 q4 q5 q6 q7'", file=path)
-
-    @staticmethod
-    def save_pos_file(path: str | Path, q: Sequence[float] | Array) -> None:
-        """Write joint positions [rad] as a ViSP position file (degrees).
-
-        Raises:
-            DeviceError: the file cannot be written, or other than seven finite numbers.
-        """
-        angles_deg = np.degrees(as_vector(q, 7, "q"))
-        text = " ".join(f"{x:.9f}" for x in angles_deg)
-        try:
-            Path(path).write_text(f"{_HEADER}R: {text}\n", encoding="utf-8")
-        except OSError as fault:
-            raise DeviceError(f"cannot write positions: {fault}", file=path) from None
+    read_pos_file = staticmethod(read_positions)
+    save_pos_file = staticmethod(write_positions)
 
     def move(self, path: str | Path, velocity_percentage: float = 10.0) -> None:
         """Move to the joint positions of a ViSP position file and stop there."""
@@ -848,26 +654,6 @@ class FrankaRobot:
 
 def _positive(name: str, value: float, unit: str) -> float:
     return as_number(value, name, f"a finite number >= 0 [{unit}]", low=0.0)
-
-
-def _frame(frame: Frame) -> Frame:
-    if frame not in get_args(Frame):
-        raise DeviceError(f"no frame {frame!r}: {nearest(str(frame), get_args(Frame))}", field="frame")
-    return frame
-
-
-def _pose(X: ArrayLike, name: str) -> Array:
-    found = as_array(X, name, "a homogeneous transform, shape (4, 4)")
-    proper = (
-        found.shape == (4, 4)
-        and np.isfinite(found).all()
-        and np.allclose(found[3], (0, 0, 0, 1), rtol=0, atol=1e-6)
-        and np.allclose(found[:3, :3].T @ found[:3, :3], np.eye(3), rtol=0, atol=1e-5)
-        and np.linalg.det(found[:3, :3]) > 0
-    )
-    if not proper:
-        raise DeviceError(f"{name} must be a homogeneous transform, shape (4, 4)", field=name)
-    return found
 
 
 def _within_limits(arm: Arm, q: Array) -> None:

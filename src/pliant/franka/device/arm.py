@@ -24,6 +24,7 @@ from pliant.devices.kinds import device_for
 from pliant.engine.base import Engine, mujoco_state
 from pliant.franka.device.cabinet import Answer, Cabinet, Motion
 from pliant.franka.device.gripper import Gripper, GripperAnswer
+from pliant.franka.device.memory import DT
 from pliant.franka.device.parameters import Arm, Cup, Hand, Payload
 from pliant.franka.device.plant import HALF_OPEN, ArmPlant
 from pliant.franka.device.settings import Settings
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 __all__ = ["MODES", "REQUESTS", "CommandValues", "FrankaArm", "FrankaArmDescription", "Mode", "StateValues"]
 
 Array = NDArray[np.float64]
-PERIOD = 1e-3
-"""Cycle of the cabinet [s]."""
 
 
 class Mode(NamedTuple):
@@ -58,13 +57,7 @@ class Mode(NamedTuple):
 
 _FINISHED = FieldInfo(description="1 ends the motion: the arm decelerates and holds", low=0.0, high=1.0)
 _TORQUE = FieldInfo((7,), "N m", "torques, gravity and friction excluded")
-_FIELDS = {
-    "q_c": FieldInfo((7,), "rad", "joint positions"),
-    "dq_c": FieldInfo((7,), "rad/s", "joint velocities"),
-    "O_T_EE_c": FieldInfo((16,), "", "pose of the end effector in the base, column-major"),
-    "O_dP_EE_c": FieldInfo((6,), "m/s, rad/s", "twist of the end effector in the base"),
-    "elbow_c": FieldInfo((2,), "", "elbow: position of joint 3 [rad], sign of joint 4; where absent, it is free"),
-}
+_FIELDS = {name: FieldInfo((f.count,), f.unit, f.description) for name, f in fci.MOTION.items()}
 _GENERATORS: dict[str, tuple[fci.MotionGenerator, tuple[str, ...]]] = {
     "joint_position": (fci.MotionGenerator.JOINT_POSITION, ("q_c",)),
     "joint_velocity": (fci.MotionGenerator.JOINT_VELOCITY, ("dq_c",)),
@@ -74,10 +67,9 @@ _GENERATORS: dict[str, tuple[fci.MotionGenerator, tuple[str, ...]]] = {
 
 
 def _modes() -> dict[str, Mode]:
-    places = {name: fci.RobotCommand.place(name) for name in _FIELDS}
     modes = {"torque": Mode("external", fci.MotionGenerator.NONE, {})}
     for name, (generator, fields) in _GENERATORS.items():
-        chosen = {key: places[key] for key in fields}
+        chosen = {key: fci.MOTION[key].place for key in fields}
         modes[name] = Mode("internal", generator, chosen)
         modes[f"torque_with_{name}"] = Mode("external", generator, chosen)
     return modes
@@ -119,9 +111,7 @@ SAMPLES: dict[str, FieldInfo] = {
     **_HAND,
 }
 """Fields of a sample: the robot state as the interface names it, and the hand."""
-_PLACES: dict[str, slice | int] = {
-    name: slice(f.offset, f.end) if f.count > 1 else f.offset for name, f in fci.REALS.items()
-}
+_PLACES: dict[str, slice | int] = {name: f.place if f.count > 1 else f.offset for name, f in fci.REALS.items()}
 
 
 class StateValues(Mapping[str, "float | np.ndarray"]):
@@ -292,7 +282,7 @@ class FrankaArm(DeviceBase):
     """
 
     def __init__(self, description: FrankaArmDescription) -> None:
-        super().__init__(description.name, samples=SAMPLES, commands=_COMMANDS, period=PERIOD)
+        super().__init__(description.name, samples=SAMPLES, commands=_COMMANDS, period=DT)
         self.inbox.accept(())
         self.description = description
         self.urdf = description.urdf
@@ -303,7 +293,7 @@ class FrankaArm(DeviceBase):
         self._command: fci.RobotCommand | None = None
         self._mode = ""
         self._running: Motion | None = None
-        self._motion = np.zeros(38)
+        self._motion = np.zeros(fci.N_MOTION)
         self._ticket = 0
         self._waiting: dict[int, Answered] = {}
         for kind in _ROBOT_REQUESTS:
@@ -438,6 +428,21 @@ class FrankaArm(DeviceBase):
                 self._deliver(answer)
 
     # ---------------------------------------------------------------------------------------------- requests
+
+    def ask(self, asked: Any, answered: Answered | None = None) -> None:
+        """Handle a request of the robot's interface at once; for the loop's thread.
+
+        Args:
+            asked: a request of a type in `REQUESTS`.
+            answered: called with each answer, as the class says.
+
+        Raises:
+            DeviceError: without `answered`, the request is refused.
+        """
+        fields = {f.name: getattr(asked, f.name) for f in dataclasses.fields(asked)}
+        future = self.request(REQUESTS[type(asked)], answered=answered, **fields)
+        self.serve()
+        future.result()
 
     def _ask(self, asked: fci.Request, answered: Answered | None) -> str:
         return self._handle(self.cabinet.request, asked, answered)

@@ -7,20 +7,21 @@ time: nothing here sleeps, opens a socket or reads the wall clock, so two runs w
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import DeviceError, ModelError
-from pliant.franka.device import kernels as k
-from pliant.franka.device.dynamics import link_table
+from pliant.franka.device import kernels
+from pliant.franka.device import memory as k
+from pliant.franka.device.configuration import Configuration
 from pliant.franka.device.parameters import NO_PAYLOAD, Arm, Payload
-from pliant.franka.device.settings import Collision, Settings
+from pliant.franka.device.settings import Settings
 from pliant.franka.wire import fci
-from pliant.franka.wire.fci import ERRORS, RobotCommand, RobotMode, RobotState
+from pliant.franka.wire.fci import ERROR, ERRORS, RobotCommand, RobotMode, RobotState
 
 __all__ = ["Answer", "Cabinet", "Motion"]
 
@@ -35,10 +36,8 @@ def _frozen(array: NDArray[np.uint8]) -> NDArray[np.uint8]:
 NO_ERRORS = _frozen(np.zeros(len(ERRORS), np.uint8))
 """The error bits of a robot without errors."""
 
-_LIMIT = [ERRORS.index("joint_position_limits_violation"), ERRORS.index("joint_move_in_wrong_direction")]
+_LIMIT = [ERROR.joint_position_limits_violation, ERROR.joint_move_in_wrong_direction]
 """Errors after which the arm can be guided."""
-_MAX_STIFFNESS = 14250.0
-"""Largest joint stiffness that the interface accepts [N m/rad], from the vendor's documentation."""
 _SUCCESS_WINDOW = 100
 """Commands over which the success rate is computed."""
 
@@ -115,80 +114,45 @@ class Cabinet:
     ) -> None:
         self.arm = arm
         self.settings = settings or Settings()
-        self.end_effector = end_effector or NO_PAYLOAD
-        self.load = NO_PAYLOAD
-        self._memory = np.zeros(1, k.MEMORY)
-        m = self._record = {name: self._memory[name][0] for name in k.MEMORY.names or ()}
-        self.F_T_NE = np.eye(4) if F_T_NE is None else np.array(F_T_NE, dtype=float)
-        self.NE_T_EE = np.eye(4)
-        if self.F_T_NE.shape != (4, 4):
-            raise DeviceError(f"F_T_NE has shape {self.F_T_NE.shape}; it must be (4, 4)", field="F_T_NE")
-        limits = arm.limits
-        m["friction"][:] = arm.friction
-        self._set("friction_on", int(self.settings.friction_compensation))
-        m["gravity"][:] = gravity
-        m["rotor_inertia"][:] = rotor_inertia
-        m["joint_stiffness"][:] = arm.joint_stiffness
-        self._set("torque_loop", 1.0 - math.exp(-k.DT * self.settings.torque_loop_bandwidth))
-        m["EE_T_K"][:] = np.eye(4)
-        m["K_theta"][:] = self.settings.K_theta
-        m["K_x"][:] = self.settings.K_x
-        self._set("zeta", self.settings.damping_ratio)
-        self._set("K_null", self.settings.nullspace_stiffness)
-        self._set("singular", self.settings.singular_manipulability)
-        self._set("wrong_way", self.settings.guiding_margin)
-        self._set("observer_gain", self.settings.observer_gain)
-        m["q_min"][:], m["q_max"][:] = limits.position_min, limits.position_max
-        m["dq_max"][:], m["ddq_max"][:], m["dddq_max"][:] = limits.velocity, limits.acceleration, limits.jerk
-        if limits.velocity_offset is not None and limits.deceleration is not None:
-            m["dq_offset"][:], m["dq_dec"][:] = limits.velocity_offset, limits.deceleration
-            self._set("position_dependent", 1)
-        m["cartesian"][:] = (limits.translation, limits.rotation, limits.elbow)
-        m["tau_max"][:] = limits.torque
-        self._set("tau_rate", limits.torque_rate)
-        self._set("tau_range", self.settings.torque_range_margin)
-        self._set("velocity_margin", self.settings.velocity_margin)
-        self._set("power_limit", self.settings.power_limit)
-        self._set("start_tolerance", self.settings.start_tolerance)
-        self._set("tol_ddq", self.settings.rounding_acceleration)
-        self._set("tol_dddq", self.settings.rounding_jerk)
-        m["filter"][:] = 1.0
-        for name in self.settings.checks:
-            m["enabled"][ERRORS.index(name)] = 1
-        m["deviation"][:] = (10.0, 3.12, 2 * math.pi)
-        self._thresholds(self.settings.collision)
-        m["guiding_free"][:] = 1
-        self.state = RobotState(reals=m["reals"])
+        self.configuration = Configuration(
+            arm,
+            self.settings,
+            end_effector=end_effector or NO_PAYLOAD,
+            F_T_NE=np.eye(4) if F_T_NE is None else F_T_NE,
+            gravity=gravity,
+            rotor_inertia=rotor_inertia,
+        )
+        """What requests of the interface change."""
+        self.state = self.configuration.state
+        """The robot state, the same object in every cycle."""
+        self._memory, self._set = self.configuration.memory, self.configuration.set
+        self.fields = m = self.configuration.fields
+        """Arrays of the kernels' record by name (views)."""
         self.answers: list[Answer] = []
         self._motion: Motion | None = None
         self._recovery: tuple[int | None, int] | None = None
         self._locked_at: Array | None = None
-        self._version_rounding = True
-        self._zero_motion, self._zero_tau = np.zeros(38), np.zeros(7)
-        self._command_motion, self._command_tau = np.zeros(38), np.zeros(7)
+        self._zero_motion, self._zero_tau = np.zeros(fci.N_MOTION), np.zeros(7)
+        self._command_motion, self._command_tau = np.zeros(fci.N_MOTION), np.zeros(7)
         self._torque, self._q, self._dq, self._tau_J = m["torque"], m["q"], m["dq"], m["tau_J"]
-        self._geometry()
         self.reset(q)
         # Compile or load every kernel now, so that no motion waits for it.
-        k.observe(self._memory)
-        k.control(self._memory, self._zero_motion, self._zero_tau, 0)
-        k.goal_deviates(self._memory)
-        k.publish(self._memory)
+        kernels.observe(self._memory)
+        kernels.control(self._memory, self._zero_motion, self._zero_tau, 0)
+        kernels.goal_deviates(self._memory)
+        kernels.publish(self._memory)
         self.reset(q)
 
     # ------------------------------------------------------------------------------------------------ set-up
 
-    def _set(self, name: str, value: float) -> None:
-        self._memory[name][0] = value
-
     def reset(self, q: ArrayLike) -> None:
         """Return to rest at q, idle and without errors; settings made by requests are kept."""
-        m = self._record
+        m = self.fields
         m["q"][:] = m["q_d"][:] = q
         for name in ("dq", "dq_last", "dq_d", "ddq_d", "tau_J", "tau_J_last", "tau_c", "tau_d", "rotor_torque"):
             m[name][:] = 0.0
         self._set("observer_started", 0)
-        k.observe(self._memory)  # the first control needs the dynamics at q
+        kernels.observe(self._memory)  # the first control needs the dynamics at q
         for name in ("integral", "residual", "F_K", "contact", "collision", "errors"):
             m[name][:] = 0
         self._set("observer_started", 0)
@@ -201,45 +165,7 @@ class Cabinet:
         self.state.robot_mode = RobotMode.IDLE
         self.state.errors = self.state.reflex_reason = NO_ERRORS
         self._idle_modes()
-        k.desired_pose(self._memory, True)
-
-    def _thresholds(self, c: Collision | fci.SetCollisionBehavior) -> None:
-        m = self._record
-        m["threshold_torque"][:] = (
-            c.lower_torque_acceleration,
-            c.upper_torque_acceleration,
-            c.lower_torque_nominal,
-            c.upper_torque_nominal,
-        )
-        m["threshold_force"][:] = (
-            c.lower_force_acceleration,
-            c.upper_force_acceleration,
-            c.lower_force_nominal,
-            c.upper_force_nominal,
-        )
-
-    def _geometry(self) -> None:
-        """Update everything that depends on the end effector and the load, published fields included."""
-        m, state = self._record, self.state
-        m["F_T_EE"][:] = self.F_T_NE @ self.NE_T_EE
-        m["table"][:] = link_table(self.end_effector.combined(self.load), arm=self.arm)
-        self._set("observer_started", 0)
-        for name, T in (
-            ("F_T_EE", m["F_T_EE"]),
-            ("EE_T_K", m["EE_T_K"]),
-            ("F_T_NE", self.F_T_NE),
-            ("NE_T_EE", self.NE_T_EE),
-        ):
-            getattr(state, name)[:] = T.T.reshape(-1)
-        for body, mass, I, c in (
-            (self.end_effector, "m_ee", "I_ee", "F_x_Cee"),
-            (self.load, "m_load", "I_load", "F_x_Cload"),
-        ):
-            getattr(state, mass)[:] = body.mass
-            getattr(state, I)[:] = body.inertia
-            getattr(state, c)[:] = body.center_of_mass
-        if self.state.message_id or m["q_d"].any():
-            k.desired_pose(self._memory, True)
+        kernels.desired_pose(self._memory, True)
 
     # ------------------------------------------------------------------------------------------------- cycle
 
@@ -252,10 +178,10 @@ class Cabinet:
             tau_J: link-side torques that acted during the last cycle, gravity included, shape (7,) [N m].
         """
         self._q[:], self._dq[:], self._tau_J[:] = q, dq, tau_J
-        raised = k.observe(self._memory)
+        raised = kernels.observe(self._memory)
         if raised:
             self._reflex("reflex")
-        k.publish(self._memory)
+        kernels.publish(self._memory)
         state = self.state
         state.message_id += 1
         motion = self._motion
@@ -299,13 +225,11 @@ class Cabinet:
             elif command is None and not motion.first and not motion.finishing and not motion.asynchronous:
                 motion.lost += 1
                 self._count(motion, 0)
-                if motion.lost >= self.settings.lost_commands and self._enabled(25):
-                    self._record["errors"][25] = 1
-                    self._reflex("reflex")
-                    motion = None
-                elif motion.lost >= self.settings.lost_commands:
-                    # The check is off: stop instead of extrapolating for ever.
-                    self._finish("aborted")
+                if motion.lost >= self.settings.lost_commands:
+                    if self._raise(ERROR.communication_constraints_violation):
+                        motion = None
+                    else:  # The check is off: stop instead of extrapolating for ever.
+                        self._finish("aborted")
             if motion is not None:
                 if motion.finishing:
                     flags = k.FINISH
@@ -316,10 +240,10 @@ class Cabinet:
                     flags = 0
                     if motion.controller != k.EXTERNAL:
                         flags = k.WAIT if motion.holding else k.FINISH
-        raised = k.control(self._memory, values, tau, flags)
+        raised = kernels.control(self._memory, values, tau, flags)
         if raised:
-            self._reflex("input_error" if raised >= 1000 else "reflex")
-            k.control(self._memory, self._zero_motion, self._zero_tau, 0)
+            self._reflex("input_error" if raised >= k.UNUSABLE else "reflex")
+            kernels.control(self._memory, self._zero_motion, self._zero_tau, 0)
         motion = self._motion
         if motion is not None and motion.finishing and self._memory["rest"][0]:
             self._end(motion)
@@ -368,7 +292,7 @@ class Cabinet:
         An arm that holds within 1e-9 of its goal and of standstill is kept there, as by static friction. Rounding
         errors then do not accumulate, so that a motion does not depend on how long the arm stood before it.
         """
-        m, motion = self._record, self._motion
+        m, motion = self.fields, self._motion
         if (motion is not None and not motion.first) or self.state.robot_mode == RobotMode.GUIDING:
             return None
         if self._recovery is not None or m["dq_d"].any():
@@ -386,8 +310,13 @@ class Cabinet:
         motion.window = ((motion.window << 1) | received) & ((1 << _SUCCESS_WINDOW) - 1)
         motion.counted += 1
 
-    def _enabled(self, index: int) -> bool:
-        return bool(self._record["enabled"][index])
+    def _raise(self, error: int) -> bool:
+        """Stop with a reflex for an error whose check is on; return whether it is on."""
+        if not self.fields["enabled"][error]:
+            return False
+        self.fields["errors"][error] = 1
+        self._reflex("reflex")
+        return True
 
     # -------------------------------------------------------------------------------------------- transitions
 
@@ -397,7 +326,7 @@ class Cabinet:
 
     def _release(self) -> None:
         """Switch from any controller to holding, from the measured state if the arm did not follow q_d."""
-        m = self._record
+        m = self.fields
         if self._motion is not None and self._motion.holding:
             m["q_d"][:] = m["q_hold"]
             self._motion.holding = False
@@ -406,12 +335,12 @@ class Cabinet:
 
     def _outside(self) -> bool:
         """Whether a joint is beyond a position limit."""
-        m = self._record
+        m = self.fields
         return bool((m["q"] < m["q_min"]).any() or (m["q"] > m["q_max"]).any())
 
     def _return_inside(self) -> None:
         """Let each joint that is beyond a position limit return inside it."""
-        m, margin = self._record, self.settings.recovery_margin
+        m, margin = self.fields, self.settings.recovery_margin
         beyond = (m["q"] < m["q_min"]) | (m["q"] > m["q_max"]) | (m["q_d"] < m["q_min"]) | (m["q_d"] > m["q_max"])
         inside = np.clip(m["q"], m["q_min"] + margin, m["q_max"] - margin)
         m["q_d"][beyond] = inside[beyond]
@@ -428,16 +357,10 @@ class Cabinet:
         self._set("rest", 0)
 
     def _end(self, motion: Motion) -> None:
-        m = self._record
+        m = self.fields
         status = motion.finishing
-        if (
-            status == "success"
-            and self._enabled(8)
-            and motion.controller != k.EXTERNAL
-            and k.goal_deviates(self._memory)
-        ):
-            m["errors"][8] = 1
-            self._reflex("reflex")
+        deviates = status == "success" and motion.controller != k.EXTERNAL and kernels.goal_deviates(self._memory)
+        if deviates and self._raise(ERROR.max_goal_pose_deviation_violation):
             return
         self._motion = None
         self._set("mode", k.HOLD)
@@ -449,7 +372,7 @@ class Cabinet:
         self._say("Move", motion.command_id, status)
 
     def _reflex(self, status: str) -> None:
-        m, state = self._record, self.state
+        m, state = self.fields, self.state
         self._release()
         if state.robot_mode == RobotMode.GUIDING:
             self._hold_here()
@@ -474,7 +397,7 @@ class Cabinet:
         if left > 1 or (outside and left > -self.settings.recovery_timeout_ms):
             self._recovery = (command_id, left - 1)
             return
-        m, state = self._record, self.state
+        m, state = self.fields, self.state
         self._recovery = None
         if outside:
             state.robot_mode = RobotMode.REFLEX
@@ -531,7 +454,7 @@ class Cabinet:
 
     def _hold_here(self) -> None:
         """Hold the measured pose; an arm that moves decelerates, and a joint beyond a limit returns inside it."""
-        m = self._record
+        m = self.fields
         m["q_d"][:] = m["q"]
         m["dq_d"][:] = np.clip(m["dq"], -m["dq_max"], m["dq_max"])
         m["ddq_d"][:] = 0.0
@@ -547,7 +470,7 @@ class Cabinet:
 
         The robot's mode is then "other", as the vendor's interface reports a robot with locked joints.
         """
-        m, state = self._record, self.state
+        m, state = self.fields, self.state
         if locked and self._locked_at is None:
             self._halt()
             self._locked_at = m["q"].copy()
@@ -573,7 +496,7 @@ class Cabinet:
         Raises:
             DeviceError: pressed while a motion runs, in user-stopped mode, or after an error other than a passed limit.
         """
-        m, state = self._record, self.state
+        m, state = self.fields, self.state
         if pressed:
             passed_limit = state.robot_mode == RobotMode.REFLEX and (
                 self._outside() or bool(state.errors[_LIMIT].any())
@@ -604,26 +527,24 @@ class Cabinet:
         The server answers Connect, LoadModelLibrary and GetRobotModel itself.
         """
         name = type(request).__name__
-        handler = getattr(self, f"_on_{name}", None)
-        if handler is None:
-            self.answers.append(Answer(name, command_id, "not_possible"))
-            return
-        if name in ("Move", "StopMove", "AutomaticErrorRecovery", "GetCartesianLimit"):
-            handler(request, command_id)
+        handle = _HANDLERS.get(type(request))
+        if handle is not None:
+            handle(self, request, command_id)
             return
         busy = (RobotMode.GUIDING, RobotMode.USER_STOPPED, RobotMode.OTHER)
-        if self._motion is not None or self.state.robot_mode in busy:
+        if not Configuration.takes(type(request)) or self._motion is not None or self.state.robot_mode in busy:
             status = "not_possible"
         else:
             try:
-                handler(request)
+                if self.configuration.apply(request):
+                    kernels.desired_pose(self._memory, True)
                 status = "success"
             except (ModelError, DeviceError):
                 status = "invalid_argument"
         self.answers.append(Answer(name, command_id, status))
 
-    def _on_Move(self, r: fci.Move, command_id: int) -> None:
-        m, state = self._record, self.state
+    def _move(self, r: fci.Move, command_id: int) -> None:
+        m, state = self.fields, self.state
         status = None if _valid(r) else "invalid_argument"
         if status is None and (state.robot_mode not in (RobotMode.IDLE, RobotMode.MOVE) or self._recovery is not None):
             status = "not_possible"
@@ -658,13 +579,13 @@ class Cabinet:
         self._set("controller", r.controller)
         self._set("generator", r.motion_generator)
         self._set("use_elbow", 0)
-        k.desired_pose(self._memory, True)
+        kernels.desired_pose(self._memory, True)
         state.robot_mode = RobotMode.MOVE
         state.motion_generator_mode = r.motion_generator + 1
         state.controller_mode = r.controller
         self.answers.append(Answer("Move", command_id, "started"))
 
-    def _on_StopMove(self, r: fci.StopMove, command_id: int) -> None:
+    def _stop_move(self, r: fci.StopMove, command_id: int) -> None:
         mode = self.state.robot_mode
         if self._motion is not None:
             if self._motion.finishing:
@@ -675,7 +596,7 @@ class Cabinet:
         status = {RobotMode.REFLEX: "reflex", RobotMode.USER_STOPPED: "emergency"}.get(RobotMode(mode), "success")
         self.answers.append(Answer("StopMove", command_id, status))
 
-    def _on_AutomaticErrorRecovery(self, r: fci.AutomaticErrorRecovery, command_id: int) -> None:
+    def _automatic_error_recovery(self, r: fci.AutomaticErrorRecovery, command_id: int) -> None:
         mode = self.state.robot_mode
         status = None
         if self._motion is not None or mode in (RobotMode.GUIDING, RobotMode.OTHER) or self._recovery is not None:
@@ -691,57 +612,10 @@ class Cabinet:
         self._recovery = (command_id, self.settings.recovery_ms)
         self.state.robot_mode = RobotMode.AUTOMATIC_ERROR_RECOVERY
 
-    def _on_GetCartesianLimit(self, r: fci.GetCartesianLimit, command_id: int) -> None:
+    def _get_cartesian_limit(self, r: fci.GetCartesianLimit, command_id: int) -> None:
         eye = tuple(np.eye(4).T.reshape(-1).tolist())
         payload = fci.cartesian_limit_payload((0.0, 0.0, 0.0), eye, False)
         self.answers.append(Answer("GetCartesianLimit", command_id, "success", payload))
-
-    def _on_SetCollisionBehavior(self, r: fci.SetCollisionBehavior) -> None:
-        for kind in ("torque", "force"):
-            for phase in ("acceleration", "nominal"):
-                lower = _positive(getattr(r, f"lower_{kind}_{phase}"), f"lower_{kind}_{phase}")
-                upper = _positive(getattr(r, f"upper_{kind}_{phase}"), f"upper_{kind}_{phase}")
-                if any(a > b for a, b in zip(lower, upper, strict=True)):
-                    raise DeviceError(
-                        f"lower_{kind}_{phase} exceeds the upper threshold", field=f"lower_{kind}_{phase}"
-                    )
-        self._thresholds(r)
-
-    def _on_SetJointImpedance(self, r: fci.SetJointImpedance) -> None:
-        K = _positive(r.K_theta, "K_theta")
-        if max(K) > _MAX_STIFFNESS:
-            raise DeviceError(f"K_theta {max(K)} exceeds {_MAX_STIFFNESS} N m/rad", field="K_theta")
-        self._record["K_theta"][:] = K
-
-    def _on_SetCartesianImpedance(self, r: fci.SetCartesianImpedance) -> None:
-        K = _positive(r.K_x, "K_x")
-        if not (all(10.0 <= v <= 3000.0 for v in K[:3]) and all(1.0 <= v <= 300.0 for v in K[3:])):
-            raise DeviceError("K_x must be 10 to 3000 N/m and 1 to 300 N m/rad", field="K_x")
-        self._record["K_x"][:] = K
-
-    def _on_SetGuidingMode(self, r: fci.SetGuidingMode) -> None:
-        self._record["guiding_free"][:] = (*r.guiding_mode, r.nullspace)
-
-    def _on_SetEEToK(self, r: fci.SetEEToK) -> None:
-        self._record["EE_T_K"][:] = _pose(r.EE_T_K, "EE_T_K")
-        self._geometry()
-
-    def _on_SetNEToEE(self, r: fci.SetNEToEE) -> None:
-        self.NE_T_EE = _pose(r.NE_T_EE, "NE_T_EE")
-        self._geometry()
-
-    def _on_SetLoad(self, r: fci.SetLoad) -> None:
-        self.load = Payload(mass=r.mass, center_of_mass=_three(r.F_x_Cload), inertia=tuple(r.I_load))
-        self._geometry()
-
-    def _on_SetFilters(self, r: fci.SetFilters) -> None:
-        cutoffs = _positive(
-            (r.joint_position, r.joint_velocity, r.cartesian_position, r.cartesian_velocity, r.controller), "filters"
-        )
-        if min(cutoffs) < 1.0 or max(cutoffs) > 1000.0:
-            raise DeviceError("cut-off frequencies must be 1 to 1000 Hz", field="filters")
-        # first-order low-pass, off at 1000 Hz: gain = dt / (dt + 1 / (2 pi f))
-        self._record["filter"][:] = [1.0 if f >= 1000.0 else k.DT / (k.DT + 1.0 / (2.0 * math.pi * f)) for f in cutoffs]
 
     # -------------------------------------------------------------------------------------------- save, load
 
@@ -759,12 +633,10 @@ class Cabinet:
                 state.success_rate,
             ),
             "errors": (state.errors, state.reflex_reason),
-            "motion": None
-            if motion is None
-            else Motion(**{f: getattr(motion, f) for f in Motion.__dataclass_fields__}),
+            "motion": None if motion is None else replace(motion),
             "recovery": self._recovery,
             "locked_at": None if self._locked_at is None else self._locked_at.copy(),
-            "bodies": (self.load, self.NE_T_EE.copy()),
+            "bodies": (self.configuration.load, self.configuration.NE_T_EE.copy()),
             "answers": list(self.answers),
         }
 
@@ -781,13 +653,20 @@ class Cabinet:
         ) = saved["modes"]
         state.errors, state.reflex_reason = saved["errors"]
         motion = saved["motion"]
-        self._motion = (
-            None if motion is None else Motion(**{f: getattr(motion, f) for f in Motion.__dataclass_fields__})
-        )
+        self._motion = None if motion is None else replace(motion)
         self._recovery = saved["recovery"]
         self._locked_at = None if saved["locked_at"] is None else saved["locked_at"].copy()
-        self.load, self.NE_T_EE = saved["bodies"][0], saved["bodies"][1].copy()
+        self.configuration.load, self.configuration.NE_T_EE = saved["bodies"][0], saved["bodies"][1].copy()
         self.answers = list(saved["answers"])
+
+
+_HANDLERS: dict[type, Callable[[Cabinet, Any, int], None]] = {
+    fci.Move: Cabinet._move,
+    fci.StopMove: Cabinet._stop_move,
+    fci.AutomaticErrorRecovery: Cabinet._automatic_error_recovery,
+    fci.GetCartesianLimit: Cabinet._get_cartesian_limit,
+}
+"""Type of request -> what handles it; the other requests change the configuration."""
 
 
 def _valid(r: fci.Move) -> bool:
@@ -803,28 +682,3 @@ def _valid(r: fci.Move) -> bool:
         return True
     speeds = all(math.isfinite(v) and v >= 0.0 for v in r.maximum_joint_velocity)
     return speeds and r.motion_generator == k.JOINT_POSITION and r.controller != k.EXTERNAL
-
-
-def _positive(values: Sequence[float], name: str) -> tuple[float, ...]:
-    if not all(math.isfinite(v) and v >= 0.0 for v in values):
-        raise DeviceError(f"{name} is {tuple(values)}; must be finite numbers >= 0", field=name)
-    return tuple(values)
-
-
-def _three(values: Sequence[float]) -> tuple[float, float, float]:
-    x, y, z = values
-    return (x, y, z)
-
-
-def _pose(values: Sequence[float], name: str) -> Array:
-    T = np.array(values, dtype=float).reshape(4, 4).T.copy()
-    R = T[:3, :3]
-    proper = (
-        np.isfinite(T).all()
-        and np.allclose(T[3], (0, 0, 0, 1), rtol=0, atol=1e-5)
-        and np.allclose(R.T @ R, np.eye(3), rtol=0, atol=1e-5)
-        and np.linalg.det(R) > 0
-    )
-    if not proper:
-        raise DeviceError(f"{name} is not a homogeneous transform", field=name)
-    return T

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
+from pliant.franka.device.memory import DT
 from pliant.franka.device.parameters import Hand
 from pliant.franka.wire import fci
 
-__all__ = ["Gripper", "GripperAnswer"]
-
-DT = 1e-3
+__all__ = ["Gripper", "GripperAnswer", "HandTasks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,27 @@ class _Task:
     age: int = 0
 
 
-class Gripper:
+class HandTasks:
+    """What a hand is asked for, one operation at a time, and the answers: the base of both controllers."""
+
+    def __init__(self) -> None:
+        self.answers: list[GripperAnswer] = []
+        """Answers that are due."""
+        self._task: Any = None
+
+    def take_answers(self) -> list[GripperAnswer]:
+        """Return the answers that are due, and remove them."""
+        answers, self.answers = self.answers, []
+        return answers
+
+    def _done(self, status: str) -> None:
+        """End the running operation, and answer it."""
+        task, self._task = self._task, None
+        if task is not None:
+            self.answers.append(GripperAnswer(task.command, task.command_id, status))
+
+
+class Gripper(HandTasks):
     """The hand's controller.
 
     Args:
@@ -58,11 +78,10 @@ class Gripper:
     """
 
     def __init__(self, hand: Hand, *, width: float, stiffness: float = 2000.0, damping: float = 40.0) -> None:
+        super().__init__()
         self.hand = hand
         self.stiffness = stiffness  # assumed
         self.damping = damping  # assumed
-        self.answers: list[GripperAnswer] = []
-        """Answers that are due."""
         self.reset(width)
 
     def reset(self, width: float) -> None:
@@ -80,11 +99,6 @@ class Gripper:
         self._task: _Task | None = None
         self._band = (0.0, 0.0)
 
-    def take_answers(self) -> list[GripperAnswer]:
-        """Return the answers that are due, and remove them."""
-        answers, self.answers = self.answers, []
-        return answers
-
     @property
     def busy(self) -> bool:
         """Whether a motion runs."""
@@ -94,7 +108,7 @@ class Gripper:
         """Handle a request; its answer appears in `answers` when the motion has ended."""
         hand = self.hand
         if isinstance(request, fci.GripperStop):
-            self._abort()
+            self._done("aborted")
             self._reference = self.width
             self._hold_force = 0.0
             self.is_grasped = False
@@ -132,22 +146,12 @@ class Gripper:
                 closes = self._hold_force < 0.0 if holds else request.width <= max(0.0, self.width)
                 task = _Task("grasp", 2, command_id, 0.0 if closes else hand.max_width, speed, force)
                 task.inner, task.outer = inner, outer
-        self._abort()
+        self._done("aborted")
         self._task = task
         self.is_grasped = False
         self._hold_force = 0.0
         self._reference = self.width
         self._limit = task.force
-
-    def _abort(self) -> None:
-        task, self._task = self._task, None
-        if task is not None:
-            self.answers.append(GripperAnswer(task.command, task.command_id, "aborted"))
-
-    def _done(self, status: str) -> None:
-        task, self._task = self._task, None
-        if task is not None:
-            self.answers.append(GripperAnswer(task.command, task.command_id, status))
 
     def step(self, width: float, rate: float) -> float:
         """Advance by one millisecond.

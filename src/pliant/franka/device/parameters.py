@@ -30,6 +30,7 @@ __all__ = [
     "Limits",
     "Link",
     "Payload",
+    "is_transform",
 ]
 
 Array = NDArray[np.float64]
@@ -262,3 +263,19 @@ class Cup:
     def area(self) -> float:
         """Effective area [m^2]."""
         return math.pi * self.radius**2
+
+
+def is_transform(T: Array, *, row_tolerance: float = 1e-5) -> bool:
+    """Return whether a matrix, shape (4, 4), is a homogeneous transform.
+
+    Args:
+        T: the matrix.
+        row_tolerance: largest difference of its last row from (0, 0, 0, 1).
+    """
+    R = T[:3, :3]
+    return bool(
+        np.isfinite(T).all()
+        and np.allclose(T[3], (0, 0, 0, 1), rtol=0, atol=row_tolerance)
+        and np.allclose(R.T @ R, np.eye(3), rtol=0, atol=1e-5)
+        and np.linalg.det(R) > 0
+    )

@@ -2,48 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pliant.base.errors import DeviceError, nearest
 from pliant.franka.wire.fci import ERRORS
 
 __all__ = ["CHECKS", "Collision", "Settings"]
 
-CHECKS = frozenset(
-    (
-        "joint_position_limits_violation",
-        "self_collision_avoidance_violation",
-        "joint_velocity_violation",
-        "cartesian_velocity_violation",
-        "joint_reflex",
-        "cartesian_reflex",
-        "max_goal_pose_deviation_violation",
-        "max_path_pose_deviation_violation",
-        "joint_position_motion_generator_start_pose_invalid",
-        "joint_motion_generator_position_limits_violation",
-        "joint_motion_generator_velocity_limits_violation",
-        "joint_motion_generator_velocity_discontinuity",
-        "joint_motion_generator_acceleration_discontinuity",
-        "cartesian_position_motion_generator_start_pose_invalid",
-        "cartesian_motion_generator_elbow_limit_violation",
-        "cartesian_motion_generator_velocity_limits_violation",
-        "cartesian_motion_generator_velocity_discontinuity",
-        "cartesian_motion_generator_acceleration_discontinuity",
-        "cartesian_motion_generator_elbow_sign_inconsistent",
-        "cartesian_motion_generator_start_elbow_invalid",
-        "start_elbow_sign_inconsistent",
-        "communication_constraints_violation",
-        "power_limit_violation",
-        "cartesian_motion_generator_joint_position_limits_violation",
-        "cartesian_motion_generator_joint_velocity_limits_violation",
-        "cartesian_motion_generator_joint_velocity_discontinuity",
-        "cartesian_motion_generator_joint_acceleration_discontinuity",
-        "cartesian_position_motion_generator_invalid_frame",
-        "controller_torque_discontinuity",
-        "tau_J_range_violation",
-        "joint_move_in_wrong_direction",
-    )
-)
+CHECKS = frozenset(ERRORS) - {
+    "cartesian_position_limits_violation",
+    "force_control_safety_violation",
+    "cartesian_velocity_profile_safety_violation",
+    "force_controller_desired_force_tolerance_violation",
+    "joint_p2p_insufficient_torque_for_planning",
+    "instability_detected",
+    "cartesian_spline_motion_generator_violation",
+    "joint_via_motion_generator_planning_joint_limit_violation",
+    "base_acceleration_initialization_timeout",
+    "base_acceleration_invalid_reading",
+}
 """Errors that the cabinet can raise. The other errors of the interface belong to functions of the real robot that are
 not simulated: motions planned on the robot, its own force control, accelerometers at start-up."""
 
@@ -135,8 +112,6 @@ class Settings:
 
     def without(self, *names: str) -> Settings:
         """Return the same settings with some checks off."""
-        from dataclasses import replace
-
         for name in names:
             if name not in CHECKS:
                 raise DeviceError(f"no check {name!r}: {nearest(name, CHECKS)}", field="checks")

@@ -10,13 +10,13 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from pliant.franka.device.gripper import GripperAnswer
+from pliant.franka.device.gripper import GripperAnswer, HandTasks
+from pliant.franka.device.memory import DT
 from pliant.franka.device.parameters import Cup
 from pliant.franka.wire import fci
 
 __all__ = ["PASCAL", "VacuumGripper"]
 
-DT = 1e-3
 PASCAL = 100.0
 """One mbar [Pa]."""
 
@@ -28,7 +28,7 @@ class _Task:
     left: int
 
 
-class VacuumGripper:
+class VacuumGripper(HandTasks):
     """The controller of the vacuum gripper: a pump, a valve and a pressure sensor.
 
     The vacuum follows a first-order law with the time constant of the cup's condition: evacuated, leaking, open to
@@ -39,9 +39,8 @@ class VacuumGripper:
     """
 
     def __init__(self, cup: Cup) -> None:
+        super().__init__()
         self.cup = cup
-        self.answers: list[GripperAnswer] = []
-        """Answers that are due."""
         self.reset()
 
     def reset(self) -> None:
@@ -60,11 +59,6 @@ class VacuumGripper:
         self._setpoint = 0.0
         self._cycle = False
         self._task: _Task | None = None
-
-    def take_answers(self) -> list[GripperAnswer]:
-        """Return the answers that are due, and remove them."""
-        answers, self.answers = self.answers, []
-        return answers
 
     def request(self, request: fci.VacuumRequest, command_id: int = 0) -> None:
         """Handle a request; its answer appears in `answers` when the operation has ended."""
@@ -96,11 +90,6 @@ class VacuumGripper:
         self._mode = mode
         self._pumping = mode == "suck"
         self.in_control_range = False
-
-    def _done(self, status: str) -> None:
-        task, self._task = self._task, None
-        if task is not None:
-            self.answers.append(GripperAnswer(task.command, task.command_id, status))
 
     def step(self, sealed: bool) -> float:
         """Advance by one millisecond.

@@ -1,0 +1,154 @@
+"""Frames of the TCP streams, and the packing of a message's fields."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from pliant.base.errors import WireError
+
+__all__ = ["VERSIONS", "FieldCodec", "Frame", "Framer", "check_version", "encode_frame"]
+
+VERSIONS = range(5, 11)
+"""Robot protocol versions that this module speaks (libfranka 0.9 to 0.21)."""
+
+
+def check_version(version: int) -> None:
+    """Raise a `WireError` for a protocol version that is not one of `VERSIONS`."""
+    if version not in VERSIONS:
+        raise WireError(f"protocol version {version} is not one of {VERSIONS[0]} to {VERSIONS[-1]}", field="version")
+
+
+_HEADERS = {"robot": struct.Struct("<III"), "gripper": struct.Struct("<HII")}
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One message of a TCP stream."""
+
+    command: int
+    """Command number, by version."""
+    command_id: int
+    """The client's running number, repeated in the answer."""
+    payload: bytes
+    """What follows the header."""
+
+
+class Framer:
+    """Cut a TCP stream into frames, as the bytes come.
+
+    Args:
+        port: ``"robot"`` (12-byte header) or ``"gripper"`` (10 bytes; the vacuum gripper has the same).
+        limit: largest frame that is accepted, header included [bytes]. Requests need at most 428.
+    """
+
+    def __init__(self, port: Literal["robot", "gripper"] = "robot", *, limit: int = 4096) -> None:
+        self._header = _HEADERS[port]
+        self._limit = limit
+        self._buffer = bytearray()
+
+    @property
+    def pending(self) -> int:
+        """How many bytes wait for the rest of their frame."""
+        return len(self._buffer)
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """Take bytes and return the frames that they complete.
+
+        Raises:
+            WireError: a size smaller than the header or larger than the limit; the stream is then lost, since
+                the start of the next frame is unknown.
+        """
+        self._buffer += data
+        frames: list[Frame] = []
+        head = self._header.size
+        start = 0
+        try:
+            while len(self._buffer) - start >= head:
+                command, command_id, size = self._header.unpack_from(self._buffer, start)
+                if not head <= size <= self._limit:
+                    raise WireError(f"a frame has {size} bytes; must be {head} to {self._limit}", field="size")
+                if len(self._buffer) - start < size:
+                    break
+                frames.append(Frame(command, command_id, bytes(self._buffer[start + head : start + size])))
+                start += size
+        finally:
+            del self._buffer[:start]
+        return frames
+
+
+def encode_frame(port: Literal["robot", "gripper"], command: int, command_id: int, payload: bytes) -> bytes:
+    """Return a frame, header included.
+
+    Args:
+        port: as of `Framer`.
+        command: command number.
+        command_id: the client's running number.
+        payload: what follows the header.
+
+    Raises:
+        WireError: a number does not fit the header.
+    """
+    header = _HEADERS[port]
+    try:
+        return header.pack(command, command_id, header.size + len(payload)) + payload
+    except struct.error as fault:
+        raise WireError(f"command {command}, id {command_id}: {fault}", field="command_id") from None
+
+
+class FieldCodec:
+    """Pack the fields of one message type as its payload, and unpack them.
+
+    Args:
+        kind: the dataclass of the message.
+        codes: struct code of each field, a letter and a count such as ``"d7"``; ``"?"`` is a byte that must be 0 or 1.
+            Fields beyond the codes are not packed and keep their defaults.
+    """
+
+    def __init__(self, kind: type, codes: tuple[str, ...]) -> None:
+        self.kind = kind
+        self._fields = [(f.name, code[0], int(code[1:])) for f, code in zip(fields(kind), codes, strict=False)]
+        self._struct = struct.Struct("<" + "".join(code[1:] + code[0].replace("?", "B") for code in codes))
+
+    def pack(self, message: Any) -> bytes:
+        """Return the payload of a message.
+
+        Raises:
+            WireError: a field has another count of numbers, or does not fit.
+        """
+        flat: list[Any] = []
+        for name, _, count in self._fields:
+            value = getattr(message, name)
+            if count == 1:
+                flat.append(value)
+            elif len(value) != count:
+                raise WireError(f"{self.kind.__name__}.{name} has {len(value)} numbers, not {count}", field=name)
+            else:
+                flat.extend(value)
+        try:
+            return self._struct.pack(*flat)
+        except (struct.error, TypeError, OverflowError) as fault:
+            raise WireError(f"{self.kind.__name__}: {fault}") from None
+
+    def unpack(self, payload: bytes) -> Any:
+        """Return the message of a payload.
+
+        Raises:
+            WireError: a payload of the wrong size, or a flag that is neither 0 nor 1.
+        """
+        name_of_kind, size = self.kind.__name__, self._struct.size
+        if len(payload) != size:
+            raise WireError(f"{name_of_kind} has {len(payload)} bytes of payload, not {size}", field="size")
+        flat = self._struct.unpack(payload)
+        values: dict[str, Any] = {}
+        position = 0
+        for name, code, count in self._fields:
+            part: tuple[Any, ...] = flat[position : position + count]
+            position += count
+            if code == "?":
+                if any(b > 1 for b in part):
+                    raise WireError(f"{name_of_kind}.{name} is {part}; must be 0 or 1", field=name)
+                part = tuple(bool(b) for b in part)
+            values[name] = part[0] if count == 1 else part
+        return self.kind(**values)
