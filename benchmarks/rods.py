@@ -23,8 +23,8 @@ import numpy as np
 from pliant.base.spatial import exp_so3
 from pliant.rods import NoEquilibrium, load_robot
 from pliant.rods._build import flatten
-from pliant.rods.robot import ACCURACIES
-from pliant.rods.statics import State
+from pliant.rods.accuracy import ACCURACIES
+from pliant.rods.kernels import Tasks
 
 SHIPPED = 0.155  # s a solve of the original, measured on a comparable core
 ROWS = 500
@@ -58,32 +58,30 @@ def loop(robot, start, steps, poses, q=None, single=False):
     rows = len(poses)
     xs = np.array([flatten(X) for X in poses])
     inverse = q is None
-    state = State(*(a.copy() for a in start._state))
-    return robot._call(
-        state, steps, inverse, np.zeros((rows, 6)) if inverse else q, xs, np.ones(6, bool), np.zeros((rows, 6)),
-        False, single=single,
-    )  # fmt: skip
+    joints = np.zeros((rows, 6)) if inverse else q
+    tasks = Tasks(inverse, joints, xs, np.ones(6, bool), np.zeros((rows, 6)), False)
+    return robot._call(start._state.copy(), steps, tasks, single=single)
 
 
 def speed():
     robot = load_robot("Stewart_Gough_6PFR")
     poses = trajectory(ROWS)
     start = robot.solve_igm(poses[0])
-    _, _, _, Q, X = loop(robot, start, 400, poses)
-    q_ref, x_ref = Q[:, :, 0].copy(), X.copy()
+    _, found = loop(robot, start, 400, poses)
+    q_ref, x_ref = found.Q[:, :, 0].copy(), found.X.copy()
     print(f"6PFR, {ROWS} poses on a closed path, warm, compiled loop, {os.cpu_count()} cores seen, one used")
     for name, asked in (("fast", 5000), ("accurate", 4000)):
         steps = ACCURACIES[name].steps
-        t, (_, out, _, Q, _) = best(lambda n=steps: loop(robot, start, n, poses))
-        error = np.abs(Q[:, :, 0] - q_ref).max()
+        t, (_, found) = best(lambda n=steps: loop(robot, start, n, poses))
+        error = np.abs(found.Q[:, :, 0] - q_ref).max()
         rate = ROWS / t
-        line(f"  IGM {name} ({steps} steps)", f"{rate:.0f} Hz", f">= {asked} Hz", f"error {error:.1e} m, residual {out[:, 0].max():.0e}, {rate * SHIPPED:.0f}x shipped")  # noqa: E501  # fmt: skip
-        t, (_, out, _, _, X) = best(lambda n=steps: loop(robot, start, n, poses, q_ref))
-        line(f"  DGM {name}", f"{ROWS / t:.0f} Hz", f">= {asked} Hz", f"error {np.abs(X - x_ref).max():.1e}")
+        line(f"  IGM {name} ({steps} steps)", f"{rate:.0f} Hz", f">= {asked} Hz", f"error {error:.1e} m, residual {found.report[:, 0].max():.0e}, {rate * SHIPPED:.0f}x shipped")  # noqa: E501  # fmt: skip
+        t, (_, found) = best(lambda n=steps: loop(robot, start, n, poses, q_ref))
+        line(f"  DGM {name}", f"{ROWS / t:.0f} Hz", f">= {asked} Hz", f"error {np.abs(found.X - x_ref).max():.1e}")
     fine = trajectory(2000)
-    t, (_, out, _, Q, _) = best(lambda: loop(robot, start, ACCURACIES["fast"].steps, fine, single=True))
-    _, _, _, exact, _ = loop(robot, start, ACCURACIES["fast"].steps, fine)
-    line("  one Newton step a sample (2000 poses, fast)", f"{2000 / t:.0f} Hz", ">= 12000 Hz", f"{np.abs(Q - exact)[1:].max():.0e} m from converged")  # noqa: E501  # fmt: skip
+    t, (_, found) = best(lambda: loop(robot, start, ACCURACIES["fast"].steps, fine, single=True))
+    _, exact = loop(robot, start, ACCURACIES["fast"].steps, fine)
+    line("  one Newton step a sample (2000 poses, fast)", f"{2000 / t:.0f} Hz", ">= 12000 Hz", f"{np.abs(found.Q - exact.Q)[1:].max():.0e} m from converged")  # noqa: E501  # fmt: skip
 
     def one_by_one():
         s = start
@@ -108,8 +106,8 @@ def speed():
     line("  stability index with linearisation", f"{10 * t:.2f} ms", "<= 1 ms")
     print("order of convergence (q against 400 steps):")
     for steps in (1, 2, 3, 4, 6):
-        _, _, _, Q, _ = loop(robot, start, steps, poses[:100])
-        line(f"  {steps} steps", f"{np.abs(Q[:, :, 0] - q_ref[:100]).max():.1e} m")
+        _, found = loop(robot, start, steps, poses[:100])
+        line(f"  {steps} steps", f"{np.abs(found.Q[:, :, 0] - q_ref[:100]).max():.1e} m")
 
 
 def cold():

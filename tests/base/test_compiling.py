@@ -111,7 +111,7 @@ def test_without_an_observer_a_long_compilation_is_a_warning_once(caplog, monkey
 COUNT = """
 from pliant.base.compiling import MANY, count_functions
 from pliant.franka.device import kernels
-from pliant.rods import _kernels as rods
+from pliant.rods import kernels as rods
 print([count_functions(f) >= MANY for f in (kernels.control, rods.solve)])
 """
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pliant.rods import ContinuumParallelRobot, Round, Solution
+from pliant.rods.cold_start import curved_nodes, guess, is_proper, lifted_newton
 from pliant.rods.robot import build_model
 from pliant.rods.statics import Task
 
@@ -18,7 +19,7 @@ __all__ = ["loose_solver", "offset_joints", "section", "unstable", "weight"]
 
 def loose_solver(patch: pytest.MonkeyPatch) -> None:
     """Let the solver stop at a residual of 0.01."""
-    patch.setitem(ContinuumParallelRobot._call.__kwdefaults__, "tol", 1e-2)
+    patch.setattr("pliant.rods.robot.TOLERANCE", 1e-2)
 
 
 def offset_joints(patch: pytest.MonkeyPatch) -> None:
@@ -66,11 +67,11 @@ def unstable(robot: ContinuumParallelRobot, pose: Any, tries: int = 400) -> Solu
         True, np.zeros(robot.actuator_count), x, robot._controlled(None), np.zeros(6), False, robot._tolerance(None)
     )
     for _ in range(tries):
-        state = robot._guess(task, aim=rng.uniform(-2.0, 2.0))
+        state = guess(robot, task, aim=rng.uniform(-2.0, 2.0))
         if robot.description.limbs[0].joints[0].kind == "revolute":
             state.Q += rng.uniform(-1.5, 1.5, state.Q.shape)
-        ok, worst, count = robot._lifted(state, task, 4, robot._nodes(state, rng, rng.uniform(0.1, 0.8)))
-        if ok and robot._proper(state):
+        ok, worst, count = lifted_newton(robot, state, task, 4, curved_nodes(robot, state, rng, rng.uniform(0.1, 0.8)))
+        if ok and is_proper(robot, state):
             found = robot._finish(state, task, 4, np.array([worst, count, 0.0, 0.0]), [])
             if found.morse_index:
                 return found

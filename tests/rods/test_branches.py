@@ -21,6 +21,7 @@ from pliant.rods import (
     load_robot,
 )
 from pliant.rods._build import flatten
+from pliant.rods.cold_start import levenberg
 from pliant.rods.statics import State, Task
 
 
@@ -89,7 +90,7 @@ def test_the_other_planar_homes_differ_because_the_original_launches_in_unstable
     W[:, [0, 1, 5]] = n
     state = State(W, np.array(q)[:, None], flatten(np.eye(4)))
     task = Task(True, np.zeros(3), state.X.copy(), robot._controlled(None), np.zeros(6), False, 1e-6)
-    assert robot._levenberg(state, task, 4)[0]
+    assert levenberg(robot, state, task, 4)[0]
     launched = robot._finish(state, task, 4, np.zeros(4), [])
     assert launched.smallest_stiffness < -10.0
     assert launched.morse_index == 1

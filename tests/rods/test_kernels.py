@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from pliant.base.spatial import exp_so3, pose
-from pliant.rods import BaseJoint, DistalJoint, Limb, Plate, Rectangular, RobotDescription, Rod, Round
-from pliant.rods import _kernels as kernels
+from pliant.rods import BaseJoint, DistalJoint, Limb, Plate, Rectangular, RobotDescription, Rod, Round, kernels
 from pliant.rods._build import build_model, build_work, flatten, unflatten
+from pliant.rods.kernels import layout
 
 
 def mixed_robot():
@@ -76,10 +76,15 @@ def mixed():
     def evaluate(W, Q, X, follower):
         q = np.array([Q[i, j] for i, j in d.actuators])[None]
         kernels.solve(
-            md, W.copy(), Q.copy(), X.copy(), np.zeros((n, 1, 10)), 1, q, X[None].copy(), False, np.ones(6, bool),
-            wrench, follower, wk, 1e-12, 0, False, False, np.zeros((1, 4)), np.zeros((1, n, 6)), np.zeros((1, n, k)),
-            np.zeros((1, 12)),
-        )  # fmt: skip
+            md,
+            wk,
+            kernels.Unknowns(W.copy(), Q.copy(), X.copy(), np.zeros((n, 1, layout.NODE_SIZE))),
+            kernels.Tasks(False, q, X[None].copy(), np.ones(6, bool), wrench, follower),
+            kernels.Newton(1e-12, layout.LINEARISE_ONLY, 1, False, False),
+            kernels.Rows(
+                np.zeros((1, layout.REPORT_SIZE)), np.zeros((1, n, 6)), np.zeros((1, n, k)), np.zeros((1, 12))
+            ),
+        )
         return wk.r.copy(), wk.b.copy()
 
     return d, wk, W, Q, X, evaluate

@@ -22,7 +22,8 @@ from pliant.rods import (
     load_robot,
 )
 from pliant.rods._build import flatten
-from pliant.rods.solution import joint_axis, pose_error, root_pose
+from pliant.rods.cold_start import guess, levenberg
+from pliant.rods.geometry import joint_axis, pose_error, root_pose
 from pliant.rods.statics import Task
 
 CATALOGUE = catalogue()
@@ -294,8 +295,8 @@ def test_controlled_rotations_of_an_underactuated_plate_hold_its_normal(robots):
             assert R[:, 2] == pytest.approx(X[:3, 2], abs=1e-8)
             assert s.plate_pose[2, 3] == pytest.approx(X[2, 3], abs=1e-8)
             assert np.abs(s.plate_pose[:2, 3] - X[:2, 3]).max() > 1e-2
-    state = robot._guess(s_task := Task(True, np.zeros(3), flatten(X), s.controlled, np.zeros(6), False, 1e-6))
-    assert robot._levenberg(state, s_task, 4)[0]
+    state = guess(robot, s_task := Task(True, np.zeros(3), flatten(X), s.controlled, np.zeros(6), False, 1e-6))
+    assert levenberg(robot, state, s_task, 4)[0]
     assert np.reshape(state.X[:9], (3, 3))[:, 2] == pytest.approx(X[:3, 2], abs=1e-8)
 
 
@@ -383,7 +384,7 @@ def test_strong_bending_raises_the_number_of_steps_until_the_accuracy_holds(robo
     X = robot.description.home.copy()
     X[2, 3] -= 0.3
     s = robot.solve_dgm(robot.home().q, (0, 0, -6.0, 0.1, 0.2, 0.4), start=robot.home())
-    assert robot._refined_residual(*s._state, s.wrench, False, 2 * s.steps) < 1e-6
+    assert robot._refined_residual(s._state, s._task, 2 * s.steps) < 1e-6
     path = robot.follow([s.q] * 30, [(0, 0, -0.2 * k, 0.1, 0.2, 0.4) for k in range(30)], inverse=False)
     assert (path.residual < 1e-8).all()
     assert path[-1].steps >= robot.home().steps
@@ -420,7 +421,7 @@ def test_a_path_beyond_reach_says_how_far_it_came(robots):
 
 def test_flipped_joints_are_refused(robots):
     """A clamped joint turned by pi has zero rows too; every solution must have its joints the right way round."""
-    from pliant.rods.solution import tip_joint_frames
+    from pliant.rods.geometry import tip_joint_frames
 
     robot = robots("Stewart_Gough_6PFF")
     for seed in range(10):

@@ -155,14 +155,23 @@ def test_cantilever_column_loses_stability_at_eulers_load_in_both_planes(factor,
 @pytest.mark.parametrize(("factor", "index"), [(0.98, 0), (1.02, 2), (2.0, 2), (2.1, 4)])
 def test_clamped_column_has_the_index_of_eulers_loads(factor, index):
     """Guided by a plate that only moves along the column: loads 4 pi^2 and 8.18 pi^2 EI/L^2."""
-    from pliant.rods import _kernels as kernels
+    from pliant.rods import kernels
     from pliant.rods._build import flatten, rod_table
+    from pliant.rods.kernels import layout
 
     P = factor * 4 * np.pi**2 * EI / L**2
     table = rod_table(steel(), (0, 0, 0), 12)
     states = np.zeros((13, 14))
     got = kernels.survey(
-        table, flatten(np.eye(4)), np.array([0, 0, -P, 0, 0, 0.0]), L, 1.0, False, True, states, np.zeros(kernels.WORK)
+        table,
+        flatten(np.eye(4)),
+        np.array([0, 0, -P, 0, 0, 0.0]),
+        L,
+        1.0,
+        False,
+        True,
+        states,
+        np.zeros(layout.WORK_SIZE),
     )
     assert got == index
 
@@ -193,13 +202,14 @@ def test_error_falls_with_the_eighth_power_of_the_step():
     s = robot.solve_dgm([], (0.9, -0.6, 0.1, 0.1, 0.2, 0.05))
 
     def tip(steps):
-        from pliant.rods import _kernels as kernels
+        from pliant.rods import kernels
         from pliant.rods._build import flatten, rod_table
+        from pliant.rods.kernels import layout
 
         states = np.zeros((steps + 1, 14))
         table = rod_table(robot.description.limbs[0].rod, (0, 0, -9.81), steps)
         kernels.survey(
-            table, flatten(np.eye(4)), s.base_wrenches[0], L, 1.0, False, False, states, np.zeros(kernels.WORK)
+            table, flatten(np.eye(4)), s.base_wrenches[0], L, 1.0, False, False, states, np.zeros(layout.WORK_SIZE)
         )
         return states[-1, :3]
 

@@ -148,8 +148,8 @@ def _ours(dispatcher: Any) -> bool:
 
 
 def _label(dispatcher: Any) -> str:
-    """Return the package of a function, ``laws`` of ``pliant.laws.kernels``."""
-    return dispatcher.__module__.split(".")[1:][-2:][0].replace("_", " ")
+    """Return the room or wing of a function, ``laws`` of ``pliant.laws.kernels``."""
+    return dispatcher.__module__.split(".")[1].replace("_", " ")
 
 
 def count_functions(function: Any) -> int:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.base.spatial import inverse
-from pliant.rods import _kernels as kernels
+from pliant.rods import kernels
 from pliant.rods.description import RobotDescription, Rod
+from pliant.rods.kernels import layout
 
 __all__ = ["build_model", "build_work", "flatten", "rod_table", "unflatten"]
 
-KIND = {"prismatic": kernels.PRISMATIC, "revolute": kernels.REVOLUTE, "extension": kernels.EXTENSION}
+KIND = {"prismatic": layout.PRISMATIC, "revolute": layout.REVOLUTE, "extension": layout.EXTENSION}
 DISTAL = {
-    "fixed": kernels.FIXED_JOINT,
-    "revolute": kernels.REVOLUTE_JOINT,
-    "universal": kernels.UNIVERSAL_JOINT,
-    "spherical": kernels.SPHERICAL_JOINT,
-    "prismatic": kernels.PRISMATIC_JOINT,
+    "fixed": layout.FIXED_JOINT,
+    "revolute": layout.REVOLUTE_JOINT,
+    "universal": layout.UNIVERSAL_JOINT,
+    "spherical": layout.SPHERICAL_JOINT,
+    "prismatic": layout.PRISMATIC_JOINT,
 }
-# Rows of a planar robot: see _kernels._joint for the order of the rows.
+# Rows of a planar robot: see `pliant.rods.kernels.joint_rows` for their order.
 PLANAR_ROWS = {"fixed": (0, 1, 5), "revolute": (0, 1, 5), "prismatic": (0, 2, 4)}
 
 
@@ -47,23 +48,23 @@ def rod_load(rod: Rod, gravity, s: float) -> np.ndarray:
 
 def rod_table(rod: Rod, gravity, steps: int) -> np.ndarray:
     """Return the table of a rod for a number of integration steps, shape (12 steps, 15)."""
-    table = np.zeros((kernels.STAGES * steps, kernels.TABLE_WIDTH))
+    table = np.zeros((layout.STAGES * steps, layout.TABLE_WIDTH))
     same = None
     uniform = getattr(rod.section, "tip_radius", None) is None and getattr(rod.section, "tip_width", None) is None
     uniform = uniform and getattr(rod.section, "tip_height", None) is None
     for row in range(len(table)):
-        s = (row // kernels.STAGES + kernels.STAGE_ABSCISSAE[row % kernels.STAGES]) / steps
+        s = (row // layout.STAGES + kernels.STAGE_ABSCISSAE[row % layout.STAGES]) / steps
         v = same = rod.values(s) if same is None or not uniform else same
-        table[row, kernels.SHEAR_1 : kernels.BEND_1] = 1.0 / v.shear[0], 1.0 / v.shear[1], 1.0 / v.axial
-        table[row, kernels.BEND_1 : kernels.CURVATURE_1] = 1.0 / v.bending[0], 1.0 / v.bending[1], 1.0 / v.torsion
+        table[row, layout.SHEAR_1 : layout.BEND_1] = 1.0 / v.shear[0], 1.0 / v.shear[1], 1.0 / v.axial
+        table[row, layout.BEND_1 : layout.CURVATURE_1] = 1.0 / v.bending[0], 1.0 / v.bending[1], 1.0 / v.torsion
         if rod.precurvature:
-            table[row, kernels.CURVATURE_1 : kernels.LOAD_X] = rod.curvature(s)
-        table[row, kernels.LOAD_X : kernels.COUPLE_X] = (
+            table[row, layout.CURVATURE_1 : layout.LOAD_X] = rod.curvature(s)
+        table[row, layout.LOAD_X : layout.COUPLE_X] = (
             s * (v.mass * np.asarray(gravity) + np.asarray(rod.distributed_force))
             if uniform
             else rod_load(rod, gravity, s)
         )
-        table[row, kernels.COUPLE_X :] = rod.distributed_moment
+        table[row, layout.COUPLE_X :] = rod.distributed_moment
     return table
 
 
@@ -162,7 +163,7 @@ def build_work(n: int, k: int, actuators: int) -> kernels.Work:
     """Return memory for the kernels."""
     z = np.zeros
     return kernels.Work(
-        w=z(kernels.WORK),
+        w=z(layout.WORK_SIZE),
         tips=z((n, 16)),
         cols=z((n, 12, 16)),
         node_cols=z((n, 8, 9, 16)),
@@ -184,8 +185,5 @@ def build_work(n: int, k: int, actuators: int) -> kernels.Work:
         u=z((8 + actuators, 16 + actuators)),
         dxv=z(6),
         dqv=z(max(1, actuators)),
-        keep_w=z((n, 6)),
-        keep_q=z((n, k)),
-        keep_x=z(12),
-        keep_nodes=z((n, 8, 10)),
+        kept=kernels.Unknowns(z((n, 6)), z((n, k)), z(12), z((n, 8, 10))),
     )

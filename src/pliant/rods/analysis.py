@@ -6,19 +6,24 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError, PliantError, nearest, require
-from pliant.rods import _kernels as kernels
+from pliant.base.spatial import exp_so3
+from pliant.rods import kernels
+from pliant.rods._build import unflatten
 from pliant.rods.description import RobotDescription
 from pliant.rods.failure import Reach
+from pliant.rods.geometry import pose_error
+from pliant.rods.kernels import layout
 from pliant.rods.parameters import offset_actuator, parameter_value, with_parameter
-from pliant.rods.solution import Solution, pose_error
-from pliant.rods.statics import SURE_STEPS, State, Statics, Task
+from pliant.rods.path import state_at, unsure_rows
+from pliant.rods.solution import Solution
+from pliant.rods.statics import SURE_STEPS, Statics, Task
 
 __all__ = [
     "STATES",
@@ -74,8 +79,6 @@ def estimate_wrench(
             raise ModelError(f"measured: {key!r} is not known; {nearest(key, valid)}", field="measured")
     if "q" not in measured or len(measured) < 2:
         raise ModelError("measured needs q and pose or actuator_forces", field="measured")
-    from pliant.rods._build import unflatten
-
     q = robot.checked_joints(measured["q"])
     target = unflatten(robot._pose(measured["pose"])) if "pose" in measured else None
     forces = None
@@ -174,8 +177,6 @@ def identify(robot: Statics, measurements: Sequence[Measurement], parameters: Se
     require("scipy", extra="fit", purpose="identification")
     from scipy.optimize import least_squares
 
-    from pliant.rods._build import unflatten
-
     if not measurements or not parameters:
         raise ModelError("identification needs measurements and parameters", field="measurements")
     d = robot.description
@@ -234,6 +235,29 @@ def _chunks(count: int, workers: int | None) -> list[range]:
     return [range(a, b) for a, b in pairwise(edges) if b > a]
 
 
+def _loop_solutions(robot: Statics, before: Solution, tasks: kernels.Tasks, task: Task) -> list[Solution]:
+    """Return what the compiled loop solves from a solution on, as far as it is surely stable and accurate.
+
+    Args:
+        task: one of the tasks.
+    """
+    ready, rows = robot._call(before._state.copy(), before.steps, tasks, limit=SURE_STEPS)
+    ready = min([ready, *unsure_rows(rows.report[:ready]).tolist()])
+    each = [replace(task, q=tasks.q[k], x=tasks.x[k], wrench=tasks.wrench[k]) for k in range(ready)]
+    for k in range(ready):
+        looked_at = k % 10 == 0 or k == ready - 1  # accuracy is looked at now and then
+        if looked_at and robot._refined_residual(state_at(rows, k), each[k], 2 * before.steps) > task.tolerance:
+            ready = max(0, k - 9)
+            break
+    return [
+        Solution(
+            robot, state_at(rows, k), each[k], steps=before.steps, residual=float(rows.report[k, layout.RESIDUAL]),
+            iterations=int(rows.report[k, layout.STEPS]),
+        )
+        for k in range(ready)
+    ]  # fmt: skip
+
+
 def solve_batch(
     robot: Statics,
     rows: Sequence[ArrayLike],
@@ -268,7 +292,6 @@ def solve_batch(
     def problem(k: int) -> Task:
         return Task(inverse, qs[k], xs[k], mask, loads[k], False, tolerance)
 
-    common = problem(0)
     least = robot._steps(None, None)
     lock, done = threading.Lock(), [0]
 
@@ -284,25 +307,12 @@ def solve_batch(
             if before is None:
                 ready = 0
             else:
-                state = State(*(a.copy() for a in before._state))
                 part = slice(at, rows_of.stop)
-                ready, o, W, Q, X = mine._call(
-                    state, before.steps, inverse, qs[part], xs[part], mask, loads[part], False, limit=SURE_STEPS
-                )
-                unsure = np.flatnonzero((o[:ready, kernels.MARGIN] <= 0.0) & (o[:ready, kernels.STEPS] > 0))
-                ready = int(unsure[0]) if len(unsure) else ready
-                coarse = None
-                for k in range(ready):
-                    if k % 10 == 0 or k == ready - 1:  # accuracy is looked at now and then
-                        worst = mine._refined_residual(W[k], Q[k], X[k], loads[at + k], False, 2 * before.steps)
-                        if worst > mine._tolerance(None):
-                            coarse = max(0, k - 9)
-                            break
-                ready = ready if coarse is None else coarse
-                for k in range(ready):
-                    out[at + k] = before = mine._pack(
-                        common, (W[k], Q[k], X[k]), before.steps, float(o[k, 0]), int(o[k, 1]), loads[at + k]
-                    )
+                tasks = kernels.Tasks(inverse, qs[part], xs[part], mask, loads[part], False)
+                found = _loop_solutions(mine, before, tasks, problem(at))
+                ready = len(found)
+                out[at : at + ready] = found
+                before = found[-1] if found else before
                 at += ready
                 tell(ready)
             if at < rows_of.stop:
@@ -361,6 +371,34 @@ class Workspace:
         return {name: int(np.sum(self.state == k)) for k, name in enumerate(STATES)}
 
 
+def _checked_axes(names: Sequence[str], axes: Mapping[str, ArrayLike]) -> dict[str, Array]:
+    """Return the values of each axis of a map."""
+    for name in axes:
+        if name not in names:
+            raise ModelError(
+                f"axis {name!r} is not a degree of freedom of the plate; {nearest(name, names)}", field="axes"
+            )
+    if not axes:
+        raise ModelError("name at least one axis", field="axes")
+    values = {name: np.atleast_1d(np.asarray(v, dtype=float)) for name, v in axes.items()}
+    for name, v in values.items():
+        if v.ndim != 1 or not v.size or not np.isfinite(v).all():
+            raise ModelError(f"axis {name!r} must have one finite value or more", field="axes")
+    return values
+
+
+def _moved(middle: Array, values: Mapping[str, float]) -> Array:
+    """Return a pose with some positions replaced and a rotation vector added, world axes, shape (4, 4)."""
+    X, turn = middle.copy(), np.zeros(3)
+    for name, v in values.items():
+        if name in ("x", "y", "z"):
+            X["xyz".index(name), 3] = v
+        else:
+            turn[{"rx": 0, "ry": 1, "rz": 2, "angle": 2}[name]] = v
+    X[:3, :3] = exp_so3(turn) @ X[:3, :3]
+    return X
+
+
 def workspace(
     robot: Statics,
     axes: Mapping[str, ArrayLike],
@@ -382,21 +420,7 @@ def workspace(
     Cells that a rod cannot reach are not solved. Another cell is reached from its nearest solved neighbour by
     continuation, or cold if that fails.
     """
-    from pliant.base.spatial import exp_so3
-    from pliant.rods._build import unflatten
-
-    names = robot.description.freedoms
-    for name in axes:
-        if name not in names:
-            raise ModelError(
-                f"axis {name!r} is not a degree of freedom of the plate; {nearest(name, names)}", field="axes"
-            )
-    if not axes:
-        raise ModelError("name at least one axis", field="axes")
-    values = {name: np.atleast_1d(np.asarray(v, dtype=float)) for name, v in axes.items()}
-    for name, v in values.items():
-        if v.ndim != 1 or not v.size or not np.isfinite(v).all():
-            raise ModelError(f"axis {name!r} must have one finite value or more", field="axes")
+    values = _checked_axes(robot.description.freedoms, axes)
     middle = unflatten(robot._pose(robot.description.home if pose is None else pose))
     robot.checked_wrench(wrench)
     shape = tuple(len(v) for v in values.values())
@@ -407,7 +431,7 @@ def workspace(
     limits = [robot.description.limbs[i].joints[j].limits for i, j in robot.description.actuators]
     # Where a freedom is not controlled the whole pose is not known, and neither is the reach.
     mask = robot._controlled(None)
-    reach = Reach(robot.description) if mask[: len(names)].all() else None
+    reach = Reach(robot.description) if mask[: len(robot.description.freedoms)].all() else None
     lock, done = threading.Lock(), [0]
 
     def tell() -> None:
@@ -417,16 +441,7 @@ def workspace(
                 progress(done[0], count)
 
     def target(cell: int) -> Array:
-        X = middle.copy()
-        turn = np.zeros(3)
-        for name, k in zip(values, np.unravel_index(cell, shape)):
-            v = values[name][k]
-            if name in ("x", "y", "z"):
-                X["xyz".index(name), 3] = v
-            else:
-                turn[{"rx": 0, "ry": 1, "rz": 2, "angle": 2}[name]] = v
-        X[:3, :3] = exp_so3(turn) @ X[:3, :3]
-        return X
+        return _moved(middle, {name: values[name][k] for name, k in zip(values, np.unravel_index(cell, shape))})
 
     within = []
     for cell in range(count):

@@ -8,16 +8,20 @@ sides; a small disturbance in the unstable direction leads the continuation ther
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError, PliantError, nearest
-from pliant.rods import _kernels as kernels
+from pliant.rods import kernels
 from pliant.rods._build import bending_unit, unflatten
-from pliant.rods.solution import Solution, root_pose
+from pliant.rods.cold_start import cold_starts, is_proper
+from pliant.rods.continuation import continue_to
+from pliant.rods.geometry import root_pose
+from pliant.rods.kernels import layout
+from pliant.rods.solution import Solution
 from pliant.rods.statics import State, Statics, Task
 
 __all__ = ["BRANCHES", "Equilibrium", "checked_branch", "disturbed_rods", "find_all", "stable_neighbour"]
@@ -67,7 +71,7 @@ def distance(robot: Statics, one: State, two: State) -> float:
     md = robot._model(robot._steps(None, None))
     gap = np.abs(one.W - two.W) / np.repeat(md.scale, 3)
     Q = one.Q - two.Q
-    turning = md.kind == kernels.REVOLUTE
+    turning = md.kind == layout.REVOLUTE
     Q[turning] = (Q[turning] + np.pi) % (2.0 * np.pi) - np.pi
     return float(max(gap.max(), np.abs(Q).max(initial=0.0), np.abs(one.X - two.X).max()))
 
@@ -114,7 +118,7 @@ def disturbed_rods(robot: Statics, steps: int, state: State, size: float, angle:
     XP = unflatten(state.X)
     unit = np.divide(*bending_unit(robot.description)[::-1])
     stage = np.arange(table.shape[1])
-    s = (stage // kernels.STAGES + np.array(kernels.STAGE_ABSCISSAE)[stage % kernels.STAGES]) / steps
+    s = (stage // layout.STAGES + np.array(kernels.STAGE_ABSCISSAE)[stage % layout.STAGES]) / steps
     for i, limb in enumerate(robot.description.limbs):
         root, length = root_pose(limb, state.Q[i], md.rest[i])
         chord = (XP @ np.asarray(limb.distal.pose))[:3, 3] - root[:3, 3]
@@ -125,7 +129,7 @@ def disturbed_rods(robot: Statics, steps: int, state: State, size: float, angle:
         one = one / np.linalg.norm(one)
         two = np.zeros(3) if robot.planar else np.cross(chord, one) / max(1e-12, float(np.linalg.norm(chord)))
         force = unit * size / length * (np.cos(angle) * one + np.sin(angle) * two)
-        table[i, :, kernels.LOAD_X : kernels.COUPLE_X] += np.outer(0.5 * s + 0.5 * s**2, force)
+        table[i, :, layout.LOAD_X : layout.COUPLE_X] += np.outer(0.5 * s + 0.5 * s**2, force)
         load[i] += force
     return md._replace(table=table, load=load)
 
@@ -150,7 +154,7 @@ def stable_neighbour(robot: Statics, task: Task, solution: Solution, origin: tup
     ways += [(None, 0.4), (None, 0.4 + 0.5 * np.pi)] if not robot.planar else [(None, 0.0)]
 
     def go(start: State, one: Task, two: Task, models) -> State | None:
-        return robot._continue(start, one, two, steps, models=models)[0]
+        return continue_to(robot, start, one, two, steps, models=models)[0]
 
     for wrench, angle in ways:
         for size in DISTURBANCES:
@@ -173,35 +177,12 @@ def stable_neighbour(robot: Statics, task: Task, solution: Solution, origin: tup
                 if at is None:
                     continue
                 ok, _ = robot._one(at, task, steps, limit=12)
-                if not ok or not robot._proper(at):
+                if not ok or not is_proper(robot, at):
                     continue
-                found = Solution(
-                    robot, (at.W, at.Q, at.X), wrench=task.wrench, follower=task.follower, steps=steps, residual=0.0,
-                    iterations=0, inverse=task.inverse, controlled=task.controlled,
-                )  # fmt: skip
+                found = Solution(robot, at, task, steps=steps, residual=0.0, iterations=0)
                 if found.morse_index == 0:
                     return at
     return None
-
-
-def random_starts(robot: Statics, task: Task, count: int, seed: int) -> Iterator[tuple[str, State, Array]]:
-    """Yield names, first guesses and nodes of multiple shooting for bounded random starts."""
-    rng = np.random.default_rng(seed)
-    for trial in range(count):
-        state = robot._guess(task, aim=0.0 if trial % 2 == 0 else rng.uniform(-1.0, 1.0))
-        if task.inverse:
-            for i, j in robot.description.actuators:
-                length = robot.description.limbs[i].rod.length
-                kind = robot.description.limbs[i].joints[j].kind
-                if kind == "extension":
-                    state.Q[i, j] *= rng.uniform(0.97, 1.15)
-                elif kind == "prismatic":
-                    state.Q[i, j] = rng.uniform(-0.2, 0.2) * length
-                else:
-                    state.Q[i, j] += rng.uniform(-0.5, 0.5)
-        elif trial > 0:
-            state.X[9:11] += rng.uniform(-0.1, 0.1, 2) * robot.description.limbs[0].rod.length
-        yield f"random restart {trial + 1} of seed {seed}", state, robot._nodes(state, rng, 0.1)
 
 
 def find_all(
@@ -218,8 +199,8 @@ def find_all(
     found: list[tuple[Solution, str]] = []
 
     def add(solution: Solution, connection: str) -> None:
-        state = State(*solution._state)
-        if all(distance(robot, state, State(*other._state)) > SAME for other, _ in found):
+        state = solution._state
+        if all(distance(robot, state, other._state) > SAME for other, _ in found):
             found.append((solution, connection))
 
     for branch in ("smooth", "home"):
@@ -230,14 +211,14 @@ def find_all(
         if solution is not None:
             add(solution, solution.branch)
     done = 0
-    for name, state, run in robot._cold_starts(task, steps, starts, seed):
+    for name, state, run in cold_starts(robot, task, steps, starts, seed):
         ok, worst, iterations = run(state)
         done += 1
         if progress is not None:
             progress(done, starts)
-        if not ok or not robot._proper(state):
+        if not ok or not is_proper(robot, state):
             continue
-        near = np.zeros_like(state.Q) if home is None else home._state[1]
+        near = np.zeros_like(state.Q) if home is None else home._state.Q
         wrap(robot, state, near, only_into_limits=False)
         try:
             solution = robot._finish(state, task, steps, np.array([worst, iterations, 0, 0]), [(name, 0, 0)])
@@ -260,12 +241,12 @@ def _way_back(robot: Statics, task: Task, solution: Solution, home: Solution | N
     """Say what becomes of an equilibrium on the straight way to the home task."""
     if home is None:
         return "there is no home equilibrium"
-    state = State(*(a.copy() for a in solution._state))
+    state = solution._state.copy()
     before = dataclasses.replace(task, q=solution.q, x=state.X.copy(), wrench=solution.wrench)
-    after = dataclasses.replace(task, q=home.q, x=home._state[2], wrench=home.wrench)
-    reached, fraction = robot._continue(state, before, after, solution.steps)
+    after = dataclasses.replace(task, q=home.q, x=home._state.X, wrench=home.wrench)
+    reached, fraction = continue_to(robot, state, before, after, solution.steps)
     if reached is None:
         return f"ends after {100.0 * fraction:.0f} % of the way to home"
-    if distance(robot, reached, State(*home._state)) < 1e-4:
+    if distance(robot, reached, home._state) < 1e-4:
         return "home"
     return "leads to another equilibrium at home"

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.rods.description import Limb, RobotDescription, Rod
+from pliant.rods.geometry import root_pose
 
 __all__ = ["Reach", "free_motion"]
 
@@ -105,8 +106,6 @@ class Reach:
 
 
 def _chain(limb: Limb, name: str, strain: float) -> _Chain | None:
-    from pliant.rods.solution import root_pose
-
     d = limb.distal
     if d.kind == "prismatic":  # the tip may be anywhere along the axis
         return None

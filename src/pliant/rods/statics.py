@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.rods import _kernels as kernels
+from pliant.rods import kernels
 from pliant.rods.description import RobotDescription
 
 __all__ = ["SURE_STEPS", "State", "Statics", "Task"]
@@ -19,13 +19,15 @@ SURE_STEPS = 5
 """Steps of Newton's method from a start; more may have led to another branch."""
 
 
-@dataclass(slots=True)
-class State:
-    """The unknowns: base wrenches, base joint values, plate pose."""
+class State(NamedTuple):
+    """The unknowns of a solve; solvers change the arrays in place."""
 
     W: Array
+    """Base wrenches, world axes, shape (limbs, 6) [N, N m]."""
     Q: Array
+    """Base joint values, shape (limbs, most joints of a limb) [m or rad]."""
     X: Array
+    """Plate pose, shape (12,)."""
 
     def copy(self) -> State:
         """Return a copy with arrays of its own."""
@@ -45,6 +47,12 @@ class Task:
     tolerance: float
     """Of the accuracy check: see Accuracy."""
 
+    def rows(self) -> kernels.Tasks:
+        """Return the task as the kernels take it, as one row."""
+        return kernels.Tasks(
+            self.inverse, self.q[None], self.x[None], self.controlled, self.wrench[None], self.follower
+        )
+
 
 class Statics(Protocol):
     """A robot of rods with its solvers and work arrays; `pliant.rods.robot.ContinuumParallelRobot` is one."""
@@ -52,7 +60,7 @@ class Statics(Protocol):
     description: RobotDescription
     """What it is made of."""
     accuracy: str
-    """How finely the rods are integrated: a name of `pliant.rods.robot.ACCURACIES`."""
+    """How finely the rods are integrated: a name of `pliant.rods.accuracy.ACCURACIES`."""
     _n: int
     _na: int
     _npl: int
@@ -74,14 +82,12 @@ class Statics(Protocol):
         """Number of actuated joints."""
         ...
 
-    @property
     def characteristic_length(self) -> float:
-        """Length that makes rotations and positions comparable [m]."""
+        """Return the length that makes rotations and positions comparable [m]."""
         ...
 
-    @property
     def home(self) -> Any:
-        """The solution at its home pose."""
+        """Return the solution at its home pose."""
         ...
 
     def fork(self) -> Self:
@@ -104,15 +110,12 @@ class Statics(Protocol):
         """Return actuated joint values, shape (actuators,)."""
         ...
 
-    def _call(self, state: State, steps: int, inverse: bool, *arguments: Any, **options: Any) -> Any: ...
+    def _call(self, state: State, steps: int, tasks: kernels.Tasks, **options: Any) -> Any: ...
     def _one(self, state: State, problem: Task, steps: int, **options: Any) -> tuple[bool, Array]: ...
-    def _continue(self, state: State, before: Task, after: Task, steps: int, models: Any = None) -> Any: ...
     def _from_home(self, problem: Task, steps: int, branch: str) -> Any: ...
-    def _cold_starts(self, problem: Task, steps: int, restarts: int, seed: int) -> Iterator[Any]: ...
-    def _guess(self, problem: Task, aim: float = ..., slack: float = ...) -> State: ...
-    def _nodes(self, state: State, rng: np.random.Generator | None = None, amplitude: float = ...) -> Array: ...
-    def _proper(self, state: State) -> bool: ...
     def _finish(self, state: State, problem: Task, steps: int, out: Any, tries: list, branch: str = ...) -> Any: ...
+    def _refined_residual(self, state: State, task: Task, steps: int) -> float: ...
+    def _solve(self, problem: Task, start: Any, steps: int, seed: int, restarts: int, branch: str = ...) -> Any: ...
     def _with(self, description: RobotDescription) -> Self: ...
     def _nudge(self, solution: Any) -> tuple[Array, Array]: ...
     def _model(self, steps: int) -> kernels.Model: ...

@@ -154,40 +154,13 @@ class ParallelRobotDevice(DeviceBase):
             self._statics = robot.solution.robot
         else:
             self._mechanism, self._statics = None, robot
-        n, planar = self._statics.actuator_count, self._statics.planar
-        size = 3 if planar else 6
-        pose_text = "(x, y, theta)" if planar else "(x, y, z, qx, qy, qz, qw)"
-        unit = "m or rad"
-        wrench = FieldInfo((size,), "N, N m", "wrench on the plate about its origin, world axes")
-        joints = FieldInfo((n,), unit, "actuated joint values, in the order of the limbs")
-        place = FieldInfo((3 if planar else 7,), "m, rad" if planar else "m", f"plate pose {pose_text}")
-        angles = FieldInfo((6,), "m, rad", "plate pose (x, y, z, roll, pitch, yaw), R = Rz(yaw) Ry(pitch) Rx(roll)")
-        super().__init__(
-            name,
-            samples={
-                "joint_values": joints,
-                "joint_velocities": FieldInfo((n,), "m/s or rad/s", "velocities of the actuated joints"),
-                "pose": place,
-                "twist": FieldInfo((size,), "m/s, rad/s", "velocity of the plate's origin and turning, world axes"),
-                "wrench": wrench,
-                "stable": FieldInfo(
-                    description="1 where the equilibrium asked for is stable, 0 where not or where a motion is free"
-                ),
-                "deviation": FieldInfo((), "m", "distance of the plate's origin from that equilibrium"),
-            },
-            commands={
-                "dgm_parameters": {"joints_values": joints, "wrench": wrench},
-                "igm_parameters": {"pose": place, "wrench": wrench},
-                "controller_wrench": {"wrench": wrench},
-                **({} if planar else {"plate_pose": {"xyz_rpy": angles, "wrench": wrench}}),
-            },
-            **options,
-        )
+        samples, commands = _fields(self._statics.actuator_count, self._statics.planar)
+        super().__init__(name, samples=samples, commands=commands, **options)
         self.policy = controller_wrench
         """What the wrench of a controller does."""
         self.driven = False
         """Whether a controller moves the plate: then a pose that is asked for is its goal, not the joints'."""
-        self.wrenches = Mailbox(name, {"controller_wrench": {"wrench": wrench}})
+        self.wrenches = Mailbox(name, {"controller_wrench": commands["controller_wrench"]})
         """Where a controller puts its wrench, so that it does not displace a pose that came in the same step."""
         self.listeners: list[Callable[[str], None]] = []
         """Called by the loop with the reason of each refusal."""
@@ -657,6 +630,34 @@ class ParallelRobotDevice(DeviceBase):
             v = np.asarray(asked.values["xyz_rpy"], dtype=float)
             return pose(v[:3], rotation_from_rpy(v[3:]))
         return None
+
+
+def _fields(n: int, planar: bool) -> tuple[dict[str, FieldInfo], dict[str, dict[str, FieldInfo]]]:
+    """Return samples and commands of a robot with n actuated joints."""
+    size = 3 if planar else 6
+    pose_text = "(x, y, theta)" if planar else "(x, y, z, qx, qy, qz, qw)"
+    wrench = FieldInfo((size,), "N, N m", "wrench on the plate about its origin, world axes")
+    joints = FieldInfo((n,), "m or rad", "actuated joint values, in the order of the limbs")
+    place = FieldInfo((3 if planar else 7,), "m, rad" if planar else "m", f"plate pose {pose_text}")
+    angles = FieldInfo((6,), "m, rad", "plate pose (x, y, z, roll, pitch, yaw), R = Rz(yaw) Ry(pitch) Rx(roll)")
+    samples = {
+        "joint_values": joints,
+        "joint_velocities": FieldInfo((n,), "m/s or rad/s", "velocities of the actuated joints"),
+        "pose": place,
+        "twist": FieldInfo((size,), "m/s, rad/s", "velocity of the plate's origin and turning, world axes"),
+        "wrench": wrench,
+        "stable": FieldInfo(
+            description="1 where the equilibrium asked for is stable, 0 where not or where a motion is free"
+        ),
+        "deviation": FieldInfo((), "m", "distance of the plate's origin from that equilibrium"),
+    }
+    commands = {
+        "dgm_parameters": {"joints_values": joints, "wrench": wrench},
+        "igm_parameters": {"pose": place, "wrench": wrench},
+        "controller_wrench": {"wrench": wrench},
+        **({} if planar else {"plate_pose": {"xyz_rpy": angles, "wrench": wrench}}),
+    }
+    return samples, commands
 
 
 def pose_matrix(values: Array, name: str) -> Array:

@@ -210,7 +210,7 @@ def _error(state: MechanismState, solution: Solution) -> tuple[float, float]:
 
 def _moved(home: Solution, move: float, seed: int) -> Solution:
     """Return a firm equilibrium with the joints moved at random."""
-    from pliant.rods.robot import NoEquilibrium
+    from pliant.rods import NoEquilibrium
 
     d = home.robot.description
     lengths = np.array(
@@ -231,7 +231,7 @@ def _moved(home: Solution, move: float, seed: int) -> Solution:
 
 def _load_case(home: Solution) -> tuple[Array, Solution | None]:
     """Return a force that moves the plate by about 0.5 % of a rod's length, and the equilibrium under it."""
-    from pliant.rods.robot import NoEquilibrium
+    from pliant.rods import NoEquilibrium
 
     robot = home.robot
     length = float(np.mean([limb.rod.length for limb in robot.description.limbs]))

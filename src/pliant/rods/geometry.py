@@ -1,0 +1,67 @@
+"""Geometry of limbs: base poses, joint axes and tip frames for joint values, and errors between poses."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.base.spatial import exp_so3, log_so3, rotation_from_quaternion
+from pliant.rods.description import Limb
+from pliant.rods.kernels import layout
+from pliant.rods.statics import Statics
+
+__all__ = ["joint_axis", "pose_error", "root_pose", "tip_joint_frames"]
+
+Array = NDArray[np.float64]
+QUATERNION = slice(layout.TIP_Q, layout.TIP_M)  # of the state at a tip
+
+
+def joint_axis(limb: Limb, Q: Array, j: int) -> tuple[Array, Array]:
+    """Return origin and axis of base joint j of a limb, in the world."""
+    X = np.asarray(limb.base, dtype=float)
+    for k, joint in enumerate(limb.joints):
+        X = X @ joint.pose
+        axis = np.asarray(joint.axis, dtype=float) / np.linalg.norm(joint.axis)
+        if k == j:
+            return X[:3, 3], X[:3, :3] @ axis
+        X = X @ _motion(joint.kind, axis, Q[k])
+    raise IndexError(j)
+
+
+def _motion(kind: str, axis: Array, q: float) -> Array:
+    M = np.eye(4)
+    if kind == "prismatic":
+        M[:3, 3] = q * axis
+    elif kind == "revolute":
+        M[:3, :3] = exp_so3(q * axis)
+    return M
+
+
+def root_pose(limb: Limb, Q: Array, rest: float) -> tuple[Array, float]:
+    """Return the pose of the rod's base and its rest length for base joint values Q."""
+    X, L = np.asarray(limb.base, dtype=float), float(rest)
+    for j, joint in enumerate(limb.joints):
+        axis = np.asarray(joint.axis, dtype=float) / np.linalg.norm(joint.axis)
+        X = X @ joint.pose @ _motion(joint.kind, axis, Q[j])
+        if joint.kind == "extension":
+            L = float(Q[j])
+    return X @ limb.attach, L
+
+
+def tip_joint_frames(robot: Statics, X: Array) -> tuple[Array, Array, Array]:
+    """Return the axes of every distal joint on the plate, as the rod's tip carries them, and the frames of the tips.
+
+    The tips are those of the last integration in the robot's memory.
+
+    Returns:
+        Three arrays of shape (limbs, 3, 3).
+    """
+    md = robot._model(robot._steps(None, None))
+    tips = rotation_from_quaternion(robot._wk.tips[:, QUATERNION])
+    on_plate = np.reshape(X[:9], (3, 3)) @ md.plate_joint[:, :9].reshape(-1, 3, 3)
+    return on_plate, tips @ md.tip[:, :9].reshape(-1, 3, 3), tips
+
+
+def pose_error(X: Array, target: Array) -> Array:
+    """Return position and rotation error of a pose against a target, world axes, shape (6,)."""
+    return np.concatenate([X[:3, 3] - target[:3, 3], log_so3(X[:3, :3] @ target[:3, :3].T)])
