@@ -14,6 +14,7 @@ import pytest
 from pliant import sweep
 from pliant.papers import Result, Target, experiment
 from pliant.papers import base as experiments
+from pliant.sweep import runner
 
 VARY = ("--vary", "actuator.k1=0.001:0.003:6", "--duration", "0.05", "--chunk", "2")
 
@@ -22,7 +23,7 @@ VARY = ("--vary", "actuator.k1=0.001:0.003:6", "--duration", "0.05", "--chunk", 
 def interrupt(monkeypatch):
     """Press Ctrl-C in the third chunk."""
     chunks = []
-    run = sweep.run_chunk
+    run = runner.run_chunk
 
     def run_chunk(plan, first, points, *rest):
         chunks.append(first)
@@ -30,7 +31,7 @@ def interrupt(monkeypatch):
             signal.raise_signal(signal.SIGINT)
         return run(plan, first, points, *rest)
 
-    monkeypatch.setattr(sweep, "run_chunk", run_chunk)
+    monkeypatch.setattr(runner, "run_chunk", run_chunk)
     return chunks
 
 
@@ -76,7 +77,7 @@ def test_a_folder_in_which_a_sweep_is_at_work_is_refused(call, robot_file, tmp_p
     pytest.importorskip("fcntl")
     folder = tmp_path / "sweep"
     answers = []
-    run = sweep.run_chunk
+    run = runner.run_chunk
 
     def meanwhile(plan, first, points, *rest):
         if not answers:
@@ -84,7 +85,7 @@ def test_a_folder_in_which_a_sweep_is_at_work_is_refused(call, robot_file, tmp_p
             answers[0] = call("sweep", robot_file, *VARY, "--output", folder)
         return run(plan, first, points, *rest)
 
-    monkeypatch.setattr(sweep, "run_chunk", meanwhile)
+    monkeypatch.setattr(runner, "run_chunk", meanwhile)
     code, _, err = call("sweep", robot_file, *VARY, "--output", folder)
     assert code == 0, err
     code, _, err = answers[0]

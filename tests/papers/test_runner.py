@@ -14,6 +14,7 @@ from pliant.base.options import option
 from pliant.papers import Context, Figure, Result, Statement, Table, Target, base, reproduce, runner
 from pliant.papers.base import experiment
 from pliant.papers.runner import find_experiment, writable_folder
+from pliant.sweep import Executor
 
 
 @pytest.fixture
@@ -275,3 +276,20 @@ def test_the_users_curves_are_no_effect_of_a_changed_option(registry, tmp_path):
     (result,) = reproduce("judged", tmp_path / "out", options={"mass": 2.0}, curves=tmp_path)
     assert result.passed
     assert result.changes == []
+
+
+def test_an_executor_reaches_experiments_of_many_simulations_and_is_refused_where_none_is(registry, tmp_path):
+    put_small_experiment()
+    with pytest.raises(PliantError, match="none of these experiments runs many simulations"):
+        reproduce("small", tmp_path, executor=Executor(processes=2))
+    given = []
+
+    @experiment("many", title="Many", uses_executor=True)
+    def many(context):
+        given.append(context.executor)
+        return Result()
+
+    reproduce(["many", "small"], tmp_path, executor=Executor(processes=2))
+    reproduce("many", tmp_path)
+    reproduce("many", tmp_path, quick=True)
+    assert given == [Executor(processes=2), Executor(processes=0), Executor()]

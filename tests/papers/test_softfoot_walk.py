@@ -210,11 +210,6 @@ def test_walks_that_were_kept_are_not_simulated_again(tmp_path, monkeypatch):
     assert len(read_walks(file)) == 5
 
 
-def test_a_negative_number_of_processes_is_refused():
-    with pytest.raises(PliantError, match="processes is -1; must be >= 0"):
-        walk_many([], processes=-1)
-
-
 def test_the_place_of_the_bar_is_that_under_the_first_loaded_foot():
     def row(left, right, loads):
         return {"feet": np.array([[left, 0.1, 0.0], [right, -0.1, 0.0]]), "load": loads}

@@ -120,8 +120,8 @@ class Wing:
     """Modules, by the name of another wing, that add this wing's devices to its messages."""
     detectors: Mapping[str, str] = field(default_factory=dict)
     """Detectors in camera images by what they detect, such as "tags"."""
-    batches: Mapping[str, str] = field(default_factory=dict)
-    """Batches of worlds by the kind of processor, such as "cuda": `pliant.sweep.worlds.Backend`."""
+    batches: tuple[str, ...] = ()
+    """Devices beside the cores that run batches of worlds: `pliant.sweep.backends.BackendEntry`."""
     controllers: Mapping[str, str] = field(default_factory=dict)
     """Ways in which a policy drives a robot, by the name of a bridge."""
     lists: Mapping[str, str] = field(default_factory=dict)
@@ -223,7 +223,6 @@ class Wings:
         "bridges",
         "robots",
         "blocks",
-        "batches",
         "detectors",
         "controllers",
         "lists",

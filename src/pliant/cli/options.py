@@ -14,15 +14,18 @@ from pliant.base.errors import PliantError
 if TYPE_CHECKING:
     from pliant.model import Robot
     from pliant.simulation import Bridge, Replay
+    from pliant.sweep import Executor
 
 __all__ = [
     "NO_INPUTS",
     "NO_SETTINGS",
+    "Dask",
     "Debug",
     "Imports",
     "Inputs",
     "Json",
     "Packages",
+    "Processes",
     "References",
     "RobotOptions",
     "Scenarios",
@@ -30,11 +33,14 @@ __all__ = [
     "Settings",
     "Source",
     "Timestep",
+    "Workers",
     "assignments",
     "check_bridges",
+    "check_workers",
     "import_modules",
     "load_robot",
     "make_bridge",
+    "make_executor",
     "option_name",
 ]
 
@@ -91,6 +97,12 @@ Packages = Annotated[
         help="Folder with ROS packages; may be repeated.",
     ),
 ]
+
+Processes = Annotated[int | None, Parameter(help="Processes that share the cores.")]
+Dask = Annotated[
+    str | None, Parameter(help="Address of the scheduler of a Dask cluster, which simulates instead of this machine.")
+]
+Workers = Annotated[int | None, Parameter(help="Threads; default one per core.")]
 
 FORMS = {"--reference": "JOINT/COMMAND=VALUE", "--column": "QUANTITY=COLUMN", "--unit": "QUANTITY=UNIT"}
 
@@ -179,6 +191,26 @@ def load_robot(
     return load_with_settings(
         source, assignments(settings), timestep=timestep, manager=manager, package_paths=list(packages)
     )
+
+
+def check_workers(workers: int | None) -> None:
+    """Raise an error for a number of threads that is not 1 or more."""
+    if workers is not None and workers < 1:
+        raise PliantError(f"--workers is {workers}; must be >= 1", field="workers")
+
+
+def make_executor(processes: int | None, dask: str | None) -> Executor | None:
+    """Return where a command runs its simulations; None if neither option is given."""
+    from pliant.sweep import Executor
+
+    if processes is not None and processes < 1:
+        raise PliantError(f"--processes is {processes}; must be a whole number >= 1", field="--processes")
+    if dask is not None and processes is not None:
+        raise PliantError(
+            "--processes has no effect with --dask, because the cluster has its own processes; omit one of them",
+            field="dask",
+        )
+    return None if dask is None and processes is None else Executor(processes=processes or 1, dask=dask)
 
 
 def make_bridge(name: str, robot: Robot | Replay | None) -> Bridge:

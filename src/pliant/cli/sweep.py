@@ -11,19 +11,23 @@ from cyclopts import Parameter
 from pliant.base.errors import PliantError
 from pliant.cli.checks import check_figure, refuse_unused
 from pliant.cli.options import (
+    Dask,
     Debug,
     Imports,
     Json,
     Packages,
+    Processes,
     Seed,
     Settings,
     Source,
     Timestep,
     assignments,
     import_modules,
+    make_executor,
 )
 from pliant.cli.output import counted, emit, make_console, number, print_table
 from pliant.cli.progress import Bar
+from pliant.sweep.backends import CPU, describe_devices
 
 if TYPE_CHECKING:
     from pliant.sweep import SweepPlan
@@ -68,15 +72,9 @@ def sweep(
             "the peak torque and the settling time.",
         ),
     ] = [],
-    processes: Annotated[int | None, Parameter(help="Processes that share the cores; default 1.")] = None,
-    device: Annotated[
-        str,
-        Parameter(
-            help="cpu (all cores), cuda or cuda:N (a GPU, with MuJoCo Warp), or warp-cpu (MuJoCo Warp without a GPU, "
-            "for tests)."
-        ),
-    ] = "cpu",
-    dask: Annotated[str | None, Parameter(help="Address of the scheduler of a cluster.")] = None,
+    processes: Processes = None,
+    device: Annotated[str, Parameter(help=f"What simulates: {describe_devices()}.")] = CPU,
+    dask: Dask = None,
     chunk: Annotated[int, Parameter(help="Simulations per chunk.")] = 500,
     timestep: Timestep = None,
     package_path: Packages = [],
@@ -102,14 +100,9 @@ def sweep(
         imports=tuple(import_),
         device=device,
     )
-    for option, count in (("--chunk", chunk), ("--processes", processes)):
-        if count is not None and count < 1:
-            raise PliantError(f"{option} is {count}; must be a whole number >= 1", field=option)
-    if dask is not None and processes is not None:
-        raise PliantError(
-            "--processes has no effect with --dask, because the cluster has its own processes; omit one of them",
-            field="dask",
-        )
+    if chunk < 1:
+        raise PliantError(f"--chunk is {chunk}; must be a whole number >= 1", field="--chunk")
+    executor = make_executor(processes, dask)
     refuse_unused(samples > 1 and not any(v.distribution for v in plan.variations), "--samples", "a random --vary")
     refuse_unused(bool(metric) and plot is None, "--metric", "--plot")
     if plot is not None:
@@ -117,9 +110,7 @@ def sweep(
         check_drawable([v.path for v in plan.variations], metric)
     console = make_console(quiet=json)
     with Bar(console, "simulating", "simulations", shown=not json) as bar:
-        result = run_sweep(
-            plan, output, processes=processes or 1, dask=dask, chunk=chunk, progress=bar, keep_interrupted=True
-        )
+        result = run_sweep(plan, output, executor=executor, chunk=chunk, progress=bar, keep_interrupted=True)
     diverged = sum(bool(row[-1]) for row in result.rows)
     if plot is not None and result.rows:
         from pliant.recording.sweep_plot import plot_sweep

@@ -10,10 +10,11 @@ import numpy as np
 
 from pliant.base.errors import ModelError
 from pliant.engine.measures import Measures
-from pliant.learn.laws import load_warp
-from pliant.learn.warp import WarpBatch, free_memory
+from pliant.learn.laws import load_warp, warp_device
+from pliant.learn.warp import WarpBatch, free_memory, load_mujoco_warp
+from pliant.model.robot import Robot
 
-__all__ = ["run_measured"]
+__all__ = ["WarpBackend", "run_measured"]
 
 
 @functools.cache
@@ -99,3 +100,20 @@ def run_measured(
     final = d.qpos.numpy()[:, places[:, 0]].astype(float)
     reference = d.ctrl.numpy()[:, places[:, 3]].astype(float)
     return Measures(final, low, high, square, torque, speed, reference, trace.numpy())
+
+
+class WarpBackend:
+    """MuJoCo Warp as a back end of sweeps: devices ``cuda``, ``cuda:N`` and ``warp-cpu``."""
+
+    run_measured = staticmethod(run_measured)
+
+    @staticmethod
+    def check_device(device: str) -> None:
+        """Raise an error if a package or the device is missing on this machine."""
+        load_mujoco_warp()
+        warp_device(device.removeprefix("warp-"))
+
+    @staticmethod
+    def make_batch(robot: Robot, worlds: int, device: str) -> WarpBatch:
+        """Return a batch of worlds on a device, for a robot that has been checked."""
+        return WarpBatch(robot, worlds, device.removeprefix("warp-"), check=False)

@@ -9,5 +9,6 @@ WING = Wing(
     summary="Batches in MuJoCo Warp, Gymnasium environments, and policies on simulated or real robots",
     extra="learn",
     commands={"policy": "pliant.learn.commands:policy"},
+    batches=("pliant.learn.backend:WARP",),
     benchmarks=("envs.py", "worlds.py"),
 )

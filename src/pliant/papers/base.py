@@ -44,6 +44,7 @@ import numpy as np
 from pliant.base.errors import PliantError
 from pliant.base.options import describe, options_of
 from pliant.papers.films import NO_SCENE, Films, WrittenFilm
+from pliant.sweep import Executor
 
 __all__ = [
     "Change",
@@ -398,6 +399,8 @@ class Context:
     """Seed of all random numbers."""
     curves: Path | None = None
     """Folder of measured curves digitised by the user (`pliant.papers.curves`); None if there is none."""
+    executor: Executor = field(default_factory=Executor)
+    """Where an experiment of many simulations runs them."""
     report: Progress | None = None
     """Callback with the completed fraction, 0 to 1, and a text; None to report nothing."""
 
@@ -447,6 +450,8 @@ class Experiment:
     """Function that computes its films (`pliant.papers.films`), or a text that says why there are none."""
     cameras: tuple[str, ...] = ()
     """Names of the cameras that all scenes of its films have; () for none."""
+    uses_executor: bool = False
+    """Whether it runs many simulations with `Context.executor`."""
 
     @property
     def summary(self) -> str:
@@ -509,6 +514,7 @@ def experiment(
     check: Callable[[Any], None] | None = None,
     films: Films | str = NO_SCENE,
     cameras: tuple[str, ...] = (),
+    uses_executor: bool = False,
 ) -> Callable[[F], F]:
     """Register the decorated function as an experiment.
 
@@ -523,6 +529,7 @@ def experiment(
         films: called with context and options after the run if films are requested, or a text that says why there are
             none.
         cameras: names of the cameras that all scenes of the films have, from which a user may choose.
+        uses_executor: whether it runs many simulations with `Context.executor`.
     """
 
     def decorate(function: F) -> F:
@@ -538,6 +545,7 @@ def experiment(
             check=check,
             films=films,
             cameras=cameras,
+            uses_executor=uses_executor,
         )
         return function
 

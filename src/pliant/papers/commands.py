@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from pliant.cli.checks import refuse_unused
 from pliant.cli.films import DEFAULT_LOOK, FilmLook
-from pliant.cli.options import Debug, Imports, Json, assignments, import_modules
+from pliant.cli.options import Dask, Debug, Imports, Json, Processes, assignments, import_modules, make_executor
 from pliant.cli.output import emit, make_console, plain, print_table
 from pliant.cli.progress import Bar
 
@@ -86,6 +86,8 @@ def reproduce(
     report: ReportOptions = DEFAULT_REPORT,
     trial: TrialOptions = DEFAULT_TRIAL,
     films: FilmsOptions = NO_FILMS,
+    processes: Processes = None,
+    dask: Dask = None,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -95,6 +97,7 @@ def reproduce(
     that is not reproduced is a result; it gives the exit code 3 only with --strict.
     """
     import_modules(trial.import_)
+    executor = make_executor(processes, dask)
     video = _films(films)
     from pliant.papers import find_experiment, list_experiments
     from pliant.papers import reproduce as run_experiments
@@ -124,6 +127,7 @@ def reproduce(
                 options=options,
                 curves=report.curves,
                 video=video,
+                executor=executor,
                 progress=progress,
                 on_result=results.append,
             )

@@ -18,6 +18,7 @@ from pliant.base.options import describe, parse
 from pliant.base.wing import Listed, offers
 from pliant.papers.base import Change, Context, Experiment, Progress, Result, registered_experiments
 from pliant.papers.films import Video, write_film
+from pliant.sweep import Executor
 
 __all__ = ["find_experiment", "list_experiments", "reproduce", "writable_folder"]
 
@@ -71,6 +72,7 @@ def reproduce(
     options: Mapping[str, Any] | None = None,
     curves: str | Path | None = None,
     video: Video | None = None,
+    executor: Executor | None = None,
     progress: Callable[[str, float, str], None] | None = None,
     on_result: Callable[[Result], None] | None = None,
 ) -> list[Result]:
@@ -89,6 +91,7 @@ def reproduce(
         options: changed options by name: "friction" for every chosen experiment that has it, "box.friction" for one.
         curves: folder of measured curves, ``<curves>/<name>/<place>.csv``, see `pliant.papers.curves`.
         video: format and settings of films; None writes no films.
+        executor: where experiments of many simulations run them; None: on all cores, short versions in this process.
         progress: called with the name of the experiment, the completed fraction, 0 to 1, and a text.
         on_result: called with each result as soon as its report is written.
 
@@ -98,7 +101,7 @@ def reproduce(
     Raises:
         PliantError: before any experiment runs, if a name or an option is unknown, an experiment refuses its options
             (`Experiment.check`), the folder cannot be written, films are requested of a named experiment that has
-            none, or the films of an experiment do not have the camera.
+            none, the films of an experiment do not have the camera, or an executor is given and no experiment uses it.
     """
     from pliant.papers.report import write_index, write_report
 
@@ -115,6 +118,11 @@ def reproduce(
             chosen.setdefault(found.name, found)
     if video is not None:
         _refuse_still([found for name, found in chosen.items() if name in wanted])
+    if executor is not None and not any(found.uses_executor for found in chosen.values()):
+        raise PliantError(
+            "processes and a cluster have no effect: none of these experiments runs many simulations; omit them",
+            field="processes",
+        )
     settings = _settings(chosen, options or {})
     if seed < 0:
         raise PliantError(f"seed is {seed}; must be a whole number >= 0", field="seed")
@@ -134,6 +142,7 @@ def reproduce(
             output=writable_folder(folder / found.name),
             quick=quick,
             seed=seed,
+            executor=executor or Executor(processes=1 if quick else 0),
             report=report,
             curves=None if curves is None else Path(curves) / found.name,
         )
@@ -148,6 +157,7 @@ def reproduce(
                     output=Path(scratch),
                     quick=quick,
                     seed=seed,
+                    executor=context.executor,
                     report=_part(report, 0.0, 0.5, "defaults"),
                     curves=context.curves,
                 )

@@ -110,7 +110,7 @@ def simulate(context: Context, options: SoftFootWalkOptions, walks: Sequence[Wal
         walks,
         settings=SETTINGS,
         file=None if context.quick else context.output / "walks.jsonl",
-        processes=1 if context.quick else 0,
+        executor=context.executor,
         progress=lambda fraction, text: context.progress(0.95 * fraction, text),
     )
 
@@ -572,6 +572,7 @@ def checks(walks: Walks) -> list[Target]:
     section="sections IV and V-C, figures 9 and 10",
     films=_films,
     cameras=("close", "whole"),
+    uses_executor=True,
 )
 def softfoot_walk(context: Context, options: SoftFootWalkOptions) -> Result:
     """Compare rigid and soft feet of a walking robot on bars at random positions, by the completed walks of many seeds.

@@ -1,31 +1,34 @@
 """Walks over bars in numbers: cells of feet and bar height, seeds, a pool of processes, and what the seeds prove.
 
-A walk that was simulated is kept in a file, one line of JSON each, so that a run that was interrupted goes on where it
-was. The key of a line holds everything that the walk depends on, the code of the walking robot included.
+A walk that was simulated is kept in a journal, so that a run that was interrupted goes on where it was. Its key holds
+everything that the walk depends on, the code of the walking robot included.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import hashlib
-import json
 import math
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pliant.base.errors import PliantError
 from pliant.papers.walking import WalkResult, run_walk
+from pliant.sweep import Executor, Journal, map_tasks
+from pliant.sweep.journal import read_journal
 from pliant.walking.control.settings import REFERENCE_HEIGHT, REFERENCE_MASS, WalkSettings
 
 __all__ = ["COURSES", "Course", "Crossing", "Rate", "Walk", "fisher", "mcnemar", "read_walks", "walk_many", "wilson"]
 
 LEVEL = 0.95
 """Confidence of the intervals."""
+CODE = (
+    "pliant.walking.control", "pliant.walking.device", "pliant.walking.model", "pliant.papers.walking",
+    "pliant.feet.model", "pliant.walking.bars", "pliant.walking.robots.biped", "pliant.walking.robots.humanoids",
+    "pliant.feet.softfoot",
+)  # fmt: skip
+"""Packages and modules that a walk depends on."""
 ARCHES = (-0.053, 0.107)
 """From the hinge of the heel to the metatarsal joint of the SoftFoot, from its ankle [m]."""
 
@@ -108,28 +111,6 @@ class Walk:
         return {"bar_range": self.bar_range, "bar_count": 1, **ankles, **controller}
 
 
-@cache
-def _code() -> str:
-    """Return a digest of the code that a walk depends on."""
-    import pliant
-
-    root = Path(pliant.__file__).parent
-    parts = (
-        "control/walking", "walking/device.py", "walking/model.py", "papers/walking.py", "model/feet",
-        "walking/bars.py", "robots/biped", "robots/humanoids", "robots/softfoot",
-    )  # fmt: skip
-    digest = hashlib.sha256()
-    for part in parts:
-        place = root / part
-        for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _key(walk: Walk, controller: Mapping[str, Any]) -> str:
-    return json.dumps([_code(), dataclasses.asdict(walk), dict(controller)], sort_keys=True)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossing:
     """How one walk went, and where a foot stood on the bar."""
@@ -170,18 +151,8 @@ def _first_offset(trace: Sequence[Mapping[str, Any]], bar: float, sole: tuple[fl
 
 
 def read_walks(file: Path) -> dict[str, Crossing]:
-    """Return the walks that a file holds, by their keys; lines that an interruption cut off are left out."""
-    found: dict[str, Crossing] = {}
-    names = [field.name for field in dataclasses.fields(WalkResult)]
-    with contextlib.suppress(FileNotFoundError):
-        for line in file.read_text(encoding="utf-8").splitlines():
-            with contextlib.suppress(ValueError, KeyError, TypeError):
-                entry = json.loads(line)
-                values: dict[str, Any] = {name: entry["result"][name] for name in names}
-                values = {k: math.nan if v is None else tuple(v) if k == "bars" else v for k, v in values.items()}
-                offset = math.nan if entry["offset"] is None else float(entry["offset"])
-                found[entry["key"]] = Crossing(result=WalkResult(**values), offset=offset)
-    return found
+    """Return the walks that a file holds, by their keys."""
+    return read_journal(file, Crossing)
 
 
 def walk_many(
@@ -189,58 +160,30 @@ def walk_many(
     *,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     file: Path | None = None,
-    processes: int = 1,
+    executor: Executor | None = None,
     progress: Callable[[float, str], None] | None = None,
 ) -> dict[Walk, Crossing]:
-    """Simulate walks, in the processes of a sweep, and keep each in a file as soon as it is finished.
+    """Simulate walks and keep each in a file as soon as it is finished.
 
     Args:
         walks: what to simulate, in this order.
         settings: feet -> further options of the robot that walks on them.
         file: where walks are kept and found again; None keeps none.
-        processes: how many at once; 1 simulates in this process, 0 takes all cores.
+        executor: where they are simulated; None: in this process.
         progress: called with the fraction done and a text.
 
     Returns:
         The result of every walk.
-
-    Raises:
-        PliantError: a negative number of processes.
     """
-    if processes < 0:
-        raise PliantError(f"processes is {processes}; must be >= 0", field="processes")
-    chosen = list(dict.fromkeys(walks))
-    changes = {walk: dict((settings or {}).get(walk.feet, {})) for walk in chosen}
-    kept = read_walks(file) if file is not None else {}
-    results = {walk: kept[key] for walk in chosen if (key := _key(walk, changes[walk])) in kept}
-    pending = [walk for walk in chosen if walk not in results]
-    if file is not None and file.exists() and not file.read_bytes().endswith(b"\n"):
-        # An interruption cut the last line off.
-        with file.open("a", encoding="utf-8") as out:
-            out.write("\n")
-    count = min(processes or os.cpu_count() or 1, max(1, len(pending)))
+    tasks = {walk: (walk, dict((settings or {}).get(walk.feet, {}))) for walk in walks}
 
-    def finish(walk: Walk, result: Crossing) -> None:
-        results[walk] = result
-        if file is not None:
-            values = dataclasses.asdict(result.result)
-            values = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
-            with file.open("a", encoding="utf-8") as out:
-                offset = None if math.isnan(result.offset) else result.offset
-                out.write(json.dumps({"key": _key(walk, changes[walk]), "offset": offset, "result": values}) + "\n")
+    def tell(done: int, count: int, walk: Walk) -> None:
         if progress is not None:
             bar = f"{1e3 * walk.height:g} mm" if walk.height else "flat"
-            progress(len(results) / len(chosen), f"{walk.robot}, {walk.feet} feet, {bar}, seed {walk.seed}")
+            progress(done / count, f"{walk.robot}, {walk.feet} feet, {bar}, seed {walk.seed}")
 
-    from pliant.sweep import run_tasks
-
-    run_tasks(
-        _run,
-        [(walk, changes[walk]) for walk in pending],
-        lambda task, result: finish(task[0], result),
-        processes=count,
-    )
-    return results
+    with Journal(file, Crossing) if file is not None else contextlib.nullcontext() as journal:
+        return map_tasks(_run, tasks, code=CODE, journal=journal, executor=executor, progress=tell)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -229,10 +228,31 @@ def identify(robot: Statics, measurements: Sequence[Measurement], parameters: Se
     )
 
 
-def _chunks(count: int, workers: int | None) -> list[range]:
+def _share(work: Callable[[range], None], count: int, workers: int | None) -> None:
+    """Call ``work`` in threads, each with its part of ``count`` rows."""
+    from pliant.base.executor import Executor, run_tasks  # here, as `import pliant.rods` has no use for it
+
     workers = max(1, min(count, workers or os.cpu_count() or 1))
     edges = np.linspace(0, count, workers + 1).astype(int)
-    return [range(a, b) for a, b in pairwise(edges) if b > a]
+    parts = [(range(a, b),) for a, b in pairwise(edges) if b > a]
+    run_tasks(work, parts, lambda *_: None, executor=Executor(threads=workers))
+
+
+def _told(progress: Callable[[int, int], None] | None, count: int) -> Callable[[int], None]:
+    """Return a function that threads call with the number of rows they have done; it ends them after Ctrl-C."""
+    from pliant.base.executor import is_interrupted
+
+    lock, done = threading.Lock(), [0]
+
+    def tell(number: int) -> None:
+        if is_interrupted():
+            raise KeyboardInterrupt
+        if progress is not None:
+            with lock:
+                done[0] += number
+                progress(done[0], count)
+
+    return tell
 
 
 def _loop_solutions(robot: Statics, before: Solution, tasks: kernels.Tasks, task: Task) -> list[Solution]:
@@ -293,13 +313,7 @@ def solve_batch(
         return Task(inverse, qs[k], xs[k], mask, loads[k], False, tolerance)
 
     least = robot._steps(None, None)
-    lock, done = threading.Lock(), [0]
-
-    def tell(number: int) -> None:
-        if progress is not None:
-            with lock:
-                done[0] += number
-                progress(done[0], count)
+    tell = _told(progress, count)
 
     def work(rows_of: range) -> None:
         mine, before, at = robot.fork(), None, rows_of.start
@@ -324,9 +338,7 @@ def solve_batch(
                 at += 1
                 tell(1)
 
-    parts = _chunks(count, workers)
-    with ThreadPoolExecutor(len(parts) or 1, thread_name_prefix="rods-batch") as pool:
-        list(pool.map(work, parts))
+    _share(work, count, workers)
     return out
 
 
@@ -432,13 +444,7 @@ def workspace(
     # Where a freedom is not controlled the whole pose is not known, and neither is the reach.
     mask = robot._controlled(None)
     reach = Reach(robot.description) if mask[: len(robot.description.freedoms)].all() else None
-    lock, done = threading.Lock(), [0]
-
-    def tell() -> None:
-        if progress is not None:
-            with lock:
-                done[0] += 1
-                progress(done[0], count)
+    tell = _told(progress, count)
 
     def target(cell: int) -> Array:
         return _moved(middle, {name: values[name][k] for name, k in zip(values, np.unravel_index(cell, shape))})
@@ -450,7 +456,7 @@ def workspace(
             within.append(cell)
         else:
             state[cell], missing[cell] = OUT_OF_REACH, short[1]
-            tell()
+            tell(1)
     home = robot.home()
     grid = np.array(np.unravel_index(within, shape)).T if within else np.zeros((0, len(shape)), dtype=int)
 
@@ -467,7 +473,7 @@ def workspace(
                 index[cell], stiff[cell] = s.morse_index, s.smallest_stiffness
                 serial[cell] = s.singular_values().get("serial", np.nan)
             except PliantError:
-                tell()
+                tell(1)
                 continue
             q[cell] = s.q
             inside = all(limit is None or limit[0] - 1e-9 <= v <= limit[1] + 1e-9 for v, limit in zip(s.q, limits))
@@ -477,11 +483,9 @@ def workspace(
             starts.append(s)
             if len(solved) > 2 * shape[-1]:  # the last two rows are near enough
                 del solved[: shape[-1] // 2 + 1], starts[: shape[-1] // 2 + 1]
-            tell()
+            tell(1)
 
-    parts = _chunks(len(within), workers) if within else []
-    with ThreadPoolExecutor(len(parts) or 1, thread_name_prefix="rods-workspace") as pool:
-        list(pool.map(work, parts))
+    _share(work, len(within), workers)
     return Workspace(
         axes=values,
         state=state.reshape(shape),

@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from pliant.base.errors import PliantError
-from pliant.cli.options import Debug, Json
+from pliant.cli.options import Debug, Json, Workers, check_workers
 from pliant.cli.output import emit, make_console
 from pliant.cli.progress import Bar
 from pliant.rods.commands.inputs import Robot
@@ -32,7 +32,7 @@ def batch(
     *,
     q: Annotated[bool, Parameter(negative=(), help="The table has joint values.")] = False,
     accuracy: Annotated[str, Parameter(help="accurate (1e-6 m) or fast (1e-5 m).")] = "accurate",
-    workers: Annotated[int | None, Parameter(help="Threads; default one per core.")] = None,
+    workers: Workers = None,
     output: Annotated[
         Path | None, Parameter(help="Write joint values, pose, index and residual per row (.csv).")
     ] = None,
@@ -49,8 +49,7 @@ def batch(
     statics = load_robot(robot, accuracy=accuracy)
     size = 3 if statics.planar else 6
     width = statics.actuator_count if q else size
-    if workers is not None and workers < 1:
-        raise PliantError(f"--workers is {workers}; must be >= 1", field="workers")
+    check_workers(workers)
     joint_names = joint_columns(statics.actuator_count)
     pose_names, wrench_names = plate_columns(statics.planar)
     rows = read_table(table, (width, width + size), [*(joint_names if q else pose_names), *wrench_names])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from pliant.base.errors import PliantError
-from pliant.cli.options import Debug, Json
+from pliant.cli.options import Debug, Json, Workers, check_workers
 from pliant.cli.output import emit, make_console, print_table
 from pliant.cli.progress import Bar
 from pliant.rods.commands.inputs import POSE, WRENCH, Robot, numbers
@@ -39,7 +39,7 @@ def workspace(
     ] = None,
     wrench: Annotated[str | None, Parameter(help=WRENCH, allow_leading_hyphen=True)] = None,
     accuracy: Annotated[str, Parameter(help="accurate (1e-6 m) or fast (1e-5 m).")] = "accurate",
-    workers: Annotated[int | None, Parameter(help="Threads; default one per core.")] = None,
+    workers: Workers = None,
     figure: Annotated[Path | None, Parameter(help="Draw the map of one or two axes (.png, .svg, .pdf).")] = None,
     output: Annotated[Path | None, Parameter(help="Write a row per cell (.csv).")] = None,
     json: Json = False,
@@ -64,8 +64,7 @@ def workspace(
     cells = int(np.prod([len(v) for v in axes.values()]))
     if cells > MAX_CELLS:
         raise PliantError(f"the grid has {cells} cells; must be at most {MAX_CELLS}", field="axis")
-    if workers is not None and workers < 1:
-        raise PliantError(f"--workers is {workers}; must be >= 1", field="workers")
+    check_workers(workers)
     middle = None if pose is None else statics.pose_from_numbers(numbers(pose, "--pose", (3,) if planar else (3, 6)))
     load = None if wrench is None else numbers(wrench, "--wrench", (3,) if planar else (6,))
     with Bar(make_console(quiet=True), statics.name, "cells", shown=not json) as bar:

@@ -1,0 +1,290 @@
+"""Simulate a chunk of a sweep: simulations that share a compiled model run as one `mujoco.batch.Batch`.
+
+There is no Python code in the step. Actuator parameters may vary within a chunk; each value of another parameter (mass,
+option) needs its own compiled model. A chunk runs in any process, or on another machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.base.errors import PliantError, nearest
+from pliant.sweep.backends import CPU, find_backend
+from pliant.sweep.plan import SweepPlan
+
+if TYPE_CHECKING:
+    import mujoco
+
+    from pliant.engine.measures import Measures
+    from pliant.model.robot import Robot
+
+__all__ = ["METRICS", "run_chunk"]
+
+MOST_STEPS = 10_000_000
+"""Maximum number of steps of one simulation."""
+MOST_VALUES = 1_000_000_000
+"""Maximum number of joint positions that a chunk stores during its run, 4 bytes each."""
+
+METRICS = {
+    "final": "joint position at the end [rad]",
+    "min": "smallest joint position [rad]",
+    "max": "largest joint position [rad]",
+    "rms_error": "root mean square of reference 1 minus position, in modes whose reference 1 is an angle [rad]",
+    "final_error": "reference 1 minus position at the end, likewise [rad]",
+    "peak_torque": "largest magnitude of the actuator's torque on the link [N m]",
+    "peak_velocity": "largest magnitude of the joint velocity [rad/s]",
+    "settling_time": "time after which the position stays within 2 % of its range of the final one [s]",
+}
+"""Metrics that a sweep reports for each compliant joint: name -> description with unit."""
+
+
+def load_robot(plan: SweepPlan) -> Robot:
+    """Return the robot of a plan with the settings that all simulations share."""
+    from pliant.base.plugins import import_user_module
+    from pliant.robots.loading import load_with_settings
+
+    for name in plan.imports:
+        import_user_module(name)
+    return load_with_settings(plan.source, plan.settings, timestep=plan.timestep, package_paths=plan.package_paths)
+
+
+def run_chunk(plan: SweepPlan, first: int, points: Sequence[Mapping[str, Any]], nthread: int = 0) -> list[list[Any]]:
+    """Simulate consecutive points of a plan.
+
+    Returns:
+        One row per point: index, parameters, metrics, diverged.
+    """
+    robot = load_robot(plan)
+    variants = []
+    for point in points:
+        variant = robot.copy()
+        variant.update(point)
+        variants.append(variant)
+    shape_of: dict[Any, list[int]] = {}
+    for i, variant in enumerate(variants):
+        # What must agree inside a batch: law, number of states and of references, and all that is not an actuator's.
+        actuators = tuple(
+            (joint, a.law.name, a.states(variant.timestep), a.commands) for joint, a in variant.actuators.items()
+        )
+        rest = tuple(sorted((p, str(v)) for p, v in points[i].items() if not is_actuator_path(robot, p)))
+        shape_of.setdefault((actuators, rest), []).append(i)
+    rows: list[list[Any]] = [[] for _ in points]
+    by_layout: dict[Any, list[list[int]]] = {}
+    for key, members in shape_of.items():
+        by_layout.setdefault((key[0], variants[members[0]].timestep), []).append(members)
+    for layouts in by_layout.values():
+        members = [i for group in layouts for i in group]
+        if plan.device != CPU:
+            values = _simulate_on_device(plan, [variants[i] for i in members], [points[i] for i in members])
+        else:
+            values = _simulate(plan, [variants[i] for i in members], layouts, variants, nthread)
+        for i, row in zip(members, values, strict=True):
+            rows[i] = [first + i, *(points[i].values()), *row]
+    return rows
+
+
+def is_actuator_path(robot: Robot, path: str) -> bool:
+    """Return whether a path names a parameter of actuators and of nothing else."""
+    kinds = {kind for kind, _, _ in robot._resolve(path)}
+    return kinds == {"actuator"}
+
+
+def _simulate(
+    plan: SweepPlan, variants: Sequence[Any], layouts: Sequence[Sequence[int]], every: Sequence[Any], nthread: int
+) -> list[list[Any]]:
+    """Simulate variants whose actuators have equal states on the cores."""
+    first = variants[0]
+    steps = step_count(plan, first.timestep)
+    _check_memory(len(variants), len(first.actuators), steps)
+    batch, model = _make_batch(variants, layouts, every, nthread)
+    table = _command_rows(plan, first, model, steps, first.timestep)
+    found, fine = _run_measured(batch, model, list(first.actuators), table, steps)
+    return _rows(found, first, first.timestep, fine)
+
+
+def _check_memory(simulations: int, joints: int, steps: int) -> None:
+    kept = steps * simulations * joints
+    if kept > MOST_VALUES:
+        fits = max(1, MOST_VALUES // (steps * joints))
+        raise PliantError(
+            f"a chunk of {simulations} simulations of {steps} steps would keep {kept:.2g} positions, more than "
+            f"{MOST_VALUES:.0e}; use a chunk of {fits} or fewer, or a shorter duration",
+            field="chunk",
+        )
+
+
+def _make_batch(
+    variants: Sequence[Any], layouts: Sequence[Sequence[int]], every: Sequence[Any], nthread: int
+) -> tuple[Any, mujoco.MjModel]:
+    """Return a batch at rest, with a model for each layout, and the first of the models."""
+    import mujoco
+
+    from pliant.engine import make_batch, put_at_rest, set_actuators
+
+    first = variants[0]
+    models = [every[group[0]].compile() for group in layouts]
+    batch = make_batch(first, len(variants), nthread=nthread, model=models[0])
+    if len(models) > 1:
+        batch.set_models([model for model, group in zip(models, layouts, strict=True) for _ in group])
+        for model, group in zip(models, layouts, strict=True):
+            if any(every[i].actuators != every[group[0]].actuators for i in group):
+                raise PliantError(
+                    "a sweep varies actuators and other parameters at once in one chunk of several models; this "
+                    "should have been split"
+                )
+            model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+    elif len(variants) > 1:
+        for joint in first.actuators:
+            set_actuators(batch, joint, [v.actuators[joint] for v in variants], first.timestep)
+    batch.model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+    put_at_rest(batch, variants, [model for model, group in zip(models, layouts, strict=True) for _ in group])
+    return batch, models[0]
+
+
+def _run_measured(
+    batch: Any,
+    model: mujoco.MjModel,
+    joints: Sequence[str],
+    commands: Sequence[Sequence[tuple[int, float]]],
+    steps: int,
+) -> tuple[Measures, np.ndarray]:
+    """Run a batch; return the results of its joints and which simulations did not diverge."""
+    from pliant.engine.measures import Measures
+
+    qpos, qvel, ctrl = batch.bind("qpos"), batch.bind("qvel"), batch.bind("ctrl")
+    force = batch.bind("actuator_force")
+    ids = np.array([model.actuator(j).id for j in joints], dtype=int)
+    joint_ids = [model.actuator(j).trnid[0] for j in joints]
+    adr = model.jnt_qposadr[joint_ids]
+    dof = model.jnt_dofadr[joint_ids]
+    out = model.actuator_outadr[ids]
+    references = model.actuator_ctrladr[ids]
+    n = len(qpos)
+    low = np.full((n, len(joints)), np.inf)
+    high = -low
+    square = np.zeros_like(low)
+    torque = np.zeros_like(low)
+    speed = np.zeros_like(low)
+    trace = np.empty((steps, n, len(joints)), dtype=np.float32)
+    for k in range(steps):
+        for column, value in commands[k]:
+            ctrl[:, column] = value
+        batch.step()
+        q = qpos[:, adr]
+        np.minimum(low, q, out=low)
+        np.maximum(high, q, out=high)
+        square += (ctrl[:, references] - q) ** 2
+        np.maximum(torque, np.abs(force[:, out]), out=torque)
+        np.maximum(speed, np.abs(qvel[:, dof]), out=speed)
+        trace[k] = q
+    final, reference = qpos[:, adr].copy(), ctrl[:, references]
+    fine = np.asarray(np.isfinite(final).all(axis=1) & np.isfinite(qvel).all(axis=1))
+    return Measures(final, low, high, square, torque, speed, reference, trace), fine
+
+
+def _rows(found: Measures, robot: Robot, dt: float, fine: np.ndarray) -> list[list[Any]]:
+    """Return the metrics of each simulation and whether it diverged."""
+    joints = list(robot.actuators)
+    angle = np.array([robot.actuators[j].mode in (1, 3, 6) for j in joints])
+    steps, n = len(found.trace), len(found.final)
+    error = np.where(angle, found.reference - found.final, np.nan)
+    rms = np.where(angle, np.sqrt(found.square / steps), np.nan)
+    band = 0.02 * np.maximum(found.high - found.low, 1e-12)
+    outside = np.abs(found.trace - found.final.astype(np.float32)) > band
+    last = steps - np.argmax(outside[::-1], axis=0)
+    settling = np.where(outside.any(axis=0), last, 0) * dt
+    metrics = (found.final, found.low, found.high, rms, error, found.torque, found.speed, settling)
+    columns = dict(zip(METRICS, metrics, strict=True))
+    rows = []
+    for i in range(n):
+        values: list[Any] = [float(columns[m][i, j]) for j in range(len(joints)) for m in METRICS]
+        rows.append([*values, not bool(fine[i])])
+    return rows
+
+
+def _simulate_on_device(
+    plan: SweepPlan, variants: Sequence[Any], points: Sequence[Mapping[str, Any]]
+) -> list[list[Any]]:
+    """Simulate variants whose actuators have equal states on a device of a back end."""
+    backend = find_backend(plan.device)
+    first = variants[0]
+    dt = first.timestep
+    steps = step_count(plan, dt)
+    batch = backend.make_batch(first, len(variants), plan.device)
+    rest = [p for p in points[0] if not is_actuator_path(first, p)]
+    alone = [p for p in rest if any(q[p] != points[0][p] for q in points) and not batch.can_differ(p)]
+    if alone:  # what only a model can hold: a batch for each of its values
+        groups: dict[Any, list[int]] = {}
+        for i, point in enumerate(points):
+            groups.setdefault(tuple(str(point[p]) for p in alone), []).append(i)
+        rows: list[list[Any]] = [[] for _ in points]
+        for members in groups.values():
+            done = _simulate_on_device(plan, [variants[i] for i in members], [points[i] for i in members])
+            for i, row in zip(members, done, strict=True):
+                rows[i] = row
+        return rows
+    for joint in batch.joints:
+        batch.put_actuators(joint, [v.actuators[joint] for v in variants])
+    shared = [p for p in rest if batch.can_differ(p)]
+    batch.set_parameters({p: [point[p] for point in points] for p in shared})
+    batch.reset()
+    table = _command_rows(plan, first, batch.model, steps, dt)
+    found = backend.run_measured(batch, list(first.actuators), table, steps)
+    fine = np.asarray(np.isfinite(found.final).all(axis=1) & np.isfinite(batch.read("state/qvel")).all(axis=1))
+    return _rows(found, first, dt, fine)
+
+
+def step_count(plan: SweepPlan, dt: float) -> int:
+    """Return the number of steps of a simulation, or raise a `PliantError` if there are too many."""
+    if plan.duration / dt > MOST_STEPS:
+        raise PliantError(
+            f"{plan.duration:g} s are {plan.duration / dt:.3g} steps of {dt:g} s; must be at most {MOST_STEPS}",
+            field="duration",
+        )
+    return max(1, round(plan.duration / dt))
+
+
+def _command_rows(
+    plan: SweepPlan, robot: Robot, model: mujoco.MjModel, steps: int, dt: float
+) -> list[list[tuple[int, float]]]:
+    """Return, for each step, the controls that change in it."""
+    from pliant.laws import COMMAND_NAMES
+    from pliant.simulation.commands import read_commands
+
+    columns: dict[str, int] = {}
+    for joint, actuator in robot.actuators.items():
+        names = COMMAND_NAMES[actuator.mode][: actuator.commands]
+        first = model.actuator_ctrladr[model.actuator(joint).id]
+        for offset, name in enumerate(names):
+            columns[f"{joint}/{name}"] = int(first) + offset
+    rows: list[list[tuple[int, float]]] = [[] for _ in range(steps)]
+
+    def column(name: str, file: str | None = None) -> int:
+        if name not in columns:
+            raise PliantError(f"no command {name!r}; {nearest(name, columns)}", file=file, field=name)
+        return columns[name]
+
+    for name, value in plan.commands.items():
+        try:
+            rows[0].append((column(name), float(value)))
+        except (TypeError, ValueError):
+            raise PliantError(f"command {name!r} is {value!r}; must be a number", field=name) from None
+    if plan.command_file is not None:
+        table = read_commands(plan.command_file)
+        grid = np.arange(steps) * dt
+        for name, values in table.columns.items():
+            c = column(name, plan.command_file)
+            known = ~np.isnan(values)
+            if table.interpolation == "linear":
+                for k in np.flatnonzero(grid >= table.time[known][0]):
+                    rows[k].append((c, float(np.interp(grid[k], table.time[known], values[known]))))
+            else:
+                for t, value in zip(table.time[known], values[known], strict=True):
+                    k = math.ceil(t / dt - 1e-9)
+                    if k < steps:
+                        rows[k].append((c, float(value)))
+    return rows

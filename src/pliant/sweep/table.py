@@ -1,0 +1,144 @@
+"""Result of a sweep, in memory and in a folder."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from pliant.base.errors import PliantError, nearest
+from pliant.sweep.journal import FolderLock, GrowingFile
+from pliant.sweep.plan import SweepPlan
+
+__all__ = ["ResultFolder", "SweepResult"]
+
+
+@dataclass(frozen=True, slots=True)
+class SweepResult:
+    """Result table of a sweep."""
+
+    columns: tuple[str, ...]
+    """Column names: ``index``, the varied paths, ``<joint>/<metric>``, ``diverged``."""
+    rows: list[list[Any]]
+    """One row per simulation, in the order of the index."""
+    wall: float
+    """Wall time of this call [s]."""
+    done_before: int
+    """Number of simulations that an earlier call had completed."""
+    interrupted: bool = False
+    """Whether Ctrl-C ended the sweep before all simulations were complete."""
+
+    def column(self, name: str) -> np.ndarray:
+        """Return one column as an array.
+
+        Raises:
+            PliantError: there is no column of that name.
+        """
+        if name not in self.columns:
+            raise PliantError(f"no column {name!r}; {nearest(name, self.columns)}", field=name)
+        i = self.columns.index(name)
+        return np.array([row[i] for row in self.rows])
+
+
+class ResultFolder:
+    """The folder of a sweep: the plan, and a table that only grows. One sweep at a time holds it.
+
+    Args:
+        folder: created if it does not exist.
+        plan: the sweep; a folder with the result of another one is refused.
+        columns: of the table.
+
+    Raises:
+        PliantError: the folder cannot be written, or contains another sweep, or is in use.
+    """
+
+    def __init__(self, folder: str | Path, plan: SweepPlan, columns: Sequence[str]) -> None:
+        self._folder = Path(folder)
+        self._columns = list(columns)
+        self._table = GrowingFile(self._folder / "results.csv", kind="table", content="simulations")
+        self._lock: FolderLock | None = None
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._lock = FolderLock(self._folder, "sweep")
+            self._keep(plan)
+            self.rows = self._read()
+            """Rows of the table by index."""
+            self._table.count = len(self.rows)
+        except OSError as error:
+            self.__exit__()
+            raise PliantError(f"the output folder cannot be written: {error.strerror}", file=self._folder) from None
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._lock is not None:
+            self._lock.release()
+
+    def _keep(self, plan: SweepPlan) -> None:
+        settings = self._folder / "plan.json"
+        if not settings.exists():
+            settings.write_text(json.dumps({"digest": plan.digest(), "plan": plan.as_dict()}, indent=2, default=str))
+        elif _digest_of(settings) != plan.digest():
+            raise PliantError(
+                "the folder holds the result of another sweep (or the robot's file or the code of pliant has changed "
+                "since); name another folder, or delete it",
+                file=settings,
+            )
+
+    def _read(self) -> dict[int, list[Any]]:
+        path = self._table.path
+        text = self._table.read()
+        if not text:
+            with path.open("w", newline="") as file:
+                csv.writer(file).writerow(self._columns)
+            return {}
+        header, *lines = csv.reader(text.splitlines())
+        if header != self._columns:
+            raise PliantError("the header is not that of this sweep; name another folder", file=path, line=1)
+        rows: dict[int, list[Any]] = {}
+        for line, cells in enumerate(lines, start=2):
+            if len(cells) != len(self._columns):
+                raise PliantError(f"{len(cells)} cells, the header has {len(self._columns)}", file=path, line=line)
+            if not cells[0].isdecimal():
+                raise PliantError(f"the index is {cells[0]!r}; must be a whole number", file=path, line=line)
+            rows[int(cells[0])] = [int(cells[0]), *(_cell(c) for c in cells[1:])]
+        return rows
+
+    def append(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Add finished rows and push them to the disk.
+
+        Raises:
+            PliantError: the table cannot be written; the message says how many simulations it holds.
+        """
+        text = io.StringIO(newline="")
+        csv.writer(text).writerows([[repr(c) if isinstance(c, float) else c for c in row] for row in rows])
+        self._table.append(text.getvalue(), len(rows))
+
+
+def _digest_of(settings: Path) -> str | None:
+    try:
+        found = json.loads(settings.read_text())
+    except (ValueError, UnicodeDecodeError):
+        found = None
+    if not isinstance(found, dict):
+        raise PliantError("this is not the plan of a sweep; name another folder, or delete the file", file=settings)
+    return found.get("digest")
+
+
+def _cell(text: str) -> Any:
+    if text in ("True", "False"):
+        return text == "True"
+    try:
+        return float(text)
+    except ValueError:
+        return text

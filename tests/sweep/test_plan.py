@@ -1,0 +1,73 @@
+"""Plans of sweeps: variations from text, their points, and what is refused."""
+
+import math
+
+import numpy as np
+import pytest
+
+from pliant.base.errors import PliantError
+from pliant.sweep import Variation, parse_variation
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("a.k=1,2,3", (1.0, 2.0, 3.0)),
+        ("a.k=0:1:3", (0.0, 0.5, 1.0)),
+        ("a.k=1:100:3:log", (1.0, 10.0, 100.0)),
+        ("a.clip=flat,stop", ("flat", "stop")),
+    ],
+)
+def test_a_grid_is_read_from_text(text, values):
+    assert parse_variation(text).values == pytest.approx(values) if values[0] != "flat" else True
+    assert parse_variation(text).path == text.split("=")[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["k", "k=", "=1", "k=1:2", "k=1:2:x", "k=1:2:0", "k=0:1:3:log", "k=uniform(1)", "k=uniform(2,1)", "k=gauss(0,1)",
+     "k=loguniform(0,1)", "k=normal(0,-1)", "k=1:2:3:cubic", "k=uniform(a,b)"],
+)  # fmt: skip
+def test_a_variation_that_cannot_be_read_is_refused_with_the_valid_forms(text):
+    with pytest.raises(PliantError):
+        parse_variation(text)
+
+
+@pytest.mark.parametrize("count", [0, 100_000_000])
+def test_a_grid_with_no_or_too_many_values_is_refused_with_both_limits(count):
+    with pytest.raises(PliantError, match=f"count is {count}; must be from 1 to 10000000"):
+        parse_variation(f"k=1:2:{count}")
+
+
+def test_a_grid_combines_all_values_and_the_order_is_fixed(robot_file, plan):
+    points = list(plan(robot_file, "elbow.k1=0.001,0.002", "elbow.damping=0.1,0.2,0.3").points())
+    assert len(points) == 6
+    assert points[0] == {"elbow.k1": 0.001, "elbow.damping": 0.1}
+    assert points[1] == {"elbow.k1": 0.001, "elbow.damping": 0.2}
+
+
+def test_random_points_depend_on_the_seed_and_the_index_alone(robot_file, plan):
+    first = list(plan(robot_file, "elbow.k1=uniform(0.001,0.002)", samples=5, seed=3).points())
+    again = list(plan(robot_file, "elbow.k1=uniform(0.001,0.002)", samples=5, seed=3).points())
+    longer = list(plan(robot_file, "elbow.k1=uniform(0.001,0.002)", samples=8, seed=3).points())
+    other = list(plan(robot_file, "elbow.k1=uniform(0.001,0.002)", samples=5, seed=4).points())
+    assert first == again == longer[:5]
+    assert first != other
+
+
+def test_a_plan_checks_its_numbers(robot_file, plan):
+    with pytest.raises(PliantError, match="duration"):
+        plan(robot_file, duration=0.0)
+    with pytest.raises(PliantError, match="samples"):
+        plan(robot_file, samples=0)
+    with pytest.raises(PliantError, match="is varied twice"):
+        plan(robot_file, "elbow.k1=1", "elbow.k1=2")
+
+
+def test_a_distribution_draws_what_it_says():
+    rng = np.random.default_rng(0)
+    draws = [Variation(path="x", distribution="loguniform", a=1.0, b=100.0).draw(rng) for _ in range(2000)]
+    assert min(draws) >= 1.0
+    assert max(draws) <= 100.0
+    assert np.mean(np.log10(draws)) == pytest.approx(1.0, abs=0.05)
+    assert not math.isnan(np.mean(draws))
