@@ -9,8 +9,9 @@ import pytest
 import pliant
 from pliant.base.errors import DeviceError
 from pliant.base.options import check_unit
-from pliant.devices import Board, CompliantJoint, Device, Sample, WorldDevice, make_devices
+from pliant.devices import Board, CompliantJoint, Device, DeviceBase, Sample, SensorDevice, WorldDevice, make_devices
 from pliant.devices.kinds import device_kinds
+from pliant.devices.signatures import JOINT, registered_signatures
 from pliant.engine import MujocoEngine
 from pliant.feet.device.press import PressDevice
 from pliant.feet.model.sole import Sole
@@ -96,6 +97,26 @@ def made(request):
 
 def test_it_has_the_members_of_a_device(made):
     assert isinstance(made[0], Device)
+
+
+def test_its_class_names_its_signatures_or_says_that_there_are_none(made):
+    device = made[0]
+    declaring = next(kind for kind in type(device).__mro__ if "signatures" in vars(kind))
+    assert declaring not in (DeviceBase, SensorDevice)
+    assert all(isinstance(name, str) and name for name in device.signatures)
+    known = registered_signatures()
+    for signature in known.keys() & set(device.signatures):
+        assert known[signature].of(device)
+        assert known[signature].live(device)
+        assert not known[signature].missing(device.samples)
+        assert all(key in device.metadata for key in known[signature].metadata)
+
+
+def test_a_joint_has_what_the_signature_of_a_joint_promises(made):
+    if JOINT.live(made[0]):
+        assert made[0].joint
+        assert made[0].mode.name.lower() in made[0].commands
+        assert made[0].actuator.mode is made[0].mode
 
 
 def test_its_samples_are_those_of_its_field_table(made):

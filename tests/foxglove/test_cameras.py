@@ -20,6 +20,7 @@ def eye(**more):
     samples = {"image": FieldInfo((3, 4, 3), dtype="uint8"), "depth": FieldInfo((3, 4), dtype="float32")}
     lens = CameraModel(width=4, height=3, fx=6.0, fy=7.0, cx=2.0, cy=1.5, k1=-0.2)
     facts = {"name": "eye", "samples": samples, "camera": lens, "frame": "eye_frame", "commands": {}, "mount": None}
+    facts["signatures"] = ("camera",)
     return SimpleNamespace(**{**facts, **more})
 
 

@@ -461,7 +461,7 @@ def ros2(frames: int, chance: random.Random) -> int:
         node = world.bridge.node
         heard: list[Any] = []
         node.subscribe("/fuzz", "std_msgs/Float64MultiArray", heard.append)
-        address = ("127.0.0.1", node.participant._port)
+        address = ("127.0.0.1", node.participant.sockets.port)
         corpus: list[bytes] = []
 
         class Peer(RtpsParticipant):
@@ -512,7 +512,7 @@ def ros2(frames: int, chance: random.Random) -> int:
                 def read(waiting: bytearray = waiting) -> bool:
                     if node.participant._stopping:
                         raise Stuck("the participant has stopped")
-                    fcntl.ioctl(node.participant._sockets[0], termios.FIONREAD, waiting)
+                    fcntl.ioctl(node.participant.sockets.data, termios.FIONREAD, waiting)
                     return waiting == bytearray(4)
 
                 until(read, "the datagrams are read")

@@ -348,7 +348,14 @@ def test_a_topic_at_the_root_of_the_graph_can_be_awaited():
 
 
 def recorded(device):
-    return RecordedDevice(device.name, device.period_ns, device.sample_period_ns, device.samples, joints=device.joints)
+    return RecordedDevice(
+        device.name,
+        device.period_ns,
+        device.sample_period_ns,
+        device.samples,
+        joints=device.joints,
+        signatures=device.signatures,
+    )
 
 
 def test_a_recording_is_published_as_the_live_robot_was(world):

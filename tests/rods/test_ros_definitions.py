@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from rosbags.typesys import Stores, get_typestore
 
 from pliant.base.errors import WireError
-from pliant.rods.ros_definitions import CPR_SERVICES, CPR_TEXTS, CPR_TEXTS_2
+from pliant.rods.ros_definitions import SERVICES, TEXTS, TEXTS_2
 from pliant.ros.wire import Codec, registry
 
-KNOWN = [name for name in {**CPR_TEXTS, **CPR_TEXTS_2} if name.split("/")[0] in ("geometry_msgs", "visualization_msgs")]
+KNOWN = [name for name in {**TEXTS, **TEXTS_2} if name.split("/")[0] in ("geometry_msgs", "visualization_msgs")]
 WRENCH = {"force": {"x": 1.0, "y": -2.0, "z": 0.5}, "torque": {"x": 0.1, "y": 0.2, "z": -0.3}}
 
 
@@ -92,6 +92,6 @@ def test_commands_come_back_as_they_went(version, joints):
 @given(data=st.binary(max_size=200))
 def test_any_bytes_give_a_message_or_a_wire_error(version, data):
     codec = Codec(version)
-    for name in (*CPR_TEXTS, *(registry(version).service(s).request for s in CPR_SERVICES)):
+    for name in (*TEXTS, *(registry(version).service(s).request for s in SERVICES)):
         with contextlib.suppress(WireError):
             assert isinstance(codec.decode(name, data), dict)

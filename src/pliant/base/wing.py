@@ -116,8 +116,12 @@ class Wing:
     """Panels that a viewer shows for a robot that has what they need: see the viewer's own protocol."""
     drawings: tuple[str, ...] = ()
     """Shapes that films and pages draw beside MuJoCo's: `pliant.recording.drawing.Drawing`."""
-    messages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Modules, by the name of another wing, that add this wing's devices to its messages."""
+    messages: Mapping[str, str] = field(default_factory=dict)
+    """Modules with definitions of message types, by the wing of the wire, such as "ros": texts by type (TEXTS, and TEXTS_2
+    for ROS 2 only) and pairs of request and response by service (SERVICES)."""
+    interfaces: Mapping[str, str] = field(default_factory=dict)
+    """Functions that serve this wing's devices on bridges of other wings, by "BRIDGE/SIGNATURE":
+    `pliant.simulation.interfaces`."""
     detectors: Mapping[str, str] = field(default_factory=dict)
     """Detectors in camera images by what they detect, such as "tags"."""
     batches: tuple[str, ...] = ()
@@ -198,10 +202,7 @@ def _entries(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield (key, place) of a field of a wing."""
     if isinstance(value, Mapping):
         for key, place in value.items():
-            if isinstance(place, tuple):
-                yield from ((key, one) for one in place)
-            else:
-                yield key, place
+            yield key, place
     elif isinstance(value, str):
         if value:
             yield "", value
@@ -223,6 +224,7 @@ class Wings:
         "bridges",
         "robots",
         "blocks",
+        "interfaces",
         "detectors",
         "controllers",
         "lists",

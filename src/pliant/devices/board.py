@@ -46,6 +46,8 @@ class Board(DeviceBase):
         options: options of `DeviceBase`: period, sample_period, latency, command_latency, watchdog, noise, stamp.
     """
 
+    signatures = ("board", "joint_states")
+
     def __init__(
         self,
         actuators: Mapping[str, CompliantActuator],

@@ -51,6 +51,8 @@ class CameraDevice(SensorDevice):
         options: of `DeviceBase`.
     """
 
+    signatures = ("camera",)
+
     def __init__(self, description: Camera, robot: Robot, **options: Any) -> None:
         height, width = description.height, description.width
         fields: dict[str, FieldInfo] = {}

@@ -8,15 +8,18 @@ it. Without distortion nothing is looked up: the pinhole itself has the focal le
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from pliant.base.camera import CameraModel
 from pliant.base.conditions import Condition, VisionError
 from pliant.base.errors import DeviceError
+from pliant.devices.contract import SampleSource
 
-__all__ = ["Lens", "gaussian_blur"]
+__all__ = ["CameraSource", "Lens", "gaussian_blur"]
 
 MAX_SOURCE_SIDE = 8192
 """Most pixels along a side of the pinhole's picture; assumed, what graphics drivers hold."""
@@ -28,6 +31,15 @@ EDGE = 0.02
 """Relative difference of neighbouring depths that counts as an edge, across which depths are not mixed; assumed."""
 BLUR_REACH = 4.0
 """Radius of the blur's window in standard deviations: beyond it lies less than 1e-4 of the weight."""
+
+
+class CameraSource(SampleSource, Protocol):
+    """A source of images: a device with the signature "camera"."""
+
+    camera: CameraModel | None
+    """How points in its optical frame become pixels; None until it is attached."""
+    topics: Mapping[str, str]
+    """What it publishes, such as ``image`` or ``depth_info`` -> topic, below ``topic`` where it is not absolute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,6 +51,8 @@ class CompliantJoint(DeviceBase):
         options: options of `DeviceBase`: period, sample_period, latency, command_latency, watchdog, noise, stamp.
     """
 
+    signatures = ("joint",)
+
     def __init__(self, joint: str, actuator: CompliantActuator, *, name: str | None = None, **options: Any) -> None:
         lever = actuator.law.second_input == "lever"
         units = {field.name: field.unit_of(lever) for field in JOINT_FIELDS.values()}

@@ -29,6 +29,8 @@ class ForceTorqueDevice(SensorDevice):
         options: of `DeviceBase`.
     """
 
+    signatures = ("wrench",)
+
     def __init__(self, description: ForceTorque, robot: Robot, **options: Any) -> None:
         to_parent = description.measure_direction == "child_to_parent"
         who = "child on its parent" if to_parent else "parent on its child"

@@ -36,6 +36,8 @@ class ImuDevice(SensorDevice):
         options: of `DeviceBase`.
     """
 
+    signatures = ("imu",)
+
     def __init__(self, description: Imu, robot: Robot, **options: Any) -> None:
         fields = {key: info for key, info in _FIELDS.items() if key != "orientation" or description.orientation}
         noise = {

@@ -29,6 +29,8 @@ class LaserDevice(SensorDevice):
         options: of `DeviceBase`.
     """
 
+    signatures = ("laser",)
+
     def __init__(self, description: Laser, robot: Robot, **options: Any) -> None:
         fields = {
             "ranges": FieldInfo(
@@ -41,7 +43,6 @@ class LaserDevice(SensorDevice):
         angles = description.angles
         self._own = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(angles.size)])
         self.metadata = {
-            "kind": "laser",
             "min_angle": repr(description.min_angle),
             "max_angle": repr(description.max_angle),
             "min_range": repr(description.min_range),

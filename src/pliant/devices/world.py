@@ -87,6 +87,8 @@ class WorldDevice(DeviceBase):
         options: of `DeviceBase`; without ``sample_period`` it samples a hundred times a second.
     """
 
+    signatures = ("world",)
+
     def __init__(self, description: World, robot: Robot, **options: Any) -> None:
         n = description.objects
         samples = {
@@ -110,7 +112,6 @@ class WorldDevice(DeviceBase):
             samples=samples,
             **{"sample_period": sample_period(RATE, float(robot.spec.option.timestep)), **options},
         )
-        self.metadata = {"kind": "world"}
         self.description = description
         self.robot_name = robot.name
         self._made: dict[str, int] = {}

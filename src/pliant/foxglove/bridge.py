@@ -19,8 +19,9 @@ from pliant.base.listening import listening_address
 from pliant.base.ratelimit import RateLimit
 from pliant.base.threads import WorkerPool
 from pliant.devices.base import Command, Sample, SampleSource
+from pliant.devices.signatures import CAMERA
 from pliant.engine.base import MujocoState
-from pliant.foxglove.cameras import ENCODINGS, CameraTopics, is_camera
+from pliant.foxglove.cameras import ENCODINGS, CameraTopics
 from pliant.foxglove.commands import CommandTopics, answer_call, command_json, command_schema, service_actions
 from pliant.foxglove.layout import make_layout
 from pliant.foxglove.listener import Listener
@@ -30,6 +31,7 @@ from pliant.foxglove.sdk import load_sdk
 from pliant.recording.sample_message import MessageTypes, body_encoder, has_images, sample_topic
 from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
 from pliant.simulation.live_parameters import live_parameters
+from pliant.simulation.loop_cost import LoopCost
 from pliant.simulation.rate_timer import RateTimer
 from pliant.simulation.switching import SwitchInterval
 
@@ -106,8 +108,7 @@ class Foxglove(BridgeBase):
         self._stamp_ns = 0
         self._dropped = 0
         self._rejected = 0
-        self._loop_ns = 0
-        self._steps = 0
+        self._cost = LoopCost()
         self._fault = ""
         self._limit = RateLimit(burst=5, rate=2.0)
         self._began = 0.0
@@ -148,7 +149,7 @@ class Foxglove(BridgeBase):
         self._serve_scene(context, devices)
         types = MessageTypes()
         for name, device in devices.items():
-            if is_camera(device):
+            if CAMERA.of(device) and any(field in device.samples for field in ENCODINGS):
                 self._cameras[name] = CameraTopics(sdk, context, device)  # type: ignore[arg-type]
                 self._channels += self._cameras[name].channels
             elif not has_images(device):
@@ -267,8 +268,8 @@ class Foxglove(BridgeBase):
         """Send the clock and the poses of the bodies, at their rate."""
         began = time.perf_counter_ns()
         self._send_tick(stamp_ns)
-        self._steps += 1
-        self._loop_ns += time.perf_counter_ns() - began
+        self._cost.end_step()
+        self._cost.spent_ns += time.perf_counter_ns() - began
 
     def _send_tick(self, stamp_ns: int) -> None:
         if stamp_ns < self._stamp_ns:  # the simulation was reset
@@ -286,7 +287,7 @@ class Foxglove(BridgeBase):
         """Send a sample to those who listen."""
         began = time.perf_counter_ns()
         self._send_sample(sample)
-        self._loop_ns += time.perf_counter_ns() - began
+        self._cost.spent_ns += time.perf_counter_ns() - began
 
     def _send_sample(self, sample: Sample) -> None:
         served = self._served.get(sample.device)
@@ -333,7 +334,7 @@ class Foxglove(BridgeBase):
             "clients": len(self._listener.clients) if self._listener else 0,
             "dropped": self._dropped,
             "rejected": self._rejected,
-            "loop_us_per_step": self._loop_ns / max(1, self._steps) / 1e3,
+            **self._cost.health(),
             "last_error": self._fault,
         }
 

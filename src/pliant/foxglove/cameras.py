@@ -4,31 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from pliant.base.camera import CameraModel
 from pliant.base.errors import BridgeError
-from pliant.devices.base import Sample, SampleSource
+from pliant.devices.base import Sample
+from pliant.devices.camera_lens import CameraSource
 from pliant.recording.sample_message import sample_topic
 
-__all__ = ["ENCODINGS", "CameraSource", "CameraTopics", "is_camera"]
+__all__ = ["ENCODINGS", "CameraTopics"]
 
 ENCODINGS = {"image": ("rgb8", 3), "depth": ("32FC1", 4)}
 """Field of a sample -> encoding of foxglove.RawImage, bytes a pixel."""
-
-
-class CameraSource(SampleSource, Protocol):
-    """What gives images."""
-
-    camera: CameraModel | None
-    """How points in its optical frame become pixels; None until it is attached."""
-
-
-def is_camera(device: SampleSource) -> bool:
-    """Return whether a device samples images that can be sent."""
-    return any(field in device.samples and len(device.samples[field].shape) > 1 for field in ENCODINGS)
 
 
 class CameraTopics:

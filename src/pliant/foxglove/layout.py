@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pliant.devices.base import Command, FieldInfo, SampleSource
-from pliant.devices.compliant_joint import CompliantJoint
+from pliant.devices.signatures import JOINT
 from pliant.foxglove.commands import command_json
 from pliant.recording.sample_message import MessageTypes, has_images, sample_topic
 
@@ -108,7 +108,7 @@ def _plots(fl: Any, name: str, device: SampleSource) -> Any:
 
 def _publish(fl: Any, name: str, device: SampleSource) -> Any:
     accepted = [mode for mode in device.commands if mode in device.inbox.accepted]
-    mode = device.mode.name.lower() if isinstance(device, CompliantJoint) else accepted[0]
+    mode = device.mode.name.lower() if JOINT.live(device) else accepted[0]
     fields = device.commands[mode]
     zeros = {field: min(max(0.0, info.low), info.high) for field, info in fields.items()}
     values = {field: [zeros[field]] * info.size if info.shape else zeros[field] for field, info in fields.items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,8 +14,7 @@ __all__ = ["PANEL"]
 
 
 def _accepts(device: Device) -> bool:
-    module = sys.modules.get("pliant.franka.device.arm")
-    return module is not None and isinstance(device, module.FrankaArm)
+    return "franka_arm" in device.signatures
 
 
 def _make(gui: Any, device: Any, simulation: SimulationControl, say: Say, latest: Mapping[str, Sample]) -> Panel:

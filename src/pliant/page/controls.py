@@ -10,8 +10,7 @@ import numpy as np
 
 from pliant.base.errors import PliantError
 from pliant.devices.base import Device, FieldInfo, Sample
-from pliant.devices.board import Board
-from pliant.devices.compliant_joint import CompliantJoint
+from pliant.devices.signatures import BOARD, JOINT, JointDevice
 from pliant.page.ranges import MAX_SLIDERS, slider_range, step_of
 from pliant.simulation.bridge import SimulationControl
 
@@ -93,12 +92,12 @@ class DeviceControls:
         self._own_panel = own_panel
         self.panels: list[Panel] = []
         """Panels of devices with more than their field table says."""
-        joints = any(isinstance(device, CompliantJoint) for device in devices.values())
+        joints = any(JOINT.live(device) for device in devices.values())
         shown = [
             device
             for device in devices.values()
             # The board carries the same references as the joints.
-            if _offers(device) and not (joints and isinstance(device, Board))
+            if _offers(device) and not (joints and BOARD.of(device))
         ]
         for device in shown:
             with gui.add_folder(plain_name(device.name), expand_by_default=len(shown) <= OPEN_FOLDERS):
@@ -134,7 +133,7 @@ class DeviceControls:
             self._gui.add_markdown("It takes commands from its client only. Pull it with the pointer.")
         elif modes:
             self._add_modes(device, modes)
-        if "set_gains" in device.requests and isinstance(device, CompliantJoint) and device.mode.has_motors:
+        if "set_gains" in device.requests and JOINT.live(device) and device.mode.has_motors:
             self._add_gains(device)
         self._add_requests(device)
 
@@ -225,7 +224,7 @@ class DeviceControls:
         """Return the value that a device holds without a command; None where it is not known."""
         engine = self._simulation.engine
         ports = engine.ports()
-        if isinstance(device, CompliantJoint):
+        if JOINT.live(device):
             names = {"equilibrium_position": "equilibrium", "stiffness_preset": "preset", "link_command": "position"}
             port = f"{device.joint}/{names.get(name, name)}"
             value = float(engine.port(port)[0]) if port in ports else 0.0
@@ -233,7 +232,7 @@ class DeviceControls:
         sample = self._latest.get(device.name)
         return None if sample is None else sample.values.get(name)
 
-    def _add_gains(self, device: CompliantJoint) -> None:
+    def _add_gains(self, device: JointDevice) -> None:
         motors = [
             (number, pid)
             for number, pid in ((1, device.actuator.pid_1), (2, device.actuator.pid_2))

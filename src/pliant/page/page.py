@@ -19,7 +19,7 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import BridgeError
-from pliant.devices.base import Device, DeviceBase, Sample, SampleSource
+from pliant.devices.base import Device, Sample, SampleSource
 from pliant.engine.base import MujocoState
 from pliant.page.cameras import Cameras
 from pliant.page.contacts import find_contacts
@@ -168,7 +168,7 @@ class PageView(BridgeBase):
         self._copy()
         self._scene = Scene(server, model, self._pulled)
         server.look(*self._scene.camera(), max(0.005 * self._scene.size, 1e-4))
-        if any(isinstance(device, DeviceBase) and device.shows_contacts for device in devices.values()):
+        if any("contact_forces" in device.signatures for device in devices.values()):
             self._scene.show("contacts", True)
         with server.viser.atomic():
             self._build(server, devices)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from pliant.devices.base import Device, FieldInfo
-from pliant.devices.compliant_joint import CompliantJoint
+from pliant.devices.signatures import JOINT
 
 __all__ = ["MAX_SLIDERS", "slider_range", "step_of"]
 
@@ -38,7 +38,7 @@ def slider_range(device: Device, mode: str, name: str, info: FieldInfo) -> tuple
         info: what the field carries.
     """
     low, high = info.low, info.high
-    if isinstance(device, CompliantJoint):
+    if JOINT.live(device):
         low, high = device.limits(mode, name)
         if name == "external_torque" or mode == "link_torque":
             motor = device.actuator.motor_1

@@ -230,6 +230,7 @@ class Recorder:
                 "offered_qos_profiles": "",
                 "pliant": "sample",
                 "device": device.name,
+                "signatures": json.dumps(device.signatures),
                 "joints": json.dumps(device.joints),
                 "frame": device.frame,
                 "topic": device.topic,

@@ -75,6 +75,7 @@ class RecordedDevice:
         frame: frame in which samples are expressed; "" for the name of the device.
         topic: topic of its messages; "" for a topic named after the device.
         metadata: constant properties that were recorded with the device.
+        signatures: what the device is, by name (`pliant.devices.signatures`).
     """
 
     def __init__(
@@ -88,8 +89,10 @@ class RecordedDevice:
         frame: str = "",
         topic: str = "",
         metadata: Mapping[str, str] = MappingProxyType({}),
+        signatures: Iterable[str] = (),
     ) -> None:
         self.name = name
+        self.signatures = tuple(signatures)
         self.period_ns = period_ns
         self.sample_period_ns = sample_period_ns
         self.samples: Mapping[str, FieldInfo] = MappingProxyType(dict(samples))
@@ -454,6 +457,7 @@ def _decode(channel: Channel, path: Path) -> tuple[RecordedDevice, np.ndarray]:
             frame=about.get("frame", ""),
             topic=about.get("topic", ""),
             metadata=about,
+            signatures=map(str, json.loads(about.get("signatures", "[]"))),
         )
     except (KeyError, ValueError, TypeError) as error:
         raise RecordingError(f"topic {channel.topic}: the list of its fields is damaged: {error}", file=path) from None

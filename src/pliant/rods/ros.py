@@ -6,17 +6,21 @@ and for planar robots); pliant's own stand in the robot's name space.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from pliant.base.errors import BridgeError, DeviceError
 from pliant.devices.base import Sample, SampleSource
+from pliant.devices.fields import Values
 from pliant.rods.description import Round
 from pliant.rods.device.parallel import ParallelRobotDevice
 from pliant.rods.device.plate_controller import PlateController
+from pliant.ros.bridge.joint_state import joint_state
+from pliant.ros.bridge.publication import Publication, picked
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire import Template
 from pliant.simulation.answers import answered
@@ -25,8 +29,6 @@ from pliant.simulation.rate_timer import RateTimer
 __all__ = [
     "LINE_POINTS",
     "LINE_RATE",
-    "is_parallel",
-    "is_plate_controller",
     "serve_parallel",
     "serve_plate_controller",
 ]
@@ -70,16 +72,6 @@ def _size(device: SampleSource, field: str) -> int:
     return 0 if info is None else info.size
 
 
-def is_parallel(device: SampleSource) -> bool:
-    """Return whether a device, live or recorded, samples as a parallel robot does."""
-    return _size(device, "joint_values") > 0 and _size(device, "pose") in (3, 7) and _size(device, "wrench") in (3, 6)
-
-
-def is_plate_controller(device: SampleSource) -> bool:
-    """Return whether a device, live or recorded, samples as the controller of a plate's pose does."""
-    return all(_size(device, field) == 6 for field in ("desired", "current", "wrench"))
-
-
 def serve_parallel(topics: RosTopics, name: str, device: SampleSource) -> None:
     """Serve the original's topics and services, ``/joint_states``, the plate's pose, and the rods' centre lines.
 
@@ -87,12 +79,8 @@ def serve_parallel(topics: RosTopics, name: str, device: SampleSource) -> None:
     """
     planar = _size(device, "pose") == 3
     present = Present()
-    writers = topics.writers[name]
-    writers += [
-        _joint_values(topics, device, present),
-        _joint_states(topics, device, present),
-        _plate_pose(topics, planar, present),
-    ]
+    for publication in _publications(topics, device, planar, present):
+        publication.serve(topics, name)
     if not isinstance(device, ParallelRobotDevice):
         return
     _listen(topics, device, planar)
@@ -111,49 +99,47 @@ class Present:
     def __init__(self) -> None:
         self.gone = False
 
+    def __call__(self, _: Values) -> bool:
+        """Return whether the robot is there."""
+        return not self.gone
+
 
 # ---------------------------------------------------------------------- out
-def _joint_values(topics: RosTopics, device: SampleSource, present: Present) -> Callable[[Sample], None]:
-    """Send what the original sends at every update, without a layout, as it does."""
-    handle = topics.advertise("/joint_values", "std_msgs/Float32MultiArray")
-    n = _size(device, "joint_values")
-    fill = topics.template("std_msgs/Float32MultiArray", {"data": [0.0] * n}, ["data"])
-
-    def write(sample: Sample) -> None:
-        if handle.active and not present.gone:
-            handle.send(fill(sample.values["joint_values"]))
-
-    return write
-
-
-def _joint_states(topics: RosTopics, device: SampleSource, present: Present) -> Callable[[Sample], None]:
-    handle = topics.advertise("/joint_states", "sensor_msgs/JointState")
+def _publications(topics: RosTopics, device: SampleSource, planar: bool, present: Present) -> list[Publication]:
+    """Return what is sent of each sample, live or recorded, while the robot is there."""
     n = _size(device, "joint_values")
     names = list(device.joints) or [f"{LIMB_PREFIX}{i + 1}/base_joint" for i in range(n)]
-    moving = _size(device, "joint_velocities") == n
-    paths = ["position", "velocity"] if moving else ["position"]
-    fields = ["joint_values", "joint_velocities"] if moving else ["joint_values"]
     # Efforts are not measured: an empty array says so.
-    fill = topics.stamped("sensor_msgs/JointState", {"name": names, **{path: [0.0] * n for path in paths}}, paths)
-    every = topics.every("joint_states", topics.options.joint_states, device)
-
-    def write(sample: Sample) -> None:
-        if every.due(sample.stamp_ns) and handle.active and not present.gone:
-            handle.send(fill(sample.stamp_ns, *(sample.values[field] for field in fields)))
-
-    return write
-
-
-def _plate_pose(topics: RosTopics, planar: bool, present: Present) -> Callable[[Sample], None]:
-    handle = topics.advertise(topics.name("plate_pose"), "geometry_msgs/PoseStamped")
-    paths = [f"pose.position.{axis}" for axis in "xyz"] + [f"pose.orientation.{axis}" for axis in "xyzw"]
-    fill = topics.stamped("geometry_msgs/PoseStamped", {"header": {"frame_id": WORLD}}, paths)
-
-    def write(sample: Sample) -> None:
-        if handle.active and not present.gone:
-            handle.send(fill(sample.stamp_ns, *_pose_numbers(sample.values["pose"], planar)))
-
-    return write
+    moving = _size(device, "joint_velocities") == n
+    fields = ("joint_values", "joint_velocities") if moving else ("joint_values",)
+    return [
+        # What the original sends at every update, without a layout, as it does.
+        Publication(
+            topic="/joint_values",
+            type="std_msgs/Float32MultiArray",
+            paths=["data"],
+            numbers=picked("joint_values"),
+            values={"data": [0.0] * n},
+            stamp="none",
+            when=present,
+        ),
+        joint_state(
+            "/joint_states",
+            names,
+            fields,
+            size=n,
+            every=topics.every("joint_states", topics.options.joint_states, device),
+            when=present,
+        ),
+        Publication(
+            topic=topics.name("plate_pose"),
+            type="geometry_msgs/PoseStamped",
+            paths=[f"pose.position.{axis}" for axis in "xyz"] + [f"pose.orientation.{axis}" for axis in "xyzw"],
+            numbers=lambda v: _pose_numbers(np.asarray(v["pose"]), planar),
+            values={"header": {"frame_id": WORLD}},
+            when=present,
+        ),
+    ]
 
 
 def _pose_numbers(pose: np.ndarray, planar: bool) -> list[float]:
@@ -413,10 +399,24 @@ def _set_parameters(topics: RosTopics, device: ParallelRobotDevice) -> None:
 # ---------------------------------------------------------------------- the controller
 def serve_plate_controller(topics: RosTopics, name: str, device: SampleSource) -> None:
     """Serve what the original's controller node does: its wrench, its goal and where the plate is, the time."""
-    writers = topics.writers[name]
-    writers.append(_wrench_out(topics))
+    # The original is silent until its first goal.
+    Publication(
+        topic="/controller_wrench",
+        type="geometry_msgs/Wrench",
+        paths=[f"{part}.{axis}" for part in ("force", "torque") for axis in "xyz"],
+        numbers=lambda v: np.asarray(v["wrench"]).tolist(),
+        stamp="none",
+        when=itemgetter("active"),
+    ).serve(topics, name)
     for topic, field in (("/desired_values", "desired"), ("/current_values", "current")):
-        writers.append(_pose_out(topics, topic, field))
+        Publication(
+            topic=topic,
+            type="cpr_messages/SE3Pose",
+            paths=["x", "y", "z", "roll", "pitch", "yaw"],
+            numbers=lambda v, field=field: np.asarray(v[field]).tolist(),
+            stamp="none",
+            when=itemgetter("active"),
+        ).serve(topics, name)
     time_out = topics.advertise("/time", "std_msgs/Float32")
     fill = topics.template("std_msgs/Float32", {}, ["data"])
 
@@ -424,30 +424,6 @@ def serve_plate_controller(topics: RosTopics, name: str, device: SampleSource) -
         if time_out.active:
             time_out.send(fill(sample.stamp_ns * 1e-9))
 
-    writers.append(write)
+    topics.writers[name].append(write)
     if isinstance(device, PlateController):
         topics.listen("/desired_value", "std_msgs/Float32", lambda m: device.heights.put({"height": m["data"]}))
-
-
-def _wrench_out(topics: RosTopics) -> Callable[[Sample], None]:
-    handle = topics.advertise("/controller_wrench", "geometry_msgs/Wrench")
-    paths = [f"{part}.{axis}" for part in ("force", "torque") for axis in "xyz"]
-    fill = topics.template("geometry_msgs/Wrench", {}, paths)
-
-    def write(sample: Sample) -> None:
-        # The original is silent until its first goal.
-        if handle.active and sample.values["active"]:
-            handle.send(fill(*sample.values["wrench"].tolist()))
-
-    return write
-
-
-def _pose_out(topics: RosTopics, topic: str, field: str) -> Callable[[Sample], None]:
-    handle = topics.advertise(topic, "cpr_messages/SE3Pose")
-    fill = topics.template("cpr_messages/SE3Pose", {}, ["x", "y", "z", "roll", "pitch", "yaw"])
-
-    def write(sample: Sample) -> None:
-        if handle.active and sample.values["active"]:
-            handle.send(fill(*sample.values[field].tolist()))
-
-    return write

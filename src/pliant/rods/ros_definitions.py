@@ -6,7 +6,7 @@ gazebo_msgs, visualization_msgs and geometry_msgs. ROS 1 counts constants in its
 
 from __future__ import annotations
 
-__all__ = ["CPR_SERVICES", "CPR_TEXTS", "CPR_TEXTS_2", "MARKER_CONSTANTS"]
+__all__ = ["MARKER_CONSTANTS", "SERVICES", "TEXTS", "TEXTS_2"]
 
 MARKER_CONSTANTS = """\
 uint8 ARROW=0
@@ -42,7 +42,7 @@ std_msgs/ColorRGBA[] colors
 """
 _SE3 = "".join(f"float32 {name}\n" for name in ("x", "y", "z", "roll", "pitch", "yaw"))
 
-CPR_TEXTS: dict[str, str] = {
+TEXTS: dict[str, str] = {
     "geometry_msgs/Twist": "geometry_msgs/Vector3 linear\ngeometry_msgs/Vector3 angular\n",
     "geometry_msgs/PoseStamped": "std_msgs/Header header\ngeometry_msgs/Pose pose\n",
     "gazebo_msgs/LinkState": (
@@ -64,7 +64,7 @@ CPR_TEXTS: dict[str, str] = {
 }
 """Type -> its definition, ROS 1."""
 
-CPR_TEXTS_2: dict[str, str] = {
+TEXTS_2: dict[str, str] = {
     "sensor_msgs/CompressedImage": "std_msgs/Header header\nstring format\nuint8[] data\n",
     "visualization_msgs/UVCoordinate": "float32 u\nfloat32 v\n",
     "visualization_msgs/MeshFile": "string filename\nuint8[] data\n",
@@ -79,7 +79,7 @@ CPR_TEXTS_2: dict[str, str] = {
 """Type -> its definition where ROS 2 (Humble and later) differs."""
 
 _GUESS = ("float32[] given_guess\n", "float32[] actual_guess\n")
-CPR_SERVICES: dict[str, tuple[str, str]] = {
+SERVICES: dict[str, tuple[str, str]] = {
     "cpr_messages/GuessVectorHandling": _GUESS,
     "cpr_planar_messages/GuessVectorHandling": _GUESS,
     "gazebo_msgs/GetLinkState": (

@@ -29,6 +29,11 @@ WING = Wing(
     drawings=("pliant.rods.device.rod_lines:RODS",),
     panels=("pliant.rods.page.panel:PANEL",),
     comparisons=("pliant.rods.model.comparison:compare_parallel",),
+    messages={"ros": "pliant.rods.ros_definitions"},
+    interfaces={
+        "ros/parallel_robot": "pliant.rods.ros:serve_parallel",
+        "ros/plate_controller": "pliant.rods.ros:serve_plate_controller",
+    },
     devices=("pliant.rods.device.plate_controller",),
     benchmarks=("rods.py",),
 )

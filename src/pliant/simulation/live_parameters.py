@@ -9,7 +9,7 @@ from typing import Any
 
 from pliant.base.errors import DeviceError
 from pliant.devices.base import SampleSource
-from pliant.devices.compliant_joint import CompliantJoint
+from pliant.devices.signatures import JOINT, JointDevice
 from pliant.laws import Mode
 from pliant.simulation.answers import answered
 
@@ -62,7 +62,7 @@ class LiveParameter:
         return True
 
 
-def joint_gains(device: CompliantJoint) -> dict[str, float]:
+def joint_gains(device: JointDevice) -> dict[str, float]:
     """Return the gains that a joint uses in its mode: ``kp_1``, ``ki_1``, ``kd_1``, and those of motor 2."""
     out: dict[str, float] = {}
     for motor, pid in ((1, device.actuator.pid_1), (2, device.actuator.pid_2)):
@@ -86,13 +86,13 @@ def live_parameters(
     """
     found: dict[str, LiveParameter] = {}
     for device in devices.values():
-        if isinstance(device, CompliantJoint):
+        if JOINT.live(device):
             for parameter in _of_joint(device, name(device.joint)):
                 found[parameter.name] = parameter
     return found
 
 
-def _of_joint(device: CompliantJoint, joint: str) -> list[LiveParameter]:
+def _of_joint(device: JointDevice, joint: str) -> list[LiveParameter]:
     gains = joint_gains(device)
 
     def set_gain(motor: int, gain: str) -> Callable[[float], None]:

@@ -17,9 +17,7 @@ the device is sampled after steps that end at a multiple of its sample period.
 from __future__ import annotations
 
 import atexit
-import bisect
 import contextlib
-import hashlib
 import inspect
 import math
 import threading
@@ -28,20 +26,24 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.base.errors import BridgeError, DeadThreadError, DeviceError, PliantError, nearest
-from pliant.base.numerics import is_finite_number
+from pliant.base.errors import DeviceError, PliantError, nearest
 from pliant.devices.base import Device, Sample, step_ns, to_ns
-from pliant.devices.world import WorldDevice
-from pliant.engine.base import Engine, MujocoState
-from pliant.simulation.bridge import Bridge, LockstepBridge
+from pliant.engine.base import Engine
+from pliant.simulation.awaited_answers import AwaitedAnswers
+from pliant.simulation.bridge import Bridge
 from pliant.simulation.collector import Collector
+from pliant.simulation.owner import Owner
 from pliant.simulation.pacer import Pacer, as_pacer
+from pliant.simulation.reports import Progress, RunReport
+from pliant.simulation.run_bridges import RunBridges
+from pliant.simulation.run_log import RunLog
+from pliant.simulation.run_options import check_policies, checked_seed, seeded
+from pliant.simulation.schedule import Schedule
 
 if TYPE_CHECKING:
     from pliant.recording.recorder import Recorder
@@ -49,69 +51,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Progress", "RunReport", "Simulation", "seeded"]
 
-NO_EVENT_NS = 2**63 - 1
-TIMEOUT_POLICIES = ("hold", "halt", "error")
-DEAD_THREAD_POLICIES = ("hold", "error")
 WAKE_MARGIN_NS = 150_000
 """Time before the deadline of a step from which no submitted action is started any more [ns of wall time]."""
 PAUSE_POLL_S = 0.02
 """Interval at which a paused run checks for requests of devices [s of wall time]."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """Progress of a run."""
-
-    done: float
-    """Simulation time of this run so far [s]."""
-    total: float | None
-    """Duration of the run [s]; None if it runs until it is stopped."""
-    time: float
-    """Simulation time [s]."""
-    wall: float
-    """Wall time since the start of the run [s]."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunReport:
-    """Result of a run."""
-
-    steps: int
-    """Number of engine steps in this run."""
-    time: float
-    """Simulation time at the end [s]."""
-    wall: float
-    """Wall time of the run [s]."""
-    achieved_rtf: float
-    """Simulation time / wall time of this run; NaN if nothing ran."""
-    halted: str
-    """Why the run ended early: "" if it did not, "stopped", or the message of the time-out."""
-
-
-@dataclass(slots=True)
-class _Waiting:
-    """A lock-step bridge and its counts."""
-
-    name: str
-    wait: Callable[[float], bool]
-    timeouts: int = 0
-    waited_ns: int = 0
-    worst_ns: int = 0
-
-
-def seeded(seed: int, name: str) -> np.random.Generator:
-    """Return the random generator of one device.
-
-    The generator depends only on the seed and the name, so adding a device does not change the noise of other devices.
-
-    Args:
-        seed: the seed of the run, >= 0.
-        name: name of the device.
-    """
-    words = np.frombuffer(hashlib.sha256(name.encode()).digest()[:16], dtype="<u4")
-    return np.random.Generator(
-        np.random.PCG64(np.random.SeedSequence(seed, spawn_key=tuple(int(word) for word in words)))
-    )
 
 
 class Simulation:
@@ -154,11 +97,11 @@ class Simulation:
         on_dead_thread: str = "error",
         seed: int = 0,
     ) -> None:
-        _check_policies(on_timeout, on_dead_thread, sync_timeout)
+        check_policies(on_timeout, on_dead_thread, sync_timeout)
         self.engine = engine
         self.pacer = as_pacer(pacer)
         self.dt_ns = step_ns(engine)
-        self._seed = _checked_seed(seed)
+        self._seed = checked_seed(seed)
         self._devices: dict[str, Device] = {}
         for device in devices:
             if device.name in self._devices:
@@ -169,29 +112,22 @@ class Simulation:
             if self.pacer.paces:
                 device.keep_pace()
             self._devices[device.name] = device
-        self._bridges: dict[str, Bridge] = {}
-        self._waiting: list[_Waiting] = []
-        self._started_bridges: list[Bridge] = []
-        for bridge in bridges:
-            self._add_bridge(bridge)
+        self._wake = threading.Condition()
+        self._bridges = RunBridges(bridges, on_dead_thread, self._wake_up)
+        self._answers = AwaitedAnswers(float(sync_timeout), on_timeout)
+        for name, bridge in self._bridges.by_name.items():
+            self._answers.add(name, bridge)
+        self._awaits = bool(self._answers)
         # Only where somebody waits for the step's end is it worth to keep the garbage collector out of it.
         self._collector = Collector() if self._bridges or self.pacer.paces else None
-        self._sync_timeout = float(sync_timeout)
-        self._on_timeout = on_timeout
-        self._on_dead_thread = on_dead_thread
-        self._deaths: deque[DeadThreadError] = deque()
+        self._deaths = self._bridges.deaths
 
-        self._owner = threading.RLock()
-        self._wake = threading.Condition()
+        self._owner = Owner()
         self._interrupt = self._paused = self._stopping = self._in_step = False
         self._started = self._advanced = self._closed = False
         self._halted = ""
         self._submitted: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
-        self._events: list[tuple[int, int, Callable[[Simulation], Any]]] = []
-        self._event = 0
-        self._event_count = 0
-        self._next_event_ns = NO_EVENT_NS
-        self._event_futures: list[Future[Any]] = []
+        self._schedule = Schedule()
         self._players: list[CommandPlayer] = []
         self._latest: dict[str, Sample] = {}
         self._fresh: list[Sample] = []
@@ -205,18 +141,10 @@ class Simulation:
         self._serve = [device.serve for device in self._devices.values()]
         self._writers = [(device.period_ns, device.write) for device in self._devices.values()]
         self._readers = [(device.sample_period_ns, device.read) for device in self._devices.values()]
-        self._publish = [bridge.publish for bridge in self._bridges.values()]
-        self._tick = [bridge.tick for bridge in self._bridges.values()]
+        self._publish = [bridge.publish for bridge in self._bridges.by_name.values()]
+        self._tick = [bridge.tick for bridge in self._bridges.by_name.values()]
         self._restart()
-        if isinstance(recorder, str | Path):
-            from pliant.recording.recorder import Recorder
-
-            recorder = Recorder(recorder)
-        self.recorder: Recorder | None = recorder
-        self._record: Callable[[Sample, int], None] | None = None
-        self._payloads = engine.payloads if isinstance(engine, MujocoState) else None
-        self._recorded_change = 0
-        self._was_reset = False
+        self._log = RunLog(recorder, engine, self._devices, self.dt_ns)
         _OPEN.add(self)
 
     # ------------------------------------------------------------------ what is there
@@ -228,7 +156,7 @@ class Simulation:
     @property
     def bridges(self) -> Mapping[str, Bridge]:
         """Name -> bridge; a second bridge with the same name has the suffix ``_2``."""
-        return dict(self._bridges)
+        return dict(self._bridges.by_name)
 
     @property
     def seed(self) -> int:
@@ -271,22 +199,22 @@ class Simulation:
         return self._halted
 
     @property
-    def world(self) -> WorldDevice:
-        """The device that creates, moves and deletes objects.
+    def world(self) -> Any:
+        """The device that creates, moves and deletes objects: the first with the signature "world".
 
         Its methods may be called between steps in the loop thread; other threads use ``request``.
 
         Raises:
             DeviceError: the robot has no spare objects.
         """
-        for device in self._devices.values():
-            if isinstance(device, WorldDevice):
-                return device
-        raise DeviceError(
-            "the model has no spare objects; add them before the engine is made with pliant.model.add_world(robot), or "
-            "on the command line with --objects N",
-            field="world",
-        )
+        found = next((device for device in self._devices.values() if "world" in device.signatures), None)
+        if found is None:
+            raise DeviceError(
+                "the model has no spare objects; add them before the engine is made with "
+                "pliant.model.add_world(robot), or on the command line with --objects N",
+                field="world",
+            )
+        return found
 
     def sample(self, device: str) -> Sample:
         """Return the latest sample of a device.
@@ -311,7 +239,7 @@ class Simulation:
         Raises:
             PliantError: the simulation was closed, or another thread runs it.
         """
-        with self._owned():
+        with self._owner:
             self._begin()
 
     def step(self, n: int = 1) -> None:
@@ -328,7 +256,7 @@ class Simulation:
         """
         if not isinstance(n, int | np.integer) or n < 0:
             raise PliantError(f"step: n is {n!r}; must be a whole number >= 0", field="n")
-        with self._owned():
+        with self._owner:
             if self._in_step:
                 raise PliantError("step() was called from inside a step: events and requests must not call it")
             self._begin()
@@ -365,7 +293,7 @@ class Simulation:
         total = None
         if duration is not None:
             total = -(-to_ns(duration, "duration") // self.dt_ns)
-        with self._owned():
+        with self._owner:
             if self._in_step:
                 raise PliantError("run() was called from inside a step: events and requests must not call it")
             with self._wake:
@@ -416,22 +344,21 @@ class Simulation:
             seed: new seed, >= 0; None repeats the same random numbers.
             rewind: also restart events and command files; False (a reset inside a scenario) lets them continue.
         """
-        with self._owned():
+        with self._owner:
             if self._closed:
                 raise PliantError("the simulation is closed; make a new one")
             if seed is not None:
-                self._seed = _checked_seed(seed)
+                self._seed = checked_seed(seed)
             running = self.pacer.running
             if running:
                 self.pacer.suspend(self._now)
             self._log_offset_ns += self._now
             self._resets += 1
-            self._was_reset |= self._now > 0
+            self._log.was_reset |= self._now > 0
             self._offset_ns = 0 if rewind else self._offset_ns + self._now
             self._restart()
             if rewind:
-                self._event = 0
-                self._next_event_ns = self._events[0][0] if self._events else NO_EVENT_NS
+                self._schedule.rewind()
             if running:
                 self.pacer.start(self._now)
 
@@ -448,9 +375,14 @@ class Simulation:
             self._wake.notify_all()
 
     @property
+    def recorder(self) -> Recorder | None:
+        """The recorder of the current recording; None if nothing is recorded."""
+        return self._log.recorder
+
+    @property
     def recording(self) -> Path | None:
         """Path of the current recording; None if nothing is recorded."""
-        return None if self._record is None or self.recorder is None else self.recorder.path
+        return self._log.path
 
     def record(self, path: str | Path, metadata: Mapping[str, str] | None = None) -> None:
         """Record from the next step on. Other threads use ``submit``.
@@ -463,40 +395,13 @@ class Simulation:
             PliantError: a recording is already open, or the simulation has not started.
             RecordingError: the file exists, or cannot be written.
         """
-        from pliant.recording.recorder import Recorder
-
-        if self._record is not None or not self._started or self._closed:
+        if not self._started or self._closed or self._log.path is not None:
             raise PliantError("a recording is already running, or the simulation does not run", field="record")
-        recorder = Recorder(path, metadata=metadata)
-        self._open_recording(recorder)
-        self.recorder = recorder
+        self._log.begin(path, metadata, self._seed)
 
     def stop_recording(self) -> None:
         """End the recording and close its file. Other threads use ``submit``."""
-        recorder, self.recorder, self._record = self.recorder, None, None
-        if recorder is not None:
-            recorder.close()
-
-    def _open_recording(self, recorder: Recorder) -> None:
-        recorder.start(self._devices, dt=self.dt_ns * 1e-9, seed=self._seed, model_hash=self.engine.model_hash)
-        self._record = recorder.record
-        self._was_reset = False
-        if self._payloads is not None:
-            self._recorded_change = -1 if self._payloads else self._payloads.changes
-
-    def _record_events(self, log_ns: int) -> None:
-        """Record a reset and new payloads, at the time at which the present step began."""
-        recorder, payloads = self.recorder, self._payloads
-        if recorder is None:
-            return
-        times = log_ns - self.dt_ns, self._now - self.dt_ns
-        if self._was_reset:
-            self._was_reset = False
-            recorder.event("reset", {"seed": self._seed}, *times)
-        if payloads is not None and payloads.changes != self._recorded_change:
-            self._recorded_change = payloads.changes
-            loads = {body: {"mass": load.mass, "offset": load.offset} for body, load in payloads.loads.items()}
-            recorder.event("payloads", {"payloads": loads}, *times)
+        self._log.end()
 
     @property
     def paced(self) -> bool:
@@ -527,17 +432,12 @@ class Simulation:
             if self._closed:
                 return
             self._closed = True
+            self._bridges.expect_end()
             submitted = list(self._submitted)
         _OPEN.discard(self)
-        faults: list[BaseException] = []
         for _, future in submitted:  # first, because threads of the bridges may wait for them
             future.cancel()
-        for bridge in self._started_bridges:
-            try:
-                bridge.threads.close()
-                bridge.stop()
-            except Exception as error:
-                faults.append(error)
+        faults = self._bridges.stop()
         for device in self._devices.values():
             try:
                 device.close()
@@ -583,11 +483,7 @@ class Simulation:
                     f"{(self._now + self._offset_ns) / 1e9:g} s; must be a later time",
                     field="time",
                 )
-            number = self._event_count
-            bisect.insort(self._events, (when_ns, number, action), key=lambda event: event[:2])
-            self._event_count += 1
-            self._next_event_ns = self._events[self._event][0]
-        return number
+            return self._schedule.add(when_ns, action)
 
     def forget(self, events: Iterable[int]) -> None:
         """Remove events, including those that have already happened, so that they are not repeated after a reset.
@@ -597,12 +493,8 @@ class Simulation:
         Args:
             events: numbers that `at` returned.
         """
-        gone = set(events)
         with self._wake:
-            self._event -= sum(number in gone for _, number, _ in self._events[: self._event])
-            self._events = [event for event in self._events if event[1] not in gone]
-            more = self._event < len(self._events)
-            self._next_event_ns = self._events[self._event][0] if more else NO_EVENT_NS
+            self._schedule.forget(events)
 
     def play(self, commands: CommandTable, *, start: float = 0.0) -> CommandPlayer:
         """Play a table of commands into the mailboxes.
@@ -701,21 +593,10 @@ class Simulation:
             "closed": self._closed,
             "pacer": self.pacer.stats(self._now),
             "collector": None if self._collector is None else self._collector.health(),
-            "lockstep": {
-                item.name: {
-                    "timeouts": item.timeouts,
-                    "waited": item.waited_ns * 1e-9,
-                    "worst_wait": item.worst_ns * 1e-9,
-                }
-                for item in self._waiting
-            },
+            "lockstep": self._answers.health(),
             "devices": {name: dict(device.health()) for name, device in self._devices.items()},
-            "bridges": {name: dict(bridge.health()) for name, bridge in self._bridges.items()},
-            "dead_threads": {
-                f"{name}: {thread}": why
-                for name, bridge in self._bridges.items()
-                for thread, why in bridge.threads.dead.items()
-            },
+            "bridges": self._bridges.health(),
+            "dead_threads": self._bridges.dead_threads(),
             "recorder": None if self.recorder is None else dict(self.recorder.health()),
         }
 
@@ -725,16 +606,17 @@ class Simulation:
         # 1 queued work
         if self._submitted:
             self._run_submitted()
-        if self._now + self._offset_ns >= self._next_event_ns:
-            self._fire_events()
+        schedule = self._schedule
+        if self._now + self._offset_ns >= schedule.next_ns:
+            schedule.fire(self, lambda: self._now + self._offset_ns)
         if self._players:
             elapsed = self._now + self._offset_ns
             for play in self._players:
                 play(elapsed)
         for serve in self._serve:
             serve()
-        if self._event_futures:
-            self._check_event_futures()
+        if schedule.waits:
+            schedule.check_futures()
         # 2 firmware
         now = self._now
         for period, write in self._writers:
@@ -754,11 +636,11 @@ class Simulation:
                 latest[sample.device] = sample
                 fresh.append(sample)
         # 5 the same samples to all
-        record = self._record
+        record = self._log.write
         if record is not None:
             log_ns = now + self._log_offset_ns
-            if self._was_reset or (self._payloads is not None and self._payloads.changes != self._recorded_change):
-                self._record_events(log_ns)
+            if self._log.has_events:
+                self._log.write_events(self._seed, log_ns, now)
             for sample in fresh:
                 record(sample, log_ns)
         if self._publish:
@@ -768,8 +650,9 @@ class Simulation:
                 for sample in fresh:
                     publish(sample)
             # 6 lock-step
-            if self._waiting and self.pacer.waits:
-                self._await_answers()
+            if self._awaits and self.pacer.waits and (halted := self._answers.wait(self.time, lambda: self._deaths)):
+                self._halted = halted
+                self._interrupt = True
             if self._deaths:
                 raise self._deaths[0]
         self._in_step = False
@@ -791,27 +674,6 @@ class Simulation:
             if self._submitted:
                 self._run_submitted()
 
-    def _await_answers(self) -> None:
-        for item in self._waiting:
-            began = time.perf_counter_ns()
-            answered = item.wait(self._sync_timeout)
-            waited = time.perf_counter_ns() - began
-            item.waited_ns += waited
-            item.worst_ns = max(item.worst_ns, waited)
-            if answered or self._deaths:
-                continue
-            item.timeouts += 1
-            if self._on_timeout == "hold":
-                continue
-            text = (
-                f"{item.name}: no answer within {self._sync_timeout:g} s to the samples of simulation time "
-                f"{self.time:g} s; is the client running?"
-            )
-            if self._on_timeout == "error":
-                raise BridgeError(text + " (on_timeout='hold' or 'halt' would not raise)", field=item.name)
-            self._halted = text
-            self._interrupt = True
-
     def _run_submitted(self) -> None:
         for _ in range(len(self._submitted)):
             if not self._submitted:  # an action that steps has run the others
@@ -824,21 +686,10 @@ class Simulation:
             except Exception as error:  # the asker gets it
                 future.set_exception(error)
 
-    def _fire_events(self) -> None:
-        while self._event < len(self._events) and self._now + self._offset_ns >= self._events[self._event][0]:
-            action = self._events[self._event][2]
-            self._event += 1
-            result = action(self)
-            if isinstance(result, Future):
-                self._event_futures.append(result)
-        more = self._event < len(self._events)
-        self._next_event_ns = self._events[self._event][0] if more else NO_EVENT_NS
-
-    def _check_event_futures(self) -> None:
-        futures = [future for future in self._event_futures if future.done()]
-        self._event_futures = [future for future in self._event_futures if not future.done()]
-        for future in futures:
-            future.result()
+    def _wake_up(self) -> None:
+        """Let a thread that waits in the loop look again. Any thread may call this."""
+        with self._wake:
+            self._wake.notify_all()
 
     def _may_go_on(self) -> bool:
         """Handle pause and stop; False ends the run."""
@@ -866,7 +717,7 @@ class Simulation:
         self.engine.reset(self._seed)
         self._now = self.engine.time_ns
         self._latest.clear()
-        self._event_futures.clear()
+        self._schedule.drop_futures()
         for player in self._players:
             player.restart()
         for name, device in self._devices.items():
@@ -879,33 +730,11 @@ class Simulation:
             return
         self._started = True
         try:
-            if self.recorder is not None:
-                self._open_recording(self.recorder)
-            for bridge in self._bridges.values():
-                self._started_bridges.append(bridge)
-                self._watch_threads(bridge)
-                bridge.bind(self)
-                bridge.start(self._devices)
+            self._log.open(self._seed)
+            self._bridges.start(self, self._devices)
         except BaseException as error:
             self._fail(error)
             raise
-
-    def _watch_threads(self, bridge: Bridge) -> None:
-        """Hear of the threads of a bridge that die; by policy the next step, or the one that waits, ends the run."""
-        name = next(name for name, item in self._bridges.items() if item is bridge)
-
-        def died(thread: str, why: str) -> None:
-            if self._on_dead_thread == "hold" or self._closed:
-                return
-            text = f"{name}: the thread {thread} died ({why}), so the run ends (on_dead_thread='hold' would go on)"
-            self._deaths.append(DeadThreadError(text, bridge=name, thread=thread, why=why))
-            with self._wake:
-                self._wake.notify_all()
-            for other in self._bridges.values():
-                if isinstance(other, LockstepBridge) and other.lockstep:
-                    other.release()
-
-        bridge.threads.tell(died)
 
     def _fail(self, error: BaseException) -> None:
         """Close everything; the error that led here stays the one that is raised."""
@@ -914,24 +743,6 @@ class Simulation:
             self.close()
         except Exception as second:
             error.add_note(f"while closing: {second}")
-
-    def _owned(self) -> _Owned:
-        return _Owned(self._owner)
-
-    def _add_bridge(self, bridge: Bridge) -> None:
-        base = name = bridge.name
-        count = 1
-        while name in self._bridges:
-            count += 1
-            name = f"{base}_{count}"
-        self._bridges[name] = bridge
-        if bridge.lockstep:
-            if not isinstance(bridge, LockstepBridge):
-                raise BridgeError(
-                    f"{name}: lockstep is True, but {type(bridge).__name__} has no method wait(timeout) -> bool",
-                    field="lockstep",
-                )
-            self._waiting.append(_Waiting(name, bridge.wait))
 
     def _device(self, name: str, extra: Iterable[str] = ()) -> Device:
         device = self._devices.get(name)
@@ -947,44 +758,6 @@ class Simulation:
             time=self.time,
             wall=(time.perf_counter_ns() - began) * 1e-9,
         )
-
-
-class _Owned:
-    """Lets one thread at a time into the engine; a second one gets an error instead of waiting."""
-
-    __slots__ = ("_lock",)
-
-    def __init__(self, lock: Any) -> None:
-        self._lock = lock
-
-    def __enter__(self) -> None:
-        if not self._lock.acquire(blocking=False):
-            raise PliantError(
-                "another thread runs this simulation; from here use request(), submit(), pause(), resume(), stop()"
-            )
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
-
-
-def _check_policies(on_timeout: str, on_dead_thread: str, sync_timeout: float) -> None:
-    """Raise PliantError unless the options of a simulation about time-outs and dead threads are valid."""
-    for name, value, valid in (
-        ("on_timeout", on_timeout, TIMEOUT_POLICIES),
-        ("on_dead_thread", on_dead_thread, DEAD_THREAD_POLICIES),
-    ):
-        if value not in valid:
-            raise PliantError(f"{name} is {value!r}; {nearest(str(value), valid)}", field=name)
-    if not is_finite_number(sync_timeout) or not 0.0 < sync_timeout <= threading.TIMEOUT_MAX:
-        raise PliantError(
-            f"sync_timeout is {sync_timeout!r}; must be a finite number of seconds above 0", field="sync_timeout"
-        )
-
-
-def _checked_seed(seed: Any) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise PliantError(f"the seed is {seed!r}; must be a whole number >= 0", field="seed")
-    return int(seed)
 
 
 _OPEN: weakref.WeakSet[Simulation] = weakref.WeakSet()

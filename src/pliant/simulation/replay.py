@@ -39,7 +39,7 @@ class RecordedTopic(RecordedDevice):
     """
 
     def __init__(self, recorded: ForeignTopic) -> None:
-        super().__init__(recorded.name, 0, 0, {}, topic=recorded.name)
+        super().__init__(recorded.name, 0, 0, {}, topic=recorded.name, signatures=("recorded_topic",))
         self.recorded = recorded
         """The topic in the bag."""
         self.served_by: list[str] = []

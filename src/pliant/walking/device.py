@@ -104,6 +104,8 @@ class WalkingDevice(DeviceBase):
         options: of `DeviceBase`.
     """
 
+    signatures = ("walking",)
+
     def __init__(self, description: WalkingDescription, robot: Robot, **options: Any) -> None:
         dt = float(robot.spec.option.timestep)
         period = max(1, round(description.period / dt)) * dt

@@ -10,7 +10,7 @@ from pliant.engine import MujocoEngine
 from pliant.franka.robots.build import build_arms
 from pliant.franka.wire.fci import RobotMode
 from pliant.ros.bridge import RosOptions
-from pliant.ros.bridge.interfaces import kind_of
+from pliant.ros.bridge.interfaces import INTERFACES
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire import Codec
 from pliant.simulation import Simulation
@@ -59,7 +59,7 @@ class Arm:
         topics = RosTopics(robot, self.wire, RosOptions(namespace="cell"))
         device = self.simulation.devices["franka"]
         topics.writers["franka"] = self.writers = []
-        kind_of(device).serve(topics, "franka", device)
+        INTERFACES.find(device)(topics, "franka", device)
 
     def call(self, name, **request):
         with ThreadPoolExecutor(1) as pool:

@@ -196,7 +196,7 @@ def test_too_long_lists_are_refused(world):
 
 def test_a_recording_has_the_time_alone_and_ros_1_has_none():
     topics = RosTopics(None, Wire(), RosOptions(node="player", clock=False))
-    topics.devices = {"elbow": SimpleNamespace(samples={})}
+    topics.devices = {"elbow": SimpleNamespace(samples={}, signatures=())}
     assert node_name(topics) == "/player"
     assert NodeParameters(topics, "/player").names == ["use_sim_time"]
     assert not topics.node.call("/player/get_parameters", names=["use_sim_time"])["values"][0]["bool_value"]

@@ -16,13 +16,14 @@ from pliant.engine import MujocoEngine
 from pliant.feet.model.sole import Sole
 from pliant.feet.softfoot import softfoot
 from pliant.model import Camera, ForceTorque, Imu, Interface, Laser, Noise, Robot
-from pliant.ros.bridge.camera import is_camera, serve_camera
-from pliant.ros.bridge.interfaces import kind_of
+from pliant.ros.bridge.camera import serve_camera
+from pliant.ros.bridge.interfaces import INTERFACES
 from pliant.ros.bridge.options import RosOptions
 from pliant.ros.bridge.send_rate import SendRate
 from pliant.ros.bridge.sensors import serve_sensor_frames
 from pliant.ros.bridge.topics import RosTopics
-from pliant.ros.ros1.node import QUEUE_BYTES, Publication, Ros1Node
+from pliant.ros.ros1.graph import QUEUE_BYTES, Publication
+from pliant.ros.ros1.node import Ros1Node
 from pliant.ros.wire import Codec
 
 MODEL = """
@@ -80,7 +81,7 @@ class Bench:
             device.reset(np.random.default_rng(0))
             self.topics.devices[device.name] = device
             self.topics.writers[device.name] = []
-            kind_of(device).serve(self.topics, device.name, device)
+            INTERFACES.find(device)(self.topics, device.name, device)
         for _ in range(steps):
             engine.step()
             for device in self.topics.devices.values():
@@ -206,6 +207,8 @@ def test_without_such_frames_there_is_no_topic():
 class Eye:
     """A camera that shows a pattern: no graphics library is needed."""
 
+    signatures = ("camera",)
+
     def __init__(self, name="eye", width=5, height=4, **more):
         self.name = name
         self.samples = {
@@ -233,8 +236,7 @@ def served_eye(eye, version=1, active=True):
     topics = RosTopics(None, wire, RosOptions(namespace="robot"))
     topics.devices[eye.name] = eye
     topics.writers[eye.name] = []
-    assert is_camera(eye)
-    assert kind_of(eye).serve is serve_camera
+    assert INTERFACES.find(eye) is serve_camera
     serve_camera(topics, eye.name, eye)
     return wire, topics.writers[eye.name]
 

@@ -244,7 +244,7 @@ def test_a_master_that_vanishes_and_comes_back(world, master, policy):
         item.simulation.step(3)
         until(lambda: len(clock) == 3, "known subscribers are served on")
         again = FakeMaster(port)
-        item.node._master_pid = -1  # the pid of this process is that of both masters
+        item.node.master.pid = -1  # the pid of this process is that of both masters
         until(lambda: "/clock" in again.publishers, "everything is registered again")
         until(lambda: item.bridge.health()["master_state"] == "ok")
         assert again.params["/use_sim_time"] is True
@@ -390,7 +390,7 @@ def test_lock_step_waits_for_the_controller(master, tmp_path):
         item.simulation.step(50)
         assert len(sent) == 50
         assert item.simulation.engine.port("joint/reference_1")[0] == pytest.approx(0.048)
-        item.simulation._sync_timeout = 0.2  # from here on nobody answers
+        item.simulation._answers.timeout = 0.2  # from here on nobody answers
         with pytest.raises(BridgeError, match=r"no answer within 0\.2 s"):
             item.simulation.step(1)
     finally:

@@ -18,7 +18,7 @@ from ros1_world import read, until
 
 from pliant.base.errors import BridgeError
 from pliant.ros.ros1 import Ros1Node
-from pliant.ros.ros1.node import MAX_WAITING_REQUESTS
+from pliant.ros.ros1.clients import MAX_WAITING_REQUESTS, Clients
 from pliant.ros.ros1.xml_rpc import MAX_REQUEST_BYTES
 from pliant.ros.wire import Codec, decode_header, encode_header
 
@@ -193,26 +193,26 @@ def test_who_reads_late_loses_no_answer_to_requests_that_are_not_looked_at(node)
     header = encode_header({"callerid": "/by_hand", "service": "/count", "md5sum": "*"})
     with socket.create_connection(("127.0.0.1", node.tcp_port), timeout=30) as sock:
         sock.sendall(header + CODEC.encode(TRIGGER.request, {}))
-        until(lambda: any(link.role == "draining" for link in list(node._links)))
+        until(lambda: any(link.role == "draining" for link in list(node.sockets.links)))
         for _ in range(60):
             sock.sendall(CODEC.encode(TRIGGER.request, {}))
         read(sock, struct.unpack("<I", read(sock, 4))[0])
         assert answer(sock)[0]
         assert sock.recv(1) == b""
-    until(lambda: not node._links)
+    until(lambda: not node.sockets.links)
 
 
 def test_a_connection_for_one_request_ends_at_once_also_if_its_answer_leaves_first(node, monkeypatch):
-    monkeypatch.setattr("pliant.ros.ros1.node.CLIENT_TIMEOUT_S", 1e6)
+    monkeypatch.setattr("pliant.ros.ros1.publishers.CLIENT_TIMEOUT_S", 1e6)
     node = node()
     node.serve("/count", "std_srvs/Trigger", lambda _: {"success": True})
-    answer_one = node._answer
+    answer_one = Clients.answer
 
-    def slowly(service, link, frame):
-        answer_one(service, link, frame)
+    def slowly(clients, service, link, frame):
+        answer_one(clients, service, link, frame)
         until(lambda: link.sent == 2 and link.partial is None)  # header and answer are on the wire
 
-    monkeypatch.setattr(node, "_answer", slowly)
+    monkeypatch.setattr(Clients, "answer", slowly)
     header = encode_header({"callerid": "/by_hand", "service": "/count", "md5sum": "*"})
     with socket.create_connection(("127.0.0.1", node.tcp_port), timeout=30) as sock:
         sock.sendall(header + CODEC.encode(TRIGGER.request, {}))
@@ -222,8 +222,8 @@ def test_a_connection_for_one_request_ends_at_once_also_if_its_answer_leaves_fir
 
 
 def test_a_service_connection_that_asks_nothing_is_closed(node, monkeypatch):
-    monkeypatch.setattr("pliant.ros.ros1.node.SERVICE_IDLE_S", 0.1)
-    monkeypatch.setattr("pliant.ros.ros1.node.CLIENT_TIMEOUT_S", 0.1)
+    monkeypatch.setattr("pliant.ros.ros1.publishers.SERVICE_IDLE_S", 0.1)
+    monkeypatch.setattr("pliant.ros.ros1.publishers.CLIENT_TIMEOUT_S", 0.1)
     node = node()
     node.serve("/count", "std_srvs/Trigger", lambda _: {"success": True})
     for header in ({"persistent": "1"}, {}):
@@ -233,13 +233,13 @@ def test_a_service_connection_that_asks_nothing_is_closed(node, monkeypatch):
 
 
 def test_a_service_that_takes_long_is_not_idle(node, monkeypatch):
-    monkeypatch.setattr("pliant.ros.ros1.node.CLIENT_TIMEOUT_S", 0.0)
-    monkeypatch.setattr("pliant.ros.ros1.node.SERVICE_IDLE_S", 0.0)
+    monkeypatch.setattr("pliant.ros.ros1.publishers.CLIENT_TIMEOUT_S", 0.0)
+    monkeypatch.setattr("pliant.ros.ros1.publishers.SERVICE_IDLE_S", 0.0)
     node = node()
     looked = threading.Event()
 
     def slow(_):
-        node._look_after_connections()
+        node.publishers.look_after()
         looked.set()
         return {"success": True}
 
@@ -319,7 +319,7 @@ def test_a_publisher_whose_connection_breaks_is_tried_again(node):
     publication = server.advertise("/clock", "rosgraph_msgs/Clock")
     client.subscribe("/clock", "rosgraph_msgs/Clock", lambda _: None)
     first = until(lambda: publication.connections)[0]
-    server._shut(first)
+    server.sockets.shut(first)
     until(lambda: publication.connections and publication.connections[0] is not first, "a new connection")
     assert client.errors == server.errors  # nobody complains
 
@@ -330,8 +330,8 @@ def test_a_publisher_of_another_type_is_complained_about_once(node):
     client.subscribe("/clock", "rosgraph_msgs/Clock", lambda _: None)
     until(lambda: client.errors)
     beats = threading.Event()
-    look = client._look_after_connections
-    client._look_after_connections = lambda: (look(), beats.set())
+    look = client.publishers.look_after
+    client.publishers.look_after = lambda: (look(), beats.set())
     for _ in range(2):
         beats.clear()
         until(beats.is_set)
@@ -440,7 +440,7 @@ def test_an_update_of_publishers_is_checked(node, publishers):
     server = xmlrpc.client.ServerProxy(node.uri, allow_none=True)
     assert server.publisherUpdate("/master", "/clock", publishers)[0] == -1
     assert any("publisherUpdate" in fault for fault in node.errors)
-    until(lambda: node.threads.alive and not node._work.qsize())
+    until(lambda: node.threads.alive and not node.master.work.qsize())
     assert node.health()["dead_threads"] == {}
 
 
@@ -455,7 +455,7 @@ def test_a_publisher_at_no_address_of_http_is_told(node, uri):
 
 
 def test_a_publisher_that_never_answers_its_header_is_closed_and_tried_again(node, master, monkeypatch):
-    monkeypatch.setattr("pliant.ros.ros1.node.CLIENT_TIMEOUT_S", 0.1)
+    monkeypatch.setattr("pliant.ros.ros1.publishers.CLIENT_TIMEOUT_S", 0.1)
     node = node()
     with socket.create_server(("127.0.0.1", 0)) as silent:
         liar = Liar([1, "", ["TCPROS", "127.0.0.1", silent.getsockname()[1]]])
@@ -472,14 +472,14 @@ def test_a_publisher_that_never_answers_its_header_is_closed_and_tried_again(nod
 
 
 def test_a_client_that_says_nothing_is_closed(node, monkeypatch):
-    monkeypatch.setattr("pliant.ros.ros1.node.CLIENT_TIMEOUT_S", 0.1)
+    monkeypatch.setattr("pliant.ros.ros1.publishers.CLIENT_TIMEOUT_S", 0.1)
     node = node()
     with socket.create_connection(("127.0.0.1", node.tcp_port), timeout=30) as sock:
         assert sock.recv(1) == b""
 
 
 def test_only_so_many_connections_are_taken(node, monkeypatch):
-    monkeypatch.setattr("pliant.ros.ros1.node.MAX_CONNECTIONS", 3)
+    monkeypatch.setattr("pliant.ros.ros1.sockets.MAX_CONNECTIONS", 3)
     node = node()
     crowd = [socket.create_connection(("127.0.0.1", node.tcp_port), timeout=30) for _ in range(4)]
     try:

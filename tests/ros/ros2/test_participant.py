@@ -155,8 +155,8 @@ def test_nonsense_from_the_network_is_counted_and_does_no_harm(join):
             data = bytearray(template)
             for _ in range(chance.randrange(1, 8)):
                 data[chance.randrange(20, len(data))] = chance.randrange(256)
-            sock.sendto(data[: chance.randrange(1, len(data))], ("127.0.0.1", one._port))
-            sock.sendto(chance.randbytes(chance.randrange(1, 80)), ("127.0.0.1", one._port))
+            sock.sendto(data[: chance.randrange(1, len(data))], ("127.0.0.1", one.sockets.port))
+            sock.sendto(chance.randbytes(chance.randrange(1, 80)), ("127.0.0.1", one.sockets.port))
     until(lambda: one.malformed > 100)
     two.write(writer, b"\0\1\0\0good")
     until(lambda: any(s.payload == b"\0\1\0\0good" for s in got))
@@ -166,12 +166,12 @@ def test_nonsense_from_the_network_is_counted_and_does_no_harm(join):
 def test_what_another_domain_says_is_not_taken(join, domain):
     one = join("one")
     stranger = RtpsParticipant("stranger", domain=domain)
-    stranger._port = 9  # nobody answers there
+    stranger.sockets.port = 9  # nobody answers there
     for number, taken in ((domain + 1, False), (domain, True)):
         stranger.domain = number
         announcement = encode_message(Header(prefix=stranger.prefix), [stranger._announcement()])
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-            sock.sendto(announcement, ("127.0.0.1", one._port))
+            sock.sendto(announcement, ("127.0.0.1", one.sockets.port))
             marker = join(f"after {number}")  # what it says comes behind that
             until(lambda marker=marker: marker.prefix in one.remotes)
         assert (stranger.prefix in one.remotes) is taken
@@ -188,6 +188,6 @@ def test_a_domain_without_a_free_port_is_refused(domain, monkeypatch):
     class Full(socket.socket):
         bind = taken
 
-    monkeypatch.setattr("pliant.ros.ros2.participant.socket.socket", Full)
+    monkeypatch.setattr("pliant.ros.ros2.udp.socket.socket", Full)
     with pytest.raises(BridgeError, match=f"no UDP port of domain {domain} is free"):
         RtpsParticipant("one", domain=domain).start()

@@ -30,7 +30,7 @@ class PressDevice(DeviceBase):
         options: of `DeviceBase`.
     """
 
-    shows_contacts = True
+    signatures = ("press", "contact_forces")
 
     def __init__(self, description: Press, robot: Robot, **options: Any) -> None:
         dt = float(robot.spec.option.timestep)

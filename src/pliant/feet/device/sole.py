@@ -202,6 +202,8 @@ class SoleDevice(SensorDevice):
         options: of `DeviceBase`.
     """
 
+    signatures = ("sole", "wrench", "joint_states")
+
     description: Sole
 
     def __init__(self, description: Sole, robot: Robot, **options: Any) -> None:

@@ -281,6 +281,8 @@ class FrankaArm(DeviceBase):
         description: the arm's description.
     """
 
+    signatures = ("franka_arm",)
+
     def __init__(self, description: FrankaArmDescription) -> None:
         super().__init__(description.name, samples=SAMPLES, commands=_COMMANDS, period=DT)
         self.inbox.accept(())

@@ -127,6 +127,8 @@ class ParallelRobotDevice(DeviceBase):
         DeviceError: an option is not valid.
     """
 
+    signatures = ("parallel_robot",)
+
     def __init__(
         self,
         robot: ParallelMechanism | ContinuumParallelRobot,

@@ -56,6 +56,8 @@ class PlateController(DeviceBase):
         DeviceError: a planar robot, for which the original has no controller either.
     """
 
+    signatures = ("plate_controller",)
+
     def __init__(
         self,
         robot: ParallelRobotDevice,

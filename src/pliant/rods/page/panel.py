@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, cast
 
 from pliant.devices.base import Device
 from pliant.model.robot import Robot
 from pliant.page.panels import RobotPanel, RobotSection, Surroundings
 
+if TYPE_CHECKING:
+    from pliant.rods.device.parallel import ParallelRobotDevice
+
 __all__ = ["PANEL"]
 
 
 def _make(around: Surroundings, devices: Mapping[str, Device]) -> RobotSection | None:
-    module = sys.modules.get("pliant.rods.device.parallel")
-    if module is None:
-        return None
-    found = next((device for device in devices.values() if isinstance(device, module.ParallelRobotDevice)), None)
+    found = next((device for device in devices.values() if "parallel_robot" in device.signatures), None)
     if found is None:
         return None
     from pliant.rods.page.section import RodSection
 
-    return RodSection(around, found)
+    return RodSection(around, cast("ParallelRobotDevice", found))
 
 
 def _statics(robot: Robot, *, host: str, port: int, tell: Callable[[str], None]) -> bool:

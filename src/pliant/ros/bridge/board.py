@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from pliant.devices.base import Sample, SampleSource
+from pliant.devices.base import SampleSource
 from pliant.devices.board import BOARD_STATES
 from pliant.model.interface import PluginManager
-from pliant.ros.bridge.joint_state import joint_state_writer
+from pliant.ros.bridge.joint_state import joint_state
 from pliant.ros.bridge.names import topic_name
+from pliant.ros.bridge.publication import Publication, picked
 from pliant.ros.bridge.topics import RosTopics
 from pliant.simulation.rate_timer import RateTimer
 
-__all__ = ["is_board", "serve_board"]
-
-
-def is_board(device: SampleSource) -> bool:
-    """Return whether a device, live or recorded, samples as a board does."""
-    return "motor_1_position" in device.samples and bool(device.samples["motor_1_position"].shape)
+__all__ = ["serve_board"]
 
 
 def board_joints(device: SampleSource) -> list[str]:
@@ -37,30 +32,23 @@ def serve_board(topics: RosTopics, name: str, device: SampleSource) -> None:
         rate = 1.0 / manager.sample_time
     else:
         topics.every("aggregate_rate", rate, device)
-    writers = topics.writers[name]
     for topic, fields in BOARD_STATES.items():
-        writers.append(joint_state_writer(topics, topics.name(topic), joints, fields, size=n, every=RateTimer(rate)))
-    writers.append(_stiffness(topics, topics.name("stiffness_state"), joints, RateTimer(rate)))
+        joint_state(topics.name(topic), joints, fields, size=n, every=RateTimer(rate)).serve(topics, name)
+    # The true slopes, which the original collects and throws away.
+    layout = {"dim": [{"label": ",".join(joints), "size": n, "stride": n}]}
+    Publication(
+        topic=topics.name("stiffness_state"),
+        type="std_msgs/Float64MultiArray",
+        paths=["data"],
+        numbers=picked("stiffness"),
+        values={"layout": layout, "data": [0.0] * n},
+        stamp="none",
+        every=RateTimer(rate),
+    ).serve(topics, name)
     every = topics.every("joint_states", options.joint_states, device)
-    writers.append(
-        joint_state_writer(topics, "/joint_states", joints, BOARD_STATES["robot_state"], size=n, every=every)
-    )
+    joint_state("/joint_states", joints, BOARD_STATES["robot_state"], size=n, every=every).serve(topics, name)
     if "references" in device.commands:  # a recorded board takes none
         _listen_to_arrays(topics, device)
-
-
-def _stiffness(topics: RosTopics, topic: str, joints: list[str], every: RateTimer) -> Callable[[Sample], None]:
-    """Send the true slopes, which the original collects and throws away."""
-    handle = topics.advertise(topic, "std_msgs/Float64MultiArray")
-    n = len(joints)
-    layout = {"dim": [{"label": ",".join(joints), "size": n, "stride": n}]}
-    fill = topics.template("std_msgs/Float64MultiArray", {"layout": layout, "data": [0.0] * n}, ["data"])
-
-    def write(sample: Sample) -> None:
-        if every.due(sample.stamp_ns) and handle.active:
-            handle.send(fill(sample.values["stiffness"]))
-
-    return write
 
 
 def _listen_to_arrays(topics: RosTopics, device: SampleSource) -> None:

@@ -10,7 +10,7 @@ from pliant.base.errors import BridgeError
 from pliant.base.threads import Threads
 from pliant.devices.base import Sample, SampleSource
 from pliant.ros.bridge.clock import serve_clock
-from pliant.ros.bridge.interfaces import kind_of
+from pliant.ros.bridge.interfaces import INTERFACES
 from pliant.ros.bridge.lockstep import Lockstep
 from pliant.ros.bridge.names import sync_names
 from pliant.ros.bridge.node import Node
@@ -24,6 +24,7 @@ from pliant.ros.bridge.tf import serve_tf
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.bridge.unmatched_commands import UnmatchedCommands
 from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
+from pliant.simulation.loop_cost import LoopCost
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -70,11 +71,7 @@ class RosBridge(BridgeBase):
         node.on_publication = self._unmatched.heard
         self._rosout: Rosout | None = None
         self._started = 0.0
-        self._loop_ns = 0
-        self._worst_ns = 0
-        self._slow_steps = 0
-        self._step_ns = 0
-        self._steps = 0
+        self._cost = LoopCost()
         self._last_tick = 0
 
     @property
@@ -120,7 +117,7 @@ class RosBridge(BridgeBase):
             serve_clock(topics)
         for name, device in topics.devices.items():
             topics.writers[name] = []
-            kind_of(device).serve(topics, name, device)
+            INTERFACES.find(device)(topics, name, device)
         if self.options.tf:
             serve_tf(topics)
         for topic in self._lockstep.awaited:
@@ -163,7 +160,7 @@ class RosBridge(BridgeBase):
         topics.latest[sample.device] = sample
         for write in writers:
             write(sample)
-        self._step_ns += time.perf_counter_ns() - began
+        self._cost.spent_ns += time.perf_counter_ns() - began
 
     def tick(self, stamp_ns: int) -> None:
         """Send the clock and advance what runs with the time.
@@ -172,13 +169,7 @@ class RosBridge(BridgeBase):
             BridgeError: the wire is lost, and ``on_lost`` is "halt".
         """
         began = time.perf_counter_ns()
-        spent = self._step_ns
-        self._loop_ns += spent
-        if spent > self._worst_ns:
-            self._worst_ns = spent
-        if spent > 1_000_000:
-            self._slow_steps += 1
-        self._steps += 1
+        self._cost.end_step()
         if stamp_ns < self._last_tick:
             for rewind in self.topics.rewinds:
                 rewind()
@@ -188,7 +179,7 @@ class RosBridge(BridgeBase):
             fault = self.node.lost()
             if fault:
                 raise BridgeError(f"{self.name}: {fault}", field=self.name)
-        self._step_ns = time.perf_counter_ns() - began
+        self._cost.spent_ns += time.perf_counter_ns() - began
 
     def wait(self, timeout: float) -> bool:
         """Wait [s] until every topic of ``sync`` has brought one message more; False if the time ran out."""
@@ -229,7 +220,6 @@ class RosBridge(BridgeBase):
 
     def health(self) -> dict[str, Any]:
         """Return what was sent and received, what was dropped or refused, and what the loop paid for it."""
-        steps = max(1, self._steps)
         topics = self.topics
         return {
             "namespace": self.namespace,
@@ -238,9 +228,7 @@ class RosBridge(BridgeBase):
             "dropped": sum(handle.drops for handle in topics.handles),
             "received": sum(item["count"] for item in list(topics.incoming.values())),
             "rejected": topics.rejected,
-            "loop_us_per_step": self._loop_ns / steps / 1e3,
-            "loop_us_worst": self._worst_ns / 1e3,
-            "loop_steps_over_1ms": self._slow_steps,
+            **self._cost.health(),
             **self.node.health(),
         }
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from pliant.base.camera import CameraModel
 from pliant.base.errors import BridgeError
-from pliant.devices.base import Sample, SampleSource
+from pliant.devices.base import Sample
+from pliant.devices.camera_lens import CameraSource
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.topics import RosTopics
 
-__all__ = ["is_camera", "serve_camera"]
+__all__ = ["serve_camera"]
 
 TOPICS = {
     "image": "image_raw",
@@ -27,20 +28,6 @@ TOPICS = {
 """What a camera publishes -> topic under its name, unless the device says otherwise."""
 ENCODINGS = {"image": ("rgb8", 3), "depth": ("32FC1", 4), "segmentation": ("32SC2", 8)}
 """Field of a sample -> encoding of sensor_msgs/image_encodings.h, bytes a pixel."""
-
-
-class CameraSource(SampleSource, Protocol):
-    """What gives images: `pliant.devices.Camera`, or a camera of one's own."""
-
-    camera: CameraModel | None
-    """How points in its optical frame become pixels; None until it is attached."""
-    topics: Mapping[str, str]
-    """What it publishes, a key of `TOPICS` -> topic."""
-
-
-def is_camera(device: SampleSource) -> bool:
-    """Return whether a device samples images."""
-    return any(key in device.samples and len(device.samples[key].shape) > 1 for key in ENCODINGS)
 
 
 def serve_camera(topics: RosTopics, name: str, device: CameraSource) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from pliant.base.errors import PliantError
-from pliant.devices.base import Device, FieldInfo, Sample, SampleSource
+from pliant.devices.base import Device, FieldInfo, SampleSource
 from pliant.ros.bridge.names import topic_name
+from pliant.ros.bridge.publication import Publication, picked
 from pliant.ros.bridge.topics import RosTopics
 from pliant.simulation.answers import answered
 
@@ -29,7 +30,7 @@ def serve_fields(topics: RosTopics, name: str, device: SampleSource) -> None:
         return topic_name(base, part) if base.startswith("/") else topics.name(base, part)
 
     for field, info in device.samples.items():
-        topics.writers[name].append(_writer(topics, full(field), field, info))
+        _serve_field(topics, name, full(field), field, info)
     if isinstance(device, Device) and topics.node.has_services:
         for request, argument in device.buttons.items():
             kind = "std_srvs/SetBool" if argument else "std_srvs/Trigger"
@@ -49,23 +50,19 @@ def _service(device: Device, request: str, argument: str) -> Callable[[dict[str,
     return answer
 
 
-def _writer(topics: RosTopics, topic: str, field: str, info: FieldInfo) -> Callable[[Sample], None]:
+def _serve_field(topics: RosTopics, name: str, topic: str, field: str, info: FieldInfo) -> None:
     if not info.shape:
-        handle = topics.advertise(topic, "std_msgs/Float64")
-        fill = topics.template("std_msgs/Float64", {}, ["data"])
-
-        def write(sample: Sample) -> None:
-            if handle.active:
-                handle.send(fill(sample.values[field]))
-
-        return write
-    handle = topics.advertise(topic, "std_msgs/Float64MultiArray")
+        Publication(topic=topic, type="std_msgs/Float64", paths=["data"], numbers=picked(field), stamp="none").serve(
+            topics, name
+        )
+        return
     strides = np.cumprod((1, *info.shape[::-1]))[:0:-1].tolist()
     dim = [{"label": "", "size": n, "stride": s} for n, s in zip(info.shape, strides, strict=True)]
-    fill = topics.template("std_msgs/Float64MultiArray", {"layout": {"dim": dim}, "data": [0.0] * info.size}, ["data"])
-
-    def write_array(sample: Sample) -> None:
-        if handle.active:
-            handle.send(fill(np.asarray(sample.values[field], dtype=float).ravel()))
-
-    return write_array
+    Publication(
+        topic=topic,
+        type="std_msgs/Float64MultiArray",
+        paths=["data"],
+        numbers=lambda v: (np.asarray(v[field], dtype=float).ravel(),),
+        values={"layout": {"dim": dim}, "data": [0.0] * info.size},
+        stamp="none",
+    ).serve(topics, name)

@@ -2,48 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
-from pliant.devices.base import Sample
-from pliant.ros.bridge.topics import RosTopics
-from pliant.simulation.rate_timer import RateTimer
+from pliant.ros.bridge.publication import Publication, picked
 
-__all__ = ["joint_state_writer"]
-
-TYPE = "sensor_msgs/JointState"
+__all__ = ["joint_state"]
 
 
-def joint_state_writer(
-    topics: RosTopics,
-    topic: str,
-    names: Sequence[str],
-    fields: tuple[str, str, str],
-    *,
-    size: int,
-    every: RateTimer | None = None,
-    stamped: bool = True,
-) -> Callable[[Sample], None]:
-    """Advertise a topic and return what sends a sample on it.
+def joint_state(topic: str, names: Sequence[str], fields: Sequence[str], *, size: int, **options: Any) -> Publication:
+    """Return the publication of a topic of joint states.
 
     Args:
-        topics: the topics of the bridge.
         topic: full name.
         names: names of the joints; may be empty, as the toolbox's motor states have none.
-        fields: fields of the sample for position [rad], velocity [rad/s], effort [N m].
+        fields: fields of the sample for position [rad], velocity [rad/s], effort [N m]; those left out are not sent.
         size: number of elements of each field.
-        every: when it is sent; None for each sample.
-        stamped: whether the header has the sample's time; the toolbox's motor states have none.
+        options: ``every``, ``stamp``, ``when`` or ``numbers`` of `Publication`.
     """
-    handle = topics.advertise(topic, TYPE)
-    every = every or RateTimer(0.0)
-    first, second, third = fields
-    zeros = [0.0] * size
-    values = {"name": list(names), "position": zeros, "velocity": zeros, "effort": zeros}
-    fill = topics.stamped(TYPE, values, ["position", "velocity", "effort"])
-
-    def write(sample: Sample) -> None:
-        if every.due(sample.stamp_ns) and handle.active:
-            v = sample.values
-            handle.send(fill(sample.stamp_ns if stamped else 0, v[first], v[second], v[third]))
-
-    return write
+    paths = ("position", "velocity", "effort")[: len(fields)]
+    values = {"name": list(names), **{path: [0.0] * size for path in paths}}
+    given = {"numbers": picked(*fields), **options}
+    return Publication(topic=topic, type="sensor_msgs/JointState", paths=paths, values=values, **given)

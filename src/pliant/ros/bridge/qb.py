@@ -11,9 +11,10 @@ from typing import cast
 
 import numpy as np
 
-from pliant.devices.base import Sample
-from pliant.devices.compliant_joint import CompliantJoint
-from pliant.ros.bridge.board import is_board
+from pliant.devices.fields import Values
+from pliant.devices.signatures import BOARD, JointDevice
+from pliant.ros.bridge.joint_state import joint_state
+from pliant.ros.bridge.publication import Publication
 from pliant.ros.bridge.qb_controller import QB_PRESET, QB_SUFFIXES, Measured, QbController
 from pliant.ros.bridge.topics import RosTopics
 from pliant.simulation.rate_timer import RateTimer
@@ -27,13 +28,13 @@ STATE_RATE = 50.0
 CONTROLLERS = ((False, "position_and_preset"), (True, "motor_positions"))
 
 
-def serve_qb(topics: RosTopics, name: str, device: CompliantJoint) -> None:
+def serve_qb(topics: RosTopics, name: str, device: JointDevice) -> None:
     """Serve joint_states and both trajectory controllers of one joint; nothing for a joint that is no qbmove."""
     law = device.actuator.law
     if law.motors != 2 or law.second_input == "lever" or not device.mode.has_spring:
         return
     joint = device.joint
-    topics.writers[name].append(_states(topics, joint))
+    _states(topics.name(joint, "joint_states"), joint).serve(topics, name)
     measure = _measure(topics, device)
     controllers = []
     for motors, kind in CONTROLLERS:
@@ -61,24 +62,18 @@ def _serve_controller(topics: RosTopics, base: str, controller: QbController) ->
         )
 
 
-def _states(topics: RosTopics, joint: str) -> Callable[[Sample], None]:
-    handle = topics.advertise(topics.name(joint, "joint_states"), "sensor_msgs/JointState")
-    zeros = [0.0] * 4
-    values = {"name": [joint + s for s in QB_SUFFIXES], "position": zeros, "velocity": zeros, "effort": zeros}
-    fill = topics.stamped("sensor_msgs/JointState", values, ["position", "velocity", "effort"])
+def _states(topic: str, joint: str) -> Publication:
     position, velocity, effort = np.zeros(4), np.zeros(4), np.zeros(4)
-    every = RateTimer(QB_RATE)
 
-    def write(sample: Sample) -> None:
-        if not (every.due(sample.stamp_ns) and handle.active):
-            return
-        v = sample.values
+    def numbers(v: Values) -> tuple[np.ndarray, ...]:
         position[:] = (v["motor_1_position"], v["motor_2_position"], v["position"], v["preset"] / QB_PRESET)
         velocity[:3] = (v["motor_1_velocity"], v["motor_2_velocity"], v["velocity"])
         effort[:3] = (v["motor_1_effort"], v["motor_2_effort"], v["elastic_torque"])
-        handle.send(fill(sample.stamp_ns, position, velocity, effort))
+        return position, velocity, effort
 
-    return write
+    names = [joint + suffix for suffix in QB_SUFFIXES]
+    fields = ("position", "velocity", "effort")
+    return joint_state(topic, names, fields, size=4, numbers=numbers, every=RateTimer(QB_RATE))
 
 
 def _state(topics: RosTopics, topic: str, controller: QbController) -> Callable[[int], None]:
@@ -102,10 +97,10 @@ def _state(topics: RosTopics, topic: str, controller: QbController) -> Callable[
     return write
 
 
-def _measure(topics: RosTopics, device: CompliantJoint) -> Callable[[], Measured | None]:
+def _measure(topics: RosTopics, device: JointDevice) -> Callable[[], Measured | None]:
     """Return what looks up the newest sample of a joint: a board's where there is one, it is younger."""
     boards = [(name, board.joints.index(device.joint)) for name, board in topics.devices.items()
-              if is_board(board) and device.joint in board.joints]  # fmt: skip
+              if BOARD.of(board) and device.joint in board.joints]  # fmt: skip
     latest = topics.latest
 
     def measure() -> Measured | None:

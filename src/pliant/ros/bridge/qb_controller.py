@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pliant.base.errors import DeviceError, PliantError
-from pliant.devices.compliant_joint import CompliantJoint
+from pliant.devices.signatures import JointDevice
 from pliant.laws import COMMAND_NAMES
 from pliant.ros.bridge.actions import ActionServer, Goal, GoalRefused, GoalState, Outcome
 from pliant.ros.bridge.trajectory import JointPoints, MotionState, Trajectory, read_points
@@ -90,7 +90,7 @@ class QbController:
 
     def __init__(
         self,
-        device: CompliantJoint,
+        device: JointDevice,
         base: str,
         motors: bool,
         measure: Callable[[], Measured | None],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pliant.base.errors import DeviceError, nearest
-from pliant.devices.compliant_joint import CompliantJoint
+from pliant.devices.signatures import JointDevice
 from pliant.ros.bridge.topics import RosTopics
 from pliant.simulation.answers import answered
 from pliant.simulation.live_parameters import joint_gains
@@ -13,7 +13,7 @@ from pliant.simulation.live_parameters import joint_gains
 __all__ = ["serve_reconfigure"]
 
 
-def serve_reconfigure(topics: RosTopics, device: CompliantJoint) -> None:
+def serve_reconfigure(topics: RosTopics, device: JointDevice) -> None:
     """Serve set_parameters, parameter_descriptions and parameter_updates of one joint."""
     base = topics.name(device.joint)
     doubles = joint_gains(device)

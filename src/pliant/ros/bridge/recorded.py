@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.devices.base import Sample, SampleSource
+from pliant.devices.base import Sample
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire import Codec
 from pliant.simulation.replay import RecordedTopic
 
-__all__ = ["is_recorded_topic", "serve_recorded_topic"]
-
-
-def is_recorded_topic(device: SampleSource) -> bool:
-    """Return whether a device is a topic of a bag (`pliant.simulation.RecordedTopic`)."""
-    return isinstance(device, RecordedTopic)
+__all__ = ["serve_recorded_topic"]
 
 
 def serve_recorded_topic(topics: RosTopics, name: str, device: RecordedTopic) -> None:

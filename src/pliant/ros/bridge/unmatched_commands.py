@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pliant.base.errors import nearest
-from pliant.devices.compliant_joint import CompliantJoint
+from pliant.devices.signatures import JOINT
 from pliant.laws import COMMAND_NAMES
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.topics import RosTopics
@@ -44,11 +44,7 @@ class UnmatchedCommands:
         if not topic.startswith(space) or topic in topics.incoming or topic in self._told:
             return
         joint, slash, command = topic.removeprefix(space).partition("/")
-        modes = {
-            topic_name(device.joint)[1:]: device.mode
-            for device in topics.devices.values()
-            if isinstance(device, CompliantJoint)
-        }
+        modes = {topic_name(device.joint)[1:]: device.mode for device in topics.devices.values() if JOINT.live(device)}
         if not slash or command not in COMMANDS or not modes or len(self._told) >= LIMIT:
             return
         self._told.add(topic)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pliant.ros.bridge import RosBridge, RosOptions
-from pliant.ros.bridge.names import node_name
 from pliant.ros.ros1.node import Ros1Node
 
 if TYPE_CHECKING:
@@ -28,10 +27,7 @@ class Ros1Options(RosOptions):
 
 def make(robot: Robot | Replay | None, options: Ros1Options) -> RosBridge:
     """Return the bridge of a robot, or of what is replayed; None where there is neither."""
-    given = "" if robot is None else robot.interface.namespace
-    space = (options.namespace or given or "robot").strip("/")
-    name = node_name(options.node, space)
-    node = Ros1Node(name, master=options.master or None, host=options.host or None)
+    node = Ros1Node(options.node_name(robot), master=options.master or None, host=options.host or None)
     bridge = RosBridge(robot, node, options, name="ros1")
     node.on_shutdown = bridge.end
     return bridge

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pliant.ros.bridge import RosBridge, RosOptions
-from pliant.ros.bridge.names import node_name
 from pliant.ros.ros2.node import Ros2Node
 
 if TYPE_CHECKING:
@@ -30,10 +29,8 @@ class Ros2Options(RosOptions):
 
 def make(robot: Robot | Replay | None, options: Ros2Options) -> RosBridge:
     """Return the bridge of a robot, or of what is replayed; None where there is neither."""
-    given = "" if robot is None else robot.interface.namespace
-    space = (options.namespace or given or "robot").strip("/")
     node = Ros2Node(
-        node_name(options.node, space),
+        options.node_name(robot),
         domain=None if options.domain == -1 else options.domain,
         loopback=options.loopback,
         distro=options.distro,

@@ -342,6 +342,6 @@ class Ros2Node(Node):
             "service_calls": sum(self.service_server.calls.values()),
             "refused_requests": self.service_server.refused,
             "malformed_datagrams": self.participant.malformed,
-            "unsent_datagrams": self.participant.unsent,
+            "unsent_datagrams": self.participant.sockets.unsent,
             **super().health(),
         }

@@ -7,7 +7,6 @@ receive in its own thread instead (`RtpsParticipant.pump`).
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import socket
@@ -18,7 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from pliant.base.errors import BridgeError, WireError
+from pliant.base.errors import WireError
 from pliant.base.threads import Threads
 from pliant.ros.ros2.discovery import Discovery
 from pliant.ros.ros2.endpoints import (
@@ -31,6 +30,8 @@ from pliant.ros.ros2.endpoints import (
     Writer,
     WriterProxy,
 )
+from pliant.ros.ros2.local import LocalReader, LocalWriter, Sample
+from pliant.ros.ros2.udp import GROUP, UdpSockets
 from pliant.ros.wire.rtps import (
     AckNack,
     Data,
@@ -57,12 +58,10 @@ from pliant.ros.wire.rtps import (
     related_identity,
 )
 from pliant.ros.wire.rtps.messages import UNKNOWN_ENTITY, UNKNOWN_PREFIX, Parameters
-from pliant.ros.wire.rtps.parameters import UDP4, disposed, encode_key
+from pliant.ros.wire.rtps.parameters import disposed, encode_key
 
 __all__ = ["CYCLONE", "LocalReader", "LocalWriter", "RtpsParticipant", "Sample"]
 
-GROUP = "239.255.0.1"
-"""Multicast group of discovery (DDSI-RTPS 2.3, 9.6.1.4.1)."""
 SPREAD = 62
 """How many participants of this machine are looked for by their well-known ports."""
 LEASE = 20.0
@@ -99,70 +98,6 @@ _PUB_WRITER, _SUB_WRITER = b"\0\0\3\xc2", b"\0\0\4\xc2"
 _PUB_READER, _SUB_READER = b"\0\0\3\xc7", b"\0\0\4\xc7"
 _BUILTIN = 0x3F
 """Announcer and detector of participants, writers and readers."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
-    """What a reader got."""
-
-    payload: bytes
-    """Encapsulation and content."""
-    writer: bytes
-    """Identifier of the writer, 16 bytes."""
-    sequence: int
-    """Its number."""
-    related: tuple[bytes, int] | None
-    """Writer or reader, and number, of the sample that this one belongs to."""
-    vendor: bytes
-    """Who made the writer's participant."""
-
-
-@dataclass(slots=True, kw_only=True)
-class LocalWriter:
-    """A writer of this participant."""
-
-    data: EndpointData
-    """What is told of it."""
-    state: Writer
-    """Its samples and readers."""
-    seen: dict[bytes, None] = field(default_factory=dict)
-    """Identifiers of the readers there are and were."""
-
-    @property
-    def guid(self) -> bytes:
-        """Its identifier."""
-        return self.data.guid
-
-    @property
-    def matched(self) -> int:
-        """How many readers it has."""
-        return len(self.state.proxies)
-
-    def reaches(self, prefix: bytes) -> bool:
-        """Return whether a participant has a reader of it."""
-        return any(guid[:12] == prefix for guid in list(self.state.proxies))
-
-
-@dataclass(slots=True, kw_only=True)
-class LocalReader:
-    """A reader of this participant."""
-
-    data: EndpointData
-    """What is told of it."""
-    state: Reader
-    """Its writers."""
-    callback: Callable[[Sample], None]
-    """Takes what arrives, in the participant's thread."""
-
-    @property
-    def guid(self) -> bytes:
-        """Its identifier."""
-        return self.data.guid
-
-    @property
-    def matched(self) -> int:
-        """How many writers it has."""
-        return len(self.state.proxies)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -209,8 +144,6 @@ class RtpsParticipant:
         self.remotes: dict[bytes, _Remote] = {}
         self.malformed = 0
         """Datagrams that could not be read."""
-        self.unsent = 0
-        """Datagrams that the system did not take."""
         self.on_tick: Callable[[float], None] = lambda now: None
         """Called now and then, in the participant's thread, with the time [s, monotonic]."""
         self.on_publication: Callable[[str, str], None] = lambda topic, who: None
@@ -228,15 +161,13 @@ class RtpsParticipant:
         self._later: list[Outgoing] = []
         self._idle = True
         self._gone: deque[bytes] = deque(maxlen=64)
-        self._local: dict[str, bool] = {}
         self._entities = 0
         self._announced = 0
         self._announcements: list[float] = []
         self._stopping = False
         self._thread: threading.Thread | None = None
-        self._sockets: list[socket.socket] = []
-        self._port = 0
-        self._host = "127.0.0.1"
+        self.sockets = UdpSockets(self.loopback)
+        """Where it talks and listens."""
         self._pub = Writer(self.prefix + _PUB_WRITER, transient_local=True, depth=0)
         self._sub = Writer(self.prefix + _SUB_WRITER, transient_local=True, depth=0)
         self._pub_reader = Reader(self.prefix + _PUB_READER)
@@ -253,77 +184,10 @@ class RtpsParticipant:
         Raises:
             BridgeError: no port of the domain is free.
         """
-        if not self.loopback:
-            self._host = _own_address()
-        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
-        first = 7400 + 250 * self.domain + 10
-        for index in range(120):
-            with contextlib.suppress(OSError):
-                sock.bind((self._host, first + 2 * index))
-                break
-        else:
-            sock.close()
-            raise BridgeError(
-                f"no UDP port of domain {self.domain} is free ({first} to {first + 238}); choose another domain",
-                field="domain",
-            )
-        self._port = sock.getsockname()[1]
-        sock.setblocking(False)
-        with contextlib.suppress(OSError):
-            sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(self._host))
-            sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP, 1)
-        wake, self._wake = socket.socketpair()
-        wake.setblocking(False)
-        self._wake.setblocking(False)
-        self._sockets = [sock, wake]
-        if self._host != "127.0.0.1":
-            self._listen_on_loopback()
-        self._join_group()
+        self.sockets.open(self.domain, multicast=self.discovery.multicast)
         now = time.monotonic()
         self._announcements = [now + t for t in ANNOUNCE_EARLY]
         self._thread = self.threads.start("ros2-rtps", self._run)
-
-    def _listen_on_loopback(self) -> None:
-        """Listen on 127.0.0.1 besides the interface of the subnet: nodes of this machine may announce themselves there.
-
-        One socket on every interface would take what comes in by interfaces that nobody thinks of.
-        """
-        local = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        try:
-            local.bind(("127.0.0.1", self._port))
-        except OSError:  # another participant has it; unicast does without
-            local.close()
-            return
-        local.setblocking(False)
-        self._sockets.append(local)
-
-    def _join_group(self) -> None:
-        """Listen to the group of discovery on every interface; unicast does without.
-
-        Nodes on this machine may announce themselves on any interface. Where this participant talks on 127.0.0.1
-        only, it passes over what comes from other machines.
-        """
-        if not self.discovery.multicast:
-            return
-        group = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        try:
-            group.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            group.bind((GROUP, 7400 + 250 * self.domain))
-            wanted = socket.inet_aton(GROUP)
-            members = [wanted + bytes(4) + struct.pack("=i", index) for index, _ in socket.if_nameindex()]
-            members += [wanted + socket.inet_aton(host) for host in {"127.0.0.1", self._host}]
-            joined = 0
-            for member in members:
-                with contextlib.suppress(OSError):
-                    group.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, member)
-                    joined += 1
-            if not joined:
-                raise OSError("no interface supports multicast")
-            group.setblocking(False)
-            self._sockets.append(group)
-        except OSError:
-            group.close()
 
     def stop(self) -> None:
         """Say goodbye, close the sockets, join the thread. May be called twice."""
@@ -334,11 +198,9 @@ class RtpsParticipant:
         with self._lock:
             self._say_goodbye()
             self._stopping = True
-        with contextlib.suppress(OSError):
-            self._wake.send(b"x")
+        self.sockets.nudge()
         thread.join(5.0)
-        for sock in (*self._sockets, self._wake):
-            sock.close()
+        self.sockets.close()
 
     @property
     def guid(self) -> bytes:
@@ -494,19 +356,15 @@ class RtpsParticipant:
         self._send_bytes(address, encode_message(header, submessages))
 
     def _send_bytes(self, address: Address, datagram: bytes) -> None:
-        if self._stopping or not self._sockets:
-            return
-        try:
-            self._sockets[0].sendto(datagram, address)
-        except OSError:  # no route, or the system has no room: what is reliable is sent again
-            self.unsent += 1
+        if not self._stopping and self.sockets.all:
+            self.sockets.send(address, datagram)
 
     def _send_all(self, out: list[Outgoing]) -> None:
         for address, datagram in out:
             self._send_bytes(address, datagram)
 
     def _locators(self) -> tuple[Locator, ...]:
-        return (Locator(address=self._host, port=self._port),)
+        return (Locator(address=self.sockets.host, port=self.sockets.port),)
 
     def _announcement(self) -> Data:
         self._announced += 1
@@ -523,7 +381,7 @@ class RtpsParticipant:
         found = [(GROUP, base)] if discovery.multicast else []
         for host in ("127.0.0.1", *discovery.peers) if discovery.multicast else discovery.peers:
             ports = (base + 10 + 2 * i for i in range(SPREAD))
-            found += [(host, port) for port in ports if (host, port) != ("127.0.0.1", self._port)]
+            found += [(host, port) for port in ports if (host, port) != ("127.0.0.1", self.sockets.port)]
         known = {remote.metatraffic for remote in self.remotes.values()}
         return found + sorted(known.difference(found))
 
@@ -544,11 +402,10 @@ class RtpsParticipant:
     def _nudge(self) -> None:
         """Let the thread look at its timers."""
         if threading.current_thread() is not self._thread and self._thread is not None:
-            with contextlib.suppress(OSError):
-                self._wake.send(b"x")
+            self.sockets.nudge()
 
     def _run(self) -> None:
-        everything, wake = list(self._sockets), [self._sockets[1]]
+        everything, wake = list(self.sockets.all), [self.sockets.wake]
         ticked = 0.0
         busy = True
         while not self._stopping:
@@ -575,7 +432,7 @@ class RtpsParticipant:
         """
         self._pumped_at = time.monotonic()
         self._send_later()
-        sockets = [sock for sock in self._sockets if sock is not self._sockets[1]]
+        sockets = [sock for sock in self.sockets.all if sock is not self.sockets.wake]
         end = time.perf_counter() + min(timeout, spin)
         while time.perf_counter() < end:
             if self._receive(sockets[0]):
@@ -597,7 +454,7 @@ class RtpsParticipant:
                 datagram, source = sock.recvfrom(65536)
             except OSError:
                 return count
-            if sock is self._sockets[1] or not datagram or (self.loopback and not self._is_local(source[0])):
+            if sock is self.sockets.wake or not datagram or (self.loopback and not self.sockets.is_local(source[0])):
                 continue
             try:
                 header, submessages = decode_message(datagram)
@@ -724,8 +581,8 @@ class RtpsParticipant:
         if data.guid[:12] != prefix or (data.domain is not None and data.domain != self.domain):
             return
         remote = self.remotes.get(prefix)
-        metatraffic = self._address(data.metatraffic, source)
-        default = self._address(data.default or data.metatraffic, source)
+        metatraffic = self.sockets.reach(data.metatraffic, source)
+        default = self.sockets.reach(data.default or data.metatraffic, source)
         if metatraffic is None or default is None:
             return
         if remote is not None:
@@ -822,7 +679,7 @@ class RtpsParticipant:
 
     def _match_writer(self, writer: LocalWriter, remote: _Remote, endpoint: EndpointData) -> None:
         if self._fits(writer.data, endpoint, writes=False, name=_called(remote.data)):
-            address = self._address(endpoint.locators, remote.default) or remote.default
+            address = self.sockets.reach(endpoint.locators, remote.default) or remote.default
             proxy = ReaderProxy(guid=endpoint.guid, address=address, reliable=endpoint.qos.reliable)
             self._send_all(writer.state.add(proxy, time.monotonic()))
             if len(writer.seen) < SEEN_LIMIT:
@@ -830,7 +687,7 @@ class RtpsParticipant:
 
     def _match_reader(self, reader: LocalReader, remote: _Remote, endpoint: EndpointData) -> None:
         if self._fits(reader.data, endpoint, writes=True, name=_called(remote.data)):
-            address = self._address(endpoint.locators, remote.default) or remote.default
+            address = self.sockets.reach(endpoint.locators, remote.default) or remote.default
             proxy = WriterProxy(
                 guid=endpoint.guid, address=address, reliable=endpoint.qos.reliable,
                 base_zero=remote.data.vendor != CYCLONE,
@@ -838,43 +695,6 @@ class RtpsParticipant:
             self._listening.setdefault(endpoint.guid, []).append(reader.state)
             self._send_all(reader.state.add(proxy, time.monotonic()))
 
-    def _address(self, locators: tuple[Locator, ...], source: Address) -> Address | None:
-        """Return the address to speak to: on this machine where it can be, else where the other one spoke from."""
-        found = [item for item in locators if item.kind == UDP4 and item.port and item.address != "0.0.0.0"]
-        for wanted in ("127.0.0.1", source[0]):
-            for item in found:
-                if item.address == wanted:
-                    return item.address, item.port
-        for item in found:
-            if not self.loopback or self._is_local(item.address):
-                return item.address, item.port
-        return None
-
-    def _is_local(self, address: str) -> bool:
-        """Return whether an address is one of this machine's."""
-        if address.startswith("127."):
-            return True
-        if address not in self._local:
-            if len(self._local) > 256:
-                self._local.clear()
-            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-                try:
-                    probe.bind((address, 0))
-                    self._local[address] = True
-                except OSError:
-                    self._local[address] = False
-        return self._local[address]
-
 
 def _called(data: ParticipantData) -> str:
     return f"the participant {data.name!r}" if data.name else f"the participant {data.guid[:12].hex()}"
-
-
-def _own_address() -> str:
-    """Return the address of the interface that leads to the group of discovery, 127.0.0.1 if none does."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect((GROUP, 7400))
-            return probe.getsockname()[0]
-        except OSError:
-            return "127.0.0.1"

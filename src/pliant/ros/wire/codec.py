@@ -302,6 +302,10 @@ class Template:
 
     def fill(self, *values: Any) -> bytes:
         """Return the message with these values, its prefix included."""
+        return self.fill_from(values)
+
+    def fill_from(self, values: Iterable[Any]) -> bytes:
+        """Return the message with values that are given as one sequence, its prefix included."""
         for put, value in zip(self._set, values, strict=True):
             put(value)
         return bytes(self._data)

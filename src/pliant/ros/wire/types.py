@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pliant.base.errors import WireError, nearest
-from pliant.rods.ros_definitions import CPR_SERVICES, CPR_TEXTS, CPR_TEXTS_2
+from pliant.base.wing import offers
 from pliant.ros.wire.definitions import SERVICES, TEXTS, TEXTS_2
 from pliant.ros.wire.definitions_node import ACTIONS, NODE_SERVICES, NODE_TEXTS, action_parts
 from pliant.ros.wire.definitions_ros1 import ROS1_SERVICES, ROS1_TEXTS
@@ -128,10 +128,15 @@ class Registry:
         self.version = version
         self._types: dict[str, MessageType] = {}
         self._services: dict[str, ServiceType] = {}
-        texts = {**TEXTS, **CPR_TEXTS, **({**TEXTS_2, **CPR_TEXTS_2, **NODE_TEXTS} if version == 2 else ROS1_TEXTS)}
+        texts = {**TEXTS, **({**TEXTS_2, **NODE_TEXTS} if version == 2 else ROS1_TEXTS)}
         for name, text in texts.items():
             self._types[name] = parse(name, text)
-        self.add_services({**SERVICES, **CPR_SERVICES, **(NODE_SERVICES if version == 2 else ROS1_SERVICES)})
+        self.add_services({**SERVICES, **(NODE_SERVICES if version == 2 else ROS1_SERVICES)})
+        for offer in offers("messages"):
+            if offer.key == "ros":
+                module = offer.load()
+                self.add({**module.TEXTS, **(module.TEXTS_2 if version == 2 else {})})
+                self.add_services(module.SERVICES)
         if version == 2:
             for name, parts in ACTIONS.items():
                 messages, services = action_parts(name, *parts)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pliant.ros.bridge import RosBridge, RosOptions
-from pliant.ros.bridge.names import node_name
 from pliant.ros.zenoh.node import ZenohNode
 from pliant.ros.zenoh.session import endpoints
 
@@ -34,10 +33,8 @@ class ZenohOptions(RosOptions):
 
 def make(robot: Robot | Replay | None, options: ZenohOptions) -> RosBridge:
     """Return the bridge of a robot, or of what is replayed; None where there is neither."""
-    given = "" if robot is None else robot.interface.namespace
-    space = (options.namespace or given or "robot").strip("/")
     node = ZenohNode(
-        node_name(options.node, space),
+        options.node_name(robot),
         domain=None if options.domain == -1 else options.domain,
         mode=options.mode,
         connect=endpoints(options.connect, "connect"),

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pliant.devices.base import Sample, SampleSource
+from pliant.devices.signatures import IMU, WRENCH
 from pliant.simulation.rate_timer import RateTimer
-from pliant.yarp.bridge.sensors import Numbers, channels, is_imu, is_wrench, measured_groups, metadata_answer
+from pliant.yarp.bridge.sensors import Numbers, channels, measured_groups, metadata_answer
 from pliant.yarp.bridge.served import BottleTemplate, Served
 from pliant.yarp.model.services import (
     AnalogServer,
@@ -77,7 +78,7 @@ def _device(served: Served, interface: YarpInterface, name: str) -> SampleSource
     if not isinstance(described, ForceTorqueSensor | InertialSensor):
         return None
     device = served.devices.get(described.sensor)
-    return device if device is not None and (is_wrench(device) or is_imu(device)) else None
+    return device if device is not None and (WRENCH.of(device) or IMU.of(device)) else None
 
 
 def _sensors(served: Served, interface: YarpInterface, server: AnalogServer) -> list[_Shown | None]:
@@ -96,7 +97,7 @@ def _serve(served: Served, server: AnalogServer, sensors: list[_Shown]) -> None:
     names: dict[str, list[SensorNames]] = {}
     for sensor in sensors:
         empty.setdefault(sensor.group, []).append(Measurement((0.0,) * SIZES.get(sensor.group, 3), 0.0))
-        frame = sensor.sensor_name if is_wrench(sensor.device) else sensor.device.frame
+        frame = sensor.sensor_name if WRENCH.of(sensor.device) else sensor.device.frame
         names.setdefault(sensor.group, []).append(SensorNames(sensor.sensor_name, frame))
     template = BottleTemplate(encode_measurements(empty))
     port = served.output(f"{server.port}/measures:o", "SensorStreamingData")

@@ -11,6 +11,7 @@ from pliant.base.errors import BridgeError, WireError, printable
 from pliant.base.listening import check_listening_host
 from pliant.devices.base import Sample, SampleSource
 from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
+from pliant.simulation.loop_cost import LoopCost
 from pliant.simulation.switching import SwitchInterval
 from pliant.yarp.bridge.analog_servers import serve_analog_servers
 from pliant.yarp.bridge.calls import NameClient
@@ -25,7 +26,7 @@ from pliant.yarp.bridge.configuration import (
     write_configuration,
 )
 from pliant.yarp.bridge.control_board import serve_described_parts
-from pliant.yarp.bridge.interfaces import kind_of
+from pliant.yarp.bridge.interfaces import INTERFACES
 from pliant.yarp.bridge.nameserver import NameServer
 from pliant.yarp.bridge.network import JOIN_TIMEOUT_S, Network
 from pliant.yarp.bridge.options import CLOCK, YarpOptions
@@ -72,7 +73,7 @@ class YarpBridge(BridgeBase):
         self._last_complaint = ""
         self._started = 0.0
         self._interval = SwitchInterval()
-        self._step_ns = self._loop_ns = self._worst_ns = self._steps = self._slow_steps = 0
+        self._cost = LoopCost()
 
     # ------------------------------------------------------------------ the loop
     def bind(self, simulation: SimulationControl) -> None:
@@ -105,7 +106,7 @@ class YarpBridge(BridgeBase):
             shown |= serve_skin_inertials(served) | serve_joined_cameras(served)
             for name, device in devices.items():
                 if name not in shown:
-                    kind_of(device).serve(served, name, device)
+                    INTERFACES.find(device)(served, name, device)
         except WireError as fault:
             self.stop()
             raise BridgeError(f"the ports cannot be opened: {fault}", field="server") from None
@@ -165,22 +166,16 @@ class YarpBridge(BridgeBase):
         began = time.perf_counter_ns()
         for write in writers:
             write(sample)
-        self._step_ns += time.perf_counter_ns() - began
+        self._cost.spent_ns += time.perf_counter_ns() - began
 
     def tick(self, stamp_ns: int) -> None:
         """Queue the time, and count what the last step has paid."""
         began = time.perf_counter_ns()
-        spent = self._step_ns
-        self._loop_ns += spent
-        if spent > self._worst_ns:
-            self._worst_ns = spent
-        if spent > 1_000_000:
-            self._slow_steps += 1
-        self._steps += 1
+        self._cost.end_step()
         if self.served is not None:
             for act in self.served.ticks:
                 act(stamp_ns)
-        self._step_ns = time.perf_counter_ns() - began
+        self._cost.spent_ns += time.perf_counter_ns() - began
 
     def wait(self, timeout: float) -> bool:
         """Wait until a client has asked for a further step; without a limit unless the option step_timeout gives one.
@@ -254,7 +249,6 @@ class YarpBridge(BridgeBase):
 
     def health(self) -> dict[str, Any]:
         """Return what was sent and received, what was dropped or refused, and what the loop paid for it."""
-        steps = max(1, self._steps)
         own = {} if self.server is None else {f"server_{k}": v for k, v in self.server.health.items()}
         ports = {} if self.network is None else self.network.health()
         faults = int(ports.get("internal_faults", 0)) + int(own.get("server_internal_faults", 0))
@@ -265,9 +259,7 @@ class YarpBridge(BridgeBase):
             "internal_faults": faults,
             "complaints": self._complaints,
             "last_complaint": self._last_complaint,
-            "loop_us_per_step": self._loop_ns / steps / 1e3,
-            "loop_us_worst": self._worst_ns / 1e3,
-            "loop_steps_over_1ms": self._slow_steps,
+            **self._cost.health(),
         }
 
     def report(self) -> list[TopicReport]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import dataclasses
 import struct
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 
-from pliant.devices.base import Sample, SampleSource
-from pliant.devices.camera import CameraDevice
+from pliant.devices.base import Device, Sample, SampleSource
+from pliant.devices.camera_lens import CameraSource
+from pliant.model.robot import Robot
 from pliant.model.sensors import Camera
 from pliant.simulation.rate_timer import RateTimer
 from pliant.yarp.bridge.camera_calls import CameraCalls
+from pliant.yarp.bridge.fields import serve_fields
 from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.model.services import CameraImages, ImageServer, yarp_interface
@@ -20,7 +23,7 @@ from pliant.yarp.wire import Dialect
 from pliant.yarp.wire.binary import LIST, tag_of
 from pliant.yarp.wire.values import Vocab
 
-__all__ = ["changed", "encode_image", "is_camera", "serve_camera", "serve_joined_cameras"]
+__all__ = ["changed", "encode_image", "serve_camera", "serve_joined_cameras"]
 
 IMAGE_QUEUE = 2
 """Images that wait for a slow receiver; YARP's own grabbers keep none."""
@@ -28,11 +31,6 @@ CODES = {"image": ("rgb", 3, "u1"), "depth": ("dec", 4, "<f4")}
 """Field of a sample -> pixel code, bytes a pixel, type of a number."""
 QUANTUM = 8
 """Rows are filled up to a multiple of this [bytes]."""
-
-
-def is_camera(device: SampleSource) -> bool:
-    """Return whether a device samples images."""
-    return any(key in device.samples and len(device.samples[key].shape) > 1 for key in CODES)
 
 
 def encode_image(pixels: np.ndarray, field: str) -> bytes:
@@ -65,9 +63,12 @@ def serve_camera(served: Served, name: str, device: SampleSource) -> None:
     the images says whether rows or columns are reversed, and to how many decimal digits depth is rounded.
     """
     fields = [key for key in CODES if key in device.samples]
+    if not fields:  # YARP has no image of numbers of objects
+        serve_fields(served, name, device)
+        return
     for prefix, period, images in _servers(served, name) or [(served.full_name(name), 0.0, None)]:
         plain = fields == ["image"]
-        calls = _answers(_calls(device, images))
+        calls = _answers(_calls(served, device, images))
         for field in fields:
             ending = "" if plain else ("/rgbImage:o" if field == "image" else "/depthImage:o")
 
@@ -87,16 +88,16 @@ def _answers(calls: CameraCalls) -> Callable[[Arrival], Answer]:
     return lambda arrival: calls.answer(arrival.bottle())
 
 
-def _calls(device: SampleSource, images: CameraImages | None) -> CameraCalls:
+def _calls(served: Served, device: SampleSource, images: CameraImages | None) -> CameraCalls:
     """Return the answers to the clients of a camera."""
     key = "image" if "image" in device.samples else "depth"
     height, width = device.samples[key].shape[:2]
-    lens = device.camera if isinstance(device, CameraDevice) else None  # a recording has no lens
+    lens = cast(CameraSource, device).camera if isinstance(device, Device) else None  # a recording has no lens
     if lens is not None and images is not None and images.flip_horizontal:
         lens = dataclasses.replace(lens, cx=lens.width - 1 - lens.cx, p2=-lens.p2)
     if lens is not None and images is not None and images.flip_vertical:
         lens = dataclasses.replace(lens, cy=lens.height - 1 - lens.cy, p1=-lens.p1)
-    described = device.description if isinstance(device, CameraDevice) else None
+    described = served.robot.sensors.get(device.name) if isinstance(served.robot, Robot) else None
     limits = (described.near, described.far) if isinstance(described, Camera) else (0.0, 0.0)
     rate = 1e9 / device.sample_period_ns if device.sample_period_ns else 0.0
     depth = limits if "depth" in device.samples else None

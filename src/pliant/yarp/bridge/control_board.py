@@ -25,7 +25,7 @@ from pliant.yarp.model.services import ControlBoardServer, yarp_interface
 from pliant.yarp.wire import Bottle, Dialect
 from pliant.yarp.wire.binary import encode_vector
 
-__all__ = ["ClientDialects", "is_control_board", "serve_control_board", "serve_described_parts"]
+__all__ = ["ClientDialects", "serve_control_board", "serve_described_parts"]
 
 DEGREES = 180.0 / math.pi
 MAX_CLIENTS = 256
@@ -34,11 +34,6 @@ MAX_REASONS = 100
 """Most reasons of refused calls that are told of one port."""
 CALL_PORTS: tuple[tuple[str, Dialect, str], ...] = (("rpc:i", 3, "/rpc:o"), ("nws/rpc:i", 4, "/nwc/rpc:o"))
 """Port for calls, its dialect, and how the names of the ports end by which clients connect to it."""
-
-
-def is_control_board(device: SampleSource) -> bool:
-    """Return whether a device, live or recorded, samples as a control board does."""
-    return "interaction_mode" in device.samples and "control_mode" in device.samples
 
 
 @dataclass(slots=True)
@@ -120,7 +115,7 @@ def serve_described_parts(served: Served) -> set[str]:
         if not isinstance(server, ControlBoardServer):
             continue
         axes = [(served.devices.get(axis.board), axis.index) for axis in server.axes]
-        found = [(board, i) for board, i in axes if board is not None and is_control_board(board)]
+        found = [(board, i) for board, i in axes if board is not None and "control_board" in board.signatures]
         if found and len(found) == len(axes):  # else a board of it is not simulated or was not recorded
             _serve_part(served, "/" + server.port.strip("/"), found, server.period)
             shown |= {board.name for board, _ in found}

@@ -13,17 +13,12 @@ from pliant.yarp.bridge.served import Served
 from pliant.yarp.wire import Bottle, bottle
 from pliant.yarp.wire.values import number, text
 
-__all__ = ["is_external_wrench", "read_push", "serve_external_wrench"]
+__all__ = ["read_push", "serve_external_wrench"]
 
 HELP = (
     "LINK fx fy fz tx ty tz duration: push a link, N and N m in world axes, s; "
     "single: a new push ends the one before; multiple: pushes add up"
 )
-
-
-def is_external_wrench(device: SampleSource) -> bool:
-    """Return whether a device pushes links."""
-    return device.metadata.get("kind", "") == "external_wrench"
 
 
 def read_push(request: Bottle) -> tuple[str, dict[str, Any]]:

@@ -1,57 +1,31 @@
-"""Which kind of device is served how: a new kind is a module and one line here."""
+"""Which module serves which device on YARP: a new signature is a module and one line here, or a wing's ``register``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any
 
-from pliant.devices.base import SampleSource
-from pliant.yarp.bridge.camera import is_camera, serve_camera
-from pliant.yarp.bridge.control_board import is_control_board, serve_control_board
-from pliant.yarp.bridge.external_wrench import is_external_wrench, serve_external_wrench
-from pliant.yarp.bridge.fields import serve_fields
-from pliant.yarp.bridge.laser import is_laser, serve_laser
-from pliant.yarp.bridge.model_pose import is_model_pose, serve_model_pose
-from pliant.yarp.bridge.sensors import is_imu, is_wrench, serve_imu, serve_wrench
+from pliant.simulation.interfaces import InterfaceTable
 from pliant.yarp.bridge.served import Served
-from pliant.yarp.bridge.vectors import is_vector, serve_vector
-from pliant.yarp.bridge.video_texture import is_video_texture, serve_video_texture
-from pliant.yarp.bridge.world import is_world, serve_world
 
-__all__ = ["KINDS", "Kind", "kind_of"]
+__all__ = ["INTERFACES"]
 
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of device, told by what it samples, so that a recorded device is of the same kind."""
-
-    name: str
-    """What it is, for messages."""
-    matches: Callable[[SampleSource], bool]
-    """Whether a device is of this kind."""
-    serve: Callable[[Served, str, SampleSource], None]
-    """Open the ports of a device: (ports of the bridge, name of the device, device)."""
-
-
-KINDS: tuple[Kind, ...] = (
-    Kind("control board", is_control_board, serve_control_board),
-    Kind("vector", is_vector, serve_vector),
-    Kind("imu", is_imu, serve_imu),
-    Kind("force/torque sensor", is_wrench, serve_wrench),
-    Kind("camera", is_camera, serve_camera),
-    Kind("external wrench", is_external_wrench, serve_external_wrench),
-    Kind("laser", is_laser, serve_laser),
-    Kind("world", is_world, serve_world),
-    Kind("video texture", is_video_texture, serve_video_texture),
-    Kind("pose of the model", is_model_pose, serve_model_pose),
+INTERFACES: InterfaceTable[Callable[[Served, str, Any], None]] = InterfaceTable(
+    "yarp",
+    {
+        "control_board": "pliant.yarp.bridge.control_board:serve_control_board",
+        "base_state": "pliant.yarp.bridge.vectors:serve_vector",
+        "load_cells": "pliant.yarp.bridge.vectors:serve_vector",
+        "joint_angles": "pliant.yarp.bridge.vectors:serve_vector",
+        "imu": "pliant.yarp.bridge.sensors:serve_imu",
+        "wrench": "pliant.yarp.bridge.sensors:serve_wrench",
+        "camera": "pliant.yarp.bridge.camera:serve_camera",
+        "external_wrench": "pliant.yarp.bridge.external_wrench:serve_external_wrench",
+        "laser": "pliant.yarp.bridge.laser:serve_laser",
+        "world": "pliant.yarp.bridge.world:serve_world",
+        "video_texture": "pliant.yarp.bridge.video_texture:serve_video_texture",
+        "model_pose": "pliant.yarp.bridge.model_pose:serve_model_pose",
+    },
+    otherwise="pliant.yarp.bridge.fields:serve_fields",
 )
-"""The first kind that matches serves the device."""
-
-
-FIELDS = Kind("field table", lambda device: True, serve_fields)
-"""Every other device: YARP has no message of its kind."""
-
-
-def kind_of(device: SampleSource) -> Kind:
-    """Return how a device is served."""
-    return next((kind for kind in KINDS if kind.matches(device)), FIELDS)
+"""Signature of a device -> function that serves it; every other device is served by its field table."""

@@ -17,7 +17,7 @@ from pliant.yarp.wire import Dialect, Vocab, bottle
 from pliant.yarp.wire.binary import encode_bottle
 from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Value, text
 
-__all__ = ["Rangefinder", "encode_scan", "is_laser", "limited", "serve_laser"]
+__all__ = ["Rangefinder", "encode_scan", "limited", "serve_laser"]
 
 DEGREES = 180.0 / math.pi
 IN_USE = 1
@@ -32,11 +32,6 @@ CODES = {
 """Vocabulary of a call of YARP 3.5 and before -> the call of later versions, which ends in ``_RPC``."""
 CHANGES = ("setDistanceRange", "setScanLimits", "setHorizontalResolution", "setScanRate")
 NOT_IMPLEMENTED = Vocab.of("err2")
-
-
-def is_laser(device: SampleSource) -> bool:
-    """Return whether a device is a laser scanner."""
-    return device.metadata.get("kind", "") == "laser"
 
 
 def limited(described: LaserScan | None, angles: NDArray[np.float64]) -> Callable[[NDArray[np.float64]], list[float]]:

@@ -12,7 +12,7 @@ from pliant.yarp.bridge.served import Served
 from pliant.yarp.wire import Bottle, Vocab, format_bottle
 from pliant.yarp.wire.values import OK
 
-__all__ = ["PARENT", "SERVER", "is_model_pose", "pose_request", "serve_model_pose"]
+__all__ = ["PARENT", "SERVER", "pose_request", "serve_model_pose"]
 
 SERVER = "/transformServer/rpc"
 """Port of the transform server; gazebo-yarp-plugins has no other."""
@@ -26,11 +26,6 @@ TIMEOUT_S = 1.0
 """Longest wait for the server's answer [s]."""
 POLL_S = 0.1
 """How often the thread looks whether it is to stop [s]."""
-
-
-def is_model_pose(device: SampleSource) -> bool:
-    """Return whether a device gives the pose of a robot to a transform server."""
-    return device.metadata.get("kind", "") == "model_pose"
 
 
 def pose_request(child: str, sample: Sample) -> Bottle:

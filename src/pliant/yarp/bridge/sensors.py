@@ -10,6 +10,7 @@ import numpy as np
 from pliant.base.errors import WireError
 from pliant.base.spatial import rotation_from_quaternion, rpy_from_rotation
 from pliant.devices.base import Sample, SampleSource
+from pliant.devices.signatures import WRENCH
 from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.served import BottleTemplate, Served
 from pliant.yarp.wire import Bottle, Dialect, Vocab, encode_bottle
@@ -17,7 +18,7 @@ from pliant.yarp.wire.binary import encode_vector
 from pliant.yarp.wire.sensors import Measurement, SensorNames, encode_measurements, encode_metadata
 from pliant.yarp.wire.values import text
 
-__all__ = ["channels", "is_imu", "is_wrench", "measured_groups", "metadata_answer", "serve_imu", "serve_wrench"]
+__all__ = ["channels", "measured_groups", "metadata_answer", "serve_imu", "serve_wrench"]
 
 DEGREES = 180.0 / math.pi
 TEMPERATURE = 25.0
@@ -25,38 +26,23 @@ TEMPERATURE = 25.0
 Numbers = Callable[[Sample], list[float]]
 
 
-def _shape(device: SampleSource, field: str) -> tuple[int, ...] | None:
-    info = device.samples.get(field)
-    return None if info is None else info.shape
-
-
-def is_imu(device: SampleSource) -> bool:
-    """Return whether a device samples angular velocity and linear acceleration."""
-    return _shape(device, "angular_velocity") == (3,) and _shape(device, "linear_acceleration") == (3,)
-
-
-def is_wrench(device: SampleSource) -> bool:
-    """Return whether a device samples a force and a torque."""
-    return _shape(device, "force") == (3,) and _shape(device, "torque") == (3,)
-
-
 def measured_groups(device: SampleSource) -> dict[str, Numbers]:
     """Return what an inertial unit or a force/torque sensor measures, by group, in the units of the wire."""
-    if is_wrench(device):
+    if WRENCH.of(device):
         return {"temperatures": lambda s: [TEMPERATURE], "six_axis_force_torques": _six}
     groups: dict[str, Numbers] = {
         "gyroscopes": lambda s: (np.asarray(s.values["angular_velocity"]) * DEGREES).tolist(),
         "linear_accelerometers": lambda s: np.asarray(s.values["linear_acceleration"]).tolist(),
         "magnetometers": lambda s: [0.0, 0.0, 0.0],
     }
-    if _shape(device, "orientation") == (4,):
+    if "orientation" in device.samples:
         groups["orientations"] = _angles
     return groups
 
 
 def channels(device: SampleSource) -> Numbers:
     """Return the numbers of the older vector of an inertial unit (12) or a force/torque sensor (6)."""
-    if is_wrench(device):
+    if WRENCH.of(device):
         return _six
     groups = measured_groups(device)
     turn = groups.get("orientations", lambda s: [0.0, 0.0, 0.0])

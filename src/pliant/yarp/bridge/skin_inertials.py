@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pliant.devices.base import Sample
+from pliant.devices.signatures import IMU
 from pliant.simulation.rate_timer import RateTimer
-from pliant.yarp.bridge.sensors import is_imu
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.model.services import SKIN_BOARDS, SkinInertials, VectorServer, yarp_interface
 from pliant.yarp.wire.binary import encode_vector
@@ -48,7 +48,7 @@ def serve_skin_inertials(served: Served) -> set[str]:
         described = interface.device(server.device) if interface and isinstance(server, VectorServer) else None
         if isinstance(server, VectorServer) and isinstance(described, SkinInertials):
             devices = [served.devices.get(name) for name in described.sensors]
-            if all(device is not None and is_imu(device) for device in devices):
+            if all(device is not None and IMU.of(device) for device in devices):
                 _serve(served, server, described)
                 shown |= set(described.sensors)
     return shown

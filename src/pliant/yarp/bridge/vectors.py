@@ -13,7 +13,7 @@ from pliant.yarp.bridge.served import Served
 from pliant.yarp.model.services import VectorServer, yarp_interface
 from pliant.yarp.wire.binary import encode_vector
 
-__all__ = ["CHANNELS", "is_vector", "serve_vector"]
+__all__ = ["CHANNELS", "serve_vector"]
 
 DEGREES = 180.0 / math.pi
 
@@ -31,17 +31,12 @@ CHANNELS: dict[str, Callable[[Sample], list[float]]] = {
     "load_cells": lambda sample: np.asarray(sample.values["load"]).tolist(),
     "joint_angles": lambda sample: (np.asarray(sample.values["angle"]) * DEGREES).tolist(),
 }
-"""Kind of a device, as its metadata have it -> its channels in the units of the wire."""
-
-
-def is_vector(device: SampleSource) -> bool:
-    """Return whether a device is sent as one vector."""
-    return device.metadata.get("kind", "") in CHANNELS
+"""Signature of a device -> its channels in the units of the wire."""
 
 
 def serve_vector(served: Served, name: str, device: SampleSource) -> None:
     """Serve the channels of a device at the port that its server names, else at ``/robot/device/analog:o``."""
-    channels = CHANNELS[device.metadata["kind"]]
+    channels = next(CHANNELS[kind] for kind in device.signatures if kind in CHANNELS)
     robot = served.robot
     interface = None if robot is None else robot.interface
     servers = () if (yarp := yarp_interface(interface)) is None else yarp.servers

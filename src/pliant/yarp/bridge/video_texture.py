@@ -18,7 +18,7 @@ from pliant.yarp.bridge.reactor import Reactor
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.wire.images import Image
 
-__all__ = ["is_video_texture", "rgb_of", "serve_video_texture"]
+__all__ = ["rgb_of", "serve_video_texture"]
 
 LIMIT = 64 << 20
 """Longest image that is taken [bytes]."""
@@ -28,11 +28,6 @@ POLL_S = 0.1
 """How often the thread looks whether it is to stop [s]."""
 ORDERS = {"rgb": (0, 1, 2), "bgr": (2, 1, 0), "rgba": (0, 1, 2), "bgra": (2, 1, 0), "mono": (0, 0, 0)}
 """Pixel code -> which channels are red, green, blue."""
-
-
-def is_video_texture(device: SampleSource) -> bool:
-    """Return whether a device shows images on a visual."""
-    return device.metadata.get("kind", "") == "video_texture"
 
 
 def rgb_of(image: Image) -> np.ndarray:

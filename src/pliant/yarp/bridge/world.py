@@ -17,7 +17,7 @@ from pliant.yarp.wire import Bottle, Value, Vocab
 from pliant.yarp.wire.records import Method, encode_fields, parse_method
 from pliant.yarp.wire.values import text
 
-__all__ = ["ATTACHER_CALLS", "WORLD_CALLS", "Call", "is_world", "read_call", "serve_world"]
+__all__ = ["ATTACHER_CALLS", "WORLD_CALLS", "Call", "read_call", "serve_world"]
 
 OBJECT = "pose: f64*6, color: i16*3, frame_name: str, object_name: str, gravity_enable: bool, collision_enable: bool"
 DEFAULTS: Mapping[str, Any] = {
@@ -129,11 +129,6 @@ _ATTACHER = (
 )
 ATTACHER_CALLS: Mapping[str, Call] = {call.method.name: call for call in _ATTACHER}
 """The calls of the link attacher."""
-
-
-def is_world(device: SampleSource) -> bool:
-    """Return whether a device makes objects."""
-    return device.metadata.get("kind", "") == "world"
 
 
 def read_call(calls: Mapping[str, Call], request: Bottle) -> tuple[Call, dict[str, Any]]:

@@ -133,6 +133,8 @@ class ControlBoardDevice(DeviceBase):
         options: of `DeviceBase`: latency, command_latency, noise.
     """
 
+    signatures = ("control_board", "joint_states")
+
     def __init__(self, description: ControlBoard, robot: Robot, **options: Any) -> None:
         names = description.axis_names
         self.description = description
@@ -167,7 +169,7 @@ class ControlBoardDevice(DeviceBase):
         self._groups = self._find_groups()
         self._parameters = np.zeros((MOTOR_PARAMETERS, n))
         self._static = np.zeros((6, n))
-        self.metadata = {"axes": ",".join(names), "kind": "control_board"}
+        self.metadata = {"axes": ",".join(names)}
 
     @staticmethod
     def _lead_joints(description: ControlBoard) -> list[str]:

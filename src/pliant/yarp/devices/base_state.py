@@ -43,6 +43,8 @@ class BaseStateDevice(DeviceBase):
         options: of `DeviceBase`; without ``sample_period`` it samples a hundred times a second.
     """
 
+    signatures = ("base_state",)
+
     def __init__(self, description: BaseState, robot: Robot, **options: Any) -> None:
         super().__init__(
             description.name,
@@ -56,7 +58,7 @@ class BaseStateDevice(DeviceBase):
                 field="link",
             )
         self._link = description.link
-        self.metadata = {"kind": "base_state", "link": description.link}
+        self.metadata = {"link": description.link}
 
     def _connect(self, engine: Engine) -> None:
         import mujoco

@@ -47,6 +47,8 @@ class ExternalWrenchDevice(DeviceBase):
         options: of `DeviceBase`.
     """
 
+    signatures = ("external_wrench",)
+
     def __init__(self, description: ExternalWrench, robot: Robot, **options: Any) -> None:
         samples = {
             "pushes": FieldInfo((), "", "number of pushes that are under way"),
@@ -54,7 +56,7 @@ class ExternalWrenchDevice(DeviceBase):
             "pushed_torque": FieldInfo((3,), "N m", "sum of their torques, in world axes"),
         }
         super().__init__(description.name, samples=samples, **options)
-        self.metadata = {"kind": "external_wrench", "port": description.port}
+        self.metadata = {"port": description.port}
         self._links = tuple(body.name for body in robot.spec.bodies if body.name and body.name != "world")
         self._pushes: list[_Push] = []
         self._several = False

@@ -30,6 +30,8 @@ class JointAnglesDevice(DeviceBase):
         options: of `DeviceBase`; without ``sample_period`` it samples a hundred times a second.
     """
 
+    signatures = ("joint_angles",)
+
     def __init__(self, description: JointAngles, robot: Robot, **options: Any) -> None:
         if not description.joints:
             raise DeviceError(f"{description.name}: it has no joint", field="joints")
@@ -46,7 +48,6 @@ class JointAnglesDevice(DeviceBase):
             **{"sample_period": sample_period(RATE, float(robot.spec.option.timestep)), **options},
         )
         self.joints = description.joints
-        self.metadata = {"kind": "joint_angles"}
 
     def _connect(self, engine: Engine) -> None:
         self._ports = [engine.port(f"{joint}/position") for joint in self.joints]

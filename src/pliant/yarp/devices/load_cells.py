@@ -35,6 +35,8 @@ class LoadCellsDevice(DeviceBase):
         options: of `DeviceBase`; without ``sample_period`` it samples a hundred times a second.
     """
 
+    signatures = ("load_cells",)
+
     def __init__(self, description: ContactLoadCells, robot: Robot, **options: Any) -> None:
         n = len(description.cells)
         if n < 1 or len(description.positions) != n:
@@ -59,7 +61,7 @@ class LoadCellsDevice(DeviceBase):
             **{"sample_period": sample_period(RATE, float(robot.spec.option.timestep)), **options},
         )
         self.joints = tuple(description.cells)
-        self.metadata = {"kind": "load_cells", "link": description.link}
+        self.metadata = {"link": description.link}
         self._link = description.link
         x, y = np.array(description.positions, dtype=float)[:, :2].T
         self._share = np.linalg.pinv(np.stack([np.ones(n), y, -x]))

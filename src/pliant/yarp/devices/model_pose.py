@@ -27,6 +27,8 @@ class ModelPoseDevice(DeviceBase):
         options: of `DeviceBase`; without ``sample_period`` it samples at the period of the description.
     """
 
+    signatures = ("model_pose",)
+
     def __init__(self, description: ModelPose, robot: Robot, **options: Any) -> None:
         fields = {
             "position": FieldInfo((3,), "m", "origin of the link's frame in the world"),
@@ -38,7 +40,7 @@ class ModelPoseDevice(DeviceBase):
         if first not in [body.name for body in robot.spec.bodies]:
             raise DeviceError(f"{self.name}: the robot has no link {first!r} whose pose could be sent", field="link")
         self._link = first
-        self.metadata = {"kind": "model_pose", "link": first, "model": description.model}
+        self.metadata = {"link": first, "model": description.model}
 
     def _connect(self, engine: Engine) -> None:
         state = mujoco_state(engine, self.name)

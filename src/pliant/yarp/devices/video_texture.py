@@ -32,6 +32,8 @@ class VideoTextureDevice(DeviceBase):
         options: of `DeviceBase`; without ``sample_period`` it samples a hundred times a second.
     """
 
+    signatures = ("video_texture",)
+
     def __init__(self, description: VideoTexture, robot: Robot, **options: Any) -> None:
         super().__init__(
             description.name,
@@ -39,7 +41,7 @@ class VideoTextureDevice(DeviceBase):
             **{"sample_period": sample_period(RATE, float(robot.spec.option.timestep)), **options},
         )
         self.description = description
-        self.metadata = {"kind": "video_texture", "port": description.port, "source": description.source}
+        self.metadata = {"port": description.port, "source": description.source}
 
     def _connect(self, engine: Engine) -> None:
         import mujoco

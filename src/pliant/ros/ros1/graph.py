@@ -1,0 +1,163 @@
+"""What a node of ROS 1 publishes, listens to and serves."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pliant.ros.bridge.send_rate import SendRate
+from pliant.ros.ros1.connection import Connection
+from pliant.ros.wire import Codec
+
+__all__ = ["QUEUE_BYTES", "Graph", "Publication", "Service", "Subscription"]
+
+QUEUE_BYTES = 16 * 2**20
+"""Bytes of one topic that wait for one subscriber before the oldest message is dropped: images reach this first."""
+HEARTBEAT = 1.0
+"""How often the master is asked whether it lives [s of wall time]."""
+
+
+class Sender(Protocol):
+    """The part of a node that publications use."""
+
+    codec: Codec
+
+    def flush(self) -> None:
+        """Let the thread of the sockets look at the queues."""
+        ...
+
+
+class Publication:
+    """A topic that this node publishes."""
+
+    __slots__ = (
+        "_joining", "_node", "_period", "connections", "count", "drops", "last", "latch", "limit", "md5sum", "rate",
+        "seen", "text", "topic", "type",
+    )  # fmt: skip
+
+    def __init__(self, node: Sender, topic: str, type_name: str, latch: bool, limit: int) -> None:
+        self._node = node
+        self.topic = topic
+        self.type = type_name
+        self.md5sum = node.codec.types.md5sum(type_name)
+        self.text = node.codec.types.full_text(type_name)
+        self.latch = latch
+        self.limit = limit
+        self.connections: tuple[Connection, ...] = ()
+        self._joining = threading.Lock()
+        self.count = 0
+        self.drops = 0
+        self.last: bytes | None = None
+        self.rate = SendRate()
+        self._period = 0
+        self.seen: set[str] = set()
+
+    @property
+    def active(self) -> bool:
+        """Whether a message would go anywhere; if not, it need not be encoded."""
+        return bool(self.connections) or self.latch
+
+    @property
+    def subscribers(self) -> list[str]:
+        """Names of the nodes that listen, or have listened."""
+        return sorted(self.seen)
+
+    def send(self, data: bytes) -> None:
+        """Queue one message, its length included, for every subscriber; never waits."""
+        self.count += 1
+        self.rate.sent(self._period if self.connections else 0)
+        if self.latch:
+            with self._joining:
+                self.last = data
+                self._queue(data)
+        else:
+            self._queue(data)
+        if self.connections:
+            self._node.flush()
+
+    def join(self, connection: Connection) -> None:
+        """Add a subscriber, and queue the latched message for it: nothing falls between that and what follows."""
+        with self._joining:
+            if self.last is not None:
+                connection.out.append(self.last)
+            self._period += not self.connections
+            self.connections = (*self.connections, connection)
+        self.seen.add(connection.name)
+
+    def _queue(self, data: bytes) -> None:
+        fit = max(2, QUEUE_BYTES // max(1, len(data)))  # messages of one topic are about equally long
+        for connection in self.connections:
+            out = connection.out
+            if len(out) >= min(connection.limit, fit):
+                with contextlib.suppress(IndexError):
+                    out.popleft()
+                connection.drops += 1
+                self.drops += 1
+            out.append(data)
+
+
+class Subscription:
+    """A topic that this node listens to."""
+
+    __slots__ = (
+        "backoff", "callback", "connections", "count", "faulty", "malformed", "md5sum", "pending", "publishers",
+        "refused", "retry_at", "topic", "type",
+    )  # fmt: skip
+
+    def __init__(self, topic: str, type_name: str, md5sum: str, callback: Callable[[dict[str, Any]], None]) -> None:
+        self.topic = topic
+        self.type = type_name
+        self.md5sum = md5sum
+        self.callback = callback
+        self.connections: dict[str, Connection] = {}
+        self.pending: set[str] = set()
+        self.publishers: frozenset[str] = frozenset()
+        """Addresses of the publishers, as the master told last."""
+        self.faulty: set[str] = set()
+        """Publishers that were complained about; they are tried on in silence."""
+        self.refused: set[str] = set()
+        """Publishers of another type; they are not tried until the master tells of publishers anew."""
+        self.backoff = HEARTBEAT
+        self.retry_at = 0.0
+        self.count = 0
+        self.malformed = 0
+
+
+class Service:
+    """A service of this node."""
+
+    __slots__ = ("callback", "count", "md5sum", "name", "type")
+
+    def __init__(self, name: str, type_name: str, md5sum: str, callback: Callable[[dict[str, Any]], dict[str, Any]]):
+        self.name = name
+        self.type = type_name
+        self.md5sum = md5sum
+        self.callback = callback
+        self.count = 0
+
+
+@dataclass(slots=True)
+class Graph:
+    """The topics and services of one node, and whom faults are told."""
+
+    name: str
+    """Global name of the node."""
+    codec: Codec
+    """Turns messages into bytes."""
+    complain: Callable[[str], None]
+    """Takes the faults of the other side."""
+    fail: Callable[[str, BaseException], None]
+    """Takes faults of ours that one message or connection caused."""
+    uri: str = ""
+    """Address of the node's XML-RPC server, once it listens."""
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    """Held while the tables change."""
+    publications: dict[str, Publication] = field(default_factory=dict)
+    """Topic -> what is published."""
+    subscriptions: dict[str, Subscription] = field(default_factory=dict)
+    """Topic -> what is listened to."""
+    services: dict[str, Service] = field(default_factory=dict)
+    """Name -> service."""

@@ -1,0 +1,241 @@
+"""The sockets of a node of ROS 1, all served by one thread."""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import socket
+import threading
+import time
+from collections.abc import Callable
+
+from pliant.base.errors import PliantError
+from pliant.ros.ros1.connection import Connection
+from pliant.ros.ros1.graph import Graph
+
+__all__ = ["Sockets"]
+
+MAX_CONNECTIONS = 512
+"""Connections at once; further ones are closed."""
+
+
+class Sockets:
+    """The listening socket and the connections of a node.
+
+    Args:
+        graph: topics and services of the node.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self.links: set[Connection] = set()
+        """The connections."""
+        self.port = 0
+        """Number of the listening port."""
+        self._sleeping = False
+        self._stopping = threading.Event()
+
+    def open(self, listener: socket.socket, on_client: Callable[[Connection, bytes], None]) -> None:
+        """Listen.
+
+        Args:
+            listener: takes the connections of clients.
+            on_client: takes the first frame of a client.
+        """
+        listener.setblocking(False)
+        self._listener, self._on_client = listener, on_client
+        self.port = listener.getsockname()[1]
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(listener, selectors.EVENT_READ, None)
+        self._wake_out, self._wake_in = socket.socketpair()
+        self._wake_in.setblocking(False)
+        self._wake_out.setblocking(False)
+        self._selector.register(self._wake_in, selectors.EVENT_READ, "wake")
+
+    def drain(self, patience: float) -> None:
+        """Give what is queued a chance to be sent, at most this long [s]."""
+        deadline = time.monotonic() + patience
+        while time.monotonic() < deadline and any(c.out or c.partial is not None for c in list(self.links)):
+            time.sleep(0.002)
+
+    def stop(self) -> None:
+        """Let the thread end."""
+        self._stopping.set()
+        self.kick()
+
+    def close(self) -> None:
+        """Close every socket; the thread has ended."""
+        for connection in list(self.links):
+            self.end(connection)
+        self._selector.close()
+        self._listener.close()
+        self._wake_in.close()
+        self._wake_out.close()
+
+    def flush(self) -> None:
+        """Let the thread of the sockets look at the queues."""
+        if self._sleeping:
+            self._sleeping = False
+            self.kick()
+
+    def kick(self) -> None:
+        """Wake the thread of the sockets."""
+        with contextlib.suppress(OSError):
+            self._wake_out.send(b"w")
+
+    def adopt(self, connection: Connection) -> None:
+        """Serve a connection from now on."""
+        with self._graph.lock:
+            self.links.add(connection)
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            self._selector.register(connection.sock, selectors.EVENT_READ, connection)
+        self.kick()
+
+    def shut(self, connection: Connection) -> None:
+        """Ask the thread of the sockets to close a connection, from any thread."""
+        with contextlib.suppress(OSError):
+            connection.sock.shutdown(socket.SHUT_RDWR)
+
+    def run(self) -> None:
+        """Serve the sockets until `stop` is called; a thread of its own does this."""
+        selector = self._selector
+        blocked: set[Connection] = set()
+        while not self._stopping.is_set():
+            busy = False
+            for connection in list(self.links):
+                if connection.out or connection.partial is not None or connection.role == "closing":
+                    self._flush(connection)
+                    waits = connection.partial is not None
+                    if waits != (connection in blocked):
+                        self._watch_writable(connection, waits)
+                        (blocked.add if waits else blocked.discard)(connection)
+            self._sleeping = True
+            # A message that was queued, or an end, after the flush and before this line would wait for the next one.
+            if any((c.out or c.role == "closing") and c not in blocked for c in list(self.links)):
+                busy = True
+            try:
+                events = selector.select(0.0 if busy else 0.2)
+            except OSError:
+                continue
+            self._sleeping = False
+            for key, _ in events:
+                if key.data is None:
+                    self._accept()
+                elif key.data == "wake":
+                    with contextlib.suppress(OSError):
+                        self._wake_in.recv(4096)
+                elif key.data in self.links:
+                    self._receive(key.data)
+            blocked &= self.links
+
+    def _watch_writable(self, connection: Connection, waits: bool) -> None:
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if waits else 0)
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            self._selector.modify(connection.sock, events, connection)
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            sock, _ = self._listener.accept()
+            if len(self.links) >= MAX_CONNECTIONS:
+                sock.close()
+                self._graph.complain(
+                    f"there are {MAX_CONNECTIONS} connections, which is the most; a further one was closed"
+                )
+                return
+            connection = Connection(sock, "unknown")
+            connection.on_frame = self._on_client
+            self.adopt(connection)
+
+    def _flush(self, connection: Connection) -> None:
+        out = connection.out
+        while True:
+            data = connection.partial
+            if data is None:
+                count = len(out)
+                if not count:
+                    if connection.role == "closing":
+                        self._finish(connection)
+                    return
+                try:
+                    # The sender may drop the oldest meanwhile; it never takes what is already here.
+                    pieces = [out.popleft() for _ in range(min(count, 256))]
+                except IndexError:
+                    continue
+                data = memoryview(pieces[0] if len(pieces) == 1 else b"".join(pieces))
+                connection.sent += len(pieces)
+            try:
+                sent = connection.sock.send(data)
+            except (BlockingIOError, InterruptedError):
+                connection.partial = data
+                return
+            except OSError:
+                self.end(connection)
+                return
+            connection.partial = data[sent:] if sent < len(data) else None
+
+    def _receive(self, connection: Connection) -> None:
+        try:
+            data = connection.sock.recv(1 << 16)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self.end(connection)
+            return
+        try:
+            while data:
+                if connection.on_frame is None:
+                    return  # a subscriber has nothing to say
+                if connection.role in ("unknown", "subscriber"):  # its header, then perhaps messages
+                    frame, data = connection.framer.one(data)
+                    if frame is None:
+                        return
+                    connection.on_frame(connection, frame)
+                    continue
+                for frame in connection.framer.feed(data):
+                    connection.on_frame(connection, frame)
+                return
+        except Exception as error:
+            if not isinstance(error, PliantError):  # one connection must not cost the thread
+                self._graph.fail(f"a connection from {connection.name}", error)
+            subscription = self._graph.subscriptions.get(connection.topic) if connection.role != "publisher" else None
+            told = subscription is not None and connection.name in subscription.faulty
+            if subscription is not None:
+                subscription.faulty.add(connection.name)
+                if connection.role == "subscriber":  # it did not even begin
+                    subscription.refused.add(connection.name)
+            if not told:
+                self._graph.complain(f"{connection.topic or 'a connection'} from {connection.name}: {error}; closed")
+            self.end(connection)
+
+    def _finish(self, connection: Connection) -> None:
+        """End our side of a connection; it is closed when the peer ends its side, or CLIENT_TIMEOUT_S later.
+
+        If it were closed while bytes of the peer are unread, the kernel would reset it, and the peer would lose what
+        it has not read yet, such as the answer to the only request that a connection may make.
+        """
+        connection.role = "draining"
+        connection.on_frame = None
+        connection.since = time.monotonic()
+        try:
+            connection.sock.shutdown(socket.SHUT_WR)
+        except OSError:
+            self.end(connection)
+
+    def end(self, connection: Connection) -> None:
+        """Close a connection and forget it."""
+        with self._graph.lock:
+            self.links.discard(connection)
+            publication = self._graph.publications.get(connection.topic)
+            if publication is not None and connection in publication.connections:
+                publication.connections = tuple(c for c in publication.connections if c is not connection)
+            subscription = self._graph.subscriptions.get(connection.topic)
+            if subscription is not None and subscription.connections.get(connection.name) is connection:
+                del subscription.connections[connection.name]
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            self._selector.unregister(connection.sock)
+        with contextlib.suppress(OSError):
+            connection.sock.close()
+        connection.out.clear()
+        connection.partial = None

@@ -1,0 +1,69 @@
+"""The writers and readers of a participant, and what its readers get."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pliant.ros.ros2.endpoints import Reader, Writer
+from pliant.ros.wire.rtps import EndpointData
+
+__all__ = ["LocalReader", "LocalWriter", "Sample"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """What a reader got."""
+
+    payload: bytes
+    """Encapsulation and content."""
+    writer: bytes
+    """Identifier of the writer, 16 bytes."""
+    sequence: int
+    """Its number."""
+    related: tuple[bytes, int] | None
+    """Writer or reader, and number, of the sample that this one belongs to."""
+    vendor: bytes
+    """Who made the writer's participant."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Local:
+    data: EndpointData
+    """What is told of it."""
+    state: Writer | Reader
+    """Its samples, and those that it is matched with."""
+
+    @property
+    def guid(self) -> bytes:
+        """Its identifier."""
+        return self.data.guid
+
+    @property
+    def matched(self) -> int:
+        """How many readers a writer has, or writers a reader."""
+        return len(self.state.proxies)
+
+
+@dataclass(slots=True, kw_only=True)
+class LocalWriter(_Local):
+    """A writer of this participant."""
+
+    state: Writer
+    """Its samples and readers."""
+    seen: dict[bytes, None] = field(default_factory=dict)
+    """Identifiers of the readers there are and were."""
+
+    def reaches(self, prefix: bytes) -> bool:
+        """Return whether a participant has a reader of it."""
+        return any(guid[:12] == prefix for guid in list(self.state.proxies))
+
+
+@dataclass(slots=True, kw_only=True)
+class LocalReader(_Local):
+    """A reader of this participant."""
+
+    state: Reader
+    """Its writers."""
+    callback: Callable[[Sample], None]
+    """Takes what arrives, in the participant's thread."""

@@ -1,0 +1,71 @@
+"""Which function of a bridge serves which device: a table by signature, which wings extend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar
+
+from pliant.base.errors import BridgeError
+from pliant.base.wing import offer, resolve
+from pliant.devices.base import SampleSource
+
+__all__ = ["InterfaceTable"]
+
+Serve = Callable[[Any, str, Any], None]
+"""Announces what a bridge has for a device: (topics or ports of the bridge, name of the device, device)."""
+T = TypeVar("T", bound=Serve)
+
+
+class InterfaceTable(Generic[T]):
+    """The functions of one bridge that serve devices, by signature of the device (`pliant.devices.signatures`).
+
+    Wings add functions for their devices (`pliant.base.wing.Wing.interfaces`). A function may be given as ``"module:name"``; its module is then imported when a device needs it.
+
+    Args:
+        bridge: name of the bridge, for messages.
+        entries: signature -> function.
+        otherwise: the function for devices without a signature of the table.
+
+    Example:
+        >>> table = InterfaceTable("mine", {"imu": "mine.sensors:serve_imu"}, "builtins:print")
+        >>> table.register("wrench", "mine.sensors:serve_wrench")
+        >>> sorted(table.signatures)
+        ['imu', 'wrench']
+    """
+
+    def __init__(self, bridge: str, entries: Mapping[str, str | T], otherwise: str | T) -> None:
+        self._bridge = bridge
+        self._entries = dict(entries)
+        self._otherwise = otherwise
+
+    @property
+    def signatures(self) -> tuple[str, ...]:
+        """The signatures that have a function of their own."""
+        return tuple(self._entries)
+
+    def register(self, signature: str, serve: str | T) -> None:
+        """Add the function that serves devices with a signature.
+
+        Args:
+            signature: name of the signature.
+            serve: the function, or ``"module:name"``.
+
+        Raises:
+            BridgeError: the signature has another function already.
+        """
+        other = self._entries.setdefault(signature, serve)
+        if other != serve:
+            raise BridgeError(
+                f"the bridge {self._bridge} serves the signature {signature!r} twice, by {other} and {serve}",
+                field=signature,
+            )
+
+    def find(self, device: SampleSource) -> T:
+        """Return the function that serves a device: that of the first of its signatures which has one."""
+        found: str | T = self._otherwise
+        for name in device.signatures:
+            declared = offer("interfaces", f"{self._bridge}/{name}")
+            if name in self._entries or declared is not None:
+                found = self._entries[name] if declared is None else declared.value
+                break
+        return resolve(found, f"what serves {device.name!r}") if isinstance(found, str) else found

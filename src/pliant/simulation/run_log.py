@@ -1,0 +1,109 @@
+"""The recording of a run: samples, and resets and payloads as events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pliant.base.errors import PliantError
+from pliant.devices.base import Device, Sample
+from pliant.engine.base import Engine, MujocoState
+
+if TYPE_CHECKING:
+    from pliant.recording.recorder import Recorder
+
+__all__ = ["RunLog"]
+
+
+class RunLog:
+    """What the loop records, while it records.
+
+    Args:
+        recorder: a `Recorder`, or the path of a recording; None records nothing.
+        engine: physics engine, for its payloads.
+        devices: name -> device.
+        dt_ns: time of a step [ns].
+    """
+
+    __slots__ = ("_devices", "_dt_ns", "_engine", "_payloads", "_recorded_change", "recorder", "was_reset", "write")
+
+    def __init__(
+        self, recorder: Recorder | str | Path | None, engine: Engine, devices: Mapping[str, Device], dt_ns: int
+    ) -> None:
+        if isinstance(recorder, str | Path):
+            from pliant.recording.recorder import Recorder
+
+            recorder = Recorder(recorder)
+        self.recorder: Recorder | None = recorder
+        self.write: Callable[[Sample, int], None] | None = None
+        """Records a sample at a log time [ns]; None while nothing is recorded."""
+        self.was_reset = False
+        """Whether a reset is not in the recording yet."""
+        self._engine, self._devices, self._dt_ns = engine, devices, dt_ns
+        self._payloads = engine.payloads if isinstance(engine, MujocoState) else None
+        self._recorded_change = 0
+
+    @property
+    def path(self) -> Path | None:
+        """Path of the current recording; None if nothing is recorded."""
+        return None if self.write is None or self.recorder is None else self.recorder.path
+
+    @property
+    def has_events(self) -> bool:
+        """Whether a reset or new payloads are not in the recording yet."""
+        payloads = self._payloads
+        return self.was_reset or (payloads is not None and payloads.changes != self._recorded_change)
+
+    def begin(self, path: str | Path, metadata: Mapping[str, str] | None, seed: int) -> None:
+        """Record into a new file.
+
+        Raises:
+            PliantError: a recording is already open.
+            RecordingError: the file exists, or cannot be written.
+        """
+        from pliant.recording.recorder import Recorder
+
+        if self.write is not None:
+            raise PliantError("a recording is already running", field="record")
+        recorder = Recorder(path, metadata=metadata)
+        self._open(recorder, seed)
+        self.recorder = recorder
+
+    def open(self, seed: int) -> None:
+        """Open the recording that the run began with, where there is one."""
+        if self.recorder is not None:
+            self._open(self.recorder, seed)
+
+    def end(self) -> None:
+        """End the recording and close its file."""
+        recorder, self.recorder, self.write = self.recorder, None, None
+        if recorder is not None:
+            recorder.close()
+
+    def _open(self, recorder: Recorder, seed: int) -> None:
+        recorder.start(self._devices, dt=self._dt_ns * 1e-9, seed=seed, model_hash=self._engine.model_hash)
+        self.write = recorder.record
+        self.was_reset = False
+        if self._payloads is not None:
+            self._recorded_change = -1 if self._payloads else self._payloads.changes
+
+    def write_events(self, seed: int, log_ns: int, now_ns: int) -> None:
+        """Record a reset and new payloads, at the time at which the present step began.
+
+        Args:
+            seed: of the run since the reset.
+            log_ns: log time at the end of the step [ns].
+            now_ns: simulation time at the end of the step [ns].
+        """
+        recorder, payloads = self.recorder, self._payloads
+        if recorder is None:
+            return
+        times = log_ns - self._dt_ns, now_ns - self._dt_ns
+        if self.was_reset:
+            self.was_reset = False
+            recorder.event("reset", {"seed": seed}, *times)
+        if payloads is not None and payloads.changes != self._recorded_change:
+            self._recorded_change = payloads.changes
+            loads = {body: {"mass": load.mass, "offset": load.offset} for body, load in payloads.loads.items()}
+            recorder.event("payloads", {"payloads": loads}, *times)
