@@ -65,6 +65,30 @@ def arm(*, gravity=0.0, actuators="", joints=JOINTS, **options):
     return Rig(robot)
 
 
+class AskedPart(JoinedBoard):
+    """A part that is asked as a board is: calls for axes reach their boards, calls for one axis its own board."""
+
+    def refer(self, kind, values, axes=None):
+        self.give(axes, [values], kind, lambda board, own, part: board.refer(kind, np.array(part), own))
+
+    def set_control_mode(self, mode, axes=None):
+        modes = [mode] * len(self.axes) if isinstance(mode, str) else mode
+        self.give(axes, [modes], "control_mode", lambda board, own, part: board.set_control_mode(part, own))
+
+    def controller(self, row, loop, axes=None):
+        return np.array(self.gather(axes, lambda board, own: [board.controller(row, loop, own)])[0])
+
+    def remote_variable(self, name):
+        return np.array(self.gather(None, lambda board, own: [board.remote_variable(name)[own]])[0])
+
+    def __getattr__(self, name):
+        def call(*arguments):
+            ((board, own, _),) = self.split(arguments[-1])
+            return getattr(board, name)(*arguments[:-1], *own)
+
+        return call
+
+
 class JoinedRig:
     """The arm again, with its hinges on one board, the wrist first, and its slide on another; `board` joins them.
 
@@ -83,7 +107,7 @@ class JoinedRig:
         self.engine = MujocoEngine(robot, check=False)
         found = {d.name: d for d in make_devices(robot) if isinstance(d, ControlBoardDevice)}
         self.boards = [found["hinges"], found["rail"]]
-        self.board = JoinedBoard("part", [(self.boards[0], 1), (self.boards[1], 0), (self.boards[0], 0)])
+        self.board = AskedPart("part", [(self.boards[0], 1), (self.boards[1], 0), (self.boards[0], 0)])
         for board in self.boards:
             board.attach(self.engine)
         self.reset()

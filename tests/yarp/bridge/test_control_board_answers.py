@@ -8,6 +8,8 @@ from tests.helpers.control_boards import JoinedRig, arm
 
 from pliant.base.errors import DeviceError, WireError
 from pliant.yarp.bridge import control_board_answers as answers
+from pliant.yarp.bridge.control_board_state import STATE_FIELDS, StateEncoder, encode_positions
+from pliant.yarp.control_board import JoinedBoard
 from pliant.yarp.control_board.layout import ControlMode
 from pliant.yarp.wire import control_board as v4
 from pliant.yarp.wire import control_board_v3 as v3
@@ -215,7 +217,7 @@ def at(name, axes, wanted, mode=None):
 
 
 def motor(name, axis, wanted):
-    return None, lambda b: b.motor(name, axis) == pytest.approx([wanted])
+    return None, lambda b: b.read_row(name, axis) == pytest.approx([wanted])
 
 
 def is_mode(*names):
@@ -640,7 +642,7 @@ def test_the_remote_variables_are_listed(running):
 
 
 def test_a_request_changes_nothing_when_it_is_refused(changed):
-    before = changed._A.copy()
+    before = changed.axis_table.copy()
     good, broken, negative = ("(" + 3 * "9.0 " + f"{x} 50.0 0.0 0.0 0.0 0.0 0.0)" for x in ("1.0", "nan", "-1.0"))
     for typed in (
         "[set] [pos] 0 nan",
@@ -650,7 +652,7 @@ def test_a_request_changes_nothing_when_it_is_refused(changed):
         f"[set] [pid] [pids] [pos] ({good} {negative} {good})",
     ):
         assert answers.answer(changed, parse_bottle(typed), 3) == v3.FAILED
-    assert np.array_equal(changed._A, before)
+    assert np.array_equal(changed.axis_table, before)
 
 
 # -- streams ----------------------------------------------------------------------------------------------------
@@ -703,13 +705,27 @@ def test_a_streamed_command_in_another_mode_is_refused_with_its_reason(changed):
         answers.command(changed, StreamCommand(quantity="position_direct", values=(1.0,), joints=(0,)).encode(3))
 
 
+def joint_state(values):
+    """Return the state of a sample as a record, field by field."""
+    angles = ("position", "velocity", "acceleration", "motor_position", "motor_velocity", "motor_acceleration")
+    modes = {"control_mode": answers.CONTROL_MODES, "interaction_mode": answers.INTERACTION_MODES}
+    fields = {}
+    for name, field in STATE_FIELDS:
+        if field in modes:
+            fields[name] = tuple(modes[field][k] for k in values[field].astype(int))
+            continue
+        array = values[field] * SCALE if field in angles else values[field]
+        fields[name] = tuple((array - 273.15 if field == "temperature" else array).tolist())
+    return JointState(**fields)
+
+
 @pytest.mark.parametrize("dialect", [3, 4])
 def test_the_streamed_state_is_that_of_the_sample_to_the_last_byte(dialect, changed):
     changed.set_control_mode(["torque", "velocity", "idle"])
     changed.set_interaction_mode("compliant", 1)
     sample = changed.read(0)
-    encoded = answers.StateEncoder(answers.user_scale(changed), dialect).encode(sample.values)
-    state = answers.joint_state(sample.values, SCALE)
+    encoded = StateEncoder(answers.user_scale(changed), dialect).encode(sample.values)
+    state = joint_state(sample.values)
     assert encoded == encode_bottle(state.encode(dialect, 3), dialect)
     found = JointState.decode(decode_bottle(encoded, dialect))
     assert found.joint_position == pytest.approx(sample.values["position"] * SCALE)
@@ -727,7 +743,9 @@ def test_every_control_mode_has_a_vocabulary_of_its_own():
 
 def test_the_vector_of_positions_is_in_the_units_of_the_wire(changed):
     sample = changed.read(0)
-    assert list(answers.positions(sample.values, SCALE)) == pytest.approx(sample.values["position"] * SCALE)
+    for dialect in (3, 4):
+        vector = decode_bottle(encode_positions(sample.values, SCALE, dialect), dialect)
+        assert list(vector) == pytest.approx(sample.values["position"] * SCALE)
 
 
 # -- axes of two boards -------------------------------------------------------------------------------------------
@@ -788,3 +806,11 @@ def test_what_is_wrong_for_a_part_of_two_boards_changes_neither(typed, reply, jo
     found = format_bottle(answers.answer(joined, parse_bottle(typed), 3))
     assert reply in found
     assert np.array_equal(joined.read_row("position_target"), before)
+
+
+def test_a_variable_of_a_part_leaves_the_axes_that_it_does_not_show(joined):
+    hinges = joined.split(0)[0][0]
+    shoulder = JoinedBoard("shoulder", [(hinges, 1)])
+    request = parse_bottle("[set] [ivar] [mvar] VelocityTimeout (0.7)")
+    assert format_bottle(answers.answer(shoulder, request, 3)) == "[ok]"
+    assert hinges.remote_variable("VelocityTimeout").tolist() == pytest.approx([0.2, 0.7])

@@ -1,12 +1,10 @@
 """Axes of several boards as one part: what reaches which board, and what happens when one of them refuses."""
 
-import inspect
-
 import pytest
 from tests.helpers.control_boards import JoinedRig
 
 from pliant.base.errors import DeviceError
-from pliant.yarp.control_board import ControlBoardDevice, ControlMode, JoinedBoard
+from pliant.yarp.control_board import ControlMode, JoinedBoard
 
 
 @pytest.fixture(scope="module")
@@ -27,11 +25,19 @@ def test_axes_keep_the_order_of_the_part(part):
     assert part.read_row("max_torque", [2, 1]).tolist() == [100.0, 300.0]
 
 
-def test_methods_are_called_as_those_of_a_board():
-    for name, method in inspect.getmembers(JoinedBoard, inspect.isfunction):
-        if not name.startswith("_"):
-            wanted = inspect.signature(inspect.unwrap(getattr(ControlBoardDevice, name)))
-            assert inspect.signature(method).parameters.keys() == wanted.parameters.keys(), name
+def test_each_axis_asked_for_is_found_once_on_its_board(part, rig):
+    hinges, rail = rig.boards
+    assert part.split(None) == [(hinges, [1, 0], [0, 2]), (rail, [0], [1])]
+    assert part.split([2, 1]) == [(hinges, [0], [0]), (rail, [0], [1])]
+    assert part.split(1) == [(rail, [0], [0])]
+    for axes in ([0, 3], [1, 1], [-1]):
+        with pytest.raises(DeviceError, match="must be"):
+            part.split(axes)
+
+
+def test_values_come_back_in_the_order_asked_for(part):
+    names = part.gather([2, 0, 1], lambda board, own: [[board.axes[i] for i in own], [board.name for _ in own]])
+    assert list(names) == [["wrist", "shoulder", "slide"], ["hinges", "hinges", "rail"]]
 
 
 def test_the_other_boards_move_when_one_refuses(part, rig):
@@ -47,18 +53,11 @@ def test_numbers_that_are_not_finite_reach_no_board(part):
     assert part.read_row("position_target").tolist() == [0.0, 0.0, 0.0]
 
 
-def test_a_variable_of_a_part_leaves_the_axes_that_it_does_not_show(rig):
-    rig.reset()
-    hinges = rig.boards[0]
-    JoinedBoard("shoulder", [(hinges, 1)]).set_remote_variable("VelocityTimeout", [0.7])
-    assert hinges.remote_variable("VelocityTimeout").tolist() == pytest.approx([0.2, 0.7])
-
-
 def test_modes_are_those_of_their_boards(part, rig):
     part.set_control_mode(["torque", "idle", "velocity"])
     assert [board.mode_of(0) for board in rig.boards] == [ControlMode.VELOCITY, ControlMode.IDLE]
     assert part.mode_of(0) == ControlMode.TORQUE
-    with pytest.raises(DeviceError, match="2 modes for 3 axes"):
+    with pytest.raises(DeviceError, match="2 values of control_mode for 3 axes"):
         part.set_control_mode(["torque", "idle"])
 
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from tests.helpers.control_boards import arm
 
 from pliant.base.errors import DeviceError
-from pliant.yarp.control_board.device import REFERENCES, REQUESTED_MODES
-from pliant.yarp.control_board.layout import ControlMode
+from pliant.yarp.control_board.layout import REFERENCES, ControlMode
+from pliant.yarp.control_board.modes import REQUESTED_MODES
 
 ANY = st.floats(allow_nan=True, allow_infinity=True)
 USUAL = st.floats(-30.0, 30.0)
@@ -98,16 +98,16 @@ def test_no_sequence_of_requests_gives_nan_leaves_a_limit_or_takes_another_mode(
                 if board.mode_of(a) == ControlMode.HARDWARE_FAULT:
                     modes[a] = ControlMode.HARDWARE_FAULT
         else:
-            before = board._A.copy()
+            before = board.axis_table.copy()
             try:
                 carry_out(rig, what, *rest)
             except DeviceError:
-                assert np.array_equal(board._A, before), "a request that is refused changes nothing"
+                assert np.array_equal(board.axis_table, before), "a request that is refused changes nothing"
             else:
                 if what in ("mode", "amplifier"):
                     modes[rest[0]] = wanted_mode(modes[rest[0]], what, rest)
         assert [board.mode_of(a) for a in range(3)] == modes
-        assert np.isfinite(board._A[np.isfinite(before_limits(board))]).all()
+        assert np.isfinite(board.axis_table[np.isfinite(before_limits(board))]).all()
         for name in ("position_reference", "position_target"):
             values = board.read_row(name)
             assert (values >= low).all()
@@ -119,7 +119,7 @@ def before_limits(board):
     """Return the board's state with what may be infinite (a harder braking than any) marked."""
     from pliant.yarp.control_board import layout
 
-    marked = np.zeros_like(board._A)
+    marked = np.zeros_like(board.axis_table)
     marked[layout.SLOPE_2] = np.inf
     return marked
 
@@ -129,9 +129,9 @@ def test_a_mode_that_is_asked_for_twice_is_entered_once(mode):
     rig = started()
     rig.board.set_control_mode(mode)
     rig.board.refer("torque", [1.0, 1.0, 1.0])
-    before = rig.board._A.copy()
+    before = rig.board.axis_table.copy()
     rig.board.set_control_mode(mode)
-    assert np.array_equal(rig.board._A, before)
+    assert np.array_equal(rig.board.axis_table, before)
 
 
 def test_modes_that_no_client_can_ask_for_are_refused():

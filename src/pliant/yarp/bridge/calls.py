@@ -34,7 +34,7 @@ from pliant.yarp.wire import (
 )
 from pliant.yarp.wire.binary import MAX_BYTES
 from pliant.yarp.wire.connection import decode_number
-from pliant.yarp.wire.nameserver import Answer, decode_answer, is_complete, parse_contact, parse_line
+from pliant.yarp.wire.nameserver import Answer, decode_answer, is_complete, parse_contact
 from pliant.yarp.wire.text import MAX_TEXT
 
 __all__ = [
@@ -167,10 +167,6 @@ class NameClient:
             WireError: the answer is not understood.
         """
         return decode_answer(self.ask_text(*words))
-
-    def ask_bottle(self, *words: str) -> Bottle:
-        """Return the answer to ``bot ...`` or ``announce``, which is one line of Bottle text."""
-        return parse_line(self.ask_text(*words).decode("utf-8", "surrogateescape"))
 
     def reachable(self) -> bool:
         """Return whether the server answers."""

@@ -17,8 +17,8 @@ from pliant.simulation.rate_timer import RateTimer
 from pliant.yarp.bridge.camera_calls import CameraCalls
 from pliant.yarp.bridge.fields import serve_fields
 from pliant.yarp.bridge.messages import Answer, Arrival
-from pliant.yarp.bridge.served import Served
-from pliant.yarp.model.services import CameraImages, ImageServer, yarp_interface
+from pliant.yarp.bridge.served import Served, StampedOutput
+from pliant.yarp.model.services import CameraImages, ImageServer
 from pliant.yarp.wire import Dialect
 from pliant.yarp.wire.binary import LIST, tag_of
 from pliant.yarp.wire.values import Vocab
@@ -66,7 +66,9 @@ def serve_camera(served: Served, name: str, device: SampleSource) -> None:
     if not fields:  # YARP has no image of numbers of objects
         serve_fields(served, name, device)
         return
-    for prefix, period, images in _servers(served, name) or [(served.full_name(name), 0.0, None)]:
+    shown = served.interface.shown_by(ImageServer, CameraImages)
+    own = [(server.port, server.period, images) for server, images in shown if images.sensors == (name,)]
+    for prefix, period, images in own or [(served.full_name(name), 0.0, None)]:
         plain = fields == ["image"]
         calls = _answers(_calls(served, device, images))
         for field in fields:
@@ -106,14 +108,10 @@ def _calls(served: Served, device: SampleSource, images: CameraImages | None) ->
 
 def serve_joined_cameras(served: Served) -> set[str]:
     """Serve the images of several cameras as one, side by side or above each other; return the cameras shown."""
-    interface = None if served.robot is None else yarp_interface(served.robot.interface)
     shown: set[str] = set()
-    for server in () if interface is None else interface.servers:
-        images = interface.device(server.device) if interface is not None and isinstance(server, ImageServer) else None
-        if not isinstance(server, ImageServer) or not isinstance(images, CameraImages) or len(images.sensors) < 2:
-            continue
+    for server, images in served.interface.shown_by(ImageServer, CameraImages):
         devices = [served.devices.get(name) for name in images.sensors]
-        if all(device is not None and "image" in device.samples for device in devices):
+        if len(devices) > 1 and all(device is not None and "image" in device.samples for device in devices):
             _serve_joined(served, server, images)
             shown |= set(images.sensors)
     return shown
@@ -126,25 +124,19 @@ def _serve_joined(served: Served, server: ImageServer, images: CameraImages) -> 
     calls = _answers(CameraCalls(width=size[1], height=size[0]))
     port = served.output(server.port, "Image", queue=IMAGE_QUEUE, on_data=calls)
     served.input(f"{server.port}/rpc", "Bottle", is_rpc=True, on_data=calls)
-    every = RateTimer(1.0 / server.period)
-    latest: dict[str, Sample] = {}
-    count = 0
 
-    def joined(samples: list[Sample]) -> bytes:
+    def joined(samples: list[Sample], dialect: Dialect) -> bytes:
         eyes = [changed(np.asarray(sample.values["image"]), "image", images) for sample in samples]
         return encode_image(np.concatenate(eyes, axis=0 if images.vertical else 1), "image")
 
+    output = StampedOutput(port, joined, RateTimer(1.0 / server.period))
+    latest = served.collect(images.sensors)
+
     def write(sample: Sample) -> None:
-        nonlocal count
-        latest[sample.device] = sample
         samples = [latest[name] for name in images.sensors if name in latest]
-        stamps = {other.stamp_ns for other in samples}
         # Only pictures of one time belong together.
-        if len(samples) < len(images.sensors) or len(stamps) > 1 or not every.due(sample.stamp_ns):
-            return
-        count = (count + 1) & 0x7FFFFFFF
-        if port.active:
-            port.write(lambda dialect: joined(samples), f"{count} {sample.stamp_ns * 1e-9:.15g}")
+        if len(samples) == len(images.sensors) and len({other.stamp_ns for other in samples}) == 1:
+            output.send(sample.stamp_ns, samples)
 
     for name in images.sensors:
         served.writers[name].append(write)
@@ -159,14 +151,3 @@ def changed(pixels: np.ndarray, field: str, images: CameraImages) -> np.ndarray:
     if field == "depth" and images.depth_quantum is not None:
         pixels = np.round(pixels, images.depth_quantum)
     return pixels
-
-
-def _servers(served: Served, name: str) -> list[tuple[str, float, CameraImages]]:
-    """Return name, period and images of the servers that the robot describes in front of a camera."""
-    interface = None if served.robot is None else yarp_interface(served.robot.interface)
-    found = []
-    for server in () if interface is None else interface.servers:
-        images = interface.device(server.device) if interface is not None and isinstance(server, ImageServer) else None
-        if isinstance(server, ImageServer) and isinstance(images, CameraImages) and images.sensors == (name,):
-            found.append((server.port, server.period, images))
-    return found

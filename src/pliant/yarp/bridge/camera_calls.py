@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pliant.base.camera import CameraModel
 from pliant.base.errors import WireError
 from pliant.yarp.bridge.messages import Answer
+from pliant.yarp.bridge.requests import words_of
 from pliant.yarp.wire import Bottle, Vocab
 from pliant.yarp.wire.binary import encode_bottle
-from pliant.yarp.wire.values import FAIL, IS, Value, text
+from pliant.yarp.wire.values import FAIL, IS, Value
 
 __all__ = ["CameraCalls"]
 
@@ -58,7 +59,7 @@ class CameraCalls:
         Raises:
             WireError: there is no such call.
         """
-        words = [text(item) for item in request.items[:3] if isinstance(item, Vocab | str)]
+        words = words_of(request.items)
         interface, verb, what = (*words, "", "", "")[:3]
         if interface in SETTERS and verb == "set":
             return encode_bottle(Bottle((Vocab.of(interface), Vocab.of("set"), 0)), 3)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import struct
 from collections import deque
 from concurrent.futures import Future
-from typing import Any
 
 from pliant.base.errors import WireError
 from pliant.simulation.bridge import SimulationControl
 from pliant.yarp.bridge.messages import Answer, Arrival
+from pliant.yarp.bridge.requests import answered, call_of, help_reply
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.bridge.step_gate import StepGate
 from pliant.yarp.wire import Bottle, Vocab, bottle
 from pliant.yarp.wire.records import Method, parse_method
-from pliant.yarp.wire.values import FAIL, text
+from pliant.yarp.wire.values import FAIL
 
 __all__ = ["serve_clock"]
 
@@ -117,10 +117,9 @@ def serve_clock(served: Served, name: str) -> None:
 
 def _answer(served: Served, steps: PausedSteps | StepGate, arrival: Arrival) -> Answer:
     request, _ = arrival.bottle_and_dialect()
-    items = request.items[1:] if request.items[:1] == ("__direct__",) else request.items
-    name = text(items[0]) if items else ""
+    name, items = call_of(request)
     if name == "help":
-        return Bottle((Vocab.of("many"), "*** Available commands:", *METHODS, "help"))
+        return help_reply(METHODS)
     method = METHODS.get(name)
     if method is None:
         raise WireError(f"the clock has no call {name[:80]!r}", field="method")
@@ -148,7 +147,9 @@ def _answer(served: Served, steps: PausedSteps | StepGate, arrival: Arrival) -> 
             raise WireError("single steps need a paused simulation; first call pauseSimulation first")
         stepped = steps.allow(count)
         _wake(simulation)
-        return _then(stepped, Bottle()) if name.endswith("AndWait") else DONE
+        if not name.endswith("AndWait"):
+            return DONE
+        return answered(stepped, lambda _: Bottle(), lambda why: bottle(FAIL))
     # Time and state of a simulation here belong together: each of the three resets both.
     simulation.request("simulation", "reset")
     return DONE
@@ -157,15 +158,3 @@ def _answer(served: Served, steps: PausedSteps | StepGate, arrival: Arrival) -> 
 def _wake(simulation: SimulationControl) -> None:
     """Let a loop that waits in lock-step look at what is allowed at once."""
     simulation.submit(lambda: None)
-
-
-def _then(future: Future[Any], reply: Bottle) -> Future[Bottle]:
-    result: Future[Bottle] = Future()
-
-    def done(future: Future[Any]) -> None:
-        if not result.done():
-            failed = future.cancelled() or future.exception() is not None
-            result.set_result(bottle(FAIL) if failed else reply)
-
-    future.add_done_callback(done)
-    return result

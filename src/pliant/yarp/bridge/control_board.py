@@ -1,6 +1,7 @@
 """Control boards: the ports of their state, of commands and of calls, in both dialects.
 
-What is in the messages is in `control_board_answers`; here are the ports, and which client gets which dialect.
+The messages are in `control_board_answers` and `control_board_state`; here are the ports, and which client gets which
+dialect.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ import numpy as np
 
 from pliant.base.errors import PliantError, WireError
 from pliant.devices.base import Sample, SampleSource
-from pliant.yarp.bridge.control_board_answers import StateEncoder, answer, command
-from pliant.yarp.bridge.fields import RequestQueue
+from pliant.yarp.bridge.control_board_answers import answer, command
+from pliant.yarp.bridge.control_board_state import StateEncoder, encode_positions
 from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.port import Port
+from pliant.yarp.bridge.requests import RequestQueue
 from pliant.yarp.bridge.served import Served
-from pliant.yarp.control_board import ControlBoardDevice, JoinedBoard
-from pliant.yarp.model.services import ControlBoardServer, yarp_interface
+from pliant.yarp.control_board import BoardView, ControlBoardDevice, JoinedBoard
+from pliant.yarp.model.services import ControlBoardServer
 from pliant.yarp.wire import Bottle, Dialect
-from pliant.yarp.wire.binary import encode_vector
 
 __all__ = ["ClientDialects", "serve_control_board", "serve_described_parts"]
 
@@ -109,9 +110,8 @@ def serve_described_parts(served: Served) -> set[str]:
     Returns:
         The boards that a part shows; they need no ports of their own.
     """
-    interface = None if served.robot is None else yarp_interface(served.robot.interface)
     shown: set[str] = set()
-    for server in () if interface is None else interface.servers:
+    for server in served.interface.servers:
         if not isinstance(server, ControlBoardServer):
             continue
         axes = [(served.devices.get(axis.board), axis.index) for axis in server.axes]
@@ -145,7 +145,7 @@ def _serve_part(served: Served, prefix: str, axes: Sequence[tuple[SampleSource, 
     clients = ClientDialects(served.dialect)
 
     def positions(values: Mapping[str, Any], dialect: Dialect) -> bytes:
-        return encode_vector(np.asarray(values["position"]) * scale, dialect)
+        return encode_positions(values, scale, dialect)
 
     def extended(values: Mapping[str, Any], dialect: Dialect) -> bytes:
         return encoders[dialect].encode(values)
@@ -158,7 +158,7 @@ def _serve_part(served: Served, prefix: str, axes: Sequence[tuple[SampleSource, 
     live = [(board, i) for board, i in axes if isinstance(board, ControlBoardDevice)]
     if len(live) < len(axes):  # of a recording
         return
-    board = live[0][0] if part.whole else JoinedBoard(prefix, live)
+    board: BoardView = live[0][0] if part.whole else JoinedBoard(prefix, live)
     requests = RequestQueue(live[0][0], served.simulation)
 
     def take(arrival: Arrival) -> Answer:
@@ -195,19 +195,15 @@ def _publish(
     period: float | None,
 ) -> None:
     """Send the state of a part at most once a period, when the last of its fastest boards has been sampled."""
-    latest: dict[str, Sample] = {}
     boards = sorted(part.boards, key=list(served.devices.values()).index)  # in the order of their samples in a step
     shortest = min([board.sample_period_ns for board in boards])
     last = [board for board in boards if board.sample_period_ns == shortest][-1]
     every = served.every(last, period)
+    latest = served.collect([board.name for board in boards])
     count = 0
-
-    def keep(sample: Sample) -> None:
-        latest[sample.device] = sample
 
     def send(sample: Sample) -> None:
         nonlocal count
-        latest[sample.device] = sample
         if len(latest) < len(boards) or not every.due(sample.stamp_ns):
             return
         count = (count + 1) & 0x7FFFFFFF
@@ -219,8 +215,7 @@ def _publish(
             if port.active:
                 port.write(lambda dialect, encode=encode: encode(part.gather(samples), dialect), envelope)
 
-    for board in boards:
-        served.writers[board.name].append(send if board is last else keep)
+    served.writers[last.name].append(send)
 
 
 def _listener(clients: ClientDialects, dialect: Dialect, ending: str) -> Callable[[str, bool], None]:
@@ -247,7 +242,7 @@ class _Refusals:
 
 
 def _caller(
-    board: ControlBoardDevice | JoinedBoard, requests: RequestQueue, dialect: Dialect, refusals: _Refusals
+    board: BoardView, requests: RequestQueue, dialect: Dialect, refusals: _Refusals
 ) -> Callable[[Arrival], Answer]:
     """Return what answers the calls of a dialect, in the loop's thread."""
     count = 0

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
 from typing import Any
 
-from pliant.base.errors import PliantError, WireError
+from pliant.base.errors import WireError
 from pliant.devices.base import Device, SampleSource
-from pliant.yarp.bridge.fields import RequestQueue
 from pliant.yarp.bridge.messages import Answer, Arrival
+from pliant.yarp.bridge.requests import RequestQueue
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.wire import Bottle, bottle
 from pliant.yarp.wire.values import number, text
@@ -50,21 +49,12 @@ def _answer(requests: RequestQueue, arrival: Arrival) -> Answer:
     request = arrival.bottle()
     if request.items[:1] == ("help",):
         return bottle(HELP)
-    reply: Future[Bottle] = Future()
     try:
         what, arguments = read_push(request)
-        future = requests.put(what, **arguments)
-    except PliantError as error:
-        return bottle(f"[ERROR] {error}")
-    done_text = f"[ACK] {text(request[0])}"
+    except WireError as error:
+        return _refused(str(error))
+    return requests.ask(what, arguments, lambda _: bottle(f"[ACK] {text(request[0])}"), _refused)
 
-    def done(future: Future[Any]) -> None:
-        if reply.done():
-            return
-        fault = None if future.cancelled() else future.exception()
-        ended = "[ERROR] the run ended before this was done"
-        failed = ended if future.cancelled() else f"[ERROR] {fault}" if fault is not None else ""
-        reply.set_result(bottle(failed or done_text))
 
-    future.add_done_callback(done)
-    return reply
+def _refused(why: str) -> Bottle:
+    return bottle(f"[ERROR] {why}")

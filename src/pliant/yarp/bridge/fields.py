@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
-from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
 
-from pliant.base.errors import DeviceError, PliantError, WireError
+from pliant.base.errors import WireError
 from pliant.devices.base import Device, Sample, SampleSource
-from pliant.simulation.bridge import SimulationControl
 from pliant.yarp.bridge.messages import Answer, Arrival
+from pliant.yarp.bridge.requests import RequestQueue
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.wire import Bottle, Dialect, Value, Vocab, bottle, encode_bottle
 from pliant.yarp.wire.objects import properties
 from pliant.yarp.wire.values import FAIL, FALSE, OK, TRUE, Float32, Int8, Int16, Int64, text
 
-__all__ = ["RequestQueue", "plain_value", "serve_fields", "yarp_value"]
-
-MAX_WAITING = 1000
-"""Most requests of one port that wait for the loop; a further one is refused."""
+__all__ = ["plain_value", "serve_fields", "yarp_value"]
 
 
 def plain_value(value: Value) -> Any:
@@ -52,51 +46,6 @@ def yarp_value(value: Any) -> Value:
     if isinstance(value, list | tuple):
         return Bottle(tuple([yarp_value(item) for item in value]))
     return str(value)
-
-
-class RequestQueue:
-    """Gives requests to a device, at most `MAX_WAITING` at once.
-
-    Args:
-        device: who is asked.
-        simulation: what runs the calls; None where the device itself queues them.
-    """
-
-    def __init__(self, device: Device, simulation: SimulationControl | None = None) -> None:
-        self._device = device
-        self._simulation = simulation
-        self._waiting: deque[Future[Any]] = deque()
-
-    def put(self, name: str, /, **arguments: Any) -> Future[Any]:
-        """Queue a request.
-
-        Raises:
-            DeviceError: there is no such request, or too many wait because the simulation stands still.
-        """
-        self._make_room()
-        future = self._device.request(name, **arguments)
-        self._waiting.append(future)
-        return future
-
-    def call(self, function: Callable[[], Any]) -> Future[Any]:
-        """Queue a function that reads or changes the device; it runs in the loop's thread, between two steps.
-
-        Raises:
-            DeviceError: too many wait because the simulation stands still.
-        """
-        self._make_room()
-        if self._simulation is None:
-            future = self._device.request("call", function=lambda _: function())
-        else:
-            future = self._simulation.submit(function)
-        self._waiting.append(future)
-        return future
-
-    def _make_room(self) -> None:
-        while self._waiting and self._waiting[0].done():
-            self._waiting.popleft()
-        if len(self._waiting) >= MAX_WAITING:
-            raise DeviceError(f"{self._device.name}: more than {MAX_WAITING} requests wait; is the simulation running?")
 
 
 def serve_fields(served: Served, name: str, device: SampleSource) -> None:
@@ -147,24 +96,9 @@ def _request(device: Device, requests: RequestQueue, arrival: Arrival) -> Answer
         rows = [bottle(key, usage) for key, usage in device.requests.items()]
         return Bottle((Vocab.of("many"), *rows))
     arguments = {key: plain_value(value) for key, value in properties(Bottle(words[1:])).items()}
-    result: Future[Bottle] = Future()
-    try:
-        future = requests.put(name, **arguments)
-    except (PliantError, TypeError) as fault:
-        return bottle(FAIL, str(fault))
-
-    def done(future: Future[Any]) -> None:
-        if result.done():
-            return
-        if future.cancelled():
-            result.set_result(bottle(FAIL, "the run ended before this was done"))
-            return
-        fault = future.exception()
-        if fault is not None:
-            result.set_result(bottle(FAIL, str(fault)))
-            return
-        value = future.result()
-        result.set_result(bottle(OK) if value is None else Bottle((OK, yarp_value(value))))
-
-    future.add_done_callback(done)
-    return result
+    return requests.ask(
+        name,
+        arguments,
+        lambda value: bottle(OK) if value is None else Bottle((OK, yarp_value(value))),
+        lambda why: bottle(FAIL, why),
+    )

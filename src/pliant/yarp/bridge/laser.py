@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from pliant.base.errors import WireError
 from pliant.devices.base import Sample, SampleSource
 from pliant.yarp.bridge.messages import Answer, Arrival
+from pliant.yarp.bridge.requests import call_of, help_reply, words_of
 from pliant.yarp.bridge.served import Served
-from pliant.yarp.model.services import LaserScan, VectorServer, yarp_interface
+from pliant.yarp.model.services import LaserScan, VectorServer
 from pliant.yarp.wire import Dialect, Vocab, bottle
 from pliant.yarp.wire.binary import encode_bottle
-from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Value, text
+from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Value
 
 __all__ = ["Rangefinder", "encode_scan", "limited", "serve_laser"]
 
@@ -102,8 +103,8 @@ class Rangefinder:
         Raises:
             WireError: there is no such call, or it would change the scanner and came by vocabularies.
         """
-        items = request.items[1:] if request.items[:1] == ("__direct__",) else request.items
-        words = [text(item) for item in items[:3] if isinstance(item, Vocab | str)]
+        _, items = call_of(request)
+        words = words_of(items)
         if words[1:2] == ["ilas"]:
             name = CODES.get(words[2] if len(words) == 3 else "", "")
             if words[0] != "get" or not name:
@@ -111,8 +112,7 @@ class Rangefinder:
             # Programs that use vocabularies know dialect 3 only.
             return encode_bottle(Bottle((IS, Vocab.of(words[2]), *self._values[name])), 3)
         if words == ["help"]:
-            calls = [f"{name}_RPC" for name in (*self._values, *CHANGES)]
-            return Bottle((Vocab.of("many"), "*** Available commands:", *calls, "help"))
+            return help_reply([f"{name}_RPC" for name in (*self._values, *CHANGES)])
         name = words[0].removesuffix("_RPC") if words else ""
         if words[1:2] not in ([], ["RPC"]) or name not in (*self._values, *CHANGES):
             raise WireError(f"a rangefinder has no call {' '.join(words)[:80]!r}; help lists them", field="method")
@@ -133,13 +133,9 @@ def serve_laser(served: Served, name: str, device: SampleSource) -> None:
     | the same with ``/rpc:i`` | the calls of `Rangefinder` |
     """
     low, high, near, far = (float(device.metadata[key]) for key in ("min_angle", "max_angle", "min_range", "max_range"))
-    robot = served.robot
-    interface = None if robot is None else yarp_interface(robot.interface)
-    devices = () if interface is None else interface.devices
-    described = next((d for d in devices if isinstance(d, LaserScan) and d.sensor == device.name), None)
-    servers = () if interface is None else interface.servers
-    own = "" if described is None else described.name
-    ports = [(s.port, s.period) for s in servers if isinstance(s, VectorServer) and own and s.device == own]
+    scans = (d for d in served.interface.devices if isinstance(d, LaserScan))
+    described = next((scan for scan in scans if scan.sensor == device.name), None)
+    ports = [(s.port, s.period) for s, scan in served.interface.shown_by(VectorServer, LaserScan) if scan is described]
     change = limited(described, np.linspace(0.0, high - low, device.samples["ranges"].size))
     limits = (low * DEGREES, high * DEGREES, near, far)
 

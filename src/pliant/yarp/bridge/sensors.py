@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,17 +13,26 @@ from pliant.base.spatial import rotation_from_quaternion, rpy_from_rotation
 from pliant.devices.base import Sample, SampleSource
 from pliant.devices.signatures import WRENCH
 from pliant.yarp.bridge.messages import Answer, Arrival
-from pliant.yarp.bridge.served import BottleTemplate, Served
-from pliant.yarp.wire import Bottle, Dialect, Vocab, encode_bottle
+from pliant.yarp.bridge.requests import call_of, help_reply
+from pliant.yarp.bridge.served import BottleTemplate, Served, StampedOutput
+from pliant.yarp.wire import Bottle, Dialect, encode_bottle
 from pliant.yarp.wire.binary import encode_vector
-from pliant.yarp.wire.sensors import Measurement, SensorNames, encode_measurements, encode_metadata
-from pliant.yarp.wire.values import text
+from pliant.yarp.wire.sensors import SENSOR_GROUPS, Measurement, SensorNames, encode_measurements, encode_metadata
 
-__all__ = ["channels", "measured_groups", "metadata_answer", "serve_imu", "serve_wrench"]
+__all__ = [
+    "ShownSensor",
+    "channels",
+    "measured_groups",
+    "serve_imu",
+    "serve_measures",
+    "serve_wrench",
+]
 
 DEGREES = 180.0 / math.pi
 TEMPERATURE = 25.0
 """What force/torque sensors show as their temperature [degC]; they have none."""
+SIZES = {"temperatures": 1, "six_axis_force_torques": 6}
+"""Numbers of a measurement by group; 3 where it is not listed."""
 Numbers = Callable[[Sample], list[float]]
 
 
@@ -68,7 +78,7 @@ def serve_imu(served: Served, name: str, device: SampleSource) -> None:
     | ``/robot/imu`` | 12 numbers: roll, pitch, yaw [deg], acceleration, angular velocity [deg/s], zeros |
     """
     numbers = channels(device)
-    _serve_measures(served, name, device, measured_groups(device))
+    _serve_device(served, name, device)
     served.publish(served.full_name(name), "Vector", device, lambda s, dialect: encode_vector(numbers(s), dialect))
 
 
@@ -81,51 +91,81 @@ def serve_wrench(served: Served, name: str, device: SampleSource) -> None:
     | ``/robot/ft/rpc:o`` | ``getMetadata`` |
     | ``/robot/ft/analog:o`` | the six numbers |
     """
-    _serve_measures(served, name, device, measured_groups(device))
+    _serve_device(served, name, device)
     served.publish(
         served.full_name(name, "analog:o"), "Vector", device, lambda s, dialect: encode_vector(_six(s), dialect)
     )
 
 
-def _serve_measures(served: Served, name: str, device: SampleSource, groups: Mapping[str, Numbers]) -> None:
-    """Serve the sensors of one device, each of the device's name, and their names at ``rpc:o``."""
-    sizes = {"temperatures": 1, "six_axis_force_torques": 6}
-    empty = {group: (Measurement((0.0,) * sizes.get(group, 3), 0.0),) for group in groups}
-    template = BottleTemplate(encode_measurements(empty))
-    order = [group for group in _order() if group in groups]
+@dataclass(frozen=True, slots=True)
+class ShownSensor:
+    """One measurement of a device as clients of multiple analog sensors see it."""
 
-    def encode(sample: Sample, dialect: Dialect) -> bytes:
-        time = sample.stamp_ns / 1e9
+    group: str
+    """Its group."""
+    names: SensorNames
+    """Its name and frame."""
+    device: SampleSource
+    """The device that measures."""
+    numbers: Numbers
+    """The measurement in the units of the wire."""
+
+
+def _serve_device(served: Served, name: str, device: SampleSource) -> None:
+    """Serve the measurements of one device, each of the device's name."""
+    groups = measured_groups(device)
+    names = SensorNames(name, device.frame)
+    shown = [ShownSensor(group, names, device, groups[group]) for group in SENSOR_GROUPS if group in groups]
+    serve_measures(served, served.full_name(name), shown)
+
+
+def serve_measures(served: Served, prefix: str, sensors: Sequence[ShownSensor], period: float | None = None) -> None:
+    """Serve measurements at ``measures:o`` below a prefix, and the names of the sensors at ``rpc:o``.
+
+    Args:
+        served: the ports of the bridge.
+        prefix: beginning of the names of the ports.
+        sensors: in the order of their groups.
+        period: time between two messages [s]; None for that of the bridge's option.
+    """
+    empty: dict[str, list[Measurement]] = {}
+    names: dict[str, list[SensorNames]] = {}
+    for sensor in sensors:
+        empty.setdefault(sensor.group, []).append(Measurement((0.0,) * SIZES.get(sensor.group, 3), 0.0))
+        names.setdefault(sensor.group, []).append(sensor.names)
+    template, metadata = BottleTemplate(encode_measurements(empty)), encode_metadata(names)
+
+    def encode(samples: Mapping[str, Sample], dialect: Dialect) -> bytes:
         numbers: list[float] = []
-        for group in order:
-            numbers += groups[group](sample)
-            numbers.append(time)
+        for sensor in sensors:
+            sample = samples[sensor.device.name]
+            numbers += sensor.numbers(sample)
+            numbers.append(sample.stamp_ns / 1e9)
         return template.fill(numbers, dialect)
 
-    served.publish(served.full_name(name, "measures:o"), "SensorStreamingData", device, encode)
-    names = {group: (SensorNames(name, device.frame),) for group in groups}
-    metadata = encode_metadata(names)
-    served.input(
-        served.full_name(name, "rpc:o"),
-        "Bottle",
-        is_rpc=True,
-        on_data=lambda arrival: metadata_answer(arrival, metadata),
-    )
+    devices = {sensor.device.name: sensor.device for sensor in sensors}
+    fastest = min(devices.values(), key=lambda device: device.sample_period_ns)
+    port = served.output(f"{prefix}/measures:o", "SensorStreamingData")
+    output = StampedOutput(port, encode, served.every(fastest, period))
+    latest = served.collect(devices)
+    sent_ns = -1
+
+    def tick(_: int) -> None:
+        nonlocal sent_ns
+        newest = max([sample.stamp_ns for sample in latest.values()], default=-1)
+        if len(latest) == len(devices) and newest != sent_ns:
+            sent_ns = newest
+            output.send(newest, dict(latest))
+
+    served.ticks.append(tick)
+    served.input(f"{prefix}/rpc:o", "Bottle", is_rpc=True, on_data=lambda arrival: _answer_names(arrival, metadata))
 
 
-def _order() -> tuple[str, ...]:
-    from pliant.yarp.wire.sensors import SENSOR_GROUPS
-
-    return SENSOR_GROUPS
-
-
-def metadata_answer(arrival: Arrival, metadata: Bottle) -> Answer:
+def _answer_names(arrival: Arrival, metadata: Bottle) -> Answer:
     """Return the answer to a call of an analog-sensors server."""
-    items = arrival.bottle().items
-    items = items[1:] if items[:1] == ("__direct__",) else items
-    name = text(items[0]) if items else ""
+    name, _ = call_of(arrival.bottle())
     if name == "help":
-        return Bottle((Vocab.of("many"), "*** Available commands:", "getMetadata", "help"))
+        return help_reply(["getMetadata"])
     if name != "getMetadata":
         raise WireError(f"an analog-sensors server has no call {name[:80]!r}; must be getMetadata", field="method")
     return encode_bottle(metadata, 3)  # texts only: the same in both dialects

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import BridgeError
@@ -16,7 +16,7 @@ from pliant.yarp.bridge.network import Network
 from pliant.yarp.bridge.options import YarpOptions
 from pliant.yarp.bridge.port import Port
 from pliant.yarp.bridge.step_gate import StepGate
-from pliant.yarp.model.services import yarp_interface
+from pliant.yarp.model.services import YarpInterface, yarp_interface
 from pliant.yarp.wire import Bottle, Dialect, encode_bottle
 from pliant.yarp.wire.values import Value
 
@@ -29,7 +29,7 @@ Encoder = Callable[[Sample, Dialect], bytes]
 
 
 class StampedOutput:
-    """An output whose messages carry a count and the sample's time.
+    """An output whose messages carry a count and the time of what they hold.
 
     Args:
         port: the port.
@@ -39,7 +39,7 @@ class StampedOutput:
 
     __slots__ = ("count", "encode", "every", "port")
 
-    def __init__(self, port: Port, encode: Encoder, every: RateTimer) -> None:
+    def __init__(self, port: Port, encode: Callable[[Any, Dialect], bytes], every: RateTimer) -> None:
         self.port = port
         self.encode = encode
         self.every = every
@@ -47,12 +47,16 @@ class StampedOutput:
 
     def __call__(self, sample: Sample) -> None:
         """Send a sample if its time has come; the loop thread calls this."""
-        if not self.every.due(sample.stamp_ns):
+        self.send(sample.stamp_ns, sample)
+
+    def send(self, stamp_ns: int, content: Any) -> None:
+        """Send what the encoder takes, a sample or several, if its time [ns] has come; for the loop thread."""
+        if not self.every.due(stamp_ns):
             return
         self.count = (self.count + 1) & 0x7FFFFFFF
         if self.port.active:
             encode = self.encode
-            self.port.write(lambda dialect: encode(sample, dialect), f"{self.count} {sample.stamp_ns * 1e-9:.15g}")
+            self.port.write(lambda dialect: encode(content, dialect), f"{self.count} {stamp_ns * 1e-9:.15g}")
 
 
 class Served:
@@ -70,7 +74,9 @@ class Served:
         self.options = options
         self.dialect: Dialect = 4 if options.dialect == 4 else 3
         interface = None if robot is None else robot.interface
-        described = None if (yarp := yarp_interface(interface)) is None else yarp.robot
+        self.interface: YarpInterface = yarp_interface(interface) or YarpInterface()
+        """What the robot describes of its network; empty where it describes nothing."""
+        described = self.interface.robot or None
         space = "" if interface is None or interface.namespace == DEFAULT_NAMESPACE else interface.namespace
         own = robot.name if isinstance(robot, Robot) else ""
         self.name = (options.name or described or space or own or "robot").strip("/").replace(" ", "_")
@@ -131,6 +137,13 @@ class Served:
         port = self.output(name, type_name, **options)
         self.writers[device.name].append(StampedOutput(port, encode, self.every(device, period)))
         return port
+
+    def collect(self, names: Iterable[str]) -> dict[str, Sample]:
+        """Return a table that holds the newest sample of each of these devices, once it has been sampled."""
+        latest: dict[str, Sample] = {}
+        for name in dict.fromkeys(names):
+            self.writers[name].append(lambda sample: latest.__setitem__(sample.device, sample))
+        return latest
 
     def bound(self) -> SimulationControl:
         """Return the simulation.

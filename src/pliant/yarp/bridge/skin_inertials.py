@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from pliant.devices.base import Sample
 from pliant.devices.signatures import IMU
 from pliant.simulation.rate_timer import RateTimer
-from pliant.yarp.bridge.served import Served
-from pliant.yarp.model.services import SKIN_BOARDS, SkinInertials, VectorServer, yarp_interface
+from pliant.yarp.bridge.served import Served, StampedOutput
+from pliant.yarp.model.services import SKIN_BOARDS, SkinInertials, VectorServer
+from pliant.yarp.wire import Dialect
 from pliant.yarp.wire.binary import encode_vector
 
 __all__ = ["serve_skin_inertials", "skin_vector"]
@@ -42,36 +43,24 @@ def skin_vector(described: SkinInertials, samples: Sequence[Sample]) -> list[flo
 
 def serve_skin_inertials(served: Served) -> set[str]:
     """Open the ports of the servers in front of skin boards; return the sensors that they show."""
-    interface = None if served.robot is None else yarp_interface(served.robot.interface)
     shown: set[str] = set()
-    for server in () if interface is None else interface.servers:
-        described = interface.device(server.device) if interface and isinstance(server, VectorServer) else None
-        if isinstance(server, VectorServer) and isinstance(described, SkinInertials):
-            devices = [served.devices.get(name) for name in described.sensors]
-            if all(device is not None and IMU.of(device) for device in devices):
-                _serve(served, server, described)
-                shown |= set(described.sensors)
+    for server, described in served.interface.shown_by(VectorServer, SkinInertials):
+        devices = [served.devices.get(name) for name in described.sensors]
+        if all(device is not None and IMU.of(device) for device in devices):
+            _serve(served, server, described)
+            shown |= set(described.sensors)
     return shown
 
 
 def _serve(served: Served, server: VectorServer, described: SkinInertials) -> None:
-    port = served.output(server.port, "Vector")
-    latest: dict[str, Sample] = {}
-    for name in described.sensors:
-        served.writers[name].append(lambda sample: latest.__setitem__(sample.device, sample))
-    every = RateTimer(1.0 / server.period)
-    count = 0
+    def encode(samples: Mapping[str, Sample], dialect: Dialect) -> bytes:
+        return encode_vector(skin_vector(described, [samples[name] for name in described.sensors]), dialect)
 
-    def bytes_of(samples: Mapping[str, Sample], dialect: int) -> bytes:
-        return encode_vector(skin_vector(described, [samples[name] for name in described.sensors]), dialect)  # type: ignore[arg-type]
+    output = StampedOutput(served.output(server.port, "Vector"), encode, RateTimer(1.0 / server.period))
+    latest = served.collect(described.sensors)
 
     def tick(stamp_ns: int) -> None:
-        nonlocal count
-        if len(latest) < len(set(described.sensors)) or not every.due(stamp_ns):
-            return
-        count = (count + 1) & 0x7FFFFFFF
-        if port.active:
-            samples = dict(latest)
-            port.write(lambda dialect: bytes_of(samples, dialect), f"{count} {stamp_ns * 1e-9:.15g}")
+        if len(latest) == len(set(described.sensors)):
+            output.send(stamp_ns, dict(latest))
 
     served.ticks.append(tick)

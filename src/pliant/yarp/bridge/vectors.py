@@ -10,7 +10,7 @@ import numpy as np
 from pliant.base.spatial import rotation_from_quaternion, rpy_from_rotation
 from pliant.devices.base import Sample, SampleSource
 from pliant.yarp.bridge.served import Served
-from pliant.yarp.model.services import VectorServer, yarp_interface
+from pliant.yarp.model.services import VectorServer
 from pliant.yarp.wire.binary import encode_vector
 
 __all__ = ["CHANNELS", "serve_vector"]
@@ -37,10 +37,6 @@ CHANNELS: dict[str, Callable[[Sample], list[float]]] = {
 def serve_vector(served: Served, name: str, device: SampleSource) -> None:
     """Serve the channels of a device at the port that its server names, else at ``/robot/device/analog:o``."""
     channels = next(CHANNELS[kind] for kind in device.signatures if kind in CHANNELS)
-    robot = served.robot
-    interface = None if robot is None else robot.interface
-    servers = () if (yarp := yarp_interface(interface)) is None else yarp.servers
-    own = [s for s in servers if isinstance(s, VectorServer) and s.device == device.name]
-    ports = [(s.port, s.period) for s in own] or [(served.full_name(name, "analog:o"), None)]
-    for port, period in ports:
+    servers = [s for s in served.interface.servers if isinstance(s, VectorServer) and s.device == device.name]
+    for port, period in [(s.port, s.period) for s in servers] or [(served.full_name(name, "analog:o"), None)]:
         served.publish(port, "Vector", device, lambda s, dialect: encode_vector(channels(s), dialect), period=period)

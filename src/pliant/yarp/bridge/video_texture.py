@@ -12,9 +12,9 @@ import numpy as np
 from pliant.base.errors import PliantError, WireError
 from pliant.devices.base import Device, SampleSource
 from pliant.yarp.bridge.calls import connect_ports
-from pliant.yarp.bridge.fields import RequestQueue
 from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.reactor import Reactor
+from pliant.yarp.bridge.requests import RequestQueue
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.wire.images import Image
 

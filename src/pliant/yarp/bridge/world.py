@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
-from pliant.base.errors import PliantError, WireError
+from pliant.base.errors import WireError
 from pliant.devices.base import Device, SampleSource
-from pliant.yarp.bridge.fields import RequestQueue
 from pliant.yarp.bridge.messages import Answer, Arrival
+from pliant.yarp.bridge.requests import RequestQueue, call_of, help_reply
 from pliant.yarp.bridge.served import Served
-from pliant.yarp.model.services import LinkAttacher, WorldInterface, yarp_interface
-from pliant.yarp.wire import Bottle, Value, Vocab
+from pliant.yarp.model.services import LinkAttacher, WorldInterface
+from pliant.yarp.wire import Bottle, Value
 from pliant.yarp.wire.records import Method, encode_fields, parse_method
-from pliant.yarp.wire.values import text
 
 __all__ = ["ATTACHER_CALLS", "WORLD_CALLS", "Call", "read_call", "serve_world"]
 
@@ -139,8 +137,7 @@ def read_call(calls: Mapping[str, Call], request: Bottle) -> tuple[Call, dict[st
     Raises:
         WireError: no such call, or its arguments do not fit.
     """
-    items = list(request.items[1:] if request.items[:1] == ("__direct__",) else request.items)
-    name = text(items[0]) if items else ""
+    name, items = call_of(request)
     call = calls.get(name)
     if call is None:
         raise WireError(f"there is no call {name[:80]!r}; help lists them", field="method")
@@ -165,8 +162,7 @@ def serve_world(served: Served, name: str, device: SampleSource) -> None:
     """
     if not isinstance(device, Device):  # of a recording
         return
-    interface = None if served.robot is None else served.robot.interface
-    described = () if (yarp := yarp_interface(interface)) is None else yarp.devices
+    described = served.interface.devices
     ports = [(d.port, WORLD_CALLS) for d in described if isinstance(d, WorldInterface)]
     ports += [(d.port, ATTACHER_CALLS) for d in described if isinstance(d, LinkAttacher)]
     requests = RequestQueue(device)
@@ -181,29 +177,15 @@ def serve_world(served: Served, name: str, device: SampleSource) -> None:
 
 def _answer(served: Served, port: str, requests: RequestQueue, calls: Mapping[str, Call], arrival: Arrival) -> Answer:
     request = arrival.bottle()
-    if request.items[:1] == ("help",):
-        return Bottle((Vocab.of("many"), "*** Available commands:", *calls, "help"))
+    if call_of(request)[0] == "help":
+        return help_reply(calls)
     call, arguments = read_call(calls, request)
-    reply: Future[Bottle] = Future()
+
+    def reply(result: Any) -> Bottle:
+        return call.method.encode_reply(True if call.method.results[0].type == "bool" else result)
 
     def refused(why: str) -> Bottle:
         served.network.on_complaint(f"{port}: {call.method.name}: {why}")
         return call.method.encode_reply(call.failure)
 
-    try:
-        future = requests.put(call.request, **arguments)
-    except PliantError as error:
-        return refused(str(error))
-
-    def done(future: Future[Any]) -> None:
-        if reply.done():
-            return
-        fault = None if future.cancelled() else future.exception()
-        if future.cancelled() or fault is not None:
-            reply.set_result(refused("the run ended before this was done" if fault is None else str(fault)))
-            return
-        result = True if call.method.results[0].type == "bool" else future.result()
-        reply.set_result(call.method.encode_reply(result))
-
-    future.add_done_callback(done)
-    return reply
+    return requests.ask(call.request, arguments, reply, refused)

@@ -7,9 +7,20 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from pliant.base.errors import DeviceError, nearest
 from pliant.devices.base import FieldInfo
 
-__all__ = ["ControlMode", "InteractionMode", "Loop", "gain_names", "samples_of"]
+__all__ = [
+    "GAIN_NAMES",
+    "QUANTITIES",
+    "REFERENCES",
+    "ControlMode",
+    "InteractionMode",
+    "Loop",
+    "commands_of",
+    "loop_row",
+    "samples_of",
+]
 
 
 class ControlMode(IntEnum):
@@ -158,7 +169,17 @@ LOOPS = len(Loop)
     OUTPUT,
     GAINS,
 ) = range(17)
-AXIS_ROWS = END + LOOPS * GAINS
+
+# -- rows behind the controllers: constants of motors that are kept for clients and have no effect ------------------
+(
+    NOMINAL_CURRENT,
+    PEAK_CURRENT,
+    TEMPERATURE_LIMIT,
+    COUNTS_PER_REVOLUTION,
+    MOTOR_PARAMETERS,  # first of the parameters of a motor's torque model
+) = range(END + LOOPS * GAINS, END + LOOPS * GAINS + 5)
+PARAMETER_COUNT = 9
+AXIS_ROWS = MOTOR_PARAMETERS + PARAMETER_COUNT
 
 # -- rows of the joints ------------------------------------------------------------------------------------------
 (
@@ -207,6 +228,17 @@ FAULTS = {
 WATCHED = (ControlMode.VELOCITY, ControlMode.VELOCITY_DIRECT, ControlMode.MIXED)
 """Modes that the watchdog stops."""
 
+REFERENCES: dict[str, tuple[str, str, tuple[ControlMode, ...]]] = {
+    "position": ("{}", "target of a trajectory", (ControlMode.POSITION, ControlMode.MIXED)),
+    "position_direct": ("{}", "reference of the position controller", (ControlMode.POSITION_DIRECT,)),
+    "velocity": ("{}/s", "speed that a ramp leads to", (ControlMode.VELOCITY, ControlMode.MIXED)),
+    "velocity_direct": ("{}/s", "speed without a ramp", (ControlMode.VELOCITY_DIRECT,)),
+    "torque": ("torque", "torque", (ControlMode.TORQUE,)),
+    "current": ("A", "current of the motor", (ControlMode.CURRENT,)),
+    "pwm": ("", "duty cycle [%]", (ControlMode.PWM,)),
+}
+"""Command mode -> unit of its reference, what it is, and the control modes of the axes that take it."""
+
 _FIELDS = (
     ("position", "{}", "position of the axes, counted from the zero of the encoders"),
     ("velocity", "{}/s", "speed of the axes"),
@@ -247,8 +279,84 @@ def samples_of(slides: list[bool]) -> dict[str, FieldInfo]:
     return table
 
 
-def gain_names() -> tuple[str, ...]:
-    """Return the names of a controller's parameters, in the order of its rows."""
-    return (
-        "kp", "kd", "ki", "max_integral", "max_output", "offset", "scale", "stiction_up", "stiction_down", "kff",
-    )  # fmt: skip
+def commands_of(slides: list[bool]) -> dict[str, dict[str, FieldInfo]]:
+    """Return the command modes of a board, by which of its axes are prismatic."""
+    lengths = length_unit(slides).split(" or ")
+    torque = " or ".join([{"rad": "N m", "m": "N"}[u] for u in lengths])
+    commands: dict[str, dict[str, FieldInfo]] = {}
+    for mode, (unit, text, _) in REFERENCES.items():
+        unit = torque if unit == "torque" else " or ".join([unit.format(u) for u in lengths]) if "{" in unit else unit
+        commands[mode] = {mode: FieldInfo((len(slides),), unit, f"{text}, for the axes in this control mode")}
+    return commands
+
+
+GAIN_NAMES = (
+    "kp", "kd", "ki", "max_integral", "max_output", "offset", "scale", "stiction_up", "stiction_down", "kff",
+)  # fmt: skip
+"""Names of a controller's parameters, in the order of its rows."""
+
+LOOP_ROWS = {
+    "error": ERROR,
+    "output": OUTPUT,
+    "feedforward": FEEDFORWARD,
+    "error_limit": ERROR_LIMIT,
+    "enabled": ENABLED,
+    "offset": OFFSET,
+}
+"""Name of a controller's live value or setting -> its row."""
+LOOP_SETTINGS = ("feedforward", "error_limit", "enabled", "offset")
+"""Those of `LOOP_ROWS` that can be set."""
+LOOP_REFERENCES = {
+    "position": POSITION_REFERENCE,
+    "velocity": VELOCITY_REFERENCE,
+    "torque": TORQUE_REFERENCE,
+    "current": COMMANDED_CURRENT,
+}
+"""Controller -> row of what it follows."""
+
+MOTOR_CONSTANTS = {
+    "max_current": MAX_CURRENT,
+    "max_duty": MAX_DUTY,
+    "gear_ratio": GEAR,
+    "torque_per_duty": TORQUE_PER_DUTY,
+    "nominal_current": NOMINAL_CURRENT,
+    "peak_current": PEAK_CURRENT,
+    "temperature_limit": TEMPERATURE_LIMIT,
+    "counts_per_revolution": COUNTS_PER_REVOLUTION,
+}
+"""Constant of a motor -> its row."""
+
+QUANTITIES = {
+    **{name: k for k, name in enumerate(SAMPLE_NAMES)},
+    **MOTOR_CONSTANTS,
+    "speed": SPEED,
+    "acceleration_limit": SLOPE,
+    "low": LOW,
+    "high": HIGH,
+    "max_speed": MAX_SPEED,
+    "max_torque": MAX_TORQUE,
+    "torque_offset": TORQUE_OFFSET,
+    "velocity_target": VELOCITY_TARGET,
+    "duty_reference": COMMANDED_DUTY,
+    "current_reference": COMMANDED_CURRENT,
+    "amplifier": AMPLIFIER,
+}
+"""Quantity of an axis that a board can be asked for -> its row."""
+
+POSITION_ROWS = [POSITION, POSITION_REFERENCE, POSITION_TARGET, START, GOAL, GENERATED, LOW, HIGH, BRAKE_POSITION]
+"""Positions, which count from the zero of the encoder."""
+
+
+def loop_row(loop: Loop | str) -> int:
+    """Return the first row of a controller, given by name.
+
+    Raises:
+        DeviceError: there is no such controller.
+    """
+    if isinstance(loop, str):
+        if loop.upper() not in Loop.__members__:
+            raise DeviceError(
+                f"the controller is {loop!r}; {nearest(loop, [m.name.lower() for m in Loop])}", field="loop"
+            )
+        loop = Loop[loop.upper()]
+    return END + int(loop) * GAINS

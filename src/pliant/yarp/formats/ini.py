@@ -29,6 +29,7 @@ from typing import Any
 from pliant.base.documents.files import read_file
 from pliant.base.errors import ModelError, WireError, nearest
 from pliant.base.options import parse_bool, parse_number
+from pliant.yarp.formats.includes import MAX_INCLUDE_DEPTH, entered, missing, through
 from pliant.yarp.wire.text import format_value, parse_bottle
 from pliant.yarp.wire.values import FALSE, TRUE, Bottle, Int64, Value, Vocab, Vocab64
 
@@ -36,8 +37,6 @@ __all__ = ["Entry", "Group", "Item", "as_item", "format_ini", "parse_ini", "pars
 
 MAX_INCLUDES = 200
 """Most files that one file includes, directly or not. # assumed: the largest real robot has about 30"""
-MAX_INCLUDE_DEPTH = 16
-"""Deepest nesting of includes. # assumed"""
 MAX_LOGICAL_LINE = 1 << 16
 """Longest line after its continuations and variables [characters]. # assumed"""
 MAX_FILE = 1 << 22
@@ -318,7 +317,7 @@ class _Reader:
     def read(self, path: Path, chain: tuple[str, ...], top: Group | None = None) -> None:
         self.files += 1
         if self.files > MAX_INCLUDES:
-            raise ModelError(f"more than {MAX_INCLUDES} files are included{_through(chain)}", file=path)
+            raise ModelError(f"more than {MAX_INCLUDES} files are included{through(chain)}", file=path)
         data = read_file(path)
         if len(data) > MAX_FILE:
             raise ModelError(f"the file has {len(data)} bytes; must be at most {MAX_FILE}", file=path)
@@ -437,34 +436,17 @@ class _Reader:
             )
         base = Path(file).parent if file is not None else Path()
         target = base / words[-1]
-        here = f"{file}:{number}"
         if len(chain) >= MAX_INCLUDE_DEPTH:
             raise ModelError(
-                f"includes are nested more than {MAX_INCLUDE_DEPTH} deep{_through(chain)}", file=file, line=number
+                f"includes are nested more than {MAX_INCLUDE_DEPTH} deep{through(chain)}", file=file, line=number
             )
-        resolved = str(target.resolve())
-        if resolved in {str(Path(c.rpartition(":")[0]).resolve()) for c in (*chain, here)}:
-            raise ModelError(f"the file includes itself: {target}{_through((*chain, here))}", file=file, line=number)
+        places = entered(target, file, number, chain)
         if not target.is_file():
-            try:
-                names = [p.name for p in target.parent.iterdir() if p.suffix == target.suffix]
-            except OSError:
-                names = []
-            hint = f"; {nearest(target.name, names)}" if names else ""
-            raise ModelError(
-                f"the included file {str(target)!r} does not exist{_through(chain)}{hint}",
-                file=file,
-                line=number,
-                field="include",
-            )
+            raise missing(target, file, number, chain, "include")
         if len(words) == 3:
             listed = top.entries.setdefault(words[0], Entry((), file, number))
             listed.values = (*listed.values, words[1])
-        self.read(target, (*chain, here), self._group(top, words[-2], file, number) if len(words) >= 2 else top)
-
-
-def _through(chain: tuple[str, ...]) -> str:
-    return f" (included from {', from '.join(reversed(chain))})" if chain else ""
+        self.read(target, places, self._group(top, words[-2], file, number) if len(words) >= 2 else top)
 
 
 def _scan(line: str) -> tuple[str, int, bool, str]:

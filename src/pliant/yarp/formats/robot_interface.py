@@ -25,6 +25,7 @@ from pathlib import Path
 from pliant.base.documents.files import read_file
 from pliant.base.documents.xml_tree import Node, parse_xml
 from pliant.base.errors import ModelError, WireError, nearest
+from pliant.yarp.formats.includes import MAX_INCLUDE_DEPTH, entered, missing, through
 from pliant.yarp.formats.ini import Entry, Group, Item, parse_list
 
 __all__ = ["Action", "InterfaceDevice", "RobotInterface", "read_robot_interface"]
@@ -34,8 +35,6 @@ ACTIONS = ("configure", "calibrate", "attach", "abort", "detach", "park", "custo
 CONTAINERS = ("devices", "params", "actions")
 MAX_INCLUDES = 500
 """Most files that one robot interface includes. # assumed: a real robot has about 100"""
-MAX_INCLUDE_DEPTH = 16
-"""Deepest nesting of includes. # assumed"""
 MAX_DEVICES = 10_000
 """Most devices of a robot. # assumed"""
 
@@ -194,43 +193,29 @@ class _Reader:
         self, element: Node, file: Path, chain: tuple[str, ...]
     ) -> Iterable[tuple[Node, Path, tuple[str, ...]]]:
         href = element.get("href", "").strip()
-        here = f"{file}:{element.line}"
         if not href:
-            raise ModelError("<xi:include> has no href", file=file, line=element.line, field="href")
+            raise _fault("<xi:include> has no href", element, file, "href")
         for attribute, valid in (("parse", ("", "xml")), ("xpointer", ("",))):
             if element.get(attribute, "") not in valid:
-                raise ModelError(
+                raise _fault(
                     f"<xi:include {attribute}={element.get(attribute)!r}> is not read; must be a whole XML file",
-                    file=file,
-                    line=element.line,
-                    field=attribute,
+                    element,
+                    file,
+                    attribute,
                 )
         target = file.parent / self._expand(href, element, file)
-        places = (*chain, here)
         self.files += 1
         if self.files > MAX_INCLUDES or len(chain) >= MAX_INCLUDE_DEPTH:
-            raise ModelError(
-                f"includes are more than {MAX_INCLUDES} or nested more than {MAX_INCLUDE_DEPTH} deep", file=file,
-                line=element.line,
-            )  # fmt: skip
-        if target.resolve() in {Path(p.rpartition(":")[0]).resolve() for p in places}:
-            raise ModelError(f"the file includes itself: {target}{_through(chain)}", file=file, line=element.line)
+            raise _fault(
+                f"includes are more than {MAX_INCLUDES} or nested more than {MAX_INCLUDE_DEPTH} deep", element, file
+            )
+        places = entered(target, file, element.line, chain)
         if not target.is_file():
             fallback = next((c for c in element if c.tag.rpartition(":")[2] == "fallback"), None)
-            if isinstance(fallback, Node):
-                yield from self.children(fallback, file, chain)
-                return
-            try:
-                names = [p.name for p in target.parent.iterdir() if p.suffix == ".xml"]
-            except OSError:
-                names = []
-            hint = f"; {nearest(target.name, names)}" if names else ""
-            raise ModelError(
-                f"the included file {str(target)!r} does not exist{_through(chain)}{hint}",
-                file=file,
-                line=element.line,
-                field="href",
-            )
+            if not isinstance(fallback, Node):
+                raise missing(target, file, element.line, chain, "href")
+            yield from self.children(fallback, file, chain)
+            return
         root = _parse(target, places)
         if not self._wanted(root, target):
             return
@@ -259,14 +244,11 @@ class _Reader:
         )
         other = self.seen.setdefault(name, device)
         if other is not device:
-            raise ModelError(
-                f"two devices are called {name!r}, the other in {other.file}:{other.line}",
-                file=file,
-                line=element.line,
-                field="name",
+            raise _fault(
+                f"two devices are called {name!r}, the other in {other.file}:{other.line}", element, file, "name"
             )
         if len(self.devices) >= MAX_DEVICES:
-            raise ModelError(f"the robot has more than {MAX_DEVICES} devices", file=file, line=element.line)
+            raise _fault(f"the robot has more than {MAX_DEVICES} devices", element, file)
         self.devices.append(device)
         for child, path, places in self.children(element, file, chain):
             if child.tag == "action":
@@ -280,20 +262,17 @@ class _Reader:
         for attribute, valid in (("phase", PHASES), ("type", ACTIONS)):
             value = _attribute(element, attribute, f"{who}: an action", file)
             if value not in valid:
-                raise ModelError(
+                raise _fault(
                     f"{who}: the {attribute} of an action is {value!r}; {nearest(value, valid)}",
-                    file=file,
-                    line=element.line,
-                    field=attribute,
+                    element,
+                    file,
+                    attribute,
                 )
             found[attribute] = value
         level = _attribute(element, "level", f"{who}: an action", file)
         if not re.fullmatch(r"\s*\d{1,9}\s*", level):
-            raise ModelError(
-                f"{who}: the level of an action is {level!r}; must be a whole number >= 0",
-                file=file,
-                line=element.line,
-                field="level",
+            raise _fault(
+                f"{who}: the level of an action is {level!r}; must be a whole number >= 0", element, file, "level"
             )
         params = Group(file=file, line=element.line, who=who)
         for child, path, places in self.children(element, file, chain):
@@ -304,11 +283,11 @@ class _Reader:
         """Read a <param>, <paramlist> or <group>."""
         valid = ("param", "paramlist", "group", *further)
         if element.tag not in ("param", "paramlist", "group"):
-            raise ModelError(
+            raise _fault(
                 f"{into.who}: <{element.tag}> has no place here; {nearest(element.tag, valid)}",
-                file=file,
-                line=element.line,
-                field=element.tag,
+                element,
+                file,
+                element.tag,
             )
         name = _attribute(element, "name", f"{into.who}: a <{element.tag}>", file)
         if element.tag == "group":
@@ -324,11 +303,8 @@ class _Reader:
         names = []
         for child, path, _ in self.children(element, file, chain):
             if child.tag != "elem":
-                raise ModelError(
-                    f"{into.who}: <{child.tag}> has no place in a <paramlist>; must be <elem>",
-                    file=path,
-                    line=child.line,
-                    field=child.tag,
+                raise _fault(
+                    f"{into.who}: <{child.tag}> has no place in a <paramlist>; must be <elem>", child, path, child.tag
                 )
             key = _attribute(child, "name", f"{into.who}: an <elem>", path)
             names.append(key)
@@ -339,20 +315,21 @@ class _Reader:
         try:
             return parse_list(self._expand(text, element, file))
         except WireError as error:
-            raise ModelError(f"<{element.tag}>: {error.message}", file=file, line=element.line) from error
+            raise _fault(f"<{element.tag}>: {error.message}", element, file) from error
 
     def _expand(self, text: str, element: Node, file: Path) -> str:
         def value(match: re.Match[str]) -> str:
             if match[1] not in self.variables:
-                raise ModelError(
-                    f"${{{match[1]}}} is not defined; {nearest(match[1], self.variables)}",
-                    file=file,
-                    line=element.line,
-                    field=match[1],
+                raise _fault(
+                    f"${{{match[1]}}} is not defined; {nearest(match[1], self.variables)}", element, file, match[1]
                 )
             return self.variables[match[1]]
 
         return _VARIABLE.sub(value, text)
+
+
+def _fault(message: str, element: Node, file: Path, field: str | None = None) -> ModelError:
+    return ModelError(message, file=file, line=element.line, field=field)
 
 
 def _parse(path: Path, chain: tuple[str, ...]) -> Node:
@@ -361,15 +338,11 @@ def _parse(path: Path, chain: tuple[str, ...]) -> Node:
     except ModelError as error:
         if not chain:
             raise
-        raise ModelError(f"{error.message}{_through(chain)}", file=error.file, line=error.line) from error
+        raise ModelError(f"{error.message}{through(chain)}", file=error.file, line=error.line) from error
 
 
 def _attribute(element: Node, name: str, who: str, file: Path) -> str:
     value = element.get(name, "").strip()
     if not value:
-        raise ModelError(f"{who} has no {name}", file=file, line=element.line, field=name)
+        raise _fault(f"{who} has no {name}", element, file, name)
     return value
-
-
-def _through(chain: tuple[str, ...]) -> str:
-    return f" (included from {', from '.join(reversed(chain))})" if chain else ""

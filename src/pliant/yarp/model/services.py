@@ -10,9 +10,9 @@ converted where a file is read and where bytes are written.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 from pliant.base.errors import ModelError
 from pliant.model.interface import Interface
@@ -354,6 +354,10 @@ class ImageServer(YarpDevice):
     """Device whose images it sends."""
 
 
+S = TypeVar("S", VectorServer, ImageServer)
+D = TypeVar("D", bound=YarpDevice)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YarpInterface:
     """Everything that a robot shows over YARP."""
@@ -384,6 +388,14 @@ class YarpInterface:
     def device(self, name: str) -> YarpDevice | None:
         """Return the device of a name, or None."""
         return next((d for d in self.devices if d.name == name), None)
+
+    def shown_by(self, servers: type[S], kind: type[D]) -> Iterator[tuple[S, D]]:
+        """Yield the servers of a type whose device is of a kind, each with its device."""
+        for server in self.servers:
+            if isinstance(server, servers):
+                device = self.device(server.device)
+                if isinstance(device, kind):
+                    yield server, device
 
     def prefixed(self, prefix: str) -> YarpInterface:
         """Return the interface of the same robot with its model's names prefixed; ports keep their names."""

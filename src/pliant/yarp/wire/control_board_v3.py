@@ -1,4 +1,4 @@
-"""The control board's remote calls in dialect 3 (`<part>/rpc:i`): one table of requests, and their replies.
+"""The control board's remote calls in dialect 3 (`<part>/rpc:i`): their requests and replies.
 
 A request is a Bottle of vocabularies and arguments; a word may come as a plain string too. Replies:
 
@@ -25,8 +25,9 @@ from __future__ import annotations
 from typing import Any
 
 from pliant.base.errors import WireError
+from pliant.yarp.wire.board_calls import CALLS
 from pliant.yarp.wire.objects import Stamp
-from pliant.yarp.wire.records import Method, decode_fields, encode_fields, parse_method
+from pliant.yarp.wire.records import Method, decode_fields, encode_fields
 from pliant.yarp.wire.values import FAIL, IS, NAK, OK, TSTA, Bottle, Value, Vocab, bottle, integer, number, text
 
 __all__ = [
@@ -50,175 +51,7 @@ PROTOCOL_VERSION = bottle(Vocab.of("prot"), 1, 9, 0, OK)
 _UNTIMED = ("pid", "ipwm", "icur", "reca", "ijfl")
 """Interfaces whose replies have no stamp."""
 
-_TABLE = """
-get axes() -> axes: i32
-set pos(j: i32, value: f64)
-set poss(values: f64[])
-set posg(n: i32, joints: i32[], values: f64[])
-set rel(j: i32, value: f64)
-set rels(values: f64[])
-set relg(n: i32, joints: i32[], values: f64[])
-set vel(j: i32, value: f64)
-set vels(values: f64[])
-set velg(n: i32, joints: i32[], values: f64[])
-set acc(j: i32, value: f64)
-set accs(values: f64[])
-set accg(n: i32, joints: i32[], values: f64[])
-set sto(j: i32)
-set stos()
-set stog(n: i32, joints: i32[])
-get pos(j: i32) -> value: f64
-get poss() -> values: f64[]
-get posg(n: i32, joints: i32[]) -> values: f64[]
-get vel(j: i32) -> value: f64
-get vels() -> values: f64[]
-get velg(n: i32, joints: i32[]) -> values: f64[]
-get acc(j: i32) -> value: f64
-get accs() -> values: f64[]
-get accg(n: i32, joints: i32[]) -> values: f64[]
-get dpo(j: i32) -> value: f64
-get dpos() -> values: f64[]
-get dpog(n: i32, joints: i32[]) -> values: f64[]
-get vmo(j: i32) -> value: f64
-get vmos() -> values: f64[]
-get vmog(n: i32, joints: i32[]) -> values: f64[]
-get don(j: i32) -> done: i32
-get dons() -> done: i32
-get dong(n: i32, joints: i32[]) -> done: i32
-set vmos(values: f64[])
-set ere(j: i32)
-set eres()
-set enc(j: i32, value: f64)
-set encs(values: f64[])
-get enc(j: i32) -> value: f64
-get encs() -> values: f64[]
-get esp(j: i32) -> value: f64
-get esps() -> values: f64[]
-get eac(j: i32) -> value: f64
-get eacs() -> values: f64[]
-set mre(m: i32)
-set mres()
-set mnc(m: i32, value: f64)
-set mncs(values: f64[])
-set mcpr(m: i32, value: f64)
-get mnc(m: i32) -> value: f64
-get mncs() -> values: f64[]
-get msp(m: i32) -> value: f64
-get msps() -> values: f64[]
-get mac(m: i32) -> value: f64
-get macs() -> values: f64[]
-get mcpr(m: i32) -> value: f64
-get mnum() -> number: i32
-set llim(j: i32, min: f64, max: f64)
-get llim(j: i32) -> min: f64, max: f64
-set vlim(j: i32, min: f64, max: f64)
-get vlim(j: i32) -> min: f64, max: f64
-set aen(j: i32)
-set adi(j: i32)
-set maxc(j: i32, value: f64)
-get maxc(j: i32) -> value: f64
-set acpk(j: i32, value: f64)
-get acpk(j: i32) -> value: f64
-set acno(j: i32, value: f64)
-get acno(j: i32) -> value: f64
-set pwml(j: i32, value: f64)
-get pwml(j: i32) -> value: f64
-get acu(j: i32) -> value: f64
-get acus() -> values: f64[]
-get asta() -> status: i32[]
-get asts(j: i32) -> status: i32
-get pwm(j: i32) -> value: f64
-get avsu(j: i32) -> value: f64
-get mtnm() -> number: i32
-get tmp(m: i32) -> value: f64
-get tmps() -> values: f64[]
-set tmpl(m: i32, value: f64)
-get tmpl(m: i32) -> value: f64
-set gbxr(m: i32, value: f64)
-get gbxr(m: i32) -> value: f64
-get name(j: i32) -> name: str
-get type(j: i32) -> type: vocab
-set torq ref(j: i32, value: f64)
-set torq refs(values: f64[])
-set torq mtps(j: i32, parameters: f64[])
-get torq trq(j: i32) -> value: f64
-get torq trqs() -> values: f64[]
-get torq rng(j: i32) -> min: f64, max: f64
-get torq rngs() -> min: f64[], max: f64[]
-get torq ref(j: i32) -> value: f64
-get torq refs() -> values: f64[]
-get torq mtps(j: i32) -> parameters: f64[]
-set iimp ipr(j: i32, gains: f64[])
-set iimp iof(j: i32, offset: f64[])
-get iimp ipr(j: i32) -> gains: f64[]
-get iimp iof(j: i32) -> offset: f64[]
-get iimp llim(j: i32) -> limits: f64[]
-set icmd cmod(j: i32, mode: mode)
-set icmd cmog(n: i32, joints: i32[], modes: mode[])
-set icmd cmds(modes: mode[])
-get icmd cmod(j: i32) -> mode: mode
-get icmd cmog(n: i32, joints: i32[]) -> modes: mode[]
-get icmd cmds() -> modes: mode[]
-set intm mode(j: i32, mode: mode)
-set intm modg(n: i32, joints: i32[], modes: mode[])
-set intm mods(modes: mode[])
-get intm mode(j: i32) -> mode: mode
-get intm modg(n: i32, joints: i32[]) -> modes: mode[]
-get intm mods() -> modes: mode[]
-set pid pid(type: mode, j: i32, pid: pid)
-set pid pids(type: mode, pids: pid[])
-set pid ref(type: mode, j: i32, value: f64)
-set pid refs(type: mode, values: f64[])
-set pid lim(type: mode, j: i32, value: f64)
-set pid lims(type: mode, values: f64[])
-set pid off(type: mode, j: i32, value: f64)
-set pid res(type: mode, j: i32)
-set pid ena(type: mode, j: i32)
-set pid dis(type: mode, j: i32)
-get pid pid(type: mode, j: i32) -> pid: pid
-get pid pids(type: mode) -> pids: pid[]
-get pid err(type: mode, j: i32) -> value: f64
-get pid errs(type: mode) -> values: f64[]
-get pid out(type: mode, j: i32) -> value: f64
-get pid outs(type: mode) -> values: f64[]
-get pid ref(type: mode, j: i32) -> value: f64
-get pid refs(type: mode) -> values: f64[]
-get pid lim(type: mode, j: i32) -> value: f64
-get pid lims(type: mode) -> values: f64[]
-get pid ena(type: mode, j: i32) -> enabled: i32
-get ipwm ref(j: i32) -> value: f64
-get ipwm refs() -> values: f64[]
-get ipwm pwm(j: i32) -> value: f64
-get ipwm pwms() -> values: f64[]
-get icur ref(j: i32) -> value: f64
-get icur refs() -> values: f64[]
-get icur rng(j: i32) -> min: f64, max: f64
-get icur rngs() -> min: f64[], max: f64[]
-set reca cal(j: i32)
-set reca cals()
-set reca hom(j: i32)
-set reca homs()
-set reca par(j: i32)
-set reca pars()
-set reca quca()
-set reca qupa()
-get reca isca() -> present: i32
-get ijfl jhfl(j: i32) -> fault: i32, message: str
-calj(j: i32, type: i32, v1: f64, v2: f64, v3: f64)
-cljp(j: i32, type: i32, p1: f64, p2: f64, p3: f64, p4: f64)
-cal()
-cald(j: i32)
-park(wait: i32)
-"""
-
-
-def _method(line: str) -> Method:
-    words, rest = line.split("(", 1)
-    found = parse_method("_".join(words.split()) + "(" + rest)
-    return Method(words, found.arguments, found.results)
-
-
-METHODS: dict[str, Method] = {m.name: m for m in map(_method, _TABLE.strip().splitlines())}
+METHODS: dict[str, Method] = {words: call.method for words, call in CALLS[3].items()}
 """Every request by its words, ``get torq ref``: arguments and results, without the stamp."""
 
 

@@ -1,0 +1,282 @@
+"""The plugin elements of one description: their configurations, the sensors and links that they mean, their faults."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pliant.base.documents.xml_tree import line_of
+from pliant.base.errors import ModelError, WireError, nearest
+from pliant.formats.source import WingTags
+from pliant.formats.tags import place_of
+from pliant.formats.urdf import find_resource
+from pliant.model.problem import Problem
+from pliant.model.sensors import SensorDescription
+from pliant.yarp.formats.ini import Entry, Group, parse_list, read_ini
+from pliant.yarp.formats.robot_interface import RobotInterface
+from pliant.yarp.formats.servers import Hardware, is_server
+from pliant.yarp.model.services import YarpDevice
+
+__all__ = ["Pending", "Plugin", "PluginReader", "is_yarp_plugin", "kind_of", "link_of"]
+
+_PLUGIN = re.compile(
+    r"(?:lib)?gazebo_yarp_(?P<old>\w+?)(?:\.so|\.dylib|\.dll)?|(?:lib)?gz-sim-yarp-(?P<new>\w+)-system(?:\.so)?"
+)
+S = TypeVar("S", bound=SensorDescription)
+
+
+def is_yarp_plugin(filename: str) -> bool:
+    """Return whether a plugin is one of those that are read here."""
+    return _match(filename) is not None
+
+
+def _match(filename: str) -> re.Match[str] | None:
+    return _PLUGIN.fullmatch(re.split(r"[/\\]", filename.strip())[-1])
+
+
+def kind_of(element: ET.Element) -> str:
+    """Return the kind of a plugin in lower case, "" for one that is not read here."""
+    match = _match(element.get("filename", ""))
+    return (match["old"] or match["new"] or "").lower() if match is not None else ""
+
+
+def link_of(joint: ET.Element, end: str) -> str:
+    """Return the link at an end of a joint, as URDF or SDF has it."""
+    element = joint.find(end)
+    return "" if element is None else element.get("link") or (element.text or "").strip()
+
+
+@dataclass(slots=True)
+class Plugin:
+    """One plugin element."""
+
+    element: ET.Element
+    """The element."""
+    kind: str
+    """Its kind, as `kind_of` has it."""
+    name: str
+    """Its name, for messages."""
+    sensor: str
+    """Name of the sensor element that it is in, or ""."""
+    link: str
+    """Link or joint that the sensor stands on, or the link of the visual, or ""."""
+    visual: str | None = None
+    """Name of the visual element that it is in, "" for one without a name; None for none."""
+
+
+@dataclass(slots=True)
+class Pending:
+    """A server in front of a device, whose targets are known when everything is read."""
+
+    kind: str
+    """Type of the server."""
+    params: Group
+    """Its configuration."""
+    name: str
+    """Its name."""
+    targets: list[tuple[str, str]]
+    """Network and name of each device behind it."""
+
+
+class PluginReader:
+    """The devices, boards and servers of one description, as its plugins are read one after the other."""
+
+    def __init__(
+        self,
+        root: ET.Element,
+        joints: Mapping[str, str],
+        sensors: Sequence[SensorDescription],
+        file: str | Path | None,
+        package_paths: list[str],
+    ) -> None:
+        self.root, self.joints, self.sensors = root, joints, sensors
+        self.file, self.package_paths = file, package_paths
+        self.links = [link.get("name", "") for link in root.iter("link")]
+        self.found = WingTags()
+        self.hardware = Hardware()
+        self.pending: list[Pending] = []
+        self.interfaces: list[RobotInterface] = []
+        self.problems: list[Problem] = []
+        self.overrides: dict[str, dict[str, str]] = {}
+        self.robot = ""
+
+    def plugins(self) -> Iterable[Plugin]:
+        """Yield the plugins that are read here, in the order of the file."""
+        parents = {child: parent for parent in self.root.iter() for child in parent}
+        for element in self.root.iter("plugin"):
+            kind = kind_of(element)
+            if not kind:
+                continue
+            above = parents.get(element)
+            sensor = above.get("name", "") if above is not None and above.tag == "sensor" else ""
+            place = parents.get(above) if sensor and above is not None else None
+            link = "" if place is None else place.get("reference") or place.get("name") or ""
+            visual = None
+            if above is not None and above.tag == "visual":
+                visual = above.get("name", "")
+                place = parents.get(above)
+                link = "" if place is None else place.get("reference") or place.get("name") or ""
+            yield Plugin(element, kind, element.get("name", "") or kind, sensor, link, visual)
+
+    def place(self, plugin: Plugin) -> str:
+        return place_of(plugin.element, self.file)
+
+    def fault(self, plugin: Plugin, message: str, field_name: str | None = None) -> ModelError:
+        return ModelError(
+            f"plugin {plugin.name!r} ({plugin.kind}): {message}", file=self.file, line=line_of(plugin.element),
+            field=field_name,
+        )  # fmt: skip
+
+    def skip(self, plugin: Plugin, message: str, hint: str = "", severity: Any = "warning") -> None:
+        """Report a plugin that is left out."""
+        subject = plugin.sensor or plugin.name
+        self.problems.append(
+            Problem(
+                severity, subject, f"{self.place(plugin)}the YARP plugin {plugin.kind} is left out: {message}", hint
+            )
+        )
+
+    def override(self, plugin: Plugin) -> None:
+        for element in plugin.element.findall("yarpPluginConfigurationOverride"):
+            target = element.get("plugin_name", "")
+            if not target:
+                raise self.fault(plugin, "<yarpPluginConfigurationOverride> has no plugin_name", "plugin_name")
+            changes = self.overrides.setdefault(target, {})
+            inside = [*element, *(e for e in plugin.element if e.tag != "yarpPluginConfigurationOverride")]
+            changes.update({child.tag: (child.text or "").strip() for child in inside})
+
+    def tag(self, plugin: Plugin, name: str) -> str:
+        """Return the text of a tag of a plugin, or what overrides it."""
+        changes = self.overrides.get(plugin.element.get("name", ""), {})
+        if name in changes:
+            return changes[name]
+        node = plugin.element.find(name)
+        return "" if node is None else (node.text or "").strip()
+
+    def resource(self, plugin: Plugin, tag: str) -> Path | None:
+        """Return the file that a tag names; None with a problem where it does not exist."""
+        address = self.tag(plugin, tag)
+        try:
+            path, searched = find_resource(address, self.file, self.package_paths)
+        except ModelError as error:
+            raise self.fault(plugin, f"<{tag}>: {error.message}", tag) from error
+        if path is None:
+            where = ", ".join(searched) or "nowhere"
+            self.skip(
+                plugin, f"its file {address!r} is not found; searched: {where}", "name the folder in package_paths"
+            )
+        return path
+
+    def config(self, plugin: Plugin) -> Group | None:
+        """Return the configuration of a plugin; None with a problem where its file or an include is missing."""
+        text = self.tag(plugin, "yarpConfigurationString")
+        if text:
+            config = self._from_string(plugin, text)
+        elif self.tag(plugin, "yarpConfigurationFile"):
+            path = self.resource(plugin, "yarpConfigurationFile")
+            if path is None:
+                return None
+            try:
+                config = read_ini(path)
+            except ModelError as error:
+                if error.field != "include":
+                    raise
+                self.skip(plugin, str(error), "the file of the package is incomplete")
+                return None
+        else:
+            raise self.fault(
+                plugin, "it has no configuration; must be <yarpConfigurationFile> or <yarpConfigurationString>"
+            )
+        self.robot = self.robot or config.text("gazeboYarpPluginsRobotName", "")
+        return config
+
+    def _from_string(self, plugin: Plugin, text: str) -> Group:
+        line = line_of(plugin.element)
+        config = Group(file=self.file, line=line)
+        try:
+            items = parse_list(text)
+        except WireError as error:
+            raise self.fault(plugin, f"<yarpConfigurationString>: {error.message}") from error
+        for item in items:
+            if not isinstance(item, tuple) or not item or not isinstance(item[0], str):
+                raise self.fault(
+                    plugin, f"<yarpConfigurationString> holds {item!r}; must be lists (key value) only",
+                    "yarpConfigurationString",
+                )  # fmt: skip
+            config.entries[item[0]] = Entry(tuple(item[1:]), self.file, line)
+        return config
+
+    def common(self, plugin: Plugin, config: Group, default: str) -> dict[str, Any]:
+        """Return name and place of a device."""
+        bare = config.flag("disableImplicitNetworkWrapper")
+        if bare and not config.has("yarpDeviceName"):
+            raise config.fault(
+                f"plugin {plugin.name!r} ({plugin.kind}): the key 'yarpDeviceName' is missing; with "
+                "disableImplicitNetworkWrapper it is the only name of the device"
+            )
+        name = config.text("yarpDeviceName", default)
+        for other in (self.hardware.boards, self.hardware.devices):
+            if name in other:
+                raise self.fault(plugin, f"there is another YARP device called {name!r}", "yarpDeviceName")
+        return {
+            "name": name,
+            "file": None if config.file is None else str(config.file),
+            "line": (config.entries["yarpDeviceName"].line if config.has("yarpDeviceName") else config.line or 1),
+        }
+
+    def put(self, device: YarpDevice) -> None:
+        """Add a device without servers of its own."""
+        self.hardware.devices[device.name] = device
+
+    def add(self, plugin: Plugin, config: Group, device: YarpDevice) -> None:
+        """Add a device, and the servers that its own configuration asks for."""
+        self.put(device)
+        if config.flag("disableImplicitNetworkWrapper"):
+            return
+        for params in (config, config.group("WRAPPER"), config.group("ADDITIONAL_WRAPPER")):
+            if params is not None and params.has("device") and params.has("name"):
+                kind = params.text("device")
+                if is_server(kind):
+                    suffix = f"/{params.name.lower()}" if params.name else "/server"
+                    self.pending.append(Pending(kind, params, device.name + suffix, [("", device.name)]))
+                elif params is not config:
+                    raise params.fault(f"device is {kind!r}, which is no server", "device")
+
+    def sensor(self, plugin: Plugin, config: Group | None, kind: type[S]) -> S | None:
+        """Return the described sensor that a plugin means; None with a problem where there is none."""
+        wanted = plugin.sensor or (config.text("sensorName", "") if config is not None else "")
+        if not wanted:
+            raise self.fault(plugin, "it is in no <sensor> and has no 'sensorName'; must name its sensor", "sensorName")
+        place = plugin.link
+        if config is not None and not plugin.sensor:
+            place = config.text("parentLinkName", config.text("jointName", ""))
+        return self.described(plugin, wanted, place, kind)
+
+    def described(self, plugin: Plugin, wanted: str, place: str, kind: type[S]) -> S | None:
+        plain, place = wanted.rpartition("::")[2], place.rpartition("::")[2]
+        bodies = {place, self._child(place)} if place else set()
+        found = [s for s in self.sensors if isinstance(s, kind) and s.name == plain]
+        found = [s for s in found if not bodies or s.body in bodies] or found
+        if not found:
+            names = [s.name for s in self.sensors if isinstance(s, kind)]
+            self.skip(plugin, f"the robot has no {kind.__name__} sensor {wanted!r}", nearest(plain, names))
+            return None
+        self.found.used.add(found[0].name)
+        return found[0]
+
+    def _child(self, joint: str) -> str:
+        found = next((element for element in self.root.iter("joint") if element.get("name") == joint), None)
+        return "" if found is None else link_of(found, "child")
+
+    def link(self, plugin: Plugin, group: Group, key: str) -> str:
+        """Return a link that a key names, scoped or not."""
+        name = group.text(key)
+        plain = name.rpartition("::")[2]
+        for candidate in (name, plain):
+            if candidate in self.links:
+                return candidate
+        raise group.fault(f"{key} is {name!r}, which is no link of the robot; {nearest(plain, self.links)}", key)
