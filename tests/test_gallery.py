@@ -6,7 +6,7 @@ from pathlib import Path
 import gallery
 from PIL import Image
 
-from pliant.papers.runner import list_experiments
+from pliant.papers.frame.runner import list_experiments
 from pliant.robots import list_robots
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -10,7 +10,6 @@ import dataclasses
 import fcntl
 import fnmatch
 import functools
-import importlib
 import pickle
 import runpy
 import tempfile
@@ -23,7 +22,7 @@ import pytest
 
 from pliant.base.options import parse
 from pliant.papers import Context, Result, Statement, Target, find_experiment
-from pliant.papers.curves import draw_curves
+from pliant.papers.frame.curves import draw_curves
 
 FOLDER = Path(__file__).resolve().parents[1] / "experiments" / "mutations"
 SHARED: Path | None = None
@@ -111,7 +110,6 @@ def _run(experiment: str) -> Run:
     progress: list[float] = []
     curves: list[str] = []
     found = find_experiment(experiment)
-    module = importlib.import_module(f"pliant.papers.{experiment.replace('-', '_')}")
 
     def draw(context: Context, axis: Any, place: str) -> None:
         assert axis.plot
@@ -119,8 +117,7 @@ def _run(experiment: str) -> Run:
         draw_curves(context, axis, place)
 
     with tempfile.TemporaryDirectory() as scratch, pytest.MonkeyPatch.context() as patch:
-        if hasattr(module, "draw_curves"):
-            patch.setattr(module, "draw_curves", draw)
+        patch.setattr("pliant.papers.frame.panels.draw_curves", draw)
         context = Context(output=Path(scratch), quick=True, report=lambda fraction, text: progress.append(fraction))
         result = found.run(context)
     result.figures = [dataclasses.replace(figure, figure=b"") for figure in result.figures]

@@ -6,7 +6,7 @@ from mutations import quick
 
 from pliant.base.errors import PliantError
 from pliant.papers import Verdict
-from pliant.papers.box import PRESETS, Arm, BoxOptions, build_arm, plan_push, push, sweep_goals
+from pliant.papers._box_push import PRESETS, Arm, BoxOptions, build_arm, plan_push, push, sweep_goals
 
 OPTIONS = BoxOptions()
 BREAKAWAY = 0.23 * 2.0 * 9.81
@@ -85,7 +85,7 @@ def test_the_box_stops_the_soft_arm_and_the_stiff_one_reaches_its_goal():
     assert np.abs(soft.displacement).max() < 1e-4
     # The tip is stopped at the face: it does not slip over the box.
     assert soft.advance < 1e-3
-    assert np.ptp(soft.tip[soft.time > 2.5, 2]) < 0.005
+    assert np.ptp(soft.trace.tip[soft.trace.time > 2.5, 2]) < 0.005
     assert stiff.displacement[-1] > 0.06
     assert stiff.remaining < 0.016
     # Nothing pushes before the tip has arrived.

@@ -7,7 +7,7 @@ import pytest
 
 from pliant.base.options import option
 from pliant.papers import Context, Result, Statement, Target, experiment
-from pliant.papers import base as experiments
+from pliant.papers.frame import base as experiments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +36,8 @@ def _experiments(monkeypatch):
         """Pull."""
         return Result(targets=[Target("one", 1.0, equals=1.0, source="ours: arithmetic")])
 
-    monkeypatch.setattr("pliant.papers.list_experiments", lambda: list(experiments._EXPERIMENTS.values()))
-    monkeypatch.setattr("pliant.papers.runner.list_experiments", lambda: list(experiments._EXPERIMENTS.values()))
+    for place in ("pliant.experiments", "pliant.papers.frame.runner"):
+        monkeypatch.setattr(f"{place}.list_experiments", lambda: list(experiments._EXPERIMENTS.values()))
 
 
 def test_several_experiments_run_in_the_order_of_their_names(call, tmp_path):

@@ -11,9 +11,6 @@ from pliant.base.conditions import Condition, VisionError
 from pliant.base.errors import DeviceError
 from pliant.base.spatial import log_so3
 from pliant.franka.client import FrankaGroup
-from pliant.papers import _dual_loop as loop
-from pliant.papers._dual import torso_in_process
-from pliant.papers._dual_loop import Ending, Plan, follow, start_joints
 from pliant.papers.franka_dual_arm import (
     contact_of,
     contact_statement,
@@ -27,6 +24,9 @@ from pliant.papers.franka_dual_arm import (
     robots_statement,
     view_statement,
 )
+from pliant.papers.library import follow_tag as loop
+from pliant.papers.library.follow_tag import Ending, Plan, follow, start_joints
+from pliant.papers.library.torso import torso_in_process
 from pliant.vision.visual_servoing import AdaptiveGain
 
 SHORT = Plan(approach=False, step=3)

@@ -8,7 +8,7 @@ from mutations import quick
 
 from pliant.base.spatial import pose
 from pliant.papers import franka_dynamic_servo as module
-from pliant.papers._servo import Wish, cell, exact_camera, missing_for_pictures, starts
+from pliant.papers.library.tag_servo import Wish, cell, exact_camera, missing_for_pictures, starts
 
 OPTIONS = module.FrankaDynamicServoOptions(starts=1)
 
@@ -64,7 +64,7 @@ def test_a_tag_out_of_view_stops_the_arm_and_says_why(start, features):
     assert run.servo.status == "stopped"
     assert "the image has 640 x 480 pixels" in run.servo.message
     assert not len(run.torque)
-    assert math.isinf(module.ends([run])[0])
+    assert math.isinf(module.end_errors([run.servo])[0])
 
 
 def test_the_damping_of_unseen_motion_does_not_accelerate_the_camera_and_opposes_that_motion(start):

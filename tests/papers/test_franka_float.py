@@ -5,7 +5,7 @@ import pytest
 from mutations import quick
 
 from pliant.franka.client import FrankaRobot
-from pliant.papers.base import Verdict
+from pliant.papers.frame.base import Verdict
 from pliant.papers.franka_float import accuracy, call_times, estimates, float_arm, kinematics_statement, push
 
 

@@ -7,7 +7,7 @@ from mutations import quick
 from pliant.control import IterationRecord, LearningResult
 from pliant.model.snapshots import snapshots
 from pliant.papers import Verdict
-from pliant.papers._render import strip
+from pliant.papers.frame.pictures import strip
 from pliant.papers.ilc import (
     REFERENCE_ERRORS,
     IlcOptions,

@@ -5,7 +5,7 @@ import importlib.util
 import pytest
 from mutations import matching, mutations, passed, quick
 
-from pliant.papers.runner import list_experiments
+from pliant.papers.frame.runner import list_experiments
 
 MUTATIONS = mutations()
 NAMES = [found.name for found in list_experiments()]

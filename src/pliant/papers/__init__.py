@@ -3,18 +3,18 @@
 from pliant.base.lazy import lazy_names
 
 _EXPORTS: dict[str, str] = {
-    "Context": "pliant.papers.base",
-    "Experiment": "pliant.papers.base",
-    "Figure": "pliant.papers.base",
-    "Result": "pliant.papers.base",
-    "Statement": "pliant.papers.base",
-    "Table": "pliant.papers.base",
-    "Target": "pliant.papers.base",
-    "Verdict": "pliant.papers.base",
-    "experiment": "pliant.papers.base",
-    "find_experiment": "pliant.papers.runner",
-    "list_experiments": "pliant.papers.runner",
-    "reproduce": "pliant.papers.runner",
+    "Context": "pliant.papers.frame.base",
+    "Experiment": "pliant.papers.frame.base",
+    "Figure": "pliant.papers.frame.base",
+    "Result": "pliant.papers.frame.base",
+    "Statement": "pliant.papers.frame.base",
+    "Table": "pliant.papers.frame.base",
+    "Target": "pliant.papers.frame.base",
+    "Verdict": "pliant.papers.frame.base",
+    "experiment": "pliant.papers.frame.base",
+    "find_experiment": "pliant.papers.frame.runner",
+    "list_experiments": "pliant.papers.frame.runner",
+    "reproduce": "pliant.papers.frame.runner",
 }
 
 __all__ = [*_EXPORTS]

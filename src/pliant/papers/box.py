@@ -3,494 +3,46 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pliant.base.errors import PliantError
-from pliant.base.options import option
-from pliant.control import ClosedLoopInverseKinematics, GravityCompensation, MinimumJerk
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.curves import draw_curves
-from pliant.papers.films import Film, Shot
+from pliant.papers._box_push import (
+    BALL,
+    BAND,
+    BOX_MASS,
+    GRAVITY,
+    HOLD,
+    MOVE,
+    PRESETS,
+    REACHED,
+    STAYED,
+    STOPPED,
+    WAIT,
+    BoxOptions,
+    GoalSweep,
+    Push,
+    build_arm,
+    push,
+    sweep_goals,
+)
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.films import Film, Shot
+from pliant.papers.frame.panels import Band, Level, Line, Note, Panel, draw
 
 if TYPE_CHECKING:
     import mujoco
     from numpy.typing import NDArray
 
-    from pliant.model.robot import Robot
-
-__all__ = [
-    "PRESETS",
-    "Arm",
-    "BoxOptions",
-    "GoalSweep",
-    "Plan",
-    "Push",
-    "box",
-    "judge_goals",
-    "judge_pushes",
-    "plan_push",
-    "push",
-    "sweep_goals",
-    "verify",
-]
 
 PAPER = "Mengacci et al. 2021, Front. Robot. AI 8:713083"
-ROBOT = "qbmove-5dof"
-PRESETS = {"soft": 0.2, "stiff": 0.6}
-"""Stiffness presets [rad]. Section 4.2."""
-BOX_MASS = 2.0
-"""Mass of the box [kg]. Section 4.2.3."""
-GRAVITY = 9.81
-BALL = 0.014
-"""Radius of the ball at the end of the arm [m]: assumed."""
 JOINT_FRICTION = 0.025
 """Friction of the joints [N m]. Section 4.2."""
-CONTACT_HEIGHT = 0.2
-"""Height of the tip's path over the floor [m], 65 mm below the upper edge of the box: assumed."""
-GUESS = (0.0, -0.5, 0.0, 1.8, 0.9)
-"""Where the search for the first pose begins [rad]: upper arm down, elbow bent forward."""
-WAIT, MOVE, HOLD = 0.5, 3.0, 1.5
-"""Time at rest before the motion, of the motion, and at its end [s]: assumed."""
-STAYED = 1e-4
-"""A box that moves less stands still [m]: contacts give way a little. Ours."""
-MOVED = 5e-3
-"""A box that moves more has moved [m]. Ours."""
-STOPPED = 5e-3
-"""A tip that ends less far beyond its first contact with the box was stopped by it [m]. Ours."""
-REACHED = 0.1
-"""A tip that ends within this part of its commanded path has reached its goal. Ours."""
-BAND = 0.08
-"""Tolerance of a joint that follows its desired motion [rad]. Section 4.3."""
 PUSHES = tuple(round(0.03 + 0.005 * k, 3) for k in range(21))
 """Pushes of the sweep over the goal [m]; the quick version has those from 55 to 100 mm."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BoxOptions:
-    """Assumptions of the experiment ``box``."""
-
-    springs: str = option(
-        "maker-pro",
-        choices=("toolbox", "kit", "maker-pro"),
-        source="assumed: the only set that was measured on a device whose two springs are alike",
-    )
-    """Set of spring parameters of every joint, see `pliant.robots.qbmove.SPRINGS`."""
-    box_friction: float = option(0.23, low=0.0, high=10.0, source="section 4.2.3, footnote 6")
-    """Friction coefficient of box and floor."""
-    tip_friction: float = option(0.5, low=0.0, high=10.0, source="assumed")
-    """Friction coefficient of tip and box."""
-    module_length: float = option(
-        0.1, unit="m", low=0.066, high=0.5, source="assumed: edge of the cube in the authors' robot package"
-    )
-    """Distance between neighbouring axes."""
-    module_mass: float = option(0.26, unit="kg", low=1e-6, high=10.0, source="assumed")
-    """Mass of one qbMove with its bracket."""
-    face: float = option(0.03, unit="m", low=-1.0, high=2.0, source="assumed")
-    """x of the tip when it touches the box, from the shoulder's axis."""
-    height: float = option(-0.19, unit="m", low=-2.0, high=2.0, source="assumed")
-    """Height of the path over the shoulder's pitch axis."""
-    pitch: float = option(2.2, unit="rad", low=-math.pi, high=math.pi, source="assumed")
-    """Direction of the last link, from straight down towards the box; it is kept along the path."""
-    approach: float = option(
-        0.08, unit="m", low=0.0, above=True, high=2.0, source="section 4.2.3: the box is in the middle of the path"
-    )
-    """Commanded distance of the tip to the first contact with the box."""
-    push: float = option(0.08, unit="m", low=0.0, above=True, high=2.0, source="assumed: see the sweep over the goal")
-    """Commanded distance of the tip after the first contact."""
-    gain: float = option(20.0, unit="1/s", low=0.0, above=True, high=200.0, source="assumed")
-    """Gain of the inverse kinematics."""
-
-
-def build_arm(options: BoxOptions, preset: float, timestep: float) -> Robot:
-    """Return arm and box as the options have them."""
-    from pliant.robots import build_robot
-
-    return build_robot(
-        ROBOT,
-        {
-            "springs": options.springs,
-            "box_friction": options.box_friction,
-            "tip_friction": options.tip_friction,
-            "module_length": options.module_length,
-            "module_mass": options.module_mass,
-            "box_mass": BOX_MASS,
-            "box_distance": options.face,
-            "shoulder_height": CONTACT_HEIGHT - options.height,
-            "preset": preset,
-            "timestep": timestep,
-        },
-    )
-
-
-class Arm:
-    """The arm's own model, for planning: forward kinematics, Jacobian and gravity of the tip.
-
-    Args:
-        model: the compiled model of arm and box.
-    """
-
-    def __init__(self, model: mujoco.MjModel) -> None:
-        import mujoco
-
-        from pliant.robots.qbmove_5dof.build import JOINTS, TIP
-
-        self._mujoco, self.model, self.data = mujoco, model, mujoco.MjData(model)
-        self.site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, TIP)
-        self.qpos = [int(model.joint(j).qposadr[0]) for j in JOINTS]
-        self.dofs = [int(model.joint(j).dofadr[0]) for j in JOINTS]
-
-    def _at(self, q: NDArray[np.float64]) -> None:
-        self.data.qpos[self.qpos] = q
-        self._mujoco.mj_kinematics(self.model, self.data)
-        self._mujoco.mj_comPos(self.model, self.data)
-
-    def forward(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the position of the tip in the world [m] and the pitch of the last link [rad], shape (4,)."""
-        self._at(q)
-        along = -self.data.site_xmat[self.site].reshape(3, 3)[:, 2]
-        return np.array([*self.data.site_xpos[self.site], math.atan2(along[0], -along[2])])
-
-    def jacobian(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the Jacobian of `forward`, shape (4, 5) [m/rad, rad/rad]; its last row holds in the plane y = 0."""
-        self._at(q)
-        position, rotation = np.zeros((3, self.model.nv)), np.zeros((3, self.model.nv))
-        self._mujoco.mj_jacSite(self.model, self.data, position, rotation, self.site)
-        return np.vstack([position, -rotation[1]])[:, self.dofs]
-
-    def gravity(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the torques that hold the arm at rest, shape (5,) [N m]."""
-        self._at(q)
-        self.data.qvel[:] = 0.0
-        self._mujoco.mj_comVel(self.model, self.data)
-        out = np.zeros(self.model.nv)
-        self._mujoco.mj_rne(self.model, self.data, 0, out)
-        return out[self.dofs]
-
-    def load(self, q: NDArray[np.float64], force: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the torques that hold the arm at rest while its ball pushes a wall x = constant, shape (5,) [N m].
-
-        Args:
-            q: joint positions [rad].
-            force: force of the ball on the wall [N], shape (3,).
-        """
-        gravity = self.gravity(q)
-        out = np.zeros(self.model.nv)
-        body = int(self.model.site_bodyid[self.site])
-        point = self.data.site_xpos[self.site] + [BALL, 0.0, 0.0]
-        self._mujoco.mj_applyFT(self.model, self.data, force, np.zeros(3), point, body, out)
-        return gravity + out[self.dofs]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """The commands of the arm, computed before it moves."""
-
-    time: NDArray[np.float64]
-    """Time of each sample [s], shape (t,)."""
-    tip: NDArray[np.float64]
-    """Desired position of the tip [m], shape (t, 3)."""
-    joints: NDArray[np.float64]
-    """Joint positions by inverse kinematics [rad], shape (t, 5)."""
-    equilibrium: NDArray[np.float64]
-    """Equilibrium commands: joints and the springs' deflection under gravity [rad], shape (t, 5)."""
-    tracking_error: float
-    """Largest distance between desired tip and tip of the planned joints [m]."""
-
-
-def plan_push(
-    robot: Robot, model: mujoco.MjModel, preset: float, options: BoxOptions | None = None, every: float = 0.005
-) -> Plan:
-    """Plan the push: minimum jerk along x, CLIK, compensation of the springs' deflection.
-
-    Args:
-        robot: the catalogue's robot, for its laws.
-        model: its compiled model.
-        preset: stiffness preset of all joints [rad].
-        options: the path; None takes the defaults.
-        every: time between two samples [s].
-
-    Raises:
-        PliantError: the path leaves the reach of the arm.
-    """
-    options = options or BoxOptions()
-    arm = Arm(model)
-    shoulder = float(model.body("link_2").pos[2] + model.body("link_1").pos[2] + model.body("base").pos[2])
-    first = np.array([options.face - options.approach, 0.0, shoulder + options.height, options.pitch])
-    last = first + np.array([options.approach + options.push, 0.0, 0.0, 0.0])
-    clik = ClosedLoopInverseKinematics(
-        arm.forward, arm.jacobian, gain=options.gain, threshold=0.002, damping=0.01, posture=GUESS, posture_gain=0.0
-    )
-    begin = clik.solve(GUESS, first, tolerance=1e-9)
-    path = MinimumJerk(start=first, goal=last, duration=MOVE, begin=WAIT)
-    time = np.asarray(np.arange(round((WAIT + MOVE + HOLD) / every) + 1) * every, dtype=np.float64)
-    joints = clik.track(begin.q, path, time)
-    tip = path(time).position[:, :3]
-    error = max(float(np.linalg.norm(arm.forward(q)[:3] - x)) for q, x in zip(joints[::10], tip[::10]))
-    if not begin.converged or error > 1e-3 or joints[:, 3].min() < 0.0:
-        raise PliantError(
-            f"the path of the tip from x = {first[0]:.3f} m to {last[0]:.3f} m leaves the reach of the arm; change "
-            "face, height, pitch, approach or push",
-            field="push",
-        )
-    compensate = GravityCompensation([a.law for a in robot.actuators.values()], arm.gravity)
-    equilibrium = np.array([compensate(q, preset) for q in joints])
-    return Plan(time=time, tip=tip, joints=joints, equilibrium=equilibrium, tracking_error=error)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Push:
-    """One push, recorded."""
-
-    preset: float
-    """Stiffness preset [rad]."""
-    plan: Plan
-    """The commands."""
-    time: NDArray[np.float64]
-    """Time of each sample [s], shape (t,)."""
-    tip: NDArray[np.float64]
-    """Position of the tip [m], shape (t, 3)."""
-    joints: NDArray[np.float64]
-    """Joint positions [rad], shape (t, 5)."""
-    box: NDArray[np.float64]
-    """Position of the box [m], shape (t, 3)."""
-    force: NDArray[np.float64]
-    """Force of the tip on the box, world axes [N], shape (t, 3)."""
-    unbalanced: float
-    """Largest difference between the springs' torque and gravity with contact force, at the end [N m]."""
-    qpos: NDArray[np.float64]
-    """All of qpos, for pictures, shape (t, nq)."""
-
-    @property
-    def displacement(self) -> NDArray[np.float64]:
-        """How far the box has moved along x [m], shape (t,)."""
-        return self.box[:, 0] - self.box[0, 0]
-
-    @property
-    def horizontal_force(self) -> NDArray[np.float64]:
-        """Horizontal force of the tip on the box [N], shape (t,)."""
-        return np.hypot(self.force[:, 0], self.force[:, 1])
-
-    @property
-    def remaining(self) -> float:
-        """Distance of the tip from its goal at the end [m]."""
-        return float(np.linalg.norm(self.plan.tip[-1] - self.tip[-1]))
-
-    @property
-    def advance(self) -> float:
-        """How far beyond the first contact the tip is at the end [m]."""
-        return float(self.tip[-1, 0] - self.contact)
-
-    @property
-    def joint_error(self) -> float:
-        """Largest difference between a joint and its planned position at the end [rad]."""
-        return float(np.max(np.abs(self.plan.joints[-1] - self.joints[-1])))
-
-    @property
-    def contact(self) -> float:
-        """x of the tip when it first touches the box [m]; NaN if it never does."""
-        touching = np.flatnonzero(self.horizontal_force > 0.0)
-        return float(self.tip[touching[0], 0]) if touching.size else math.nan
-
-    def friction_ratio(self, friction: float, speed: float = 5e-3) -> float:
-        """Return the mean of the pushing force over what Coulomb's law asks for, while the box slides.
-
-        Args:
-            friction: coefficient under the box.
-            speed: a box that is faster slides [m/s].
-
-        Returns:
-            The ratio; NaN where the box never slides.
-        """
-        velocity = np.gradient(self.displacement, self.time)
-        acceleration = np.gradient(velocity, self.time)
-        at = (velocity > speed) & (self.horizontal_force > 0.5)
-        if np.count_nonzero(at) < 5:
-            return math.nan
-        normal = BOX_MASS * GRAVITY - self.force[at, 2]
-        return float(np.mean((self.force[at, 0] - BOX_MASS * acceleration[at]) / (friction * normal)))
-
-
-def push(preset: float, options: BoxOptions | None = None, timestep: float = 1e-3, every: float = 0.005) -> Push:
-    """Plan and run a push.
-
-    Args:
-        preset: stiffness preset of all joints [rad].
-        options: assumptions; None takes the defaults.
-        timestep: of the simulation [s].
-        every: time between two samples of plan and record [s].
-    """
-    import mujoco
-
-    from pliant.engine import MujocoEngine
-    from pliant.robots.qbmove_5dof.build import BOX, JOINTS, TIP
-
-    options = options or BoxOptions()
-    robot = build_arm(options, preset, timestep)
-    engine = MujocoEngine(robot)
-    model, data = engine.model, engine.data
-    plan = plan_push(robot, model, preset, options, every)
-    engine.set_pose(dict(zip(JOINTS, plan.joints[0])))
-    references = [engine.port(f"{joint}/reference_1") for joint in JOINTS]
-    for joint in JOINTS:
-        engine.port(f"{joint}/reference_2")[0] = preset
-    motors = [[engine.port(f"{joint}/motor_{i}_position") for i in (1, 2)] for joint in JOINTS]
-    site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, TIP)
-    body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, BOX)
-    pair = {mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, name) for name in (TIP, BOX)}
-    box_geom = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, BOX)
-    arm = [int(model.joint(j).qposadr[0]) for j in JOINTS]
-    wrench = np.zeros(6)
-
-    def contact_force() -> NDArray[np.float64]:
-        total = np.zeros(3)
-        for i in range(data.ncon):
-            contact = data.contact[i]
-            if {int(contact.geom[0]), int(contact.geom[1])} == pair:
-                mujoco.mj_contactForce(model, data, i, wrench)
-                # The frame's first axis points from the first geom to the second; the force acts on the second.
-                world = contact.frame.reshape(3, 3).T @ wrench[:3]
-                total += world if int(contact.geom[1]) == box_geom else -world
-        return total
-
-    rows: dict[str, list[Any]] = {k: [] for k in ("tip", "joints", "box", "force", "qpos")}
-
-    def record() -> None:
-        rows["tip"].append(data.site_xpos[site].copy())
-        rows["joints"].append(data.qpos[arm])
-        rows["box"].append(data.xpos[body].copy())
-        rows["force"].append(contact_force())
-        rows["qpos"].append(data.qpos.copy())
-
-    record()
-    substeps = round(every / timestep)
-    for command in plan.equilibrium[:-1]:
-        for view, value in zip(references, command):
-            view[0] = value
-        engine.step(substeps)
-        record()
-    recorded = {k: np.array(v) for k, v in rows.items()}
-    q, contact = recorded["joints"][-1], contact_force()
-    load = Arm(model).load(q, contact)
-    springs = [
-        type(a.law).torques(float(angle), float(one[0]), float(two[0]), a.law.parameters())[0]
-        for a, angle, (one, two) in zip(robot.actuators.values(), q, motors)
-    ]
-    return Push(preset=preset, plan=plan, time=plan.time, unbalanced=float(np.max(np.abs(springs - load))), **recorded)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoalSweep:
-    """Pushes to many goals, soft and stiff."""
-
-    push: NDArray[np.float64]
-    """Commanded ways beyond the first contact [m], shape (n,)."""
-    path: NDArray[np.float64]
-    """Commanded ways of the tip in all [m], shape (n,)."""
-    moved: NDArray[np.float64]
-    """Largest displacement of the box, soft and stiff [m], shape (2, n)."""
-    advance: NDArray[np.float64]
-    """How far beyond the first contact the tip is at the end, soft and stiff [m], shape (2, n)."""
-    remaining: NDArray[np.float64]
-    """Distance of the tip from its goal at the end, soft and stiff [m], shape (2, n)."""
-    joint_error: NDArray[np.float64]
-    """Largest difference of a joint from its planned position at the end, soft and stiff [rad], shape (2, n)."""
-
-    @property
-    def stays(self) -> NDArray[np.bool_]:
-        """Where the box stops the soft arm, shape (n,)."""
-        return (self.moved[0] <= STAYED) & (self.advance[0] <= STOPPED)
-
-    @property
-    def reaches(self) -> NDArray[np.bool_]:
-        """Where the stiff arm moves the box and reaches its goal, shape (n,)."""
-        near = (self.remaining[1] <= REACHED * self.path) & (self.joint_error[1] <= BAND)
-        return near & (self.moved[1] >= MOVED)
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """First and last push of the longest run of neighbours at which both hold [m]; NaN where there is none."""
-        both = np.concatenate([[False], self.stays & self.reaches, [False]])
-        edges = np.flatnonzero(np.diff(both.astype(int)))
-        runs = [(float(self.push[a]), float(self.push[b - 1])) for a, b in zip(edges[::2], edges[1::2])]
-        return max(runs, key=lambda r: r[1] - r[0], default=(math.nan, math.nan))
-
-
-def sweep_goals(
-    options: BoxOptions,
-    pushes: Sequence[float] | NDArray[np.float64],
-    progress: Callable[[float], None] | None = None,
-    timestep: float = 1e-3,
-    every: float = 0.005,
-) -> GoalSweep:
-    """Push to many goals at once, soft and stiff, in one batch.
-
-    The joints follow the plan of the farthest goal, as a function of the tip's position.
-
-    Args:
-        options: assumptions; ``push`` is not used.
-        pushes: commanded ways beyond the first contact [m], increasing.
-        progress: called now and then with the fraction done.
-        timestep: of the simulation [s].
-        every: time between two commands [s].
-    """
-    import mujoco
-
-    from pliant.engine import hold_pose, make_batch
-    from pliant.robots.qbmove_5dof.build import BOX, JOINTS
-
-    goals = np.asarray(pushes, dtype=float)
-    count = goals.size
-    farthest = replace(options, push=float(goals[-1]))
-    robot = build_arm(options, PRESETS["soft"], timestep)
-    batch = make_batch(robot, 2 * count)
-    model = batch.model
-    plans = [plan_push(robot, model, preset, farthest, every) for preset in PRESETS.values()]
-    begin = options.face - options.approach
-    path = MinimumJerk(start=np.full(count, begin), goal=options.face + goals, duration=MOVE, begin=WAIT)
-    x = path(plans[0].time).position
-    commands = np.empty((x.shape[0], 2 * count, len(JOINTS)))
-    for k, plan in enumerate(plans):
-        for j in range(len(JOINTS)):
-            commands[:, k * count : (k + 1) * count, j] = np.interp(x, plan.tip[:, 0], plan.equilibrium[:, j])
-    final = np.stack([np.interp(x[-1], plans[0].tip[:, 0], plans[0].joints[:, j]) for j in range(len(JOINTS))], axis=1)
-    arm = Arm(model)
-    data = mujoco.MjData(model)
-    data.qpos[arm.qpos] = plans[0].joints[0]
-    qpos, act, ctrl = batch.bind("qpos"), batch.bind("act"), batch.bind("ctrl")
-    qpos[:] = data.qpos
-    for k, preset in enumerate(PRESETS.values()):
-        hold_pose(model, data, dict.fromkeys(JOINTS, preset))
-        act[k * count : (k + 1) * count], ctrl[k * count : (k + 1) * count] = data.act, data.ctrl
-        for j in JOINTS:
-            ctrl[k * count : (k + 1) * count, model.actuator(f"{j}/ref_2").id] = preset
-    columns = [model.actuator(j).id for j in JOINTS]
-    place = int(model.joint(BOX).qposadr[0])
-    start, moved = float(data.qpos[place]), np.zeros(2 * count)
-    substeps = round(every / timestep)
-    for k, command in enumerate(commands[:-1]):
-        ctrl[:, columns] = command
-        batch.step(nstep=substeps)
-        np.maximum(moved, np.abs(qpos[:, place] - start), out=moved)
-        if progress is not None and k % 20 == 0:
-            progress(k / len(commands))
-    q = qpos[:, arm.qpos].copy()
-    desired = np.tile(
-        np.stack([options.face + goals, *[np.full(count, v) for v in plans[0].tip[-1, 1:]]], axis=1), (2, 1)
-    )
-    tip = np.array([arm.forward(row)[:3] for row in q])
-    error = np.max(np.abs(q - np.tile(final, (2, 1))), axis=1)
-    return GoalSweep(
-        push=goals,
-        path=options.approach + goals,
-        moved=moved.reshape(2, count),
-        advance=(tip[:, 0] - options.face).reshape(2, count),
-        remaining=np.linalg.norm(desired - tip, axis=1).reshape(2, count),
-        joint_error=error.reshape(2, count),
-    )
 
 
 def judge_pushes(options: BoxOptions, runs: Mapping[str, Push]) -> list[Statement]:
@@ -680,8 +232,8 @@ def _films(context: Context, options: BoxOptions) -> list[Film]:
             name="push",
             caption="The arm pushes the box, soft and stiff, with the same path. The red stick marks the first place "
             "of the box's face: the box stops the soft arm, the stiff arm pushes it along.",
-            time=next(iter(runs.values())).time,
-            shots=[Shot(title=name, model=model, poses=run.qpos) for name, run in runs.items()],
+            time=next(iter(runs.values())).trace.time,
+            shots=[Shot(title=name, model=model, poses=run.trace.qpos) for name, run in runs.items()],
             camera="side",
         )
     ]
@@ -701,7 +253,7 @@ def box(context: Context, options: BoxOptions) -> Result:
         name: push(preset, options)
         for name, preset in context.track(PRESETS.items(), lambda item: f"{item[0]} push", low=0.0, high=0.2)
     }
-    soft, stiff = runs["soft"], runs["stiff"]
+    stiff = runs["stiff"]
     pushes = PUSHES[5:15] if context.quick else PUSHES
     sweep = sweep_goals(options, pushes, lambda f: context.progress(0.2 + 0.3 * f, "sweep over the goal"))
     targets = verify(options, runs)
@@ -715,53 +267,32 @@ def box(context: Context, options: BoxOptions) -> Result:
         if sweep.stays.any()
         else "The soft arm moves the box at every goal of the sweep.",
     ]
-    tables = [
-        Table(
-            title="The two pushes",
-            columns=[
-                "arm",
-                "preset [rad]",
-                "largest force [N]",
-                "force at the end [N]",
-                "box moved [mm]",
-                "tip beyond first contact [mm]",
-                "tip short of its goal [mm]",
-                "largest joint error [rad]",
-            ],
-            rows=[
-                [
-                    name,
-                    run.preset,
-                    float(run.horizontal_force.max()),
-                    float(run.horizontal_force[-1]),
-                    1e3 * float(run.displacement[-1]),
-                    1e3 * run.advance,
-                    1e3 * run.remaining,
-                    run.joint_error,
-                ]
-                for name, run in runs.items()
-            ],
-        )
+    pushes_in_numbers = [
+        {
+            "arm": name,
+            "preset [rad]": run.preset,
+            "largest force [N]": float(run.horizontal_force.max()),
+            "force at the end [N]": float(run.horizontal_force[-1]),
+            "box moved [mm]": 1e3 * float(run.displacement[-1]),
+            "tip beyond first contact [mm]": 1e3 * run.advance,
+            "tip short of its goal [mm]": 1e3 * run.remaining,
+            "largest joint error [rad]": run.joint_error,
+        }
+        for name, run in runs.items()
     ]
+    tables = [Table.of("The two pushes", pushes_in_numbers)]
     figures = [_figure_push(context, runs, options), _figure_goals(sweep), _figure_joints(runs)]
     if not context.quick:
         half = {name: push(run.preset, options, 5e-4) for name, run in runs.items()}
-        targets.append(
-            Target(
-                "stiff: displacement of the box with half the time step over that with 1 ms",
-                equals=1.0,
-                tolerance=0.05,
-                source="ours: convergence",
-            ).measure(half["stiff"].displacement[-1] / stiff.displacement[-1])
-        )
-        targets.append(
-            Target(
-                "soft: largest force with half the time step over that with 1 ms",
-                equals=1.0,
-                tolerance=0.05,
-                source="ours: convergence",
-            ).measure(half["soft"].horizontal_force.max() / soft.horizontal_force.max())
-        )
+        pairs = {
+            "stiff: displacement of the box": [run["stiff"].displacement[-1] for run in (half, runs)],
+            "soft: largest force": [run["soft"].horizontal_force.max() for run in (half, runs)],
+        }
+        expected = {"equals": 1.0, "tolerance": 0.05, "source": "ours: convergence"}
+        targets += [
+            Target(f"{what} with half the time step over that with 1 ms", **expected).measure(fine / coarse)  # pyright: ignore[reportArgumentType]
+            for what, (fine, coarse) in pairs.items()
+        ]
         tables.append(_table_of_variants(context, options))
     context.progress(0.95, "figures")
     picture, reason = _frames(runs, options)
@@ -789,20 +320,7 @@ def box(context: Context, options: BoxOptions) -> Result:
             "The path is a horizontal line at a constant pitch of the last link.",
         ],
         traces={
-            **{
-                f"{name}_{key}": value
-                for name, run in runs.items()
-                for key, value in (
-                    ("time_s", run.time),
-                    ("tip_m", run.tip),
-                    ("desired_tip_m", run.plan.tip),
-                    ("joints_rad", run.joints),
-                    ("planned_joints_rad", run.plan.joints),
-                    ("command_rad", run.plan.equilibrium),
-                    ("force_n", run.force),
-                    ("box_m", run.box),
-                )
-            },
+            **{f"{name}_{key}": value for name, run in runs.items() for key, value in _arrays(run).items()},
             "sweep_push_m": sweep.push,
             "sweep_moved_m": sweep.moved,
             "sweep_remaining_m": sweep.remaining,
@@ -810,123 +328,138 @@ def box(context: Context, options: BoxOptions) -> Result:
     )
 
 
+def _arrays(run: Push) -> dict[str, NDArray[np.float64]]:
+    """Return what the file of traces has of a push, with units in the names."""
+    plan, trace = run.plan, run.trace
+    return {
+        "time_s": trace.time,
+        "tip_m": trace.tip,
+        "desired_tip_m": plan.tip,
+        "joints_rad": trace.joints,
+        "planned_joints_rad": plan.joints,
+        "command_rad": plan.equilibrium,
+        "force_n": trace.force,
+        "box_m": trace.box,
+    }
+
+
 def _table_of_variants(context: Context, options: BoxOptions) -> Table:
     rows = []
-    for label, changes in context.track(VARIANTS, lambda v: v[0], low=0.6, high=0.95):
+    for name, changes in context.track(VARIANTS, lambda v: v[0], low=0.6, high=0.95):
+        low = high = least = math.nan
+        stopped = reached = np.zeros(0)
+        both = "none"
         try:
             sweep = sweep_goals(replace(options, **changes), PUSHES[::2])
         except PliantError as error:
-            rows.append([label, None, None, None, str(error)[:60]])
-            continue
-        low, high = sweep.range
-        stopped = sweep.push[sweep.stays]
-        reached = sweep.push[sweep.reaches]
+            both, least = None, str(error)[:60]
+        else:
+            low, high = sweep.range
+            stopped, reached = sweep.push[sweep.stays], sweep.push[sweep.reaches]
+            least = 1e3 * float(sweep.remaining[1].min())
         rows.append(
-            [
-                label,
-                1e3 * float(stopped.max()) if stopped.size else None,
-                1e3 * float(reached.min()) if reached.size else None,
-                "none" if math.isnan(low) else f"{1e3 * low:.0f} to {1e3 * high:.0f}",
-                1e3 * float(sweep.remaining[1].min()),
-            ]
+            {
+                "arm": name,
+                "soft stopped up to [mm]": 1e3 * float(stopped.max()) if stopped.size else None,
+                "stiff reaches from [mm]": 1e3 * float(reached.min()) if reached.size else None,
+                "both [mm]": both if math.isnan(low) else f"{1e3 * low:.0f} to {1e3 * high:.0f}",
+                "stiff: least distance from the goal [mm]": least,
+            }
         )
-    return Table(
-        title="Range of pushes by assumption",
-        columns=[
-            "arm",
-            "soft stopped up to [mm]",
-            "stiff reaches from [mm]",
-            "both [mm]",
-            "stiff: least distance from the goal [mm]",
-        ],
-        rows=rows,
-        note="Pushes from 30 to 130 mm in steps of 10 mm; one change of the assumptions a row.",
-    )
+    note = "Pushes from 30 to 130 mm in steps of 10 mm; one change of the assumptions per row."
+    return Table.of("Range of pushes by assumption", rows, note)
 
 
 def _figure_push(context: Context, runs: Mapping[str, Push], options: BoxOptions) -> Figure:
-    from pliant.base.figures import COLORS, MUTED, label, legend, new_figure, thin
-
-    figure, axes = new_figure(3, 1, height=1.75, sharex=True)
-    some = next(iter(runs.values()))
     breakaway = options.box_friction * BOX_MASS * GRAVITY
-    axes[0].plot(*thin(some.time, 1e3 * some.plan.tip[:, 0]), color=MUTED, ls="--", label="desired")
-    for name, run in runs.items():
-        draw_curves(context, axes[0], f"figure14-{name}")
-        axes[0].plot(*thin(run.time, 1e3 * run.tip[:, 0]), color=COLORS[name], label=name)
-        axes[1].plot(*thin(run.time, run.horizontal_force), color=COLORS[name], label=name)
-        axes[2].plot(*thin(run.time, 1e3 * run.displacement), color=COLORS[name], label=name)
-    axes[1].axhline(breakaway, color=MUTED, ls=":", lw=1.2)
-    axes[1].text(
-        0.05, breakaway + 0.1, f"{breakaway:.2f} N: friction under the box's own weight", fontsize=7.5, color=MUTED
+    desired = next(iter(runs.values())).plan
+    held = f"{breakaway:.2f} N: friction under the box's own weight"
+
+    def each(what: Callable[[Push], Any]) -> list[Line]:
+        return [Line(run.trace.time, what(run), color=name, label=name) for name, run in runs.items()]
+
+    tip = [Line(desired.time, 1e3 * desired.tip[:, 0], color="muted", ls="--", label="desired")]
+    measured = [f"figure14-{name}" for name in runs]
+    panels = [
+        Panel(
+            [tip, each(lambda r: 1e3 * r.trace.tip[:, 0])],
+            "",
+            "tip x [mm]",
+            "the tip",
+            legend="upper left",
+            measured=measured,
+        ),
+        Panel(
+            [each(lambda r: r.horizontal_force), Level(breakaway, ls=":", lw=1.2), Note(0.05, breakaway + 0.1, held)],
+            y="force [N]",
+            title="horizontal force on the box",
+        ),
+        Panel([each(lambda r: 1e3 * r.displacement)], "time [s]", "box x [mm]", "displacement of the box"),
+    ]
+    caption = (
+        "The push. Top: the tip follows the path until it meets the box; the stiff arm ends short of its goal by what "
+        "the force of the box bends its springs. Middle: the soft arm's force stays below what friction holds, the "
+        "stiff arm's passes it. Bottom: the box stays, or slides."
     )
-    label(axes[0], "", "tip x [mm]", "the tip")
-    label(axes[1], "", "force [N]", "horizontal force on the box")
-    label(axes[2], "time [s]", "box x [mm]", "displacement of the box")
-    legend(axes[0], loc="upper left")
-    return Figure(
-        name="push",
-        caption="The push. Top: the tip follows the path until it meets the box; the stiff arm ends short of its "
-        "goal by what the force of the box bends its springs. Middle: the soft arm's force stays below what friction "
-        "holds, the stiff arm's passes it. Bottom: the box stays, or slides.",
-        figure=figure,
-    )
+    return draw("push", caption, panels, rows=3, context=context, height=1.75, sharex=True)
 
 
 def _figure_goals(sweep: GoalSweep) -> Figure:
-    from pliant.base.figures import COLORS, MUTED, label, legend, new_figure
-
-    figure, axes = new_figure(1, 2, height=2.7, sharex=True)
-    x = 1e3 * sweep.push
-    axes[0].plot(x, x, color=MUTED, ls="--", label="commanded")
-    axes[1].plot(x, 1e3 * REACHED * sweep.path, color=MUTED, ls="--", label="10 % of the path")
-    for k, (name, marker) in enumerate((("soft", "o"), ("stiff", "s"))):
-        axes[0].plot(x, 1e3 * sweep.moved[k], f"{marker}-", ms=3.5, color=COLORS[name], label=name)
-        axes[1].plot(x, 1e3 * sweep.remaining[k], f"{marker}-", ms=3.5, color=COLORS[name], label=name)
-    low, high = sweep.range
-    for axis in axes:
-        if not math.isnan(low):
-            axis.axvspan(1e3 * low, 1e3 * high, color=COLORS["pass"], alpha=0.15, lw=0, label="both hold")
-        axis.set_ylim(0.0, 1.35 * axis.get_ylim()[1])
-    label(axes[0], "commanded push beyond contact [mm]", "box moved [mm]", "displacement of the box")
-    label(axes[1], "commanded push beyond contact [mm]", "distance from the goal [mm]", "tip at the end")
-    legend(axes[0], loc="upper left")
-    legend(axes[1], loc="upper left", ncols=2)
-    return Figure(
-        name="goals",
-        caption="The result by goal. Left: the box stays under the soft arm until it is sent far enough into the box. "
-        "Right: the stiff arm always ends short by about the same deflection, which is small against the path only if "
-        "the path is long. Green: pushes at which the soft arm is stopped and the stiff one reaches its goal within "
-        "10 % of the path.",
-        figure=figure,
+    x, low, high = 1e3 * sweep.push, *sweep.range
+    both = None if math.isnan(low) else Band(1e3 * low, 1e3 * high, color="pass", label="both hold")
+    panels = []
+    for values, reference, name, labels, columns in (
+        (sweep.moved, x, "commanded", ("box moved [mm]", "displacement of the box"), 1),
+        (
+            sweep.remaining,
+            1e3 * REACHED * sweep.path,
+            "10 % of the path",
+            ("distance from the goal [mm]", "tip at the end"),
+            2,
+        ),
+    ):
+        items = [Line(x, reference, color="muted", ls="--", label=name)]
+        for k, form in enumerate(("o-", "s-")):
+            arm = list(PRESETS)[k]
+            items.append(Line(x, 1e3 * values[k], form, ms=3.5, color=arm, label=arm))
+        # Room for the legend: as matplotlib's own margins, and a third more.
+        drawn = np.concatenate([reference, 1e3 * values.ravel()])
+        top = 1.35 * (drawn.max() + 0.05 * np.ptp(drawn))
+        legend = {"loc": "upper left", "ncols": columns}
+        panels.append(
+            Panel([items, both], "commanded push beyond contact [mm]", *labels, ylim=(0.0, top), legend=legend)
+        )
+    caption = (
+        "The result by goal. Left: the box stays under the soft arm until it is sent far enough into the box. Right: "
+        "the stiff arm always ends short by about the same deflection, which is small against the path only if the "
+        "path is long. Green: pushes at which the soft arm is stopped and the stiff one reaches its goal within 10 % "
+        "of the path."
     )
+    return draw("goals", caption, panels, height=2.7)
 
 
 def _figure_joints(runs: Mapping[str, Push]) -> Figure:
-    from pliant.base.figures import COLORS, label, legend, new_figure, thin
-
-    figure, axes = new_figure(1, 3, height=2.5, sharex=True, sharey=True)
-    for axis, (index, title) in zip(axes, ((1, "shoulder"), (3, "elbow"), (4, "wrist"))):
+    panels = []
+    for index, title in ((1, "shoulder"), (3, "elbow"), (4, "wrist")):
+        items = []
         for name, run in runs.items():
-            axis.plot(*thin(run.time, run.plan.equilibrium[:, index]), color=COLORS[name], ls="--", lw=1.0)
-            axis.plot(*thin(run.time, run.joints[:, index]), color=COLORS[name], label=name)
-        label(axis, "time [s]", "angle [rad]" if index == 1 else "", title)
-    legend(axes[0], loc="best")
-    return Figure(
-        name="joints",
-        caption="The joints that bend. Dashed: the equilibrium command, inverse kinematics and the springs' deflection "
-        "under gravity; solid: the link. The soft arm's springs take up the whole way.",
-        figure=figure,
+            items.append(Line(run.trace.time, run.plan.equilibrium[:, index], color=name, ls="--", lw=1.0))
+            items.append(Line(run.trace.time, run.trace.joints[:, index], color=name, label=name))
+        panels.append(Panel(items, "time [s]", "angle [rad]", title, legend="best" if index == 1 else None))
+    caption = (
+        "The joints that bend. Dashed: the equilibrium command, inverse kinematics and the springs' deflection under "
+        "gravity; solid: the link. The soft arm's springs take up the whole way."
     )
+    return draw("joints", caption, panels, height=2.5, sharey=True)
 
 
 def _frames(runs: Mapping[str, Push], options: BoxOptions) -> tuple[Figure | None, str]:
     from pliant.model.snapshots import snapshots
-    from pliant.papers._render import strip
+    from pliant.papers.frame.pictures import strip
 
     model = _scene(options)
     times = (0.0, WAIT + 0.5 * MOVE, WAIT + 0.75 * MOVE, WAIT + MOVE + HOLD)
-    poses = [run.qpos[np.argmin(np.abs(run.time - t))] for run in runs.values() for t in times]
+    poses = [run.trace.qpos[np.argmin(np.abs(run.trace.time - t))] for run in runs.values() for t in times]
     pictures, reason = snapshots(model, poses, camera="side", width=400, height=400)
     if not pictures:
         return None, reason

@@ -10,30 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.base.options import option
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.curves import draw_curves, read_curves
-from pliant.papers.films import Film, Shot
-from pliant.papers.runs import drive
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.curves import read_curves
+from pliant.papers.frame.films import Film, Shot
+from pliant.papers.frame.panels import BESIDE, Line, Panel, draw
+from pliant.papers.frame.runs import drive
+from pliant.papers.frame.trace import Trace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pliant.model.robot import Robot
-
-__all__ = [
-    "ChirpOptions",
-    "Run",
-    "build_joint",
-    "chirp",
-    "judge_peaks",
-    "measured_peaks",
-    "response",
-    "runs_of",
-    "servo_amplitude",
-    "simulate",
-    "verify_servo",
-    "verify_sticking",
-]
 
 AMPLITUDE = 0.15
 """Amplitude of the chirp [rad]. Section 4.2.1."""
@@ -51,6 +38,8 @@ SIMILAR = 0.25
 """Part by which two peak deflections may differ and still be similar. Ours: the paper has no number."""
 MEASURED = "identified-1"
 """Springs that stand in for the real joint: identified on the authors' arm of the same actuators, section 4.3."""
+JOINTS = ("", ", identified springs", ", no friction")
+"""What the names of runs of one behaviour add for the joint."""
 HEAVIER = {0.004: (0.205, 5.4), 0.008: (0.315, 3.9)}
 """Inertia of heavier links [kg m^2]: peak [rad] and its frequency [Hz] of the stiff joint with friction 0.025 N m,
 integrated by a program that shares no code with pliant."""
@@ -102,9 +91,8 @@ def runs_of(options: ChirpOptions) -> dict[str, Run]:
     found = []
     for behaviour in PRESETS:
         free = replace(options, friction=0.0)
-        found.append(Run(behaviour, behaviour, options))
-        found.append(Run(f"{behaviour}, identified springs", behaviour, options, MEASURED))
-        found.append(Run(f"{behaviour}, no friction", behaviour, free))
+        joints = (options, ""), (options, MEASURED), (free, "")
+        found += [Run(behaviour + text, behaviour, *joint) for text, joint in zip(JOINTS, joints, strict=True)]
     for inertia in HEAVIER:
         heavier = replace(options, link_inertia=inertia - 0.00032)
         found.append(Run(f"stiff, I = {inertia:g} kg m\u00b2", "stiff", heavier))
@@ -132,7 +120,7 @@ def build_joint(run: Run, timestep: float) -> Robot:
     return robot
 
 
-def simulate(run: Run, timestep: float = TIMESTEP, progress: Any = None) -> dict[str, NDArray[np.float64]]:
+def simulate(run: Run, timestep: float = TIMESTEP, progress: Any = None) -> Trace:
     """Run one chirp.
 
     Returns:
@@ -310,7 +298,7 @@ def chirp(context: Context, options: ChirpOptions) -> Result:
     at = np.linspace(LOW + 0.1, HIGH - 0.1, 107)
     runs = runs_of(options)
     timestep = TIMESTEP if context.quick else 0.5 * TIMESTEP
-    traces: dict[str, dict[str, NDArray[np.float64]]] = {}
+    traces: dict[str, Trace] = {}
     link: dict[str, NDArray[np.float64]] = {}
     motor: dict[str, NDArray[np.float64]] = {}
     total = len(runs) + (0 if context.quick else 2)
@@ -349,22 +337,20 @@ def chirp(context: Context, options: ChirpOptions) -> Result:
             ).measure(max(changes))
         )
     context.progress(0.96, "figures")
-    rows = []
-    for name, run in runs.items():
-        amplitude = link[name]
-        rows.append(
-            [
-                name,
-                run.springs or options.springs,
-                run.inertia,
-                run.options.friction,
-                round(peaks[name], 4),
-                round(float(at[int(np.argmax(amplitude))]), 2),
-                round(float(amplitude[0]), 4),
-                round(float(amplitude[-1]), 4),
-                round(float(motor[name][-1]), 4),
-            ]
-        )
+    rows = [
+        {
+            "run": name,
+            "springs": run.springs or options.springs,
+            "I [kg m\u00b2]": run.inertia,
+            "friction [N m]": run.options.friction,
+            "largest [rad]": round(peaks[name], 4),
+            "at [Hz]": round(float(at[int(np.argmax(link[name]))]), 2),
+            "at 0.6 Hz [rad]": round(float(link[name][0]), 4),
+            "at 5.9 Hz [rad]": round(float(link[name][-1]), 4),
+            "motors at 5.9 Hz [rad]": round(float(motor[name][-1]), 4),
+        }
+        for name, run in runs.items()
+    ]
     notes = [f"Time step {1e3 * timestep:g} ms, duration {options.duration:g} s, {len(runs)} runs."]
     if stuck:
         notes.insert(
@@ -391,41 +377,16 @@ def chirp(context: Context, options: ChirpOptions) -> Result:
         notes=notes,
     )
     result.tables = [
-        Table(
-            title="Amplitudes",
-            columns=[
-                "run",
-                "springs",
-                "I [kg m\u00b2]",
-                "friction [N m]",
-                "largest [rad]",
-                "at [Hz]",
-                "at 0.6 Hz [rad]",
-                "at 5.9 Hz [rad]",
-                "motors at 5.9 Hz [rad]",
-            ],
-            rows=rows,
-            note="Half the peak-to-peak value of the link angle over one period. The rows of soft and stiff runs of "
-            "one name have the same friction.",
+        Table.of(
+            "Amplitudes",
+            rows,
+            "Half the peak-to-peak value of the link angle over one period. The rows of soft and stiff runs of one "
+            "name have the same friction.",
         )
     ]
-    shown = [name for name in runs if name not in heavier]
     result.figures = [
-        Figure(
-            name="chirp",
-            caption="Commanded equilibrium, motors and link during the chirp. Soft on the left, stiff on the right, as "
-            "in figure 11 of the paper. Top: the springs of the simulated joint with the printed friction. Middle: the "
-            "springs identified in section 4.3 with the same friction; unequal springs shift the soft link's middle. "
-            "Bottom: no friction.",
-            figure=_figure_time(context, {name: traces[name] for name in shown}, options.duration),
-        ),
-        Figure(
-            name="frequency",
-            caption="Amplitude against frequency. The motors (grey: their transfer function) attenuate to 0.093 rad at "
-            "6 Hz; behind them the soft link rolls off, and the stiff link follows with a resonance that moves into "
-            "the band as the link gets heavier. A soft link that friction holds lies below the frame.",
-            figure=_figure_frequency(at, link, motor["soft, no friction"]),
-        ),
+        _figure_time(context, {name: traces[name] for name in runs if name not in heavier}, options.duration),
+        _figure_frequency(at, link, motor["soft, no friction"]),
     ]
     for name in runs:
         key = name.replace(" kg m\u00b2", "").replace(", ", "_").replace(" = ", "").replace(" ", "_")
@@ -445,53 +406,53 @@ def measured_peaks(context: Context) -> dict[str, float]:
     return found
 
 
-def _figure_time(context: Context, runs: dict[str, dict[str, NDArray[np.float64]]], duration: float) -> Any:
-    from pliant.base.figures import COLORS, figure_legend, label, new_figure, thin
-
+def _figure_time(context: Context, runs: dict[str, Trace], duration: float) -> Figure:
     names = list(runs)
     half = len(names) // 2
-    figure, axes = new_figure(half, 2, height=1.7, sharex=True, sharey=True)
-    for k, name in enumerate(names):
-        row, column = k % half, k // half
-        axis, run = axes[row, column], runs[name]
-        draw_curves(context, axis, f"figure11-{name.partition(',')[0]}")
-        for port, color, width, text in (
-            ("position", "link", 1.1, "link"),
-            ("equilibrium", "equilibrium", 0.6, "equilibrium of the motors"),
-        ):
-            time, q = thin(run["time"], run[f"joint/{port}"], points=3000)
-            axis.plot(time, q, color=COLORS[color], linewidth=width, alpha=0.85, label=text)
-        axis.set_xlim(0.0, duration)
-        axis.set_ylim(-0.27, 0.27)
-        label(axis, "time [s]" if row == half - 1 else "", "angle [rad]" if column == 0 else "", name)
-    figure_legend(figure, axes[0, 1])
-    return figure
+    limits = {"xlim": (0.0, duration), "ylim": (-0.27, 0.27)}
+    panels = []
+    for name in (names[k % half + half * column] for k in range(half) for column in (0, 1)):
+        run, style = runs[name], {"alpha": 0.85, "points": 3000}
+        items = [
+            run.line("joint/position", color="link", linewidth=1.1, label="link", **style),
+            run.line(
+                "joint/equilibrium", color="equilibrium", linewidth=0.6, label="equilibrium of the motors", **style
+            ),
+        ]
+        measured = f"figure11-{name.partition(',')[0]}"
+        panels.append(Panel(items, "time [s]", "angle [rad]", name, measured=measured, **limits))
+    caption = (
+        "Commanded equilibrium, motors and link during the chirp. Soft on the left, stiff on the right, as in figure "
+        "11 of the paper. Top: the springs of the simulated joint with the printed friction. Middle: the springs "
+        "identified in section 4.3 with the same friction; unequal springs shift the soft link's middle. Bottom: no "
+        "friction."
+    )
+    shared = {"sharex": True, "sharey": True}
+    return draw("chirp", caption, panels, rows=half, context=context, height=1.7, legend=1, **shared)
 
 
-def _figure_frequency(at: NDArray[np.float64], link: dict[str, NDArray[np.float64]], motor: NDArray[np.float64]) -> Any:
-    from pliant.base.figures import COLORS, CYCLE, label, legend, new_figure
-
-    figure, axis = new_figure(height=3.3, width=7.2)
-    axis.loglog(at, servo_amplitude(at), color=COLORS["reference"], linewidth=3.0, alpha=0.45, label="motors, computed")
-    axis.loglog(at, motor, color=COLORS["reference"], linewidth=1.0, label="motors, simulated")
+def _figure_frequency(
+    at: NDArray[np.float64], link: dict[str, NDArray[np.float64]], motor: NDArray[np.float64]
+) -> Figure:
     styles: dict[str, Any] = {
-        "soft": (CYCLE[1], "-"),
-        "soft, identified springs": (CYCLE[4], "-"),
-        "soft, no friction": (CYCLE[1], (0, (5, 1.5))),
-        "stiff": (CYCLE[0], "-"),
-        "stiff, identified springs": (CYCLE[5], "-"),
-        "stiff, no friction": (CYCLE[0], (0, (5, 1.5))),
+        f"{behaviour}{joint}": (color, style)
+        for behaviour, colors in (("soft", (1, 4, 1)), ("stiff", (0, 5, 0)))
+        for joint, color, style in zip(JOINTS, colors, ("-", "-", (0, (5, 1.5))))
     }
+    items = [
+        Line(at, servo_amplitude(at), color="muted", linewidth=3.0, alpha=0.45, label="motors, computed"),
+        Line(at, motor, color="muted", linewidth=1.0, label="motors, simulated"),
+    ]
     for k, (name, amplitude) in enumerate(link.items()):
-        color, style = styles.get(name, (CYCLE[2], "-" if k % 2 else (0, (1.5, 1.2))))
-        axis.loglog(at, amplitude, color=color, linestyle=style, label=name)
-    ticks = [0.5, 1, 2, 3, 4, 5, 6]
-    axis.set_xticks(ticks, [f"{x:g}" for x in ticks])
-    axis.minorticks_off()
-    levels = [0.003, 0.01, 0.03, 0.1, 0.3]
-    axis.set_yticks(levels, [f"{x:g}" for x in levels])
-    axis.set_xlim(0.58, 6.1)
-    axis.set_ylim(0.0015, 0.4)
-    label(axis, "frequency [Hz]", "amplitude [rad]")
-    legend(axis, loc="center left", bbox_to_anchor=(1.01, 0.5))
-    return figure
+        color, style = styles.get(name, (2, "-" if k % 2 else (0, (1.5, 1.2))))
+        items.append(Line(at, amplitude, color=color, linestyle=style, label=name))
+    ticks, levels = [0.5, 1, 2, 3, 4, 5, 6], [0.003, 0.01, 0.03, 0.1, 0.3]
+    rulers = {"xticks": (ticks, [f"{x:g}" for x in ticks]), "yticks": (levels, [f"{x:g}" for x in levels])}
+    limits = {"xlim": (0.58, 6.1), "ylim": (0.0015, 0.4)}
+    panel = Panel(items, "frequency [Hz]", "amplitude [rad]", log="xy", legend=BESIDE, **rulers, **limits)
+    caption = (
+        "Amplitude against frequency. The motors (grey: their transfer function) attenuate to 0.093 rad at 6 Hz; "
+        "behind them the soft link rolls off, and the stiff link follows with a resonance that moves into the band as "
+        "the link gets heavier. A soft link that friction holds lies below the frame."
+    )
+    return draw("frequency", caption, [panel], height=3.3, width=7.2)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pliant.papers import Result, Target
-    from pliant.papers.films import Video
+    from pliant.papers.frame.films import Video
 
 __all__ = ["reproduce"]
 
@@ -166,7 +166,7 @@ def _films(films: FilmsOptions) -> Video | None:
     if looks is None:
         return None
     from pliant.base.errors import MissingDependency
-    from pliant.papers.films import Video
+    from pliant.papers.frame.films import Video
     from pliant.recording.encoders import require
     from pliant.recording.film import check_film
 

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pliant.base.options import option
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.cpr_planar import PAPER
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.panels import DASHED, Level, Line, Panel, draw
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pliant.rods import ContinuumParallelRobot, Rod, Solution
-
-__all__ = [
-    "AccuracyOptions",
-    "cpr_accuracy",
-    "independent_lengths",
-    "printed_orientation_error",
-    "shoot",
-    "symmetric_home",
-]
 
 LIMITS = {"fast": 1e-5, "accurate": 1e-6}
 """Largest error of a joint value against 400 steps [m], as documented."""
@@ -412,8 +404,6 @@ def setting_targets(
 )
 def cpr_accuracy(context: Context, options: AccuracyOptions) -> Result:
     """Judge the published equations of rods and joints, and compare pliant's solver with others and with fine steps."""
-    from pliant.base.figures import CYCLE, label, legend, new_figure
-
     result = Result(
         summary="The equations of the paper are tried as printed on rods and robots whose equilibrium is known, and "
         "its comparison with the simulator of Till et al. is repeated with two solvers of our own. Solutions at both "
@@ -458,24 +448,28 @@ def cpr_accuracy(context: Context, options: AccuracyOptions) -> Result:
             ],
         ),
     ]
-    figure, (left, right) = new_figure(1, 2, height=2.7)
-    left.loglog(steps, np.maximum(converged, 1e-16), "o-", color=CYCLE[0], label="tip of rod 1")
-    left.loglog(steps, converged[1] * (steps / steps[1]) ** -8.0, color=CYCLE[1], linewidth=1.0, label="slope -8")
-    left.set_xticks(steps, [str(n) for n in steps])
-    left.minorticks_off()
-    label(left, "steps a rod", "error of the tip [m]", "Order of convergence")
-    legend(left)
-    for k, name in enumerate(LIMITS):
-        right.semilogy(np.sort(errors[name]), "o", color=CYCLE[k], markersize=3.5, label=name)
-        right.axhline(LIMITS[name], color=CYCLE[k], linewidth=1.0, linestyle=(0, (4, 3)))
-    label(right, "pose, sorted", "error of a joint value [m]", "Settings (limits dashed)")
-    legend(right)
-    result.figures.append(
-        Figure(
-            name="accuracy",
-            caption="Accuracy. Left, the error of a rod's tip falls with the eighth power of the number of steps until "
-            "it meets rounding. Right, the largest error of a joint value at random poses, at both settings.",
-            figure=figure,
-        )
-    )
+    result.figures.append(_figure(steps, converged, errors))
     return result
+
+
+def _figure(steps: NDArray, converged: NDArray, errors: dict[str, list[float]]) -> Figure:
+    order = [
+        Line(steps, np.maximum(converged, 1e-16), "o-", color=0, label="tip of rod 1"),
+        Line(steps, converged[1] * (steps / steps[1]) ** -8.0, color=1, linewidth=1.0, label="slope -8"),
+    ]
+    settings: list[Any] = []
+    for k, name in enumerate(LIMITS):
+        found = np.sort(errors[name])
+        settings.append(Line(np.arange(len(found)), found, "o", color=k, markersize=3.5, label=name))
+        settings.append(Level(LIMITS[name], color=k, linewidth=1.0, linestyle=DASHED))
+    ticks = {"log": "xy", "xticks": (steps, [str(n) for n in steps])}
+    labels = "pose, sorted", "error of a joint value [m]", "Settings (limits dashed)"
+    panels = [
+        Panel(order, "steps a rod", "error of the tip [m]", "Order of convergence", legend="best", **ticks),
+        Panel(settings, *labels, log="y", legend="best"),
+    ]
+    caption = (
+        "Accuracy. Left, the error of a rod's tip falls with the eighth power of the number of steps until it meets "
+        "rounding. Right, the largest error of a joint value at random poses, at both settings."
+    )
+    return draw("accuracy", caption, panels, height=2.7)

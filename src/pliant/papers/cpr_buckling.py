@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.options import option
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.cpr_planar import PAPER
-from pliant.papers.films import Film
+from pliant.papers.cpr_planar import PAPER, film_of_paths
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.films import Film
+from pliant.papers.frame.panels import DASHED, Line, Panel, draw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pliant.rods import ContinuumParallelRobot, Solution
-
-__all__ = ["BucklingOptions", "column", "cpr_buckling", "critical_load", "elastica_angle"]
 
 E, G, RADIUS, LENGTH = 200e9, 80e9, 1e-3, 1.0
 EI = E * np.pi * RADIUS**4 / 4.0
@@ -173,8 +172,6 @@ def largest_load(name: str, options: BucklingOptions) -> tuple[Target, np.ndarra
 
 
 def _films(context: Context, options: BucklingOptions) -> list[Film]:
-    from pliant.papers.rod_films import film_of_paths
-
     ratios = 1.0 + np.linspace(1.2**0.5, 2e-3**0.5, 81) ** 2
     shown = {"column": bent_columns(options, ratios.tolist())[::-1]}
     for name in HEXAPODS[:2]:
@@ -201,8 +198,6 @@ def _films(context: Context, options: BucklingOptions) -> list[Film]:
 )
 def cpr_buckling(context: Context, options: BucklingOptions) -> Result:
     """Find the loads at which rods and robots lose their stability, and their shapes after buckling."""
-    from pliant.base.figures import COLORS, CYCLE, label, legend, new_figure
-
     result = Result(
         summary="The stability index counts the directions in which the energy falls while the actuators are locked. "
         "It must change at Euler's loads; the equilibrium beyond must be the elastica; and the loads that the hexapods "
@@ -236,24 +231,25 @@ def cpr_buckling(context: Context, options: BucklingOptions) -> Result:
             note="E I = 0.15708 N m^2, L = 1 m. Hexapods: the last load that a stable equilibrium carries.",
         )
     )
-    figure, (left, right) = new_figure(1, 2, height=2.8)
-    fine = np.linspace(0.9, ratios[0], 300)
-    left.plot(fine, [elastica_angle(r) for r in fine], color=COLORS["reference"], linewidth=1.2, label="elastica")
-    left.plot(ratios, angles, "o", color=CYCLE[0], markersize=3.5, label="pliant")
-    left.plot([1.0, ratios[0]], [0.0, 0.0], color=CYCLE[1], linestyle=(0, (4, 3)), label="straight, unstable")
-    label(left, "load / Euler's load", "angle of the tip [rad]", "One rod, tip free")
-    legend(left)
-    for k, (name, (loads, stiffness)) in enumerate(curves.items()):
-        right.plot(loads, stiffness, color=CYCLE[k], label=name[14:])
-    label(right, "load on the plate [N]", "smallest stiffness [N/m]", "Hexapods, joints locked")
-    right.set_ylim(bottom=0.0)
-    legend(right)
-    result.figures.append(
-        Figure(
-            name="buckling",
-            caption="Buckling. Left, the tip's angle of a column past Euler's load against elliptic integrals; right, "
-            "the smallest stiffness of the hexapods under a growing load, up to where it buckles.",
-            figure=figure,
-        )
-    )
+    result.figures.append(_figure(ratios, angles, curves))
     return result
+
+
+def _figure(ratios: np.ndarray, angles: np.ndarray, curves: dict[str, tuple[np.ndarray, np.ndarray]]) -> Figure:
+    fine = np.linspace(0.9, ratios[0], 300)
+    rod = [
+        Line(fine, [elastica_angle(r) for r in fine], color="reference", linewidth=1.2, label="elastica"),
+        Line(ratios, angles, "o", color=0, markersize=3.5, label="pliant"),
+        Line([1.0, ratios[0]], [0.0, 0.0], color=1, linestyle=DASHED, label="straight, unstable"),
+    ]
+    hexapods = [Line(*curve, color=k, label=name[14:]) for k, (name, curve) in enumerate(curves.items())]
+    bottom = {"ylim": (0.0, None), "legend": "best"}
+    panels = [
+        Panel(rod, "load / Euler's load", "angle of the tip [rad]", "One rod, tip free", legend="best"),
+        Panel(hexapods, "load on the plate [N]", "smallest stiffness [N/m]", "Hexapods, joints locked", **bottom),
+    ]
+    caption = (
+        "Buckling. Left, the tip's angle of a column past Euler's load against elliptic integrals; right, the smallest "
+        "stiffness of the hexapods under a growing load, up to where it buckles."
+    )
+    return draw("buckling", caption, panels, height=2.8)

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.options import option
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.cpr_planar import PAPER
-from pliant.papers.films import Film, film_of_tracks
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.films import Film, film_of_tracks
+from pliant.papers.frame.panels import DASHED, Level, Line, Panel, draw, lines
+from pliant.papers.frame.trace import Recorder, Trace
 
 if TYPE_CHECKING:
     from pliant.model import Robot
     from pliant.rods import ContinuumParallelRobot
     from pliant.rods.model import MechanismState, ParallelOptions
     from pliant.simulation.film import PoseTrack
-
-__all__ = ["DynamicsOptions", "cpr_dynamics", "settled_error"]
 
 FINE_STEP = 2.5e-4  # [s]: a quarter of the other models', whose integrator damps the swing
 
@@ -75,8 +75,8 @@ def swing(
     seconds: float,
     timestep: float = 1e-3,
     track: PoseTrack | None = None,
-) -> dict[str, np.ndarray]:
-    """Return time, plate positions and joint values of a 6PFR whose joints step by 20 mm in 50 ms.
+) -> tuple[Trace, np.ndarray]:
+    """Return time and positions of the plate of a 6PFR whose joints step by 20 mm in 50 ms, and its goal [m].
 
     Args:
         statics: the robot.
@@ -90,19 +90,18 @@ def swing(
     state = start(build_parallel(statics, segments=segments).set("option.timestep", timestep))
     home, data = state.mechanism.solution, state.data
     step = 0.02 * np.array([1.0, -1.0, 0.5, 1.0, -0.5, 0.2])[: len(home.q)]
-    rows = []
+    recorder = Recorder(time="s", position=("m", 3))
     if track is not None:
         track.watch(state.model, data)
     for _ in range(round(seconds / timestep)):
         share = min(1.0, data.time / 0.05)
         state.set_joints(home.q + share * step)
         state.step()
-        rows.append([data.time, *data.body("plate").xpos])
+        recorder.add(data.time, data.body("plate").xpos)
         if track is not None:
             track.take()
-    table = np.array(rows)
     goal = statics.solve_dgm(home.q + step, start=home)
-    return {"time": table[:, 0], "position": table[:, 1:], "goal": goal.plate_pose[:3, 3]}
+    return recorder.trace(), goal.plate_pose[:3, 3]
 
 
 def segment_row(statics: ContinuumParallelRobot, variant: str, segments: int, move: float) -> list[float]:
@@ -198,7 +197,6 @@ def _films(context: Context, options: DynamicsOptions) -> list[Film]:
 )
 def cpr_dynamics(context: Context, options: DynamicsOptions) -> Result:
     """Simulate parallel robots in MuJoCo and compare them with their statics and with beam theory."""
-    from pliant.base.figures import COLORS, CYCLE, label, legend, new_figure
     from pliant.rods import catalogue, load_robot
 
     names = ["Stewart_Gough_6PFR", "RERRFR"] if context.quick else list(catalogue())
@@ -260,9 +258,9 @@ def cpr_dynamics(context: Context, options: DynamicsOptions) -> Result:
     )
     context.progress(0.87, "swing")
     seconds = 0.3 if context.quick else 3.0
-    motion = swing(statics, 8, seconds)
+    motion, goal = swing(statics, 8, seconds)
     fine = {
-        n: swing(statics, n, seconds, timestep=FINE_STEP)["position"][:, 1]
+        n: swing(statics, n, seconds, timestep=FINE_STEP)[0].position[:, 1]
         for n in ((12, 16) if context.quick else (8, 12, 16))
     }
     pitch = {n: 100.0 * (time_stretch(fine[n], fine[16]) - 1.0) for n in fine}
@@ -272,41 +270,39 @@ def cpr_dynamics(context: Context, options: DynamicsOptions) -> Result:
             "Where a rod swings between two clamps its pitch needs more links than a cantilever's: the sideways swing "
             f"of the 6PFR is off by {abs(pitch[8]):.1f} % with 8 links and {abs(pitch[12]):.1f} % with 12, against 16."
         )
-    coarse = np.interp(np.arange(len(fine[12])) * FINE_STEP, motion["time"], motion["position"][:, 1])
+    coarse = np.interp(np.arange(len(fine[12])) * FINE_STEP, motion.time, motion.position[:, 1])
     lost = float(np.abs(coarse - fine[12]).max() / np.ptp(fine[12]))
     result.notes.append(
         "The integrator damps a swing of frequency f by pi f dt: after the step, positions at 1 ms differ "
         f"from those at 0.25 ms by up to {100.0 * lost:.0f} % of the amplitude. If oscillations matter, use a smaller "
         "step."
     )
-    figure, axes = new_figure(1, 3, height=2.6)
-    for k, (variant, table) in enumerate(curves.items()):
-        axes[0].loglog(table[:, 0], 1e3 * table[:, 1], "o-", color=CYCLE[k], markersize=4, label=variant)
-        axes[1].loglog(table[:, 0], table[:, 3], "o-", color=CYCLE[k], markersize=4, label=variant)
-    axes[0].axhline(1.0, color=COLORS["bound"], linewidth=1.0, linestyle=(0, (4, 3)))
-    axes[1].axhline(1.0, color=COLORS["bound"], linewidth=1.0, linestyle=(0, (4, 3)))
-    for axis in axes[:2]:
-        ticks = [4, 8, 16, 24]
-        axis.set_xticks(ticks, [str(n) for n in ticks])
-        axis.minorticks_off()
-    label(axes[0], "segments a rod", "plate against direct model [mm]", "Settled error")
-    label(axes[1], "segments a rod", "simulated / wall seconds", "Speed, 6PFR")
-    legend(axes[0])
-    for c, name in enumerate("xyz"):
-        axes[2].plot(
-            motion["time"], 1e3 * (motion["position"][:, c] - motion["goal"][c]), color=CYCLE[c], label=name,
-            linewidth=1.1,
-        )  # fmt: skip
-    label(axes[2], "time [s]", "plate minus direct model [mm]", "Joints step by 20 mm")
-    legend(axes[2], ncols=3)
-    result.figures.append(
-        Figure(
-            name="dynamics",
-            caption="The 6PFR as a dynamic model. Left, where its plate settles against the direct model after the "
-            "joints moved; the limit is dashed. Middle, simulated by wall seconds on one core; real time is dashed. "
-            "Right, the plate swings to the new equilibrium after a step of the joints.",
-            figure=figure,
-        )
-    )
-    result.traces = {"time_s": motion["time"], "plate_m": motion["position"], "sideways_16_links_m": fine[16]}
+    result.figures.append(_figure(curves, motion, goal))
+    result.traces = {"time_s": motion.time, "plate_m": motion.position, "sideways_16_links_m": fine[16]}
     return result
+
+
+def _figure(curves: dict[str, np.ndarray], motion: Trace, goal: np.ndarray) -> Figure:
+    limit = Level(1.0, color="bound", linewidth=1.0, linestyle=DASHED)
+    ticks = {"log": "xy", "xticks": ([4, 8, 16, 24], ["4", "8", "16", "24"])}
+    errors, speeds = (
+        [
+            Line(table[:, 0], scale * table[:, column], "o-", color=k, markersize=4, label=variant)
+            for k, (variant, table) in enumerate(curves.items())
+        ]
+        for column, scale in ((1, 1e3), (3, 1.0))
+    )
+    away = lines(motion.time, 1e3 * (motion.position - goal), "xyz", points=0, linewidth=1.1)
+    labels = "time [s]", "plate minus direct model [mm]", "Joints step by 20 mm"
+    far = "plate against direct model [mm]"
+    panels = [
+        Panel([errors, limit], "segments a rod", far, "Settled error", legend="best", **ticks),
+        Panel([speeds, limit], "segments a rod", "simulated / wall seconds", "Speed, 6PFR", **ticks),
+        Panel(away, *labels, legend={"ncols": 3}),
+    ]
+    caption = (
+        "The 6PFR as a dynamic model. Left, where its plate settles against the direct model after the joints moved; "
+        "the limit is dashed. Middle, simulated by wall seconds on one core; real time is dashed. Right, the plate "
+        "swings to the new equilibrium after a step of the joints."
+    )
+    return draw("dynamics", caption, panels, height=2.6)

@@ -5,20 +5,18 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pliant.base.options import option
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.films import Film
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.films import Film, Shot
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pliant.rods import ContinuumParallelRobot, Path, Solution
-
-__all__ = ["PAPER", "PlanarOptions", "cpr_planar", "plane_balance", "round_trip", "saved_configuration"]
 
 PAPER = "Gotelli et al. 2022, A Gazebo Simulator for Continuum Parallel Robots, ARK 2022, hal-03594927"
 INVERSE = {"3ER": "3EFR, three extensible limbs", "3PR": "3PFR, prismatic bases", "3RR": "3RFR, revolute bases"}
@@ -180,9 +178,29 @@ def path_targets(name: str, path: Path) -> list[Target]:
     return out
 
 
-def _films(context: Context, options: PlanarOptions) -> list[Film]:
-    from pliant.papers.rod_films import film_of_paths
+def film_of_paths(
+    paths: Mapping[str, Sequence[Solution]], *, rows: int = 101, seconds: float = 4.0, **about: Any
+) -> Film:
+    """Return a film of robots that go through equilibria, side by side.
 
+    Args:
+        paths: title -> equilibria of one robot.
+        rows: poses of the film; paths with fewer equilibria show each longer.
+        seconds: length of the film [s].
+        about: further fields of `pliant.papers.frame.films.Film`.
+    """
+    from pliant.rods.model import draw_solutions
+
+    shots = []
+    for title, path in paths.items():
+        chosen = np.linspace(0, len(path) - 1, rows).round().astype(int)
+        used = sorted(set(chosen.tolist()))
+        model, poses = draw_solutions([path[k] for k in used])
+        shots.append(Shot(title=title, model=model, poses=poses[np.searchsorted(used, chosen)]))
+    return Film(time=np.linspace(0.0, seconds, rows), shots=shots, clock=False, **about)
+
+
+def _films(context: Context, options: PlanarOptions) -> list[Film]:
     paths, _ = follow_paths(context, options)
     return [
         film_of_paths(

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.options import option
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.cpr_planar import PAPER, generality, plane_balance, round_trip, saved_configuration
-from pliant.papers.films import Film
+from pliant.papers.cpr_planar import PAPER, film_of_paths, generality, plane_balance, round_trip, saved_configuration
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.films import Film
+from pliant.papers.frame.panels import Panel, draw, lines
 
 if TYPE_CHECKING:
     from pliant.rods import ContinuumParallelRobot, Path, Solution
-
-__all__ = ["ROBOTS", "StewartOptions", "circle", "cpr_stewart", "joint_faults"]
 
 ROBOTS = {
     "Stewart_Gough_6PFF": ("6PFF, fixed", 0.0446401),
@@ -212,8 +211,6 @@ def home_target(name: str) -> Target:
 
 
 def _films(context: Context, options: StewartOptions) -> list[Film]:
-    from pliant.papers.rod_films import film_of_paths
-
     paths = {text: follow_path(name, options, 101)[0] for name, (text, _) in ROBOTS.items()}
     return [
         film_of_paths(
@@ -238,7 +235,6 @@ def _films(context: Context, options: StewartOptions) -> list[Film]:
 )
 def cpr_stewart(context: Context, options: StewartOptions) -> Result:
     """Move three hexapods of elastic rods with different plate joints along a closed path."""
-    from pliant.base.figures import CYCLE, label, legend, new_figure
     from pliant.rods import catalogue, load_robot
     from pliant.rods.figures import figure_of_robots
 
@@ -327,12 +323,11 @@ def cpr_stewart(context: Context, options: StewartOptions) -> Result:
             rows=[[name, key, round(1e3 * gap, 2)] for name, key, _, gap in found],
         ),
     ]  # fmt: skip
-    figure, axes = new_figure(1, 3, height=2.2, sharey=True)
-    for panel, (name, q) in zip(axes, traces.items()):
-        for a in range(q.shape[1]):
-            panel.plot(np.linspace(0.0, 1.0, len(q)), q[:, a], color=CYCLE[a], label=f"q{a + 1}")
-        label(panel, "path", "joint value [m]" if panel is axes[0] else "", ROBOTS[name][0])
-    legend(axes[-1], loc="center left", bbox_to_anchor=(1.0, 0.5))
+    panels = []
+    for name, q in traces.items():
+        each = lines(np.linspace(0.0, 1.0, len(q)), q, [f"q{a + 1}" for a in range(q.shape[1])], points=0)
+        panels.append(Panel(each, "path", "joint value [m]", ROBOTS[name][0]))
+    panels[-1].legend = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
     result.figures += [
         Figure(
             name="robots",
@@ -340,6 +335,6 @@ def cpr_stewart(context: Context, options: StewartOptions) -> Result:
             "half of it. Colour is the bending strain at the surface of the rods.",
             figure=figure_of_robots(groups, titles, columns=3, height=3.0),
         ),
-        Figure(name="joints", caption="Joint values along the closed path.", figure=figure),
+        draw("joints", "Joint values along the closed path.", panels, height=2.2, sharey=True),
     ]
     return result

@@ -11,29 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.options import option
-from pliant.papers.base import Context, Result, Statement, Table, Target, experiment
-from pliant.papers.films import Film
+from pliant.papers.frame.base import Context, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.films import Film
 
 if TYPE_CHECKING:
-    from pliant.papers._dual_loop import Plan, Run
-
-__all__ = [
-    "FrankaDualArmOptions",
-    "contact_statement",
-    "follow_checks",
-    "follow_statement",
-    "franka_dual_arm",
-    "gravity_statement",
-    "interface_statement",
-    "left_statement",
-    "plan_of",
-    "published_checks",
-    "published_law",
-    "rate_statement",
-    "robots_statement",
-    "run_arms",
-    "view_statement",
-]
+    from pliant.papers.library.follow_tag import Plan, Run
 
 Array = NDArray[np.float64]
 
@@ -84,7 +66,7 @@ class FrankaDualArmOptions:
 
 def plan_of(options: FrankaDualArmOptions, *, quick: bool = False) -> Plan:
     """Return what the arms do."""
-    from pliant.papers._dual_loop import Plan
+    from pliant.papers.library.follow_tag import Plan
     from pliant.vision.visual_servoing import AdaptiveGain
 
     return Plan(
@@ -125,8 +107,8 @@ def run_arms(
         friction: whether the identified joint friction acts.
         mode: time mode of the interface.
     """
-    from pliant.papers._dual import open_torso
-    from pliant.papers._dual_loop import follow, start_joints
+    from pliant.papers.library.follow_tag import follow, start_joints
+    from pliant.papers.library.torso import open_torso
 
     start = None if plan.approach else start_joints(plan)
     with open_torso(fci=fci, rendered=rendered, obstacle=obstacle, friction=friction, mode=mode, start=start) as torso:
@@ -210,21 +192,14 @@ def rate_statement(run: Run) -> Statement:
         where=f"sections III-F and {SECTION.split()[-1]}",
         targets=[
             Target(
-                "longest time between two images",
-                high,
+                f"{name} time between two images",
+                value,
                 equals=20.0,
                 tolerance=1e-6,
                 unit="ms",
                 source="section III-F: 20 ms, like a real camera",
-            ),
-            Target(
-                "shortest time between two images",
-                low,
-                equals=20.0,
-                tolerance=1e-6,
-                unit="ms",
-                source="section III-F: 20 ms, like a real camera",
-            ),
+            )
+            for name, value in (("longest", high), ("shortest", low))
         ],
         found=(
             f"Of {len(run.images)} images "
@@ -508,7 +483,7 @@ def published_law(plan: Plan, duration: float) -> tuple[Array, Array]:
     Returns:
         times, shape (n,) [s], and lengths of the error, shape (n,) [m].
     """
-    from pliant.papers._dual_loop import CYCLE, IMAGE_PERIOD
+    from pliant.papers.library.follow_tag import CYCLE, IMAGE_PERIOD
 
     w, mu = 2.0 * math.pi * plan.frequency, 2.0 * plan.decay
     e, held = np.zeros(2), np.zeros(2)
@@ -552,7 +527,7 @@ def published_checks(run: Run) -> list[Target]:
 
 
 def _films(context: Context, options: FrankaDualArmOptions) -> list[Film]:
-    from pliant.papers.dual_figures import film_of
+    from pliant.papers._dual_figures import film_of
 
     plan = replace(plan_of(options, quick=True), laps=min(options.laps, 1.0))
     return [film_of(run_arms(plan, friction=options.friction))]
@@ -574,8 +549,8 @@ def franka_dual_arm(context: Context, options: FrankaDualArmOptions) -> Result:
     a renderer both arms are driven through the Franka Control Interface on rendered images; the quick version has exact
     features and less than a lap.
     """
-    from pliant.papers import dual_figures
-    from pliant.papers._servo import missing_for_pictures
+    from pliant.papers import _dual_figures as dual_figures
+    from pliant.papers.library.tag_servo import missing_for_pictures
 
     quick = context.quick
     plan = plan_of(options, quick=quick)
@@ -646,34 +621,21 @@ def franka_dual_arm(context: Context, options: FrankaDualArmOptions) -> Result:
 def _table(contact: Run, free: Run, published: Run) -> Table:
     rows = []
     for name, run in (("with the post", contact), ("without it", free), ("published law, without it", published)):
-        if run is contact and name == "without it":
-            continue
         e = run.errors[run.lap(0.0, math.inf)]
-        if not len(e):
+        if (run is contact and name == "without it") or not len(e):
             continue
         rows.append(
-            [
-                name,
-                str(run.ending),
-                round(1e3 * float(np.linalg.norm(e[:, :3], axis=1).max()), 2),
-                round(math.degrees(float(np.linalg.norm(e[:, 3:], axis=1).max())), 3),
-                round(run.peak_force, 2),
-                round(1e3 * float(np.abs(run.shift[:, :3]).max()), 2),
-            ]
+            {
+                "run": name,
+                "end": str(run.ending),
+                "error of place [mm]": round(1e3 * float(np.linalg.norm(e[:, :3], axis=1).max()), 2),
+                "of orientation [deg]": round(math.degrees(float(np.linalg.norm(e[:, 3:], axis=1).max())), 3),
+                "largest force [N]": round(run.peak_force, 2),
+                "largest shift [mm]": round(1e3 * float(np.abs(run.shift[:, :3]).max()), 2),
+            }
         )
-    return Table(
-        title="Runs",
-        columns=[
-            "run",
-            "end",
-            "error of place [mm]",
-            "of orientation [deg]",
-            "largest force [N]",
-            "largest shift [mm]",
-        ],
-        rows=rows,
-        note="Errors are those of the camera against the unshifted desired pose, on the circle.",
-    )
+    note = "Errors are those of the camera against the unshifted desired pose, on the circle."
+    return Table.of("Runs", rows, note)
 
 
 def _traces(run: Run) -> dict[str, Array]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -13,24 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.options import option
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.films import Film
-from pliant.papers.franka_visual_servo import DEMONSTRATION, PAPER, interface_statement
+from pliant.papers._servo_figures import error_lines
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.films import Film
+from pliant.papers.frame.panels import Level, Line, Panel, draw
+from pliant.papers.franka_visual_servo import (
+    DEMONSTRATION,
+    PAPER,
+    end_errors,
+    error_targets,
+    interface_statement,
+    interface_table,
+    missing_client,
+    start_poses,
+)
 
 if TYPE_CHECKING:
-    from pliant.papers._servo import Cell, Plant, Run, Setup, Start
-
-__all__ = [
-    "FrankaDynamicServoOptions",
-    "TorqueRun",
-    "checks",
-    "drive",
-    "franka_dynamic_servo",
-    "in_process",
-    "linear_error",
-    "study_statement",
-    "through_interface",
-]
+    from pliant.papers.library.tag_servo import Cell, Plant, Run, Setup, Start
 
 Array = NDArray[np.float64]
 Features = Literal["pose", "points"]
@@ -90,7 +88,7 @@ class TorqueRun:
 
 def setup_of(options: FrankaDynamicServoOptions) -> Setup:
     """Return tag, goal and tolerance."""
-    from pliant.papers._servo import Setup
+    from pliant.papers.library.tag_servo import Setup
     from pliant.vision.visual_servoing import AdaptiveGain
 
     none = AdaptiveGain(at_zero=1.0, at_infinity=1.0, slope_at_zero=0.0)  # the torque laws have stiffness and damping
@@ -108,7 +106,7 @@ def setup_of(options: FrankaDynamicServoOptions) -> Setup:
 
 def exact_plant() -> Plant:
     """Return an arm whose dynamics are those of the controller's model."""
-    from pliant.papers._servo import Plant
+    from pliant.papers.library.tag_servo import Plant
 
     return Plant(friction=False, compensated=False, motor_inertia=0.0)
 
@@ -131,7 +129,7 @@ class _Seen:
 def _carried(cell: Cell, look: Callable[[], Any]) -> _Seen:
     """Take an image."""
     from pliant.base.conditions import require_fresh
-    from pliant.papers._servo import MAX_AGE
+    from pliant.papers.library.tag_servo import MAX_AGE
 
     seen, age, _ = look()
     require_fresh(age, MAX_AGE)
@@ -234,7 +232,7 @@ def drive(
     from pliant.base.errors import BridgeError, DeviceError
     from pliant.base.spatial import inverse
     from pliant.control.checks import ControlError
-    from pliant.papers._servo import PERIOD, _eyes, make_run
+    from pliant.papers.library.tag_servo import PERIOD, _eyes, make_run
     from pliant.vision.poses import pose_features
     from pliant.vision.visual_servoing import ServoMonitor, ServoStatus, pose_below
 
@@ -307,7 +305,7 @@ def in_process(
     duration: float | None = None,
 ) -> TorqueRun:
     """Servo one arm that this process simulates; by default its dynamics are those of the model."""
-    from pliant.papers._servo import cell
+    from pliant.papers.library.tag_servo import cell
 
     setup = setup_of(options)
     with cell(start, setup, rendered=rendered, period=CYCLE, plant=plant or exact_plant()) as found:
@@ -323,7 +321,7 @@ def through_interface(
     duration: float | None = None,
 ) -> TorqueRun:
     """Servo one arm that another process serves through the Franka Control Interface."""
-    from pliant.papers._servo import served_cell
+    from pliant.papers.library.tag_servo import served_cell
 
     with served_cell(start, setup_of(options), rendered=rendered, period=CYCLE, plant=exact_plant()) as found:
         run = drive(found, start, features, options, duration=duration)
@@ -378,14 +376,6 @@ def equation_error(run: TorqueRun, options: FrankaDynamicServoOptions) -> float:
     )
 
 
-def ends(runs: Sequence[TorqueRun]) -> tuple[float, float]:
-    """Return the largest true errors at the end [mm, deg]; infinite where a run has not converged."""
-    if not runs or not all(run.servo.converged for run in runs):
-        return math.inf, math.inf
-    place, angle = np.max([run.servo.errors[-1] for run in runs], axis=0)
-    return 1e3 * float(place), math.degrees(float(angle))
-
-
 def of(runs: Sequence[TorqueRun], features: str, rendered: bool) -> list[TorqueRun]:
     """Return the runs of one kind."""
     return [run for run in runs if run.features == features and run.servo.rendered == rendered]
@@ -397,10 +387,7 @@ def _end_targets(runs: Sequence[TorqueRun], rendered: bool, source: str) -> list
     for features in FEATURES:
         chosen = of(runs, features, rendered)
         if chosen:
-            place, angle = ends(chosen)
-            name = f"largest error of the camera's {{}} at the end, {features}, {kind}"
-            targets.append(Target(name.format("place"), place, high=0.5, unit="mm", source=source))
-            targets.append(Target(name.format("orientation"), angle, high=0.5, unit="deg", source=source))
+            targets += error_targets(*end_errors([run.servo for run in chosen]), f"{features}, {kind}", source)
     return targets
 
 
@@ -415,10 +402,10 @@ def study_statement(runs: Sequence[TorqueRun], missing: str) -> Statement:
     for features in FEATURES:
         chosen = of(runs, features, True)
         if chosen:
-            place, angle = ends(chosen)
+            place, angle = end_errors([run.servo for run in chosen])
             parts.append(
                 f"by {features} {sum(r.servo.converged for r in chosen)} of {len(chosen)} starts, within "
-                f"{place:.2g} mm and {angle:.2g} deg"
+                f"{1e3 * place:.2g} mm and {math.degrees(angle):.2g} deg"
             )
     return Statement(
         what=what,
@@ -471,37 +458,24 @@ def checks(runs: Sequence[TorqueRun], options: FrankaDynamicServoOptions) -> lis
 # ------------------------------------------------------------------------------------------------------------- tables
 
 
-def _row(label: str, run: TorqueRun, options: FrankaDynamicServoOptions) -> list[Any]:
+def _row(label: str, run: TorqueRun, options: FrankaDynamicServoOptions) -> dict[str, Any]:
     place, angle = run.servo.errors[-1] if len(run.servo.time) else (math.nan, math.nan)
-    return [
-        label,
-        run.servo.status,
-        float(run.servo.converged_at) if run.servo.converged else None,
-        1e3 * float(place),
-        math.degrees(float(angle)),
-        100.0 * equation_error(run, options),
-        float(np.abs(run.torque).max()) if len(run.torque) else None,
-        run.speed,
-        run.null_speed,
-    ]
-
-
-COLUMNS = [
-    "run",
-    "ended",
-    "time to 0.5 mm and 0.5 deg [s]",
-    "end [mm]",
-    "[deg]",
-    "error from its equation [%]",
-    "largest torque without gravity [N m]",
-    "largest joint velocity over its limit",
-    "joint velocity unseen by the camera, at the end [rad/s]",
-]
+    return {
+        "run": label,
+        "ended": run.servo.status,
+        "time to 0.5 mm and 0.5 deg [s]": float(run.servo.converged_at) if run.servo.converged else None,
+        "end [mm]": 1e3 * float(place),
+        "[deg]": math.degrees(float(angle)),
+        "error from its equation [%]": 100.0 * equation_error(run, options),
+        "largest torque without gravity [N m]": float(np.abs(run.torque).max()) if len(run.torque) else None,
+        "largest joint velocity over its limit": run.speed,
+        "joint velocity unseen by the camera, at the end [rad/s]": run.null_speed,
+    }
 
 
 def plants_table(start: Start, options: FrankaDynamicServoOptions) -> Table:
     """Return what a wrong model and held features do to the pose law."""
-    from pliant.papers._servo import Plant
+    from pliant.papers.library.tag_servo import Plant
 
     cases: list[tuple[str, Plant | None, bool]] = [
         ("exact model", None, True),
@@ -515,11 +489,10 @@ def plants_table(start: Start, options: FrankaDynamicServoOptions) -> Table:
         _row(label, in_process(start, "pose", options, rendered=False, plant=plant, carry=carry), options)
         for label, plant, carry in cases
     ]
-    return Table(
-        title="What the law does not know, pose, exact features, first start",
-        columns=COLUMNS,
-        rows=rows,
-        note="Friction that nobody compensates holds the arm where K e is below it: the law has no integral term.",
+    return Table.of(
+        "What the law does not know, pose, exact features, first start",
+        rows,
+        "Friction that nobody compensates holds the arm where K e is below it: the law has no integral term.",
     )
 
 
@@ -530,95 +503,64 @@ def null_space_table(poses: Sequence[Start], options: FrankaDynamicServoOptions)
         ("published: towards the least kinetic energy", {"null_space": "inertia"}),
         ("none", {"null_damping": 0.0}),
     )
-    rows: list[list[Any]] = []
+    rows: list[dict[str, Any]] = []
     for label, changes in cases:
         changed = replace(options, **changes)  # pyright: ignore[reportArgumentType]
         runs = [in_process(start, "pose", changed, rendered=False) for start in poses]
         lost = [run for run in runs if not run.servo.converged]
         rows.append(
-            [
-                label,
-                f"{len(runs) - len(lost)} of {len(runs)}",
-                max(run.speed for run in runs),
-                max(run.null_speed for run in runs),
-                lost[0].servo.message if lost else "",
-            ]
+            {
+                "damping": label,
+                "converged": f"{len(runs) - len(lost)} of {len(runs)}",
+                "largest joint velocity over its limit": max(run.speed for run in runs),
+                "joint velocity unseen by the camera, at the end, largest [rad/s]": max(run.null_speed for run in runs),
+                "why not": lost[0].servo.message if lost else "",
+            }
         )
-    return Table(
-        title="Damping of the motion that the camera does not see, pose, exact features, all starts",
-        columns=[
-            "damping",
-            "converged",
-            "largest joint velocity over its limit",
-            "joint velocity unseen by the camera, at the end, largest [rad/s]",
-            "why not",
-        ],
-        rows=rows,
-        note="Where joints 1 and 3 have nearly parallel axes, turning them against each other costs little energy and "
-        "much speed.",
+    return Table.of(
+        "Damping of the motion that the camera does not see, pose, exact features, all starts",
+        rows,
+        "Where joints 1 and 3 have nearly parallel axes, turning them against each other costs little energy and much "
+        "speed.",
     )
 
 
 def _figure(runs: Sequence[TorqueRun], options: FrankaDynamicServoOptions) -> Figure | None:
-    from pliant.base.figures import COLORS, MUTED, figure_legend, label, new_figure
-    from pliant.base.figures import CYCLE as SHADES
-
-    pair = [next((r for r in runs if r.features == f and len(r.servo.time) > 1), None) for f in FEATURES]
-    if not all(pair):
-        return None
-    figure, axes = new_figure(3, 2, height=1.7, sharex=True, sharey="row")
     shown = [run for run in runs if len(run.servo.time) > 1]
-    for column, features in enumerate(FEATURES):
+    if {run.features for run in shown} != set(FEATURES):
+        return None
+    rows: list[list[Panel]] = [[], [], []]
+    for features in FEATURES:
         chosen = [run for run in shown if run.features == features]
-        for rendered, color in ((False, COLORS["stiff"]), (True, COLORS["soft"])):
-            for i, run in enumerate(r for r in chosen if r.servo.rendered == rendered):
-                for row, factor in enumerate((1e3, 180.0 / math.pi)):
-                    axes[row, column].semilogy(
-                        run.servo.time,
-                        np.maximum(factor * run.servo.errors[:, row], 1e-3),
-                        color=color,
-                        lw=0.9,
-                        alpha=0.8,
-                        label=("rendered" if rendered else "exact features") if i == 0 else None,
-                    )
         first = chosen[0]
-        if features == "pose":
-            y = np.abs(linear_error(first.servo.time, options))
-            for row, factor in enumerate((1e3, 180.0 / math.pi)):
-                axes[row, column].semilogy(
-                    first.servo.time,
-                    np.maximum(factor * first.servo.errors[0, row] * y, 1e-3),
-                    color="black",
-                    lw=1.0,
-                    ls="--",
-                    label="equation, first start",
+        time, torque = CYCLE * np.arange(len(first.torque)), first.torque
+        for row, (factor, what) in enumerate(((1e3, "distance [mm]"), (180.0 / math.pi, "angle [deg]"))):
+            items = error_lines([run.servo for run in chosen], row, factor, 1e-3, lw=0.9, alpha=0.8)
+            if features == "pose":
+                y = np.maximum(
+                    factor * first.servo.errors[0, row] * np.abs(linear_error(first.servo.time, options)), 1e-3
                 )
-        for row in range(2):
-            axes[row, column].axhline(0.5, color=MUTED, ls=":", lw=1.0)
-        time = CYCLE * np.arange(len(first.torque))
-        for joint in range(7):
-            axes[2, column].plot(time, first.torque[:, joint], color=SHADES[joint % len(SHADES)], lw=1.0)
-        label(axes[0, column], "", "distance [mm]" if column == 0 else "", f"torques by {features}")
-        label(axes[1, column], "", "angle [deg]" if column == 0 else "")
-        label(axes[2, column], "time [s]", "torques [N m]" if column == 0 else "")
-    figure_legend(figure, axes[0, 0])
-    return Figure(
-        name="torque-servo",
-        caption="Errors of the camera's true pose, and the torques of the first start, gravity excluded; dotted: 0.5 "
-        "mm and 0.5 deg; dashed: the linear equation of the error.",
-        figure=figure,
+                dashed = {"color": "black", "lw": 1.0, "ls": "--", "label": "equation, first start"}
+                items.append(Line(first.servo.time, y, points=0, **dashed))
+            items.append(Level(0.5, ls=":", lw=1.0))
+            rows[row].append(Panel(items, "", what, "" if row else f"torques by {features}", log="y"))
+        joints = [Line(time, torque[:, k], color=k, lw=1.0, points=0) for k in range(7)]
+        rows[2].append(Panel(joints, "time [s]", "torques [N m]"))
+    caption = (
+        "Errors of the camera's true pose, and the torques of the first start, gravity excluded; dotted: 0.5 mm and "
+        "0.5 deg; dashed: the linear equation of the error."
     )
+    shared = {"sharex": True, "sharey": "row"}
+    return draw("torque-servo", caption, [p for row in rows for p in row], rows=3, legend=0, height=1.7, **shared)
 
 
 # --------------------------------------------------------------------------------------------------------- experiment
 
 
 def _films(context: Context, options: FrankaDynamicServoOptions) -> list[Film]:
-    from pliant.papers._servo import Wish, exact_camera, starts
-    from pliant.papers.servo_figures import film_of
+    from pliant.papers._servo_figures import film_of
 
-    wish = Wish(near=options.near, far=max(options.near, options.far), tilt=options.tilt, turn=options.turn)
-    poses, _ = starts(1, context.rng, wish, setup_of(options), exact_camera())
+    poses, _ = start_poses(replace(options, starts=1), context.rng, setup_of(options))
     runs = {f"by {features}": in_process(poses[0], features, options, rendered=False).servo for features in FEATURES}
     caption = "Torques by the tag's pose and by its corners, from one start."
     return [film_of(list(runs.values()), setup_of(options), titles=list(runs), caption=caption)]
@@ -634,13 +576,12 @@ def _films(context: Context, options: FrankaDynamicServoOptions) -> list[Film]:
 )
 def franka_dynamic_servo(context: Context, options: FrankaDynamicServoOptions) -> Result:
     """Move a wrist camera to a tag by joint torques, by pose and by points, with rendered and exact features."""
-    from pliant.papers._servo import Wish, exact_camera, missing_for_pictures, starts
+    from pliant.papers.library.tag_servo import missing_for_pictures
 
     missing = missing_for_pictures()
     if context.quick:
         options = replace(options, starts=1)
-    wish = Wish(near=options.near, far=max(options.near, options.far), tilt=options.tilt, turn=options.turn)
-    poses, _ = starts(options.starts, context.rng, wish, setup_of(options), exact_camera())
+    poses, _ = start_poses(options, context.rng, setup_of(options))
     kinds = [(features, rendered) for features in FEATURES for rendered in (False, True) if not (rendered and missing)]
     if context.quick:
         kinds = [("pose", not missing), ("points", False)]
@@ -650,36 +591,28 @@ def franka_dynamic_servo(context: Context, options: FrankaDynamicServoOptions) -
         jobs, lambda job: f"{job[1]}, {'rendered images' if job[2] else 'exact features'}", low=0.02, high=0.7
     ):
         runs.append(in_process(start, features, options, rendered=rendered))
-    far, near, why_not = [], [], ""
-    if importlib.util.find_spec("pylibfranka") is None:
-        why_not = "pylibfranka is not installed: pip install pylibfranka"
-    else:
+    far, near, why_not = [], [], missing_client()
+    if not why_not:
         context.progress(0.7, "through the interface")
         duration = 0.3 if context.quick else None
         for features in FEATURES[:1] if context.quick else FEATURES:
             near.append(of(runs, features, not missing)[0])
             far.append(through_interface(poses[0], features, options, rendered=not missing, duration=duration))
     tables = [
-        Table(
-            title="Runs",
-            columns=COLUMNS,
-            rows=[
+        Table.of(
+            "Runs",
+            [
                 _row(f"{run.features}, {'rendered images' if run.servo.rendered else 'exact features'}", run, options)
                 for run in runs
             ],
-            note="Only the errors of the pose law have a linear equation of their own; for points the column says how "
-            "far the pose is from it.",
+            "Only the errors of the pose law have a linear equation of their own; for points the column says how far "
+            "the pose is from it.",
         )
     ]
     if far:
-        names = ("cycles", "lost", "late", "timeouts", "malformed")
-        tables.append(
-            Table(
-                title="Runs through the interface",
-                columns=["law", "ended", *names],
-                rows=[[r.features, r.servo.status, *(r.servo.counters.get(n) for n in names)] for r in far],
-            )
-        )
+        laws = {id(run.servo): run.features for run in far}
+        servos = [run.servo for run in far]
+        tables.append(interface_table(servos, ["law", "ended"], lambda run: [laws[id(run)], run.status]))
     if not context.quick:
         context.progress(0.85, "what the law does not know")
         tables.append(plants_table(poses[0], options))
@@ -689,7 +622,7 @@ def franka_dynamic_servo(context: Context, options: FrankaDynamicServoOptions) -
     notes = [f"There are no runs with rendered images: {missing}"] if missing else []
     if why_not:
         notes.append(f"There are no runs through the interface: {why_not}")
-    place, angle = ends([run for run in runs if run.servo.rendered == (not missing)])
+    place, angle = end_errors([run.servo for run in runs if run.servo.rendered == (not missing)])
     return Result(
         statements=[
             study_statement(runs, missing),
@@ -698,7 +631,7 @@ def franka_dynamic_servo(context: Context, options: FrankaDynamicServoOptions) -
         targets=checks(runs, options),
         tables=tables,
         figures=[figure] if figure else [],
-        summary=f"Torques by pose and by points end within {place:.2g} mm and {angle:.2g} deg.",
+        summary=f"Torques by pose and by points end within {1e3 * place:.2g} mm and {math.degrees(angle):.2g} deg.",
         notes=notes,
         assumptions=[
             "The arm has no friction and no inertia of motors, so that the law's model is exact; a table shows what "

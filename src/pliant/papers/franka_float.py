@@ -7,6 +7,7 @@ import importlib.util
 import timeit
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,29 +15,14 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError
 from pliant.base.options import option
-from pliant.papers._franka import open_robot
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.films import Film, film_of_tracks
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.films import Film, film_of_tracks
+from pliant.papers.frame.panels import Level, Line, Panel, draw, lines
+from pliant.papers.library.franka_server import open_robot
 
 if TYPE_CHECKING:
     from pliant.franka.client import FrankaRobot
     from pliant.simulation.film import PoseTrack
-
-__all__ = [
-    "FrankaFloatOptions",
-    "accuracy",
-    "call_times",
-    "drift_statements",
-    "dynamics_checks",
-    "dynamics_statements",
-    "estimates",
-    "float_arm",
-    "franka_float",
-    "hand_statement",
-    "kinematics_statement",
-    "push",
-    "wrench_checks",
-]
 
 Array = NDArray[np.float64]
 
@@ -389,16 +375,11 @@ def kinematics_statement(rng: np.random.Generator, count: int) -> Statement:
 def wrench_checks(wrenches: Array, found: Array) -> list[Target]:
     """Return the checks of the estimated wrenches, shape (n, 6) each."""
     errors = np.abs(found - wrenches)
+    of = partial(Target, source="ours: the wrench that acts")
     return [
-        Target(
-            "error of an external force, steady", float(errors[:, :3].max()), high=0.2, unit="N",
-            source="ours: the wrench that acts",
-        ),
-        Target(
-            "error of an external moment, steady", float(errors[:, 3:].max()), high=0.05, unit="N m",
-            source="ours: the wrench that acts",
-        ),
-    ]  # fmt: skip
+        of("error of an external force, steady", float(errors[:, :3].max()), high=0.2, unit="N"),
+        of("error of an external moment, steady", float(errors[:, 3:].max()), high=0.05, unit="N m"),
+    ]
 
 
 def dynamics_checks(exact: Mapping[str, tuple[float, str]]) -> list[Target]:
@@ -619,42 +600,25 @@ def franka_float(context: Context, options: FrankaFloatOptions) -> Result:
 
 
 def _figure_drift(drifts: dict[str, Array], duration: float) -> Figure:
-    from pliant.base.figures import figure_legend, label, new_figure, thin
-
-    figure, axis = new_figure(1, 1, height=3.0)
-    for name, drift in drifts.items():
-        largest = np.maximum(np.abs(drift).max(axis=1), 1e-16)
-        axis.plot(*thin(np.linspace(0.0, duration, len(drift)), largest), label=name, lw=1.3)
-    axis.axhline(1e-3, color="#6e7781", ls="--", lw=1.0)
-    axis.set_yscale("log")
-    axis.set_ylim(1e-16, 1e-2)
-    label(axis, "time [s]", "largest joint drift [rad]")
-    figure_legend(figure, axis, ncols=2)
-    return Figure(
-        name="drift",
-        caption="Drift with zero torque commands. Dashed: the bound of 1e-3 rad. Below 1e-12 rad it is rounding.",
-        figure=figure,
-    )
+    items = [
+        Line(np.linspace(0.0, duration, len(drift)), np.maximum(np.abs(drift).max(axis=1), 1e-16), label=name, lw=1.3)
+        for name, drift in drifts.items()
+    ]
+    limit = Level(DRIFT, ls="--", lw=1.0)
+    panel = Panel([items, limit], "time [s]", "largest joint drift [rad]", log="y", ylim=(1e-16, 1e-2))
+    caption = "Drift with zero torque commands. Dashed: the bound of 1e-3 rad. Below 1e-12 rad it is rounding."
+    return draw("drift", caption, [panel], legend=0, legend_options={"ncols": 2}, height=3.0)
 
 
 def _figure_wrench(trace: Array, wrench: Array) -> Figure:
-    from pliant.base.figures import CYCLE, MUTED, label, legend, new_figure, thin
-
-    figure, axes = new_figure(1, 2, height=2.4)
-    time = np.arange(len(trace)) * 1e-3
-    shown = slice(0, 600)
-    for half, (axis, names, unit) in enumerate(
-        zip(axes, (("fx", "fy", "fz"), ("mx", "my", "mz")), ("force [N]", "moment [N m]"), strict=True)
-    ):
-        for i, name in enumerate(names):
-            index = 3 * half + i
-            axis.plot(*thin(time[shown], trace[shown, index]), color=CYCLE[i], label=name)
-            axis.axhline(wrench[index], color=MUTED, ls="--", lw=0.8)
-        label(axis, "time [s]", unit)
-        legend(axis, loc="center right")
-    return Figure(
-        name="wrench",
-        caption="The estimate of a wrench that begins to act after 0.05 s. Dashed: what acts. The observer is a "
-        "low-pass of 10 Hz.",
-        figure=figure,
+    time = np.arange(600) * 1e-3
+    panels = []
+    for part, what in ((slice(0, 3), "force [N]"), (slice(3, 6), "moment [N m]")):
+        found = lines(time[: len(trace)], trace[:600, part], [f"{what[0]}{axis}" for axis in "xyz"])
+        acting = [Level(value, ls="--", lw=0.8) for value in wrench[part]]
+        panels.append(Panel([found, acting], "time [s]", what, legend="center right"))
+    caption = (
+        "The estimate of a wrench that begins to act after 0.05 s. Dashed: what acts. The observer is a low-pass of "
+        "10 Hz."
     )
+    return draw("wrench", caption, panels, height=2.4)

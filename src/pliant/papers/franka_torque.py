@@ -10,25 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.options import option
-from pliant.papers._franka import open_robot
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.films import Film, Shot, joint_poses
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.films import Film, Shot, joint_poses
+from pliant.papers.frame.panels import Level, Line, Panel, draw
+from pliant.papers.frame.runs import rms
+from pliant.papers.frame.trace import Recorder, Trace, Traced
+from pliant.papers.library.franka_server import open_robot
 
 if TYPE_CHECKING:
     from pliant.franka.client import FrankaRobot
-
-__all__ = [
-    "Case",
-    "FrankaTorqueOptions",
-    "Run",
-    "checks",
-    "desired",
-    "drive",
-    "franka_torque",
-    "interface_check",
-    "linear_error",
-    "statements",
-]
 
 Array = NDArray[np.float64]
 
@@ -88,19 +78,12 @@ CASES = (
 
 
 @dataclass(slots=True)
-class Run:
+class Run(Traced):
     """What one run gave, a row a millisecond."""
 
-    time: Array
-    """Since the controller started, shape (n,) [s]."""
-    q: Array
-    """Joint positions, shape (n, 7) [rad]."""
-    error: Array
-    """Desired less measured positions, shape (n, 7) [rad]."""
-    tau: Array
-    """Measured link-side torques, gravity included, shape (n, 7) [N m]."""
-    command: Array
-    """Commanded torques, gravity excluded, shape (n, 7) [N m]."""
+    trace: Trace
+    """Time since the controller started [s]; of each joint the position q [rad], the error, desired less measured
+    [rad], the measured link-side torque tau, gravity included, and the commanded one, gravity excluded [N m]."""
     tau0: Array
     """Torque at the start of the trajectory, shape (7,) [N m]."""
     through: str
@@ -118,11 +101,6 @@ class Run:
     def rms_error(self) -> float:
         """Return the RMS of all joints' errors over the published window [rad]."""
         return rms(self.error[self.window])
-
-
-def rms(x: Array) -> float:
-    """Return the root of the mean square of all entries."""
-    return float(np.sqrt(np.mean(np.square(x))))
 
 
 def desired(t: float) -> tuple[Array, Array, Array]:
@@ -155,34 +133,36 @@ def drive(
         through: for the record.
         options: gains and decay; None for the demonstration's.
     """
+    from pliant.vision.tasks import SmoothStart
+
     options = options or FrankaTorqueOptions()
     k_p, k_d, k_i = options.gain * K, options.gain * D, options.gain * I
     n = round(duration / DT)
-    q, error, tau, command = (np.empty((n, 7)) for _ in range(4))
-    integral, tau0, started = np.zeros(7), np.zeros(7), False
+    rows = Recorder(time="s", q=("rad", 7), error=("rad", 7), tau=("N m", 7), command=("N m", 7))
+    integral, tau0 = np.zeros(7), np.zeros(7)
+    start = SmoothStart(options.decay)
     home = robot.get_position()
     robot.set_robot_state("force_torque")
     first, began = robot.time, wall.perf_counter()
     for k in range(n):
         t = k * DT
         moved, dq_d, ddq_d = desired(t)
-        q[k] = robot.get_position()
-        e = home + moved - q[k]
+        q = robot.get_position()
+        e = home + moved - q
         de = dq_d - robot.get_velocity()
         integral += e * DT
         u = robot.get_mass() @ (k_p * e + k_d * de + k_i * integral + ddq_d) + robot.get_coriolis()
         if feedforward:
             u = u + robot.get_friction()
         if t >= START:
-            if not started:
-                tau0, started = u.copy(), True
-            u = u - tau0 * np.exp(-options.decay * (t - START))
-        error[k], command[k], tau[k] = e, u, robot.get_force_torque()
+            tau0 = tau0 if tau0.any() else u.copy()
+            u = start(u, t - START)
+        rows.add(t, q, e, robot.get_force_torque(), u)
         robot.set_force_torque("joint", u, filter_gain=1.0)
     took = wall.perf_counter() - began
     lost = round((robot.time - first) / DT) - n
     robot.stop_motion()
-    return Run(np.arange(n) * DT, q, error, tau, command, tau0, through, lost, duration / took)
+    return Run(rows.trace(), tau0, through, lost, duration / took)
 
 
 def linear_error(run: Run, options: FrankaTorqueOptions | None = None) -> Array:
@@ -284,17 +264,12 @@ def statements(free: Run, paper: Run, plain: Run) -> list[Statement]:
             where="section IV-A, figures 4 and 5",
             targets=[
                 Target(
-                    "RMS change of joint positions by friction over the published difference",
-                    share[0],
+                    f"RMS change of joint {what} by friction over the published difference",
+                    value,
                     low=0.5,
-                    source='figure 4; half of it is our reading of "mostly"',
-                ),
-                Target(
-                    "RMS change of joint torques by friction over the published difference",
-                    share[1],
-                    low=0.5,
-                    source='figure 5; half of it is our reading of "mostly"',
-                ),
+                    source=f'figure {number}; half of it is our reading of "mostly"',
+                )
+                for what, value, number in (("positions", share[0], 4), ("torques", share[1], 5))
             ],
             found=(
                 f"The friction of the identified model, compensated by nobody, changes the positions by "
@@ -344,7 +319,6 @@ def interface_check(free: Run, duration: float, options: FrankaTorqueOptions) ->
 
 
 def _films(context: Context, options: FrankaTorqueOptions) -> list[Film]:
-    from pliant.papers._franka import open_robot
     from pliant.robots import build_robot
 
     model = build_robot("franka", {}).compile()
@@ -397,37 +371,24 @@ def franka_torque(context: Context, options: FrankaTorqueOptions) -> Result:
         context.progress(0.8, "the same in this process")
         targets.append(interface_check(free, duration, options))
     rows = [
-        [
-            label,
-            run.rms_error(),
-            *(rms(run.error[window, j]) for j in (0, 2, 3, 6)),
-            float(np.abs(run.error[window]).max()),
-            rms(run.q[window] - free.q[window]),
-            rms(run.tau[window] - free.tau[window]),
-            rms(run.command[window] - free.command[window]),
-            run.speed,
-        ]
+        {
+            "friction": label,
+            "RMS error [rad]": run.rms_error(),
+            **{f"joint {j + 1}": rms(run.error[window, j]) for j in (0, 2, 3, 6)},
+            "largest": float(np.abs(run.error[window]).max()),
+            "RMS dq to no friction [rad]": rms(run.q[window] - free.q[window]),
+            "RMS dtau [N m]": rms(run.tau[window] - free.tau[window]),
+            "RMS dcommand [N m]": rms(run.command[window] - free.command[window]),
+            "robot time over wall time": run.speed,
+        }
         for label, run in runs.items()
     ]
     tables = [
-        Table(
-            title=f"Errors and torques from {START} s to {duration:g} s",
-            columns=[
-                "friction",
-                "RMS error [rad]",
-                "joint 1",
-                "joint 3",
-                "joint 4",
-                "joint 7",
-                "largest",
-                "RMS dq to no friction [rad]",
-                "RMS dtau [N m]",
-                "RMS dcommand [N m]",
-                "robot time over wall time",
-            ],
-            rows=rows,
-            note="RMS over all joints and samples. dq, dtau (measured at the link) and dcommand are differences to the "
-            "run without friction. Published between simulation and robot: 0.006 rad and 0.5546 N m.",
+        Table.of(
+            f"Errors and torques from {START} s to {duration:g} s",
+            rows,
+            "RMS over all joints and samples. dq, dtau (measured at the link) and dcommand are differences to the run "
+            "without friction. Published between simulation and robot: 0.006 rad and 0.5546 N m.",
         )
     ]
     notes = [
@@ -479,46 +440,39 @@ def franka_torque(context: Context, options: FrankaTorqueOptions) -> Result:
 
 
 def _figure_positions(free: Run, plain: Run) -> Figure:
-    from pliant.base.figures import COLORS, MUTED, figure_legend, label, new_figure, thin
-
-    figure, axes = new_figure(2, 3, height=1.9, sharex=True)
-    for column, (joint, _, _) in enumerate(WAVES):
-        top, bottom = axes[0, column], axes[1, column]
-        top.plot(*thin(free.time, (free.q + free.error)[:, joint]), color=MUTED, ls="--", lw=1.2, label="desired")
-        top.plot(*thin(free.time, free.q[:, joint]), color=COLORS["stiff"], label="no friction")
-        top.plot(*thin(plain.time, plain.q[:, joint]), color=COLORS["soft"], lw=1.0, label="friction, uncompensated")
-        bottom.plot(*thin(free.time, free.error[:, joint] * 1e3), color=COLORS["stiff"])
-        bottom.plot(*thin(plain.time, plain.error[:, joint] * 1e3), color=COLORS["soft"], lw=1.0)
-        bottom.axhline(PUBLISHED_POSITION * 1e3, color=MUTED, ls=":", lw=1.0)
-        bottom.axhline(-PUBLISHED_POSITION * 1e3, color=MUTED, ls=":", lw=1.0)
-        label(top, "", "position [rad]" if column == 0 else "", f"joint {joint + 1}")
-        label(bottom, "time [s]", "error [mrad]" if column == 0 else "")
-    figure_legend(figure, axes[0, 0])
-    return Figure(
-        name="positions",
-        caption="The joints follow their sines. Bottom: the errors; dotted, the published RMS difference between "
-        "simulation and robot. The peak after 0.5 s is the smooth start, and it is the same with friction and without.",
-        figure=figure,
+    top, bottom = [], []
+    published = [Level(sign * PUBLISHED_POSITION * 1e3, ls=":", lw=1.0) for sign in (1.0, -1.0)]
+    for joint, _, _ in WAVES:
+        desired_q = Line(free.time, (free.q + free.error)[:, joint], color="muted", ls="--", lw=1.2, label="desired")
+        followed = _both(free, plain, "q", joint)
+        top.append(Panel([desired_q, followed], "", "position [rad]", f"joint {joint + 1}"))
+        bottom.append(Panel([_both(free, plain, "error", joint, 1e3), published], "time [s]", "error [mrad]"))
+    for panel in (*top[1:], *bottom[1:]):
+        panel.y = ""
+    caption = (
+        "The joints follow their sines. Bottom: the errors; dotted, the published RMS difference between simulation "
+        "and robot. The peak after 0.5 s is the smooth start, and it is the same with friction and without."
     )
+    return draw("positions", caption, [*top, *bottom], rows=2, legend=0, height=1.9, sharex=True)
+
+
+def _both(free: Run, plain: Run, name: str, joint: int, scale: float = 1.0) -> list[Line]:
+    """Return a column of the run without friction and of that with friction that nobody compensates."""
+    return [
+        free.trace.line(name, joint, scale=scale, color="stiff", label="no friction"),
+        plain.trace.line(name, joint, scale=scale, color="soft", lw=1.0, label="friction, uncompensated"),
+    ]
 
 
 def _figure_torques(free: Run, plain: Run) -> Figure:
-    from pliant.base.figures import COLORS, figure_legend, label, new_figure, thin
-
-    figure, axes = new_figure(2, 4, height=1.8, sharex=True)
-    for joint in range(7):
-        axis = axes[divmod(joint, 4)]
-        axis.plot(*thin(free.time, free.tau[:, joint]), color=COLORS["stiff"], label="no friction")
-        axis.plot(*thin(plain.time, plain.tau[:, joint]), color=COLORS["soft"], lw=1.0, label="friction, uncompensated")
-        label(axis, "time [s]", "torque [N m]" if joint % 4 == 0 else "", f"joint {joint + 1}")
-    last = axes[1, 3]
+    panels = [
+        Panel(_both(free, plain, "tau", joint), "time [s]", "" if joint % 4 else "torque [N m]", f"joint {joint + 1}")
+        for joint in range(7)
+    ]
     difference = np.sqrt(np.mean(np.square(plain.tau - free.tau), axis=1))
-    last.plot(*thin(free.time, difference), color=COLORS["fail"])
-    label(last, "time [s]", "", "RMS difference")
-    figure_legend(figure, axes[0, 0])
-    return Figure(
-        name="torques",
-        caption="Link-side torques with gravity. The last panel is the RMS difference over the joints between the run "
-        "with friction that nobody compensates and the one without friction.",
-        figure=figure,
+    panels.append(Panel([Line(free.time, difference, color="fail")], "time [s]", "", "RMS difference"))
+    caption = (
+        "Link-side torques with gravity. The last panel is the RMS difference over the joints between the run with "
+        "friction that nobody compensates and the one without friction."
     )
+    return draw("torques", caption, panels, rows=2, legend=0, height=1.8, sharex=True)

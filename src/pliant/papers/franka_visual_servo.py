@@ -4,31 +4,18 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from pliant.base.options import option
-from pliant.papers.base import Context, Result, Statement, Table, Target, experiment
-from pliant.papers.films import Film
+from pliant.papers.frame.base import Context, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.films import Film
 
 if TYPE_CHECKING:
-    from pliant.papers._servo import Law, Run, Setup, Start
-
-__all__ = [
-    "FrankaVisualServoOptions",
-    "checks",
-    "franka_visual_servo",
-    "image_statement",
-    "interface_statement",
-    "run_in_process",
-    "run_through_interface",
-    "setup_of",
-    "synchronous_statement",
-    "tag_statement",
-]
+    from pliant.papers.library.tag_servo import Law, Run, Setup, Start
 
 PAPER = "Oliva, Spindler, Robuffo Giordano, Chaumette: FrankaSim. ICARCV 2022"
 DEMONSTRATION = "ViSP's demonstration programs of visual servoing for this arm"
@@ -75,7 +62,7 @@ class FrankaVisualServoOptions:
 
 def setup_of(options: FrankaVisualServoOptions) -> Setup:
     """Return what all runs have in common."""
-    from pliant.papers._servo import Setup
+    from pliant.papers.library.tag_servo import Setup
     from pliant.vision.visual_servoing import AdaptiveGain
 
     return Setup(
@@ -92,17 +79,17 @@ def setup_of(options: FrankaVisualServoOptions) -> Setup:
     )
 
 
-def start_poses(options: FrankaVisualServoOptions, rng: np.random.Generator) -> tuple[list[Start], int]:
-    """Return the start poses, and how many were drawn."""
-    from pliant.papers._servo import Wish, exact_camera, starts
+def start_poses(options: Any, rng: np.random.Generator, setup: Setup | None = None) -> tuple[list[Start], int]:
+    """Return the start poses within near, far, tilt and turn of the options, and how many were drawn."""
+    from pliant.papers.library.tag_servo import Wish, exact_camera, starts
 
     wish = Wish(near=options.near, far=max(options.near, options.far), tilt=options.tilt, turn=options.turn)
-    return starts(options.starts, rng, wish, setup_of(options), exact_camera())
+    return starts(options.starts, rng, wish, setup or setup_of(options), exact_camera())
 
 
 def run_in_process(start: Start, law: Law, setup: Setup, *, rendered: bool, duration: float | None = None) -> Run:
     """Servo one arm that this process simulates."""
-    from pliant.papers._servo import cell, servo
+    from pliant.papers.library.tag_servo import cell, servo
 
     with cell(start, setup, rendered=rendered) as found:
         return servo(found, start, law, setup, duration=duration)
@@ -112,12 +99,19 @@ def run_through_interface(
     start: Start, law: Law, setup: Setup, *, rendered: bool, duration: float | None = None
 ) -> Run:
     """Servo one arm that another process serves through the Franka Control Interface."""
-    from pliant.papers._servo import served_cell, servo
+    from pliant.papers.library.tag_servo import served_cell, servo
 
     with served_cell(start, setup, rendered=rendered) as found:
         run = servo(found, start, law, setup, duration=duration)
     run.counters = dict(found.counters())
     return run
+
+
+def missing_client() -> str:
+    """Return what is missing for runs through the interface, with the command that installs it; "" if nothing is."""
+    if importlib.util.find_spec("pylibfranka") is None:
+        return "pylibfranka is not installed: pip install pylibfranka"
+    return ""
 
 
 # --------------------------------------------------------------------------------------------------------- statements
@@ -147,21 +141,15 @@ def end_targets(runs: Sequence[Run], law: Law, features: str, source: str) -> li
     if not chosen:
         return []
     place, angle = end_errors(chosen)
+    return error_targets(place, angle, f"{law}, {features}", source)
+
+
+def error_targets(place: float, angle: float, of_what: str, source: str) -> list[Target]:
+    """Return the targets of the camera's errors of place [m] and orientation [rad] at the end of runs."""
+    name = f"largest error of the camera's {{}} at the end, {of_what}"
     return [
-        Target(
-            f"largest error of the camera's place at the end, {law}, {features}",
-            1e3 * place,
-            high=0.5,
-            unit="mm",
-            source=source,
-        ),
-        Target(
-            f"largest error of the camera's orientation at the end, {law}, {features}",
-            math.degrees(angle),
-            high=0.5,
-            unit="deg",
-            source=source,
-        ),
+        Target(name.format("place"), 1e3 * place, high=0.5, unit="mm", source=source),
+        Target(name.format("orientation"), math.degrees(angle), high=0.5, unit="deg", source=source),
     ]
 
 
@@ -395,36 +383,14 @@ def _summary_table(runs: Sequence[Run]) -> Table:
             path = 1e3 * np.array([run.path_deviation for run in chosen])
             image = np.array([run.image_deviation for run in chosen])
             times = np.array([run.converged_at for run in chosen])
-            rows.append(
-                [
-                    law,
-                    features,
-                    f"{sum(run.converged for run in chosen)} of {len(chosen)}",
-                    1e3 * place,
-                    math.degrees(angle),
-                    float(np.median(times)),
-                    float(times.max()),
-                    float(np.median(path)),
-                    float(path.max()),
-                    float(np.median(image)),
-                    float(image.max()),
-                ]
-            )
+            found = (law, features, f"{sum(run.converged for run in chosen)} of {len(chosen)}")
+            spread = (float(of(values)) for values in (times, path, image) for of in (np.median, np.max))
+            rows.append([*found, 1e3 * place, math.degrees(angle), *spread])
+    bends = ["bend of the camera's path, median [mm]", "largest", "bend of the corners' paths, median [px]", "largest"]
+    times_of = ["time to 0.5 mm and 0.5 deg, median [s]", "longest"]
     return Table(
         title="All starts",
-        columns=[
-            "law",
-            "features",
-            "converged",
-            "worst end [mm]",
-            "[deg]",
-            "time to 0.5 mm and 0.5 deg, median [s]",
-            "longest",
-            "bend of the camera's path, median [mm]",
-            "largest",
-            "bend of the corners' paths, median [px]",
-            "largest",
-        ],
+        columns=["law", "features", "converged", "worst end [mm]", "[deg]", *times_of, *bends],
         rows=rows,
         note="Errors are those of the true pose. A bend is the largest distance from the straight line between start "
         "and goal.",
@@ -434,7 +400,7 @@ def _summary_table(runs: Sequence[Run]) -> Table:
 def smooth_start_table(poses: Sequence[Start], setup: Setup) -> Table:
     """Return how much each smooth start bends the path of PBVS, by the kinematics of the law alone."""
     from pliant.base.spatial import inverse
-    from pliant.papers._servo import deviation
+    from pliant.papers.library.tag_servo import deviation
     from pliant.vision import camera_moved, solve
     from pliant.vision.visual_servoing import SmoothStart, pbvs_task
 
@@ -479,26 +445,25 @@ def _starts_table(poses: Sequence[Start], runs: Sequence[Run]) -> Table:
     )
 
 
-def _interface_table(runs: Sequence[Run]) -> Table:
-    names = ("cycles", "lost", "late", "timeouts", "malformed")
-    return Table(
-        title="Runs through the interface",
-        columns=["law", "features", "robot time [s]", "ended", *names],
-        rows=[
-            [r.law, kind(r), float(r.time[-1]) if len(r.time) else None, r.status, *(r.counters.get(n) for n in names)]
-            for r in runs
-        ],
-    )
+def interface_table(runs: Sequence[Run], names: Sequence[str], about: Callable[[Run], Sequence[Any]]) -> Table:
+    """Return what the interface counted in runs; ``names`` and ``about`` are their first columns."""
+    counted = ("cycles", "lost", "late", "timeouts", "malformed")
+    rows = [[*about(run), *(run.counters.get(name) for name in counted)] for run in runs]
+    return Table(title="Runs through the interface", columns=[*names, *counted], rows=rows)
+
+
+def _about(run: Run) -> list[Any]:
+    return [run.law, kind(run), float(run.time[-1]) if len(run.time) else None, run.status]
 
 
 # --------------------------------------------------------------------------------------------------------- experiment
 
 
 def _films(context: Context, options: FrankaVisualServoOptions) -> list[Film]:
-    from pliant.papers.servo_figures import film_of
+    from pliant.papers._servo_figures import film_of
 
     setup = setup_of(options)
-    poses, _ = start_poses(replace(options, starts=1), context.rng)
+    poses, _ = start_poses(replace(options, starts=1), context.rng, setup)
     return [film_of([run_in_process(poses[0], law, setup, rendered=False) for law in LAWS], setup)]
 
 
@@ -512,15 +477,15 @@ def _films(context: Context, options: FrankaVisualServoOptions) -> list[Film]:
 )
 def franka_visual_servo(context: Context, options: FrankaVisualServoOptions) -> Result:
     """Move a wrist camera to a tag, position-based and image-based, with rendered images and exact features."""
-    from pliant.papers._servo import missing_for_pictures
-    from pliant.papers.servo_figures import figures
+    from pliant.papers._servo_figures import figures
+    from pliant.papers.library.tag_servo import missing_for_pictures
 
     missing = missing_for_pictures()
     setup = setup_of(options)
     if context.quick:
         options = replace(options, starts=1)
         setup = replace(setup, settle=0.3)
-    poses, drawn = start_poses(options, context.rng)
+    poses, drawn = start_poses(options, context.rng, setup)
     jobs = [(start, law, False) for law in LAWS for start in poses]
     if not missing:
         jobs += [(start, law, True) for law in LAWS for start in poses]
@@ -529,10 +494,8 @@ def franka_visual_servo(context: Context, options: FrankaVisualServoOptions) -> 
         jobs, lambda job: f"{job[1]}, {RENDERED if job[2] else EXACT}", low=0.02, high=0.8
     ):
         runs.append(run_in_process(start, law, setup, rendered=rendered))
-    far, near, why_not = [], [], ""
-    if importlib.util.find_spec("pylibfranka") is None:
-        why_not = "pylibfranka is not installed: pip install pylibfranka"
-    else:
+    far, near, why_not = [], [], missing_client()
+    if not why_not:
         context.progress(0.8, "through the interface")
         duration = QUICK_INTERFACE if context.quick else None
         for law in LAWS[:1] if context.quick else LAWS:
@@ -550,7 +513,7 @@ def franka_visual_servo(context: Context, options: FrankaVisualServoOptions) -> 
         notes.insert(0, f"There are no runs through the interface: {why_not}")
     tables = [_summary_table(runs), _starts_table(poses, runs)]
     if far:
-        tables.append(_interface_table(far))
+        tables.append(interface_table(far, ["law", "features", "robot time [s]", "ended"], _about))
     if not context.quick:
         context.progress(0.9, "smooth starts")
         tables.append(smooth_start_table(poses, setup))

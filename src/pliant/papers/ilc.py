@@ -9,32 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.base.figures import MUTED, thin
 from pliant.base.options import option
 from pliant.control import IterativeLearning, LearningResult, MinimumJerk
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.curves import draw_curves
-from pliant.papers.films import Film, Shot
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.films import Film, Shot
+from pliant.papers.frame.panels import Band, Level, Line, Note, Panel, draw
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pliant.model.robot import Robot
-
-__all__ = [
-    "GOAL",
-    "REFERENCE_ERRORS",
-    "IlcOptions",
-    "Transfer",
-    "draw_arms",
-    "ilc",
-    "judge_learning",
-    "judge_transfer",
-    "learn",
-    "make_plant",
-    "transfer",
-    "verify",
-    "verify_transfer",
-]
 
 PAPER = "Mengacci et al. 2021, Front. Robot. AI 8:713083"
 GOAL = (0.8, 0.8)
@@ -492,31 +477,22 @@ def _outcome(result: LearningResult) -> list[Any]:
 
 def _table_of_transfers(arms: Sequence[Transfer]) -> Table:
     """Return the learned input on arms that are not quite the model: what stands in for the paper's hardware."""
-    return Table(
-        title="The learned input on arms that differ from the model",
-        columns=[
-            "arm",
-            "spring k, factor",
-            "link mass, factor",
-            "friction, factor",
-            "joint 1 max [rad]",
-            "joint 2 max [rad]",
-            "joint 1 outside [s]",
-            "joint 2 outside [s]",
-        ],
-        rows=[
-            [
-                number,
-                arm.stiffness,
-                arm.mass,
-                arm.friction,
-                *map(float, np.abs(arm.error).max(axis=0)),
-                *(float(arm.outside(joint).size * arm.timestep) for joint in range(2)),
-            ]
-            for number, arm in enumerate(arms, 1)
-        ],
-        note="In place of the paper's real arm: springs, masses and friction are drawn with standard deviations of "
-        "5, 3 and 30 %.",
+    rows = [
+        {
+            "arm": number,
+            "spring k, factor": arm.stiffness,
+            "link mass, factor": arm.mass,
+            "friction, factor": arm.friction,
+            **{f"joint {j + 1} max [rad]": float(np.abs(arm.error[:, j]).max()) for j in range(2)},
+            **{f"joint {j + 1} outside [s]": float(arm.outside(j).size * arm.timestep) for j in range(2)},
+        }
+        for number, arm in enumerate(arms, 1)
+    ]
+    return Table.of(
+        "The learned input on arms that differ from the model",
+        rows,
+        "In place of the paper's real arm: springs, masses and friction are drawn with standard deviations of 5, 3 and "
+        "30 %.",
     )
 
 
@@ -528,74 +504,70 @@ def _shades(count: int) -> list[Any]:
 
 
 def _figure_15(context: Context, result: LearningResult, step: float) -> Figure:
-    from pliant.base.figures import COLORS, MUTED, label, legend, new_figure, thin
-
-    figure, axes = new_figure(1, 3, height=2.7, gridspec_kw={"width_ratios": [1.0, 1.15, 1.15]})
-    runs = np.arange(1, result.runs + 1)
-    errors = result.max_errors
-    for joint in (1, 2):
-        draw_curves(context, axes[0], f"figure15-error-joint_{joint}")
-    axes[0].plot(runs, errors[:, 0], "o-", ms=3.5, color=COLORS["soft"], label="joint 1")
-    axes[0].plot(runs, errors[:, 1], "s-", ms=3.5, color=COLORS["stiff"], label="joint 2")
-    axes[0].axhline(TOLERANCE, color=MUTED, ls="--", lw=1.0)
-    axes[0].text(0.8, 0.95 * TOLERANCE, "tolerance", ha="left", va="top", fontsize=7.5, color=MUTED)
-    axes[0].set_ylim(0.0, None)
-    axes[0].set_xticks(runs[::2])
-    label(axes[0], "run", "largest |error| [rad]", "error by run")
-    legend(axes[0])
-    time = np.arange(result.records[0].command.shape[0]) * step
+    runs, errors = np.arange(1, result.runs + 1), result.max_errors
+    items = [
+        Line(runs, errors[:, 0], "o-", ms=3.5, color="soft", label="joint 1"),
+        Line(runs, errors[:, 1], "s-", ms=3.5, color="stiff", label="joint 2"),
+        Level(TOLERANCE, ls="--", lw=1.0),
+        Note(0.8, 0.95 * TOLERANCE, "tolerance", ha="left", va="top", fontsize=7.5),
+    ]
+    places = [f"figure15-error-joint_{joint}" for joint in (1, 2)]
+    limits = {"measured": places, "legend": "best", "ylim": (0.0, None), "xticks": runs[::2]}
+    panels = [Panel(items, "run", "largest |error| [rad]", "error by run", **limits)]
     reference = result.records[0].command
+    time, shades = np.arange(len(reference)) * step, _shades(result.runs)
     for joint in range(2):
-        axis = axes[joint + 1]
-        draw_curves(context, axis, f"figure15-joint_{joint + 1}")
         band = reference[:, joint]
-        draw_curves(context, axis, f"figure15-joint_{joint + 1}")
-        axis.fill_between(*thin(time, band - TOLERANCE, band + TOLERANCE), color=MUTED, alpha=0.18, lw=0)
-        for record, color in zip(result.records, _shades(result.runs)):
-            axis.plot(*thin(time, record.response[:, joint], points=600), color=color, lw=1.1)
-        axis.plot(*thin(time, band), color=COLORS["fail"], ls="--", lw=1.3, label="desired")
-        label(axis, "time [s]", "link angle [rad]", f"joint {joint + 1}")
-        for n in {0, result.runs - 1}:
-            axis.plot([], [], color=_shades(result.runs)[n], label=f"run {n + 1}")
-        legend(axis, loc="upper left")
-    return Figure(
-        name="learning",
-        caption="Learning from run to run. Left: the largest error of each joint falls in every run. Middle and right: "
-        "the response of each run, pale to dark, climbs to the desired motion; the grey band is the tolerance.",
-        figure=figure,
+        responses: list[Any] = [
+            lambda axis, b=band: axis.fill_between(
+                *thin(time, b - TOLERANCE, b + TOLERANCE), color=MUTED, alpha=0.18, lw=0
+            ),
+            *(
+                Line(time, record.response[:, joint], color=color, lw=1.1, points=600)
+                for record, color in zip(result.records, shades)
+            ),
+            Line(time, band, color="fail", ls="--", lw=1.3, label="desired"),
+            *(Line([], [], color=shades[n], label=f"run {n + 1}") for n in {0, result.runs - 1}),
+        ]
+        about = {"legend": "upper left", "measured": f"figure15-joint_{joint + 1}"}
+        panels.append(Panel(responses, "time [s]", "link angle [rad]", f"joint {joint + 1}", **about))
+    caption = (
+        "Learning from run to run. Left: the largest error of each joint falls in every run. Middle and right: the "
+        "response of each run, pale to dark, climbs to the desired motion; the grey band is the tolerance."
     )
+    widths = {"width_ratios": [1.0, 1.15, 1.15]}
+    return draw("learning", caption, panels, context=context, height=2.7, gridspec_kw=widths)
 
 
 def _figure_inputs(result: LearningResult, step: float) -> Figure:
-    from pliant.base.figures import COLORS, MUTED, label, legend, new_figure, thin
+    reference = result.records[0].command
+    time, shades = np.arange(len(reference)) * step, _shades(result.runs)
 
-    figure, axes = new_figure(2, 2, height=2.0, sharex=True)
-    time = np.arange(result.records[0].command.shape[0]) * step
-    shades = _shades(result.runs)
+    def each(what: str, joint: int) -> list[Line]:
+        return [
+            Line(time, getattr(record, what)[:, joint], color=color, lw=1.1, points=600)
+            for record, color in zip(result.records, shades)
+        ]
+
+    top, bottom = [], []
     for joint in range(2):
-        top, bottom = axes[0, joint], axes[1, joint]
-        for record, color in zip(result.records, shades):
-            top.plot(*thin(time, record.command[:, joint], points=600), color=color, lw=1.1)
-            bottom.plot(*thin(time, record.error[:, joint], points=600), color=color, lw=1.1)
-        top.plot(
-            *thin(time, result.records[0].command[:, joint]), color=COLORS["fail"], ls="--", lw=1.3, label="desired"
-        )
-        bottom.axhspan(-TOLERANCE, TOLERANCE, color=MUTED, alpha=0.18, lw=0)
-        label(top, "", "equilibrium [rad]" if joint == 0 else "", f"joint {joint + 1}")
-        label(bottom, "time [s]", "error [rad]" if joint == 0 else "")
-    legend(axes[0, 0], loc="upper left")
-    return Figure(
-        name="inputs",
-        caption="What is learned. Top: the equilibrium command of each run, pale to dark; it rises above the desired "
-        "motion to carry the links against gravity. Bottom: the error of each run with the band of 0.08 rad.",
-        figure=figure,
+        desired = Line(time, reference[:, joint], color="fail", ls="--", lw=1.3, label="desired")
+        labels = ("", "") if joint else ("equilibrium [rad]", "error [rad]")
+        legend = None if joint else "upper left"
+        top.append(Panel([each("command", joint), desired], "", labels[0], f"joint {joint + 1}", legend=legend))
+        tolerance = Band(-TOLERANCE, TOLERANCE, horizontal=True, alpha=0.18)
+        bottom.append(Panel([each("error", joint), tolerance], "time [s]", labels[1]))
+    caption = (
+        "What is learned. Top: the equilibrium command of each run, pale to dark; it rises above the desired motion to "
+        "carry the links against gravity. Bottom: the error of each run with the band of 0.08 rad."
     )
+    return draw("inputs", caption, [*top, *bottom], rows=2, height=2.0, sharex=True)
 
 
 def _frames(options: dict[str, Any], step: float, result: LearningResult) -> tuple[Figure | None, str]:
     """Draw the arm at five times, in the first and in the last run."""
     from pliant.model.snapshots import snapshots
-    from pliant.papers._render import strip
+    from pliant.papers.frame.pictures import strip
     from pliant.robots import build_robot
 
     model = build_robot(ROBOT, {**options, "timestep": step}).compile()

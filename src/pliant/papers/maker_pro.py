@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.base.options import option
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.films import Film, Shot
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.films import Film, Shot
+from pliant.papers.frame.panels import Line, Panel, draw
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-__all__ = ["MEASURED", "PRESETS", "Loss", "MakerProOptions", "branch", "identify", "maker_pro", "spring", "sweep"]
 
 PAPER = "qbMove Maker Pro, draft of the plugin's first paper (nickparnenzini/qbmove_plugin)"
 PEAK = 1.5
@@ -203,7 +202,7 @@ def sweep(
         "torque" and "deflection" as they would be measured, shape (t,).
     """
     from pliant.engine import MujocoEngine
-    from pliant.papers.runs import drive
+    from pliant.papers.frame.runs import drive
     from pliant.robots import build_robot
 
     o = options or MakerProOptions()
@@ -528,21 +527,21 @@ def _tables(fit: Loss, left_out: dict[float, Loss], options: MakerProOptions) ->
 
 
 def _figure(loops: dict[float, dict[str, NDArray[np.float64]]], options: MakerProOptions) -> Figure:
-    from pliant.base.figures import COLORS, INK, MUTED, label, legend, new_figure
-
-    figure, axes = new_figure(1, 3, height=3.0, sharex=True)
     torque = np.linspace(-PEAK, PEAK, 301)
-    for axis, preset in zip(axes, PRESETS):
-        for i, values in enumerate(measured(preset)):
-            axis.plot(MEASURED[:, 0], values, "o", ms=2.6, color=INK, label="measured" if i == 0 else None, zorder=5)
-        axis.plot(torque, branch(preset, torque, True, Loss(), options), color=MUTED, ls="--", lw=1.2, label="law")
+    panels = []
+    for preset in PRESETS:
+        dots = [
+            Line(MEASURED[:, 0], values, "o", ms=2.6, color="ink", label=None if i else "measured", zorder=5)
+            for i, values in enumerate(measured(preset))
+        ]
+        law = Line(torque, branch(preset, torque, True, Loss(), options), color="muted", ls="--", lw=1.2, label="law")
         loop = loops[preset]
-        axis.plot(loop["torque"], loop["deflection"], color=COLORS["stiff"], lw=1.5, label="fit to all loops")
-        label(axis, "torque [N m]", "deflection [rad]" if preset == 0.0 else "", f"preset {preset:g} rad")
-    legend(axes[2], loc="upper left")
-    return Figure(
-        name="loops",
-        caption="Deflection over torque. Dots: measured on a real joint; dashed: the law alone, nothing fitted; solid: "
-        "simulated with friction, motors that stop short, and zero errors, fitted to all three loops.",
-        figure=figure,
+        fit = Line(loop["torque"], loop["deflection"], color="stiff", lw=1.5, label="fit to all loops", points=0)
+        title, y = f"preset {preset:g} rad", "" if panels else "deflection [rad]"
+        panels.append(Panel([dots, law, fit], "torque [N m]", y, title))
+    panels[-1].legend = "upper left"
+    caption = (
+        "Deflection over torque. Dots: measured on a real joint; dashed: the law alone, nothing fitted; solid: "
+        "simulated with friction, motors that stop short, and zero errors, fitted to all three loops."
     )
+    return draw("loops", caption, panels, height=3.0, sharex=True)

@@ -18,28 +18,22 @@ import numpy as np
 from pliant.base.errors import PliantError
 from pliant.base.options import option
 from pliant.feet.softfoot_bench import SoftFootBenchOptions, module_position
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.films import Film, film_of_tracks
-from pliant.papers.softfoot_measured import ForceErrors, force_errors, read_trials, rotation_errors, write_trials
-from pliant.papers.softfoot_trials import HEIGHTS, LOADS, PARTS, Trial, Trials, all_trials, simulate_trials
+from pliant.papers._softfoot_bench_data import ANALYTICAL, TABLE_1, data_statements, figures
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.films import Film, film_of_tracks
+from pliant.papers.library.softfoot_measured import force_errors, read_trials, rotation_errors, write_trials
+from pliant.papers.library.softfoot_trials import HEIGHTS, LOADS, PARTS, Trial, Trials, all_trials, simulate_trials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pliant.papers.softfoot_fit import SetupFit
-
-__all__ = ["BenchValidationOptions", "softfoot_bench"]
+    from pliant.papers.library.softfoot_fit import SetupFit
 
 PAPER = "Crotti et al. 2024, arXiv 2412.03191"
 _BENCH = SoftFootBenchOptions()
 _LOST = "assumed: the number is missing in the paper's text"
 _SETUP = "Loads, heights, shapes and positions of the blocks and the initial pitch are missing in the paper's text."
-_NO_DATA = "Not judged: it compares with measured {what}, which were never published. `--set data=FILE.csv` judges it."
 
-TABLE_1 = {"MuJoCo": (14.6, 33.2, 21.7), "MuJoCo filtered": (10.5, 21.2, 13.1)}
-"""Mean relative error of heel, fascia modules and metatarsus [%] (table I)."""
-ANALYTICAL = {"analytical": (31.0, 59.5, 7.2), "analytical filtered": (22.4, 54.5, 5.2)}
-"""The same of the analytical model of Mura et al. 2020 [%] (table I)."""
 SENSITIVITY = {
     "heel block": (7.0, 1.5, 13.0),
     "metatarsus block": (1.5, 10.0, 9.0),
@@ -408,180 +402,6 @@ def sensitivity_statements(changes: dict[str, NDArray], options: BenchValidation
     return statements
 
 
-# -- statements that need data ----------------------------------------------------------------------------------------
-
-_STATEMENTS: dict[str, tuple[str, str, str]] = {
-    "total": (
-        "The error of the total vertical force is below 10 % of the applied load.", "section V-A", "forces",
-    ),
-    "table": (
-        "The mean relative force error is 14.6 % (heel), 33.2 % (fascia modules), 21.7 % (metatarsus).",
-        "table I, row MuJoCo", "forces",
-    ),
-    "filtered": (
-        "Without values above mean plus standard deviation it is 10.5 %, 21.2 % and 13.1 %.",
-        "table I, row MuJoCo filtered", "forces",
-    ),
-    "analytical": (
-        "The errors are smaller than those of the analytical model for heel and fascia (31.0 %, 59.5 %).",
-        "table I, rows MuJoCo and analytical", "forces",
-    ),
-    "heel side": (
-        "The errors of all three parts are higher when the obstacle is closest to the heel (p1).",
-        "figure 5 and section V-A", "forces",
-    ),
-    "signs": (
-        "With the obstacle near the heel the simulated force is too high at fascia and heel and too low at the "
-        "metatarsus.", "figure 6 and section V-A", "forces",
-    ),
-    "middle": (
-        "Away from p1 and p6 the errors remain below 24.2 % with the lower load and 31.4 % with the higher load.",
-        "figure 5 and section V-A", "forces",
-    ),
-    "front": (
-        "At p6 the relative error of the fascia increases substantially, the error in newtons is lower than at p1.",
-        "figures 5 and 6 and section V-A", "forces",
-    ),
-    "height": (
-        "The relative error of the fascia modules is highest with the lowest obstacle.", "figure 5 and section V-A",
-        "forces",
-    ),
-    "rotations": (
-        "The rotation errors are largest at the modules m1 and m6.", "figure 8 and section V-B", "rotations",
-    ),
-    "rotation heel side": (
-        "The rotation errors are higher when the obstacle is closer to the heel.", "figure 7 and section V-B",
-        "rotations",
-    ),
-}  # fmt: skip
-
-
-def data_statements(simulated: Trials, measured: Trials | None) -> list[Statement]:
-    """Judge everything that compares with measurements; without them, say that it cannot be judged."""
-    rows: dict[str, tuple[list[Target], str]] = {}
-    if measured is not None:
-        errors = force_errors(simulated, measured)
-        rows = _force_targets(errors, measured) | _rotation_targets(rotation_errors(simulated, measured), measured)
-    statements = []
-    for key, (what, where, data) in _STATEMENTS.items():
-        targets, found = rows.get(key, ([], _NO_DATA.format(what=data)))
-        statements.append(Statement(what=what, where=where, targets=targets, found=found))
-    statements.append(
-        Statement(
-            what="The rotation error of the modules has a maximum, and from the first to the third quartile is "
-            "confined to a range, in degrees.",
-            where="figures 7 and 8 and section V-B",
-            found="Not judged: the degrees are missing in the paper's text. The table of rotation errors has ours."
-            if measured is not None
-            else "Not judged: the degrees are missing in the paper's text, and the rotations were never published.",
-        )
-    )
-    return statements
-
-
-def _force_targets(errors: ForceErrors, measured: Trials) -> dict[str, tuple[list[Target], str]]:
-    percent = 100.0 * errors.relative
-    mean, kept = 100.0 * errors.mean, 100.0 * errors.filtered_mean
-    places = sorted({t.position for t in measured.trials})
-    loads, heights = (sorted({getattr(t, k) for t in measured.trials}) for k in ("load", "height"))
-    total = float(100.0 * np.abs(errors.total_of_load).max())
-
-    def over(part: int, **fixed: float) -> float:
-        return float(np.nanmean(percent[measured.where(**fixed), part]))
-
-    def table(name: str, values: NDArray) -> list[Target]:
-        return [
-            Target(f"Data, {name}: {part}", float(v), high=number + 0.05, unit="%", source="table I",
-                   note="A smaller error supports the statement as well.")
-            for part, v, number in zip(PARTS, values, TABLE_1[name], strict=True)
-        ]  # fmt: skip
-
-    text = "{:.1f} % (heel), {:.1f} % (fascia), {:.1f} % (metatarsus)"
-    first, others = measured.where(position=1), [p for p in places if p not in (1, 6)]
-    rows = {
-        "total": (
-            [Target("Data, total: largest error as a part of the load", total, high=10.0, unit="%",
-                    source="section V-A")],
-            f"The largest error of the total force is {total:.1f} % of the load.",
-        ),
-        "table": (table("MuJoCo", mean), f"It is {text.format(*mean)}; {errors.undefined} undefined values left out."),
-        "filtered": (table("MuJoCo filtered", kept), f"It is {text.format(*kept)}."),
-        "analytical": (
-            [Target(f"Data, against the analytical model: {PARTS[i]}", float(mean[i]), high=ANALYTICAL["analytical"][i],
-                    unit="%", source="table I") for i in (0, 1)],
-            f"It is {mean[0]:.1f} % (heel) and {mean[1]:.1f} % (fascia).",
-        ),
-        "height": (
-            [Target("Data, heights: the lowest obstacle has the largest error of the fascia",
-                    float(np.argmax([over(1, height=h) for h in heights]) == 0), equals=1.0, source="section V-A")],
-            "From the lowest to the highest obstacle it is " + ", ".join(f"{over(1, height=h):.1f} %" for h in heights)
-            + ".",
-        ),
-    }  # fmt: skip
-    if 1 in places:
-        signs = errors.absolute[first].mean(axis=0)
-        rows["signs"] = (
-            [
-                Target("Data, p1: mean error of the heel", float(signs[0]), low=0.0, unit="N", source="figure 6"),
-                Target("Data, p1: mean error of the fascia", float(signs[1]), low=0.0, unit="N", source="figure 6"),
-                Target(
-                    "Data, p1: mean error of the metatarsus", float(signs[2]), high=0.0, unit="N", source="figure 6"
-                ),
-            ],
-            "At p1 the mean errors are {:.2g} N (heel), {:.2g} N (fascia), {:.2g} N (metatarsus).".format(*signs),
-        )
-    if 1 in places and others:
-        pairs = [(over(i, position=1), float(np.nanmean([over(i, position=p) for p in others]))) for i in range(3)]
-        rows["heel side"] = (
-            [Target(f"Data, p1 against the middle: {part}", a / b if b else np.inf, low=1.0, source="section V-A")
-             for part, (a, b) in zip(PARTS, pairs, strict=True)],
-            "At p1 and in the middle they are "
-            + ", ".join(f"{a:.1f} and {b:.1f} % ({part})" for part, (a, b) in zip(PARTS, pairs, strict=True)) + ".",
-        )  # fmt: skip
-    if others:
-        limits = dict(zip((loads[0], loads[-1]), (24.2, 31.4), strict=True))
-        worst = {a: max(over(i, load=a, position=p) for i in range(3) for p in others) for a in limits}
-        rows["middle"] = (
-            [Target(f"Data, middle, {a:g} N: largest error", worst[a], high=limit, unit="%", source="section V-A",
-                    note="Mean over the heights; the text does not say which errors it means.")
-             for a, limit in limits.items()],
-            "They reach " + " and ".join(f"{worst[a]:.1f} % ({a:g} N)" for a in limits) + ", means over the heights.",
-        )  # fmt: skip
-    if {1, 6} <= set(places) and others:
-        here, there = over(1, position=6), float(np.nanmean([over(1, position=p) for p in others]))
-        newtons = [float(np.abs(errors.absolute[measured.where(position=p), 1]).mean()) for p in (6, 1)]
-        rows["front"] = (
-            [
-                Target("Data, p6: relative error of the fascia over that of the middle",
-                       here / there if there else np.inf, low=1.0, source="section V-A"),
-                Target("Data, p6: error of the fascia over that of p1, in newtons",
-                       newtons[0] / newtons[1] if newtons[1] else np.inf, high=1.0, source="section V-A"),
-            ],
-            f"It is {here:.1f} % at p6 and {there:.1f} % in the middle; {newtons[0]:.2g} N at p6 and "
-            f"{newtons[1]:.2g} N at p1.",
-        )  # fmt: skip
-    return rows
-
-
-def _rotation_targets(errors: NDArray[np.float64], measured: Trials) -> dict[str, tuple[list[Target], str]]:
-    spread = np.degrees(np.sqrt((errors**2).mean(axis=0)))
-    order = np.argsort(spread)[::-1][:2]
-    places = sorted({t.position for t in measured.trials})
-    by_place = [float(np.degrees(np.abs(errors[measured.where(position=p)])).mean()) for p in places]
-    return {
-        "rotations": (
-            [Target("Data, rotations: m1 and m6 have the largest errors", float({*order} == {0, 5}), equals=1.0,
-                    source="figure 8")],
-            "The root mean square errors of m1 to m6 are " + ", ".join(f"{v:.2f}" for v in spread) + " deg.",
-        ),
-        "rotation heel side": (
-            [Target("Data, rotations: the position with the largest error", float(places[int(np.argmax(by_place))]),
-                    high=2.0, source="figure 7")],
-            "From the heel to the toes the mean errors are " + ", ".join(f"{v:.2f}" for v in by_place) + " deg.",
-        ),
-    }  # fmt: skip
-
-
 # -- tables and figures -----------------------------------------------------------------------------------------------
 
 
@@ -642,127 +462,12 @@ def _tables(found: Trials, reduced: Trials, measured: Trials | None, changes: di
     return tables
 
 
-def _bars(found: Trials, values: NDArray, unit: str, title: str, *, reference: NDArray | None = None) -> Any:
-    """Return a figure of one value a part and trial: parts as rows, loads as columns, positions as groups of bars."""
-    from pliant.base.figures import CYCLE, INK, figure_legend, label, new_figure
-
-    loads, heights, places = (sorted({getattr(t, k) for t in found.trials}) for k in ("load", "height", "position"))
-    figure, axes = new_figure(len(PARTS), len(loads), height=1.75, squeeze=False, sharex=True, sharey="row")
-    width = 0.8 / len(heights)
-    for i, part in enumerate(PARTS):
-        for j, load in enumerate(loads):
-            axis = axes[i, j]
-            for k, height in enumerate(heights):
-                rows = [found.where(load=load, height=height, position=p) for p in places]
-                x = np.arange(len(places)) + (k - 0.5 * (len(heights) - 1)) * width
-                y = [values[row, i][0] for row in rows]
-                axis.bar(x, y, 0.92 * width, color=CYCLE[k % len(CYCLE)], label=f"{1e3 * height:g} mm")
-                if reference is not None:
-                    axis.plot(x, [reference[row, i][0] for row in rows], "_", color=INK, markersize=5,
-                              label="measured" if k == len(heights) - 1 else None)  # fmt: skip
-            axis.set_xticks(np.arange(len(places)), [f"p{p}" for p in places])
-            axis.axhline(0.0, color=INK, linewidth=0.6)
-            name = f"{title}, {load:g} N" if i == 0 else ""
-            label(axis, "position of the obstacle" if i == 2 else "", f"{part} [{unit}]" if j == 0 else "", name)
-    figure_legend(figure, axes[0, 0])
-    return figure
-
-
-def _turns(found: Trials, values: NDArray, title: str) -> Any:
-    """Return a figure of the rotations of the six modules by position, one panel a load, as figure 7."""
-    from pliant.base.figures import CYCLE, INK, figure_legend, label, new_figure
-
-    loads, heights, places = (sorted({getattr(t, k) for t in found.trials}) for k in ("load", "height", "position"))
-    figure, axes = new_figure(len(loads), len(places), height=1.9, width=7.6, squeeze=False, sharex=True, sharey=True)
-    for i, load in enumerate(loads):
-        for j, place in enumerate(places):
-            axis = axes[i, j]
-            for k, height in enumerate(heights):
-                row = values[found.where(load=load, height=height, position=place)][0]
-                axis.plot(range(1, 7), np.degrees(row), "o-", color=CYCLE[k % len(CYCLE)], markersize=2.5,
-                          linewidth=1.1, label=f"{1e3 * height:g} mm")  # fmt: skip
-            axis.axhline(0.0, color=INK, linewidth=0.6)
-            axis.set_xticks(range(1, 7), [f"m{m}" for m in range(1, 7)], fontsize=6.5)
-            text = f"{title} [deg], {load:g} N" if j == 0 else ""
-            label(axis, "", text, f"p{place}" if i == 0 else "")
-    figure_legend(figure, axes[0, 0])
-    return figure
-
-
-def _boxes(values: NDArray, title: str) -> Any:
-    """Return box plots of the rotations of each module over all trials, as figure 8."""
-    from pliant.base.figures import CYCLE, INK, label, new_figure
-
-    figure, axis = new_figure(height=2.5, width=5.0)
-    boxes = axis.boxplot(np.degrees(values), patch_artist=True, widths=0.55, flierprops={"markersize": 3})
-    for patch in boxes["boxes"]:
-        patch.set(facecolor=CYCLE[5], edgecolor=INK)
-    for line in boxes["medians"]:
-        line.set(color=INK)
-    axis.set_xticks(range(1, 7), [f"m{i}" for i in range(1, 7)])
-    label(axis, "module of the plantar fascia", "[deg]", title)
-    return figure
-
-
-def _figures(found: Trials, reduced: Trials, measured: Trials | None) -> list[Figure]:
-    figures = [
-        Figure(
-            name="forces",
-            caption="Vertical forces on the three blocks. Bars: exact foot at rest, by position and height of the "
-            "obstacle" + ("; marks: measured." if measured is not None else "."),
-            figure=_bars(found, found.force, "N", "Force", reference=None if measured is None else measured.force),
-        ),
-        Figure(
-            name="rotations",
-            caption="Rotations of the modules of the plantar fascia at rest. Front of a module up is positive; the "
-            "modules behind the obstacle climb to it, those ahead of it descend.",
-            figure=_turns(found, found.pitch, "rotation"),
-        ),
-    ]
-    if measured is None:
-        name, higher, difference, base = "Reduced - exact", "reduced foot", reduced.force - found.force, found.force
-        forces = turns = (
-            "In place of the measurements, which were never published: the reduced foot less the exact one."
-        )
-        turned = reduced.pitch - found.pitch
-    else:
-        name, higher, difference = "Simulated - measured", "simulation", found.force - measured.force
-        base, turned = measured.force, rotation_errors(found, measured)
-        forces = "Simulation less the measurements of the user."
-        turns = "Simulation less the measurements of the user, without the mean difference of each module."
-    with np.errstate(divide="ignore", invalid="ignore"):
-        relative = np.where(base > 0.5, 100.0 * np.abs(difference) / base, np.nan)
-    figures += [
-        Figure(
-            name="figure5",
-            caption=f"Relative errors of the forces, as figure 5. {forces} Forces below 0.5 N have no bar.",
-            figure=_bars(found, relative, "%", f"|{name}|"),
-        ),
-        Figure(
-            name="figure6",
-            caption=f"Errors of the forces, as figure 6. {forces} Positive: the {higher} is higher.",
-            figure=_bars(found, difference, "N", name),
-        ),
-        Figure(
-            name="figure7",
-            caption=f"Errors of the rotations, as figure 7. {turns}",
-            figure=_turns(found, turned, name.lower()),
-        ),
-        Figure(
-            name="figure8",
-            caption=f"Errors of the rotations over all trials, as figure 8. {turns}",
-            figure=_boxes(turned, f"Rotations: {name.lower()}"),
-        ),
-    ]
-    return figures
-
-
 def _picture(options: BenchValidationOptions) -> Figure | str:
     """Return a picture of three trials at rest, or the reason why there is none."""
     from pliant.engine import MujocoEngine
     from pliant.feet.softfoot_bench.build import build
     from pliant.model.snapshots import snapshots
-    from pliant.papers._render import strip
+    from pliant.papers.frame.pictures import strip
 
     shots = []
     bench = dataclasses.replace(options.bench(), obstacle_height=max(options.heights), load=max(options.loads))
@@ -873,7 +578,7 @@ def softfoot_bench(context: Context, options: BenchValidationOptions) -> Result:
         ],
     )
     if options.fit and measured is not None:
-        from pliant.papers.softfoot_fit import fit_setup
+        from pliant.papers.library.softfoot_fit import fit_setup
 
         fit = fit_setup(
             measured, options=options.bench(), progress=lambda f: context.progress(0.5 * f, "fitting the set-up")
@@ -912,7 +617,7 @@ def softfoot_bench(context: Context, options: BenchValidationOptions) -> Result:
             result.figures.append(picture)
         else:
             result.notes.append(f"There is no picture of the bench: {picture}.")
-    result.figures += _figures(found, reduced, measured)
+    result.figures += figures(found, reduced, measured)
     write_trials(context.output / "trials.csv", found)
     result.notes.append("`trials.csv` beside the figures has the simulated trials in the form in which data are read.")
     result.traces |= {"force_N": found.force, "pitch_rad": found.pitch}

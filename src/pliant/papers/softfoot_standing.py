@@ -24,15 +24,15 @@ import numpy as np
 
 from pliant.base.errors import PliantError
 from pliant.base.options import option
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.films import Film, film_of_tracks
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.films import Film, film_of_tracks
+from pliant.papers.frame.panels import Line, Panel, draw
+from pliant.papers.library.contacts import contact_forces
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pliant.simulation.film import PoseTrack
-
-__all__ = ["FEET", "StandingOptions", "drop", "softfoot_standing", "stand"]
 
 PAPER = "Piazza et al. 2024, arXiv 2401.05318"
 FEET = ("soft", "rigid", "compliant")
@@ -249,7 +249,9 @@ def stand(
     for i in range(len(bars)):
         own, data = batch.get_model(i), batch.get_data(i)
         mujoco.mj_forward(own, data)
-        force, points = _contacts(own, data)
+        geoms, force, points = contact_forces(own, data)
+        # On the foot: it may be the first geom of a contact.
+        force = np.where(own.body_weldid[own.geom_bodyid[geoms[:, :1]]] == 0, force, -force)
         if not force[:, 2].sum() > 0.0:
             raise PliantError(f"the {_NAMES[kind]} does not stand on a bar of {bars[i][0]:g} m", field="kind")
         balance = max(balance, abs(float(force[:, 2].sum()) - options.load - weight))
@@ -269,21 +271,6 @@ def _extent(places: NDArray[np.float64], forces: NDArray[np.float64]) -> tuple[f
     order = np.argsort(places)
     carried = np.cumsum(forces[order]) / forces.sum()
     return float(places[order][np.searchsorted(carried, 0.01)]), float(places[order][np.searchsorted(carried, 0.99)])
-
-
-def _contacts(model: Any, data: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the contact forces on the foot and their places, shape (n, 3) each [N, m]."""
-    import mujoco
-
-    forces, points = np.zeros((data.ncon, 3)), np.zeros((data.ncon, 3))
-    wrench = np.zeros(6)
-    for i in range(data.ncon):
-        mujoco.mj_contactForce(model, data, i, wrench)
-        force = data.contact.frame[i].reshape(3, 3).T @ wrench[:3]
-        first = model.geom_bodyid[data.contact.geom[i][0]]
-        forces[i] = force if model.body_weldid[first] == 0 else -force
-        points[i] = data.contact.pos[i]
-    return forces, points
 
 
 # -- drops ------------------------------------------------------------------------------------------------------------
@@ -441,51 +428,41 @@ def rigid_angle_check(options: StandingOptions) -> Target:
 
 
 def _plot(bars: list[tuple[float, float]], found: dict[str, Standing], options: StandingOptions) -> Figure:
-    from pliant.base.figures import CYCLE, figure_legend, label, new_figure
-
-    figure, axes = new_figure(2, len(options.heights), height=2.0, squeeze=False, sharex=True, sharey="row")
+    above, below = [], []
     for j, height in enumerate(options.heights):
         rows = [i for i, (top, _) in enumerate(bars) if top == height]
         x = [1e3 * bars[i][1] for i in rows]
+        support, angles = [], []
         for k, (kind, s) in enumerate(found.items()):
-            angle = np.degrees(s.pitch - s.pitch[0])[rows]
-            style = {"color": CYCLE[k], "markersize": 3.0, "label": _NAMES[kind]}
-            axes[0, j].plot(x, 1e3 * s.length[rows], "o-", **style)
-            axes[1, j].plot(x, angle, "o-", **style)
-        label(axes[0, j], "", "support [mm]" if j == 0 else "", f"bar of {1e3 * height:g} mm")
-        label(axes[1, j], "bar ahead of the ankle [mm]", "compensating angle [deg]" if j == 0 else "", "")
-    axes[0, 0].set_ylim(bottom=0.0, top=280.0)
-    figure_legend(figure, axes[0, 0])
-    return Figure(
-        name="standing",
-        caption="Standing on a bar. Above, the length over which a foot is supported; below, the pitch that it takes "
-        "on the bar (toes down positive), less that on flat ground.",
-        figure=figure,
+            style = {"color": k, "markersize": 3.0, "label": _NAMES[kind]}
+            support.append(Line(x, 1e3 * s.length[rows], "o-", **style))
+            angles.append(Line(x, np.degrees(s.pitch - s.pitch[0])[rows], "o-", **style))
+        limits = {"ylim": (0.0, 280.0)} if j == 0 else {}
+        above.append(Panel(support, "", "support [mm]", f"bar of {1e3 * height:g} mm", **limits))
+        below.append(Panel(angles, "bar ahead of the ankle [mm]", "compensating angle [deg]"))
+    caption = (
+        "Standing on a bar. Above, the length over which a foot is supported; below, the pitch that it takes on the "
+        "bar (toes down positive), less that on flat ground."
     )
+    shared = {"sharex": True, "sharey": "row"}
+    return draw("standing", caption, [*above, *below], rows=2, legend=0, height=2.0, **shared)
 
 
 def _drop_plot(drops: list[tuple[float, float, float]], impacts: dict[str, NDArray]) -> Figure:
-    from pliant.base.figures import CYCLE, figure_legend, label, new_figure
-
-    figure, axis = new_figure(height=2.4)
-    width = 0.8 / len(impacts)
-    for k, (kind, values) in enumerate(impacts.items()):
-        at = np.arange(len(drops)) + (k - 1) * width
-        axis.bar(at, values, 0.92 * width, color=CYCLE[k], label=_NAMES[kind])
+    width, index = 0.8 / len(impacts), np.arange(len(drops))
+    items = [
+        Line(index + (k - 1) * width, values, kind="bar", width=0.92 * width, color=k, label=_NAMES[kind])
+        for k, (kind, values) in enumerate(impacts.items())
+    ]
     names = [f"{1e3 * fall:g} mm\n{'flat' if top == 0.0 else f'bar at {1e3 * x:g} mm'}" for fall, top, x in drops]
-    axis.set_xticks(np.arange(len(drops)), names)
-    label(axis, "height of the fall, ground", "impact [g]", "")
-    figure_legend(figure, axis)
-    return Figure(
-        name="drops",
-        caption="Impact of a drop. Largest acceleration of the payload, by height of the fall and ground.",
-        figure=figure,
-    )
+    panel = Panel(items, "height of the fall, ground", "impact [g]", xticks=(index, names))
+    caption = "Impact of a drop. Largest acceleration of the payload, by height of the fall and ground."
+    return draw("drops", caption, [panel], legend=0, height=2.4)
 
 
 def _standing_rig(kind: str, options: StandingOptions, bar: tuple[float, float]) -> Any:
     """Return the rig with its bar in place and a camera "side", compiled."""
-    from pliant.papers._softfoot import add_side_camera
+    from pliant.papers.library.softfoot_press import add_side_camera
 
     spec = rig(kind, options, STEP, locked=False)
     spec.body("bar").pos = [bar[1], 0.0, bar[0]]
@@ -593,7 +570,7 @@ def softfoot_standing(context: Context, options: StandingOptions) -> Result:
 def _pictures(bars: list[tuple[float, float]], found: dict[str, Standing], options: StandingOptions) -> list[Figure]:
     """Return a picture of the three feet on the highest bar; none where nothing can be rendered."""
     from pliant.model.snapshots import snapshots
-    from pliant.papers._render import strip
+    from pliant.papers.frame.pictures import strip
 
     wanted = [i for i, (top, _) in enumerate(bars) if top == options.heights[-1]]
     wanted = [wanted[len(wanted) // 4], wanted[3 * len(wanted) // 4]]

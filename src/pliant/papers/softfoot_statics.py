@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from pliant.base.options import option
-from pliant.papers._softfoot import PAPER, REDUCED, Standing, press, stand
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.films import Film, film_of_tracks
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.films import Film, film_of_tracks
+from pliant.papers.frame.panels import BESIDE, Band, Level, Line, Note, Panel, draw
+from pliant.papers.library.softfoot_press import REDUCED, Standing, press, stand
 
-__all__ = ["SoftFootStaticsOptions", "softfoot_statics"]
-
+PAPER = "Crotti et al. 2024, Soft Adaptive Feet for Legged Robots, arXiv 2412.03191"
 LOADS = (20.0, 50.0, 100.0, 200.0, 300.0, 500.0, 700.0, 900.0)
 """Loads of the stiffness curve [N].  # assumed"""
 SHAPE_LOADS = (50.0, 500.0)
@@ -341,77 +341,73 @@ def softfoot_statics(context: Context, options: SoftFootStaticsOptions) -> Resul
 
 
 def _figure_stiffness(curve: list[Standing], flats: list[Standing], bar: tuple[float, float]) -> Figure:
-    from pliant.base.figures import CYCLE, label, legend, new_figure
-
-    figure, (left, right) = new_figure(1, 2, height=2.8)
     middles = [0.5 * (a + b) for a, b in itertools.pairwise(LOADS)]
-    for feet, name, color in ((curve, f"bar of {1e3 * bar[0]:g} mm", CYCLE[1]), (flats, "flat ground", CYCLE[0])):
-        left.plot([1e3 * foot.height for foot in feet], LOADS, "o-", markersize=3.5, color=color, label=name)
-        right.semilogy(middles, 1e-3 * stiffness_curve(feet), "o-", markersize=3.5, color=color, label=name)
-    label(left, "height of the ankle [mm]", "load [N]", "Load over height")
+    left, right = [], []
+    for feet, name, color in ((curve, f"bar of {1e3 * bar[0]:g} mm", 1), (flats, "flat ground", 0)):
+        style = {"markersize": 3.5, "color": color, "label": name}
+        left.append(Line([1e3 * foot.height for foot in feet], LOADS, "o-", **style))
+        right.append(Line(middles, 1e-3 * stiffness_curve(feet), "o-", **style))
     ticks = [10, 20, 50, 100, 200, 500, 1000]
-    right.set_yticks(ticks, [str(tick) for tick in ticks])
-    right.set_yticks([], minor=True)
-    label(right, "load [N]", "stiffness [N/mm]", "Stiffness over load")
-    legend(left)
-    return Figure(
-        name="stiffening",
-        caption="The foot stiffens as the load increases. On the bar it yields by millimetres under a light load, "
-        "because only bands bend; flat ground is stiff at once.",
-        figure=figure,
+    rulers = {"log": "y", "yticks": (ticks, [str(tick) for tick in ticks])}
+    panels = [
+        Panel(left, "height of the ankle [mm]", "load [N]", "Load over height", legend="best"),
+        Panel(right, "load [N]", "stiffness [N/mm]", "Stiffness over load", **rulers),
+    ]
+    caption = (
+        "The foot stiffens as the load increases. On the bar it yields by millimetres under a light load, because only "
+        "bands bend; flat ground is stiff at once."
     )
+    return draw("stiffening", caption, panels, height=2.8)
+
+
+def figure_of_soles(pitches: dict[str, tuple[Any, dict[str, Any]]], caption: str, height: float = 2.8) -> Figure:
+    """Return a figure of the pitches of the modules of soles: label -> pitches [rad] and style."""
+    items = []
+    for text, (values, style) in pitches.items():
+        index = np.arange(1, len(values) + 1)
+        items.append(
+            Line(index, np.degrees(values), style.get("form", "o-"), markersize=4, label=text, color=style["color"])
+        )
+    modules = (index, ["1", "2", "3", "4", "5", "reverse", "meta-\ntarsus", "toe", "tip"])
+    panel = Panel(items, "module, from the heel", "pitch, toe end up [deg]", legend=BESIDE, xticks=modules)
+    return draw("shape", caption, [panel], height=height, width=6.4)
 
 
 def _figure_shape(flat: Standing, on_bar: dict[float, Standing]) -> Figure:
-    from pliant.base.figures import COLORS, CYCLE, label, legend, new_figure
-
-    figure, axis = new_figure(height=2.8, width=6.4)
-    index = np.arange(1, len(flat.pitches) + 1)
-    axis.plot(index, np.degrees(flat.pitches), "s-", color=COLORS["reference"], markersize=4, label="flat, 300 N")
-    for load, color in zip((*SHAPE_LOADS[:1], LOAD, *SHAPE_LOADS[1:]), CYCLE, strict=False):
-        axis.plot(index, np.degrees(on_bar[load].pitches), "o-", color=color, markersize=4, label=f"bar, {load:g} N")
-    axis.set_xticks(index, ["1", "2", "3", "4", "5", "reverse", "meta-\ntarsus", "toe", "tip"])
-    label(axis, "module, from the heel", "pitch, toe end up [deg]")
-    legend(axis, loc="center left", bbox_to_anchor=(1.01, 0.5))
-    return Figure(
-        name="shape",
-        caption="Shape of the sole: the pitch of its modules. The sole lies flat on flat ground and wraps around the "
-        "bar, which is under the fourth module.",
-        figure=figure,
+    loads = (*SHAPE_LOADS[:1], LOAD, *SHAPE_LOADS[1:])
+    soles = {f"bar, {load:g} N": (on_bar[load].pitches, {"color": k}) for k, load in enumerate(loads)}
+    caption = (
+        "Shape of the sole: the pitch of its modules. The sole lies flat on flat ground and wraps around the bar, "
+        "which is under the fourth module."
     )
+    return figure_of_soles({"flat, 300 N": (flat.pitches, {"color": "muted", "form": "s-"}), **soles}, caption)
 
 
 def _figure_places(forces: dict[float, float]) -> Figure:
-    from pliant.base.figures import CYCLE, label, new_figure
-
-    figure, axis = new_figure(height=2.5, width=6.4)
-    axis.axvspan(1e3 * min(BETWEEN), 1e3 * max(BETWEEN), color=CYCLE[2], alpha=0.15, linewidth=0)
-    axis.text(1e3 * float(np.mean(BETWEEN)), 0.9 * max(forces.values()), "between the arches", ha="center", fontsize=8)
-    axis.plot([1e3 * x for x in forces], list(forces.values()), "o-", color=CYCLE[0], markersize=4)
-    axis.set_ylim(bottom=0.0)
-    label(axis, "bar ahead of the ankle [mm]", "force on the bar [N]")
-    return Figure(
-        name="places",
-        caption=f"Force on a bar of {1e3 * LOW_BAR:g} mm at {LOAD:g} N, where it lies. Between the arches the sole "
-        "gives way; under the heel and the metatarsus the bar meets the arches.",
-        figure=figure,
+    items = [
+        Band(1e3 * min(BETWEEN), 1e3 * max(BETWEEN), color=2),
+        Note(1e3 * float(np.mean(BETWEEN)), 0.9 * max(forces.values()), "between the arches", color="ink", ha="center"),
+        Line([1e3 * x for x in forces], list(forces.values()), "o-", color=0, markersize=4),
+    ]
+    panel = Panel(items, "bar ahead of the ankle [mm]", "force on the bar [N]", ylim=(0.0, None))
+    caption = (
+        f"Force on a bar of {1e3 * LOW_BAR:g} mm at {LOAD:g} N, where it lies. Between the arches the sole gives way; "
+        "under the heel and the metatarsus the bar meets the arches."
     )
+    return draw("places", caption, [panel], height=2.5, width=6.4)
 
 
 def _figure_centers(exact: np.ndarray, reduced: np.ndarray) -> Figure:
-    from pliant.base.figures import CYCLE, label, legend, new_figure
-
-    figure, axis = new_figure(height=2.8, width=6.4)
+    items: list[Any] = [Level(0.0, color="0.6", linewidth=0.6)]
     for i, (load, trial) in enumerate(TRIAL_CENTER.items()):
-        axis.plot(PITCHES, trial, "x", color=CYCLE[i], markersize=7, label=f"{load:g} N, trial")
-        axis.plot(PITCHES, exact[i], "-", color=CYCLE[i], label=f"{load:g} N, this run")
-        axis.plot(PITCHES, reduced[i], "--", color=CYCLE[i], linewidth=1.0, label=f"{load:g} N, reduced")
-    axis.axhline(0.0, color="0.6", linewidth=0.6)
-    label(axis, "pitch of the ankle, toes down [deg]", "centre of pressure\nahead of the ankle [mm]")
-    legend(axis, loc="center left", bbox_to_anchor=(1.01, 0.5))
-    return Figure(
-        name="center_of_pressure",
-        caption="Centre of pressure over the pitch of the ankle. At zero pitch it lies behind the ankle: a robot "
-        "stands with its ankle behind that of the foot, or with the foot pitched forward.",
-        figure=figure,
+        items.append(Line(PITCHES, trial, "x", color=i, markersize=7, label=f"{load:g} N, trial"))
+        items.append(Line(PITCHES, exact[i], "-", color=i, label=f"{load:g} N, this run"))
+        items.append(Line(PITCHES, reduced[i], "--", color=i, linewidth=1.0, label=f"{load:g} N, reduced"))
+    panel = Panel(
+        items, "pitch of the ankle, toes down [deg]", "centre of pressure\nahead of the ankle [mm]", legend=BESIDE
     )
+    caption = (
+        "Centre of pressure over the pitch of the ankle. At zero pitch it lies behind the ankle: a robot stands with "
+        "its ankle behind that of the foot, or with the foot pitched forward."
+    )
+    return draw("center_of_pressure", caption, [panel], height=2.8, width=6.4)

@@ -13,11 +13,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from pliant.base.options import option
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.films import Film, Shot
-from pliant.papers.walk_trials import COURSES, Crossing, Rate, Walk, fisher, mcnemar, walk_many
-
-__all__ = ["SoftFootWalkOptions", "judge", "simulate", "softfoot_walk"]
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.films import Film, Shot
+from pliant.papers.frame.panels import Line, Panel, draw
+from pliant.papers.library.walk_trials import COURSES, Crossing, Rate, Walk, fisher, mcnemar, walk_many
 
 PAPER = "Crotti et al. 2024, arXiv 2412.03191"
 FEET = ("rigid", "soft")
@@ -433,42 +432,36 @@ def _millimetres(values: Sequence[float]) -> str:
 
 def rates_figure(walks: Walks) -> Figure:
     """Draw the completed walks over the height, with their intervals, and the motion of the completed ones."""
-    from pliant.base.figures import CYCLE, label, legend, new_figure
-
-    figure, (left, right) = new_figure(1, 2, height=2.8)
     heights = sorted({w.height for w in walks})
+    completed, pitches = [], []
     for k, feet in enumerate(FEET):
         rates = [rate(walks, feet, h) for h in heights]
         x = [1e3 * h + 0.3 * (2 * k - 1) for h in heights]
-        y = [100 * r.value for r in rates]
-        reach = [
-            [100 * max(0.0, r.value - r.interval[0]) for r in rates],
-            [100 * max(0.0, r.interval[1] - r.value) for r in rates],
-        ]
-        color = CYCLE[k]
-        left.errorbar(x, y, yerr=reach, color=color, marker="o", markersize=4, capsize=3, label=f"{feet} feet")
+        y = 100 * np.array([r.value for r in rates])
+        reach = np.maximum(0.0, [y - [100 * r.interval[0] for r in rates], [100 * r.interval[1] for r in rates] - y])
+        style = {"color": k, "marker": "o", "markersize": 4, "capsize": 3, "label": f"{feet} feet"}
+        completed.append(Line(x, y, kind="errorbar", yerr=reach, **style))
         for h, place in zip(heights, x, strict=True):
             done = [math.degrees(c.result.max_base_pitch) for c in select(walks, feet, h) if c.result.completed]
             if done:
-                spread = np.linspace(-0.25, 0.25, len(done)) if len(done) > 1 else [0.0]
-                right.plot(place + np.asarray(spread), done, ".", color=color, markersize=3, alpha=0.5)
-                right.plot([place - 0.35, place + 0.35], [statistics.median(done)] * 2, color=color)
-    left.set_ylim(-4.0, 104.0)
-    right.set_ylim(bottom=0.0)
-    label(left, "height of the bar [mm]", "completed walks [%]")
-    label(right, "height of the bar [mm]", "largest pitch of the base [deg]")
-    legend(left)
-    return Figure(
-        name="rates",
-        caption="Completed walks, and the pitch of the base in them. Left: completed walks over the height of the bar "
-        "with 95 % intervals. Right: each completed walk is a point, the line their median.",
-        figure=figure,
+                spread = np.linspace(-0.25, 0.25, len(done)) if len(done) > 1 else np.zeros(1)
+                pitches.append(Line(place + spread, done, ".", color=k, markersize=3, alpha=0.5))
+                pitches.append(Line([place - 0.35, place + 0.35], [statistics.median(done)] * 2, color=k))
+    bar = "height of the bar [mm]"
+    panels = [
+        Panel(completed, bar, "completed walks [%]", legend="best", ylim=(-4.0, 104.0)),
+        Panel(pitches, bar, "largest pitch of the base [deg]", ylim=(0.0, None)),
+    ]
+    caption = (
+        "Completed walks, and the pitch of the base in them. Left: completed walks over the height of the bar with 95 "
+        "% intervals. Right: each completed walk is a point, the line their median."
     )
+    return draw("rates", caption, panels, height=2.8)
 
 
 def _crossing(feet: str, height: float, robot: str, seed: int) -> tuple[Any, list[Any], int]:
     """Walk over one bar; return the scene with its cameras, qpos every 20 ms, and the row at which a foot is on it."""
-    from pliant.papers.walking import run_walk
+    from pliant.papers.library.walking import run_walk
     from pliant.robots import build_robot
 
     course = COURSES[robot]
@@ -497,7 +490,7 @@ def _crossing(feet: str, height: float, robot: str, seed: int) -> tuple[Any, lis
 def pictures(height: float, robot: str = "biped", seed: int = 0) -> Figure | str:
     """Draw the robot on a bar with both feet, as figures 9 and 10 of the paper; return why not where it cannot."""
     from pliant.model.snapshots import snapshots
-    from pliant.papers._render import strip
+    from pliant.papers.frame.pictures import strip
 
     shown, columns = [], []
     for feet in FEET:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from pliant.base.options import option
-from pliant.papers._softfoot import PAPER, REDUCED, Standing, press, stand
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.films import Film, film_of_tracks
-
-__all__ = ["SoftFootWindlassOptions", "softfoot_windlass"]
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.films import Film, film_of_tracks
+from pliant.papers.frame.panels import DASHED, Level, Line, Panel, draw
+from pliant.papers.library.softfoot_press import REDUCED, Standing, press, stand
+from pliant.papers.softfoot_statics import PAPER, figure_of_soles
 
 RELEASED_SLACK = 0.0019572020875
 """Slack of the released tendons [m]: 0.286 m less their length at rest."""
@@ -263,42 +263,30 @@ def softfoot_windlass(context: Context, options: SoftFootWindlassOptions) -> Res
 
 
 def _figure_windlass(degrees: np.ndarray, feet: dict[float, list[Standing]], load: float) -> Figure:
-    from pliant.base.figures import COLORS, CYCLE, label, legend, new_figure
-
-    figure, (left, right) = new_figure(1, 2, height=2.8)
-    for (slack, found), color in zip(feet.items(), CYCLE, strict=False):
-        rise = [1e3 * (foot.height - found[0].height) for foot in found]
-        left.plot(degrees, rise, "o-", color=color, markersize=3.5, label=f"slack {1e3 * slack:.2f} mm")
-        right.plot(degrees, [foot.tendon for foot in found], "o-", color=color, markersize=3.5)
-    for axis in (left, right):
-        axis.axvline(
-            math.degrees(RELEASED_SLACK / LEVER), color=COLORS["reference"], linestyle=(0, (4, 3)), linewidth=1
-        )
-    label(left, "dorsiflexion of the toes [deg]", "rise of the arch [mm]", "Arch")
-    label(right, "dorsiflexion of the toes [deg]", "tension of all tendons [N]", "Tendons")
-    legend(left)
-    return Figure(
-        name="windlass",
-        caption=f"Toes bent up with {load:g} N on the ankle: rise of the arch and tension of the tendons. With the "
-        "released slack (first line) the tendons are taut from the dashed line on, and the arch stays where it is.",
-        figure=figure,
+    rise, tension = [], []
+    for k, (slack, found) in enumerate(feet.items()):
+        style = {"color": k, "markersize": 3.5, "label": f"slack {1e3 * slack:.2f} mm"}
+        rise.append(Line(degrees, [1e3 * (foot.height - found[0].height) for foot in found], "o-", **style))
+        tension.append(Line(degrees, [foot.tendon for foot in found], "o-", **style))
+    taut = Level(math.degrees(RELEASED_SLACK / LEVER), vertical=True, linestyle=DASHED, linewidth=1)
+    panels = [
+        Panel([rise, taut], "dorsiflexion of the toes [deg]", "rise of the arch [mm]", "Arch", legend="best"),
+        Panel([tension, taut], "dorsiflexion of the toes [deg]", "tension of all tendons [N]", "Tendons"),
+    ]
+    caption = (
+        f"Toes bent up with {load:g} N on the ankle: rise of the arch and tension of the tendons. With the released "
+        "slack (first line) the tendons are taut from the dashed line on, and the arch stays where it is."
     )
+    return draw("windlass", caption, panels, height=2.8)
 
 
 def _figure_shape(degrees: np.ndarray, feet: dict[float, list[Standing]]) -> Figure:
-    from pliant.base.figures import CYCLE, label, legend, new_figure
-
-    figure, axis = new_figure(height=2.6, width=6.4)
-    for (slack, found), color in zip(feet.items(), CYCLE, strict=False):
-        pitches = np.degrees(found[-1].pitches)
-        index = np.arange(1, len(pitches) + 1)
-        axis.plot(index, pitches, "o-", color=color, markersize=4, label=f"slack {1e3 * slack:.2f} mm")
-    axis.set_xticks(index, ["1", "2", "3", "4", "5", "reverse", "meta-\ntarsus", "toe", "tip"])
-    label(axis, "module, from the heel", "pitch, toe end up [deg]")
-    legend(axis, loc="center left", bbox_to_anchor=(1.01, 0.5))
-    return Figure(
-        name="shape",
-        caption=f"Shape of the sole with the toes bent up by {degrees[-1]:.0f} deg against the metatarsus. Short "
-        "tendons bend the sole into an arch.",
-        figure=figure,
+    soles = {
+        f"slack {1e3 * slack:.2f} mm": (found[-1].pitches, {"color": k})
+        for k, (slack, found) in enumerate(feet.items())
+    }
+    caption = (
+        f"Shape of the sole with the toes bent up by {degrees[-1]:.0f} deg against the metatarsus. Short tendons bend "
+        "the sole into an arch."
     )
+    return figure_of_soles(soles, caption, height=2.6)

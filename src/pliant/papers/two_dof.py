@@ -5,20 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pliant.base.options import option
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.curves import compare_curves, draw_curves
-from pliant.papers.films import Film, Shot
-from pliant.papers.runs import drive, step_response
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.curves import table_of_curves
+from pliant.papers.frame.films import Film, Shot
+from pliant.papers.frame.panels import DASHED, Band, Level, Panel, draw
+from pliant.papers.frame.runs import drive, rms, spring_equilibrium, step_response
+from pliant.papers.frame.trace import Trace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-__all__ = ["TwoDofOptions", "simulate", "stiction_band", "two_dof"]
 
 JOINTS = ("joint_1", "joint_2")
 STEP = 0.8
@@ -35,8 +36,6 @@ SINE_DURATION = 20.0
 """Length of the sinusoid's run [s]: that of the authors' signal node."""
 REACHED = 0.02 * STEP
 """Largest distance from 0.8 rad at which a link "achieves the desired position" [rad]: ours, 2 % of the step."""
-
-Traces = dict[str, "NDArray[np.float64]"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +65,7 @@ def simulate(
     preset_damping: float = 0.0,
     progress: Callable[[float], None] | None = None,
     **options: Any,
-) -> Traces:
+) -> Trace:
     """Run the arm in mode 6 with the same reference on both joints.
 
     Args:
@@ -99,8 +98,7 @@ def simulate(
     record = [f"{joint}/{what}" for joint in JOINTS for what in ("position", "equilibrium")]
     every = max(1, round(1e-3 / timestep))
     traces = drive(engine, inputs, record, steps, every=every, progress=progress)
-    traces["reference"] = reference(traces["time"])
-    return traces
+    return traces.extended({"reference": "rad"}, reference=reference(traces["time"]))
 
 
 def stiction_band(law: Any, preset: float, friction: float) -> tuple[float, float]:
@@ -108,8 +106,6 @@ def stiction_band(law: Any, preset: float, friction: float) -> tuple[float, floa
 
     The angles at which the spring's torque is +friction and -friction.
     """
-    from pliant.papers.runs import spring_equilibrium
-
     return tuple(spring_equilibrium(law, 0.0, preset, lambda q, s=s: s * friction) for s in (-1.0, 1.0))  # type: ignore
 
 
@@ -119,10 +115,6 @@ def _step(time: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _sine(time: NDArray[np.float64]) -> NDArray[np.float64]:
     return AMPLITUDE * np.sin(RATE * np.asarray(time))
-
-
-def _rms(values: NDArray[np.float64]) -> float:
-    return float(np.sqrt(np.mean(values * values)))
 
 
 def _arm(options: TwoDofOptions) -> dict[str, Any]:
@@ -176,7 +168,7 @@ def two_dof(context: Context, options: TwoDofOptions) -> Result:
         "sine_lying": (_sine, "soft", lying),
         "sine_fine": (_sine, "soft", {**hanging, "timestep": 0.5 * options.timestep}),
     }
-    runs: dict[str, Traces] = {}
+    runs: dict[str, Trace] = {}
     for i, (name, (reference, behaviour, changes)) in enumerate(plan.items()):
         duration = STEP_DURATION if reference is _step else SINE_DURATION
         report = lambda f, i=i, n=name: context.progress(0.95 * (i + f) / len(plan), n.replace("_", ", "))  # noqa: E731
@@ -209,25 +201,10 @@ def two_dof(context: Context, options: TwoDofOptions) -> Result:
     )
     context.progress(0.96, "figures")
     result.tables = _tables(context, runs, sines)
-    result.figures = [
-        Figure(
-            name="step",
-            caption="Step of 0.8 rad on both joints, lying. Motors (blue) and link (orange) with the soft (left) and "
-            "the stiff preset (right), as in panel B of figure 12. The shaded band is where friction can hold the "
-            "link. The stiff link rings; with a damping that grows with the preset (green) it does not.",
-            figure=_figure_step(context, runs["step_soft"], runs["step_stiff"], runs["step_damped"], band),
-        ),
-        Figure(
-            name="sinusoid",
-            caption="Sinusoid on both joints, hanging. The reference is 0.8 sin(0.8 t). The motors follow it with "
-            "either preset; gravity holds the soft link back and hardly the stiff one, as in panel B of figure 13.",
-            figure=_figure_sine(context, runs["sine_soft"], runs["sine_stiff"]),
-        ),
-    ]
-    for name, traces in runs.items():
-        for key, values in traces.items():
-            suffix = {"time": "time_s", "reference": "reference_rad"}.get(key, f"{key.replace('/', '_')}_rad")
-            result.traces[f"{name}_{suffix}"] = values
+    result.figures = [_figure_step(context, runs, band), _figure_sine(context, runs)]
+    for name, run in runs.items():
+        units = {"time": "time_s", "reference": "reference_rad"}
+        result.traces |= {f"{name}_{units.get(k, k.replace('/', '_') + '_rad')}": run[k] for k in run}
     return result
 
 
@@ -245,12 +222,12 @@ class _Sine:
     """RMS error of the motors' equilibrium [rad]."""
 
     @staticmethod
-    def of(traces: Traces, joint: str) -> _Sine:
+    def of(traces: Trace, joint: str) -> _Sine:
         last = traces["time"] > traces["time"][-1] - 2 * 2 * math.pi / RATE
         time, reference = traces["time"][last], traces["reference"][last]
         q, motors = traces[f"{joint}/position"][last], traces[f"{joint}/equilibrium"][last]
         wave = 2j * np.mean(q * np.exp(-1j * RATE * time))
-        return _Sine(abs(wave), float(np.angle(wave)), _rms(q - reference), _rms(motors - reference))
+        return _Sine(abs(wave), float(np.angle(wave)), rms(q - reference), rms(motors - reference))
 
 
 def _bands(options: TwoDofOptions, preset: float) -> list[tuple[float, float]]:
@@ -268,23 +245,16 @@ ARM = "The masses and inertias of the arm were never published."
 
 
 def _step_statements(
-    runs: dict[str, Traces], band: dict[str, list[tuple[float, float]]], options: TwoDofOptions
+    runs: dict[str, Trace], band: dict[str, list[tuple[float, float]]], options: TwoDofOptions
 ) -> list[Statement]:
     def final(name: str, what: str) -> list[float]:
         return [float(runs[name][f"{joint}/{what}"][-1]) for joint in JOINTS]
 
     def reached(values: list[float], text: str) -> list[Target]:
-        return [
-            Target(
-                f"{text}, {joint}",
-                value,
-                equals=STEP,
-                tolerance=REACHED,
-                unit="rad",
-                source="section 4.2.2; 2 % of the step is ours",
-            )
-            for joint, value in zip(JOINTS, values)
-        ]
+        near = partial(
+            Target, equals=STEP, tolerance=REACHED, unit="rad", source="section 4.2.2; 2 % of the step is ours"
+        )
+        return [near(f"{text}, {joint}", value) for joint, value in zip(JOINTS, values)]
 
     stuck = (
         f" With {options.friction:g} N m of dry friction the spring cannot move joint 1 from "
@@ -472,7 +442,7 @@ def _sine_statements(sines: dict[str, dict[str, _Sine]]) -> list[Statement]:
 
 
 def _checks(
-    runs: dict[str, Traces], band: dict[str, list[tuple[float, float]]], sines: dict[str, dict[str, _Sine]]
+    runs: dict[str, Trace], band: dict[str, list[tuple[float, float]]], sines: dict[str, dict[str, _Sine]]
 ) -> list[Target]:
     """Return what does not depend on the paper: statics of stiction, the servo's lag, convergence."""
     from pliant.laws import PID, DCMotor
@@ -525,68 +495,48 @@ def _largest(finals: dict[str, list[float]]) -> float:
     return max(abs(value - STEP) for values in finals.values() for value in values)
 
 
-def _tables(context: Context, runs: dict[str, Traces], sines: dict[str, dict[str, _Sine]]) -> list[Table]:
+def _tables(context: Context, runs: dict[str, Trace], sines: dict[str, dict[str, _Sine]]) -> list[Table]:
     steps = []
     for behaviour in PRESETS:
         traces = runs[f"step_{behaviour}"]
         for joint in JOINTS:
             motors, link = traces[f"{joint}/equilibrium"], traces[f"{joint}/position"]
-            rise = step_response(traces["time"], motors, STEP).rise
             steps.append(
-                [
-                    behaviour,
-                    joint,
-                    round(rise, 4),
-                    round(float(motors[-1]), 5),
-                    round(float(link.max()), 4),
-                    round(float(link[-1]), 4),
-                    _swings(link),
-                ]
+                {
+                    "": behaviour,
+                    "joint": joint,
+                    "rise of the motors [s]": round(step_response(traces["time"], motors, STEP).rise, 4),
+                    "their end [rad]": round(float(motors[-1]), 5),
+                    "link peak [rad]": round(float(link.max()), 4),
+                    "end [rad]": round(float(link[-1]), 4),
+                    "turns": _swings(link),
+                }
             )
     waves = [
-        [text, joint, s.amplitude, math.degrees(s.phase), s.error, s.lag]
+        {
+            "": text,
+            "joint": joint,
+            "amplitude [rad]": s.amplitude,
+            "phase [deg]": math.degrees(s.phase),
+            "RMS error of the link [rad]": s.error,
+            "of the motors [rad]": s.lag,
+        }
         for text, run in (("soft", "sine_soft"), ("stiff", "sine_stiff"), ("soft, without gravity", "sine_lying"))
         for joint, s in sines[run].items()
     ]
-    measured = [
-        row
+    curves = {
+        f"{figure}-{behaviour}-{joint}": (run["time"], run[f"{joint}/position"])
         for behaviour in PRESETS
         for joint in JOINTS
-        for figure, run in (("figure12", f"step_{behaviour}"), ("figure13", f"sine_{behaviour}"))
-        for row in compare_curves(
-            context, f"{figure}-{behaviour}-{joint}", runs[run]["time"], runs[run][f"{joint}/position"]
-        )
-    ]
-    tables = [
-        Table(
-            title="Step of 0.8 rad, lying",
-            columns=["", "joint", "rise of the motors [s]", "their end [rad]", "link peak [rad]", "end [rad]", "turns"],
-            rows=steps,
-            note="Rise from 10 % to 90 %. Turns are turning points more than 5 mrad apart.",
+        for figure, run in (("figure12", runs[f"step_{behaviour}"]), ("figure13", runs[f"sine_{behaviour}"]))
+    }
+    return [
+        Table.of(
+            "Step of 0.8 rad, lying", steps, "Rise from 10 % to 90 %. Turns are turning points more than 5 mrad apart."
         ),
-        Table(
-            title="0.8 sin(0.8 t)",
-            columns=[
-                "",
-                "joint",
-                "amplitude [rad]",
-                "phase [deg]",
-                "RMS error of the link [rad]",
-                "of the motors [rad]",
-            ],
-            rows=waves,
-            note="Over the last two periods.",
-        ),
+        Table.of("0.8 sin(0.8 t)", waves, "Over the last two periods."),
+        *table_of_curves(context, curves),
     ]
-    if measured:
-        tables.append(
-            Table(
-                title="Measured curves against ours",
-                columns=["curve", "points", "RMS difference [rad]", "largest [rad]"],
-                rows=measured,
-            )
-        )
-    return tables
 
 
 def _swings(q: NDArray[np.float64], threshold: float = 5e-3) -> int:
@@ -601,59 +551,70 @@ def _swings(q: NDArray[np.float64], threshold: float = 5e-3) -> int:
     return count
 
 
-def _figure_step(
-    context: Context, soft: Traces, stiff: Traces, damped: Traces, band: dict[str, list[tuple[float, float]]]
-) -> Any:
-    from pliant.base.figures import COLORS, CYCLE, figure_legend, label, new_figure, thin
+def _figure_motion(
+    context: Context,
+    name: str,
+    caption: str,
+    place: str,
+    items: Callable[[str, int], list[Any]],
+    **limits: Any,
+) -> Figure:
+    """Return a figure of both joints, soft and stiff, with measured curves; the legend has the order of the lines."""
+    panels = [
+        Panel(
+            items(behaviour, row)[::-1],
+            "time [s]",
+            "angle [rad]",
+            f"{behaviour}, {joint.replace('_', ' ')}",
+            measured=f"{place}-{behaviour}-{joint}",
+            **limits,
+        )
+        for row, joint in enumerate(JOINTS)
+        for behaviour in PRESETS
+    ]
+    legend = {"reverse": not context.curves}
+    shared = {"sharex": True, "sharey": True}
+    return draw(name, caption, panels, rows=2, context=context, legend=1, legend_options=legend, height=2.15, **shared)
 
-    figure, axes = new_figure(2, 2, height=2.15, sharex=True, sharey=True)
-    for column, (behaviour, traces) in enumerate((("soft", soft), ("stiff", stiff))):
-        for row, joint in enumerate(JOINTS):
-            axis = axes[row, column]
-            low, high = band[behaviour][row]
-            draw_curves(context, axis, f"figure12-{behaviour}-{joint}")
-            axis.axhspan(STEP + low, STEP + high, color=COLORS["link"], alpha=0.10, linewidth=0)
-            axis.axhline(STEP, color=COLORS["reference"], linewidth=1.0, linestyle=(0, (4, 3)), label="reference")
-            if behaviour == "stiff":
-                time, q = thin(damped["time"], damped[f"{joint}/position"])
-                axis.plot(time, q, color=CYCLE[2], linewidth=1.1, label="link, damping grows with preset")
-            time, q, motors = thin(traces["time"], traces[f"{joint}/position"], traces[f"{joint}/equilibrium"])
-            axis.plot(time, motors, color=COLORS["equilibrium"], label="equilibrium of the motors")
-            axis.plot(time, q, color=COLORS["link"], label="link")
-            axis.set_xlim(0.0, 1.5)
-            axis.set_ylim(0.0, 1.28)
-            name = joint.replace("_", " ")
-            label(axis, "time [s]" if row else "", "angle [rad]" if not column else "", f"{behaviour}, {name}")
-    figure_legend(figure, axes[0, 1], order=None if context.curves else [3, 2, 1, 0])
-    return figure
+
+def _motion(traces: Trace, joint: str) -> list[Any]:
+    """Return link and motors of a joint."""
+    return [
+        traces.line(f"{joint}/position", color="link", label="link"),
+        traces.line(f"{joint}/equilibrium", color="equilibrium", label="equilibrium of the motors"),
+    ]
 
 
-def _figure_sine(context: Context, soft: Traces, stiff: Traces) -> Any:
-    from pliant.base.figures import COLORS, figure_legend, label, new_figure, thin
+def _figure_step(context: Context, runs: dict[str, Trace], band: dict[str, list[tuple[float, float]]]) -> Figure:
+    def items(behaviour: str, row: int) -> list[Any]:
+        joint, (low, high) = JOINTS[row], band[behaviour][row]
+        damped = runs["step_damped"].line(
+            f"{joint}/position", color=2, linewidth=1.1, label="link, damping grows with preset"
+        )
+        return [
+            *_motion(runs[f"step_{behaviour}"], joint),
+            *([damped] if behaviour == "stiff" else []),
+            Level(STEP, linewidth=1.0, linestyle=DASHED, label="reference"),
+            Band(STEP + low, STEP + high, horizontal=True, color="link", alpha=0.10),
+        ]
 
-    figure, axes = new_figure(2, 2, height=2.15, sharex=True, sharey=True)
-    for column, (behaviour, traces) in enumerate((("soft", soft), ("stiff", stiff))):
-        for row, joint in enumerate(JOINTS):
-            axis = axes[row, column]
-            draw_curves(context, axis, f"figure13-{behaviour}-{joint}")
-            time, q, motors, reference = thin(
-                traces["time"], traces[f"{joint}/position"], traces[f"{joint}/equilibrium"], traces["reference"]
-            )
-            axis.plot(
-                time,
-                reference,
-                color=COLORS["reference"],
-                linewidth=1.0,
-                linestyle=(0, (4, 3)),
-                label="reference",
-                zorder=4,
-            )
-            axis.plot(time, motors, color=COLORS["equilibrium"], label="equilibrium of the motors")
-            axis.plot(time, q, color=COLORS["link"], label="link")
-            axis.set_xlim(0.0, SINE_DURATION)
-            axis.set_xticks(range(0, 21, 5))
-            axis.set_ylim(-1.0, 1.0)
-            name = joint.replace("_", " ")
-            label(axis, "time [s]" if row else "", "angle [rad]" if not column else "", f"{behaviour}, {name}")
-    figure_legend(figure, axes[0, 1], order=None if context.curves else [2, 1, 0])
-    return figure
+    caption = (
+        "Step of 0.8 rad on both joints, lying. Motors (blue) and link (orange) with the soft (left) and the stiff "
+        "preset (right), as in panel B of figure 12. The shaded band is where friction can hold the link. The stiff "
+        "link rings; with a damping that grows with the preset (green) it does not."
+    )
+    return _figure_motion(context, "step", caption, "figure12", items, xlim=(0.0, 1.5), ylim=(0.0, 1.28))
+
+
+def _figure_sine(context: Context, runs: dict[str, Trace]) -> Figure:
+    def items(behaviour: str, row: int) -> list[Any]:
+        run = runs[f"sine_{behaviour}"]
+        reference = run.line("reference", color="muted", linewidth=1.0, linestyle=DASHED, label="reference", zorder=4)
+        return [*_motion(run, JOINTS[row]), reference]
+
+    caption = (
+        "Sinusoid on both joints, hanging. The reference is 0.8 sin(0.8 t). The motors follow it with either preset; "
+        "gravity holds the soft link back and hardly the stiff one, as in panel B of figure 13."
+    )
+    limits = {"xlim": (0.0, SINE_DURATION), "xticks": range(0, 21, 5), "ylim": (-1.0, 1.0)}
+    return _figure_motion(context, "sinusoid", caption, "figure13", items, **limits)

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.base.figures import CYCLE
 from pliant.base.options import option
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.curves import compare_curves, draw_curves
-from pliant.papers.films import Film, Shot
-from pliant.papers.runs import StepResponse, drive, nice_step, spring_equilibrium, step_response
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.curves import table_of_curves
+from pliant.papers.frame.films import Film, Shot
+from pliant.papers.frame.panels import BESIDE, DASHED, Level, Line, Note, Panel, draw
+from pliant.papers.frame.runs import StepResponse, drive, nice_step, spring_equilibrium, step_response
+from pliant.papers.frame.trace import Trace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pliant.model import Robot
-
-__all__ = ["BODIES", "CASES", "Body", "Case", "ViactorsOptions", "converged", "viactors_step"]
 
 PAPER = "Mengacci et al. 2021, Front. Robot. AI 8:713083"
 REFERENCE = 0.8
@@ -168,7 +169,7 @@ def converged(case: Case, body: Body) -> tuple[NDArray[np.float64], NDArray[np.f
     return time, angle
 
 
-def simulate(case: Case, body: Body, timestep: float, duration: float | None = None) -> dict[str, NDArray[np.float64]]:
+def simulate(case: Case, body: Body, timestep: float, duration: float | None = None) -> Trace:
     """Run the step in the engine.
 
     Returns:
@@ -253,7 +254,7 @@ class CaseRun:
     """Time step of the run [s]."""
     size: Any
     """The check's finding about the link."""
-    traces: dict[str, NDArray[np.float64]]
+    traces: Trace
     """The run."""
     found: StepResponse
     """Its numbers."""
@@ -426,83 +427,38 @@ def viactors_step(context: Context, options: ViactorsOptions) -> Result:
     )
     runs = {case: run.traces for case, run in first.items()}
     finals = {case: run.final for case, run in first.items()}
-    transients = [[r.case.name, r.body.inertia, r.body.damping, *_cells(r.found), *_cells(r.true)] for r in every]
     steps = [
-        [
-            case.name,
-            run.size.stiffness,
-            1e3 * run.timestep,
-            run.size.ratio * run.timestep / run.size.timestep,
-            1e3 * run.size.limit,
-        ]
+        {
+            "case": case.name,
+            "largest slope [N m/rad]": run.size.stiffness,
+            "step used [ms]": 1e3 * run.timestep,
+            "w dt": run.size.ratio * run.timestep / run.size.timestep,
+            "stable below [ms]": 1e3 * run.size.limit,
+        }
         for case, run in first.items()
     ]
-    result.figures = [
-        Figure(
-            name="steps",
-            caption="Spring and step response of the four actuators, soft and stiff. Left, the torque of the spring "
-            "against its deflection at both settings; dots mark where the load of 0.2 kg at 0.04 m rests. Right, the "
-            f"response to a step of 0.8 rad with {bodies[0].text} (figure 7 of the paper). The soft AwAS-II and the "
-            "soft qbMove come to rest visibly below the reference, the others do not.",
-            figure=_figure_steps(context, bodies[0], runs, finals),
-        ),
-        Figure(
-            name="time_step",
-            caption="Error against time step. Largest distance from the converged response over the first 0.3 s, "
-            "against the time step as a fraction of the bound that the check reports. The error falls with the step, "
-            "with the slope of a first-order method; dots on the left are far finer than a run needs.",
-            figure=_figure_errors(errors),
-        ),
-        Figure(
-            name="bound",
-            caption="The bound of the time step. Growth of a disturbance of 1e-9 rad at the spring's stiffest point, "
-            "with 0.98 (thin) and 1.02 times (thick) the time step that the check reports as its bound: it dies out, "
-            "or explodes.",
-            figure=_figure_bounds(growth),
-        ),
-    ]
+    result.figures = [_figure_steps(context, bodies[0], runs, finals), _figure_errors(errors), _figure_bounds(growth)]
+    about = ["case", "I [kg m\u00b2]", "d [N m s/rad]"]
     result.tables = [
         Table(
             title="Transients, with the converged values",
-            columns=[
-                "case",
-                "I [kg m\u00b2]",
-                "d [N m s/rad]",
-                "peak [rad]",
-                "rise [ms]",
-                "settling [s]",
-                "converged peak",
-                "rise",
-                "settling",
-            ],
-            rows=transients,
+            columns=[*about, "peak [rad]", "rise [ms]", "settling [s]", "converged peak", "rise", "settling"],
+            rows=[[r.case.name, r.body.inertia, r.body.damping, *_cells(r.found), *_cells(r.true)] for r in every],
             note="Rise is from 10 % to 90 % of the final angle, settling the last time outside 2 % of it.",
         ),
-        Table(
-            title="Time steps",
-            columns=["case", "largest slope [N m/rad]", "step used [ms]", "w dt", "stable below [ms]"],
-            rows=steps,
-            note=f"For {bodies[0].text}; the step is chosen by the check's w dt of at most {RESOLUTION:g}.",
+        Table.of(
+            "Time steps",
+            steps,
+            f"For {bodies[0].text}; the step is chosen by the check's w dt of at most {RESOLUTION:g}.",
         ),
     ]
-    measured = [
-        row
-        for case, traces in runs.items()
-        for row in compare_curves(context, _place(case), traces["time"], traces["joint/position"])
-    ]
-    if measured:
-        result.tables.append(
-            Table(
-                title="Measured curves against ours",
-                columns=["curve", "points", "RMS difference [rad]", "largest [rad]"],
-                rows=measured,
-            )
-        )
+    result.tables += table_of_curves(
+        context, {_place(case): (run["time"], run["joint/position"]) for case, run in runs.items()}
+    )
     result.notes = _notes(context.quick, steps)
     for case in CASES:
         key = case.name.lower().replace(" ", "_").replace("-", "")
-        result.traces[f"{key}_time_s"] = runs[case]["time"]
-        result.traces[f"{key}_angle_rad"] = runs[case]["joint/position"]
+        result.traces |= {f"{key}_time_s": runs[case]["time"], f"{key}_angle_rad": runs[case]["joint/position"]}
     context.progress(0.97, "writing the report")
     return result
 
@@ -568,11 +524,11 @@ def _errors(
     return tuple(np.array(rows).T)  # type: ignore[return-value]
 
 
-def _notes(quick: bool, steps: list[list[Any]]) -> list[str]:
+def _notes(quick: bool, steps: list[dict[str, Any]]) -> list[str]:
     notes = [
         "Every case runs with a time step of its own, chosen by the check so that w dt stays at or below "
-        f"{RESOLUTION:g}: from {min(s[2] for s in steps):g} ms for the stiff AwAS-II (3556 N m/rad) to "
-        f"{max(s[2] for s in steps):g} ms. The paper's simulator ran all of them with one step.",
+        f"{RESOLUTION:g}: from {min(s['step used [ms]'] for s in steps):g} ms for the stiff AwAS-II (3556 N m/rad) to "
+        f"{max(s['step used [ms]'] for s in steps):g} ms. The paper's simulator ran all of them with one step.",
         "The stable bound is larger than 2 sqrt(I/K), since the joint's damping is integrated implicitly: "
         "h\u00b2 K < 4 I + 2 h d.",
         "The step starts beyond the deflection limit of AwAS-II (0.3 rad), BAVS (0.27 rad) and qbMove (0.8 rad less "
@@ -589,100 +545,85 @@ def _notes(quick: bool, steps: list[list[Any]]) -> list[str]:
 # -- figures ----------------------------------------------------------------------------------------------
 
 
-def _figure_steps(
-    context: Context, body: Body, runs: dict[Case, dict[str, NDArray[np.float64]]], finals: dict[Case, float]
-) -> Any:
-    from pliant.base.figures import COLORS, INK, label, legend, new_figure, thin
-
-    figure, axes = new_figure(4, 2, height=1.95, gridspec_kw={"width_ratios": [1.0, 1.75]})
-    pairs = [CASES[i : i + 2] for i in range(0, len(CASES), 2)]
-    for row, pair in enumerate(pairs):
-        left, right = axes[row]
-        right.axhline(REFERENCE, color=COLORS["reference"], linewidth=1.0, linestyle=(0, (4, 3)), label="reference")
-        span = {"SEA": 0.002, "AwAS-II": 0.45, "BAVS": 0.4, "qbMove": 0.75}[pair[0].actuator]
+def _figure_steps(context: Context, body: Body, runs: dict[Case, Trace], finals: dict[Case, float]) -> Figure:
+    panels = []
+    for pair in zip(CASES[::2], CASES[1::2]):
+        actuator, last = pair[0].actuator, pair[1] is CASES[-1]
+        span, top = {"SEA": (0.002, 0.42), "AwAS-II": (0.45, 2.4), "BAVS": (0.4, 7.0), "qbMove": (0.75, 1.7)}[actuator]
         phi = np.linspace(-span, span, 801)
+        springs: list[Any] = [Level(0.0, color="ink", linewidth=0.6, vertical=vertical) for vertical in (False, True)]
         for case in reversed(pair):
-            color = COLORS[case.behaviour]
-            draw_curves(context, right, _place(case))
             law = case.build(body).actuators["joint"].law
             theta, p = law.map_references(0.0, case.preset), law.parameters().tolist()
-            left.plot(phi, [-type(law).torques(x, *theta, p)[0] for x in phi.tolist()], color=color)
-            rest = finals[case] - REFERENCE
-            left.plot([rest], [body.load(finals[case])], "o", color=color, markersize=4.5, zorder=5)
-            time, q = thin(runs[case]["time"], runs[case]["joint/position"], points=2500)
-            right.plot(time, q, color=color, linewidth=1.2, label=f"{case.behaviour}, {case.text}")
-        top = {"SEA": 0.42, "AwAS-II": 2.4, "BAVS": 7.0, "qbMove": 1.7}[pair[0].actuator]
-        left.set_ylim(-top, top)
-        left.set_xlim(-span, span)
-        left.axhline(0.0, color=INK, linewidth=0.6)
-        left.axvline(0.0, color=INK, linewidth=0.6)
-        right.set_xlim(0.0, 0.6)
-        right.set_ylim(-0.05, 1.65)
-        right.set_yticks([0.0, 0.4, 0.8, 1.2, 1.6])
-        last = row == len(pairs) - 1
-        label(left, "deflection [rad]" if last else "", "torque [N m]", pair[0].actuator)
-        label(right, "time [s]" if last else "", "link angle [rad]")
-        handles, labels = right.get_legend_handles_labels()
-        order = [i for i in reversed(range(len(labels))) if row == 0 or labels[i] != "reference"]
-        legend(
-            right,
-            handles=[handles[i] for i in order],
-            labels=[labels[i] for i in order],
-            loc="lower right",
-            bbox_to_anchor=(1.02, 0.97),
-            ncols=3,
-            columnspacing=1.2,
-        )
-    return figure
+            torque = [-type(law).torques(x, *theta, p)[0] for x in phi.tolist()]
+            springs.append(Line(phi, torque, color=case.behaviour))
+            rest = [finals[case] - REFERENCE], [body.load(finals[case])]
+            springs.append(Line(*rest, "o", color=case.behaviour, markersize=4.5, zorder=5))
+        style = {"linewidth": 1.2, "points": 2500}
+        responses = [
+            runs[c].line("joint/position", color=c.behaviour, label=f"{c.behaviour}, {c.text}", **style)
+            for c in reversed(pair)
+        ]
+        reference = Level(REFERENCE, linewidth=1.0, linestyle=DASHED, label=None if panels else "reference")
+        above = {
+            "loc": "lower right",
+            "bbox_to_anchor": (1.02, 0.97),
+            "ncols": 3,
+            "columnspacing": 1.2,
+            "reverse": True,
+        }
+        limits = {"xlim": (0.0, 0.6), "ylim": (-0.05, 1.65), "yticks": [0.0, 0.4, 0.8, 1.2, 1.6]}
+        x = ("deflection [rad]", "time [s]") if last else ("", "")
+        places = [_place(case) for case in pair]
+        panels.append(Panel(springs, x[0], "torque [N m]", actuator, xlim=(-span, span), ylim=(-top, top)))
+        panels.append(Panel([reference, responses], x[1], "link angle [rad]", measured=places, legend=above, **limits))
+    caption = (
+        "Spring and step response of the four actuators, soft and stiff. Left, the torque of the spring against its "
+        "deflection at both settings; dots mark where the load of 0.2 kg at 0.04 m rests. Right, the response to a "
+        f"step of 0.8 rad with {body.text} (figure 7 of the paper). The soft AwAS-II and the soft qbMove come to rest "
+        "visibly below the reference, the others do not."
+    )
+    widths = {"width_ratios": [1.0, 1.75]}
+    return draw("steps", caption, panels, rows=4, context=context, height=1.95, gridspec_kw=widths)
 
 
-def _figure_errors(errors: dict[Case, tuple[NDArray[np.float64], NDArray[np.float64]]]) -> Any:
-    from pliant.base.figures import COLORS, CYCLE, label, legend, new_figure
-
-    figure, axis = new_figure(height=3.1, width=6.4)
+def _figure_errors(errors: dict[Case, tuple[NDArray[np.float64], NDArray[np.float64]]]) -> Figure:
     actuators = list(dict.fromkeys(case.actuator for case in errors))
+    items: list[Any] = []
     for case, (fraction, error) in errors.items():
-        color = CYCLE[actuators.index(case.actuator)]
-        soft = case.behaviour == "soft"
-        axis.loglog(
-            fraction,
-            error,
-            marker="o",
-            markersize=4,
-            markerfacecolor="none" if soft else color,
-            color=color,
-            linestyle=(0, (4, 2)) if soft else "-",
-            linewidth=1.3,
-            label=case.name,
-        )
+        color, soft = CYCLE[actuators.index(case.actuator)], case.behaviour == "soft"
+        face, style = ("none", (0, (4, 2))) if soft else (color, "-")
+        looks = {"color": color, "markerfacecolor": face, "linestyle": style, "linewidth": 1.3, "markersize": 4}
+        items.append(Line(fraction, error, marker="o", label=case.name, **looks))
     x = np.array([0.01, 0.1])
-    axis.loglog(x, 0.01 * x, color=COLORS["reference"], linewidth=1.0)
-    axis.text(0.032, 2.2e-4, "slope 1", color=COLORS["reference"], fontsize=8, ha="left", va="top")
-    label(axis, "time step / largest stable time step", "largest error of the angle [rad]")
-    legend(axis, loc="center left", bbox_to_anchor=(1.01, 0.5))
-    return figure
+    items += [Line(x, 0.01 * x, color="muted", linewidth=1.0), Note(0.032, 2.2e-4, "slope 1", ha="left", va="top")]
+    labels = "time step / largest stable time step", "largest error of the angle [rad]"
+    caption = (
+        "Error against time step. Largest distance from the converged response over the first 0.3 s, against the time "
+        "step as a fraction of the bound that the check reports. The error falls with the step, with the slope of a "
+        "first-order method; dots on the left are far finer than a run needs."
+    )
+    return draw("time_step", caption, [Panel(items, *labels, log="xy", legend=BESIDE)], height=3.1, width=6.4)
 
 
-def _figure_bounds(growth: dict[Case, dict[float, NDArray[np.float64]]]) -> Any:
-    from pliant.base.figures import COLORS, CYCLE, label, legend, new_figure
-
-    figure, axis = new_figure(height=2.9, width=6.4)
+def _figure_bounds(growth: dict[Case, dict[float, NDArray[np.float64]]]) -> Figure:
     actuators = list(dict.fromkeys(case.actuator for case in growth))
+    items: list[Any] = [Level(1.0, linewidth=0.8)]
     for case, traces in growth.items():
-        color = CYCLE[actuators.index(case.actuator)]
-        style = (0, (4, 2)) if case.behaviour == "soft" else "-"
+        style = {"color": actuators.index(case.actuator), "linestyle": (0, (4, 2)) if case.behaviour == "soft" else "-"}
         # The largest of 16 steps: the disturbance swings through zero.
-        window = np.lib.stride_tricks.sliding_window_view(traces[0.98], 16).max(axis=1)
-        axis.semilogy(window[:201], color=color, linewidth=0.9, linestyle=style)
-        grown = traces[1.02]
-        # Beyond this the disturbance reaches softer parts of the spring.
-        end = int(np.argmax(grown > 1e4)) + 1 if (grown > 1e4).any() else grown.size
-        axis.semilogy(grown[: min(end, 201)], color=color, linewidth=2.0, linestyle=style, label=case.name)
-    axis.axhline(1.0, color=COLORS["reference"], linewidth=0.8)
-    axis.set_ylim(1e-4, 2e4)
-    axis.set_xlim(0, 200)
-    axis.text(62, 1.2e4, "1.02 times the bound", color=COLORS["reference"], fontsize=8, va="top")
-    axis.text(197, 4e-4, "0.98 times the bound", color=COLORS["reference"], fontsize=8, ha="right", va="bottom")
-    label(axis, "steps", "disturbance / initial disturbance")
-    legend(axis, loc="center left", bbox_to_anchor=(1.01, 0.5))
-    return figure
+        window = np.lib.stride_tricks.sliding_window_view(traces[0.98], 16).max(axis=1)[:201]
+        items.append(Line(np.arange(len(window)), window, linewidth=0.9, **style))
+        # Beyond 1e4 the disturbance reaches softer parts of the spring.
+        large = np.flatnonzero(traces[1.02] > 1e4)
+        grown = traces[1.02][: min(large[0] + 1 if large.size else 201, 201)]
+        items.append(Line(np.arange(len(grown)), grown, linewidth=2.0, label=case.name, **style))
+    items.append(Note(62, 1.2e4, "1.02 times the bound", va="top"))
+    items.append(Note(197, 4e-4, "0.98 times the bound", ha="right", va="bottom"))
+    labels = "steps", "disturbance / initial disturbance"
+    panel = Panel(items, *labels, log="y", ylim=(1e-4, 2e4), xlim=(0, 200), legend=BESIDE)
+    caption = (
+        "The bound of the time step. Growth of a disturbance of 1e-9 rad at the spring's stiffest point, with 0.98 "
+        "(thin) and 1.02 times (thick) the time step that the check reports as its bound: it dies out, or explodes."
+    )
+    return draw("bound", caption, [panel], height=2.9, width=6.4)

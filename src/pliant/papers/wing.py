@@ -9,7 +9,7 @@ WING = Wing(
     summary="Published results, run again: numbers, figures and verdicts against the papers' statements",
     extra="reproduce",
     commands={"reproduce": "pliant.papers.commands:reproduce"},
-    arguments={"reproduce": "pliant.papers.runner:completed"},
-    lists={"experiments": "pliant.papers.runner:listed"},
+    arguments={"reproduce": "pliant.papers.frame.runner:completed"},
+    lists={"experiments": "pliant.papers.frame.runner:listed"},
     experiments=("pliant.papers",),
 )

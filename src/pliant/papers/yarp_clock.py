@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError
 from pliant.base.options import option
-from pliant.papers._yarp import PAPER, TIMEOUT_S, Board, World, biped, serve
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.panels import Line, Panel, draw
+from pliant.papers.library.yarp_program import TIMEOUT_S, Board, World, biped, serve
 
 if TYPE_CHECKING:
     from pliant.yarp.client import InputPort
 
-__all__ = ["LoopRun", "YarpClockOptions", "run_lockstep", "run_loop", "yarp_clock"]
-
 Integers = NDArray[np.int64]
 
+PAPER = "Mingo Hoffman et al.: Yarp based plugins for Gazebo simulator. MESAS 2014"
 PERIOD_NS = 1_000_000
 """Wanted period of the loop, and step of the simulation [ns] (figure 6)."""
 DELAYS_MS = (1.0, 10.0, 10.5, 50.0)
@@ -365,16 +365,19 @@ def yarp_clock(context: Context, options: YarpClockOptions) -> Result:
     rows = []
     for run in runs:
         periods = np.diff(run.times) / 1e6
+        low, middle, high = (round(float(x), 4) for x in np.percentile(periods, (1, 50, 99)))
         rows.append(
-            [
-                run.label,
-                len(run.simulated),
-                int(np.count_nonzero(run.simulated == PERIOD_NS)),
-                *(round(float(x), 4) for x in np.percentile(periods, (1, 50, 99))),
-                round(float(periods.max()), 4),
-                round(run.achieved, 4),
-                run.on_time,
-            ]
+            {
+                "run": run.label,
+                "periods": len(run.simulated),
+                "exactly 1 ms simulated": int(np.count_nonzero(run.simulated == PERIOD_NS)),
+                "wall, 1 % [ms]": low,
+                "median": middle,
+                "99 %": high,
+                "longest": round(float(periods.max()), 4),
+                "simulated over wall time": round(run.achieved, 4),
+                "sleeping loop, 1 ms": run.on_time,
+            }
         )
     return Result(
         summary="A program connects to the clock's port and executes its loop once a tick, while the biped is "
@@ -382,23 +385,11 @@ def yarp_clock(context: Context, options: YarpClockOptions) -> Result:
         statements=statements(runs),
         targets=[repetition_target(first, second)],
         tables=[
-            Table(
-                title="Periods of the loop",
-                columns=[
-                    "run",
-                    "periods",
-                    "exactly 1 ms simulated",
-                    "wall, 1 % [ms]",
-                    "median",
-                    "99 %",
-                    "longest",
-                    "simulated over wall time",
-                    "sleeping loop, 1 ms",
-                ],
-                rows=rows,
-                note="Wall times are information. The last column counts the periods of exactly 1 ms of a second "
-                "loop, which sleeps for 1 ms and then asks for the time, as a thread with `yarp::os::Time::delay` "
-                "does.",
+            Table.of(
+                "Periods of the loop",
+                rows,
+                "Wall times are information. The last column counts the periods of exactly 1 ms of a second loop, "
+                "which sleeps for 1 ms and then asks for the time, as a thread with `yarp::os::Time::delay` does.",
             )
         ],
         figures=[_figure(runs)],
@@ -418,25 +409,24 @@ def yarp_clock(context: Context, options: YarpClockOptions) -> Result:
 
 
 def _figure(runs: list[LoopRun]) -> Figure:
-    from pliant.base.figures import CYCLE, figure_legend, label, new_figure
-
-    figure, (first, second, third) = new_figure(1, 3, height=2.6)
-    for run, color in zip(runs, CYCLE, strict=False):
-        first.plot(run.simulated / 1e6, color=color, lw=1.2, label=run.label)
-        second.semilogy(np.diff(run.slept) / 1e6, color=color, ls="", marker=".", ms=3.0)
+    simulated, slept, walls = [], [], []
+    for color, run in enumerate(runs[:6]):
+        index = np.arange(len(run.simulated))
+        simulated.append(Line(index, run.simulated / 1e6, color=color, lw=1.2, label=run.label, points=0))
+        woken = np.diff(run.slept) / 1e6
+        slept.append(Line(np.arange(len(woken)), woken, color=color, ls="", marker=".", ms=3.0, points=0))
         periods = np.sort(np.diff(run.times)) / 1e6
-        third.semilogx(periods, 100.0 * np.arange(1, len(periods) + 1) / len(periods), color=color)
-    first.set_ylim(0.0, 2.2)
-    second.set_ylim(0.5, max(10.0, 1.5 * max(float(np.diff(run.slept).max()) for run in runs) / 1e6))
-    label(first, "execution", "period [ms]", "Simulated, every tick")
-    label(second, "execution", "period [ms]", "Simulated, sleeping loop")
-    label(third, "period [ms]", "shorter periods [%]", "Wall time")
-    figure_legend(figure, first)
-    return Figure(
-        name="periods",
-        caption="Time between two executions of the control loop. In simulated time it is 1 ms in every run of the "
-        "loop that reads each tick, so that the lines lie on each other; the loop that sleeps wakes late now and then "
-        "where the simulation does not wait for it. Wall time, as a distribution, follows the real-time factor; a "
-        "simulation that is late catches up by steps in quick succession.",
-        figure=figure,
+        walls.append(Line(periods, 100.0 * np.arange(1, len(periods) + 1) / len(periods), color=color, points=0))
+    top = max(10.0, 1.5 * max(float(np.diff(run.slept).max()) for run in runs) / 1e6)
+    panels = [
+        Panel(simulated, "execution", "period [ms]", "Simulated, every tick", ylim=(0.0, 2.2)),
+        Panel(slept, "execution", "period [ms]", "Simulated, sleeping loop", log="y", ylim=(0.5, top)),
+        Panel(walls, "period [ms]", "shorter periods [%]", "Wall time", log="x"),
+    ]
+    caption = (
+        "Time between two executions of the control loop. In simulated time it is 1 ms in every run of the loop that "
+        "reads each tick, so that the lines lie on each other; the loop that sleeps wakes late now and then where the "
+        "simulation does not wait for it. Wall time, as a distribution, follows the real-time factor; a simulation "
+        "that is late catches up by steps in quick succession."
     )
+    return draw("periods", caption, panels, legend=0, height=2.6)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.options import option
-from pliant.papers._yarp import PAPER, Board, biped, serve
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.films import Film, film_of_tracks
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.films import Film, film_of_tracks
+from pliant.papers.frame.panels import Band, Panel, draw, lines
+from pliant.papers.library.yarp_program import Board, biped, serve
+from pliant.papers.yarp_clock import PAPER
 
 if TYPE_CHECKING:
     from pliant.simulation.film import PoseTrack
-
-__all__ = ["Traces", "YarpFtImuOptions", "noise_targets", "record", "yarp_ft_imu"]
 
 Array = NDArray[np.float64]
 
@@ -407,42 +407,32 @@ RED_GREEN_BLUE = ("#c62828", "#2e7d32", "#1565c0")
 """Colours of x, y and z as in figures 3 and 7."""
 
 
-def _figure_loads(traces: Traces) -> Figure:
-    from pliant.base.figures import MUTED, figure_legend, label, new_figure, thin
+def _figure_xyz(
+    name: str, caption: str, rows: Array, columns: dict[str, slice], items: list[Any], width: float
+) -> Figure:
+    """Return a figure of vectors over time: a panel each, x, y and z in the paper's colours."""
+    panels = [
+        Panel([items, lines(rows[:, 0], rows[:, part], "xyz", colors=RED_GREEN_BLUE, lw=width)], "time [s]", what)
+        for what, part in columns.items()
+    ]
+    return draw(name, caption, panels, rows=len(panels), legend=0, height=1.9, sharex=True)
 
-    figure, (top, bottom) = new_figure(2, 1, height=1.9, sharex=True)
+
+def _figure_loads(traces: Traces) -> Figure:
     time = traces.wrench[:, 0]
-    for axis, columns, what in ((top, FORCES, "force [N]"), (bottom, TORQUES, "torque [N m]")):
-        for first, last in traces.pushes:
-            axis.axvspan(time[first], time[last - 1], color=MUTED, alpha=0.15, linewidth=0)
-        for name, color, values in zip("xyz", RED_GREEN_BLUE, traces.wrench[:, columns].T, strict=True):
-            axis.plot(*thin(time, values), color=color, lw=0.9, label=name)
-        label(axis, "time [s]" if axis is bottom else "", what)
-    figure_legend(figure, top)
-    return Figure(
-        name="loads",
-        caption="Force/torque sensor of the right wrist, axes of the hand; grey, pushes on the hand. Each push appears "
-        "as a step of its size, after a short swing of the arm.",
-        figure=figure,
+    caption = (
+        "Force/torque sensor of the right wrist, axes of the hand; grey, pushes on the hand. Each push appears as a "
+        "step of its size, after a short swing of the arm."
     )
+    columns = {"force [N]": FORCES, "torque [N m]": TORQUES}
+    pushes = [Band(time[first], time[last - 1]) for first, last in traces.pushes]
+    return _figure_xyz("loads", caption, traces.wrench, columns, pushes, 0.9)
 
 
 def _figure_inertial(traces: Traces) -> Figure:
-    from pliant.base.figures import figure_legend, label, new_figure, thin
-
-    figure, (top, bottom) = new_figure(2, 1, height=1.9, sharex=True)
-    time = traces.inertial[:, 0]
-    for axis, columns, what in (
-        (top, ACCELERATION, "acceleration [m/s^2]"),
-        (bottom, RATES, "angular velocity [deg/s]"),
-    ):
-        for name, color, values in zip("xyz", RED_GREEN_BLUE, traces.inertial[:, columns].T, strict=True):
-            axis.plot(*thin(time, values), color=color, lw=0.7, label=name)
-        label(axis, "time [s]" if axis is bottom else "", what)
-    figure_legend(figure, top)
-    return Figure(
-        name="inertial",
-        caption="Inertial unit of the waist with noise. Gravity along z; the pushes swing the robot on its feet, most "
-        "of all the last, on the waist.",
-        figure=figure,
+    caption = (
+        "Inertial unit of the waist with noise. Gravity along z; the pushes swing the robot on its feet, most of all "
+        "the last, on the waist."
     )
+    columns = {"acceleration [m/s^2]": ACCELERATION, "angular velocity [deg/s]": RATES}
+    return _figure_xyz("inertial", caption, traces.inertial, columns, [], 0.7)

@@ -11,16 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.options import option
-from pliant.papers._yarp import PAPER, PARTS, TIMEOUT_S, Board, World, biped, serve
-from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.films import Film, film_of_tracks
+from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.films import Film, film_of_tracks
+from pliant.papers.frame.panels import BESIDE, Band, Line, Panel, draw, lines
+from pliant.papers.frame.trace import Recorder, Trace
+from pliant.papers.library.yarp_program import PARTS, TIMEOUT_S, Board, World, biped, serve
+from pliant.papers.yarp_clock import PAPER
 
 if TYPE_CHECKING:
     from pliant.simulation.film import PoseTrack
     from pliant.walking.control.tree import KinematicTree
     from pliant.yarp.wire.joints import JointState
-
-__all__ = ["GravityModel", "Interfaces", "Push", "YarpImpedanceOptions", "run_interfaces", "run_push", "yarp_impedance"]
 
 Array = NDArray[np.float64]
 
@@ -146,14 +147,10 @@ class Push:
 
     label: str
     """What the figure calls it."""
-    time: Array
-    """Since the arm is in impedance control [s]."""
-    q: Array
-    """Positions, a row each cycle [rad]."""
+    trace: Trace
+    """Time in impedance control [s], positions q [rad] and measured torques tau [N m], a row each cycle."""
     target: Array
     """Equilibrium positions q_d [rad]."""
-    tau: Array
-    """Measured torques [N m]."""
     gravity: Array
     """Torques against gravity by the program's model, at the last cycle before the push [N m]."""
     sag: Array
@@ -381,7 +378,7 @@ def run_push(
             board.set_offsets(model.torques(angles, _rows(states, "joint_position")[-1]))
         board.modes("pos", "comp")
         target = board.references()
-        rows: list[tuple[Array, Array]] = []
+        rows = Recorder(time="s", q=("rad", board.axes), tau=("N m", board.axes))
         marks: list[tuple[Array, Array]] = []
         cycles = round(hold / TIMESTEP / CYCLE)
         gravity = np.zeros(board.axes)
@@ -397,7 +394,7 @@ def run_push(
                 gravity = model.torques(angles, q)
                 if compensated:
                     board.set_offsets(gravity)
-                rows.append((q, np.array(states[-1].torque)))
+                rows.add((len(rows) + 1) * TIMESTEP * CYCLE, q, np.array(states[-1].torque))
             marks.append((q - target, gravity))
         board.close()
     model.torques(angles, target + marks[1][0])
@@ -407,13 +404,10 @@ def run_push(
     last = arm[-1] + 1
     hand = tree.P[last] + tree.R[last] @ (np.array(OFFSETS["hand"]) + np.array(LINKS["hand"].center))
     jacobian = np.array([np.cross(tree.Z[i + 1], hand - tree.P[i + 1]) for i in arm])
-    n = len(rows)
     return Push(
         label=label,
-        time=np.arange(1, n + 1) * TIMESTEP * CYCLE,
-        q=np.array([q for q, _ in rows]),
+        trace=rows.trace(),
         target=target,
-        tau=np.array([tau for _, tau in rows]),
         gravity=marks[0][1],
         sag=marks[0][0],
         pushed=marks[1][0],
@@ -679,47 +673,35 @@ def yarp_impedance(context: Context, options: YarpImpedanceOptions) -> Result:
             "The robot is pliant's biped, in the class of COMAN; masses, gains and the pose are ours.",
         ],
         traces={
-            "time_s": soft.time,
-            "q_plain_rad": plain.q,
-            "q_compensated_rad": soft.q,
-            "q_stiff_rad": stiff.q,
-            "tau_compensated_Nm": soft.tau,
+            "time_s": soft.trace.time,
+            **{f"q_{name}_rad": run.trace.q for name, run in zip(("plain", "compensated", "stiff"), runs, strict=True)},
+            "tau_compensated_Nm": soft.trace.tau,
             "reference_move_rad": found.position,
         },
     )
 
 
 def _figure_push(runs: list[Push], names: tuple[str, ...]) -> Figure:
-    from pliant.base.figures import COLORS, MUTED, figure_legend, label, new_figure
-
-    figure, axes = new_figure(2, 2, height=1.9, sharex=True)
-    colors = (COLORS["soft"], COLORS["stiff"], COLORS["reference"])
-    for j, axis in enumerate(axes.ravel()):
-        axis.axvspan(*runs[0].push, color=MUTED, alpha=0.15, linewidth=0)
-        for run, color in zip(runs, colors, strict=True):
-            axis.plot(run.time, np.degrees(run.q[:, j] - run.target[j]), color=color, label=run.label)
-        label(axis, "time [s]" if j > 1 else "", "q - q_d [deg]" if j % 2 == 0 else "", names[j])
-    figure_legend(figure, axes[0, 0])
-    return Figure(
-        name="push",
-        caption="The arm in impedance control; grey, a push down on the hand. Without compensation gravity moves the "
-        "arm off its equilibrium. With it the arm yields to the push by torque over stiffness, and returns.",
-        figure=figure,
+    panels = []
+    for j, name in enumerate(names):
+        moved = [
+            Line(run.trace.time, np.degrees(run.trace.q[:, j] - run.target[j]), color=color, label=run.label)
+            for run, color in zip(runs, ("soft", "stiff", "muted"), strict=True)
+        ]
+        panels.append(Panel([Band(*runs[0].push), moved], "time [s]", "" if j % 2 else "q - q_d [deg]", name))
+    caption = (
+        "The arm in impedance control; grey, a push down on the hand. Without compensation gravity moves the arm off "
+        "its equilibrium. With it the arm yields to the push by torque over stiffness, and returns."
     )
+    return draw("push", caption, panels, rows=2, legend=0, height=1.9, sharex=True)
 
 
 def _figure_move(found: Interfaces, names: tuple[str, ...]) -> Figure:
-    from pliant.base.figures import label, legend, new_figure
-
-    figure, axis = new_figure(height=2.5, width=6.4)
-    time = np.arange(len(found.position)) * TIMESTEP
-    for j, name in enumerate(names):
-        axis.plot(time, np.degrees(found.position[:, j]), label=name)
-    label(axis, "time [s]", "reference [deg]")
-    legend(axis, loc="center left", bbox_to_anchor=(1.01, 0.5))
-    return Figure(
-        name="move",
-        caption="References of a move in position mode. Each joint moves on a straight line in time at the same speed, "
-        "and stops when it is there.",
-        figure=figure,
+    references = lines(np.arange(len(found.position)) * TIMESTEP, np.degrees(found.position), names)
+    caption = (
+        "References of a move in position mode. Each joint moves on a straight line in time at the same speed, and "
+        "stops when it is there."
+    )
+    return draw(
+        "move", caption, [Panel(references, "time [s]", "reference [deg]", legend=BESIDE)], height=2.5, width=6.4
     )

@@ -89,17 +89,17 @@ def test_a_group_starts_velocities_or_torques_of_every_arm(arms, states):
 @pytest.mark.network
 @pytest.mark.skipif(importlib.util.find_spec("pylibfranka") is None, reason="pylibfranka is not installed")
 def test_two_arms_behind_the_interface_lose_nothing_with_one_thread():
-    from pliant.papers._dual import serve_torso
+    from pliant.papers.library.franka_server import serve
 
     with (
-        serve_torso(["--obstacle=0"]) as server,
+        serve(torso=True, obstacle=False) as server,
         FrankaRobot.connect(server.host(0), arm="fer") as left,
         FrankaRobot.connect(server.host(1), arm="fer") as right,
     ):
         swing(left, right).stop()
         assert left.mode == right.mode == "idle"
-    assert [arm["name"] for arm in server.health] == ["left", "right"]
-    for arm in server.health:
+    assert [arm["name"] for arm in server.counters["arms"]] == ["left", "right"]
+    for arm in server.counters["arms"]:
         assert (arm["lost"], arm["late"], arm["timeouts"], arm["malformed"]) == (0, 0, 0, 0)
         assert arm["cycles"] > 200
 

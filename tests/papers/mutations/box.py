@@ -2,7 +2,7 @@
 
 from mutations import Mutation
 
-from pliant.papers import box
+from pliant.papers import _box_push, box
 
 
 def pushes(context, options):
@@ -19,8 +19,8 @@ def stay_soft(monkeypatch):
 
 
 def halve_gravity(monkeypatch):
-    gravity = box.Arm.gravity
-    monkeypatch.setattr(box.Arm, "gravity", lambda self, q: 0.5 * gravity(self, q))
+    gravity = _box_push.Arm.gravity
+    monkeypatch.setattr(_box_push.Arm, "gravity", lambda self, q: 0.5 * gravity(self, q))
 
 
 MUTATIONS = [

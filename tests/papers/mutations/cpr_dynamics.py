@@ -70,7 +70,7 @@ def pitch(context, options):
     """Compare a broken swing with the healthy one of the quick version."""
     right = quick("cpr-dynamics").traces["sideways_16_links_m"]
     seconds = len(right) * module.FINE_STEP
-    found = module.swing(load_robot("Stewart_Gough_6PFR"), 12, seconds, timestep=module.FINE_STEP)["position"][:, 1]
+    found = module.swing(load_robot("Stewart_Gough_6PFR"), 12, seconds, timestep=module.FINE_STEP)[0].position[:, 1]
     return [module.pitch_target(100.0 * (module.time_stretch(found, right) - 1.0))]
 
 

@@ -8,8 +8,8 @@ from mutations import Mutation
 from pliant.base.spatial import pose, rotation_from_rpy
 from pliant.franka.client import FrankaGroup
 from pliant.franka.robots import build
-from pliant.papers import _dual_loop
 from pliant.papers import franka_dual_arm as module
+from pliant.papers.library import follow_tag
 
 
 def plan(options, **changes):
@@ -89,24 +89,24 @@ def unknown_hand(monkeypatch):
 
 
 def half_the_mass(monkeypatch):
-    right = _dual_loop.dynamics.mass
-    monkeypatch.setattr(_dual_loop.dynamics, "mass", lambda *args, **kwargs: 0.5 * right(*args, **kwargs))
+    right = follow_tag.dynamics.mass
+    monkeypatch.setattr(follow_tag.dynamics, "mass", lambda *args, **kwargs: 0.5 * right(*args, **kwargs))
 
 
 def late_images(monkeypatch):
-    monkeypatch.setattr(_dual_loop, "IMAGE_PERIOD", 0.04)
+    monkeypatch.setattr(follow_tag, "IMAGE_PERIOD", 0.04)
 
 
 def turned_tag(monkeypatch):
     """Let the detector see the tag turned by 2 degrees."""
-    look = _dual_loop._Eyes.__call__
+    look = follow_tag._Eyes.__call__
     turn = pose(R=rotation_from_rpy((0.0, 0.035, 0.0)))
 
     def turned(self, cycle):
         found = look(self, cycle)
         return None if found is None else (found[0], found[1] @ turn)
 
-    monkeypatch.setattr(_dual_loop._Eyes, "__call__", turned)
+    monkeypatch.setattr(follow_tag._Eyes, "__call__", turned)
 
 
 def interface_missing():

@@ -8,8 +8,8 @@ import numpy as np
 from mutations import Mutation
 
 from pliant.franka.client import FrankaRobot
-from pliant.papers import _servo
 from pliant.papers import franka_dynamic_servo as module
+from pliant.papers.library import tag_servo
 
 SHORT = 0.2
 """Length of a broken run [s]."""
@@ -19,8 +19,10 @@ DEFAULTS = module.FrankaDynamicServoOptions(starts=1)
 @functools.cache
 def pose():
     """Return the first start of the quick version, which healthy and broken runs share."""
-    wish = _servo.Wish(near=DEFAULTS.near, far=DEFAULTS.far, tilt=DEFAULTS.tilt, turn=DEFAULTS.turn)
-    return _servo.starts(1, np.random.default_rng(0), wish, module.setup_of(DEFAULTS), _servo.exact_camera())[0][0]
+    wish = tag_servo.Wish(near=DEFAULTS.near, far=DEFAULTS.far, tilt=DEFAULTS.tilt, turn=DEFAULTS.turn)
+    return tag_servo.starts(1, np.random.default_rng(0), wish, module.setup_of(DEFAULTS), tag_servo.exact_camera())[0][
+        0
+    ]
 
 
 @functools.cache
@@ -65,7 +67,7 @@ def image_law(monkeypatch):
 
 def wall_clock(monkeypatch):
     """Let the robot's time be the wall clock, which does not wait for the law."""
-    monkeypatch.setattr(_servo, "MODE", "wall")
+    monkeypatch.setattr(tag_servo, "MODE", "wall")
     right = module.pose_torque
 
     def slow(*args):
@@ -83,7 +85,7 @@ MUTATIONS = [
         name="a tenth of the frequency",
         options=dataclasses.asdict(DEFAULTS) | {"frequency": 0.6},
         run=ends,
-        missing=_servo.missing_for_pictures,
+        missing=tag_servo.missing_for_pictures,
         turns=("largest error of the camera's * at the end, *",),
     ),
     Mutation(

@@ -8,8 +8,8 @@ import numpy as np
 from mutations import Mutation
 
 from pliant.franka.robots import build
-from pliant.papers import _servo
 from pliant.papers import franka_visual_servo as module
+from pliant.papers.library import tag_servo
 
 SHORT = 0.6
 """Length of a broken run [s]."""
@@ -70,12 +70,12 @@ def through_interface(context, options):
 
 def image_law(monkeypatch):
     """Let both laws be IBVS."""
-    right = _servo.law_task
-    monkeypatch.setattr(_servo, "law_task", lambda _, *rest: right("IBVS", *rest))
+    right = tag_servo.law_task
+    monkeypatch.setattr(tag_servo, "law_task", lambda _, *rest: right("IBVS", *rest))
 
 
 def fast_loop(monkeypatch):
-    monkeypatch.setattr(_servo, "PERIOD", 0.01)
+    monkeypatch.setattr(tag_servo, "PERIOD", 0.01)
 
 
 def moved_tag(monkeypatch):
@@ -91,8 +91,8 @@ def moved_tag(monkeypatch):
 
 def wall_clock(monkeypatch):
     """Let the robot's time be the wall clock, which does not wait for the detector."""
-    monkeypatch.setattr(_servo, "MODE", "wall")
-    look = _servo._eyes
+    monkeypatch.setattr(tag_servo, "MODE", "wall")
+    look = tag_servo._eyes
 
     def slow(*args):
         import time
@@ -105,7 +105,7 @@ def wall_clock(monkeypatch):
 
         return wait
 
-    monkeypatch.setattr(_servo, "_eyes", slow)
+    monkeypatch.setattr(tag_servo, "_eyes", slow)
 
 
 MUTATIONS = [
@@ -114,7 +114,7 @@ MUTATIONS = [
         name="gains of a tenth",
         options={"gain_at_zero": 0.4, "gain_at_infinity": 0.12},
         run=ends,
-        missing=_servo.missing_for_pictures,
+        missing=tag_servo.missing_for_pictures,
         turns=(
             "largest error of the camera's * at the end, PBVS, *",
             "largest error of the camera's * at the end, IBVS, *",
@@ -126,7 +126,7 @@ MUTATIONS = [
         name="IBVS takes the place of PBVS",
         patch=image_law,
         run=paths,
-        missing=_servo.missing_for_pictures,
+        missing=tag_servo.missing_for_pictures,
         turns=(
             "largest distance of the camera from a straight line, PBVS, *",
             "median bend of *, IBVS over PBVS",
@@ -137,7 +137,7 @@ MUTATIONS = [
         name="the loop runs at 10 ms, the camera at 20 ms",
         patch=fast_loop,
         run=loop,
-        missing=_servo.missing_for_pictures,
+        missing=tag_servo.missing_for_pictures,
         turns=(
             "largest difference of the loop's period from 20 ms",
             "largest age of an image when it is used",
@@ -148,7 +148,7 @@ MUTATIONS = [
         name="the tag is 5 mm beside its place",
         patch=moved_tag,
         run=corners,
-        missing=_servo.missing_for_pictures,
+        missing=tag_servo.missing_for_pictures,
         turns=("largest distance of a detected corner from where the true pose projects it",),
     ),
     Mutation(

@@ -4,9 +4,9 @@ import dataclasses
 
 from mutations import Mutation
 
-from pliant.papers import _softfoot
 from pliant.papers import softfoot_statics as module
-from pliant.papers._softfoot import REDUCED, stand
+from pliant.papers.library import softfoot_press
+from pliant.papers.library.softfoot_press import REDUCED, stand
 
 BAR = (0.02, 0.02)
 STEPS = "Height with steps of 2 and 4 ms"
@@ -54,7 +54,7 @@ def _stiff_closure(context, options):
 
 
 def _stiff_rig(patch):
-    patch.setitem(_softfoot.TRIAL_RIG, "stiffness", 30000.0)
+    patch.setitem(softfoot_press.TRIAL_RIG, "stiffness", 30000.0)
 
 
 def _nearly_equal_loads(patch):

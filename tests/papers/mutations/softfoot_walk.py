@@ -4,8 +4,8 @@ from mutations import Mutation
 
 from pliant.base.errors import DivergedError
 from pliant.papers import softfoot_walk
-from pliant.papers.walk_trials import Crossing, Walk, walk_many
-from pliant.papers.walking import run_walk
+from pliant.papers.library.walk_trials import Crossing, Walk, walk_many
+from pliant.papers.library.walking import run_walk
 from pliant.simulation import Simulation
 
 OFF = {"dcm_rate": 0.0, "max_adjustment": 0.0, "posture_stiffness": 0.0, "posture_damping": 0.0}

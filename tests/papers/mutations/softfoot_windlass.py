@@ -4,7 +4,7 @@ from mutations import Mutation
 
 from pliant.feet.softfoot import parameters
 from pliant.papers import softfoot_windlass as module
-from pliant.papers._softfoot import REDUCED, stand
+from pliant.papers.library.softfoot_press import REDUCED, stand
 
 
 def _statements(slack):

@@ -4,8 +4,9 @@ import numpy as np
 from mutations import Mutation
 
 from pliant.model import ForceTorque, Imu
-from pliant.papers import _yarp, yarp_ft_imu
-from pliant.papers._yarp import World
+from pliant.papers import yarp_ft_imu
+from pliant.papers.library import yarp_program
+from pliant.papers.library.yarp_program import World
 from pliant.simulation import loop
 from pliant.yarp.bridge import sensors
 
@@ -28,7 +29,7 @@ def other_robot(monkeypatch):
     """Give the robot two sensors more, half the step, and messages with one number more."""
 
     def built(*, timestep, **options):
-        robot = _yarp.biped(timestep=0.5 * timestep, **options)
+        robot = yarp_program.biped(timestep=0.5 * timestep, **options)
         robot.devices += [Imu(name="second", body="torso_pitch"), ForceTorque(name="neck_ft", body="torso_pitch")]
         return robot
 

@@ -5,8 +5,9 @@ import functools
 
 from mutations import Mutation
 
-from pliant.papers import _yarp, yarp_impedance
-from pliant.papers._yarp import Board
+from pliant.papers import yarp_impedance
+from pliant.papers.library import yarp_program
+from pliant.papers.library.yarp_program import Board
 
 
 def boards(context, options):
@@ -32,14 +33,14 @@ def fewer_and_slower(monkeypatch):
         return robot
 
     monkeypatch.setattr(yarp_impedance, "biped", without_torso)
-    monkeypatch.setattr(_yarp, "PERIOD", 0.01)
+    monkeypatch.setattr(yarp_program, "PERIOD", 0.01)
     monkeypatch.setattr(yarp_impedance, "DESCRIPTION", yarp_impedance.DESCRIPTION.replace("yarp_imu", "other"))
 
 
 def other_trajectory(monkeypatch):
     """Let boards move by minimum jerk, and slower than they are asked to."""
     monkeypatch.setattr(
-        yarp_impedance, "biped", lambda trajectory, **rest: _yarp.biped(**rest, trajectory="minimum_jerk")
+        yarp_impedance, "biped", lambda trajectory, **rest: yarp_program.biped(**rest, trajectory="minimum_jerk")
     )
     move = Board.move
     monkeypatch.setattr(

@@ -1,0 +1,1 @@
+"""Tools that the experiments use and that know none of them: rigs, control loops, served arms, drawings of rods."""

@@ -1,0 +1,579 @@
+"""The control loop of the dual-arm experiment: the left arm moves a tag, the right arm follows it and gives way.
+
+One thread drives both arms with a command of each in every millisecond. The left arm is under torques (computed torque
+in Cartesian space), the right one under velocities (position-based visual servoing with an admittance in feature
+space). Images come every 20 ms. Nothing here knows the engine: the arms are `FrankaRobot`s.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.base.camera import CameraModel
+from pliant.base.conditions import VisionError
+from pliant.base.errors import DeviceError, PliantError
+from pliant.base.spatial import exp_so3, inverse, log_so3, pose
+from pliant.control import CartesianComputedTorque
+from pliant.franka.client import FrankaGroup
+from pliant.franka.robots import dynamics, kinematics
+from pliant.franka.robots.parameters import EE_OF_HAND, FER, FRANKA_HAND
+from pliant.franka.robots.torso import CAMERA, TAG, base
+from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
+from pliant.vision.detector import tag_corners
+from pliant.vision.poses import facing_pose, pose_features
+from pliant.vision.tasks import solve
+from pliant.vision.vision_force import FeatureAdmittance, HybridPoseServo, ToolLoad
+from pliant.vision.visual_servoing import AdaptiveGain
+
+if TYPE_CHECKING:
+    from pliant.papers.library.torso import Torso
+
+__all__ = ["CENTER", "Ending", "Plan", "Run", "camera_model", "follow", "goal_pose", "start_joints"]
+
+Array = NDArray[np.float64]
+
+CENTER = (0.5, 0.1, 1.0)
+"""Of the tag's circle in the world [m]."""  # assumed
+R_WO = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+"""Orientation of the tag in the world: x forward, y up, its print to the right arm."""  # assumed
+CYCLE = 1e-3
+"""Of the interface [s]."""
+IMAGE_PERIOD = 0.02
+"""Time between two images [s], section III-F."""
+RECORD = 5e-3
+"""Time between two rows of a run [s]."""
+REACH = 1.5
+"""How long the left arm takes to the start of the circle [s]."""  # assumed
+ALPHA, BETA = 0.7, 0.37
+"""Gains of the filter that follows the tag; beta = alpha^2 / (2 - alpha) (Benedict and Bordner 1962)."""
+SMOOTHING = 0.01
+"""Time constant of the visual part of the velocity, which would jump at every image [s]."""  # assumed
+KEPT = 64
+"""Joint positions that are kept for late images [cycles]."""
+
+
+class Ending(enum.StrEnum):
+    """How a run ended."""
+
+    COMPLETED = "completed"
+    """All laps were made."""
+    TAG_LOST = "tag lost"
+    """The camera did not see the tag for longer than `Plan.patience`."""
+    TAG_LOST_IN_CONTACT = "tag lost in contact"
+    """The same, while the hand touched something."""
+    FORCE_LIMIT = "force limit"
+    """The contact force exceeded `Plan.force_limit`."""
+    NOT_CONVERGED = "not converged"
+    """The servo did not come to its goal before the circle."""
+    FAULT = "fault"
+    """A law or a robot refused to go on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What both arms do."""
+
+    radius: float = 0.05
+    """Of the circle [m]."""
+    frequency: float = 0.3
+    """Laps a second [Hz]."""
+    laps: float = 2.0
+    """Laps to make."""
+    distance: float = 0.2
+    """Desired distance of the camera from the tag [m]."""
+    gain: AdaptiveGain = field(default_factory=lambda: AdaptiveGain(at_zero=4.0, at_infinity=1.2, slope_at_zero=25.0))
+    """Of the visual servoing [1/s]."""
+    feedforward: bool = True
+    """Whether the camera moves with the estimated velocity of the tag and of the admittance; the published law does
+    not."""
+    stiffness: float = 100.0
+    """Of the admittance [1/s^2]."""
+    damping: float = 100.0
+    """Of the admittance [1/s]."""
+    inertia: tuple[float, ...] = (1.0, 1.0, 1.0, 0.1, 0.1, 0.1)
+    """Diagonal of the virtual inertia at the tool [kg, kg m^2]."""
+    deadband: float = 0.5
+    """Contact force that counts as none [N]; the hand's inertia gives 0.15 N on the circle."""
+    bandwidth: tuple[float, float] = (50.0, 20.0)
+    """Of the left arm's pose, translation and rotation [rad/s]."""
+    null_damping: float = 100.0
+    """Of the left arm's motion that does not move its hand [1/s]."""
+    decay: float = 2.0
+    """Rate mu of the smooth starts [1/s]."""
+    step: int = 1
+    """Cycles between two computed commands."""
+    float_time: float = 0.2
+    """How long the arms are not servoed at first [s]."""
+    approach: bool = True
+    """Whether the arms come from the robot's start; else they begin where the circle starts."""
+    converge_time: float = 6.0
+    """Longest approach [s]."""
+    force_limit: float = 18.0
+    """Contact force at which both arms stop [N]; the cabinet's own limit is 20 N."""
+    patience: float = 0.1
+    """How long the tag may be out of view [s]."""
+    blind_after: float = math.inf
+    """When the camera is covered, after the start of the circle [s]."""
+
+
+@dataclass(slots=True)
+class Run:
+    """What a run gave, a row each `RECORD`."""
+
+    plan: Plan
+    """The plan."""
+    rendered: bool
+    """Whether images were rendered; else the features are exact."""
+    through: str
+    """How the arms were reached."""
+    ending: Ending
+    """How it ended."""
+    message: str
+    """Why, if not completed."""
+    time: Array
+    """Since the start, shape (n,) [s]."""
+    q_left: Array
+    """shape (n, 7) [rad]."""
+    q_right: Array
+    """shape (n, 7) [rad]."""
+    force: Array
+    """Contact force on the right hand in world axes, weight removed, shape (n, 3) [N]."""
+    shift: Array
+    """Shift of the features, shape (n, 6) [m, rad]."""
+    velocity: Array
+    """Commanded velocity of the camera, shape (n, 6)."""
+    torque: Array
+    """Commanded torques of the left arm, shape (n, 7) [N m]."""
+    desired: Array
+    """Desired places of the tag in the world, shape (n, 3) [m]."""
+    circle_at: float
+    """When the circle began [s]; NaN if it did not."""
+    stopped_at: float
+    """When the arms were told to stop [s]."""
+    stop_time: float
+    """How long they took to rest [s]."""
+    peak_force: float
+    """Largest contact force of all cycles [N]."""
+    float_drift: float
+    """Largest motion of a joint of the left arm while it floated [rad]."""
+    images: Array
+    """Times at which images were used, shape (m,) [s]."""
+    time_apart: float
+    """Largest difference between the times of both arms' states [s]."""
+    cycles: int
+    """Commands sent to each arm."""
+    health: list[dict[str, Any]] = field(default_factory=list)
+    """What the server counted of each arm."""
+    picture: NDArray[np.uint8] | None = None
+    """An image on the way; None with exact features."""
+    picture_row: int = 0
+    """Its row."""
+    picture_corners: Array | None = None
+    """Corners of the tag that were found in it, shape (4, 2) [pixels]."""
+
+    @property
+    def X_CO(self) -> Array:
+        """True poses of the tag in the camera, by the kinematics, shape (n, 4, 4)."""
+        return np.array([true_pose(a, b) for a, b in zip(self.q_left, self.q_right, strict=True)])
+
+    @property
+    def errors(self) -> Array:
+        """True error of the pose: translation and rotation vector in the desired camera, shape (n, 6) [m, rad]."""
+        goal = facing_pose(self.plan.distance)
+        return np.array([pose_features(X, goal) for X in self.X_CO]).reshape(-1, 6)
+
+    @property
+    def tag(self) -> Array:
+        """Places of the tag in the world, shape (n, 3) [m]."""
+        X = kinematics.forward_kinematics(self.q_left, F_T_EE=EE_OF_HAND) @ TAG.EE_T_O
+        return (base("left") @ X)[:, :3, 3]
+
+    @property
+    def hand(self) -> Array:
+        """Places of the right end effector in the world, shape (n, 3) [m]."""
+        return (base("right") @ kinematics.forward_kinematics(self.q_right, F_T_EE=EE_OF_HAND))[:, :3, 3]
+
+    def lap(self, first: float, last: float) -> NDArray[np.bool_]:
+        """Return which rows belong to laps first to last of the circle."""
+        turns = (self.time - self.circle_at) * self.plan.frequency
+        return (turns >= first) & (turns < last)
+
+
+def true_pose(q_left: Array, q_right: Array) -> Array:
+    """Return the pose of the tag in the camera by the joints of both arms, shape (4, 4)."""
+    X_WO = base("left") @ kinematics.forward_kinematics(q_left, F_T_EE=EE_OF_HAND) @ TAG.EE_T_O
+    return inverse(base("right") @ kinematics.forward_kinematics(q_right, F_T_EE=CAMERA.F_T_C)) @ X_WO
+
+
+def camera_model() -> CameraModel:
+    """Return the model of the right camera."""
+    return CameraModel.from_field_of_view(math.radians(CAMERA.fovy), CAMERA.width, CAMERA.height)
+
+
+def goal_pose(radius: float) -> Array:
+    """Return the pose of the tag in the world at the start of the circle, shape (4, 4)."""
+    x, y, z = CENTER
+    return pose((x + radius, y, z), R_WO)
+
+
+def start_joints(plan: Plan) -> tuple[Array, Array]:
+    """Return the joints of both arms at the start, shape (7,) each [rad]."""
+    from pliant.franka.robots.torso import Q_LEFT, Q_RIGHT
+
+    if plan.approach:
+        return np.array(Q_LEFT), np.array(Q_RIGHT)
+    X_WO = goal_pose(plan.radius)
+    left = inverse(base("left")) @ X_WO @ inverse(TAG.EE_T_O)
+    right = inverse(base("right")) @ X_WO @ inverse(facing_pose(plan.distance))
+    return (
+        kinematics.inverse_kinematics(left, np.array(Q_LEFT), F_T_EE=EE_OF_HAND),
+        kinematics.inverse_kinematics(right, np.array(Q_RIGHT), F_T_EE=CAMERA.F_T_C),
+    )
+
+
+class _Reference:
+    """Where the tag shall be: straight to the start of the circle, then round."""
+
+    def __init__(self, plan: Plan, first: Array) -> None:
+        self.plan, self.first, self.goal = plan, first, goal_pose(plan.radius)
+        self.turn = log_so3(first[:3, :3].T @ self.goal[:3, :3])
+        self.straight = self.goal[:3, 3] - first[:3, 3]
+
+    def reach(self, t: float) -> tuple[Array, Array, Array]:
+        """Return pose, velocity and acceleration of the tag in the world on its way to the circle."""
+        s = min(max(t / REACH, 0.0), 1.0)
+        x = s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
+        dx = 30.0 * s * s * (1.0 - s) ** 2 / REACH
+        ddx = 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s) / REACH**2
+        R = self.first[:3, :3] @ exp_so3(x * self.turn)
+        w = self.first[:3, :3] @ self.turn
+        return (
+            pose(self.first[:3, 3] + x * self.straight, R),
+            np.concatenate([dx * self.straight, dx * w]),
+            np.concatenate([ddx * self.straight, ddx * w]),
+        )
+
+    def circle(self, t: float) -> tuple[Array, Array, Array]:
+        """Return the same on the circle, whose speed grows as 1 - exp(-mu t)."""
+        plan = self.plan
+        w, fade = 2.0 * math.pi * plan.frequency, math.exp(-2.0 * plan.decay * t)
+        phase = w * (t - (1.0 - fade) / (2.0 * plan.decay))
+        rate, growth = w * (1.0 - fade), 2.0 * plan.decay * w * fade
+        c, s, r = math.cos(phase), math.sin(phase), plan.radius
+        place = self.goal[:3, 3] + r * np.array([c - 1.0, 0.0, s])
+        along, inwards = r * np.array([-s, 0.0, c]), r * np.array([-c, 0.0, -s])
+        return (
+            pose(place, self.goal[:3, :3]),
+            np.concatenate([rate * along, np.zeros(3)]),
+            np.concatenate([growth * along + rate * rate * inwards, np.zeros(3)]),
+        )
+
+
+class _LeftArm:
+    """The torques of the left arm."""
+
+    def __init__(self, plan: Plan) -> None:
+        translation, rotation = plan.bandwidth
+        self.law = CartesianComputedTorque([translation**2] * 3 + [rotation**2] * 3, null_damping=plan.null_damping)
+        self.decay = plan.decay
+        self.X_BW = inverse(base("left"))
+        self.X_OE = inverse(TAG.EE_T_O)
+        self.first: Array | None = None
+
+    def __call__(self, q: Array, dq: Array, wanted: tuple[Array, Array, Array], t: float) -> Array:
+        """Return the torques, gravity and friction excluded, shape (7,) [N m]."""
+        X_WO, V, A = wanted
+        R, arm = self.X_BW[:3, :3], X_WO[:3, :3] @ self.X_OE[:3, 3]
+        # The end effector is beside the tag: its velocity and acceleration are those of a rigid body.
+        v = V[:3] + np.cross(V[3:], arm)
+        a = A[:3] + np.cross(A[3:], arm) + np.cross(V[3:], np.cross(V[3:], arm))
+        X = kinematics.forward_kinematics(q, F_T_EE=EE_OF_HAND)
+        J = kinematics.jacobian(q, F_T_EE=EE_OF_HAND)
+        h = 1e-6
+        dJdq = (kinematics.jacobian(q + h * dq, F_T_EE=EE_OF_HAND) - J) @ dq / h
+        M = dynamics.mass(q, FRANKA_HAND, arm=FER)
+        bias = dynamics.coriolis(q, dq, FRANKA_HAND, arm=FER) @ dq
+        tau = self.law(
+            X,
+            J,
+            dJdq,
+            dq,
+            M,
+            bias,
+            self.X_BW @ X_WO @ self.X_OE,
+            np.concatenate([R @ v, R @ V[3:]]),
+            np.concatenate([R @ a, R @ A[3:]]),
+        )
+        if self.first is None:
+            self.first = tau
+        return tau - self.first * math.exp(-self.decay * t)
+
+
+class _Follower:
+    """Where the tag is between two images: place and velocity of a target with little acceleration."""
+
+    def __init__(self) -> None:
+        self.place: Array | None = None
+        self.velocity = np.zeros(3)
+        self.at = 0.0
+        self.rotation = np.eye(3)
+
+    def see(self, X_BO: Array, t: float) -> None:
+        """Take a measured pose of the time t."""
+        self.rotation = X_BO[:3, :3]
+        if self.place is None or t <= self.at:
+            self.place, self.at = X_BO[:3, 3].copy(), t
+            return
+        dt = t - self.at
+        expected = self.place + dt * self.velocity
+        miss = X_BO[:3, 3] - expected
+        self.place, self.velocity = expected + ALPHA * miss, self.velocity + BETA / dt * miss
+        self.at = t
+
+    def pose(self, t: float) -> Array:
+        """Return the pose that is expected at a time."""
+        assert self.place is not None
+        return pose(self.place + (t - self.at) * self.velocity, self.rotation)
+
+
+class _Eyes:
+    """Poses of the tag in the camera, one an image."""
+
+    def __init__(self, torso: Torso, plan: Plan) -> None:
+        self.torso, self.plan, self.model = torso, plan, camera_model()
+        corners = tag_corners(TAG.size)
+        self.exact = ExactDetector(self.model, corners)
+        self.corners = corners
+        self.detector = AprilTagDetector(self.model, TAG.size) if torso.picture is not None else None
+        self.stamp = -1.0
+        self.image: NDArray[np.uint8] | None = None
+        self.found: Array | None = None
+
+    def __call__(self, cycle: int) -> tuple[int, Array] | None:
+        """Return the cycle of a new image and the pose in it; None where there is none.
+
+        Raises:
+            VisionError: the tag is not in the image.
+        """
+        if self.torso.picture is None or self.detector is None:
+            if cycle % round(IMAGE_PERIOD / CYCLE):
+                return None
+            arms = self.torso.left, self.torso.right
+            seen = self.exact.detect(true_pose(*(arm.backend.get("q") for arm in arms)))
+            self.found = seen.pixels
+            return cycle, estimate_planar_pose(seen.xy, self.corners)
+        if cycle % round(IMAGE_PERIOD / CYCLE):
+            return None
+        taken = self.torso.picture()
+        if taken is None or taken[0] == self.stamp:
+            return None
+        self.stamp, self.image = stamp, image = taken
+        tag = self.detector.find(image, TAG.tag_id)
+        self.found = tag.pixels
+        return round(stamp / CYCLE), tag.X_CO
+
+
+def follow(torso: Torso, plan: Plan, *, tick: Callable[[float], None] | None = None) -> Run:
+    """Let the left arm move the tag and the right arm follow it; the arms rest at the end, however it ends.
+
+    Args:
+        torso: both arms, at rest.
+        plan: what they do.
+        tick: is told the fraction that is done, now and then.
+    """
+    left, right = torso.left, torso.right
+    right.set_eMc(inverse(right.get_flMe()) @ CAMERA.F_T_C)
+    X_BW = inverse(base("right"))
+    weight = ToolLoad(FRANKA_HAND.mass, FRANKA_HAND.center_of_mass, gravity=X_BW[:3, :3] @ (0.0, 0.0, -9.81))
+    dt = plan.step * CYCLE
+    goal = facing_pose(plan.distance)
+    X_CE = inverse(CAMERA.F_T_C) @ EE_OF_HAND
+    X_CS = inverse(CAMERA.F_T_C)  # the sensor sits at the flange
+    hybrid = HybridPoseServo(goal, X_CE, FeatureAdmittance(dt, plan.stiffness, plan.damping), inertia=plan.inertia)
+    drive, eyes, follower = _LeftArm(plan), _Eyes(torso, plan), _Follower()
+    group = FrankaGroup([left, right])
+    rows: dict[str, list[Any]] = {
+        name: [] for name in ("time", "q_left", "q_right", "force", "shift", "velocity", "torque", "desired")
+    }
+    images: list[float] = []
+    past: dict[int, Array] = {}
+    ending, message = Ending.COMPLETED, ""
+    circle_at = served_at = math.nan
+    peak = drift = apart = stop_time = 0.0
+    stopped_at = seen_at = 0.0
+    velocity, torque, shift, smooth = np.zeros(6), np.zeros(7), np.zeros(6), np.zeros(6)
+    X_CO: Array | None = None
+    picture, picture_row, picture_corners = None, 0, None
+    left_first = left.get_position()
+    reference = _Reference(
+        plan, base("left") @ kinematics.forward_kinematics(left_first, F_T_EE=EE_OF_HAND) @ TAG.EE_T_O
+    )
+    total = plan.laps / plan.frequency
+    calm = 0
+    cycles = k = 0
+    try:
+        group.start("force_torque", "velocity")
+        began = left.time
+        while True:
+            t = k * CYCLE
+            apart = max(apart, abs(left.time - right.time))
+            q_left, q_right = left.backend.get("q"), right.backend.get("q")
+            now = round(right.time / CYCLE)
+            past[now] = q_right
+            past.pop(now - KEPT, None)
+            R_BS = kinematics.forward_kinematics(q_right, "flange")[:3, :3]
+            contact = weight.contact(torso.wrench(), R_BS)
+            size = float(np.linalg.norm(contact[:3]))
+            peak = max(peak, size)
+            touching = size > plan.deadband
+            if size > plan.force_limit:
+                ending, message = (
+                    Ending.FORCE_LIMIT,
+                    (f"the contact force is {size:.1f} N at {t:.3f} s; must be <= {plan.force_limit:g} N"),
+                )
+                break
+            circling = not math.isnan(circle_at)
+            if circling and t - circle_at >= total - 0.5 * CYCLE:
+                break
+            if t < plan.float_time - 0.5 * CYCLE:
+                drift = max(drift, float(np.abs(q_left - left_first).max()))
+                wanted = reference.reach(0.0)
+            else:
+                if math.isnan(served_at):
+                    served_at, seen_at = t, t
+                wanted = reference.circle(t - circle_at) if circling else reference.reach(t - served_at)
+                try:
+                    if circling and t - circle_at >= plan.blind_after:
+                        new = None
+                    else:
+                        new = eyes(now)
+                except VisionError:
+                    new = None
+                if new is not None:
+                    at, seen = new
+                    images.append(t)
+                    seen_at = t
+                    X_BC = kinematics.forward_kinematics(past.get(at, q_right), F_T_EE=CAMERA.F_T_C)
+                    follower.see(X_BC @ seen, at * CYCLE)
+                    X_CO = seen
+                if t - seen_at > plan.patience:
+                    ending = Ending.TAG_LOST_IN_CONTACT if touching else Ending.TAG_LOST
+                    message = f"tag {TAG.tag_id} was not seen for {1e3 * plan.patience:.0f} ms at {t:.3f} s" + (
+                        f", with a contact force of {size:.1f} N" if touching else ""
+                    )
+                    break
+                if k % plan.step == 0:
+                    torque = drive(q_left, left.backend.get("dq"), wanted, t - served_at)
+                    left.want_force_torque("joint", torque, filter_gain=1.0)
+                    if X_CO is not None:
+                        seen_part, force_part, shift = _camera_velocity(
+                            plan, hybrid, follower, q_right, now * CYCLE, X_CO, _at_camera(contact, X_CS, plan), dt
+                        )
+                        smooth = smooth + (1.0 - math.exp(-dt / SMOOTHING)) * (seen_part - smooth)
+                        velocity = (smooth + force_part) * (1.0 - math.exp(-2.0 * plan.decay * (t - served_at)))
+                        right.want_velocity("camera", velocity)
+                if not circling:
+                    e = pose_features(true_pose(q_left, q_right), goal) if k % 10 == 0 else None
+                    if e is not None:
+                        near = np.linalg.norm(e[:3]) < 1e-3 and np.linalg.norm(e[3:]) < math.radians(0.5)
+                        calm = calm + 1 if near else 0
+                    if (t - served_at >= REACH or not plan.approach) and calm >= 10:
+                        circle_at = t
+                    elif t - served_at > plan.converge_time:
+                        ending, message = (
+                            Ending.NOT_CONVERGED,
+                            f"the servo did not converge in {plan.converge_time:g} s",
+                        )
+                        break
+            if k % round(RECORD / CYCLE) == 0:
+                R_W = base("right")[:3, :3] @ R_BS
+                values = (t, q_left, q_right, R_W @ contact[:3], shift, velocity, torque, wanted[0][:3, 3])
+                for name, value in zip(rows, values, strict=True):
+                    rows[name].append(value)
+                if eyes.image is not None and picture is None and circling and t - circle_at > 0.45 / plan.frequency:
+                    picture, picture_row = np.array(eyes.image), len(rows["time"]) - 1
+                    picture_corners = None if eyes.found is None else eyes.found.copy()
+                if tick is not None and k % 500 == 0:
+                    tick(min(1.0, t / (total + 4.0)))
+            group.step()
+            cycles += 1
+            k += 1
+        stopped_at = k * CYCLE
+        group.stop()
+        stop_time = left.time - began - stopped_at
+    except PliantError as fault:
+        ending, message = Ending.FAULT, str(fault)
+        stopped_at = k * CYCLE
+        if isinstance(fault, DeviceError):
+            group.abort()
+        else:
+            group.stop()
+    return Run(
+        plan=plan,
+        rendered=torso.picture is not None,
+        through=torso.through,
+        ending=ending,
+        message=message,
+        time=np.array(rows["time"]),
+        q_left=np.array(rows["q_left"]).reshape(-1, 7),
+        q_right=np.array(rows["q_right"]).reshape(-1, 7),
+        force=np.array(rows["force"]).reshape(-1, 3),
+        shift=np.array(rows["shift"]).reshape(-1, 6),
+        velocity=np.array(rows["velocity"]).reshape(-1, 6),
+        torque=np.array(rows["torque"]).reshape(-1, 7),
+        desired=np.array(rows["desired"]).reshape(-1, 3),
+        circle_at=circle_at,
+        stopped_at=stopped_at,
+        stop_time=stop_time,
+        peak_force=peak,
+        float_drift=drift,
+        images=np.array(images),
+        time_apart=apart,
+        cycles=cycles,
+        picture=picture,
+        picture_row=picture_row,
+        picture_corners=picture_corners,
+    )
+
+
+def _at_camera(contact: Array, X_CS: Array, plan: Plan) -> Array:
+    """Return a wrench about the sensor's origin as one about the camera's, without what the dead band takes."""
+    size = float(np.linalg.norm(contact[:3]))
+    if size <= plan.deadband:
+        return np.zeros(6)
+    F = contact * (1.0 - plan.deadband / size)
+    f = X_CS[:3, :3] @ F[:3]
+    return np.concatenate([f, X_CS[:3, :3] @ F[3:] + np.cross(X_CS[:3, 3], f)])
+
+
+def _camera_velocity(
+    plan: Plan,
+    hybrid: HybridPoseServo,
+    follower: _Follower,
+    q: Array,
+    now: float,
+    X_CO: Array,
+    wrench: Array,
+    dt: float,
+) -> tuple[Array, Array, Array]:
+    """Return the visual part of the camera's velocity, that of the admittance, and the shift, shape (6,) each."""
+    before = hybrid.admittance.shift
+    if not plan.feedforward:
+        shift = hybrid.push(X_CO, wrench)
+        return solve(hybrid.task(X_CO), plan.gain), np.zeros(6), shift
+    X_BC = kinematics.forward_kinematics(q, F_T_EE=CAMERA.F_T_C)
+    X_CO = inverse(X_BC) @ follower.pose(now)
+    shift = hybrid.push(X_CO, wrench)
+    velocity = solve(hybrid.task(X_CO), plan.gain)
+    velocity[:3] += X_BC[:3, :3].T @ follower.velocity
+    rate = (shift - before) / dt
+    R_GD = hybrid.X_DG[:3, :3].T
+    # for small turns
+    return velocity, np.concatenate([R_GD @ rate[:3], R_GD @ rate[3:]]), shift

@@ -1,0 +1,204 @@
+"""Simulated Franka arms for programs: in this process, or served by a process of its own through their interface.
+
+Run as a program it serves one arm or the torso until its input closes; `serve` starts it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pliant.base.errors import BridgeError
+
+if TYPE_CHECKING:
+    from pliant.franka.client import FrankaRobot
+    from pliant.model import Robot
+
+__all__ = ["PATIENCE_S", "Arm", "Server", "build_arm", "open_robot", "serve"]
+
+PATIENCE_S = 0.6
+"""How long the served arms wait for a command [s]: longer than the default, so that a busy machine loses none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """The arm of an experiment and its connection."""
+
+    robot: FrankaRobot
+    """The arm."""
+    through: str
+    """How the arm is connected, for the report."""
+
+
+@contextlib.contextmanager
+def open_robot(
+    *, arm: str = "fer", friction: bool = True, compensated: bool = True, fci: bool | None = None
+) -> Iterator[Arm]:
+    """Yield an arm that is driven through the interface if pylibfranka is installed, else in this process.
+
+    Args:
+        arm: "fer" or "fr3".
+        friction: whether the identified friction acts.
+        compensated: whether the cabinet compensates it.
+        fci: True insists on the interface, False on this process; None takes what there is.
+    """
+    from pliant.franka.client import FrankaRobot
+
+    if fci is None:
+        fci = importlib.util.find_spec("pylibfranka") is not None
+    compensated = compensated and friction
+    if not fci:
+        with FrankaRobot.simulated(
+            arm, friction=friction, friction_compensation=compensated, motor_inertia=0.0
+        ) as robot:
+            yield Arm(robot, "in this process, since pylibfranka is not installed")
+        return
+    with (
+        serve(arm=arm, friction=friction, compensated=compensated) as server,
+        FrankaRobot.connect(server.host(), arm=arm) as robot,
+    ):
+        yield Arm(robot, "through the Franka Control Interface with pylibfranka")
+
+
+def build_arm(
+    *,
+    arm: str = "fer",
+    friction: bool = True,
+    compensated: bool = True,
+    motor_inertia: float = 0.0,
+    q: Sequence[float] | None = None,
+    height: float = 0.0,
+    tag: Sequence[float] | None = None,
+    camera: bool = False,
+) -> Robot:
+    """Return an arm with hand on a base, with a wrist camera and a tag if wanted.
+
+    Args:
+        arm: "fer" or "fr3".
+        friction: whether the identified friction acts.
+        compensated: whether the cabinet compensates it.
+        motor_inertia: fraction of the motors' inertia that is left; 0: the published model has links only.
+        q: joint positions at the start, shape (7,) [rad]; None for the robot's own.
+        height: of the base above the floor [m].
+        tag: size and place of AprilTag 0 in the base, shape (4,) [m].
+        camera: whether the wrist has a camera.
+    """
+    from pliant.franka.robots.build import Q_START, ArmMount, TagPlace, WristCamera, build_arms
+    from pliant.franka.robots.parameters import arm as parameters
+
+    mount = ArmMount(
+        arm=parameters(arm),
+        motor_inertia=motor_inertia,
+        q=tuple(map(float, Q_START if q is None else q)),
+        position=(0.0, 0.0, height),
+        camera=WristCamera() if camera else None,
+    )
+    tags = [] if tag is None else [TagPlace(size=tag[0], position=(tag[1], tag[2], tag[3] + height))]
+    return build_arms([mount], friction=friction, friction_compensation=friction and compensated, tags=tags)
+
+
+@dataclass(slots=True)
+class Server:
+    """A process that serves arms."""
+
+    address: str
+    """Address of the first arm."""
+    counters: dict[str, Any] = field(default_factory=dict)
+    """Counters of each arm ("arms") and work of the interface in a cycle at 50, 90 and 99 % ("work_us"); filled in at
+    its end."""
+
+    def host(self, index: int = 0) -> str:
+        """Return the address of an arm: 0 the only or the left one, 1 the right one."""
+        head, _, last = self.address.rpartition(".")
+        return f"{head}.{int(last) + index}"
+
+
+@contextlib.contextmanager
+def serve(
+    *, torso: bool = False, mode: str = "lockstep", pictures: str = "", wrench: str = "", **robot: Any
+) -> Iterator[Server]:
+    """Serve an arm, or the torso with two, from a process of its own; yield the server.
+
+    Args:
+        torso: whether it is the torso.
+        mode: time mode of the interface.
+        pictures: folder for the pictures of the cameras; empty for none.
+        wrench: file for the wrench of the torso's sensor; empty for none.
+        robot: keywords of `build_arm`, or of `pliant.franka.robots.torso.torso`.
+
+    Raises:
+        BridgeError: the server did not start.
+    """
+    given = {"torso": torso, "mode": mode, "pictures": pictures, "wrench": wrench, "robot": robot}
+    said = ""
+    for attempt in range(5):
+        # stock clients know one port, so every server has a loopback address of its own
+        found = Server(f"127.{60 + os.getpid() % 150}.{20 + attempt}.1")
+        command = [sys.executable, "-m", __name__, json.dumps({**given, "host": found.address})]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            said = process.stdout.readline().strip()
+            if said != "READY":
+                continue
+            yield found
+            return
+        finally:
+            process.stdin.close()
+            last = process.stdout.read().strip().splitlines()
+            process.wait(20)
+            process.stdout.close()
+            if last and said == "READY":
+                with contextlib.suppress(ValueError):
+                    found.counters.update(json.loads(last[-1]))
+    raise BridgeError(f"no server of the arm started: {said}")
+
+
+def main(text: str) -> None:
+    """Serve what `serve` asks for; print READY, or why not, end when the input closes, and print the counters.
+
+    Args:
+        text: JSON with "host" and the arguments of `serve`; all but the host may be missing.
+    """
+    import numpy as np
+
+    from pliant.devices import make_devices
+    from pliant.engine import MujocoEngine
+    from pliant.franka.bridge import FciBridge, FciOptions
+    from pliant.franka.robots.torso import torso
+    from pliant.papers.library.wrench_file import WrenchFile
+    from pliant.simulation import Simulation
+    from pliant.vision.pictures_bridge import Pictures, PicturesOptions
+
+    given = json.loads(text)
+    robot = (torso if given.get("torso") else build_arm)(**given.get("robot", {}))
+    bridge = FciBridge(FciOptions(host=given["host"], mode=given.get("mode", "lockstep"), command_timeout=PATIENCE_S))
+    bridges: list[Any] = [WrenchFile(given["wrench"], "right_wrench")] if given.get("wrench") else []
+    bridges += [Pictures(PicturesOptions(folder=given["pictures"]))] if given.get("pictures") else []
+    with Simulation(MujocoEngine(robot, guard=False), make_devices(robot), [*bridges, bridge]) as simulation:
+        bridge.work_log = []
+        try:
+            simulation.start()
+        except BridgeError as fault:
+            sys.stdout.write(f"{fault}\n")
+            return
+        sys.stdout.write("READY\n")
+        sys.stdout.flush()
+        threading.Thread(target=lambda: (sys.stdin.read(), simulation.stop()), name="pliant-input", daemon=True).start()
+        simulation.run()
+        shares = np.percentile(bridge.work_log, (50, 90, 99)) * 1e6 if bridge.work_log else np.zeros(3)
+        counters = {"arms": bridge.health()["arms"], "work_us": shares.round(1).tolist()}
+        sys.stdout.write(json.dumps(counters) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
