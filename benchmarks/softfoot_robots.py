@@ -27,7 +27,7 @@ import pliant
 from pliant.base.errors import MissingDependency
 from pliant.feet.model.replace import replace_foot
 from pliant.feet.softfoot import SoftFoot
-from pliant.papers.library.walking import run_walk
+from pliant.walking.walk import run_walk
 from pliant.walking.robots.humanoids.build import FEET
 
 ROBOTS = {"biped": ("l_foot", "r_foot"), **FEET}

@@ -17,7 +17,7 @@ from pliant.feet.device.sole import SoleDevice
 from pliant.feet.model.sole import Sole
 from pliant.feet.softfoot_bench import SoftFootBenchOptions
 from pliant.feet.softfoot_bench.build import build
-from pliant.papers.library.softfoot_trials import Trial, all_trials
+from pliant.feet.trials import Trial, all_trials
 from pliant.robots import find_robot
 
 PARTS = {

@@ -57,7 +57,7 @@ LOADERS = {
     "base/plugins.py",
     "base/wing.py",
     "learn/envs/make.py",
-    "papers/runner.py",
+    "papers/frame/runner.py",
     "recording/mcap.py",
     "robots/catalogue.py",
     "robots/lookup.py",

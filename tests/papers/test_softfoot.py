@@ -7,8 +7,8 @@ import pytest
 from mutations import quick, quick_run
 
 from pliant.base.errors import ModelError
+from pliant.feet.press_bench import REDUCED, stand
 from pliant.papers import softfoot_windlass
-from pliant.papers.library.softfoot_press import REDUCED, stand
 from pliant.papers.softfoot_statics import LOADS, stiffness_curve
 
 

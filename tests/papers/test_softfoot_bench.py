@@ -7,10 +7,10 @@ import pytest
 from mutations import quick
 
 from pliant.base.errors import PliantError
+from pliant.feet.measured import write_trials
+from pliant.feet.trials import all_trials
 from pliant.papers import Context, Verdict, find_experiment, reproduce
 from pliant.papers import softfoot_bench as module
-from pliant.papers.library.softfoot_measured import write_trials
-from pliant.papers.library.softfoot_trials import all_trials
 
 
 def _statement(statements, part):
@@ -103,7 +103,7 @@ def test_a_run_with_data_has_the_paper_s_table_and_figures(measured, tmp_path):
 
 
 def test_simulated_trials_are_written_in_the_form_in_which_data_are_read(tmp_path):
-    from pliant.papers.library.softfoot_measured import read_trials
+    from pliant.feet.measured import read_trials
 
     trials = module.run_trials(all_trials((50.0,), (0.01, 0.02), (2, 4)), module.BenchValidationOptions(), seconds=1.0)
     write_trials(tmp_path / "trials.csv", trials)

@@ -11,20 +11,10 @@ from mutations import quick
 from pliant.base.errors import MissingDependency, PliantError
 from pliant.papers import Context, softfoot_walk
 from pliant.papers.frame.base import Verdict
-from pliant.papers.library import walk_trials
-from pliant.papers.library.walk_trials import (
-    COURSES,
-    Crossing,
-    Rate,
-    Walk,
-    fisher,
-    mcnemar,
-    read_walks,
-    walk_many,
-    wilson,
-)
-from pliant.papers.library.walking import WalkResult
 from pliant.robots import build_robot
+from pliant.walking import trials as walk_trials
+from pliant.walking.trials import COURSES, Crossing, Rate, Walk, fisher, mcnemar, read_walks, walk_many, wilson
+from pliant.walking.walk import WalkResult
 
 HEIGHTS = (0.005, 0.010, 0.015, 0.020, 0.025, 0.030)
 

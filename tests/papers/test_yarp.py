@@ -9,11 +9,11 @@ from mutations import quick
 
 from pliant.base.errors import BridgeError, DivergedError
 from pliant.engine import MujocoEngine
-from pliant.papers.library.yarp_program import Board, biped, serve
 from pliant.papers.yarp_clock import LoopRun, NewestTime
 from pliant.papers.yarp_ft_imu import noise_targets
 from pliant.papers.yarp_impedance import GRAVITY, POSE, GravityModel
 from pliant.walking.robots.biped.parameters import REST
+from pliant.yarp.program import Board, biped, serve
 
 pytestmark = pytest.mark.network
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import MissingDependency, PliantError
+from pliant.base.executor import Executor
 from pliant.engine.measures import Measures
 from pliant.engine.worlds import CpuBatch
-from pliant.sweep import Executor, backends, run_sweep
+from pliant.sweep import backends, run_sweep
 
 
 @pytest.mark.parametrize(

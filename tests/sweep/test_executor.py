@@ -15,8 +15,8 @@ import pytest
 import task_functions
 
 from pliant.base.errors import MissingDependency, PliantError
-from pliant.base.executor import MAX_DEATHS, is_interrupted
-from pliant.sweep import Executor, run_sweep, run_tasks
+from pliant.base.executor import MAX_DEATHS, Executor, is_interrupted, run_tasks
+from pliant.sweep import run_sweep
 
 PLACES = [Executor(), Executor(processes=2), Executor(threads=2)]
 

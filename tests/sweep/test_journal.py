@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import pytest
 
 from pliant.base.errors import PliantError
-from pliant.sweep import Executor, Journal, journal, map_tasks
+from pliant.base.executor import Executor
+from pliant.sweep import Journal, journal, map_tasks
 from pliant.sweep.journal import code_digest, read_journal
 
 

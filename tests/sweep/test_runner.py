@@ -3,9 +3,10 @@
 import pytest
 
 from pliant.base.errors import ModelError, PliantError
+from pliant.base.executor import Executor
 from pliant.engine import MujocoEngine
 from pliant.robots.loading import load
-from pliant.sweep import Executor, SweepPlan, parse_variation, run_sweep
+from pliant.sweep import SweepPlan, parse_variation, run_sweep
 
 
 @pytest.mark.parametrize("variation", ["elbow.k1=0.001,0.003", "link.pos=0 0 0", "elbow.damping=0.02,0.2"])

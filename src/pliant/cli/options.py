@@ -12,9 +12,9 @@ from cyclopts import Parameter
 from pliant.base.errors import PliantError
 
 if TYPE_CHECKING:
+    from pliant.base.executor import Executor
     from pliant.model import Robot
     from pliant.simulation import Bridge, Replay
-    from pliant.sweep import Executor
 
 __all__ = [
     "NO_INPUTS",
@@ -201,7 +201,7 @@ def check_workers(workers: int | None) -> None:
 
 def make_executor(processes: int | None, dask: str | None) -> Executor | None:
     """Return where a command runs its simulations; None if neither option is given."""
-    from pliant.sweep import Executor
+    from pliant.base.executor import Executor
 
     if processes is not None and processes < 1:
         raise PliantError(f"--processes is {processes}; must be a whole number >= 1", field="--processes")

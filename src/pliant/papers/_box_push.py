@@ -12,9 +12,9 @@ import numpy as np
 from pliant.base.errors import PliantError
 from pliant.base.options import option
 from pliant.control import ClosedLoopInverseKinematics, GravityCompensation, MinimumJerk
+from pliant.feet.contacts import contact_forces
 from pliant.papers.frame.runs import drive
 from pliant.papers.frame.trace import Trace, Traced
-from pliant.papers.library.contacts import contact_forces
 
 if TYPE_CHECKING:
     import mujoco

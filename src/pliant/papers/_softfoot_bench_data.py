@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.feet.measured import ForceErrors, force_errors, rotation_errors
+from pliant.feet.trials import PARTS, Trials
 from pliant.papers.frame.base import Figure, Statement, Target
 from pliant.papers.frame.panels import Level, Line, Panel, color_of, draw
-from pliant.papers.library.softfoot_measured import ForceErrors, force_errors, rotation_errors
-from pliant.papers.library.softfoot_trials import PARTS, Trials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,17 +17,17 @@ import numpy as np
 
 from pliant.base.errors import PliantError
 from pliant.base.options import option
+from pliant.feet.measured import force_errors, read_trials, rotation_errors, write_trials
 from pliant.feet.softfoot_bench import SoftFootBenchOptions, module_position
+from pliant.feet.trials import HEIGHTS, LOADS, PARTS, Trial, Trials, all_trials, simulate_trials
 from pliant.papers._softfoot_bench_data import ANALYTICAL, TABLE_1, data_statements, figures
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, film_of_tracks
-from pliant.papers.library.softfoot_measured import force_errors, read_trials, rotation_errors, write_trials
-from pliant.papers.library.softfoot_trials import HEIGHTS, LOADS, PARTS, Trial, Trials, all_trials, simulate_trials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pliant.papers.library.softfoot_fit import SetupFit
+    from pliant.feet.fit import SetupFit
 
 PAPER = "Crotti et al. 2024, arXiv 2412.03191"
 _BENCH = SoftFootBenchOptions()
@@ -578,7 +578,7 @@ def softfoot_bench(context: Context, options: BenchValidationOptions) -> Result:
         ],
     )
     if options.fit and measured is not None:
-        from pliant.papers.library.softfoot_fit import fit_setup
+        from pliant.feet.fit import fit_setup
 
         fit = fit_setup(
             measured, options=options.bench(), progress=lambda f: context.progress(0.5 * f, "fitting the set-up")

@@ -24,10 +24,10 @@ import numpy as np
 
 from pliant.base.errors import PliantError
 from pliant.base.options import option
+from pliant.feet.contacts import contact_forces
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, film_of_tracks
 from pliant.papers.frame.panels import Line, Panel, draw
-from pliant.papers.library.contacts import contact_forces
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -462,7 +462,7 @@ def _drop_plot(drops: list[tuple[float, float, float]], impacts: dict[str, NDArr
 
 def _standing_rig(kind: str, options: StandingOptions, bar: tuple[float, float]) -> Any:
     """Return the rig with its bar in place and a camera "side", compiled."""
-    from pliant.papers.library.softfoot_press import add_side_camera
+    from pliant.feet.press_bench import add_side_camera
 
     spec = rig(kind, options, STEP, locked=False)
     spec.body("bar").pos = [bar[1], 0.0, bar[0]]

@@ -16,7 +16,7 @@ from pliant.base.options import option
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, Shot
 from pliant.papers.frame.panels import Line, Panel, draw
-from pliant.papers.library.walk_trials import COURSES, Crossing, Rate, Walk, fisher, mcnemar, walk_many
+from pliant.walking.trials import COURSES, Crossing, Rate, Walk, fisher, mcnemar, walk_many
 
 PAPER = "Crotti et al. 2024, arXiv 2412.03191"
 FEET = ("rigid", "soft")
@@ -461,8 +461,8 @@ def rates_figure(walks: Walks) -> Figure:
 
 def _crossing(feet: str, height: float, robot: str, seed: int) -> tuple[Any, list[Any], int]:
     """Walk over one bar; return the scene with its cameras, qpos every 20 ms, and the row at which a foot is on it."""
-    from pliant.papers.library.walking import run_walk
     from pliant.robots import build_robot
+    from pliant.walking.walk import run_walk
 
     course = COURSES[robot]
     bar, goal, duration = 0.64 * course.length, 1.1 * course.length, 10.0 * math.sqrt(course.length)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from pliant.base.options import option
+from pliant.feet.press_bench import REDUCED, Standing, press, stand
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, film_of_tracks
 from pliant.papers.frame.panels import DASHED, Level, Line, Panel, draw
-from pliant.papers.library.softfoot_press import REDUCED, Standing, press, stand
 from pliant.papers.softfoot_statics import PAPER, figure_of_soles
 
 RELEASED_SLACK = 0.0019572020875

@@ -16,7 +16,7 @@ from pliant.base.errors import BridgeError
 from pliant.base.options import option
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.panels import Line, Panel, draw
-from pliant.papers.library.yarp_program import TIMEOUT_S, Board, World, biped, serve
+from pliant.yarp.program import TIMEOUT_S, Board, World, biped, serve
 
 if TYPE_CHECKING:
     from pliant.yarp.client import InputPort

@@ -13,8 +13,8 @@ from pliant.base.options import option
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, film_of_tracks
 from pliant.papers.frame.panels import Band, Panel, draw, lines
-from pliant.papers.library.yarp_program import Board, biped, serve
 from pliant.papers.yarp_clock import PAPER
+from pliant.yarp.program import Board, biped, serve
 
 if TYPE_CHECKING:
     from pliant.simulation.film import PoseTrack

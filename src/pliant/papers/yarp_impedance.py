@@ -15,8 +15,8 @@ from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, 
 from pliant.papers.frame.films import Film, film_of_tracks
 from pliant.papers.frame.panels import BESIDE, Band, Line, Panel, draw, lines
 from pliant.papers.frame.trace import Recorder, Trace
-from pliant.papers.library.yarp_program import PARTS, TIMEOUT_S, Board, World, biped, serve
 from pliant.papers.yarp_clock import PAPER
+from pliant.yarp.program import PARTS, TIMEOUT_S, Board, World, biped, serve
 
 if TYPE_CHECKING:
     from pliant.simulation.film import PoseTrack

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import PliantError
+from pliant.base.executor import Executor
 from pliant.base.figures import label, new_figure
 from pliant.base.options import option
 from pliant.papers import Context, Figure, Result, Statement, Table, Target, reproduce
 from pliant.papers.frame import base, runner
 from pliant.papers.frame.base import experiment
 from pliant.papers.frame.runner import find_experiment, writable_folder
-from pliant.sweep import Executor
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 from mutations import Mutation
 
+from pliant.feet.trials import Trial
 from pliant.papers import softfoot_bench as module
-from pliant.papers.library.softfoot_trials import Trial
 
 FEW = [Trial(50.0, 0.005, 1), Trial(50.0, 0.02, 1), Trial(100.0, 0.005, 6), Trial(100.0, 0.02, 6)]
 GRID = [Trial(100.0, height, place) for height in (0.005, 0.02) for place in (1, 6)]

@@ -4,9 +4,9 @@ import dataclasses
 
 from mutations import Mutation
 
+from pliant.feet import press_bench as softfoot_press
+from pliant.feet.press_bench import REDUCED, stand
 from pliant.papers import softfoot_statics as module
-from pliant.papers.library import softfoot_press
-from pliant.papers.library.softfoot_press import REDUCED, stand
 
 BAR = (0.02, 0.02)
 STEPS = "Height with steps of 2 and 4 ms"

@@ -4,9 +4,9 @@ from mutations import Mutation
 
 from pliant.base.errors import DivergedError
 from pliant.papers import softfoot_walk
-from pliant.papers.library.walk_trials import Crossing, Walk, walk_many
-from pliant.papers.library.walking import run_walk
 from pliant.simulation import Simulation
+from pliant.walking.trials import Crossing, Walk, walk_many
+from pliant.walking.walk import run_walk
 
 OFF = {"dcm_rate": 0.0, "max_adjustment": 0.0, "posture_stiffness": 0.0, "posture_damping": 0.0}
 

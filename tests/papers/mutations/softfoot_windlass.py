@@ -2,9 +2,9 @@
 
 from mutations import Mutation
 
+from pliant.feet.press_bench import REDUCED, stand
 from pliant.feet.softfoot import parameters
 from pliant.papers import softfoot_windlass as module
-from pliant.papers.library.softfoot_press import REDUCED, stand
 
 
 def _statements(slack):

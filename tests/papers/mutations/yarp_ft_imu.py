@@ -5,10 +5,10 @@ from mutations import Mutation
 
 from pliant.model import ForceTorque, Imu
 from pliant.papers import yarp_ft_imu
-from pliant.papers.library import yarp_program
-from pliant.papers.library.yarp_program import World
 from pliant.simulation import loop
+from pliant.yarp import program as yarp_program
 from pliant.yarp.bridge import sensors
+from pliant.yarp.program import World
 
 PUSH = 0.2
 """Duration of the pushes of a broken run [s]."""

@@ -6,8 +6,8 @@ import functools
 from mutations import Mutation
 
 from pliant.papers import yarp_impedance
-from pliant.papers.library import yarp_program
-from pliant.papers.library.yarp_program import Board
+from pliant.yarp import program as yarp_program
+from pliant.yarp.program import Board
 
 
 def boards(context, options):

@@ -42,9 +42,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pliant.base.errors import PliantError
+from pliant.base.executor import Executor
 from pliant.base.options import describe, options_of
 from pliant.papers.frame.films import NO_SCENE, Films, WrittenFilm
-from pliant.sweep import Executor
 
 __all__ = [
     "Change",

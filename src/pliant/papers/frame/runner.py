@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from pliant.base.errors import PliantError, nearest, require
+from pliant.base.executor import Executor
 from pliant.base.options import describe, parse
 from pliant.base.wing import Listed, offers
 from pliant.papers.frame.base import Change, Context, Experiment, Progress, Result, registered_experiments
 from pliant.papers.frame.films import Video, write_film
-from pliant.sweep import Executor
 
 __all__ = ["find_experiment", "list_experiments", "reproduce", "writable_folder"]
 

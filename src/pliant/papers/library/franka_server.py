@@ -175,7 +175,7 @@ def main(text: str) -> None:
     from pliant.engine import MujocoEngine
     from pliant.franka.bridge import FciBridge, FciOptions
     from pliant.franka.robots.torso import torso
-    from pliant.papers.library.wrench_file import WrenchFile
+    from pliant.franka.wrench_file import WrenchFile
     from pliant.simulation import Simulation
     from pliant.vision.pictures_bridge import Pictures, PicturesOptions
 

@@ -72,8 +72,8 @@ def open_torso(
         BridgeError: no server started.
     """
     from pliant.franka.client import FrankaRobot
+    from pliant.franka.wrench_file import map_wrench
     from pliant.papers.library.franka_server import serve
-    from pliant.papers.library.wrench_file import map_wrench
     from pliant.vision.client import SharedPictures
 
     if not fci:

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import MissingDependency, ModelError
-from pliant.papers.library.walking import run_walk
 from pliant.robots import build_robot
 from pliant.walking.robots.humanoids.build import ROBOTS
 from pliant.walking.robots.humanoids.walking import find_stance
+from pliant.walking.walk import run_walk
 
 NAMES = ("g1", "talos")
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import PliantError
-from pliant.papers.library.softfoot_fit import fit_setup
-from pliant.papers.library.softfoot_trials import Trials, all_trials, simulate_trials
+from pliant.feet.fit import fit_setup
+from pliant.feet.trials import Trials, all_trials, simulate_trials
 
 TRUTH = {"heel_block": -0.063, "closure_compliance": 1.1e-5}
 

@@ -14,17 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from pliant.base.errors import PliantError
-from pliant.papers.library.walking import WalkResult, run_walk
-from pliant.sweep import Executor, Journal, map_tasks
+from pliant.base.executor import Executor
+from pliant.sweep import Journal, map_tasks
 from pliant.sweep.journal import read_journal
 from pliant.walking.control.settings import REFERENCE_HEIGHT, REFERENCE_MASS, WalkSettings
+from pliant.walking.walk import WalkResult, run_walk
 
 __all__ = ["COURSES", "Course", "Crossing", "Rate", "Walk", "fisher", "mcnemar", "read_walks", "walk_many", "wilson"]
 
 LEVEL = 0.95
 """Confidence of the intervals."""
 CODE = (
-    "pliant.walking.control", "pliant.walking.device", "pliant.walking.model", "pliant.papers.library.walking",
+    "pliant.walking.control", "pliant.walking.device", "pliant.walking.model", "pliant.walking.walk",
     "pliant.feet.model", "pliant.walking.bars", "pliant.walking.robots.biped", "pliant.walking.robots.humanoids",
     "pliant.feet.softfoot",
 )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.papers.library.contacts import contact_forces
+from pliant.feet.contacts import contact_forces
 
 if TYPE_CHECKING:
     import mujoco

@@ -22,7 +22,7 @@ import numpy as np
 from pliant.base.errors import PliantError, nearest
 from pliant.base.options import describe
 from pliant.feet.softfoot_bench import SoftFootBenchOptions, module_position
-from pliant.papers.library.softfoot_trials import POSITIONS, Trials, simulate_trials
+from pliant.feet.trials import POSITIONS, Trials, simulate_trials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

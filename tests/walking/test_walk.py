@@ -5,7 +5,7 @@ import math
 import pytest
 
 from pliant.base.errors import ModelError
-from pliant.papers.library.walking import run_walk
+from pliant.walking.walk import run_walk
 
 
 @pytest.mark.parametrize("feet", ["rigid", "soft"])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import PliantError
-from pliant.papers.library.softfoot_measured import filtered, force_errors, read_trials, rotation_errors, write_trials
-from pliant.papers.library.softfoot_trials import Trials, all_trials
+from pliant.feet.measured import filtered, force_errors, read_trials, rotation_errors, write_trials
+from pliant.feet.trials import Trials, all_trials
 
 HEADINGS = "load [N],height [mm],position,F_h [N],F_p [N],F_m [N]," + ",".join(f"pitch_m{i} [deg]" for i in range(1, 7))
 SI = "load,height,position,F_h,F_p,F_m,pitch_m1,pitch_m2,pitch_m3,pitch_m4,pitch_m5,pitch_m6"

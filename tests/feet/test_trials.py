@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import ModelError, PliantError
+from pliant.feet.measured import rotation_errors
 from pliant.feet.softfoot_bench import SoftFootBenchOptions
-from pliant.papers.library.softfoot_measured import rotation_errors
-from pliant.papers.library.softfoot_trials import Trial, all_trials, simulate_trials
+from pliant.feet.trials import Trial, all_trials, simulate_trials
 
 FEW = [Trial(50.0, 0.005, 1), Trial(50.0, 0.02, 5), Trial(100.0, 0.01, 3), Trial(100.0, 0.02, 6)]
 

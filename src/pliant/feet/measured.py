@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.errors import PliantError, nearest
-from pliant.papers.library.softfoot_trials import Trial, Trials
+from pliant.feet.trials import Trial, Trials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
