@@ -27,8 +27,8 @@ import pliant
 from pliant.base.errors import MissingDependency
 from pliant.feet.model.replace import replace_foot
 from pliant.feet.softfoot import SoftFoot
-from pliant.walking.walk import run_walk
 from pliant.walking.robots.humanoids.build import FEET
+from pliant.walking.walk import run_walk
 
 ROBOTS = {"biped": ("l_foot", "r_foot"), **FEET}
 DT, EVERY, STEPS, ROUNDS = 0.001, 5, 400, 9

@@ -1,4 +1,4 @@
-"""Pages of a foot, a parallel robot and an arm in a real browser; ``conformance/page/test_pages.py`` opens all robots."""
+"""Pages of a foot, a parallel robot and an arm in a browser; ``conformance/page/test_pages.py`` opens all robots."""
 
 import dataclasses
 

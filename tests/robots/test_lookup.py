@@ -216,7 +216,7 @@ def test_other_packages_add_robots_and_a_broken_one_hides_nothing():
         assert robot.build(length="0.5", elbow="no").joints == ["joint"]
         with pytest.raises(ModelError, match="did you mean 'length'"):
             robot.build(lenght=1.0)
-        with pytest.raises(PliantError, match="the wing 'guest_robots' .*'broken'.*no_module_of_a_test"):
+        with pytest.raises(PliantError, match=r"the wing 'guest_robots' .*'broken'.*no_module_of_a_test"):
             find_robot("broken").build()
 
 

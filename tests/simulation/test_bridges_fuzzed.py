@@ -1,4 +1,4 @@
-"""A small sample of the fuzzing in helpers/fuzz.py, over every wire; the long run is by hand, as docs/ros/ros.md says."""
+"""A small sample of the fuzzing in helpers/fuzz.py, over every wire; docs/ros/ros.md has the long run by hand."""
 
 import random
 

@@ -117,8 +117,8 @@ class Wing:
     drawings: tuple[str, ...] = ()
     """Shapes that films and pages draw beside MuJoCo's: `pliant.recording.drawing.Drawing`."""
     messages: Mapping[str, str] = field(default_factory=dict)
-    """Modules with definitions of message types, by the wing of the wire, such as "ros": texts by type (TEXTS, and TEXTS_2
-    for ROS 2 only) and pairs of request and response by service (SERVICES)."""
+    """Modules with definitions of message types, by the bridge that they are for: texts by type (TEXTS, and TEXTS_2 for
+    generation 2 only), and pairs of request and response by service (SERVICES)."""
     interfaces: Mapping[str, str] = field(default_factory=dict)
     """Functions that serve this wing's devices on bridges of other wings, by "BRIDGE/SIGNATURE":
     `pliant.simulation.interfaces`."""
@@ -201,8 +201,7 @@ def resolve(place: str, what: str = "", wing: Wing | None = None) -> Any:
 def _entries(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield (key, place) of a field of a wing."""
     if isinstance(value, Mapping):
-        for key, place in value.items():
-            yield key, place
+        yield from value.items()
     elif isinstance(value, str):
         if value:
             yield "", value

@@ -124,8 +124,8 @@ class TagReader:
     owns: Callable[[str], bool]
     """Whether the file name of a plugin is one that is read here."""
     read: Callable[[ET.Element, Mapping[str, str], Sequence[SensorDescription], Path, Sequence[str | Path]], WingTags]
-    """Function of the ``<robot>`` of a URDF or the ``<model>`` of an SDF, the type of every joint by name, the described
-    sensors, the file, and the folders with packages."""
+    """Function of the ``<robot>`` of a URDF or the ``<model>`` of an SDF, the type of every joint by name, the
+    described sensors, the file, and the folders with packages."""
     complete: Callable[[mujoco.MjSpec, InterfaceExtension], tuple[InterfaceExtension, list[str]]]
     """Function that adds to the spec what the extension needs; it returns the extension and notes."""
 

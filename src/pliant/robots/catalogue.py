@@ -36,8 +36,8 @@ class CatalogueRobot:
     source: str
     """Source of the numbers."""
     options: type[Any] | str = NoneType
-    """Frozen dataclass of the options (`pliant.base.options`), or its "module:name" if its import is slow; by default it is
-    created from the signature of the function."""
+    """Frozen dataclass of the options (`pliant.base.options`), or its "module:name" if its import is slow; by default
+    it is created from the signature of the function."""
     package: str = ""
     """PyPI package with the files of the robot, installed by the user; "" if pliant needs no other package."""
     scenarios: tuple[str, ...] = ()

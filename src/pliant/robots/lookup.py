@@ -153,8 +153,8 @@ def _as_robots(name: str, value: Any) -> list[CatalogueRobot]:
         summary = (inspect.getdoc(value) or name).splitlines()[0]
         return [CatalogueRobot(name=name, summary=summary, function=value, source=value.__module__)]
     raise ModelError(
-        f"the robot {name!r} is a {type(value).__name__}; must be a CatalogueRobot, several of them, or a function that "
-        "returns a Robot",
+        f"the robot {name!r} is a {type(value).__name__}; must be a CatalogueRobot, several of them, or a function "
+        "that returns a Robot",
         field=name,
     )
 

@@ -19,7 +19,8 @@ T = TypeVar("T", bound=Serve)
 class InterfaceTable(Generic[T]):
     """The functions of one bridge that serve devices, by signature of the device (`pliant.devices.signatures`).
 
-    Wings add functions for their devices (`pliant.base.wing.Wing.interfaces`). A function may be given as ``"module:name"``; its module is then imported when a device needs it.
+    Wings add functions for their devices (`pliant.base.wing.Wing.interfaces`). A function may be given as
+    ``"module:name"``; its module is then imported when a device needs it.
 
     Args:
         bridge: name of the bridge, for messages.

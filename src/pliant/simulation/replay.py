@@ -1,7 +1,8 @@
 """Replays: what was recorded is published again, at a chosen speed, from a chosen time on.
 
 A recording of pliant gives the samples of its devices, and the bridges make topics of them as in the run. A
-recording of another program, such as a bag, gives its messages as they are: each topic is a `RecordedTopic`, and a bridge serves those whose type it knows.
+recording of another program, such as a bag, gives its messages as they are: each topic is a `RecordedTopic`, and a
+bridge serves those whose type it knows.
 """
 
 from __future__ import annotations

@@ -142,8 +142,8 @@ def replace_foot(
         visuals: whether to keep the geoms of the old foot that do not collide.
 
     Returns:
-        Placement and support of the foot. It is also added to `Robot.devices`, so that `check` includes it. The ratio of
-        its pitch stiffness to m g h is added to `Robot.notes`.
+        Placement and support of the foot. It is also added to `Robot.devices`, so that `check` includes it. The ratio
+        of its pitch stiffness to m g h is added to `Robot.notes`.
 
     Raises:
         ModelError: the body does not exist, is not the end of a leg, has no ankle, or already has such a foot;

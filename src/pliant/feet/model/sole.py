@@ -33,9 +33,9 @@ class Sole(SensorDescription):
 
     An inertial unit sits on the root, the heel, the frontal arch and on every module of every chain. The relative angle
     of two neighbours comes from the direction of the specific force that both feel and from the difference of their
-    rates (`pliant.feet.sole_estimation.RelativeAngleFilter`), the contact forces from the equilibrium of the foot in the measured
-    shape (`pliant.feet.sole_estimation.SoleForceEstimator`). Messages call its frame by the name of the foot's root: x to the toes,
-    y down.
+    rates (`pliant.feet.sole_estimation.RelativeAngleFilter`), the contact forces from the equilibrium of the foot in
+    the measured shape (`pliant.feet.sole_estimation.SoleForceEstimator`). Messages call its frame by the name of the
+    foot's root: x to the toes, y down.
 
     The default noise is that of an inexpensive calibrated unit.
 

@@ -311,9 +311,8 @@ class _LeftArm:
             np.concatenate([R @ v, R @ V[3:]]),
             np.concatenate([R @ a, R @ A[3:]]),
         )
-        if self.first is None:
-            self.first = tau
-        return tau - self.first * math.exp(-self.decay * t)
+        first = self.first = tau if self.first is None else self.first
+        return tau - first * math.exp(-self.decay * t)
 
 
 class _Follower:
