@@ -2,7 +2,7 @@
 
 Prints, for ROS 1 (roscore and rospy) and for ROS 2 (nobody, rclpy of Jazzy and Kilted, Fast DDS): messages sent and
 received, the loop's time for the bridge a step, the rate of the loop, the lock-step's speed and latency. Needs what
-conformance/page/ros needs.
+conformance/ros needs.
 
     python benchmarks/ros.py [SECONDS]
 """

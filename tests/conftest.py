@@ -106,3 +106,29 @@ def data():
     from shared_files import shared_file
 
     return shared_file("data/gazebo_compliant_plugin")
+
+
+@pytest.fixture
+def robot_file(tmp_path):
+    """A robot with one compliant joint, "elbow"."""
+    from arm import MODEL  # of tests/helpers
+
+    (tmp_path / "arm.xml").write_text(MODEL)
+    path = tmp_path / "arm.yaml"
+    path.write_text("model: arm.xml\nactuators:\n  elbow: {law: qbmove, mode: 6}\n")
+    return str(path)
+
+
+@pytest.fixture
+def call(capsys):
+    """Run the command line in this process; returns (exit code, standard output, standard error)."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        from pliant.cli import main
+
+        with pytest.raises(SystemExit) as end:
+            main([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        return int(end.value.code or 0), out, err
+
+    return run

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
+EXAMPLES = sorted((ROOT / "examples").rglob("[0-9]*.py"))
 
 
 def run(path: Path, folder: Path) -> str:
@@ -116,7 +116,7 @@ def test_the_sensors_measure_gravity_the_weight_and_the_ball(tmp_path):
 
 
 def test_the_biped_falls_from_the_bar_on_flat_feet_and_stands_on_soft_ones(tmp_path):
-    lines = run(ROOT / "examples" / "11_soft_feet.py", tmp_path).splitlines()
+    lines = run(ROOT / "examples" / "feet" / "11_soft_feet.py", tmp_path).splitlines()
     for line in lines[:2]:
         assert float(line.split("on one foot, ")[1].split(" times")[0]) > 3.0
     flat, soft = (float(line.split("by ")[1].split(" deg")[0]) for line in lines[2:])
@@ -126,7 +126,7 @@ def test_the_biped_falls_from_the_bar_on_flat_feet_and_stands_on_soft_ones(tmp_p
 
 def test_the_camera_comes_to_its_pose_before_the_tag(tmp_path):
     pytest.importorskip("pyapriltags", reason="finding tags needs pyapriltags: pip install 'pliant[vision]'")
-    lines = run(ROOT / "examples" / "12_visual_servo.py", tmp_path).splitlines()
+    lines = run(ROOT / "examples" / "vision" / "12_visual_servo.py", tmp_path).splitlines()
     if len(lines) == 1:
         pytest.skip(f"no picture can be rendered here: {lines[0]}")
     errors = [float(line.rpartition(" ")[2]) for line in lines]
@@ -138,7 +138,7 @@ def test_the_camera_comes_to_its_pose_before_the_tag(tmp_path):
 
 def test_the_search_throws_farther_from_round_to_round(tmp_path):
     pytest.importorskip("gymnasium", reason="environments need Gymnasium: pip install 'pliant[learn]'")
-    lines = run(ROOT / "examples" / "13_learn_to_throw.py", tmp_path).splitlines()
+    lines = run(ROOT / "examples" / "learn" / "13_learn_to_throw.py", tmp_path).splitlines()
     assert len(lines) == 3
     for line in lines:
         far = numbers(line)[-5:]
@@ -150,7 +150,7 @@ def test_the_training_lessens_the_error_and_writes_a_policy_that_can_be_loaded(t
     pytest.importorskip("gymnasium", reason="environments need Gymnasium: pip install 'pliant[learn]'")
     from pliant.learn.policy import Policy
 
-    lines = run(ROOT / "examples" / "14_train.py", tmp_path).splitlines()
+    lines = run(ROOT / "examples" / "learn" / "14_train.py", tmp_path).splitlines()
     for line in lines[:2]:
         for before, after in re.findall(r"(\d\.\d+)->(\d\.\d+)", line):
             assert float(after) < 0.7 * float(before)
@@ -163,7 +163,7 @@ def test_the_training_lessens_the_error_and_writes_a_policy_that_can_be_loaded(t
 @pytest.mark.parametrize("counts", [["0", "2"], ["12", "9"], ["many", "2"]])
 def test_the_training_refuses_counts_that_cannot_be_compared(tmp_path, counts):
     pytest.importorskip("gymnasium", reason="environments need Gymnasium: pip install 'pliant[learn]'")
-    command = [sys.executable, str(ROOT / "examples" / "14_train.py"), *counts]
+    command = [sys.executable, str(ROOT / "examples" / "learn" / "14_train.py"), *counts]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1
     assert done.stderr.startswith("14_train.py ROUNDS SEEDS: must be 1 round or more and 2 to 5 seeds")
@@ -174,7 +174,7 @@ def test_ppo_raises_the_return_and_writes_a_policy_that_can_be_loaded(tmp_path):
     pytest.importorskip("stable_baselines3", reason="needs Stable-Baselines3: pip install 'pliant[sb3]'")
     from pliant.learn.policy import Policy
 
-    lines = run(ROOT / "examples" / "15_train_with_sb3.py", tmp_path).splitlines()
+    lines = run(ROOT / "examples" / "learn" / "15_train_with_sb3.py", tmp_path).splitlines()
     before, after = (float(x) for x in re.findall(r"return (-\d+\.\d+) before, (-\d+\.\d+) after", lines[0])[0])
     assert after > 0.7 * before  # returns are negative
     assert (tmp_path / "sb3.png").stat().st_size > 10_000

@@ -15,8 +15,8 @@ def tree(tmp_path):
         "tests/laws/test_values.py": "import pytest\n\npytestmark = pytest.mark.quick\n",
         "tests/laws/test_compile.py": "from benches import ONE\n",
         "tests/rods/deep/test_kernels.py": "",
-        "tests/robots/loading/test_load.py": "",
-        "tests/sweep/test_sweep.py": "",
+        "tests/loading/test_load.py": "",
+        "tests/test_alone.py": "",
         "tests/helpers/benches.py": "ONE = 1\n",
         "tests/data/joint.urdf": "",
     }.items():
@@ -32,9 +32,9 @@ def tree(tmp_path):
         ("src/pliant/rods/statics.py", ["rods"]),
         ("src/pliant/rods/robots/a/b.yaml", ["rods"]),
         ("tests/rods/deep/test_kernels.py", ["rods"]),
-        ("src/pliant/sweep.py", ["test_sweep.py"]),
-        ("src/pliant/robots/loading.py", ["loading"]),
-        ("tests/sweep/test_sweep.py", ["test_sweep.py"]),
+        ("src/pliant/alone.py", ["test_alone.py"]),
+        ("src/pliant/loading.py", ["loading"]),
+        ("tests/test_alone.py", ["test_alone.py"]),
         ("tests/helpers/benches.py", ["laws/test_compile.py"]),
         ("tests/data/joint.urdf", []),
         ("src/pliant/absent/a.py", []),
@@ -49,9 +49,9 @@ def test_a_file_touches_the_tests_of_its_room(tree, file, tests):
 def test_the_marked_modules_run_always_and_nothing_twice(tree):
     laws = tree / "tests" / "laws"
     assert quick.selected([], tree) == [laws / "test_values.py"]
-    assert quick.selected(["src/pliant/laws/sea.py", "tests/sweep/test_sweep.py"], tree) == [
+    assert quick.selected(["src/pliant/laws/sea.py", "tests/test_alone.py"], tree) == [
         laws,
-        tree / "tests" / "test_sweep.py",
+        tree / "tests" / "test_alone.py",
     ]
 
 

@@ -1,6 +1,6 @@
 """A client with bytes of its own (peer.py) speaks both dialects against a running simulation; no YARP is needed.
 
-python -m pytest conformance/page/yarp/test_both_dialects.py
+python -m pytest conformance/yarp/test_both_dialects.py
 """
 
 import itertools

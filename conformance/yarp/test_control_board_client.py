@@ -2,7 +2,7 @@
 
 Build the client first (control_board_client/README.md), then:
 
-PLIANT_YARP_CLIENT=/path/to/control_board_client python -m pytest conformance/page/yarp/test_control_board_client.py
+PLIANT_YARP_CLIENT=/path/to/control_board_client python -m pytest conformance/yarp/test_control_board_client.py
 """
 
 import os

@@ -2,7 +2,7 @@
 
 Build the program first (frames_and_pictures/README.md), then:
 
-PLIANT_YARP_FRAMES=/path/to/frames_and_pictures python -m pytest conformance/page/yarp/test_frames_and_pictures.py
+PLIANT_YARP_FRAMES=/path/to/frames_and_pictures python -m pytest conformance/yarp/test_frames_and_pictures.py
 """
 
 import os

@@ -1,6 +1,6 @@
 """The programs and Python bindings of YARP against pliant's name server and a running simulation, see README.md.
 
-PLIANT_YARP=/path/to/venv/bin python -m pytest conformance/page/yarp/test_stock_programs.py
+PLIANT_YARP=/path/to/venv/bin python -m pytest conformance/yarp/test_stock_programs.py
 """
 
 import os

@@ -347,6 +347,7 @@ def fci(frames: int, chance: random.Random) -> int:
     from fci_clients import Client, serve
 
     from pliant.franka.wire import fci as wire
+    from pliant.franka.wire.fci.requests import COMMANDS
 
     sent = 0
     with serve(command_timeout=0.001) as server:
@@ -354,7 +355,7 @@ def fci(frames: int, chance: random.Random) -> int:
         health = lambda: server.health()["arms"][0]  # noqa: E731
         requests = []
         for version in wire.VERSIONS:
-            for kind in wire._commands_of(version):
+            for kind in COMMANDS[version]:
                 if kind in (wire.Connect, wire.LoadModelLibrary):
                     continue
                 with contextlib.suppress(Exception):

@@ -24,7 +24,7 @@ from pliant.base.options import parse
 from pliant.papers import Context, Result, Statement, Target, find_experiment
 from pliant.papers.frame.curves import draw_curves
 
-FOLDER = Path(__file__).resolve().parents[1] / "experiments" / "mutations"
+FOLDER = Path(__file__).resolve().parents[1] / "papers" / "mutations"
 SHARED: Path | None = None
 """Folder of the results of `quick` that all processes of a session of tests share; None keeps them in each process."""
 

@@ -36,7 +36,7 @@ def _experiments(monkeypatch):
         """Pull."""
         return Result(targets=[Target("one", 1.0, equals=1.0, source="ours: arithmetic")])
 
-    for place in ("pliant.experiments", "pliant.papers.frame.runner"):
+    for place in ("pliant.papers", "pliant.papers.frame.runner"):
         monkeypatch.setattr(f"{place}.list_experiments", lambda: list(experiments._EXPERIMENTS.values()))
 
 

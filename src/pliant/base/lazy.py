@@ -15,17 +15,18 @@ def lazy_names(package: str, table: Mapping[str, str]) -> tuple[Callable[[str], 
 
     Args:
         package: name of the package, ``__name__``.
-        table: public name -> module that defines it.
+        table: public name -> module that defines it, or "module:name" where it has another name there.
 
     Example:
         >>> __getattr__, __dir__ = lazy_names(__name__, {"Robot": "pliant.model.robot"})
     """
 
     def resolve(name: str) -> Any:
-        module = table.get(name)
-        if module is None:
+        place = table.get(name)
+        if place is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(module), name)
+        module, _, other = place.partition(":")
+        value = getattr(importlib.import_module(module), other or name)
         setattr(sys.modules[package], name, value)
         return value
 

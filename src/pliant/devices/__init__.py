@@ -13,6 +13,7 @@ from pliant.devices.base import (
     request,
 )
 from pliant.devices.board import Board
+from pliant.devices.camera import CameraDevice
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.devices.factory import make_devices
 from pliant.devices.force_torque import ForceTorqueDevice
@@ -24,6 +25,7 @@ from pliant.devices.world import WorldDevice
 
 __all__ = [
     "Board",
+    "CameraDevice",
     "Command",
     "CompliantJoint",
     "Device",

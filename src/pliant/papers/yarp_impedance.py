@@ -588,13 +588,13 @@ UNJUDGED = (
         what="All these interfaces are available on the robot and behave the same there.",
         where="section 3.3.1",
         found="It cannot be judged without a robot. YARP's own client makes 266 calls of these interfaces here "
-        "(`conformance/page/yarp`).",
+        "(`conformance/yarp`).",
     ),
     Statement(
         what="Applications that were written for COMAN and iCub run on the simulator with no changes.",
         where="abstract",
         found="It cannot be judged: the applications are not named. Unchanged programs of YARP 3.5 run "
-        "(`conformance/page/yarp`).",
+        "(`conformance/yarp`).",
     ),
     Statement(
         what="Dual arm Cartesian control and dynamic walking were developed with the plugins.",

@@ -5,7 +5,7 @@ from pliant.base.lazy import lazy_names
 _EXPORTS: dict[str, str] = {
     "ControlBoard": "pliant.yarp.model.control_board",
     "Coupling": "pliant.yarp.model.control_board",
-    "Network": "pliant.yarp.client.network",
+    "Network": "pliant.yarp.client.network:YarpNetwork",
     "add_control_boards": "pliant.yarp.model.control_board",
 }
 

@@ -19,7 +19,7 @@ from pliant.rods.page.statics_view import StaticsView
 
 pytestmark = pytest.mark.network
 
-_spec = importlib.util.spec_from_file_location("chromium", Path(__file__).with_name("chromium.py"))
+_spec = importlib.util.spec_from_file_location("chromium", Path(__file__).resolve().parents[2] / "page" / "chromium.py")
 chromium = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(chromium)
 with_browser = pytest.mark.skipif(chromium.find() is None, reason="no Chromium is installed")

@@ -1,4 +1,4 @@
-"""The ROS 1 bridge against a small master and a node of its own; conformance/page/ros has roscore and rospy."""
+"""The ROS 1 bridge against a small master and a node of its own; conformance/ros has roscore and rospy."""
 
 import math
 import socket

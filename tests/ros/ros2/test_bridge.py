@@ -1,4 +1,4 @@
-"""The ROS 2 bridge with a second participant in the same process; conformance/page/ros has Fast DDS."""
+"""The ROS 2 bridge with a second participant in the same process; conformance/ros has Fast DDS."""
 
 import threading
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pliant.base.errors import ModelError, nearest
+from pliant.model.interface import PartDefaults
 from pliant.model.problem import Problem, Problems
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ __all__ = ["Press"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Press:
+class Press(PartDefaults):
     """A press: its force is the load that was chosen, until someone asks for another one.
 
     The actuator is a motor whose force is ``load`` plus its control.

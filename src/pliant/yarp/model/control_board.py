@@ -20,6 +20,7 @@ from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import DEGREE
 from pliant.base.options import check_values, describe, option, parse
 from pliant.formats.source import Block
+from pliant.model.interface import PartDefaults
 from pliant.model.problem import Problem, Problems
 from pliant.model.robot import Robot
 
@@ -98,7 +99,7 @@ class Coupling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ControlBoard:
+class ControlBoard(PartDefaults):
     """A control board: the axes of one part of a robot.
 
     Every list of numbers has one number for all axes, or one for each axis; an empty one takes the default. Angles are
