@@ -69,4 +69,4 @@ class InterfaceTable(Generic[T]):
             if name in self._entries or declared is not None:
                 found = self._entries[name] if declared is None else declared.value
                 break
-        return resolve(found, f"what serves {device.name!r}") if isinstance(found, str) else found
+        return resolve(found) if isinstance(found, str) else found

@@ -10,6 +10,7 @@ from pliant.base.errors import WireError
 from pliant.devices.base import Sample
 from pliant.yarp.bridge.camera import changed, encode_image, serve_camera, serve_joined_cameras
 from pliant.yarp.bridge.camera_calls import CameraCalls
+from pliant.yarp.bridge.served import Served
 from pliant.yarp.model.services import CameraImages, ImageServer, YarpInterface
 from pliant.yarp.wire import Vocab, bottle, decode_bottle, format_bottle, parse_bottle
 
@@ -44,7 +45,8 @@ def test_a_camera_is_served_at_the_name_and_period_of_its_server():
         servers=(ImageServer(name="eye_nws", port="/sim/cam/left", period=0.05, device="eye_dev"),),
     )
     served = SimpleNamespace(
-        robot=SimpleNamespace(interface=SimpleNamespace(extensions={"yarp": yarp})),
+        robot=None,
+        interface=yarp,
         full_name=lambda *parts: "/r/" + "/".join(parts),
         publish=lambda name, kind, device, encode, *, period, **options: opened.append((name, period)),
         input=lambda name, kind, **options: opened.append((name, "calls")),
@@ -124,9 +126,8 @@ def test_images_of_several_cameras_are_sent_as_one_where_they_are_of_one_time(ve
     camera = SimpleNamespace(samples={"image": SimpleNamespace(shape=(2, 2, 3))})
     port = SimpleNamespace(active=True, write=lambda encode, envelope: sent.append((encode(3), envelope)))
     served = SimpleNamespace(
-        robot=SimpleNamespace(
-            interface=SimpleNamespace(extensions={"yarp": YarpInterface(devices=(pair,), servers=(server,))})
-        ),
+        interface=YarpInterface(devices=(pair,), servers=(server,)),
+        collect=lambda names: Served.collect(served, names),
         devices={"left": camera, "right": camera},
         writers={"left": [], "right": []},
         output=lambda name, kind, queue, on_data: port,
