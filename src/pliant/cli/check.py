@@ -37,9 +37,7 @@ def check(
     problems = loaded.check()
     if simulate:
         found = [offer.load()(loaded) for offer in offers("comparisons")]
-        refuse_unused(
-            all(one is None for one in found), "--simulate", "a robot with a theory, such as a parallel robot"
-        )
+        refuse_unused(all(one is None for one in found), "--simulate", "a parallel robot")
         problems += [problem for one in found for problem in one or ()]
     errors = sum(p.severity == "error" for p in problems)
     if json:
