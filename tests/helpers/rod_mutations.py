@@ -69,7 +69,7 @@ def unstable(robot: ContinuumParallelRobot, pose: Any, tries: int = 400) -> Solu
     for _ in range(tries):
         state = guess(robot, task, aim=rng.uniform(-2.0, 2.0))
         if robot.description.limbs[0].joints[0].kind == "revolute":
-            state.Q += rng.uniform(-1.5, 1.5, state.Q.shape)
+            state.Q[:] += rng.uniform(-1.5, 1.5, state.Q.shape)
         ok, worst, count = lifted_newton(robot, state, task, 4, curved_nodes(robot, state, rng, rng.uniform(0.1, 0.8)))
         if ok and is_proper(robot, state):
             found = robot._finish(state, task, 4, np.array([worst, count, 0.0, 0.0]), [])

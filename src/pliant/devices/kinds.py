@@ -104,11 +104,12 @@ def device_kinds() -> dict[type[SensorDescription], DeviceFactory]:
 
 
 def _load(kind: type) -> bool:
-    """Return whether a description has a device; modules of wings are imported until one registers it."""
+    """Return whether a description has a device; the wing of the description is imported until it registers one."""
     if kind not in _FACTORIES:
-        # Those of the description's own wing first: most runs need no other.
-        near = kind.__module__.split(".")[:2]
-        for offer in sorted(offers("devices"), key=lambda offer: offer.value.split(".")[:2] != near):
-            if offer.load() and kind in _FACTORIES:
+        # Only the description's own wing or package: a description without a device must not load all others.
+        depth = 2 if kind.__module__.startswith("pliant.") else 1
+        near = kind.__module__.split(".")[:depth]
+        for offer in offers("devices"):
+            if offer.value.split(".")[:depth] == near and offer.load() and kind in _FACTORIES:
                 break
     return kind in _FACTORIES
