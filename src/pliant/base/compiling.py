@@ -28,7 +28,7 @@ class Compilation:
     """How far a compilation is."""
 
     what: str
-    """What is compiled, such as "the law qbmove" or "rods"."""
+    """Subject of the compilation, such as "the law qbmove" or "rods"."""
     done: int
     """Number of functions that are compiled."""
     total: int
@@ -43,7 +43,7 @@ _lock = threading.RLock()
 _observers: list[Observer] = []
 _told: set[str] = set()
 _open: list[str] = []
-"""What is being compiled; a function is compiled within the one that calls it."""
+"""Subjects of the compilations in progress; a function is compiled within the one that calls it."""
 _naming = threading.local()
 """Its ``name`` is that of what numba compiles in a thread; without one it is the package of the function."""
 _done = 0

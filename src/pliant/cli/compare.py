@@ -58,7 +58,7 @@ class _Side:
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairOptions:
-    """What tells the two apart."""
+    """Settings in which the two differ."""
 
     set_a: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = ()
     """As --set, for the first."""

@@ -64,13 +64,13 @@ class Finding:
     group: str
     """Part of the report."""
     name: str
-    """What was looked at."""
+    """Subject of the check."""
     status: str
     """"ok", "note", "warning" (a part of pliant cannot be used) or "error" (robots cannot be run)."""
     found: str
-    """What was found."""
+    """Result of the check."""
     advice: str = ""
-    """What to do about it; "" where nothing is to be done."""
+    """Remedy; "" where none is needed."""
 
 
 def doctor(*, json: Json = False, debug: Debug = False) -> int:

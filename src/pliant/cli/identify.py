@@ -27,7 +27,7 @@ __all__ = ["identify"]
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FitOptions:
-    """What is fitted."""
+    """Subject of the fit."""
 
     kind: str = "spring"
     """What to fit: spring, friction or servo."""

@@ -187,7 +187,7 @@ class Run:
             waits = not self.wires and plan.rtf is None
             self._film = FilmBridge(mujoco_state(engine, "the film"), plan.film.video, plan.film.looks(), wait=waits)
         self.film: FilmReport | None = None
-        """What became of the film, once the run has ended."""
+        """Outcome of the film, once the run has ended."""
         self._scratch: Any = None
         recorder = None
         if plan.record is not None or plan.plot is not None:

@@ -59,7 +59,7 @@ def pose_error(desired: ArrayLike, actual: ArrayLike) -> Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InverseKinematicsSolution:
-    """What `ClosedLoopInverseKinematics.solve` found."""
+    """Result of `ClosedLoopInverseKinematics.solve`."""
 
     q: Array
     """Joint positions, shape (n,) [rad]."""

@@ -1,4 +1,4 @@
-"""What the robot's electronics is: boards and joints that take commands and give samples."""
+"""Electronics of the robot: boards and joints that take commands and give samples."""
 
 from pliant.devices.base import (
     Command,

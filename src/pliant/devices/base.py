@@ -80,7 +80,7 @@ def button(method: F) -> F:
 
 @dataclass(slots=True)
 class _Counters:
-    """What a device counts for its health."""
+    """Counters of a device for its health."""
 
     commands: int = 0
     stale_commands: int = 0
@@ -183,7 +183,7 @@ class DeviceBase:
         self._checked = False
 
     signatures: tuple[str, ...] = ()
-    """What the device is to bridges and panels (`pliant.devices.signatures`), the most specific first; () for its field
+    """Signatures for bridges and panels (`pliant.devices.signatures`), the most specific first; () for its field
     table only."""
     _engine: Engine
     """Set by ``attach``."""

@@ -149,7 +149,7 @@ class Board(DeviceBase):
 
 
 class _Gather:
-    """Collect the same quantities of all joints into one read-only table, a row a quantity.
+    """Collect the same quantities of all joints into one read-only table, one row per quantity.
 
     Ports that lie in one buffer at equal distances, as an engine's observations do, are taken with one indexing
     operation; the others one by one.

@@ -38,7 +38,7 @@ RENDER_TIMEOUT = 60.0
 
 @device_for(Camera)
 class CameraDevice(SensorDevice):
-    """What a camera sees.
+    """Device of a camera: its images.
 
     Samples have ``image``, shape (height, width, 3), uint8, RGB; ``depth``, shape (height, width), float32: the
     distance along the optical axis [m], infinite where nothing is between `near` and `far`; ``segmentation``, shape
@@ -74,7 +74,7 @@ class CameraDevice(SensorDevice):
             "segmentation": description.segmentation_topic,
             "segmentation_info": description.segmentation_info_topic,
         }
-        """What it publishes -> topic, below `topic` where it is not absolute."""
+        """Published quantity -> topic, below `topic` where it is not absolute."""
         self.camera: CameraModel | None = None
         """How points in its optical frame become pixels, distortion included; known once it is attached."""
         self._thread: RenderThread | None = None

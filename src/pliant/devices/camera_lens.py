@@ -39,12 +39,12 @@ class CameraSource(SampleSource, Protocol):
     camera: CameraModel | None
     """How points in its optical frame become pixels; None until it is attached."""
     topics: Mapping[str, str]
-    """What it publishes, such as ``image`` or ``depth_info`` -> topic, below ``topic`` where it is not absolute."""
+    """Published quantity, such as ``image`` or ``depth_info`` -> topic, below ``topic`` where it is not absolute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lens:
-    """What a camera needs to be rendered: its model, the pinhole behind it, and where its pixels lie in that."""
+    """Rendering data of a camera: its model, the pinhole behind it, and where its pixels lie in that."""
 
     camera: CameraModel
     """The camera, distortion included."""

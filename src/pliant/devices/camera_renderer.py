@@ -106,7 +106,7 @@ def _unusable(backend: str, error: Exception, purpose: str) -> MissingDependency
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """What one rendering gave; None for what was not wanted."""
+    """Result of one rendering; None for images that were not requested."""
 
     color: np.ndarray | None = None
     """RGB, shape (height, width, 3), uint8."""
@@ -208,7 +208,7 @@ class Renderer:
         self._sky = bool((model.tex_type == int(mujoco.mjtTexture.mjTEXTURE_SKYBOX)).any())
         spec = mujoco.mjtState.mjSTATE_PHYSICS | mujoco.mjtState.mjSTATE_MOCAP_POS | mujoco.mjtState.mjSTATE_MOCAP_QUAT
         self.state_spec = int(spec)
-        """What `render` takes: a state of `mujoco.mj_getState` with this specification."""
+        """Specification of the state from `mujoco.mj_getState` that `render` takes."""
 
     def _make_context(self, width: int, height: int, shadows: bool, samples: int) -> Any:
         """Return MuJoCo's buffers for this size; the model says their size, so it is told for a moment."""

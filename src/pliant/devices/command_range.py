@@ -32,7 +32,7 @@ class _Range:
     low: float = -math.inf
     high: float = math.inf
     reason: str = ""
-    """What the range is."""
+    """Origin of the range, in words."""
     angle: bool = False
     """Whether degrees are a likely mistake."""
 

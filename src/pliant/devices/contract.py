@@ -1,4 +1,4 @@
-"""What the loop, the bridges and the recorder use of a device: `SampleSource`, `Device`, `Sample`, `Mount`."""
+"""Interface of a device to the loop, the bridges and the recorder: `SampleSource`, `Device`, `Sample`, `Mount`."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class SampleSource(Protocol):
 
     @property
     def signatures(self) -> tuple[str, ...]:
-        """What the device is to bridges and panels (`pliant.devices.signatures`), the most specific first.
+        """Signatures of the device for bridges and panels (`pliant.devices.signatures`), the most specific first.
 
         () for a device that is served by its field table only.
         """

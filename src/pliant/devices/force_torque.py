@@ -18,7 +18,7 @@ __all__ = ["ForceTorqueDevice"]
 
 @device_for(ForceTorque)
 class ForceTorqueDevice(SensorDevice):
-    """What a force/torque sensor measures, with a zero that can be set as on the real ones.
+    """Device of a force/torque sensor, with a zero that can be set as on the real ones.
 
     The wrench is that of the step that has just ended. It holds everything that goes through the cut: weight and
     inertia of what is carried, contacts, external wrenches, and the actuator's torque where the cut is a joint.

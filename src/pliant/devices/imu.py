@@ -25,7 +25,7 @@ _FIELDS = {
 
 @device_for(Imu)
 class ImuDevice(SensorDevice):
-    """What an inertial unit measures.
+    """Device of an inertial unit.
 
     The acceleration is that of the step that has just ended; angular velocity and orientation are those at its start,
     where MuJoCo evaluates its sensors. Noise of the orientation is a small rotation about the sensor's axes.

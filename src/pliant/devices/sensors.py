@@ -1,4 +1,4 @@
-"""What the devices of described sensors share: rates in whole steps, samples without commands, the devices by kind."""
+"""Base of the devices of described sensors: rates in whole steps, samples without commands, the devices by kind."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class JointDevice(Device, Protocol):
     mode: Mode
     """Mode in force; the request ``set_mode`` changes it."""
     actuator: CompliantActuator
-    """What drives the joint."""
+    """Actuator of the joint."""
 
     def limits(self, mode: str, field: str) -> tuple[float, float]:
         """Return the limits of a command field in a mode."""

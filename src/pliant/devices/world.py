@@ -31,7 +31,7 @@ from pliant.model.world import AXES, SPARE_MASS, SPARE_SIZE, World
 __all__ = ["SHAPES", "WorldDevice"]
 
 SHAPES = ("none", "sphere", "box", "cylinder", "frame")
-"""What an object can be; samples have the index."""
+"""Shapes of an object; samples have the index."""
 RATE = 100.0
 """Samples a second [Hz]."""
 MAX_SIZE = 1000.0

@@ -48,7 +48,7 @@ class Payload:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Compiled:
-    """What the compiler wrote for a body, as far as a payload changes it."""
+    """Compiled properties of a body that a payload changes."""
 
     mass: float
     position: Array

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["FREE", "SetupFit", "fit_setup"]
 
 FREE = ("heel_block", "metatarsus_block", "pitch", "closure_compliance", "band_stiffness")
-"""What can be fitted: options of ``softfoot-bench``."""
+"""Parameters that can be fitted: options of ``softfoot-bench``."""
 FORCE_SIGMA = 1.0
 """Standard deviation of a measured force [N].  # assumed"""
 PITCH_SIGMA = math.radians(1.0)

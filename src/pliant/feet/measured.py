@@ -1,6 +1,6 @@
 """Measurements of the SoftFoot's bench: a CSV file of the user's, and the errors as the paper defines them.
 
-The measured forces and rotations of Crotti et al. 2024 were never published. Who has such data writes one line a
+The measured forces and rotations of Crotti et al. 2024 were never published. Who has such data writes one line per
 trial, with a line of headings; units are those of the headings, and SI where there are none:
 
     load [N],height [mm],position,F_h [N],F_p [N],F_m [N],pitch_m1 [deg],...,pitch_m6 [deg]

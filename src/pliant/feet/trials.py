@@ -57,7 +57,7 @@ def all_trials(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trials:
-    """What was measured, or simulated, in a number of trials."""
+    """Measured or simulated results of a number of trials."""
 
     trials: tuple[Trial, ...]
     """The trials, in the order of the rows below."""

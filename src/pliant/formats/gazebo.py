@@ -32,7 +32,7 @@ __all__ = ["PLUGINS", "PluginKind", "Plugins", "read_plugins"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginKind:
-    """What the tags of one of the toolbox's plugins mean."""
+    """Meaning of the tags of one of the toolbox's plugins."""
 
     name: str
     """The X of libX_plugin.so."""
@@ -118,12 +118,12 @@ PLUGINS: dict[str, PluginKind] = {
 
 @dataclass(slots=True)
 class Plugins:
-    """What was found in the plugin elements of a description."""
+    """Findings in the plugin elements of a description."""
 
     actuators: dict[str, CompliantActuator] = field(default_factory=dict)
     """Compliant actuators by joint, in the order of the file."""
     joints: dict[str, JointInterface] = field(default_factory=dict)
-    """What each of these joints publishes, by joint."""
+    """Published quantities of each of these joints, by joint."""
     notes: list[str] = field(default_factory=list)
     """Plugins that were not understood, and tags without effect."""
 

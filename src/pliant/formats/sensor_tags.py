@@ -80,12 +80,12 @@ _CAMERA_TAGS = {
 
 @dataclass(slots=True)
 class SensorTags:
-    """What was found in the sensor tags of a description."""
+    """Findings in the sensor tags of a description."""
 
     devices: list[SensorDescription] = field(default_factory=list)
     """The sensors, in the order of the file."""
     notes: list[str] = field(default_factory=list)
-    """What was left out or assumed."""
+    """Omissions and assumptions."""
 
 
 def is_sensor_plugin(filename: str) -> bool:

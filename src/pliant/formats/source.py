@@ -99,10 +99,10 @@ class Block:
 
 @dataclass(slots=True)
 class WingTags:
-    """What a wing found in the plugin tags of a description."""
+    """Findings of a wing in the plugin tags of a description."""
 
     extension: InterfaceExtension | None = None
-    """What the robot shows over the wing's bridge; None without such tags."""
+    """Interface of the robot over the wing's bridge; None without such tags."""
     devices: list[DescribedDevice] = field(default_factory=list)
     """Further devices, in the order of the file."""
     initial: dict[str, float] = field(default_factory=dict)

@@ -60,7 +60,7 @@ COMPILER = {"balanceinertia": "true", "fusestatic": "false", "discardvisual": "f
 
 @dataclass(slots=True)
 class UrdfModel:
-    """What a URDF gave."""
+    """Content of a URDF."""
 
     spec: mujoco.MjSpec
     """The bodies."""
@@ -69,7 +69,7 @@ class UrdfModel:
     velocity_limits: dict[str, float] = field(default_factory=dict)
     """Velocity limits [rad/s or m/s] by joint."""
     notes: list[str] = field(default_factory=list)
-    """What was left out or assumed."""
+    """Omissions and assumptions."""
     mimics: list[Mimic] = field(default_factory=list)
     """Joints that follow others."""
 

@@ -1,4 +1,4 @@
-"""What URDF cannot say about a robot, in its ``<mujoco>`` element, and what Gazebo's own tags say of it.
+"""Extension of URDF: properties of a robot in the ``<mujoco>`` element and in Gazebo's own tags.
 
 MuJoCo reads ``<compiler>``, ``<option>`` and ``<size>`` in that element. pliant reads these as well, in MJCF's words:
 ``<joint>`` (armature, springs, limits of the solver), ``<inertial>``, ``<body>``, ``<geom>`` (contact parameters, and
@@ -222,7 +222,7 @@ class Extension:
     composed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Link -> the links between its joints, from the root on."""
     notes: list[str] = field(default_factory=list)
-    """What was left out."""
+    """Omissions."""
     lines: dict[tuple[str, str], int | None] = field(default_factory=dict)
     """Line of the file by ("geom", name) of a shape and ("compose", name) of a composed link."""
     chains: dict[str, list[ET.Element]] = field(default_factory=dict)

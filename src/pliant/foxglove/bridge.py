@@ -55,7 +55,7 @@ _log = logging.getLogger("pliant.foxglove")
 
 @dataclass(slots=True)
 class _Served:
-    """What is sent of one device."""
+    """Outgoing data of one device."""
 
     channel: Any
     encode: Callable[[Sample], bytes]

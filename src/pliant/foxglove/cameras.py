@@ -16,7 +16,7 @@ from pliant.recording.sample_message import sample_topic
 __all__ = ["ENCODINGS", "CameraTopics"]
 
 ENCODINGS = {"image": ("rgb8", 3), "depth": ("32FC1", 4)}
-"""Field of a sample -> encoding of foxglove.RawImage, bytes a pixel."""
+"""Field of a sample -> encoding of foxglove.RawImage, bytes per pixel."""
 
 
 class CameraTopics:

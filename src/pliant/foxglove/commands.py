@@ -1,4 +1,4 @@
-"""What clients publish: commands to devices, as JSON on ``/<device>/command``, and calls of services."""
+"""Messages that clients publish: commands to devices, as JSON on ``/<device>/command``, and calls of services."""
 
 from __future__ import annotations
 

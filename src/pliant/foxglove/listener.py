@@ -1,4 +1,4 @@
-"""What clients ask of the server: its methods run in threads of the SDK, never raise, and never touch the loop."""
+"""Listener for clients' requests: its methods run in threads of the SDK, never raise, and never touch the loop."""
 
 from __future__ import annotations
 

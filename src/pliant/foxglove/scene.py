@@ -1,4 +1,4 @@
-"""The robot as Foxglove's 3D panel draws it: one entity a body, in the body's frame, and the poses of the frames."""
+"""The robot as Foxglove's 3D panel draws it: one entity per body, in the body's frame, and the poses of the frames."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def evaluate_c(q, theta_1, theta_2, p, out):
 
 
 _VERSION = f"{_SOURCE} 3"
-"""What the files contain beside the kernels; another text gives other file names."""
+"""Content of the files beside the kernels; another text gives other file names."""
 
 
 class Compilable(Protocol):

@@ -318,7 +318,7 @@ class WarpBatch(RobotBatch):
         self._act = wp.zeros((self.worlds, max(1, n), width), dtype=self._real)
         self._rate = wp.zeros_like(self._act)
         self.observed = wp.zeros((self.worlds, max(1, n), layout.OBSERVATIONS), dtype=self._real)
-        """What the laws give at the end of the last step, an array of Warp."""
+        """Outputs of the laws at the end of the last step, an array of Warp."""
         self._step_count = wp.zeros(self.worlds, dtype=wp.int64)
         self._bad = wp.zeros(self.worlds, dtype=wp.int64)
         groups: dict[WarpLaw, list[int]] = {}

@@ -72,7 +72,7 @@ class PluginManager:
 
 
 class InterfaceExtension(Protocol):
-    """What a robot shows over the bridge of a wing: services, ports and devices that its files describe."""
+    """Interface of a robot over the bridge of a wing: services, ports and devices that its files describe."""
 
     @property
     def devices(self) -> Sequence[DescribedDevice]:
@@ -106,7 +106,7 @@ class Interface:
     sample_time: float | None = None
     """T_sample in the manager's file [s]; the original joint plugin reads but does not use it."""
     extensions: Mapping[str, InterfaceExtension] = field(default_factory=dict)
-    """What the robot shows over the bridges of wings, by the name of the wing."""
+    """Interfaces of the robot over the bridges of wings, by the name of the wing."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", dict(self.joints))

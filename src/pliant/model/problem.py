@@ -15,15 +15,15 @@ class Problem:
     severity: Literal["error", "warning", "info"]
     """"error": it must not run; "warning": it runs, with a doubt; "info": what was assumed, or measured."""
     subject: str
-    """What it is about: a joint, a body, "model", "option", a measured quantity."""
+    """Subject of the problem: a joint, a body, "model", "option", a measured quantity."""
     message: str
-    """What was found."""
+    """Description of the finding."""
     hint: str = ""
-    """What to do about it, or where it comes from."""
+    """Remedy or origin of the problem."""
     value: float | None = None
     """The measured value, where one was measured."""
     limit: float | None = None
-    """What the value may be at most; of a speed at least."""
+    """Largest valid value; for a speed the smallest."""
     unit: str = ""
     """Unit of value and limit."""
 

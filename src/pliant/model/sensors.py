@@ -61,7 +61,7 @@ MEASURE_DIRECTIONS = ("child_to_parent", "parent_to_child")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SensorDescription:
-    """What all described sensors share: a name, a place, a rate, a delay, names for ROS."""
+    """Common fields of all described sensors: a name, a place, a rate, a delay, names for ROS."""
 
     name: str
     """Name of the device, unique on its robot."""

@@ -18,7 +18,7 @@ POINTS = 33
 THINNEST = 0.007
 """Thickness of a drawn curve, as part of the robot's size; real rods are often thinner than a pixel."""
 FAINT = np.array([168.0, 174.0, 180.0])
-"""What the colours fade to where the picture is not the present one."""
+"""Colour to which the others fade where the picture is not the present one."""
 GAMMA = 2.2
 """Colours of lines are light intensities for the browser, not numbers of a screen."""
 STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
@@ -72,7 +72,7 @@ class CurveColours:
     def __init__(self, server: PageServer, curves: Curves, size: float) -> None:
         self._lines = curves
         self.drawing = CurveDrawing(server, curve_thickness(curves.radius, size))
-        """What is drawn, with its scale."""
+        """Drawing of the curves, with its scale."""
 
     def draw(self) -> None:
         """Draw the present state."""

@@ -43,7 +43,7 @@ class OpenedRobot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What a section of the page gets."""
+    """Arguments of a section of the page."""
 
     server: PageServer
     """The page's server."""

@@ -58,7 +58,7 @@ class Signal:
 
     @property
     def label(self) -> str:
-        """What the curve is called."""
+        """Name of the curve."""
         return f"{self.device}/{self.name}" + ("" if self.index is None else f"[{self.index}]")
 
     def take(self, sample: Sample) -> None:

@@ -25,7 +25,7 @@ MAX_FORCE = 2000.0
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """What is held, and where to."""
+    """Held point of a body, and its target."""
 
     body: int
     """The body."""
@@ -38,7 +38,7 @@ class _Held:
 class Pull:
     """The pointer's force on the bodies of one engine; what others apply to the same body stays.
 
-    ``hold`` and ``release`` may be called by any thread; ``apply`` by the loop's, once a step.
+    ``hold`` and ``release`` may be called by any thread; ``apply`` by the loop's, once per step.
 
     Args:
         engine: the physics.

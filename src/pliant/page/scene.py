@@ -45,7 +45,7 @@ CONTACT_LENGTH = 0.25
 
 @dataclass(slots=True)
 class Layers:
-    """What is drawn beside the bodies."""
+    """Layers drawn beside the bodies."""
 
     collision: bool = False
     """Shapes of collision of bodies that have other shapes as well."""

@@ -45,7 +45,7 @@ POLICY = (
     "style-src 'self' 'unsafe-inline'; worker-src 'self' blob:; connect-src 'self' ws: data: blob:; "
     "frame-ancestors 'none'"
 )
-"""What the page may load: nothing from elsewhere."""
+"""Content security policy: the page loads nothing from elsewhere."""
 MAX_TEXT = 4096
 """Longest text that a browser may give to a control."""
 MAX_DISTANCE = 1e6

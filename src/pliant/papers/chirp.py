@@ -39,7 +39,7 @@ SIMILAR = 0.25
 MEASURED = "identified-1"
 """Springs that stand in for the real joint: identified on the authors' arm of the same actuators, section 4.3."""
 JOINTS = ("", ", identified springs", ", no friction")
-"""What the names of runs of one behaviour add for the joint."""
+"""Suffixes for the joint in the names of runs of one behaviour."""
 HEAVIER = {0.004: (0.205, 5.4), 0.008: (0.315, 3.9)}
 """Inertia of heavier links [kg m^2]: peak [rad] and its frequency [Hz] of the stiff joint with friction 0.025 N m,
 integrated by a program that shares no code with pliant."""

@@ -54,7 +54,7 @@ class TrialOptions:
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportOptions:
-    """What is reported, and where."""
+    """Content and folder of the report."""
 
     output: Path = Path("reports")
     """Folder of the reports."""

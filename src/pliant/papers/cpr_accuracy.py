@@ -27,7 +27,7 @@ TILL = "Stewart_Gough_6FFR_Till"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccuracyOptions:
-    """What the paper leaves open."""
+    """Parameters that the paper leaves open."""
 
     shift: float = option(0.08, unit="m", low=0.0, source="assumed")
     """Largest random shift of the 6PFR's plate from home in each direction."""
@@ -125,7 +125,7 @@ def independent_lengths(start: Solution, *, printed: bool, steps: int = 40) -> N
     Args:
         start: equilibrium to start from; its plate pose is held.
         printed: take the moment equation as the paper prints it.
-        steps: steps a rod.
+        steps: steps per rod.
     """
     d = start.robot.description
     v = d.limbs[0].rod.values(0.5)

@@ -80,7 +80,7 @@ def swing(
 
     Args:
         statics: the robot.
-        segments: links a rod.
+        segments: links per rod.
         seconds: duration [s].
         timestep: length of a step [s].
         track: what keeps the poses; None keeps none.

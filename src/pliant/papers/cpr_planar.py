@@ -35,7 +35,7 @@ SAVED_LIMIT = 1e-4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanarOptions:
-    """What the paper leaves open."""
+    """Parameters that the paper leaves open."""
 
     radius: float = option(0.04, unit="m", low=0.0, source="assumed")
     """Radius of the circle on which the plate moves by the inverse model."""
@@ -118,7 +118,7 @@ def plane_balance(solution: Solution) -> float:
 
 
 def follow_paths(context: Context, options: PlanarOptions) -> tuple[dict[str, Path], dict[str, float]]:
-    """Move the four robots; return paths and seconds a row by robot.
+    """Move the four robots; return paths and seconds per row by robot.
 
     The robot of figures 3a to 3c is moved by its joints, in two straight lines.
     """

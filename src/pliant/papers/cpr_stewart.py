@@ -70,7 +70,7 @@ user_parameters_vectors)."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StewartOptions:
-    """What the paper leaves open."""
+    """Parameters that the paper leaves open."""
 
     radius: float = option(0.05, unit="m", low=0.0, source="assumed")
     """Radius of the plate's path."""

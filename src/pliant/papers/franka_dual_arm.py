@@ -340,7 +340,7 @@ def follow_checks(run: Run, laps: tuple[float, float]) -> list[Target]:
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """What a run shows of the contact."""
+    """Observations of the contact in a run."""
 
     touched: bool
     """Whether the hand touched something on the circle."""

@@ -75,11 +75,11 @@ class TorqueRun:
     """A run of the torque loop."""
 
     features: Features
-    """What the law controls."""
+    """Features that the law controls."""
     servo: Run
-    """What the camera did, a row an image."""
+    """Motion of the camera, one row per image."""
     torque: Array = field(default_factory=lambda: np.zeros((0, 7)))
-    """Commanded torques without gravity, a row a millisecond, shape (n, 7) [N m]."""
+    """Commanded torques without gravity, one row per millisecond, shape (n, 7) [N m]."""
     null_speed: float = math.nan
     """Largest joint velocity that the camera does not see, at the end [rad/s]."""
     speed: float = 0.0

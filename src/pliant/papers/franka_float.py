@@ -41,7 +41,7 @@ PRINTED_DH = np.array(
         [0.0, 0.0, 0.107],
     ]
 )
-"""Table I with the lengths of figure 1: a [m], alpha [rad], d [m] of the modified convention, a row each frame."""
+"""Table I with the lengths of figure 1: a [m], alpha [rad], d [m] of the modified convention, one row per frame."""
 DRIFT = 1e-3
 """Largest drift in a minute that counts as standing still [rad]: ours."""
 
@@ -59,7 +59,7 @@ class FrankaFloatOptions:
 
 
 def float_arm(robot: FrankaRobot, duration: float) -> Array:
-    """Command zero torques; return how far each joint is from its start, a row each 10 ms, shape (n, 7) [rad]."""
+    """Command zero torques; return how far each joint is from its start, one row per 10 ms, shape (n, 7) [rad]."""
     zero = np.zeros(7)
     robot.set_robot_state("force_torque")
     start = robot.get_position()
@@ -124,7 +124,7 @@ def estimates(rng: np.random.Generator, count: int, settle: float = 2.0) -> tupl
 
     Returns:
         wrenches and the robot's estimates of them, shape (count, 6), and the estimates of the last push over time,
-        shape (n, 6), a row a millisecond. The estimate is the negative of the published wrench, which is what the
+        shape (n, 6), one row per millisecond. The estimate is the negative of the published wrench, which is what the
         robot exerts.
     """
     from pliant.franka.client import FrankaRobot

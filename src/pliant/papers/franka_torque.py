@@ -59,7 +59,7 @@ class Case:
     """One setting of plant and controller."""
 
     label: str
-    """What the table calls it."""
+    """Label in the table."""
     friction: bool
     """Whether the identified friction acts on the joints."""
     compensated: bool
@@ -79,7 +79,7 @@ CASES = (
 
 @dataclass(slots=True)
 class Run(Traced):
-    """What one run gave, a row a millisecond."""
+    """Result of one run, one row per millisecond."""
 
     trace: Trace
     """Time since the controller started [s]; of each joint the position q [rad], the error, desired less measured

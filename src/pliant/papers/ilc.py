@@ -497,7 +497,7 @@ def _table_of_transfers(arms: Sequence[Transfer]) -> Table:
 
 
 def _shades(count: int) -> list[Any]:
-    """Return colours from pale to full, one a run."""
+    """Return colours from pale to full, one per run."""
     from matplotlib import colormaps
 
     return [colormaps["viridis"](0.9 - 0.9 * i / max(1, count - 1)) for i in range(count)]

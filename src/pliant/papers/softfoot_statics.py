@@ -44,7 +44,7 @@ STEP = {"short": 2e-3, "long": 4e-3}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftFootStaticsOptions:
-    """What was never published of the foot and of the ground."""
+    """Unpublished parameters of the foot and of the ground."""
 
     closure_compliance: float = option(
         7.7e-6, unit="m/N", low=1e-6, high=1e-3, source="fitted to the released model; the real one is unknown"

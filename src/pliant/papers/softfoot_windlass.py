@@ -39,7 +39,7 @@ RISE = 0.5e-3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftFootWindlassOptions:
-    """What decides whether the windlass works."""
+    """Parameters that decide whether the windlass works."""
 
     tendon_slack: float = option(
         RELEASED_SLACK, unit="m", low=-0.003, high=0.2, source="the released model: 0.286 m less the length at rest"

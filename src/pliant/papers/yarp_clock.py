@@ -34,7 +34,7 @@ MAX_READ = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YarpClockOptions:
-    """What the paper does not state."""
+    """Parameters that the paper does not state."""
 
     slow: float = option(0.1, low=0.02, high=1.0, source="section 3.3.4")
     """Real-time factor of the slow run."""
@@ -47,7 +47,7 @@ class LoopRun:
     """Executions of a control loop that waits for each tick of the clock."""
 
     label: str
-    """What tables and figures call it."""
+    """Label in tables and figures."""
     factor: float
     """Real-time factor that was asked for; infinity for none."""
     stamps: Integers

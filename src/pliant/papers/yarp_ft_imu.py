@@ -40,7 +40,7 @@ ANGLES, ACCELERATION, RATES = slice(1, 4), slice(4, 7), slice(7, 10)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YarpFtImuOptions:
-    """What the paper does not state."""
+    """Parameters that the paper does not state."""
 
     acceleration_noise: float = option(0.1, unit="m/s^2", low=0.0, above=True, high=10.0, source="assumed")
     """Standard deviation of the acceleration's white noise."""
@@ -54,16 +54,16 @@ class YarpFtImuOptions:
 
 @dataclass(slots=True, kw_only=True)
 class Traces:
-    """What a program received while the robot was pushed."""
+    """Data that a program received while the robot was pushed."""
 
     sensors: tuple[int, int]
     """Force/torque sensors and inertial units that the name server lists."""
     wrench: Array
-    """Time [s], force [N] and torque [N m] of the right wrist, a row a step."""
+    """Time [s], force [N] and torque [N m] of the right wrist, one row per step."""
     inertial: Array
-    """Time [s], angles [deg], acceleration [m/s^2], angular velocity [deg/s], zeros, a row a step."""
+    """Time [s], angles [deg], acceleration [m/s^2], angular velocity [deg/s], zeros, one row per step."""
     arm: Array
-    """Positions of the right arm, a row a step [rad]."""
+    """Positions of the right arm, one row per step [rad]."""
     rest: slice
     """Rows before the first push."""
     pushes: tuple[tuple[int, int], ...]

@@ -70,7 +70,7 @@ DESCRIPTION = f"""<robot name="arm">
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YarpImpedanceOptions:
-    """What the paper does not state."""
+    """Parameters that the paper does not state."""
 
     stiffness: float = option(40.0, unit="N m/rad", low=1.0, high=200.0, source="assumed")
     """Joint stiffness P_d of the impedance."""
@@ -113,10 +113,10 @@ class GravityModel:
 
 @dataclass(slots=True, kw_only=True)
 class Interfaces:
-    """What a program sees of position, position direct, torque and impedance control."""
+    """Observations of a program in position, position direct, torque and impedance control."""
 
     position: Array
-    """References during the move, a row each step [rad]."""
+    """References during the move, one row per step [rad]."""
     start: Array
     """Positions at its start [rad]."""
     speed: float
@@ -146,9 +146,9 @@ class Push:
     """The arm in impedance control while its hand is pushed."""
 
     label: str
-    """What the figure calls it."""
+    """Label in the figure."""
     trace: Trace
-    """Time in impedance control [s], positions q [rad] and measured torques tau [N m], a row each cycle."""
+    """Time in impedance control [s], positions q [rad] and measured torques tau [N m], one row per cycle."""
     target: Array
     """Equilibrium positions q_d [rad]."""
     gravity: Array

@@ -97,7 +97,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilmReport:
-    """What became of a film."""
+    """Outcome of a film."""
 
     path: Path
     """The file."""

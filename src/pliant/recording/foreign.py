@@ -86,7 +86,7 @@ class ForeignRecording(Protocol):
 
     @property
     def fault(self) -> str:
-        """What is wrong with it, "" if it is whole."""
+        """Fault of the recording, "" if it is whole."""
         ...
 
     @property

@@ -460,7 +460,7 @@ class Channel:
     text: bytes
     """The description of the type."""
     metadata: dict[str, str]
-    """What the writer noted about the topic."""
+    """The writer's notes about the topic."""
     log_times: array
     """Log time of every message [ns]."""
     data: list[bytes]
@@ -476,7 +476,7 @@ class Contents:
     metadata: dict[str, dict[str, str]]
     """Named tables of texts."""
     fault: str
-    """What is wrong with the file, "" if it was closed properly."""
+    """Fault of the file, "" if it was closed properly."""
 
 
 class CutOff(Exception):

@@ -19,7 +19,7 @@ SKIPPED = ("time", "stamp", "seq")
 
 
 class _Recorded(Protocol):
-    """What is needed of a recording."""
+    """Required attributes of a recording."""
 
     path: Path
     devices: dict[str, Any]

@@ -40,7 +40,7 @@ JOINT_STATE_TEXT = (
     "std_msgs/Header header\nstring[] name\nfloat64[] position\nfloat64[] velocity\nfloat64[] effort\n" + DEPENDENCIES
 )
 EVENTS = "events"
-"""What the metadata of the topic of events says of it."""
+"""Value that marks the topic of events in its metadata."""
 EVENT_TOPIC = "/pliant/events"
 MESSAGE_HEAD = struct.Struct("<BQHIQQ")
 """Header of an MCAP message record: opcode, remaining length, channel, sequence number, log time, publish time."""

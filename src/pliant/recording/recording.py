@@ -39,7 +39,7 @@ AXES = ("time", "stamp", "seq")
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvent:
-    """What happened between two samples of a recording."""
+    """Event between two samples of a recording."""
 
     time: float
     """Time on the axis of the file [s]."""

@@ -1,4 +1,4 @@
-"""What the catalogue's robots are put together from: a lit floor, colours, housings, actuators, interfaces.
+"""Parts of the catalogue's robots: a lit floor, colours, housings, actuators, interfaces.
 
 Visual shapes have no mass and touch nothing; every mass and inertia is written where it belongs, in an inertial
 element. Lengths [m], masses [kg], angles [rad].
@@ -190,7 +190,7 @@ def sphere(body: Any, pos: Sequence[float], radius: float, material: str = "load
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointOptions:
-    """What every robot with compliant joints offers."""
+    """Common options of all robots with compliant joints."""
 
     damping: float = option(
         0.065, unit="N m s/rad", low=0.0, high=1000.0, source="Mengacci et al. 2021, section 4.2; for 4.1 assumed"

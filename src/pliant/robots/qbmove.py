@@ -38,7 +38,7 @@ _PAPER = "Mengacci et al. 2021, section 4.2"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmOptions(JointOptions):
-    """What both arms of qbMoves offer."""
+    """Common options of both arms of qbMoves."""
 
     preset: float = option(0.2, unit="rad", low=-3.0, high=3.0, source=_PAPER)
     """Stiffness preset before the first command; the paper's soft case, its stiff one has 0.6."""

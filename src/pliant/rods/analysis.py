@@ -343,7 +343,7 @@ def solve_batch(
 
 
 STATES = ("stable", "unstable", "beyond the joint limits", "no equilibrium", "out of reach", "neutral")
-"""What a cell of a workspace map can be, by its number in `Workspace.state`."""
+"""States of a cell of a workspace map, by its number in `Workspace.state`."""
 STABLE, UNSTABLE, BEYOND_LIMITS, NO_EQUILIBRIUM, OUT_OF_REACH, NEUTRAL = range(len(STATES))
 
 
@@ -354,7 +354,7 @@ class Workspace:
     axes: dict[str, Array]
     """The freedoms that were varied and their values."""
     state: NDArray[np.int64]
-    """What each cell is: an index into ``STATES``. "beyond the joint limits" has an equilibrium, stable or not, with a
+    """State of each cell: an index into ``STATES``. "beyond the joint limits" has an equilibrium, stable or not, with a
     joint value outside its limits; "out of reach" was not solved, because a rod is too short; in
     "neutral" a motion of the plate costs no energy, and none releases it."""
     morse_index: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""What a continuum parallel robot is made of: rods, base joints, distal joints, limbs, a plate.
+"""Description of a continuum parallel robot: rods, base joints, distal joints, limbs, a plate.
 
 All values are SI and radians. Poses are 4x4 matrices. A cross-section's frame is (d1, d2, d3) with d3 along the
 undeformed rod, from the base to the tip.

@@ -37,7 +37,7 @@ def draw_robot(
         solution: the configuration.
         scale: strain at the end of the colour map [1/1000]; None: the largest one here.
         faint: draw it as a configuration in between.
-        points: points a rod.
+        points: points per rod.
 
     Returns:
         The collection of the last rod, for a colour bar.
@@ -113,8 +113,8 @@ def figure_of_robots(
     """Return a figure with one panel a group of configurations; the last of a group is drawn in full.
 
     Args:
-        groups: configurations, of one robot a group.
-        titles: one a group.
+        groups: configurations, of one robot per group.
+        titles: one per group.
         columns: panels beside each other.
         height: height of a row [inch].
     """

@@ -153,7 +153,7 @@ def expand_xacro(path: str | Path, arguments: dict[str, str] | None = None) -> E
 
 @dataclass
 class _Launched:
-    """What the launch files ask for."""
+    """Requests of the launch files."""
 
     robot: str = ""
     limbs: dict[str, tuple[Path, dict[str, str], bool]] = field(default_factory=dict)

@@ -317,8 +317,8 @@ class ContinuumParallelRobot:
         """Solve along a path, each row from the one before.
 
         Args:
-            path: poses (IGM) or joint values (DGM, ``inverse=False``), one a row.
-            wrench: one for all rows, or one a row.
+            path: poses (IGM) or joint values (DGM, ``inverse=False``), one per row.
+            wrench: one for all rows, or one per row.
             start: a solution near the first row; None: the home equilibrium.
             branch: which equilibrium the first row has: as for :meth:`solve_igm`. The rows after it are continued; with
                 ``"home"`` on the stable side where the path loses its stability in a bifurcation.

@@ -46,7 +46,7 @@ LIMB_PREFIX = "limb"
 PLATE_LINKS = ("distal_plate::distal_plate", "distal_plate", "plate")
 """Names under which Gazebo's clients, and pliant's, know the plate."""
 FRAMES = ("", "world", "map", "/map")
-"""What Gazebo takes for the world."""
+"""Frame names that Gazebo takes for the world."""
 ROD_STEP = 0.005
 """``/rod/ds`` of the original's robots: its step along a rod. pliant chooses its own."""
 MAX_VECTOR_LENGTH = 10_000

@@ -1,4 +1,4 @@
-"""What the Gazebo simulator for continuum parallel robots speaks, and what draws a robot of rods.
+"""Messages and services of the Gazebo simulator for continuum parallel robots, and messages that draw such a robot.
 
 Names, fields and their order are those of the packages cpr_messages and cpr_planar_messages (Gotelli et al. 2022),
 gazebo_msgs, visualization_msgs and geometry_msgs. ROS 1 counts constants in its sums, ROS 2 does not.

@@ -1,4 +1,4 @@
-"""What a solve returns: joint values and plate pose, and on demand shapes, stability, stiffness, sensitivities."""
+"""Result of a solve: joint values and plate pose, and on demand shapes, stability, stiffness, sensitivities."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Solution:
         iterations: Newton steps.
         base_wrenches: force and moment in each rod at its base, world axes, shape (limbs, 6) [N, N m].
         wrench: external wrench on the plate, shape (6,).
-        steps: integration steps a rod.
+        steps: integration steps per rod.
         starts: the starts that were tried, the last one succeeded.
         branch: ``home`` if it is continued from the home equilibrium, ``neighbour`` if it is the stable equilibrium
             beside that one after a bifurcation, else ``other``.

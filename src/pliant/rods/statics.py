@@ -58,7 +58,7 @@ class Statics(Protocol):
     """A robot of rods with its solvers and work arrays; `pliant.rods.robot.ContinuumParallelRobot` is one."""
 
     description: RobotDescription
-    """What it is made of."""
+    """Description of the robot's parts."""
     accuracy: str
     """How finely the rods are integrated: a name of `pliant.rods.accuracy.ACCURACIES`."""
     _n: int

@@ -1,4 +1,4 @@
-"""Tables of parallel robots as text: joint values, plate poses, wrenches, a row a line."""
+"""Tables of parallel robots as text: joint values, plate poses, wrenches, one row per line."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def read_table(path: Path, count: Sequence[int], columns: Sequence[str] = ()) ->
 
 
 def parse_table(data: bytes, file: str | Path, count: Sequence[int], columns: Sequence[str] = ()) -> np.ndarray:
-    """Return the numbers of a CSV text, with or without a header line, shape (rows, numbers a row).
+    """Return the numbers of a CSV text, with or without a header line, shape (rows, numbers per row).
 
     Args:
         data: the text, in UTF-8.
@@ -117,7 +117,7 @@ def table_text(columns: Sequence[str], rows: np.ndarray) -> str:
 
 
 def shape_rows(solution: Solution, points: int = 101) -> np.ndarray:
-    """Return the shapes and loads of all rods, a row a point, in the order of SHAPE_COLUMNS."""
+    """Return the shapes and loads of all rods, one row per point, in the order of SHAPE_COLUMNS."""
     parts = []
     for i, line in enumerate(solution.centrelines(points)):
         parts.append(

@@ -79,7 +79,7 @@ class RosJoints:
             raise BridgeError(f"there is no clock {clock!r}; {nearest(clock, CLOCKS)}", field="clock")
         self.node = node
         self.clock: Clock = WallClock()
-        """What the period is measured with; `wait` chooses it."""
+        """Clock that measures the period; `wait` chooses it."""
         self._policy = policy
         self._asked_clock = clock
         self._robot_joints: list[str] = []

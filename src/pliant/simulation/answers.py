@@ -1,4 +1,4 @@
-"""What the loop answers to the threads of a bridge."""
+"""Answers of the loop to the threads of a bridge."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ FULL_INTERVAL_NS = 10_000_000_000
 MARGIN = 2.0
 """How many times as long as the recent collections the slack must be."""
 FORGET = 0.99
-"""What is left of a measured length after a step in which the slack was too short for it."""
+"""Fraction of a measured length that remains after a step in which the slack was too short for it."""
 FIRST_GUESS_NS = (100_000.0, 300_000.0, 3_000_000.0)
 """How long a collection of each generation is taken to last before one was measured [ns]; assumed."""
 

@@ -1,4 +1,4 @@
-"""What all events of a scenario share: their time, their check, and the end of those that last."""
+"""Common parts of all events of a scenario: their time, their check, and the end of those that last."""
 
 from __future__ import annotations
 

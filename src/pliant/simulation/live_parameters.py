@@ -1,4 +1,4 @@
-"""What may be changed in a robot while it runs, by name: mode and gains of joints. Bridges serve it as parameters."""
+"""Live parameters of a robot, by name: mode and gains of joints. Bridges serve it as parameters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LiveParameter:
     write: Callable[[Any], None] | None
     """Sets it and waits for the loop, in a thread that is not the loop's; None where it cannot be set."""
     text: str
-    """What it is."""
+    """Description of the parameter."""
     low: float = 0.0
     """Lowest valid value."""
     high: float = 0.0

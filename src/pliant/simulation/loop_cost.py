@@ -24,7 +24,7 @@ class LoopCost:
 
     def __init__(self) -> None:
         self.spent_ns = 0
-        """What the present step has taken so far [ns]; the bridge adds to it."""
+        """Time that the present step has taken so far [ns]; the bridge adds to it."""
         self._total_ns = self._worst_ns = self._slow = self._steps = 0
 
     def end_step(self) -> None:

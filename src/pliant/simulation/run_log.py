@@ -17,7 +17,7 @@ __all__ = ["RunLog"]
 
 
 class RunLog:
-    """What the loop records, while it records.
+    """Log of the loop, while it records.
 
     Args:
         recorder: a `Recorder`, or the path of a recording; None records nothing.

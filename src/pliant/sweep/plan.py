@@ -155,7 +155,7 @@ class SweepPlan:
     imports: tuple[str, ...] = ()
     """Python files or modules with the user's laws and robots, imported in every process that runs a chunk."""
     device: str = CPU
-    """What runs the simulations: "cpu", the cores, or a device of `pliant.sweep.backends`."""
+    """Processor of the simulations: "cpu", the cores, or a device of `pliant.sweep.backends`."""
 
     def __post_init__(self) -> None:
         check_device_name(self.device)

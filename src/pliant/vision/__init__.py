@@ -1,4 +1,4 @@
-"""What a camera sees, in numbers: camera model, features, interaction matrices, tasks, exact detection."""
+"""Computer vision: camera model, features, interaction matrices, tasks, exact detection."""
 
 from pliant.base.lazy import lazy_names
 

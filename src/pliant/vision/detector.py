@@ -42,7 +42,7 @@ def tag_corners(size: float) -> Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detection:
-    """What a detector found."""
+    """Result of a detector."""
 
     pixels: Array
     """(column, row) of each point, with noise and distortion, shape (n, 2)."""

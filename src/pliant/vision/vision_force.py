@@ -32,7 +32,7 @@ __all__ = ["FeatureAdmittance", "HybridPoseServo", "ToolLoad", "feature_force"]
 
 
 class ToolLoad:
-    """What a tool's weight puts on a force/torque sensor, to be taken off its measurements.
+    """Load of a tool's weight on a force/torque sensor, to be subtracted from its measurements.
 
     The sensor measures the wrench of the tool on the sensor's carrier, about the sensor's origin and in its axes
     (``measure_direction="child_to_parent"``): a tool at rest pulls it down.

@@ -475,7 +475,7 @@ class ServoStep:
     """One answer of a servo."""
 
     velocity: Array
-    """What the robot is to do, shape (n,) [m/s, rad/s]; zeros where the status is stopped or diverged. Never NaN."""
+    """Commanded velocity, shape (n,) [m/s, rad/s]; zeros where the status is stopped or diverged. Never NaN."""
     status: ServoStatus
     """How the loop stands."""
     error: float
@@ -580,7 +580,7 @@ def _in_front(field: str, X: ArrayLike) -> None:
 
 
 def _largest(field: str, value: ArrayLike, rows: int) -> Array:
-    """Return largest values, more than 0, one a row; infinite for none."""
+    """Return largest values, more than 0, one per row; infinite for none."""
     try:
         found = np.broadcast_to(np.asarray(value, dtype=float), (rows,)).copy()
     except (TypeError, ValueError):

@@ -36,7 +36,7 @@ ARCHES = (-0.053, 0.107)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """What a walk of a robot of this size has to be: lengths, times and pushes are those of the biped, scaled."""
+    """Requirements on a walk of a robot of this size: lengths, times and pushes are those of the biped, scaled."""
 
     mass: float
     """Of the robot with its own feet [kg]."""
@@ -47,7 +47,7 @@ class Course:
     foot: float
     """Place of the soft foot's ankle ahead of the robot's [m]."""
     support: str = ""
-    """What is known of soft feet under this robot; "" where they carry it."""
+    """Known limits of soft feet under this robot; "" where they carry it."""
 
     @property
     def length(self) -> float:
@@ -117,7 +117,7 @@ class Crossing:
     """How one walk went, and where a foot stood on the bar."""
 
     result: WalkResult
-    """What `run_walk` returned."""
+    """Result of `run_walk`."""
     offset: float
     """Place of the bar ahead of the robot's ankle under the foot that first stood on it [m]; NaN if none did."""
 

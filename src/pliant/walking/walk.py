@@ -19,7 +19,7 @@ ROBOTS = ("biped", "g1", "talos")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalkResult:
-    """What came out of one walk."""
+    """Result of one walk."""
 
     completed: bool
     """Whether the robot walked as far as `goal`, or without one to the end of the duration, without a fall. A robot

@@ -80,7 +80,7 @@ class World:
     simulation: Simulation
     """The simulation, in another thread; the program's side uses the ports only."""
     faults: list[BaseException]
-    """What ended the run."""
+    """Exceptions that ended the run."""
     clock: RpcConnection
     """Calls of the clock."""
 
@@ -128,7 +128,7 @@ class World:
         return port
 
     def measure(self, readers: dict[str, InputPort], steps: int) -> dict[str, Array]:
-        """Take steps and return what readers received, a row a step: the time of the message [s], then its numbers."""
+        """Take steps and return the received data, one row per step: the time of the message [s], then its numbers."""
         from pliant.yarp.wire.objects import floats
 
         rows: dict[str, list[Array]] = {name: [] for name in readers}

@@ -71,7 +71,7 @@ class OptionInfo:
 
     @property
     def must_be(self) -> str:
-        """What a value must be, such as ``a number from 0 to 3 [rad]``."""
+        """Condition on a valid value, such as ``a number from 0 to 3 [rad]``."""
         if self.choices:
             return "one of " + ", ".join(str(choice) for choice in self.choices)
         kinds = [kind for kind in members(self.type) if kind is not types.NoneType]

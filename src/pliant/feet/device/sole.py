@@ -191,10 +191,10 @@ def _tendons(model: mujoco.MjModel, place: dict[int, int]) -> tuple[tuple[tuple[
 
 @device_for(Sole)
 class SoleDevice(SensorDevice):
-    """What the sensing of a sole measures, and what it estimates from that.
+    """Measurements of the sensing of a sole, and the estimates from them.
 
     ROS gets its angles as joint states and its contact wrench as a stamped wrench. The inertial units are read, and
-    the filter runs, once a sample.
+    the filter runs, once per sample.
 
     Args:
         description: the sole.

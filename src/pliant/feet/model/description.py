@@ -1,4 +1,4 @@
-"""What describes a foot that takes the place of another."""
+"""Descriptions of feet that replace a robot's own."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class FootDescription(Protocol):
 
     @property
     def label(self) -> str:
-        """What it is called in messages, such as "SoftFoot"."""
+        """Name in messages, such as "SoftFoot"."""
         ...
 
     @property
     def remark(self) -> str:
-        """What a user should know where the foot carries less than is wanted; "" where there is nothing."""
+        """Note for the user where the foot carries less than is wanted; "" where there is none."""
         ...
 
     @property
@@ -61,7 +61,7 @@ class GivenFoot:
 
     @property
     def label(self) -> str:
-        """What it is called in messages."""
+        """Name in messages."""
         return self.spec.modelname or "foot"
 
     @property

@@ -23,7 +23,7 @@ class SoftFoot(SoftFootOptions):
 
     @property
     def label(self) -> str:
-        """What it is called in messages."""
+        """Name in messages."""
         return "SoftFoot"
 
     @property

@@ -1,4 +1,4 @@
-"""What can be chosen of a SoftFoot."""
+"""Options of a SoftFoot."""
 
 from __future__ import annotations
 

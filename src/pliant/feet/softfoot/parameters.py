@@ -193,7 +193,7 @@ SKID = {"radius": 0.0055, "end": 0.0005}
 
 ARCHES = {"cube": 0.033, "radius": 0.010, "side": 0.045}
 """Primitive stand-ins for the colliding meshes of the release [m]: half edge of the ankle's cube (outline of the mesh),
-radius and lateral position of two capsules an arch.  # assumed: radius and position, inside the outline of the mesh"""
+radius and lateral position of two capsules per arch.  # assumed: radius and position, inside the outline of the mesh"""
 
 _SHORT_INERTIA = (2.7888e-07, 2.19926e-07, 1.90046e-07)
 _TURNED = (0.5, 0.5, -0.5, 0.5)

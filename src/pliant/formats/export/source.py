@@ -1,4 +1,4 @@
-"""What the writers of an export share: the compiled model, names for all of its elements, the places of links."""
+"""Common source of the writers of an export: the compiled model, names for all of its elements, the places of links."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ UNWRITABLE_SHAPES = {
 
 
 class Command:
-    """What drives a joint: its command interfaces, and the gains of a position servo of MuJoCo's own."""
+    """Command of a joint: its command interfaces, and the gains of a position servo of MuJoCo's own."""
 
     __slots__ = ("gains", "interfaces")
 

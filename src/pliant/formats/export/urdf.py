@@ -39,7 +39,7 @@ class UrdfExport:
     meshes: Mapping[str, bytes] = field(default_factory=dict)
     """Mesh files by their path relative to the URDF."""
     notes: tuple[str, ...] = ()
-    """What was left out, and what programs other than pliant do not see."""
+    """Omitted parts, and parts that programs other than pliant do not see."""
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> list[Path]:
         """Write the URDF and its meshes; return the files.

@@ -122,7 +122,7 @@ class FciBridge(BridgeBase):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What sets the pace of robot time."""
+        """Note on what sets the pace of robot time."""
         return (_PACE[self.options.mode],)
 
     @property

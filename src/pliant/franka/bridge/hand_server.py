@@ -33,7 +33,7 @@ class HandServer:
     """
 
     tool = "gripper"
-    """What is served."""
+    """Name of the served tool."""
     version = fci.GRIPPER_VERSION
     """Protocol version."""
 

@@ -122,7 +122,7 @@ class Cabinet:
             gravity=gravity,
             rotor_inertia=rotor_inertia,
         )
-        """What requests of the interface change."""
+        """Configuration that requests of the interface change."""
         self.state = self.configuration.state
         """The robot state, the same object in every cycle."""
         self._memory, self._set = self.configuration.memory, self.configuration.set

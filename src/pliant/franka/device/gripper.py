@@ -45,7 +45,7 @@ class _Task:
 
 
 class HandTasks:
-    """What a hand is asked for, one operation at a time, and the answers: the base of both controllers."""
+    """Requested operations of a hand, one at a time, and the answers: the base of both controllers."""
 
     def __init__(self) -> None:
         self.answers: list[GripperAnswer] = []

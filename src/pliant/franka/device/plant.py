@@ -27,7 +27,7 @@ HALF_OPEN = 0.02
 
 
 class ArmPlant:
-    """What the sensors of one arm measure and its motors apply.
+    """Sensors and motors of one arm: measured quantities and applied torques.
 
     The inertia of the motors and the joint friction act between motor and link, so the link-side torque sensor measures
     what is left of the motor's torque after both.

@@ -144,7 +144,7 @@ class ArmMount:
     arm: Arm = FER
     """`FER` or `FR3`."""
     hand: HandName = "fingers"
-    """What it carries: the two-finger hand, the vacuum gripper or nothing."""
+    """End effector: the two-finger hand, the vacuum gripper or nothing."""
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Of the base in the world [m]."""
     rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -216,7 +216,7 @@ _END_EFFECTORS: dict[HandName, tuple[Payload | None, tuple[tuple[float, ...], ..
     "vacuum": (VACUUM_GRIPPER, _rows(EE_OF_CUP)),
     "none": (None, None),
 }
-"""What the mount carries -> its inertia, and the pose of the nominal end effector in the flange."""
+"""End effector of the mount -> its inertia, and the pose of the nominal end effector in the flange."""
 
 
 def build_arms(

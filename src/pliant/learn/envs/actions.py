@@ -146,7 +146,7 @@ def reward_terms(
     """Return the reward of every world and its terms by name.
 
     Raises:
-        ModelError: a function gave NaN or infinity in a world that did not diverge, or more than a number a world.
+        ModelError: a function gave NaN or infinity in a world that did not diverge, or more than one number per world.
     """
     terms: dict[str, NDArray[np.float64]] = {}
     for name, part in zip(task.reward, evaluate("reward", task.reward, world)):

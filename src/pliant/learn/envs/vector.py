@@ -29,7 +29,7 @@ class _BatchWorld:
     def __init__(self, batch: RobotBatch, actions: int) -> None:
         self.worlds = batch.worlds
         self._batch = batch
-        # On the CPU, Warp's too, a port is the memory itself; from a GPU a field is fetched once a step, if asked for.
+        # On the CPU, Warp's too, a port is the memory itself; from a GPU a field is fetched once per step, on request.
         self.live = isinstance(batch.port("state/qpos"), np.ndarray)
         self._ports: dict[str, NDArray[Any]] = {}
         self._fields: dict[str, NDArray[Any]] = {}

@@ -19,7 +19,7 @@ JOINTS = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 
 @dataclass(frozen=True, slots=True)
 class Bodies:
-    """What is needed of the rigid part, over some poses."""
+    """Quantities of the rigid part that the checks need, over some poses."""
 
     model: mujoco.MjModel
     inverse: list[Array]

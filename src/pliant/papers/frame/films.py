@@ -59,7 +59,7 @@ class Film:
     name: str
     """Name of its file, without suffix."""
     caption: str
-    """What it shows and what to see in it."""
+    """Subject of the film and the details to look for."""
     time: NDArray[np.float64]
     """Increasing times of the poses, shape (t,) [s]."""
     shots: Sequence[Shot]
@@ -92,12 +92,12 @@ class Video:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenFilm:
-    """What became of a film."""
+    """Outcome of a film."""
 
     name: str
     """Name of the film."""
     caption: str
-    """What it shows."""
+    """Subject of the film."""
     file: str
     """The file, relative to the folder of the reports; empty if there is none."""
     duration: float

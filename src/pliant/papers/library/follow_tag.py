@@ -78,7 +78,7 @@ class Ending(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What both arms do."""
+    """Task of both arms."""
 
     radius: float = 0.05
     """Of the circle [m]."""
@@ -125,7 +125,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Run:
-    """What a run gave, a row each `RECORD`."""
+    """Result of a run, one row per `RECORD`."""
 
     plan: Plan
     """The plan."""
@@ -170,7 +170,7 @@ class Run:
     cycles: int
     """Commands sent to each arm."""
     health: list[dict[str, Any]] = field(default_factory=list)
-    """What the server counted of each arm."""
+    """The server's counters of each arm."""
     picture: NDArray[np.uint8] | None = None
     """An image on the way; None with exact features."""
     picture_row: int = 0

@@ -73,7 +73,7 @@ WAY = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What the runs have in common."""
+    """Common setup of the runs."""
 
     size: float
     """Edge of the tag [m]."""
@@ -129,7 +129,7 @@ class Start:
 
 @dataclass(slots=True)
 class Run:
-    """What a servo run gave, a row an image."""
+    """Result of a servo run, one row per image."""
 
     law: Law
     """The law."""
@@ -158,7 +158,7 @@ class Run:
     message: str
     """Why, if it did not converge."""
     counters: dict[str, Any] = field(default_factory=dict)
-    """What the server of the interface counted."""
+    """Counters of the interface's server."""
     image: NDArray[np.uint8] | None = None
     """An image on the way, the one at half of the initial distance; None with exact features."""
     image_row: int = 0
@@ -320,7 +320,7 @@ class Cell:
     true_pose: Callable[[], Array]
     """Gives the true pose of the tag in the camera."""
     counters: Callable[[], dict[str, Any]] = dict
-    """What the server counted, after its end."""
+    """Counters of the server, after its end."""
 
 
 def missing_for_pictures() -> str:
@@ -348,7 +348,7 @@ def exact_camera() -> CameraModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plant:
-    """What the arm's joints do beside the rigid links."""
+    """Behaviour of the arm's joints beside the rigid links."""
 
     friction: bool = True
     """Whether the identified friction acts."""
@@ -476,7 +476,7 @@ def served_cell(
 
 @dataclass(slots=True)
 class _Seen:
-    """What the features of an image are."""
+    """Features of an image."""
 
     pixels: Array
     xy: Array
@@ -602,7 +602,7 @@ def make_run(cell: Cell, law: Law, goal: Array, size: float, rows: Mapping[str, 
         law: how the camera moved.
         goal: desired pose of the tag in the camera, shape (4, 4).
         size: edge of the tag [m].
-        rows: "time", "X_CO", "pixels", "velocity" and "q", a row an image.
+        rows: "time", "X_CO", "pixels", "velocity" and "q", one row per image.
         outcome: further fields of `Run`.
     """
     corners = tag_corners(size)

@@ -44,7 +44,7 @@ class Torso:
     through: str
     """How the arms are reached."""
     health: Callable[[], Sequence[Mapping[str, Any]]] = tuple
-    """What the server counted of each arm, after its end."""
+    """The server's counters of each arm, after its end."""
 
 
 @contextlib.contextmanager

@@ -24,7 +24,7 @@ _PAPER = "Mengacci et al. 2021, section 4.1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchOptions(JointOptions):
-    """What every bench offers."""
+    """Common options of all benches."""
 
     mounting: str = option(
         "horizontal",
@@ -142,12 +142,12 @@ AXIS_HEIGHT = 0.14
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """What makes one bench different from the others."""
+    """Properties in which one bench differs from the others."""
 
     name: str
     """Name in the catalogue."""
     summary: str
-    """What it is, in one line."""
+    """Description in one line."""
     options: type[BenchOptions]
     """Its options."""
     law: Callable[[Any], Law]

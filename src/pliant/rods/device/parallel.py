@@ -56,7 +56,7 @@ class _Goal:
     control: Array
     """Wrench of the controller, shape (6,) [N, N m]."""
     applied: Array
-    """What acts on the plate from outside, shape (6,) [N, N m]."""
+    """External wrench on the plate, shape (6,) [N, N m]."""
     stable: float
     """1 where the equilibrium of the last pose or joint values is stable, 0 where it is not or a motion is free."""
     place: tuple[float, float, float]
@@ -79,7 +79,7 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What came of a command."""
+    """Outcome of a command."""
 
     generation: int
     """How often the device was reset before it was asked."""
@@ -159,7 +159,7 @@ class ParallelRobotDevice(DeviceBase):
         samples, commands = _fields(self._statics.actuator_count, self._statics.planar)
         super().__init__(name, samples=samples, commands=commands, **options)
         self.policy = controller_wrench
-        """What the wrench of a controller does."""
+        """Effect of a controller's wrench."""
         self.driven = False
         """Whether a controller moves the plate: then a pose that is asked for is its goal, not the joints'."""
         self.wrenches = Mailbox(name, {"controller_wrench": commands["controller_wrench"]})

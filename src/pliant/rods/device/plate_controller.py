@@ -26,7 +26,7 @@ PERIOD = 1e-3
 
 
 class PlateLaw(Protocol):
-    """What a law of control offers, such as `pliant.rods.plate_pose.PlatePosePID`."""
+    """Interface of a control law, such as `pliant.rods.plate_pose.PlatePosePID`."""
 
     def update(self, desired: Array, measured: Array) -> Array:
         """Return the wrench on the plate, shape (6,), for two poses of shape (4, 4)."""

@@ -51,7 +51,7 @@ class RodLines:
     Args:
         model: MuJoCo's model of a parallel robot (`pliant.rods.model`).
         data: its data.
-        points: points a rod, 2 or more.
+        points: points per rod, 2 or more.
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, points: int = 101) -> None:

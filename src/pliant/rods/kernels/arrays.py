@@ -14,7 +14,7 @@ __all__ = ["Model", "Newton", "Rows", "Tasks", "Unknowns", "Work"]
 
 
 class Unknowns(NamedTuple):
-    """What a solve finds, where it starts."""
+    """Unknowns of a solve at its starting point."""
 
     W: np.ndarray  # (n, 6) base wrenches, world [N, N m]
     Q: np.ndarray  # (n, k) base joint values [m or rad]
@@ -76,7 +76,7 @@ class Work(NamedTuple):
 
 
 class Tasks(NamedTuple):
-    """What is wanted, a task per row."""
+    """Tasks of a solve, one per row."""
 
     inverse: bool  # the pose is given, and the joint values are unknown
     q: np.ndarray  # (rows, actuators) joint values [m or rad]; read if not inverse

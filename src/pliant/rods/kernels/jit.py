@@ -14,7 +14,7 @@ from pliant.base import codecache
 __all__ = ["FAST", "INLINED", "INNER", "entry"]
 
 FAST = {"contract", "nsz", "arcp", "reassoc"}
-"""What the compiler may do with floating-point numbers in the inner loops; infinity and NaN stay what they are."""
+"""Permitted floating-point optimisations in the inner loops; infinity and NaN keep their meaning."""
 INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options of functions that only compiled code calls: without wrappers the first compilation takes half the time."""
 INLINED = {**INNER, "forceinline": True}

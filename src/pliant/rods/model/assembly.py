@@ -30,7 +30,7 @@ __all__ = [
 
 PLATE = "plate"
 """Name of the plate's body."""
-ROD_CONTACT, OBJECT_CONTACT = 2, 1  # contype bits; `add_rod_contact` adds one a limb
+ROD_CONTACT, OBJECT_CONTACT = 2, 1  # contype bits; `add_rod_contact` adds one per limb
 CONTACT_SOLREF = (0.002, 1.0)  # thin rods tunnel through objects with MuJoCo's default of 0.02
 CONTACT_SOLIMP = (0.99, 0.9999, 0.0005, 0.5, 2.0)
 STIFF_SOLIMP = (0.9999, 0.9999, 0.001, 0.5, 2.0)
@@ -61,7 +61,7 @@ class Assembly:
     options: ParallelOptions
     """How the rods become a model."""
     notes: list[str] = field(default_factory=list)
-    """What is left out or assumed, one sentence each."""
+    """Omissions and assumptions, one sentence each."""
     actuators: list[str] = field(default_factory=list)
     """Names of the servos, in the order of q."""
     constraints: list[str] = field(default_factory=list)
@@ -69,7 +69,7 @@ class Assembly:
     stretches: list[Stretch] = field(default_factory=list)
     """The limbs whose rods change their length."""
     rods: list[RodShape] = field(default_factory=list)
-    """The collision shapes of the rods, one a limb."""
+    """The collision shapes of the rods, one per limb."""
     bent: dict[str, Array] = field(default_factory=dict)
     """Where the equilibrium has the points of a flex and the twists of its edges, by name."""
     edges: dict[str, Array] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class Assembly:
 
     @property
     def description(self) -> RobotDescription:
-        """What the robot is made of."""
+        """Description of the robot's parts."""
         return self.solution.robot.description
 
     @property

@@ -5,7 +5,7 @@ Two variants:
 * ``chain`` (the default): rigid links with two bending hinges and one twist hinge at each of n nodes, springs E I / h_k
   and G J / h_k. The hinges stand at the nodes of Gauss and Legendre's quadrature and h_k are its weights times the
   length: compliances are integrals along the rod, and the rule is exact for polynomials up to degree 2 n - 1. (Hinges
-  at equal distances, which is the midpoint rule, make a 6PFR with six links a rod 35 % too stiff.) The links are the
+  at equal distances, which is the midpoint rule, make a 6PFR with six links per rod 35 % too stiff.) The links are the
   chords of the equilibrium that the model starts from, and the springs are at rest where its moments are, so the model
   starts exactly in it. Carries every rod that the statics knows: tapered, rectangular, precurved, extensible, planar.
 * ``flex``: MuJoCo's one-dimensional flex (discrete elastic rods), whose inextensibility is a soft constraint. Uniform

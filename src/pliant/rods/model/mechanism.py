@@ -1,4 +1,4 @@
-"""What a robot with elastic rods has beside its bodies: an equilibrium to start from, servos, limbs that extend."""
+"""Mechanism of a robot with elastic rods beside its bodies: an equilibrium to start from, servos, limbs that extend."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Servo:
     stiffness: float
     """Stiffness [N/m or N m/rad]."""
     inertia: float
-    """What it moves beside the rod [kg or kg m^2]."""
+    """Mass or inertia that it moves beside the rod [kg or kg m^2]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -67,7 +67,7 @@ class ParallelMechanism(PartDefaults):
 
     @property
     def description(self) -> RobotDescription:
-        """What the robot is made of."""
+        """Description of the robot's parts."""
         return self.solution.robot.description
 
     @property

@@ -1,4 +1,4 @@
-"""What can be chosen on a continuum parallel robot: ``--set robot.<name>=<value>`` on the command line."""
+"""Options of a continuum parallel robot: ``--set robot.<name>=<value>`` on the command line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["CONTROLLER_WRENCHES", "JOINT_SPEEDS", "VARIANTS", "ParallelOptions"]
 
 VARIANTS = ("chain", "flex")
 CONTROLLER_WRENCHES = ("hold", "push", "exert")
-"""What the wrench of a controller does: see `pliant.rods.device.parallel.ParallelRobotDevice`."""
+"""Effects of a controller's wrench: see `pliant.rods.device.parallel.ParallelRobotDevice`."""
 JOINT_SPEEDS = (0.5, 1.0)
 """Largest speed of sliding and turning joints [m/s, rad/s]. 0.5 m/s is the velocity limit of the prismatic base joints
 in the Gazebo simulator (cpr_description/urdf/limb_base_prismatic.xacro); its turning joints have none.  # assumed"""

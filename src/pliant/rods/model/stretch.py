@@ -21,7 +21,7 @@ __all__ = ["Stretch", "Stretching", "stretchings"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
-    """What changes when the length of one limb changes."""
+    """Elements that change when the length of one limb changes."""
 
     joint: str
     """Joint of the spool."""

@@ -141,5 +141,5 @@ class PosePath:
 
     @property
     def kind(self) -> str:
-        """What the rows are, in words."""
+        """Kind of the rows, in words."""
         return "joint values" if self.direct else "plate poses"

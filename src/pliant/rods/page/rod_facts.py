@@ -1,4 +1,4 @@
-"""What the page says about an equilibrium: a badge and lines, as HTML."""
+"""Description of an equilibrium on the page: a badge and lines, as HTML."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ from pliant.rods.page.statics import (
 __all__ = ["RodPanel"]
 
 JOINTS, POSE = "joint values", "plate pose"
-"""What is given: the direct or the inverse model."""
+"""Given quantity: joint values for the direct model, the plate pose for the inverse model."""
 NOTHING = "(choose)"
 NOTE_TIME = 6.0
 """How long a change of branch is told [s]."""

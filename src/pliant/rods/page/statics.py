@@ -57,7 +57,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What is asked: joint values or a plate pose, and a wrench."""
+    """Requested target: joint values or a plate pose, and a wrench."""
 
     model: Model
     """direct: joint values are given; inverse: the plate pose."""
@@ -73,7 +73,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainEquilibrium:
-    """What was found, as numbers and words."""
+    """Equilibrium that was found, as numbers and words."""
 
     q: tuple[float, ...]
     """Actuated joint values [m or rad]."""
@@ -116,9 +116,9 @@ class Found:
     number: int
     """Number of the target, from 1."""
     target: Target
-    """What was asked."""
+    """Requested target."""
     equilibrium: PlainEquilibrium | None
-    """What was found; None: nothing."""
+    """Equilibrium that was found; None: nothing."""
     reason: str
     """Why nothing was found."""
     seconds: float

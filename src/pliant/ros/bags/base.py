@@ -1,4 +1,4 @@
-"""What a bag is: topics with types, and messages in the order of their log time."""
+"""Contents of a bag: topics with types, and messages in the order of their log time."""
 
 from __future__ import annotations
 
@@ -88,9 +88,9 @@ class BagPart(Protocol):
     path: Path
     """The file."""
     topics: list[BagTopic]
-    """What it holds."""
+    """Topics in the file."""
     fault: str
-    """What is wrong with it, "" if it is whole; everything before the fault is read."""
+    """Fault of the file, "" if it is whole; everything before the fault is read."""
     begin_ns: int
     """Log time of the first message [ns]; 0 if there is none."""
     end_ns: int
@@ -148,7 +148,7 @@ class Bag:
 
     @property
     def fault(self) -> str:
-        """What is wrong with it, "" if it is whole."""
+        """Fault of the bag, "" if it is whole."""
         several = len(self.parts) > 1
         faults = [f"{part.path.name}: {part.fault}" if several else part.fault for part in self.parts if part.fault]
         return "; ".join([self.note, *faults] if self.note else faults)

@@ -29,7 +29,7 @@ class BagCommands:
     """The commands of a bag."""
 
     columns: dict[str, np.ndarray]
-    """"time" [s] and one column a command; NaN where it got no value."""
+    """"time" [s] and one column per command; NaN where it got no value."""
     topics: dict[str, str]
     """Column -> topic that it comes from."""
     unused: tuple[str, ...]

@@ -18,7 +18,7 @@ MAGIC = b"SQLite format 3\0"
 BODY_LIMIT = 1 << 28
 """Longest message [bytes]."""
 FAULTS = (sqlite3.Error, OverflowError, MemoryError, UnicodeDecodeError, ValueError, TypeError)
-"""What sqlite3 raises for a damaged file."""
+"""Exceptions that sqlite3 raises for a damaged file."""
 
 
 class SqliteBag:

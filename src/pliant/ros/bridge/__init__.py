@@ -1,4 +1,4 @@
-"""What the bridges of ROS 1 and ROS 2 share: which device speaks where, in which type, how often.
+"""Common part of the ROS 1 and ROS 2 bridges: topics, types and rates of each kind of device.
 
 A wire is a `Node`; `RosBridge` serves a robot on it. ``interfaces.py`` has the table of the kinds of devices.
 """

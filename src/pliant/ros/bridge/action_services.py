@@ -40,7 +40,7 @@ Respond = Callable[[dict[str, Any]], None]
 
 
 class ActionNode(Protocol):
-    """What a node must have for actions beside topics and services."""
+    """Members that a node must have for actions made of topics and services."""
 
     codec: Codec
 

@@ -105,7 +105,7 @@ class Goal:
         self.request = request
         self.stamp_ns = stamp_ns
         self.plan: Any = None
-        """What the handler made of the request."""
+        """Plan that the handler made from the request."""
         self.state = GoalState.PENDING
         self.begun = False
         """Whether the loop has taken it up: what tells a recalled goal of ROS 1 from a preempted one."""
@@ -118,7 +118,7 @@ class Goal:
 
 
 class ActionHandler(Protocol):
-    """What the goals of one action do. There is one goal at a time: a new one ends the one before."""
+    """Handler of the goals of one action. There is one goal at a time: a new one ends the one before."""
 
     def check(self, request: Mapping[str, Any]) -> Any:
         """Return the plan of a goal; called by any thread, so it must change nothing.
@@ -146,7 +146,7 @@ class ActionHandler(Protocol):
 
 
 class ActionWire(Protocol):
-    """What a wire hears of its goals. It is called with the server locked, and must not wait."""
+    """Receiver of the goals' changes of state, for a wire. It is called with the server locked, and must not wait."""
 
     def changed(self, goals: list[Goal], stamp_ns: int) -> None:
         """Hear that a goal is new, or has another state; also called at `STATUS_RATE`."""

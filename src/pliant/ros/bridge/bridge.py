@@ -234,7 +234,7 @@ class RosBridge(BridgeBase):
 
     @property
     def addresses(self) -> dict[str, str]:
-        """What to tell the user: what is served -> where."""
+        """Message to the user: served item -> address."""
         out, into = len(self.topics.handles), len(self.topics.incoming)
         return {f"{out} topics out, {into} in, name space /{self.namespace}": self.node.where()}
 
@@ -244,7 +244,7 @@ class RosBridge(BridgeBase):
         return self._lockstep.awaited
 
     def report(self) -> list[TopicReport]:
-        """Return one row a topic: name, type, direction, count, rate while somebody listened [Hz], who listened."""
+        """Return one row per topic: name, type, direction, count, rate while somebody listened [Hz], who listened."""
         wall = max(1e-9, time.monotonic() - self._started)
         rows: list[TopicReport] = [
             {

@@ -25,9 +25,9 @@ TOPICS = {
     "segmentation": "segmentation/image_raw",
     "segmentation_info": "segmentation/camera_info",
 }
-"""What a camera publishes -> topic under its name, unless the device says otherwise."""
+"""Output of a camera -> topic under its name, unless the device says otherwise."""
 ENCODINGS = {"image": ("rgb8", 3), "depth": ("32FC1", 4), "segmentation": ("32SC2", 8)}
-"""Field of a sample -> encoding of sensor_msgs/image_encodings.h, bytes a pixel."""
+"""Field of a sample -> encoding of sensor_msgs/image_encodings.h, bytes per pixel."""
 
 
 def serve_camera(topics: RosTopics, name: str, device: CameraSource) -> None:

@@ -18,7 +18,7 @@ __all__ = ["RosOptions"]
 
 @dataclass(frozen=True, kw_only=True)
 class RosOptions:
-    """What is served, how often, and who waits for whom.
+    """Options of a ROS bridge: served topics, rates, and who waits for whom.
 
     Raises:
         BridgeError: a value is not valid; the message says which and what would be.

@@ -20,7 +20,7 @@ IDLE = 0.2
 
 
 class Sender(Protocol):
-    """What messages belong to."""
+    """Owner of messages."""
 
     drops: int
 

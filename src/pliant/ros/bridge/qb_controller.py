@@ -42,7 +42,7 @@ GOAL_TOLERANCE_VIOLATED = -5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What a sample says about a joint with two motors."""
+    """Measured state of a joint with two motors, from one sample."""
 
     stamp_ns: int
     """Time of the sample [ns]."""

@@ -1,4 +1,4 @@
-"""What a bridge has on the wire: topics out, topics in, and what runs at every step; the interfaces fill it."""
+"""Topics of a bridge: topics out, topics in, and the actions of every step; the interfaces add them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class RosTopics:
         return topic_name(self.namespace, *parts)
 
     def at(self, rate: float, action: Callable[[int], None]) -> None:
-        """Call ``action(stamp_ns)`` at a rate [Hz], after the ticks; what shares a rate is asked about once a step."""
+        """Call ``action(stamp_ns)`` at a rate [Hz], after the ticks; actions of equal rate share one check per step."""
         actions = self._timed.get(rate)
         if actions is None:
             actions = self._timed[rate] = []

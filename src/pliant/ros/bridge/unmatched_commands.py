@@ -16,7 +16,7 @@ LIMIT = 200
 
 
 class UnmatchedCommands:
-    """Tells, once a topic, of commands that go nowhere, which ROS itself connects to nothing without a word.
+    """Tells, once per topic, of commands that go nowhere, which ROS itself connects to nothing without a word.
 
     Args:
         topics: the topics of the bridge.

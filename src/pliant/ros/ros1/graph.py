@@ -1,4 +1,4 @@
-"""What a node of ROS 1 publishes, listens to and serves."""
+"""Publications, subscriptions and services of a ROS 1 node."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def check_master(uri: str) -> None:
 
 
 class Master:
-    """What a node tells the master and hears from it.
+    """Calls of a node to the master, and the master's answers.
 
     Args:
         uri: address of the master.

@@ -33,7 +33,7 @@ MAX_URI = 1000
 XML_RPC_ERRORS: tuple[type[Exception], ...] = (
     OSError, xmlrpc.client.Error, http.client.HTTPException, ExpatError, BridgeError, WireError, UnicodeError,
 )  # fmt: skip
-"""What a call may raise: nobody is there, or somebody who answers something else."""
+"""Exceptions that a call may raise: no peer at the address, or a peer that answers something else."""
 
 
 class _Transport(xmlrpc.client.Transport):

@@ -78,7 +78,7 @@ class ReaderProxy:
     beat_period: float = FIRST_BEAT
     """Time to the question after that [s]."""
     head: bytes = b""
-    """What every datagram to it begins with; its writer sets it."""
+    """First bytes of every datagram to it; its writer sets them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,7 +246,7 @@ class Writer:
         """Return the datagrams of a sample.
 
         A heartbeat rides along, so that a reader that lacks an earlier sample asks at once. It wants no answer: that
-        would be one a sample; `tick` asks for one now and then. Only after fragments an answer is wanted at once.
+        would be one per sample; `tick` asks for one now and then. Only after fragments an answer is wanted at once.
         """
         reader, payload = proxy.guid[12:], change.payload
         if len(payload) <= FRAGMENT_SIZE:

@@ -13,7 +13,7 @@ __all__ = ["LocalReader", "LocalWriter", "Sample"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """What a reader got."""
+    """Sample that a reader received."""
 
     payload: bytes
     """Encapsulation and content."""
@@ -30,7 +30,7 @@ class Sample:
 @dataclass(slots=True, kw_only=True)
 class _Local:
     data: EndpointData
-    """What is told of it."""
+    """Its announced data."""
     state: Writer | Reader
     """Its samples, and those that it is matched with."""
 

@@ -37,7 +37,7 @@ DEPTH = 1000
 DISCOVERY_TOPIC = "ros_discovery_info"
 DISCOVERY_TYPE = "rmw_dds_common/ParticipantEntitiesInfo"
 USER_DATA = b"enclave=/;"
-"""What rmw tells of a participant."""
+"""User data of a participant, as rmw announces it."""
 TAKEN_TIMEOUT_S = 0.4
 """How long other publishers of a topic may take to be known [s]."""
 SPIN_S = 5e-4

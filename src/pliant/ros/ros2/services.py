@@ -45,7 +45,7 @@ class Asker:
     prefix: bytes
     """The client's participant."""
     header: bytes
-    """What rmw_cyclonedds puts in front, little endian; empty for rmw_fastrtps."""
+    """Header that rmw_cyclonedds writes before the payload, little endian; empty for rmw_fastrtps."""
     related: tuple[bytes, int]
     """Reader or writer of the client and number of the request, as rmw_fastrtps pairs them."""
 

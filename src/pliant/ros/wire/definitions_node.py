@@ -1,4 +1,4 @@
-"""What a node of ROS 2 speaks beside its topics: parameters, goals, and the types inside services and actions.
+"""Definitions that a ROS 2 node uses beside its topics: parameters, goals, and the types inside services and actions.
 
 The texts have the fields that the packages rcl_interfaces, action_msgs, unique_identifier_msgs, service_msgs and
 control_msgs define in public, in their order; constants and comments are not needed on the wire.

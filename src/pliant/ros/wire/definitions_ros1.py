@@ -1,4 +1,4 @@
-"""What a node of ROS 1 speaks beside its topics: actions, the messages of joint_trajectory_controller, the log.
+"""Definitions that a ROS 1 node uses beside its topics: actions, the messages of joint_trajectory_controller, the log.
 
 The texts have the fields and constants of the packages actionlib_msgs, control_msgs and rosgraph_msgs; the constants
 take part in the sums by which two sides compare their types.

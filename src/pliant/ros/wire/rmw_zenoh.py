@@ -1,4 +1,4 @@
-"""What ROS 2 nodes with rmw_zenoh_cpp write on zenoh: keys, liveliness tokens, attachments. Pure text and bytes.
+"""Zenoh format of ROS 2 nodes with rmw_zenoh_cpp: keys, liveliness tokens, attachments. Pure text and bytes.
 
 Facts from rmw_zenoh 0.2.5 (docs/design.md and src/detail; Jazzy and Kilted write the same):
 
@@ -232,7 +232,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """What travels beside a message, a request or a reply."""
+    """Attachment of a message, a request or a reply."""
 
     sequence_number: int
     """Count of the sender, from 1 on."""

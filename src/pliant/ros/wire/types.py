@@ -75,9 +75,9 @@ class ServiceType:
     name: str
     """``package/Type``."""
     request: MessageType
-    """What is asked."""
+    """Type of the request."""
     response: MessageType
-    """What is answered."""
+    """Type of the response."""
 
 
 def parse(name: str, text: str) -> MessageType:

@@ -296,7 +296,7 @@ class ZenohNode(Node):
         return self._endpoint(kind, topic, dds_type_name(type_name), self.codec.types.rihs01(type_name), qos)
 
     def _direct(self, call: Callable[[Any], None]) -> Any:
-        """A callback that zenoh's receiving thread calls itself: no thread a topic, no queue in between."""
+        """A callback that zenoh's receiving thread calls itself: no thread per topic, no queue in between."""
 
         def guarded(item: Any) -> None:
             try:

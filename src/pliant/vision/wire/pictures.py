@@ -35,7 +35,7 @@ STAMP = slice(24, 32)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PictureHeader:
-    """What stands before the pixels."""
+    """Header before the pixels."""
 
     height: int
     """Rows, 1 to `MAX_SIDE`."""

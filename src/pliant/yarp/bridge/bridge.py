@@ -230,7 +230,7 @@ class YarpBridge(BridgeBase):
 
     @property
     def addresses(self) -> dict[str, str]:
-        """What to tell the user: what is served -> where."""
+        """Message to the user: served item -> address."""
         if self.served is None or self.network is None:
             return {}
         return {
@@ -244,7 +244,7 @@ class YarpBridge(BridgeBase):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What was started or written."""
+        """Notes on what was started or written."""
         return tuple(self._notes)
 
     def health(self) -> dict[str, Any]:
@@ -263,7 +263,7 @@ class YarpBridge(BridgeBase):
         }
 
     def report(self) -> list[TopicReport]:
-        """Return one row a port: name, type, direction, messages, their rate [Hz], who is connected."""
+        """Return one row per port: name, type, direction, messages, their rate [Hz], who is connected."""
         if self.served is None:
             return []
         wall = max(1e-9, time.monotonic() - self._started)

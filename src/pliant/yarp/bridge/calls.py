@@ -126,7 +126,7 @@ class Stream:
 
 
 class NameClient:
-    """Asks a name server, one connection a question, as YARP's own programs do.
+    """Asks a name server, one connection per question, as YARP's own programs do.
 
     Args:
         address: where it listens.
@@ -137,7 +137,7 @@ class NameClient:
         self.address = address
         self.timeout = timeout
         self.advice = ""
-        """What the message says behind the fault where nobody answers at the address."""
+        """Text appended to the fault's message if nobody answers at the address."""
 
     def ask_text(self, *words: str) -> bytes:
         """Return the answer to a command as it came.

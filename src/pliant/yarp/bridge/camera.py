@@ -28,7 +28,7 @@ __all__ = ["changed", "encode_image", "serve_camera", "serve_joined_cameras"]
 IMAGE_QUEUE = 2
 """Images that wait for a slow receiver; YARP's own grabbers keep none."""
 CODES = {"image": ("rgb", 3, "u1"), "depth": ("dec", 4, "<f4")}
-"""Field of a sample -> pixel code, bytes a pixel, type of a number."""
+"""Field of a sample -> pixel code, bytes per pixel, type of a number."""
 QUANTUM = 8
 """Rows are filled up to a multiple of this [bytes]."""
 

@@ -27,7 +27,7 @@ IN_USE = 2
 PROTOCOL = (1, 0)
 """Version of the calls of RGBD cameras, which clients compare."""
 ACCURACY_M = 1e-5
-"""What is told as the accuracy of depths: that of a 32-bit float at 100 m. # assumed"""
+"""Reported accuracy of depths: that of a 32-bit float at 100 m. # assumed"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

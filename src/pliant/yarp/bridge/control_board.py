@@ -194,7 +194,7 @@ def _publish(
     outputs: Sequence[tuple[Port, Callable[[Mapping[str, Any], Dialect], bytes]]],
     period: float | None,
 ) -> None:
-    """Send the state of a part at most once a period, when the last of its fastest boards has been sampled."""
+    """Send the state of a part at most once per period, when the last of its fastest boards has been sampled."""
     boards = sorted(part.boards, key=list(served.devices.values()).index)  # in the order of their samples in a step
     shortest = min([board.sample_period_ns for board in boards])
     last = [board for board in boards if board.sample_period_ns == shortest][-1]

@@ -173,14 +173,14 @@ def _checked_pids(board: BoardView, axes: Axes, pids: Sequence[Pid]) -> Sequence
     return pids
 
 
-# -- quantities: how a board gives and takes them, one column a field, in SI -----------------------------------------
+# -- quantities: how a board gives and takes them, one column per field, in SI ---------------------------------------
 Board = ControlBoardDevice
 Chosen = Sequence[int] | None
 _SAME_GAINS = ("max_output", "offset", "scale", "stiction_up", "stiction_down", "kff")
 
 
 def _each(read: Callable[..., Any]) -> Callable[..., Columns]:
-    """Return a reader of one value an axis."""
+    """Return a reader of one value per axis."""
     return lambda board, axes, *loop: [[read(board, a, *loop) for a in board.select(axes).tolist()]]
 
 
@@ -342,7 +342,7 @@ _WHOLE: dict[str, Callable[[BoardView, Chosen], Any]] = {
 
 
 def _columns(board: BoardView, quantity: str, axes: Chosen, *loop: str) -> list[list[Any]]:
-    """Return a quantity of axes, one list a field, in the units of the wire."""
+    """Return a quantity of axes, one list per field, in the units of the wire."""
     unit = _unit_of(quantity, *loop or ("",))
     if unit in _MODE_REQUESTS and axes is not None and len(axes) > 1:  # a group may name an axis twice here
         return [[_columns(board, quantity, [a])[0][0] for a in axes]]
@@ -353,7 +353,7 @@ def _columns(board: BoardView, quantity: str, axes: Chosen, *loop: str) -> list[
 
 
 def _set(board: BoardView, quantity: str, axes: Chosen, columns: Sequence[Sequence[Any]], *loop: str) -> None:
-    """Set a quantity of axes from one list a field, in the units of the wire."""
+    """Set a quantity of axes from one list per field, in the units of the wire."""
     unit = _unit_of(quantity, *loop or ("",))
     write = _WRITE[quantity]
     taken = [_to_si(unit, values, board, axes) for values in columns]

@@ -2,7 +2,7 @@
 
 | port | function to call |
 |---|---|
-| ``/stateExt:o`` | `StateEncoder`, once a board and dialect: bytes from a sample |
+| ``/stateExt:o`` | `StateEncoder`, once per board and dialect: bytes from a sample |
 | ``/state:o`` | `encode_positions`: bytes of the vector of positions |
 """
 

@@ -67,7 +67,7 @@ _TEXT_HELP = (
 
 
 class InputOwner(Protocol):
-    """What a connection needs of the port that it belongs to."""
+    """Members of a port that its input connections use."""
 
     name: str
     host: str

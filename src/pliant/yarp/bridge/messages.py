@@ -1,4 +1,4 @@
-"""What a port receives, sends and answers, whatever the carrier."""
+"""Messages that a port receives, sends and answers, independent of the carrier."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Arrival:
     text: str | None
     """Text of the object, from a text carrier; else None."""
     envelope: str | None
-    """What came with it, usually a stamp."""
+    """Envelope received with it, usually a stamp."""
     sender: str
     """Name of the sending port; without a slash in front it is anonymous."""
     wants_reply: bool
@@ -48,7 +48,7 @@ class Arrival:
 
 
 Answer: TypeAlias = "Bottle | bytes | str | Future[Any] | None"
-"""What a port answers: an object, bytes of one, lines of text as they are, nothing, or one of these later."""
+"""Answer of a port: an object, bytes of one, lines of text as they are, nothing, or one of these later."""
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class Publication:
     encode: Callable[[Dialect], bytes]
     """Returns the bytes of the object."""
     envelope: str | None = None
-    """What goes with it."""
+    """Envelope sent with it."""
     number: int = 0
     """Running number at its port."""
     encoded: dict[int, bytes] = field(default_factory=dict)

@@ -19,7 +19,7 @@ SERVER = "/transformServer/rpc"
 PARENT = "/inertial"
 """Name of the world's frame; gazebo-yarp-plugins."""
 LIFETIME_S = 1000.0
-"""What YARP's client asks for [s]; its server takes any number above 0 as "for some time" and uses one of its own."""
+"""Lifetime in YARP's requests [s]; its server takes any number above 0 as "for some time" and uses one of its own."""
 RETRY_S = 2.0
 """Time between two attempts to reach the server [s]."""
 TIMEOUT_S = 1.0

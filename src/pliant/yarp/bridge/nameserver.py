@@ -85,12 +85,12 @@ class Subscription:
 
     @property
     def entry(self) -> Bottle:
-        """What a client gets that ends the subscription."""
+        """Reply to a client that ends the subscription."""
         return bottle(("from", self.source), ("to", self.target), ("carrier", self.carrier))
 
     @property
     def row(self) -> Bottle:
-        """What a client gets that lists the subscriptions."""
+        """Entry in the reply to a client that lists the subscriptions."""
         return bottle("subscription", ("src", self.source), ("dest", self.target), ("mode", self.carrier))
 
 
@@ -168,7 +168,7 @@ class NameServer:
 
     @property
     def health(self) -> dict[str, int | str]:
-        """What it has done, and the faults of this program."""
+        """Counts of its work, and the faults of this program."""
         port, reactor = self._port, self._reactor
         return {
             "queries": self.queries,

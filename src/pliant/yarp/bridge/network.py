@@ -81,7 +81,7 @@ class Network:
         self.on_complaint: Callable[[str], None] = lambda text: None
         """Called, in any thread, with each fault of the other side."""
         self.advice = "use another name"
-        """What to do instead of stopping a program that has the name of a port already, for the message."""
+        """Alternative to stopping a program that has the name of a port already, for the message."""
         self.lost = ""
         """Why the name server cannot be reached; "" if it can."""
         self.registrations = 0

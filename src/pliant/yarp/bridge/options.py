@@ -15,7 +15,7 @@ CLOCK = "/clock"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YarpOptions:
-    """What is served under which names, and where the name server is.
+    """Options of a YARP bridge: served ports, their names, and the address of the name server.
 
     Raises:
         BridgeError: a value is not valid; the message says which and what would be.

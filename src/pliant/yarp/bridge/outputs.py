@@ -83,7 +83,7 @@ def dial(port_name: str, target: str, contact: Contact, carrier: str, timeout: f
 
 
 class OutputOwner(Protocol):
-    """What a connection needs of the port that it belongs to."""
+    """Members of a port that its output connections use."""
 
     name: str
     reactor: Reactor

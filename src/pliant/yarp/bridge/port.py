@@ -119,7 +119,7 @@ class Port:
         """Send an object to everybody that is connected; returns at once.
 
         Args:
-            encode: returns the bytes in a dialect; called later, in the reactor's thread, at most once a dialect.
+            encode: returns the bytes in a dialect; called later, in the reactor's thread, at most once per dialect.
             envelope: what goes with it.
         """
         if self.latch:  # kept first: a receiver that becomes active now gets it from `add_output`

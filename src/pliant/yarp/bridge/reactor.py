@@ -53,7 +53,7 @@ class Reactor:
         self.internal_faults = 0
         """Exceptions that no peer can be the cause of: faults of this program."""
         self.last_fault = ""
-        """What the last of them was."""
+        """Text of the last of them."""
 
     def start(self) -> None:
         """Start the thread."""

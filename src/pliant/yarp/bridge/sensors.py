@@ -30,7 +30,7 @@ __all__ = [
 
 DEGREES = 180.0 / math.pi
 TEMPERATURE = 25.0
-"""What force/torque sensors show as their temperature [degC]; they have none."""
+"""Reported temperature of force/torque sensors [degC]; they measure none."""
 SIZES = {"temperatures": 1, "six_axis_force_torques": 6}
 """Numbers of a measurement by group; 3 where it is not listed."""
 Numbers = Callable[[Sample], list[float]]

@@ -1,4 +1,4 @@
-"""What a bridge has on a network of YARP: ports by name, and what runs with each sample and step."""
+"""Ports of a bridge on a YARP network, by name, and the actions of each sample and step."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Served:
         self.dialect: Dialect = 4 if options.dialect == 4 else 3
         interface = None if robot is None else robot.interface
         self.interface: YarpInterface = yarp_interface(interface) or YarpInterface()
-        """What the robot describes of its network; empty where it describes nothing."""
+        """Network description of the robot; empty where it describes nothing."""
         described = self.interface.robot or None
         space = "" if interface is None or interface.namespace == DEFAULT_NAMESPACE else interface.namespace
         own = robot.name if isinstance(robot, Robot) else ""

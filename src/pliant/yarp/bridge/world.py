@@ -43,7 +43,7 @@ class Call:
 
     @property
     def failure(self) -> Any:
-        """What is answered when the request fails: no text says why, as the interface has none."""
+        """Answer to a failed request, without a reason: the interface has no text for one."""
         return {"str": "", "bool": False, "f64*6": (0.0,) * 6, "str[]": ()}[self.method.results[0].type]
 
 

@@ -1,4 +1,4 @@
-"""What a program holds on a network of YARP: the names of YARP's `Network`, in Python."""
+"""Access of a program to a YARP network: the names of YARP's `Network`, in Python."""
 
 from __future__ import annotations
 

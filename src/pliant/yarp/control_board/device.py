@@ -299,7 +299,7 @@ class ControlBoardDevice(BoardState):
     # -- as a part of its own: all axes, in their order ----------------------------------------------------
 
     def gather(self, axes: Axes, read: Reader) -> Columns:
-        """Return what a reader finds for axes, one column a field."""
+        """Return the values that a reader finds for axes, one column per field."""
         return read(self, axes)
 
     def give(self, axes: Axes, columns: Columns, what: str, write: Writer) -> None:
@@ -308,7 +308,7 @@ class ControlBoardDevice(BoardState):
 
 
 Columns = Sequence[Sequence[Any] | Array]
-"""One sequence a field, of one value an axis."""
+"""One sequence per field, of one value per axis."""
 Reader = Callable[[ControlBoardDevice, Axes], Columns]
 Writer = Callable[..., None]
 """Takes a board, axes, and the columns of their values."""

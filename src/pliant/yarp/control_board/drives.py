@@ -21,7 +21,7 @@ __all__ = ["Drive", "find_drive"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drive:
-    """What stands between a control board and a joint."""
+    """Drive between a control board and a joint."""
 
     joint: str
     """Name of the joint."""

@@ -35,7 +35,7 @@ class BoardView(Protocol):
         ...
 
     def gather(self, axes: Axes, read: Reader) -> Columns:
-        """Return what a reader finds for axes, one column a field, in the order asked for."""
+        """Return the values that a reader finds for axes, one column per field, in the order asked for."""
         ...
 
     def give(self, axes: Axes, columns: Columns, what: str, write: Writer) -> None:
@@ -97,7 +97,7 @@ class JoinedBoard:
         return list(found.values())
 
     def gather(self, axes: Axes, read: Reader) -> Columns:
-        """Return what a reader finds for axes, one column a field, in the order asked for."""
+        """Return the values that a reader finds for axes, one column per field, in the order asked for."""
         parts = self.split(axes)
         count = sum([len(own) for _, own, _ in parts])
         columns: list[list[Any]] = []

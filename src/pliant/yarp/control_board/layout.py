@@ -24,7 +24,7 @@ __all__ = [
 
 
 class ControlMode(IntEnum):
-    """What moves an axis."""
+    """Control mode of an axis."""
 
     IDLE = 0
     """Nothing: no torque."""

@@ -68,7 +68,7 @@ def _each_lead(board: BoardState, read: Callable[[Drive], float]) -> Array:
 
 
 def remote_variable(board: BoardState, name: str) -> Array:
-    """Return a remote variable, one number an axis, in SI.
+    """Return a remote variable, one number per axis, in SI.
 
     Raises:
         DeviceError: there is no such variable.
@@ -91,7 +91,7 @@ def remote_variable(board: BoardState, name: str) -> Array:
 
 @request
 def set_remote_variable(board: BoardState, name: str, values: Sequence[float]) -> None:
-    """Set a remote variable, one number an axis, in SI; the hardware's are those of the model.
+    """Set a remote variable, one number per axis, in SI; the hardware's are those of the model.
 
     Raises:
         DeviceError: there is no such variable, it is read only, or a number does not fit.

@@ -54,14 +54,14 @@ _OTHER_GROUPS = {
 
 @dataclass(slots=True)
 class BoardConfiguration:
-    """What a configuration says of one board."""
+    """Configuration of one board."""
 
     board: ControlBoard
     """The board."""
     axis_of: dict[int, int]
     """Index on the board of each axis of the configuration, where couplings leave some out."""
     problems: list[Problem] = field(default_factory=list)
-    """What has no effect, and why."""
+    """Entries without effect, and why."""
 
 
 def read_control_board(
@@ -73,7 +73,7 @@ def read_control_board(
         config: the configuration, as read from its file.
         joints: type of every joint of the robot, by name.
         name: name of the board, for messages and for the device.
-        initial: positions at the start [rad or m], one a joint, from the plugin tag.
+        initial: positions at the start [rad or m], one per joint, from the plugin tag.
         driver: group that holds the names of the joints in the old form with networks; "" for the top.
 
     Raises:
@@ -247,7 +247,7 @@ class _Board:
         }
 
     def _old_gains(self, name: str) -> dict[str, tuple[float, ...]] | None:
-        """Return the gains of the form ``Pid0 P D I maxInt maxOut ...``, one key a joint.
+        """Return the gains of the form ``Pid0 P D I maxInt maxOut ...``, one key per joint.
 
         They are per radian: the gain of 1000 of old files is written as 17.453 in files with metric units.  # assumed
         """

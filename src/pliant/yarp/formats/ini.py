@@ -78,7 +78,7 @@ class Group:
     groups: dict[str, Group] = field(default_factory=dict)
     """Groups in this one, by name."""
     who: str = ""
-    """What stands in front of messages, such as "control board 'leg'"."""
+    """Prefix of messages, such as "control board 'leg'"."""
 
     def fault(self, message: str, key: str | None = None) -> ModelError:
         """Return an error at a key of this group, or at the group."""

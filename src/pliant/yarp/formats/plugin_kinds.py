@@ -452,7 +452,7 @@ READERS: Mapping[str, Callable[[PluginReader, Plugin], None]] = {
     "modelposepublisher": model_pose,
     "videotexture": _configured(video_texture),
 }
-"""What is read, by the name of the plugin in lower case."""
+"""Readers of plugins, by the name of the plugin in lower case."""
 UNSERVED: Mapping[str, tuple[Any, str]] = {
     "stereodepthcamera": (
         "warning",
@@ -465,4 +465,4 @@ UNSERVED: Mapping[str, tuple[Any, str]] = {
     ),
     "showmodelcom": ("info", "the centre of mass is shown by the viewer"),
 }
-"""What is known and not served, and why."""
+"""Plugins that are known and not served, and why."""

@@ -66,7 +66,7 @@ class InterfaceDevice:
     params: Group
     """Its parameters."""
     actions: list[Action] = field(default_factory=list)
-    """What is done to it."""
+    """Actions on the device."""
     file: str | Path | None = None
     """File that it stands in."""
     line: int | None = None
@@ -104,7 +104,7 @@ class RobotInterface:
     name: str
     """Name of the robot."""
     port_prefix: str
-    """What ``${portprefix}`` stands for."""
+    """Value of ``${portprefix}``."""
     params: Group
     """Parameters of the robot itself."""
     devices: list[InterfaceDevice]

@@ -61,7 +61,7 @@ MAX_PERIOD = 1e4
 
 @dataclass(slots=True)
 class Hardware:
-    """What servers can be attached to."""
+    """Devices that servers can be attached to."""
 
     boards: dict[str, BoardConfiguration] = field(default_factory=dict)
     """Control boards by the name that YARP finds them by."""
@@ -75,7 +75,7 @@ class Hardware:
 
 
 class _Unserved(Exception):
-    """What stands behind a server is not there."""
+    """The device behind a server does not exist."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["place_textures"]
 
 GRAY = 0.5
-"""What a texture shows before the first image."""
+"""Gray level of a texture before the first image."""
 
 
 def place_textures(spec: mujoco.MjSpec, interface: YarpInterface) -> tuple[YarpInterface, list[str]]:

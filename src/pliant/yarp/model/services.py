@@ -1,4 +1,4 @@
-"""What a robot shows over YARP: its analog sensors, cameras and services, and the network servers in front of them.
+"""YARP services of a robot: its analog sensors, cameras and services, and the network servers in front of them.
 
 Control boards are devices of the robot itself (`pliant.yarp.model.control_board`); servers name their axes.
 
@@ -48,7 +48,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YarpDevice:
-    """What all devices share: a name by which servers and remappers find it, and where it was described."""
+    """Common part of all devices: a name by which servers and remappers find it, and where it was described."""
 
     references: ClassVar[tuple[str, ...]] = ()
     """Fields that hold names of the model or of described sensors."""
@@ -203,7 +203,7 @@ class JointAngles(YarpDevice):
     references: ClassVar[tuple[str, ...]] = ("joints",)
 
     joints: tuple[str, ...]
-    """Joints, one a channel."""
+    """Joints, one per channel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -369,7 +369,7 @@ class YarpInterface:
     servers: tuple[YarpDevice, ...] = ()
     """Network servers in front of the devices."""
     problems: tuple[Problem, ...] = ()
-    """What was asked for and is not served, and why."""
+    """Requested devices and servers that are not served, and why."""
 
     def __post_init__(self) -> None:
         for kind, devices in (("device", self.devices), ("server", self.servers)):

@@ -5,9 +5,9 @@ dialects follow from the verb, the type of the quantity (`QUANTITIES`), and the 
 
 | axes | dialect 4 | dialect 3 | values |
 |---|---|---|---|
-| one | ``(j)`` | first word | one a field |
-| all | ``()`` | second word | one list a field |
-| group | ``(joints)`` | third word; a count goes before the joints | one list a field |
+| one | ``(j)`` | first word | one per field |
+| all | ``()`` | second word | one list per field |
+| group | ``(joints)`` | third word; a count goes before the joints | one list per field |
 | none, but a name | ``(key)`` | (``[ivar]`` is not in the table) | |
 
 Rows whose quantity begins with ``loop.`` take the slot of a controller in front. What stands behind the axes in
@@ -235,7 +235,7 @@ class Call:
     verb: str
     """``get``, ``set`` or ``do``."""
     quantity: str
-    """What it reads, sets or lets axes do."""
+    """Quantity that it reads or sets, or motion that it starts."""
     axes: str
     """Which axes it is for: ``one``, ``all``, ``group``, or ``key`` for a remote variable."""
     method: Method

@@ -77,7 +77,7 @@ MAX_HEADER = 1 << 16
 MAX_MESSAGE = MAX_BYTES + MAX_HEADER + 8
 """Longest sum of the blocks of one message [bytes]."""
 ACKNOWLEDGEMENT = b"YA\x00\x00\x00\x00RP"
-"""What an acknowledging acceptor sends after every message (YARP number 0)."""
+"""Bytes that an acknowledging acceptor sends after every message (YARP number 0)."""
 WAKE_UP = bytes.fromhex("76688ae3ffffffff") + bytes(10)
 """Datagram by which a port wakes itself: packet code -1 and ten bytes 0; receivers ignore it."""
 NOT_FOUND = (
@@ -142,7 +142,7 @@ def carrier_of(first: bytes) -> FirstBytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hello:
-    """What the initiator of a binary connection sends first."""
+    """First data from the initiator of a binary connection."""
 
     carrier: str
     """A name of `CARRIERS`."""

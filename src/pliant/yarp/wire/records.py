@@ -233,9 +233,9 @@ class Method:
     """First element of the request. One string where it has no underscore; else its parts are elements of their own,
     and parts of at most four characters are vocabularies."""
     arguments: tuple[Argument, ...] = ()
-    """What the caller gives."""
+    """Arguments of the call."""
     results: tuple[Argument, ...] = ()
-    """What the reply holds."""
+    """Values in the reply."""
 
     @property
     def words(self) -> tuple[Value, ...]:

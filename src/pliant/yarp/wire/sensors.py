@@ -83,7 +83,7 @@ def decode_measurements(data: Bottle) -> dict[str, tuple[Measurement, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class SensorNames:
-    """What clients match sensors by."""
+    """Names by which clients match sensors."""
 
     name: str
     """Name of the sensor."""

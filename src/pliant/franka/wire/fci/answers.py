@@ -96,7 +96,7 @@ class Response:
     status: str
     """Name of the status."""
     payload: bytes = b""
-    """What follows the status: the server's version (Connect), a URDF, a library, a Cartesian limit."""
+    """Bytes that follow the status: the server's version (Connect), a URDF, a library, a Cartesian limit."""
 
 
 def encode_response(response: Response, *, version: int) -> bytes:

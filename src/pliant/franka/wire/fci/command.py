@@ -35,7 +35,7 @@ MOTION_AT = offsets(MOTION)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RobotCommand:
-    """What a client sends in each cycle of a motion; only the fields of the active mode carry data."""
+    """Command that a client sends in each cycle of a motion; only the fields of the active mode carry data."""
 
     message_id: int
     """Identifier of the newest state that the client had."""

@@ -32,7 +32,7 @@ class Frame:
     command_id: int
     """The client's running number, repeated in the answer."""
     payload: bytes
-    """What follows the header."""
+    """Bytes that follow the header."""
 
 
 class Framer:

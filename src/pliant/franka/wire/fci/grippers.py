@@ -105,7 +105,7 @@ GripperRequest = GripperConnect | GripperHoming | GripperGrasp | GripperMove | G
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GripperState:
-    """What the gripper publishes."""
+    """Published state of the gripper."""
 
     message_id: int
     """Robot time [ms], modulo 2^32."""
@@ -185,7 +185,7 @@ VacuumRequest = VacuumConnect | Vacuum | VacuumDropOff | VacuumStop
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VacuumState:
-    """What the vacuum gripper publishes."""
+    """Published state of the vacuum gripper."""
 
     message_id: int
     """Robot time [ms], modulo 2^32."""

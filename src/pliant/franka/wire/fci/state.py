@@ -52,7 +52,7 @@ class MotionGeneratorMode(IntEnum):
 
 
 class RobotMode(IntEnum):
-    """What the robot does as a whole."""
+    """Mode of the robot as a whole."""
 
     OTHER = 0
     IDLE = 1

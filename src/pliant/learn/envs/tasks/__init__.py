@@ -1,1 +1,1 @@
-"""Tasks: one a file, each with a function ``task`` whose arguments are its options."""
+"""Tasks: one per file, each with a function ``task`` whose arguments are its options."""

@@ -35,7 +35,7 @@ __all__ = [
 
 JOINT = "joint"
 NAMES = (f"{JOINT}/position", f"{JOINT}/velocity", "input/target", "input/touch")
-"""What an observation is, for a policy that runs on the robot."""
+"""Names of the observation's elements, for a policy that runs on the robot."""
 LENGTH = 0.1
 """Distance of the hand from the axis [m]; assumed."""
 OPTIONS: Mapping[str, object] = {

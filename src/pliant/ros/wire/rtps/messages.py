@@ -161,7 +161,7 @@ class DataFrag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeat:
-    """What a writer has."""
+    """Heartbeat: the samples that a writer has."""
 
     writer: bytes
     """The writer."""
@@ -181,7 +181,7 @@ class Heartbeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AckNack:
-    """What a reader has, and what it lacks."""
+    """Acknowledgement: the samples that a reader has, and those that it lacks."""
 
     reader: bytes
     """The reader."""

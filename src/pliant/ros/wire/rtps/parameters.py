@@ -1,4 +1,4 @@
-"""What participants and endpoints tell of themselves: the parameter lists of SPDP and SEDP.
+"""Announcements of participants and endpoints: the parameter lists of SPDP and SEDP.
 
 Numbers of parameters: OMG DDSI-RTPS 2.3, table 9.13, and DDS-RPC 1.0 for the related sample identity. Absent
 parameters have the defaults of DDS 1.4, 2.2.3.
@@ -64,7 +64,7 @@ STATUS_INFO = 0x0071
 DATA_REPRESENTATION = 0x0073
 RELATED_IDENTITY = 0x0083
 RELATED_IDENTITY_FAST = 0x800F
-"""What Fast DDS used before it took the number of the standard, and still understands."""
+"""Number that Fast DDS used before it took that of the standard, and still understands."""
 
 VENDOR_NAMES = {b"\x01\x01": "RTI Connext", b"\x01\x0f": "Fast DDS", b"\x01\x10": "Cyclone DDS"}
 """Number -> maker, of those below the rmws of ROS 2 (list of the OMG)."""
@@ -115,7 +115,7 @@ class Qos:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParticipantData:
-    """What a participant tells of itself."""
+    """Announced data of a participant."""
 
     guid: bytes
     """Its identifier, 16 bytes."""
@@ -136,12 +136,12 @@ class ParticipantData:
     name: str = ""
     """Its name."""
     user_data: bytes = b""
-    """What its application says of it."""
+    """User data, set by its application."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointData:
-    """What a participant tells of a writer or a reader."""
+    """Announced data of a writer or a reader."""
 
     guid: bytes
     """Its identifier, 16 bytes."""
@@ -154,7 +154,7 @@ class EndpointData:
     locators: tuple[Locator, ...] = ()
     """Where it listens; none: where its participant does."""
     user_data: bytes = b""
-    """What its application says of it."""
+    """User data, set by its application."""
 
 
 # ---------------------------------------------------------------------- encode

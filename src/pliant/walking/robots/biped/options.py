@@ -1,4 +1,4 @@
-"""What can be chosen of the biped."""
+"""Options of the biped."""
 
 from __future__ import annotations
 

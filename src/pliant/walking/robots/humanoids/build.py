@@ -19,7 +19,7 @@ __all__ = ["FEET", "ROBOTS", "build"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Humanoid:
-    """What the file of a humanoid does not say."""
+    """Data of a humanoid that its file does not contain."""
 
     name: str
     """Name in the catalogue."""

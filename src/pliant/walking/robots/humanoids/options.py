@@ -1,4 +1,4 @@
-"""What can be chosen of a humanoid that is read from a file."""
+"""Options of a humanoid that is read from a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lets a humanoid of a file walk: standing pose, sensors, the walking device with settings of its size."""
+"""Walking setup of a humanoid from a file: standing pose, sensors, the walking device with settings of its size."""
 
 from __future__ import annotations
 
