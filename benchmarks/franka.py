@@ -67,7 +67,7 @@ def server(*, product: bool = False, mode: str = "lockstep") -> Iterator[Server]
         command = ["-m", "pliant", "run", "fr3", "--json", "--bridge", f"fci:host={made.host},mode={mode}"]
     else:
         served = {"host": made.host, "mode": mode, "robot": {"arm": "fr3"}}
-        command = ["-m", "pliant.papers.library.franka_server", json.dumps(served)]
+        command = ["-m", "pliant.papers.arms.franka_server", json.dumps(served)]
     child = subprocess.Popen([sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert child.stdin is not None
     assert child.stdout is not None

@@ -11,6 +11,9 @@ from pliant.base.conditions import Condition, VisionError
 from pliant.base.errors import DeviceError
 from pliant.base.spatial import log_so3
 from pliant.franka.client import FrankaGroup
+from pliant.papers.arms import follow_tag as loop
+from pliant.papers.arms.follow_tag import Ending, Plan, follow, start_joints
+from pliant.papers.arms.torso import torso_in_process
 from pliant.papers.franka_dual_arm import (
     contact_of,
     contact_statement,
@@ -24,9 +27,6 @@ from pliant.papers.franka_dual_arm import (
     robots_statement,
     view_statement,
 )
-from pliant.papers.library import follow_tag as loop
-from pliant.papers.library.follow_tag import Ending, Plan, follow, start_joints
-from pliant.papers.library.torso import torso_in_process
 from pliant.vision.visual_servoing import AdaptiveGain
 
 SHORT = Plan(approach=False, step=3)

@@ -8,7 +8,7 @@ from mutations import quick
 
 from pliant.base.spatial import pose
 from pliant.papers import franka_dynamic_servo as module
-from pliant.papers.library.tag_servo import Wish, cell, exact_camera, missing_for_pictures, starts
+from pliant.papers.arms.tag_servo import Wish, cell, exact_camera, missing_for_pictures, starts
 
 OPTIONS = module.FrankaDynamicServoOptions(starts=1)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from mutations import quick
 
+from pliant.papers.arms.franka_server import open_robot
 from pliant.papers.franka_torque import START, WAVES, desired, drive, linear_error
-from pliant.papers.library.franka_server import open_robot
 
 
 def test_the_desired_trajectory_is_the_published_sines_and_its_derivatives():

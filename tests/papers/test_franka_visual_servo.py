@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from mutations import quick
 
+from pliant.papers.arms.tag_servo import deviation, missing_for_pictures
 from pliant.papers.franka_visual_servo import image_statement, interface_statement, synchronous_statement
-from pliant.papers.library.tag_servo import deviation, missing_for_pictures
 
 
 @pytest.mark.network

@@ -12,8 +12,8 @@ from pliant.papers.frame.base import Figure
 from pliant.papers.frame.panels import Band, Level, Line, Panel, Picture, draw
 
 if TYPE_CHECKING:
+    from pliant.papers.arms.follow_tag import Run
     from pliant.papers.frame.films import Film
-    from pliant.papers.library.follow_tag import Run
 
 Array = NDArray[np.float64]
 DOTS = 90
@@ -36,7 +36,7 @@ def figures(contact: Run, free: Run, published: Run, reference: tuple[Array, Arr
 
 def _overview(run: Run) -> Figure:
     from pliant.base.figures import CYCLE, MUTED, label, legend, new_figure
-    from pliant.papers.library.follow_tag import camera_model
+    from pliant.papers.arms.follow_tag import camera_model
     from pliant.vision.detector import tag_corners
     from pliant.vision.points import project_points
     from pliant.vision.poses import facing_pose
@@ -92,7 +92,7 @@ def _overview(run: Run) -> Figure:
 
 def _paths(contact: Run, free: Run) -> Figure:
     from pliant.franka.robots.torso import POST_FACE
-    from pliant.papers.library.follow_tag import CENTER
+    from pliant.papers.arms.follow_tag import CENTER
 
     rows = contact.lap(0.0, math.inf)
     at = int(np.searchsorted(contact.time, contact.circle_at))
@@ -165,8 +165,8 @@ def scene_model(run: Run, row: int, *, tag: bool, width: int = 640, height: int 
 
 def film_of(run: Run) -> Film:
     """Return a film of both arms."""
+    from pliant.papers.arms.tag_servo import missing_for_pictures
     from pliant.papers.frame.films import Film, Shot, joint_poses
-    from pliant.papers.library.tag_servo import missing_for_pictures
 
     model = scene_model(run, 0, tag=not missing_for_pictures())
     joints = [f"{side}_joint{k}" for side in ("left", "right") for k in range(1, 8)]

@@ -13,8 +13,8 @@ from pliant.papers.frame.base import Figure
 from pliant.papers.frame.panels import Level, Line, Panel, Picture, draw, lines
 
 if TYPE_CHECKING:
+    from pliant.papers.arms.tag_servo import Run, Setup, Start
     from pliant.papers.frame.films import Film
-    from pliant.papers.library.tag_servo import Run, Setup, Start
 
 Array = NDArray[np.float64]
 LAWS = ("PBVS", "IBVS")
@@ -218,8 +218,8 @@ def scene_model(
 
     from pliant.base.spatial import inverse
     from pliant.franka.robots.build import ArmMount, TagPlace, build_arms
+    from pliant.papers.arms.tag_servo import HEIGHT, TAG
     from pliant.papers.frame.pictures import draw_path, even_light
-    from pliant.papers.library.tag_servo import HEIGHT, TAG
     from pliant.robots.parts import look_at
 
     tag = np.array(TAG) + np.array([0.0, 0.0, HEIGHT])

@@ -15,7 +15,7 @@ from pliant.papers.frame.base import Context, Result, Statement, Table, Target, 
 from pliant.papers.frame.films import Film
 
 if TYPE_CHECKING:
-    from pliant.papers.library.follow_tag import Plan, Run
+    from pliant.papers.arms.follow_tag import Plan, Run
 
 Array = NDArray[np.float64]
 
@@ -66,7 +66,7 @@ class FrankaDualArmOptions:
 
 def plan_of(options: FrankaDualArmOptions, *, quick: bool = False) -> Plan:
     """Return what the arms do."""
-    from pliant.papers.library.follow_tag import Plan
+    from pliant.papers.arms.follow_tag import Plan
     from pliant.vision.visual_servoing import AdaptiveGain
 
     return Plan(
@@ -107,8 +107,8 @@ def run_arms(
         friction: whether the identified joint friction acts.
         mode: time mode of the interface.
     """
-    from pliant.papers.library.follow_tag import follow, start_joints
-    from pliant.papers.library.torso import open_torso
+    from pliant.papers.arms.follow_tag import follow, start_joints
+    from pliant.papers.arms.torso import open_torso
 
     start = None if plan.approach else start_joints(plan)
     with open_torso(fci=fci, rendered=rendered, obstacle=obstacle, friction=friction, mode=mode, start=start) as torso:
@@ -483,7 +483,7 @@ def published_law(plan: Plan, duration: float) -> tuple[Array, Array]:
     Returns:
         times, shape (n,) [s], and lengths of the error, shape (n,) [m].
     """
-    from pliant.papers.library.follow_tag import CYCLE, IMAGE_PERIOD
+    from pliant.papers.arms.follow_tag import CYCLE, IMAGE_PERIOD
 
     w, mu = 2.0 * math.pi * plan.frequency, 2.0 * plan.decay
     e, held = np.zeros(2), np.zeros(2)
@@ -550,7 +550,7 @@ def franka_dual_arm(context: Context, options: FrankaDualArmOptions) -> Result:
     features and less than a lap.
     """
     from pliant.papers import _dual_figures as dual_figures
-    from pliant.papers.library.tag_servo import missing_for_pictures
+    from pliant.papers.arms.tag_servo import missing_for_pictures
 
     quick = context.quick
     plan = plan_of(options, quick=quick)

@@ -28,7 +28,7 @@ from pliant.papers.franka_visual_servo import (
 )
 
 if TYPE_CHECKING:
-    from pliant.papers.library.tag_servo import Cell, Plant, Run, Setup, Start
+    from pliant.papers.arms.tag_servo import Cell, Plant, Run, Setup, Start
 
 Array = NDArray[np.float64]
 Features = Literal["pose", "points"]
@@ -88,7 +88,7 @@ class TorqueRun:
 
 def setup_of(options: FrankaDynamicServoOptions) -> Setup:
     """Return tag, goal and tolerance."""
-    from pliant.papers.library.tag_servo import Setup
+    from pliant.papers.arms.tag_servo import Setup
     from pliant.vision.visual_servoing import AdaptiveGain
 
     none = AdaptiveGain(at_zero=1.0, at_infinity=1.0, slope_at_zero=0.0)  # the torque laws have stiffness and damping
@@ -106,7 +106,7 @@ def setup_of(options: FrankaDynamicServoOptions) -> Setup:
 
 def exact_plant() -> Plant:
     """Return an arm whose dynamics are those of the controller's model."""
-    from pliant.papers.library.tag_servo import Plant
+    from pliant.papers.arms.tag_servo import Plant
 
     return Plant(friction=False, compensated=False, motor_inertia=0.0)
 
@@ -129,7 +129,7 @@ class _Seen:
 def _carried(cell: Cell, look: Callable[[], Any]) -> _Seen:
     """Take an image."""
     from pliant.base.conditions import require_fresh
-    from pliant.papers.library.tag_servo import MAX_AGE
+    from pliant.papers.arms.tag_servo import MAX_AGE
 
     seen, age, _ = look()
     require_fresh(age, MAX_AGE)
@@ -232,7 +232,7 @@ def drive(
     from pliant.base.errors import BridgeError, DeviceError
     from pliant.base.spatial import inverse
     from pliant.control.checks import ControlError
-    from pliant.papers.library.tag_servo import PERIOD, _eyes, make_run
+    from pliant.papers.arms.tag_servo import PERIOD, _eyes, make_run
     from pliant.vision.poses import pose_features
     from pliant.vision.visual_servoing import ServoMonitor, ServoStatus, pose_below
 
@@ -305,7 +305,7 @@ def in_process(
     duration: float | None = None,
 ) -> TorqueRun:
     """Servo one arm that this process simulates; by default its dynamics are those of the model."""
-    from pliant.papers.library.tag_servo import cell
+    from pliant.papers.arms.tag_servo import cell
 
     setup = setup_of(options)
     with cell(start, setup, rendered=rendered, period=CYCLE, plant=plant or exact_plant()) as found:
@@ -321,7 +321,7 @@ def through_interface(
     duration: float | None = None,
 ) -> TorqueRun:
     """Servo one arm that another process serves through the Franka Control Interface."""
-    from pliant.papers.library.tag_servo import served_cell
+    from pliant.papers.arms.tag_servo import served_cell
 
     with served_cell(start, setup_of(options), rendered=rendered, period=CYCLE, plant=exact_plant()) as found:
         run = drive(found, start, features, options, duration=duration)
@@ -475,7 +475,7 @@ def _row(label: str, run: TorqueRun, options: FrankaDynamicServoOptions) -> dict
 
 def plants_table(start: Start, options: FrankaDynamicServoOptions) -> Table:
     """Return what a wrong model and held features do to the pose law."""
-    from pliant.papers.library.tag_servo import Plant
+    from pliant.papers.arms.tag_servo import Plant
 
     cases: list[tuple[str, Plant | None, bool]] = [
         ("exact model", None, True),
@@ -576,7 +576,7 @@ def _films(context: Context, options: FrankaDynamicServoOptions) -> list[Film]:
 )
 def franka_dynamic_servo(context: Context, options: FrankaDynamicServoOptions) -> Result:
     """Move a wrist camera to a tag by joint torques, by pose and by points, with rendered and exact features."""
-    from pliant.papers.library.tag_servo import missing_for_pictures
+    from pliant.papers.arms.tag_servo import missing_for_pictures
 
     missing = missing_for_pictures()
     if context.quick:

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError
 from pliant.base.options import option
+from pliant.papers.arms.franka_server import open_robot
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, film_of_tracks
 from pliant.papers.frame.panels import Level, Line, Panel, draw, lines
-from pliant.papers.library.franka_server import open_robot
 
 if TYPE_CHECKING:
     from pliant.franka.client import FrankaRobot

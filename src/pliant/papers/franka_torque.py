@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.options import option
+from pliant.papers.arms.franka_server import open_robot
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, Shot, joint_poses
 from pliant.papers.frame.panels import Level, Line, Panel, draw
 from pliant.papers.frame.runs import rms
 from pliant.papers.frame.trace import Recorder, Trace, Traced
-from pliant.papers.library.franka_server import open_robot
 
 if TYPE_CHECKING:
     from pliant.franka.client import FrankaRobot

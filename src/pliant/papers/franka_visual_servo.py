@@ -15,7 +15,7 @@ from pliant.papers.frame.base import Context, Result, Statement, Table, Target, 
 from pliant.papers.frame.films import Film
 
 if TYPE_CHECKING:
-    from pliant.papers.library.tag_servo import Law, Run, Setup, Start
+    from pliant.papers.arms.tag_servo import Law, Run, Setup, Start
 
 PAPER = "Oliva, Spindler, Robuffo Giordano, Chaumette: FrankaSim. ICARCV 2022"
 DEMONSTRATION = "ViSP's demonstration programs of visual servoing for this arm"
@@ -62,7 +62,7 @@ class FrankaVisualServoOptions:
 
 def setup_of(options: FrankaVisualServoOptions) -> Setup:
     """Return what all runs have in common."""
-    from pliant.papers.library.tag_servo import Setup
+    from pliant.papers.arms.tag_servo import Setup
     from pliant.vision.visual_servoing import AdaptiveGain
 
     return Setup(
@@ -81,7 +81,7 @@ def setup_of(options: FrankaVisualServoOptions) -> Setup:
 
 def start_poses(options: Any, rng: np.random.Generator, setup: Setup | None = None) -> tuple[list[Start], int]:
     """Return the start poses within near, far, tilt and turn of the options, and how many were drawn."""
-    from pliant.papers.library.tag_servo import Wish, exact_camera, starts
+    from pliant.papers.arms.tag_servo import Wish, exact_camera, starts
 
     wish = Wish(near=options.near, far=max(options.near, options.far), tilt=options.tilt, turn=options.turn)
     return starts(options.starts, rng, wish, setup or setup_of(options), exact_camera())
@@ -89,7 +89,7 @@ def start_poses(options: Any, rng: np.random.Generator, setup: Setup | None = No
 
 def run_in_process(start: Start, law: Law, setup: Setup, *, rendered: bool, duration: float | None = None) -> Run:
     """Servo one arm that this process simulates."""
-    from pliant.papers.library.tag_servo import cell, servo
+    from pliant.papers.arms.tag_servo import cell, servo
 
     with cell(start, setup, rendered=rendered) as found:
         return servo(found, start, law, setup, duration=duration)
@@ -99,7 +99,7 @@ def run_through_interface(
     start: Start, law: Law, setup: Setup, *, rendered: bool, duration: float | None = None
 ) -> Run:
     """Servo one arm that another process serves through the Franka Control Interface."""
-    from pliant.papers.library.tag_servo import served_cell, servo
+    from pliant.papers.arms.tag_servo import served_cell, servo
 
     with served_cell(start, setup, rendered=rendered) as found:
         run = servo(found, start, law, setup, duration=duration)
@@ -400,7 +400,7 @@ def _summary_table(runs: Sequence[Run]) -> Table:
 def smooth_start_table(poses: Sequence[Start], setup: Setup) -> Table:
     """Return how much each smooth start bends the path of PBVS, by the kinematics of the law alone."""
     from pliant.base.spatial import inverse
-    from pliant.papers.library.tag_servo import deviation
+    from pliant.papers.arms.tag_servo import deviation
     from pliant.vision import camera_moved, solve
     from pliant.vision.visual_servoing import SmoothStart, pbvs_task
 
@@ -478,7 +478,7 @@ def _films(context: Context, options: FrankaVisualServoOptions) -> list[Film]:
 def franka_visual_servo(context: Context, options: FrankaVisualServoOptions) -> Result:
     """Move a wrist camera to a tag, position-based and image-based, with rendered images and exact features."""
     from pliant.papers._servo_figures import figures
-    from pliant.papers.library.tag_servo import missing_for_pictures
+    from pliant.papers.arms.tag_servo import missing_for_pictures
 
     missing = missing_for_pictures()
     setup = setup_of(options)

@@ -89,7 +89,7 @@ def test_a_group_starts_velocities_or_torques_of_every_arm(arms, states):
 @pytest.mark.network
 @pytest.mark.skipif(importlib.util.find_spec("pylibfranka") is None, reason="pylibfranka is not installed")
 def test_two_arms_behind_the_interface_lose_nothing_with_one_thread():
-    from pliant.papers.library.franka_server import serve
+    from pliant.papers.arms.franka_server import serve
 
     with (
         serve(torso=True, obstacle=False) as server,

@@ -9,7 +9,7 @@ from pliant.base.spatial import pose, rotation_from_rpy
 from pliant.franka.client import FrankaGroup
 from pliant.franka.robots import build
 from pliant.papers import franka_dual_arm as module
-from pliant.papers.library import follow_tag
+from pliant.papers.arms import follow_tag
 
 
 def plan(options, **changes):

@@ -9,7 +9,7 @@ from mutations import Mutation
 
 from pliant.franka.client import FrankaRobot
 from pliant.papers import franka_dynamic_servo as module
-from pliant.papers.library import tag_servo
+from pliant.papers.arms import tag_servo
 
 SHORT = 0.2
 """Length of a broken run [s]."""

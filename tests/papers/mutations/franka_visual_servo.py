@@ -9,7 +9,7 @@ from mutations import Mutation
 
 from pliant.franka.robots import build
 from pliant.papers import franka_visual_servo as module
-from pliant.papers.library import tag_servo
+from pliant.papers.arms import tag_servo
 
 SHORT = 0.6
 """Length of a broken run [s]."""

@@ -397,7 +397,7 @@ def cell(
     from pliant.engine.base import mujoco_state
     from pliant.franka.client import FrankaRobot
     from pliant.franka.robots.build import WristCamera
-    from pliant.papers.library.franka_server import build_arm
+    from pliant.papers.arms.franka_server import build_arm
     from pliant.simulation import Simulation
 
     camera = WristCamera()
@@ -444,7 +444,7 @@ def served_cell(
     """
     from pliant.franka.client import FrankaRobot
     from pliant.franka.robots.build import WristCamera
-    from pliant.papers.library.franka_server import serve
+    from pliant.papers.arms.franka_server import serve
     from pliant.vision.client import SharedPictures
 
     with tempfile.TemporaryDirectory(prefix="pliant-") as folder:

@@ -73,7 +73,7 @@ def open_torso(
     """
     from pliant.franka.client import FrankaRobot
     from pliant.franka.wrench_file import map_wrench
-    from pliant.papers.library.franka_server import serve
+    from pliant.papers.arms.franka_server import serve
     from pliant.vision.client import SharedPictures
 
     if not fci:

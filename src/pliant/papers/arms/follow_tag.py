@@ -33,7 +33,7 @@ from pliant.vision.vision_force import FeatureAdmittance, HybridPoseServo, ToolL
 from pliant.vision.visual_servoing import AdaptiveGain
 
 if TYPE_CHECKING:
-    from pliant.papers.library.torso import Torso
+    from pliant.papers.arms.torso import Torso
 
 __all__ = ["CENTER", "Ending", "Plan", "Run", "camera_model", "follow", "goal_pose", "start_joints"]
 

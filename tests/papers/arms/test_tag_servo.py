@@ -8,7 +8,7 @@ from pliant.base.spatial import inverse, log_so3, pose
 from pliant.franka.robots.build import WristCamera
 from pliant.franka.robots.kinematics import forward_kinematics
 from pliant.papers import franka_visual_servo as module
-from pliant.papers.library.tag_servo import TAG, Wish, deviation, exact_camera, missing_for_pictures, starts
+from pliant.papers.arms.tag_servo import TAG, Wish, deviation, exact_camera, missing_for_pictures, starts
 from pliant.vision import ExactDetector, tag_corners
 
 OPTIONS = module.FrankaVisualServoOptions(starts=6)
@@ -67,7 +67,7 @@ def test_the_deviation_of_an_arc_is_its_height():
 
 def test_a_tag_out_of_view_stops_the_servo_and_says_why(poses):
     setup = module.setup_of(OPTIONS)
-    from pliant.papers.library.tag_servo import cell, servo
+    from pliant.papers.arms.tag_servo import cell, servo
 
     with cell(poses[0], setup, rendered=False) as found:
         found.true_pose = lambda: pose((1.0, 0.0, 0.3), np.diag([1.0, -1.0, -1.0]))
