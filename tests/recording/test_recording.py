@@ -22,7 +22,8 @@ from pliant.engine import MujocoEngine
 from pliant.recording import Recorder, RecordingWarning, compare, export, read_recording
 from pliant.recording import mcap as mcap_file
 from pliant.robots.loading import load
-from pliant.simulation import Simulation, replay
+from pliant.simulation import Simulation
+from pliant.simulation.replay import replay
 
 HERE = Path(__file__).resolve().parent
 

@@ -8,7 +8,8 @@ from fake_engine import SpringJoint, SpringMassEngine
 from pliant.base.errors import RecordingError
 from pliant.recording import Recorder, read_recording
 from pliant.ros.bags import open_bag
-from pliant.simulation import RecordedTopic, Simulation, open_replay, replay
+from pliant.simulation import RecordedTopic, Simulation, open_replay
+from pliant.simulation.replay import replay
 
 MS = 1_000_000
 F64 = "std_msgs/msg/Float64"
