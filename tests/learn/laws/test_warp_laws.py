@@ -151,8 +151,9 @@ def test_actuators_of_several_laws_are_refused():
 
 
 def test_what_warp_refuses_itself_is_named_with_the_line_of_the_law(monkeypatch, tmp_path):
-    module = sys.modules["pliant.learn.laws.translate"]  # the package has a function of this name
-    monkeypatch.setitem(module._FUNCTIONS, "gamma", "wp.no_such_function({0})")
+    from pliant.learn.laws import values
+
+    monkeypatch.setitem(values.FUNCTIONS, "gamma", "wp.no_such_function({0})")
     path = tmp_path / "odd.py"
     path.write_text(
         "import math\nfrom dataclasses import dataclass\nfrom pliant.laws import Law, law\n\n"
