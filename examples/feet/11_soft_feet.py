@@ -10,6 +10,7 @@ import math
 import mujoco
 
 import pliant
+from pliant.feet.model.foot_fit import FootFit
 from pliant.feet.model.replace import replace_foot
 from pliant.feet.softfoot import SoftFoot
 from pliant.model import Robot
@@ -23,7 +24,7 @@ def main() -> None:
     soft = flat.copy()
     foot = SoftFoot(n_chains=1, lump=True, coupling="midpoint", tendon="fixed")
     for body in ("l_foot", "r_foot"):
-        part = replace_foot(soft, body, foot, pitch="level")
+        part = replace_foot(soft, body, foot, FootFit(pitch="level"))
         print(f"{body}, {part.side}: {part.support}")
     for name, robot in (("flat", flat), ("soft", soft)):
         print(f"{name} feet: the trunk is tilted by {tilt(robot):.1f} deg after {SECONDS:g} s on the bar")

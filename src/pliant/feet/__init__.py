@@ -3,6 +3,7 @@
 from pliant.base.lazy import lazy_names
 
 _EXPORTS: dict[str, str] = {
+    "FootFit": "pliant.feet.model.foot_fit",
     "Press": "pliant.feet.model.press",
     "ReplacedFoot": "pliant.feet.model.part",
     "SoftFoot": "pliant.feet.softfoot.foot",

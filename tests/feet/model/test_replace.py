@@ -13,6 +13,7 @@ import pliant
 from pliant.base.errors import ModelError
 from pliant.base.spatial import exp_so3, quaternion_from_rotation
 from pliant.devices import make_devices
+from pliant.feet.model.foot_fit import FootFit
 from pliant.feet.model.replace import replace_foot
 from pliant.feet.softfoot import SoftFoot, closure_compliance, softfoot
 from pliant.formats.export import describe_urdf
@@ -30,7 +31,7 @@ def biped():
 
 def soft_biped(foot=FAST, **how):
     robot = biped()
-    parts = [replace_foot(robot, body, foot, **how) for body in FEET]
+    parts = [replace_foot(robot, body, foot, FootFit(**how)) for body in FEET]
     return robot, parts
 
 
@@ -148,7 +149,7 @@ def physics(robot):
 def test_the_frame_of_the_foot_s_body_does_not_matter(vector, offset):
     plain, other = biped(), turned(exp_so3(vector), offset)
     for robot in (plain, other):
-        replace_foot(robot, "left_foot", FAST, pitch=0.02)
+        replace_foot(robot, "left_foot", FAST, FootFit(pitch=0.02))
     for found, expected in zip(physics(other), physics(plain), strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-9)
 
@@ -157,7 +158,7 @@ def test_a_robot_that_looks_along_y_gets_its_toes_along_y():
     robot = biped()
     pelvis = robot.spec.body("pelvis")
     pelvis.quat = [math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5)]
-    part = replace_foot(robot, "left_foot", FAST, forward_axis="y")
+    part = replace_foot(robot, "left_foot", FAST, FootFit(forward_axis="y"))
     assert part.side == "left"
     _, data = still(robot)
     toes = data.body("left_foot/distal_phalanx_1").xpos - data.body("left_foot/heel").xpos
@@ -170,7 +171,7 @@ def test_a_robot_whose_feet_point_backwards_is_asked_where_it_looks():
     robot.spec.geom("left_sole").pos = [-0.05, 0.0, 0.0]
     with pytest.raises(ModelError, match=r"reaches 80 mm ahead of the ankle and 120 mm behind it; give forward_axis"):
         replace_foot(robot, "left_foot", FAST)
-    part = replace_foot(robot, "left_foot", FAST, forward_axis="-x")
+    part = replace_foot(robot, "left_foot", FAST, FootFit(forward_axis="-x"))
     assert part.side == "right"  # seen along -x
     _, data = still(robot, "stand")
     assert data.body("left_foot/distal_phalanx_1").xpos[0] < data.body("left_foot/heel").xpos[0] - 0.2
@@ -178,7 +179,7 @@ def test_a_robot_whose_feet_point_backwards_is_asked_where_it_looks():
 
 def test_a_foot_across_the_direction_is_mentioned_where_the_direction_was_given():
     robot = biped()
-    replace_foot(robot, "left_foot", FAST, forward_axis="y", side="left")
+    replace_foot(robot, "left_foot", FAST, FootFit(forward_axis="y", side="left"))
     assert any("100 mm long and 200 mm wide in the given direction; check forward_axis" in note for note in robot.notes)
 
 
@@ -201,7 +202,7 @@ def test_the_pose_of_a_key_frame_counts_where_the_foot_is_flat_only_there():
     qpos = np.array(key.qpos)
     qpos[9], qpos[10] = 0.6, -0.6  # the ankle turns back by as much as the knee is bent
     key.qpos = qpos
-    part = replace_foot(robot, "left_foot", FAST, key="stand")
+    part = replace_foot(robot, "left_foot", FAST, FootFit(key="stand"))
     _, data = still(robot, "stand")
     assert part.sole_depth == pytest.approx(0.08, abs=1e-9)
     np.testing.assert_allclose(data.body("left_foot/attachment_cube").xmat.reshape(3, 3)[:, 1], [0, 0, -1], atol=1e-9)
@@ -244,14 +245,14 @@ def test_shapes_of_the_old_foot_go_and_visual_ones_stay_when_asked():
 
     robot, kept = biped(), biped()
     replace_foot(robot, "left_foot", FAST)
-    replace_foot(kept, "left_foot", FAST, visuals=True)
+    replace_foot(kept, "left_foot", FAST, FootFit(visuals=True))
     assert (shapes(biped()), shapes(robot), shapes(kept)) == (2, 0, 1)
 
 
 @pytest.mark.parametrize("left", [0.0, 0.3])
 def test_the_old_mass_can_be_taken_away(left):
     robot = biped()
-    part = replace_foot(robot, "left_foot", FAST, old_mass=left)
+    part = replace_foot(robot, "left_foot", FAST, FootFit(old_mass=left))
     assert part.mass_change == pytest.approx(0.9371521 - 0.8 + left, abs=1e-6)
     assert robot.compile().body("left_foot").mass[0] == pytest.approx(left)
 
@@ -317,7 +318,7 @@ def test_the_foot_meets_a_floor_with_contact_bits_of_its_own_and_obstacles_of_th
 def test_a_foot_that_overlaps_its_shin_does_not_push_it_away():
     robot = biped()
     robot.spec.geom("left_shin").fromto = [0, 0, -0.03, 0, 0, -0.29]
-    replace_foot(robot, "left_foot", FAST, sole_height=0.02)
+    replace_foot(robot, "left_foot", FAST, FootFit(sole_height=0.02))
     model, data = still(robot, "stand")
     touching = {tuple(sorted(model.body(model.geom_bodyid[g]).name for g in c.geom)) for c in data.contact[: data.ncon]}
     assert not [pair for pair in touching if "left_shin" in pair]
@@ -500,7 +501,7 @@ def test_what_cannot_be_is_refused_with_what_is_valid(name):
     robot.spec.body("pelvis").add_body(name="crate")
     arguments = {"body": "left_foot", "foot": FAST, **changes}
     with pytest.raises(ModelError, match=message):
-        replace_foot(robot, arguments.pop("body"), arguments.pop("foot"), **arguments)
+        replace_foot(robot, arguments.pop("body"), arguments.pop("foot"), FootFit(**arguments))
     assert robot.spec.geom("left_sole") is not None
 
 
@@ -514,9 +515,9 @@ def test_a_foot_is_replaced_once():
 
 def test_two_feet_need_two_prefixes():
     robot = biped()
-    replace_foot(robot, "left_foot", FAST, prefix="soft_")
+    replace_foot(robot, "left_foot", FAST, FootFit(prefix="soft_"))
     with pytest.raises(ModelError, match="the foot on 'left_foot' has the prefix 'soft_' already"):
-        replace_foot(robot, "right_foot", FAST, prefix="soft_")
+        replace_foot(robot, "right_foot", FAST, FootFit(prefix="soft_"))
 
 
 def test_a_body_without_joint_above_it_has_no_ankle():
@@ -532,7 +533,7 @@ def test_a_foot_without_shape_needs_the_height_of_its_sole():
             robot.spec.delete(geom)
     with pytest.raises(ModelError, match="has no shape, so the height of its sole is unknown; give sole_height"):
         replace_foot(robot, "left_foot", FAST)
-    part = replace_foot(robot, "left_foot", FAST, sole_height=0.09)
+    part = replace_foot(robot, "left_foot", FAST, FootFit(sole_height=0.09))
     assert part.sole_depth == 0.09
     assert math.isnan(part.old_sole_depth)
 
@@ -564,7 +565,7 @@ def test_a_foot_in_the_middle_needs_its_side():
 
 def test_a_given_spec_has_no_other_side():
     with pytest.raises(ModelError, match="has no mirror image"):
-        replace_foot(biped(), "right_foot", softfoot(timestep=0.001), side="right")
+        replace_foot(biped(), "right_foot", softfoot(timestep=0.001), FootFit(side="right"))
 
 
 def test_the_notes_have_what_both_feet_carry_once_both_are_on():

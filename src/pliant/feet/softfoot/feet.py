@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pliant.base.errors import ModelError
 from pliant.base.options import option, parse
+from pliant.feet.model.foot_fit import FootFit
 from pliant.feet.model.replace import replace_foot
 from pliant.feet.softfoot.foot import SoftFoot
 from pliant.feet.softfoot.options import SoftFootOptions
@@ -66,22 +67,17 @@ def put_on_softfeet(robot: Robot, options: SoftFeetOptions) -> list[ReplacedFoot
         )
     names = [field.name for field in dataclasses.fields(SoftFoot) if field.name != "side"]
     foot = SoftFoot(**{name: getattr(options, name) for name in names})
-    return [
-        replace_foot(
-            robot,
-            body,
-            foot,
-            sole_height="keep" if options.sole_height is None else options.sole_height,
-            forward_offset=options.forward_offset,
-            pitch="level" if options.pitch is None else options.pitch,
-            forward_axis=options.forward_axis,
-            side="auto" if options.auto_side else options.side,
-            key=options.key,
-            old_mass="keep" if options.old_mass is None else options.old_mass,
-            visuals=options.visuals,
-        )
-        for body in options.bodies
-    ]
+    fit = FootFit(
+        sole_height="keep" if options.sole_height is None else options.sole_height,
+        forward_offset=options.forward_offset,
+        pitch="level" if options.pitch is None else options.pitch,
+        forward_axis=options.forward_axis,
+        side="auto" if options.auto_side else options.side,
+        key=options.key,
+        old_mass="keep" if options.old_mass is None else options.old_mass,
+        visuals=options.visuals,
+    )
+    return [replace_foot(robot, body, foot, fit) for body in options.bodies]
 
 
 def _apply(robot: Robot, settings: Mapping[str, Any]) -> None:

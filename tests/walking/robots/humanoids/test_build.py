@@ -8,6 +8,7 @@ import pytest
 
 import pliant
 from pliant.base.errors import MissingDependency, ModelError
+from pliant.feet.model.foot_fit import FootFit
 from pliant.feet.model.replace import replace_foot
 from pliant.feet.softfoot import SoftFoot, closure_compliance
 from pliant.walking.robots.humanoids import find_data
@@ -59,7 +60,7 @@ def test_a_humanoid_stands_on_its_own_feet(name):
 @pytest.mark.parametrize("name", sorted(FEET))
 def test_a_humanoid_stands_level_on_softfeet_for_seconds(name):
     robot = humanoid(name)
-    parts = [replace_foot(robot, body, FAST, pitch="level") for body in FEET[name]]
+    parts = [replace_foot(robot, body, FAST, FootFit(pitch="level")) for body in FEET[name]]
     assert [part.side for part in parts] == ["left", "right"]
     model, data, tilt, force = stand(robot, 4.0)
     assert tilt < 3.0
@@ -89,7 +90,7 @@ def test_the_soft_soles_of_a_humanoid_are_where_its_own_were(name):
 def test_g1_carries_itself_on_one_foot_and_talos_does_not():
     ratios = {}
     for name, feet in FEET.items():
-        ratios[name] = humanoid(name).replace_foot(feet[0], FAST).support.ratio
+        ratios[name] = replace_foot(humanoid(name), feet[0], FAST).support.ratio
     assert ratios["g1"] > 2.0
     assert 0.7 < ratios["talos"] < 1.0
 
@@ -101,7 +102,7 @@ def test_the_icub_which_looks_backwards_along_x_gets_its_feet_the_right_way_roun
         pytest.skip(str(missing))
     with pytest.raises(ModelError, match="give forward_axis"):
         replace_foot(robot, "l_foot", FAST)
-    part = replace_foot(robot, "l_foot", FAST, forward_axis="-x", pitch="level")
+    part = replace_foot(robot, "l_foot", FAST, FootFit(forward_axis="-x", pitch="level"))
     assert part.side == "left"
     assert part.old_sole_depth == pytest.approx(0.075, abs=1e-6)
     assert part.support.ratio > 3.0

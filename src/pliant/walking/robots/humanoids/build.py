@@ -117,6 +117,7 @@ def build(humanoid: _Humanoid, options: HumanoidOptions) -> Robot:
         return robot
     stance = find_stance(spec.copy().compile(), humanoid.base, humanoid.legs)
     if options.feet == "soft":
+        from pliant.feet.model.foot_fit import FootFit
         from pliant.feet.model.replace import replace_foot
         from pliant.feet.softfoot import SoftFoot
 
@@ -129,14 +130,10 @@ def build(humanoid: _Humanoid, options: HumanoidOptions) -> Robot:
             closure_compliance=options.foot_closure_compliance,
         )
         forward = options.foot_forward
+        middle = 0.5 * (stance.sole[0] + stance.sole[1]) - 0.01
+        fit = FootFit(forward_offset=middle if forward is None else forward, pitch="level")
         for body in humanoid.legs.feet:
-            replace_foot(
-                robot,
-                body,
-                foot,
-                forward_offset=0.5 * (stance.sole[0] + stance.sole[1]) - 0.01 if forward is None else forward,
-                pitch="level",
-            )
+            replace_foot(robot, body, foot, fit)
     add_bars(robot.spec, options, ankles=stance.ankles)
     if options.controller == "walking":
         stand(robot.spec, humanoid.base, stance, options.actuation == "position")
