@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import ModelError
+from pliant.base.spatial import quaternion_product
 from pliant.model import Camera, ForceTorque, Imu, Noise, Robot
-from pliant.model.sensors import described_sensors, quaternion_product
+from pliant.model.sensor_reading import described_sensors
 from pliant.robots.loading import load
 
 MJCF = """

@@ -11,7 +11,7 @@ from pliant.base.errors import ModelError
 from pliant.formats.source import DEFAULT_TIMESTEP, Source
 from pliant.model.description import is_authored
 from pliant.model.robot import Robot
-from pliant.model.sensors import described_sensors
+from pliant.model.sensor_reading import described_sensors
 
 __all__ = ["read_mjcf"]
 

@@ -15,7 +15,7 @@ from pliant.formats.source import Block, Source
 from pliant.laws import CompliantActuator, get_law, registered_laws
 from pliant.model.parameters import change_actuator
 from pliant.model.robot import Robot
-from pliant.model.sensors import sensor_from_mapping
+from pliant.model.sensor_reading import sensor_from_mapping
 
 __all__ = ["read_robot_yaml"]
 

@@ -19,7 +19,8 @@ from pliant.model.description import INTEGRATORS, Description, tidy
 from pliant.model.interface import DescribedDevice
 from pliant.model.parameters import change_actuator
 from pliant.model.problem import Problem
-from pliant.model.sensors import SensorDescription, change_sensor
+from pliant.model.sensor_reading import change_sensor
+from pliant.model.sensors import SensorDescription
 
 __all__ = ["Robot"]
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -21,9 +21,8 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import DeviceError, ModelError, nearest
-from pliant.base.options import Registry, check_values, option, parse_number, parse_value, parse_vector, place_of
+from pliant.base.options import Registry, check_values, option, place_of
 from pliant.base.spatial import quaternion_product
-from pliant.base.wing import offers
 from pliant.model.noise import Noise
 
 __all__ = [
@@ -33,9 +32,7 @@ __all__ = [
     "Imu",
     "Laser",
     "SensorDescription",
-    "change_sensor",
-    "described_sensors",
-    "sensor_from_mapping",
+    "reference_of",
     "sensor_kind",
 ]
 
@@ -195,7 +192,7 @@ class SensorDescription:
                 and sensor.objtype == mujoco.mjtObj.mjOBJ_SITE
                 and sensor.objname == site
                 and sensor.name
-                and _reference(sensor) == parent
+                and reference_of(sensor) == parent
             ):
                 return sensor.name
         name = f"{self.name}/{quantity}"
@@ -574,165 +571,6 @@ class Camera(SensorDescription):
         )
 
 
-def described_sensors(spec: mujoco.MjSpec, taken: Iterable[str] = ()) -> list[SensorDescription]:
-    """Return the sensors that a model has: what `load` does for MJCF.
-
-    A gyro and an accelerometer on one site are an inertial unit, with a framequat of the site for its orientation; a
-    force and a torque on one site are a force/torque sensor, of MuJoCo's direction. The device has the site's name,
-    the sensors' ``noise`` is its standard deviation. Every camera is described and not enabled, for it costs.
-
-    Args:
-        spec: the model; its sensors without a name get one.
-        taken: names that other devices have.
-
-    Returns:
-        The descriptions, in the order of the sites, then of the cameras.
-    """
-    used = {"board", *taken}
-    on_site: dict[str, dict[Any, Any]] = {}
-    for sensor in spec.sensors:
-        if sensor.objtype == mujoco.mjtObj.mjOBJ_SITE and not _reference(sensor) and sensor.objname:
-            on_site.setdefault(sensor.objname, {}).setdefault(sensor.type, sensor)
-    found: list[SensorDescription] = []
-    for site, sensors in on_site.items():
-        inertial = _GYRO in sensors and _ACCELEROMETER in sensors
-        wrench = _FORCE in sensors and _TORQUE in sensors
-        if inertial:
-            name = _free(site if not wrench else f"{site}_imu", used)
-            _name(name, sensors, {_GYRO: "angular_velocity", _ACCELEROMETER: "linear_acceleration"}, _FRAMEQUAT)
-            found.append(
-                Imu(
-                    name=name,
-                    site=site,
-                    orientation=_FRAMEQUAT in sensors,
-                    angular_velocity_noise=Noise(std=float(sensors[_GYRO].noise)),
-                    linear_acceleration_noise=Noise(std=float(sensors[_ACCELEROMETER].noise)),
-                    orientation_noise=Noise(std=float(sensors[_FRAMEQUAT].noise if _FRAMEQUAT in sensors else 0.0)),
-                )
-            )
-        if wrench:
-            name = _free(site if not inertial else f"{site}_ft", used)
-            _name(name, sensors, {_FORCE: "force", _TORQUE: "torque"}, None)
-            found.append(
-                ForceTorque(
-                    name=name,
-                    site=site,
-                    measure_direction="parent_to_child",
-                    force_noise=Noise(std=float(sensors[_FORCE].noise)),
-                    torque_noise=Noise(std=float(sensors[_TORQUE].noise)),
-                )
-            )
-    for camera in spec.cameras:
-        if camera.name:
-            width, height = (int(n) for n in camera.resolution)
-            size = {"width": width, "height": height} if min(width, height) > 1 else {}
-            name = _free(camera.name, used)
-            if max(width, height) <= MAX_IMAGE_SIDE:
-                found.append(Camera(name=name, camera=camera.name, enabled=False, **size))
-    return found
-
-
-def _reference(sensor: Any) -> str:
+def reference_of(sensor: Any) -> str:
     """Return what a sensor measures against; attaching a model prefixes the name even where there is none."""
     return sensor.refname if sensor.reftype != mujoco.mjtObj.mjOBJ_UNKNOWN else ""
-
-
-def _free(name: str, used: set[str]) -> str:
-    count, base = 1, name
-    while name in used:
-        count += 1
-        name = f"{base}_{count}"
-    used.add(name)
-    return name
-
-
-def _name(device: str, sensors: Mapping[Any, Any], quantities: Mapping[Any, str], orientation: Any) -> None:
-    if orientation in sensors:
-        quantities = {**quantities, orientation: "orientation"}
-    for kind, quantity in quantities.items():
-        if not sensors[kind].name:
-            sensors[kind].name = f"{device}/{quantity}"
-
-
-def change_sensor(described: SensorDescription, tree: Mapping[str, Any], where: str) -> SensorDescription:
-    """Return a description with changed fields.
-
-    Args:
-        described: the description to start from.
-        tree: changes by name, text or values; a noise is a mapping: ``{"force_noise": {"std": 0.1}}``.
-        where: path in front of the names, for messages.
-
-    Raises:
-        ModelError: an unknown name, with the nearest valid one; a value that does not convert or is out of range.
-    """
-    changes = _converted(type(described), tree, where, described)
-    try:
-        return dataclasses.replace(described, **changes)
-    except ModelError as error:
-        raise ModelError(f"{where}: {error.message}", field=f"{where}.{error.field or ''}") from error
-
-
-def sensor_from_mapping(name: str, tree: Mapping[str, Any], where: str) -> SensorDescription:
-    """Return a described sensor from a mapping, as pliant's own YAML has it.
-
-    Args:
-        name: name of the device.
-        tree: ``kind`` (imu, force_torque, camera, or one that a module registered) and the fields of that kind.
-        where: path in front of the names, for messages.
-
-    Raises:
-        ModelError: an unknown kind or field, a value that does not convert or is out of range.
-    """
-    kind = tree.get("kind")
-    if kind not in SENSOR_KINDS:
-        for offer in offers("devices"):
-            offer.load()
-    if not isinstance(kind, str) or kind not in SENSOR_KINDS:
-        found = "is missing" if kind is None else f"is {kind!r}"
-        raise ModelError(f"{where}.kind {found}; {nearest(str(kind or ''), SENSOR_KINDS)}", field=f"{where}.kind")
-    changes = _converted(SENSOR_KINDS[kind], {k: v for k, v in tree.items() if k != "kind"}, where, None)
-    try:
-        return SENSOR_KINDS[kind](name=name, **changes)
-    except ModelError as error:
-        raise ModelError(f"{where}: {error.message}", field=f"{where}.{error.field or ''}") from error
-
-
-def _converted(
-    kind: type[SensorDescription], tree: Mapping[str, Any], where: str, current: SensorDescription | None
-) -> dict[str, Any]:
-    """Return fields of a description from text or values; noises start from those of ``current``."""
-    hints = typing.get_type_hints(kind)
-    valid = [f.name for f in dataclasses.fields(kind) if f.name != "name"]
-    changes: dict[str, Any] = {}
-    for name, value in tree.items():
-        path = f"{where}.{name}"
-        if name not in valid:
-            raise ModelError(f"{path}: {kind.__name__} has no {name!r}; {nearest(str(name), valid)}", field=path)
-        if hints[name] is Noise:
-            changes[name] = _noise(Noise() if current is None else getattr(current, name), value, path)
-        elif typing.get_origin(hints[name]) is tuple:
-            items = typing.get_args(hints[name])
-            changes[name] = tuple(parse_vector(value, path, None if Ellipsis in items else len(items)))
-        else:
-            changes[name] = parse_value(value, hints[name], path)
-    return changes
-
-
-def _noise(current: Noise, value: Any, path: str) -> Noise:
-    if isinstance(value, Noise):
-        return value
-    valid = [f.name for f in dataclasses.fields(Noise)]
-    if not isinstance(value, Mapping):
-        parts = ", ".join(f"{path}.{name}" for name in valid)
-        raise ModelError(f"{path} is {value!r}; it has parts, set one of them: {parts}", field=path)
-    changes = {}
-    for name, part in value.items():
-        if name not in valid:
-            raise ModelError(f"{path}.{name}: a noise has no {name!r}; {nearest(name, valid)}", field=f"{path}.{name}")
-        texts = part.replace(",", " ").split() if isinstance(part, str) else part if np.ndim(part) else [part]
-        numbers = [float(parse_number(text, f"{path}.{name}")) for text in texts]
-        changes[name] = numbers[0] if len(numbers) == 1 else tuple(numbers)
-    try:
-        return dataclasses.replace(current, **changes)
-    except DeviceError as error:
-        raise ModelError(f"{path}: {error.message}", field=path) from error

@@ -29,7 +29,7 @@ def test_without_a_sensor_at_the_ankle_there_is_none():
 
 
 def test_it_is_described_in_yaml_by_its_kind_and_follows_a_prefix():
-    from pliant.model.sensors import sensor_from_mapping
+    from pliant.model.sensor_reading import sensor_from_mapping
 
     found = sensor_from_mapping("sole", {"kind": "sole", "body": "attachment_cube", "rate": 50}, "sensors.sole")
     assert isinstance(found, Sole)
