@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import NoneType
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import ModelError
 from pliant.base.options import describe, options_of, parse
+from pliant.base.wing import resolve
 
 if TYPE_CHECKING:
     from pliant.model import Robot
@@ -59,8 +59,7 @@ class CatalogueRobot:
         """The dataclass of the options."""
         if not isinstance(self.options, str):
             return self.options
-        module, _, name = self.options.partition(":")
-        return getattr(importlib.import_module(module), name)
+        return resolve(self.options, f"the options of {self.name}")
 
     def build(self, **options: Any) -> Robot:
         """Return the robot.
