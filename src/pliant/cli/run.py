@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from pliant.base.errors import PliantError, nearest
+from pliant.base.warn import print_warning
 from pliant.cli.checks import refuse_unused
 from pliant.cli.foreign_notes import say_what_is_played
 from pliant.cli.options import (
@@ -87,8 +88,8 @@ def run(
     problems = robot.check()
     for problem in problems:
         if problem.severity == "warning" or (problem.severity == "error" and not check):
-            text = f"[yellow]{problem.severity}[/yellow] {problem.subject}: {plain(problem.message)}"
-            console.print(text, soft_wrap=True)
+            ignored = " (an error, which --no-check ignores)" if problem.severity == "error" else ""
+            print_warning(f"{problem.subject}: {problem.message}{ignored}")
     if check and any(p.severity == "error" for p in problems):
         raise PliantError(
             "\n".join(f"{p.subject}: {p.message}. {p.hint}" for p in problems if p.severity == "error")
