@@ -23,6 +23,7 @@ from pliant.base.errors import BridgeError, MissingDependency
 from pliant.page.document import IN_SOFTWARE, document, naming_script
 from pliant.page.origin import PROTECTION, check_page_host, foreign
 from pliant.page.uploads import Uploads
+from pliant.page.wake import wake_on_loop
 
 __all__ = ["PageServer", "open_browser", "set_theme"]
 
@@ -102,6 +103,7 @@ class PageServer:
         with _LOCK, _serving_on(listening, self._answer), _silent():
             self.viser = viser.ViserServer(host=host, port=listening.getsockname()[1], label=title, verbose=False)
         connection = self.viser._websock_server
+        wake_on_loop(connection)
         # The tunnel would show the page to anyone on the internet.
         for name in ("ShareUrlRequest", "ShareUrlDisconnect"):
             connection._incoming_handlers.pop(getattr(_messages, name), None)
