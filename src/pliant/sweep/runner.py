@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import PliantError
 from pliant.base.executor import Executor, Task, run_tasks
+from pliant.model.varying import refuse_varying
 from pliant.sweep.backends import CPU, find_backend
 from pliant.sweep.chunks import METRICS, is_actuator_path, load_robot, run_chunk, step_count
 from pliant.sweep.plan import SweepPlan
@@ -98,6 +99,7 @@ def run_sweep(
 
 def _check(plan: SweepPlan, robot: Robot, executor: Executor) -> dict[str, Any]:
     """Refuse before anything runs what would fail in a worker; return the parameters of the first simulation."""
+    refuse_varying(robot, "a sweep")
     if not robot.actuators:
         raise PliantError(f"{plan.source} has no compliant joint to report on", file=plan.source)
     step_count(plan, robot.timestep)
