@@ -118,6 +118,9 @@ class WalkingDevice(DeviceBase):
         )
         self.description = description
         self.joints = description.joints
+        self.written_ports = tuple(
+            f"{joint}/{'reference_1' if joint in robot.actuators else 'control'}" for joint in self.joints
+        )
 
     @property
     def walker(self) -> Walker:
