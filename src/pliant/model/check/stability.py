@@ -64,7 +64,9 @@ def _judge(joint: str, actuator: CompliantActuator, rows: list[StepSize], h: flo
     if reach.stability > REFUSE_ABOVE:
         low, high = preset_reach(actuator)
         safe = _safe_preset(actuator, reach, h)
-        where = f"presets up to {high:g} {unit} are in reach, and at {reach.preset:g} {unit}" if high > low else "in reach,"
+        where = "in reach,"
+        if high > low:
+            where = f"presets up to {high:g} {unit} are in reach, and at {reach.preset:g} {unit}"
         limits = f"use option.timestep = {reach.proposal:g} (stable below {_ms(reach.limit)})"
         problems.warning(
             joint,
