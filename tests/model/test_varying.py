@@ -89,9 +89,17 @@ def test_what_has_no_devices_refuses_limbs_that_change_their_length(name, user):
 
 
 @pytest.mark.parametrize("name", EXTENSIBLE)
-def test_a_sweep_refuses_them_before_anything_runs(name):
-    with pytest.raises(ModelError, match=r"a sweep keeps the constants of the model, but here the extensible limbs"):
-        run_sweep(SweepPlan(source=name, variations=[parse_variation("option.timestep=1e-3,2e-3")], duration=0.1))
+def test_a_sweep_runs_them_with_their_device(name):
+    plan = SweepPlan(source=name, variations=(parse_variation("option.gravity=0 0 -9.81,0 0 -5"),), duration=0.03)
+    result = run_sweep(plan)
+    for row, point in zip(result.rows, plan.points(), strict=True):
+        robot = load(name).update(point)
+        with Simulation(MujocoEngine(robot, check=False), make_devices(robot), pacer="free") as simulation:
+            simulation.step(round(0.03 / robot.timestep))
+            pose = simulation.sample("cpr").values["pose"]
+        found = dict(zip(result.columns, row, strict=True))
+        assert [found[f"cpr/pose[{i}]/final"] for i in range(len(pose))] == pose.tolist()
+    assert result.rows[0][2:] != result.rows[1][2:]
 
 
 def test_a_batch_of_a_robot_of_constant_limbs_is_made_as_before():
