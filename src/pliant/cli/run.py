@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from pliant.engine.audit import EnergyBalance
     from pliant.engine.base import Engine
     from pliant.model import Robot
     from pliant.simulation import Simulation
@@ -141,18 +142,27 @@ def run(
             text = ", ".join(f"{field} {_shown(value)}" for field, value in values.items())
         console.print(f"{name}: {plain(text)}", soft_wrap=True)
     if balance is not None and balance.throughput > 1e-6:
-        numerical = f"numerical damping {balance.integrator:.4g}, " if balance.integrator else ""
-        console.print(
-            f"energy [J]: in {balance.motors + balance.references + balance.external:.4g}, "
-            f"stored {balance.stored:.4g}, "
-            f"motor losses {balance.motor_friction + balance.motor_damping:.4g}, "
-            f"joint losses {balance.joint_damping + balance.link_losses + balance.constraints:.4g}, "
-            f"{numerical}"
-            f"energy balance error: {balance.residual:.2g} J ({100 * balance.relative:.2g} % of the exchanged energy)",
-            soft_wrap=True,
-        )
+        console.print(_energy_line(balance), soft_wrap=True)
     done.say_end()
     return done.conclude()
+
+
+def _energy_line(balance: EnergyBalance) -> str:
+    """Return the energy balance of a run as one line; terms that few robots have are left out where they are 0."""
+    terms = {
+        "in": balance.motors + balance.references + balance.external,
+        "stored": balance.stored,
+        "motor losses": balance.motor_friction + balance.motor_damping,
+        "speed limit": balance.velocity_limit,
+        "motor stops": balance.motor_stops,
+        "joint losses": balance.joint_damping + balance.link_losses + balance.constraints,
+        "integrator": balance.integrator,
+    }
+    least = 1e-6 * balance.throughput
+    rare = ("speed limit", "motor stops", "integrator")
+    shown = ", ".join(f"{name} {value:.4g}" for name, value in terms.items() if name not in rare or abs(value) > least)
+    error = f"{balance.residual:.2g} J ({100 * balance.relative:.2g} % of the exchanged energy)"
+    return f"energy [J]: {shown}, energy balance error: {error}"
 
 
 def _explain_no_device(robot: Robot, plan: RunOptions, console: Console) -> None:

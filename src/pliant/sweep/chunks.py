@@ -218,6 +218,7 @@ def _run_measured(
     steps: int,
 ) -> tuple[Measures, np.ndarray]:
     """Run a batch; return the results of its joints and which simulations did not diverge."""
+    from pliant.engine.live_worlds import LiveWorlds
     from pliant.engine.measures import Measures
 
     qpos, qvel, ctrl = batch.bind("qpos"), batch.bind("qvel"), batch.bind("ctrl")
@@ -229,6 +230,7 @@ def _run_measured(
     out = model.actuator_outadr[ids]
     references = model.actuator_ctrladr[ids]
     n = len(qpos)
+    live = LiveWorlds(batch, n, warn=False)
     low = np.full((n, len(joints)), np.inf)
     high = -low
     square = np.zeros_like(low)
@@ -238,7 +240,7 @@ def _run_measured(
     for k in range(steps):
         for column, value in commands[k]:
             ctrl[:, column] = value
-        batch.step()
+        live.step(1)
         q = qpos[:, adr]
         np.minimum(low, q, out=low)
         np.maximum(high, q, out=high)
@@ -247,7 +249,7 @@ def _run_measured(
         np.maximum(speed, np.abs(qvel[:, dof]), out=speed)
         trace[k] = q
     final, reference = qpos[:, adr].copy(), ctrl[:, references]
-    fine = np.asarray(np.isfinite(final).all(axis=1) & np.isfinite(qvel).all(axis=1))
+    fine = np.asarray(np.isfinite(final).all(axis=1) & (live.diverged_at == 0))
     return Measures(final, low, high, square, torque, speed, reference, trace), fine
 
 
