@@ -341,7 +341,7 @@ class Input:
             body = b"A port of YARP answers GET only.\n"
         asked = bytes(self._buffer).replace(b"\r\n", b"\n").partition(b"\n\n")[0].decode("latin-1").split("\n")[1:]
         headers = [(name.strip(), value.strip()) for name, _, value in (line.partition(":") for line in asked)]
-        reason = foreign(headers, self.port.host, method="GET" if get else "POST")
+        reason = foreign(headers, self.port.host) if get else ""
         if reason:
             body = f"{reason}\n".encode()
         status, kind = (b"200 OK", b"text/html") if get else (b"405 Method Not Allowed", b"text/plain")
