@@ -26,6 +26,7 @@ from pliant.laws import layout
 from pliant.laws.actuator import CompliantActuator, call_hold
 from pliant.laws.compile import compiled
 from pliant.model.parameters import change_actuator
+from pliant.model.varying import refuse_varying
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -53,12 +54,14 @@ class RobotBatch(abc.ABC):
         check: whether to refuse a robot whose check finds errors.
 
     Raises:
-        ModelError: ``worlds`` is less than 1, the robot's check found errors, or the model uses RK4 with motor states.
+        ModelError: ``worlds`` is less than 1, the robot's check found errors, the model changes while it runs, or it
+            uses RK4 with motor states.
     """
 
     def __init__(self, robot: Robot | mujoco.MjModel, worlds: int, *, check: bool = True) -> None:
         if isinstance(worlds, bool) or not isinstance(worlds, int | np.integer) or worlds < 1:
             raise ModelError(f"worlds is {worlds!r}; must be a whole number >= 1", field="worlds")
+        refuse_varying(robot, "a batch")
         self.robot = None if isinstance(robot, mujoco.MjModel) else robot
         self.worlds = int(worlds)
         """Number of worlds."""

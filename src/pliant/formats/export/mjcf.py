@@ -16,6 +16,7 @@ from pliant.base.errors import ModelError
 from pliant.engine.abi import library
 from pliant.model.interface import ModelPart
 from pliant.model.robot import Robot
+from pliant.model.varying import refuse_varying
 
 __all__ = ["MjcfExport", "describe_mjcf"]
 
@@ -41,8 +42,9 @@ def describe_mjcf(robot: Robot) -> MjcfExport:
     the model before the first step; the file says so. Meshes and textures stay where the robot's own file has them.
 
     Raises:
-        ModelError: MuJoCo refuses the robot, or it holds what no file can.
+        ModelError: MuJoCo refuses the robot, or it holds what no file can, such as limbs that change their length.
     """
+    refuse_varying(robot, "an MJCF file")
     model, spec = robot.compile(), robot.assemble()
     for key in spec.keys:
         k = model.key(key.name).id
