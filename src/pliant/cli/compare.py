@@ -341,10 +341,10 @@ def _simulate(
     bar: Bar,
 ) -> None:
     """Run a robot, record it, and keep its poses for a film."""
-    from pliant.cli.run import put_constants
     from pliant.engine import MujocoEngine
     from pliant.recording import Recorder
     from pliant.simulation import Simulation, find_scenario, read_commands, read_scenario_file
+    from pliant.simulation.commands import put_constants
 
     table = None if inputs.command is None else read_commands(inputs.command)
     scenario = inputs.scenario
@@ -361,7 +361,7 @@ def _simulate(
             simulation.play(table)
         if events is not None:
             events.install(simulation)
-        put_constants(simulation, inputs.constants())
+        put_constants(simulation.devices, inputs.constants(), "--reference ")
         simulation.run(simulated.length, lambda p: bar(p.done, p.total))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from pliant.base.errors import PliantError, nearest
+from pliant.base.errors import PliantError
 from pliant.base.warn import print_warning
 from pliant.cli.checks import refuse_unused
 from pliant.cli.foreign_notes import say_what_is_played
@@ -26,11 +26,10 @@ from pliant.cli.output import emit, make_console, number, plain, print_table
 from pliant.cli.simulating import DEFAULT_RUN, Run, RunOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rich.console import Console
     from rich.table import Table
 
+    from pliant.engine.audit import EnergyBalance
     from pliant.engine.base import Engine
     from pliant.model import Robot
     from pliant.simulation import Simulation
@@ -75,6 +74,7 @@ def run(
     from pliant.model import add_world
     from pliant.model.interface import ModelPart
     from pliant.simulation import find_scenario, read_commands, read_scenario_file
+    from pliant.simulation.commands import put_constants
 
     console = make_console(quiet=plan.json)
     table = None if inputs.command is None else read_commands(inputs.command)
@@ -112,7 +112,7 @@ def run(
             playing = events.install(simulation)
             if done.page is not None:
                 done.page.offer(Path(scenario).name, events, playing)
-        put_constants(simulation, constants)
+        put_constants(simulation.devices, constants, "--reference ")
         if robot.actuators and not plan.json:
             print_table(console, _introduction(robot, engine))
         done.start()
@@ -142,18 +142,27 @@ def run(
             text = ", ".join(f"{field} {_shown(value)}" for field, value in values.items())
         console.print(f"{name}: {plain(text)}", soft_wrap=True)
     if balance is not None and balance.throughput > 1e-6:
-        numerical = f"numerical damping {balance.integrator:.4g}, " if balance.integrator else ""
-        console.print(
-            f"energy [J]: in {balance.motors + balance.references + balance.external:.4g}, "
-            f"stored {balance.stored:.4g}, "
-            f"motor losses {balance.motor_friction + balance.motor_damping:.4g}, "
-            f"joint losses {balance.joint_damping + balance.link_losses + balance.constraints:.4g}, "
-            f"{numerical}"
-            f"energy balance error: {balance.residual:.2g} J ({100 * balance.relative:.2g} % of the exchanged energy)",
-            soft_wrap=True,
-        )
+        console.print(_energy_line(balance), soft_wrap=True)
     done.say_end()
     return done.conclude()
+
+
+def _energy_line(balance: EnergyBalance) -> str:
+    """Return the energy balance of a run as one line; terms that few robots have are left out where they are 0."""
+    terms = {
+        "in": balance.motors + balance.references + balance.external,
+        "stored": balance.stored,
+        "motor losses": balance.motor_friction + balance.motor_damping,
+        "speed limit": balance.velocity_limit,
+        "motor stops": balance.motor_stops,
+        "joint losses": balance.joint_damping + balance.link_losses + balance.constraints,
+        "integrator": balance.integrator,
+    }
+    least = 1e-6 * balance.throughput
+    rare = ("speed limit", "motor stops", "integrator")
+    shown = ", ".join(f"{name} {value:.4g}" for name, value in terms.items() if name not in rare or abs(value) > least)
+    error = f"{balance.residual:.2g} J ({100 * balance.relative:.2g} % of the exchanged energy)"
+    return f"energy [J]: {shown}, energy balance error: {error}"
 
 
 def _explain_no_device(robot: Robot, plan: RunOptions, console: Console) -> None:
@@ -187,56 +196,6 @@ def _joint_period(rate: float, dt: float) -> float:
         f"--joint-rate is {rate:g} Hz; must divide the rate of the steps, {1.0 / dt:g} Hz; nearest: {nearest_rates}",
         field="joint-rate",
     )
-
-
-def put_constants(simulation: Simulation, constants: Mapping[str, str]) -> None:
-    """Give the devices constant commands, all fields of a device at once.
-
-    Args:
-        simulation: the simulation.
-        constants: DEVICE/FIELD -> a number, or several with commas.
-
-    Raises:
-        PliantError: no such command, or text that is no number.
-        DeviceError: values that the device does not take.
-    """
-    from pliant.devices.base import DeviceBase
-    from pliant.model.robot import actuator_hint
-    from pliant.simulation.commands import command_mode
-
-    asked: dict[str, dict[str, float | list[float]]] = {}
-    for name, value in constants.items():
-        device, slash, field = name.rpartition("/")
-        found = simulation.devices.get(device) if slash else None
-        infos = (
-            [] if found is None else [found.commands[m][field] for m in found.commands if field in found.commands[m]]
-        )
-        if not infos:
-            valid = [f"{d.name}/{f}" for d in simulation.devices.values() for m in d.commands for f in d.commands[m]]
-            if not valid:
-                raise PliantError(
-                    f"--reference {name}: the robot has no compliant actuator and no other device that takes commands; "
-                    f"{actuator_hint(device or 'JOINT')}",
-                    field=name,
-                )
-            raise PliantError(f"--reference {name}: no such command; {nearest(name, valid)}", field=name)
-        try:
-            numbers = [float(v) for v in value.split(",")]
-        except ValueError:
-            raise PliantError(
-                f"--reference {name}={value}: must be one number, or several with commas", field=name
-            ) from None
-        single = len(numbers) == 1 and not any(info.shape for info in infos)
-        asked.setdefault(device, {})[field] = numbers[0] if single else numbers
-    for device, values in asked.items():
-        found = simulation.devices[device]
-        mode = command_mode(found, values)
-        found.inbox.put(values, mode=mode)
-        if isinstance(found, DeviceBase):
-            try:
-                found.verify(mode or "", values)
-            except PliantError as error:
-                raise PliantError(f"--reference {device}/...: {error}", field=error.field or device) from None
 
 
 def _joint_state(engine: Engine, joint: str) -> dict[str, float]:

@@ -323,8 +323,9 @@ def link_torque(par, q, dq, r1, r2, h, act, rate):
 
 
 def observe_motor(par, b, c, a, cur, prev, mode, ref, load, preset, h, act, rate, out, o, x):
-    """Write one motor's position, velocity, effort at out[o..o+2], friction and damping torque at out[x..x+1];
-    returns powers in, friction, damping, copper and its stored energy."""
+    """Write one motor's position, velocity, effort at out[o..o+2]; friction, damping, and the torques of its speed
+    limit and its stops against the motion at out[x..x+3]; returns powers in, friction, damping, copper and its stored
+    energy."""
     pos = act[a]
     vel = act[a + 1]
     u = ref
@@ -332,7 +333,7 @@ def observe_motor(par, b, c, a, cur, prev, mode, ref, load, preset, h, act, rate
         ref_rate = (ref - act[prev]) / h if prev >= 0 else 0.0
         _, u = pid_step(par, c, act[a + 3], ref, pos, vel, ref_rate, par[b + M_TORQUE], h)
     current = act[cur] if cur >= 0 else 0.0
-    _, _, w, effort, current = motor_step(par, b, pos, vel, act[a + 2], current, u, load, preset, h)
+    _, after, w, effort, current = motor_step(par, b, pos, vel, act[a + 2], current, u, load, preset, h)
     friction = par[b + M_FRICTION_STIFFNESS] * (pos - w)
     d = par[b + M_DAMPING] + par[b + M_PRESET_DAMPING] * abs(preset)
     out[o] = pos
@@ -340,6 +341,13 @@ def observe_motor(par, b, c, a, cur, prev, mode, ref, load, preset, h, act, rate
     out[o + 2] = effort
     out[x] = friction
     out[x + 1] = d * vel
+    if par[b + M_SPEED] < BIG or par[b + M_LOW] > -BIG or par[b + M_HIGH] < BIG:
+        free = vel + (effort - load - friction - d * vel) / par[b + M_INERTIA] * h
+        limited = free
+        if par[b + M_SPEED] < BIG:
+            limited = min(max(free, -par[b + M_SPEED]), par[b + M_SPEED])
+        out[x + 2] = par[b + M_INERTIA] / h * (free - limited)
+        out[x + 3] = par[b + M_INERTIA] / h * (limited - after)
     stored = 0.5 * par[b + M_INERTIA] * vel * vel
     copper = 0.0
     if par[b + M_RESISTANCE] > 0.0:

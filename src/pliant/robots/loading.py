@@ -110,6 +110,16 @@ def load(
     return robot
 
 
+def is_option_path(path: str) -> bool:
+    """Return whether a path names an option that a robot is built with: ``robot.KEY``, or ``BLOCK.KEY`` of a wing."""
+    head, _, key = path.partition(".")
+    return bool(key) and (head == "robot" or head in _option_blocks())
+
+
+def _option_blocks() -> set[str]:
+    return {offer.key for offer in offers("blocks") if offer.load().settable}
+
+
 def load_with_settings(path_or_name: str | Path, settings: Mapping[str, Any], **how: Any) -> Robot:
     """Load a robot as `load` does and set its parameters by dotted path.
 
@@ -123,13 +133,11 @@ def load_with_settings(path_or_name: str | Path, settings: Mapping[str, Any], **
         ModelError: as for `load` and `pliant.model.Robot.update`.
     """
     groups: dict[str, dict[str, Any]] = {"robot": {}}
-    heads = {path.partition(".")[0] for path in settings}
-    groups.update({offer.key: {} for offer in offers("blocks") if offer.key in heads and offer.load().settable})
     rest = {}
     for path, value in settings.items():
         head, _, key = path.partition(".")
-        if head in groups and key:
-            groups[head][key] = value
+        if is_option_path(path):
+            groups.setdefault(head, {})[key] = value
         else:
             rest[path] = value
     blocks = {name: group for name, group in groups.items() if group and name != "robot"}

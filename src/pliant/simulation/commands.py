@@ -26,12 +26,13 @@ import numpy as np
 from pliant.base.documents.files import read_text
 from pliant.base.documents.tables import read_npz
 from pliant.base.documents.yaml_tree import read_yaml
-from pliant.base.errors import DeviceError, nearest
+from pliant.base.errors import DeviceError, PliantError, nearest
 from pliant.base.numerics import is_finite_number
-from pliant.devices.base import Device, FieldInfo
+from pliant.devices.base import Device, DeviceBase, FieldInfo
+from pliant.model.robot import actuator_hint
 from pliant.recording.foreign import foreign_format, foreign_suffixes
 
-__all__ = ["CommandPlayer", "CommandTable", "command_mode", "read_commands"]
+__all__ = ["CommandPlayer", "CommandTable", "command_mode", "put_constants", "read_commands"]
 
 INTERPOLATIONS = ("hold", "linear")
 SUFFIXES = (".csv", ".npz", ".yaml", ".yml", ".json")
@@ -274,6 +275,53 @@ class CommandPlayer:
                     values[field] = value
             if values:
                 device.inbox.put(values, mode=command_mode(device, values))
+
+
+def put_constants(devices: Mapping[str, Device], constants: Mapping[str, Any], where: str = "") -> None:
+    """Give the devices constant commands, all fields of a device at once.
+
+    Args:
+        devices: the devices by name.
+        constants: DEVICE/FIELD -> a number, or text of one or several numbers with commas.
+        where: what the names are of, for messages: "--reference ".
+
+    Raises:
+        PliantError: no such command, or text that is no number.
+        DeviceError: values that the device does not take.
+    """
+    asked: dict[str, dict[str, float | list[float]]] = {}
+    for name, value in constants.items():
+        device, slash, field = name.rpartition("/")
+        found = devices.get(device) if slash else None
+        infos = (
+            [] if found is None else [found.commands[m][field] for m in found.commands if field in found.commands[m]]
+        )
+        if not infos:
+            valid = [f"{d.name}/{f}" for d in devices.values() for m in d.commands for f in d.commands[m]]
+            if not valid:
+                raise PliantError(
+                    f"{where}{name}: the robot has no compliant actuator and no other device that takes commands; "
+                    f"{actuator_hint(device or 'JOINT')}",
+                    field=name,
+                )
+            raise PliantError(f"{where}{name}: no such command; {nearest(name, valid)}", field=name)
+        try:
+            numbers = [float(v) for v in str(value).split(",")]
+        except ValueError:
+            raise PliantError(
+                f"{where}{name}={value}: must be one number, or several with commas", field=name
+            ) from None
+        single = len(numbers) == 1 and not any(info.shape for info in infos)
+        asked.setdefault(device, {})[field] = numbers[0] if single else numbers
+    for device, values in asked.items():
+        found = devices[device]
+        mode = command_mode(found, values)
+        found.inbox.put(values, mode=mode)
+        if isinstance(found, DeviceBase):
+            try:
+                found.verify(mode or "", values)
+            except PliantError as error:
+                raise PliantError(f"{where}{device}/...: {error}", field=error.field or device) from None
 
 
 def command_mode(device: Device, values: Mapping[str, Any]) -> str | None:

@@ -21,6 +21,7 @@ from pliant.rods import (
     RobotDescription,
     Rod,
     Round,
+    catalogue,
     load_robot,
 )
 from pliant.rods.model import (
@@ -128,6 +129,15 @@ def legs(kind: str, rod: Rod = SHORT, **options) -> ContinuumParallelRobot:
             home_joints=(0.0, 0.0, 0.0), controlled=("z", "rx", "ry"),
         )
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", catalogue())
+def test_what_a_base_joint_moves_has_its_centre_of_mass_at_the_joint(name):
+    # MuJoCo takes the place in the parent's frame where a body of Python names no centre of mass.
+    model = build_parallel(name).compile()
+    moved = [b for b in range(model.nbody) if model.body(b).name.endswith(("/carrier", "/spool"))]
+    assert len(moved) >= len(load_robot(name).description.actuators)
+    assert not model.body_ipos[moved].any()
 
 
 @pytest.mark.parametrize("kind", ["universal", "prismatic", "spherical", "fixed", "revolute"])

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pliant.base.errors import BridgeError, PliantError
 from pliant.base.listening import check_listening_host
-from pliant.franka.bridge.arm_server import ArmServer
+from pliant.franka.bridge.arm_server import ArmServer, stranger_note
 from pliant.franka.bridge.options import FciOptions
 from pliant.model import Robot
 from pliant.simulation.bridge import BridgeBase
@@ -44,6 +44,9 @@ _PACE = {
     "during a motion need mode=paced",
     "wall": "robot time is the wall clock at 1 kHz; commands that come late are lost, as on the robot",
 }
+FIRST_COMMAND_S = 0.6
+"""How long the first command of a motion is waited for where several arms are served [s]: their client may be starting
+the motion of another arm, which takes the robots' time."""
 MAX_LAG = 0.1
 """Lag behind the wall clock above which it is given up instead of caught up [s]."""
 
@@ -88,7 +91,7 @@ class FciBridge(BridgeBase):
         found = [device for device in devices.values() if isinstance(device, FrankaArm)]
         if not found:
             raise BridgeError(
-                "the fci bridge serves Franka arms, and this robot has none; try: pliant run franka --bridge fci",
+                "the fci bridge serves Franka arms, and this robot has none; try: pliant run fr3 --bridge fci",
                 field="bridge",
             )
         options = self.options
@@ -102,6 +105,7 @@ class FciBridge(BridgeBase):
                 port=options.port,
                 gripper_port=options.gripper_port,
                 vacuum_port=options.vacuum_port,
+                protocols=options.protocols,
             )
             server.open()
             self.arms.append(server)
@@ -122,8 +126,12 @@ class FciBridge(BridgeBase):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Note on what sets the pace of robot time."""
-        return (_PACE[self.options.mode],)
+        """Notes on what sets the pace of robot time, and on clients that real arms of these types refuse."""
+        notes = [_PACE[self.options.mode]]
+        if self.options.protocols == "any":
+            kinds = {arm.device.description.arm.name: arm.device.description.arm for arm in self.arms}
+            notes += [f"protocols=any: {stranger_note(kind)}" for kind in kinds.values()]
+        return tuple(notes)
 
     @property
     def addresses(self) -> dict[str, str]:
@@ -178,6 +186,8 @@ class FciBridge(BridgeBase):
             self._until_next_tick(wake=True)
             return
         wait = self.options.command_timeout
+        if len(self.arms) > 1 and not all(arm.cabinet.awaits_command for arm in owing):
+            wait = min(wait, FIRST_COMMAND_S)
         deadline = time.perf_counter() + wait
         while wait > 0.0:
             self._serve(wait)

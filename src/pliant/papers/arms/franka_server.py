@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["PATIENCE_S", "Arm", "Server", "build_arm", "open_robot", "serve"]
 
-PATIENCE_S = 0.6
-"""How long the served arms wait for a command [s]: longer than the default, so that a busy machine loses none."""
+PATIENCE_S = 60.0
+"""How long the served arms wait for a command [s]: so long that no stall of the program or the machine loses one. What
+a run gives then does not depend on the machine's load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +182,11 @@ def main(text: str) -> None:
 
     given = json.loads(text)
     robot = (torso if given.get("torso") else build_arm)(**given.get("robot", {}))
-    bridge = FciBridge(FciOptions(host=given["host"], mode=given.get("mode", "lockstep"), command_timeout=PATIENCE_S))
+    # pylibfranka speaks the FR3's protocol, and the published experiments are on FERs
+    options = FciOptions(
+        host=given["host"], mode=given.get("mode", "lockstep"), command_timeout=PATIENCE_S, protocols="any"
+    )
+    bridge = FciBridge(options)
     bridges: list[Any] = [WrenchFile(given["wrench"], "right_wrench")] if given.get("wrench") else []
     bridges += [Pictures(PicturesOptions(folder=given["pictures"]))] if given.get("pictures") else []
     with Simulation(MujocoEngine(robot, guard=False), make_devices(robot), [*bridges, bridge]) as simulation:

@@ -75,11 +75,6 @@ class ParallelMechanism(PartDefaults):
         """Names of the servos, in the order of q."""
         return [servo.name for servo in self.servos]
 
-    @property
-    def extensible(self) -> bool:
-        """Whether the model changes with the length of a limb: see `MechanismState.update`."""
-        return bool(self.stretches)
-
     # -- what `Robot` asks of a part of the model ---------------------------------------------------------------
 
     def prefixed(self, prefix: str) -> ParallelMechanism:
@@ -148,9 +143,12 @@ class ParallelMechanism(PartDefaults):
         return out
 
     @property
-    def varies(self) -> bool:
-        """Whether a limb changes its length."""
-        return bool(self.stretches)
+    def variation(self) -> str:
+        """The limbs that change their length."""
+        if not self.stretches:
+            return ""
+        names = ", ".join(stretch.joint.partition("/")[0] for stretch in self.stretches)
+        return f"the extensible limbs ({names}) change the length of their rods"
 
     @property
     def audited(self) -> bool:
