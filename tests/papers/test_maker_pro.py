@@ -13,8 +13,10 @@ from pliant.papers.maker_pro import (
     PRESETS,
     SPREAD,
     Loss,
+    MakerProOptions,
     branch,
     identify,
+    loss_table,
     measured,
     misfit,
     read_loop,
@@ -91,4 +93,12 @@ def test_every_check_passes_and_the_law_is_consistent_at_the_softest_preset_only
     assert [t.name for t in result.failures] == []
     law = [str(s.verdict) for s in result.statements if s.what.startswith("tau")]
     assert law == ["consistent", "not reproduced", "not reproduced"]
-    assert result.verdicts["not judged"] == 1
+    assert result.verdicts == {"reproduced": 0, "consistent": 1, "not reproduced": 3, "not judged": 1}
+
+
+def test_the_fit_of_ours_is_a_table_and_no_statement_of_the_paper():
+    fit = identify()
+    left_out = {p: identify([q for q in PRESETS if q != p]) for p in PRESETS}
+    table = loss_table(fit, left_out, MakerProOptions())
+    np.testing.assert_allclose([row[2] for row in table.rows], [6.8, 10.2, 4.6], atol=0.05)
+    np.testing.assert_allclose([row[3] for row in table.rows], [11.9, 11.4, 5.1], atol=0.05)

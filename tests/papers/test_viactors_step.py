@@ -53,6 +53,23 @@ def test_every_check_of_the_quick_version_passes_and_every_statement_is_consiste
     assert {f.name for f in result.figures} == {"steps", "time_step", "bound"}
     assert abs(result.traces["qbmove_soft_angle_rad"][-1] - TABLE["qbMove soft"][0]) < 1e-4
     assert "the same for every limit from 14.6 to 20.3 mrad" in result.statements[0].found
+    assert ["The verdict is fragile" in s.found for s in result.statements] == [False, False, True, False, False]
+
+
+def test_a_verdict_that_a_small_change_of_the_spring_turns_says_so():
+    # By hand: the stiff qbMove is stiff through exp(a p), so that 5 % of one exponent moves it by 18 mrad.
+    rests = {c.name: viactors_step.varied_rests(c, BODIES[0]) for c in CASES}
+    middle = {c.name: viactors_step._final(c, BODIES[0]) for c in CASES}
+    assert {name: values[0] for name, values in rests.items()} == middle
+    away = [1e3 * (0.8 - q) for q in rests["qbMove stiff"]]
+    assert (min(away), max(away)) == pytest.approx((-2.37, 32.97), abs=0.01)
+    found = viactors_step.statements(middle, middle, rests)
+    assert "The verdict is firm" in found[0].found
+    assert "AwAS-II soft 16.4 to 25.8 mrad, always on this side" in found[0].found
+    stiff = found[2].found
+    assert "The verdict is fragile" in stiff
+    assert "on the other side of the limit in 5 of 10" in stiff
+    assert "AwAS-II stiff 0.0 to 0.0 mrad, always on this side" in stiff
 
 
 @pytest.mark.parametrize("case", [CASES[2], CASES[6]], ids=str)

@@ -85,6 +85,10 @@ class SampleSource(Protocol):
 class Device(SampleSource, Protocol):
     """Interface of a device, as used by the loop, the bridges and the recorder."""
 
+    written_ports: tuple[str, ...]
+    """Engine ports that the firmware writes in every period, with or without a command: what others write there is
+    lost. Known before ``attach``. A port that only a command writes, such as the reference of a joint, is not one."""
+
     @property
     def requests(self) -> Mapping[str, str]:
         """Name of each request -> its call signature."""

@@ -321,12 +321,15 @@ def through_interface(
     duration: float | None = None,
 ) -> TorqueRun:
     """Servo one arm that another process serves through the Franka Control Interface."""
-    from pliant.papers.arms.tag_servo import served_cell
+    from pliant.papers.arms.tag_servo import served_cell, uninterrupted
 
-    with served_cell(start, setup_of(options), rendered=rendered, period=CYCLE, plant=exact_plant()) as found:
-        run = drive(found, start, features, options, duration=duration)
-    run.servo.counters = dict(found.counters())
-    return run
+    def make() -> TorqueRun:
+        with served_cell(start, setup_of(options), rendered=rendered, period=CYCLE, plant=exact_plant()) as found:
+            run = drive(found, start, features, options, duration=duration)
+        run.servo.counters = dict(found.counters())
+        return run
+
+    return uninterrupted(make, lambda run: run.servo)
 
 
 def linear_error(time: Array, options: FrankaDynamicServoOptions) -> Array:
@@ -395,7 +398,7 @@ def study_statement(runs: Sequence[TorqueRun], missing: str) -> Statement:
     """Judge that dynamic visual servoing can be studied with the simulator."""
     what = "The simulator is used to study dynamic visual servoing."
     where = "section V"
-    targets = _end_targets(runs, True, "ours: the paper prints no number; the tolerance is that of the demonstrations")
+    targets = _end_targets(runs, True, "section V prints no number; the tolerance is that of the demonstrations")
     if not targets:
         return Statement(what=what, where=where, found=f"It cannot be judged without rendered images: {missing}.")
     parts = []

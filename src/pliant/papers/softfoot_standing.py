@@ -358,7 +358,7 @@ def standing_statements(
         ),
         Statement(
             what="On an obstacle the SoftFoot needs a smaller compensating angle of the ankle than a rigid foot.",
-            where="standing tests",
+            where="section on the standing tests",
             targets=[
                 Target(f"Compensating angle, bar of {1e3 * top:g} mm: SoftFoot over rigid foot, {name}",
                        float(of(values["soft"]) / of(values["rigid"])), high=1.0 / MARGIN,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ GRAVITY_TORQUE = 0.2 * 9.81 * 0.04
 VISIBLE = 0.02 * REFERENCE
 """Distance from the reference above which a rest is visibly "affected by the gravitational contribution" [rad]: ours,
 2 % of the step."""
+VARIATION = 0.05
+"""By how much each parameter of a spring is varied to see how firm a verdict is, as a fraction of it: ours."""
 UNMOVED = ("SEA soft", "SEA stiff", "BAVS soft", "BAVS stiff")
 """Cases of which section 4.1 mentions no effect of gravity."""
 
@@ -284,12 +287,52 @@ class CaseRun:
         ]
 
 
-def statements(rest: dict[str, float], hanging: dict[str, float]) -> list[Statement]:
+def varied_rests(case: Case, body: Body) -> list[float]:
+    """Return the rests of a case by statics with each uncertain number a little different [rad].
+
+    Each parameter of the spring that is not a limit is `VARIATION` smaller and larger, one at a time; the second
+    reference is half a unit of its last printed digit smaller and larger.
+    """
+    law = case.build(body).actuators["joint"].law
+    settings = [(law, case.preset)]
+    for field in dataclasses.fields(law):
+        value = getattr(law, field.name)
+        if isinstance(value, float) and field.name != "max_deflection":
+            settings += [
+                (dataclasses.replace(law, **{field.name: value * (1.0 + s * VARIATION)}), case.preset)
+                for s in (-1.0, 1.0)
+            ]
+    if case.k is None:
+        half = 0.5 * 10.0 ** -len(f"{case.preset}".partition(".")[2])
+        settings += [(law, case.preset + s * half) for s in (-1.0, 1.0)]
+    return [spring_equilibrium(one, REFERENCE, preset, body.load) for one, preset in settings]
+
+
+def _firmness(names: Sequence[str], varied: dict[str, list[float]], visible: bool) -> str:
+    """Return between which distances the rests of the cases vary, and how often the verdict turns."""
+    text = []
+    for name in names:
+        away = [abs(REFERENCE - q) for q in varied[name]]
+        turned = sum((distance > VISIBLE) != visible for distance in away[1:])
+        text.append(
+            f"{name} {1e3 * min(away):.1f} to {1e3 * max(away):.1f} mrad, "
+            + (f"on the other side of the limit in {turned} of {len(away) - 1}" if turned else "always on this side")
+        )
+    fragile = "fragile" if any("other side" in part for part in text) else "firm"
+    return (
+        f" The verdict is {fragile}: with each parameter of the spring {100 * VARIATION:g} % smaller or larger, and "
+        f"the printed setting half of its last digit off, the distances are {'; '.join(text)} (the limit, "
+        f"{1e3 * VISIBLE:g} mrad, is ours)."
+    )
+
+
+def statements(rest: dict[str, float], hanging: dict[str, float], varied: dict[str, list[float]]) -> list[Statement]:
     """Return what section 4.1 says.
 
     Args:
         rest: final angle by name of the case [rad].
         hanging: the same by statics, if the load hangs at q = 0 [rad].
+        varied: by name of the case, what `varied_rests` returns [rad].
     """
 
     def sag(name: str) -> str:
@@ -320,21 +363,23 @@ def statements(rest: dict[str, float], hanging: dict[str, float]) -> list[Statem
             what="AwAS-II, soft: gravity visibly affects the regulation of the link.",
             where="section 4.1, figure 7 (ii)",
             targets=[target("AwAS-II soft", True)],
-            found=f"The link rests below 0.8 rad: {sag('AwAS-II soft')} (2 % of the step are 16 mrad{margin}).",
+            found=f"The link rests below 0.8 rad: {sag('AwAS-II soft')} (2 % of the step are 16 mrad{margin})."
+            + _firmness(["AwAS-II soft"], varied, True),
             rests_on=rests_on,
         ),
         Statement(
             what="qbMove, soft: gravity visibly affects the regulation of the link.",
             where="section 4.1, figure 7 (iv)",
             targets=[target("qbMove soft", True)],
-            found=f"The link rests below 0.8 rad: {sag('qbMove soft')}.",
+            found=f"The link rests below 0.8 rad: {sag('qbMove soft')}." + _firmness(["qbMove soft"], varied, True),
             rests_on=rests_on,
         ),
         Statement(
             what="AwAS-II and qbMove, stiff: the regulation is performed correctly.",
             where="section 4.1, figure 7 (ii), (iv)",
             targets=[target("AwAS-II stiff", False), target("qbMove stiff", False)],
-            found=f"The links rest below 0.8 rad: {sag('AwAS-II stiff')}, {sag('qbMove stiff')}.",
+            found=f"The links rest below 0.8 rad: {sag('AwAS-II stiff')}, {sag('qbMove stiff')}."
+            + _firmness(["AwAS-II stiff", "qbMove stiff"], varied, False),
             rests_on=rests_on,
         ),
         Statement(
@@ -342,7 +387,10 @@ def statements(rest: dict[str, float], hanging: dict[str, float]) -> list[Statem
             "that the effect is particularly noticeable for the other two.",
             where="section 4.1, implied",
             targets=[target(name, False) for name in UNMOVED],
-            found="The links rest below 0.8 rad: " + ", ".join(sag(name) for name in UNMOVED) + ".",
+            found="The links rest below 0.8 rad: "
+            + ", ".join(sag(name) for name in UNMOVED)
+            + "."
+            + _firmness(UNMOVED, varied, False),
             rests_on=rests_on,
         ),
         Statement(
@@ -412,6 +460,7 @@ def viactors_step(context: Context, options: ViactorsOptions) -> Result:
         statements=statements(
             {case.name: run.rest for case, run in first.items()},
             {case.name: _final(case, Body(0.0, 0.0, hanging=True)) for case in CASES},
+            {case.name: varied_rests(case, bodies[0]) for case in CASES},
         ),
         summary=(
             "SEA, AwAS-II, BAVS and qbMove each make a step of 0.8 rad, soft and stiff, with a load under gravity. The "

@@ -437,7 +437,7 @@ def board_statements(boards: int, axes: int, states_per_step: float, described: 
         Statement(
             what="A control board controls one or more joints, a kinematic chain, as its configuration says.",
             where="section 3.3.1",
-            targets=[Target("axes of all boards", axes, equals=len(JOINTS), source="ours: joints of the biped")],
+            targets=[Target("axes of all boards", axes, equals=len(JOINTS), source="section 3.3.1, of our biped")],
             found=f"The boards have {axes} axes, each joint of the biped one.",
         ),
         Statement(

@@ -20,7 +20,10 @@ from pliant.sweep.journal import read_journal
 from pliant.walking.control.settings import REFERENCE_HEIGHT, REFERENCE_MASS, WalkSettings
 from pliant.walking.walk import WalkResult, run_walk
 
-__all__ = ["COURSES", "Course", "Crossing", "Rate", "Walk", "fisher", "mcnemar", "read_walks", "walk_many", "wilson"]
+__all__ = [
+    "COURSES", "Course", "Crossing", "Rate", "Walk", "fisher", "fisher_stratified", "holm", "mcnemar", "read_walks",
+    "walk_many", "wilson",
+]  # fmt: skip
 
 LEVEL = 0.95
 """Confidence of the intervals."""
@@ -244,6 +247,45 @@ def fisher(one: Rate, two: Rate) -> float:
 
     table = [[rate.successes, rate.trials - rate.successes] for rate in (one, two)]
     return float(fisher_exact(table)[1])  # type: ignore[index]
+
+
+def fisher_stratified(strata: Iterable[tuple[Rate, Rate]]) -> float:
+    """Return the probability, by chance alone, of rates at least as different as these within the strata.
+
+    The strata, such as heights of a bar, may differ in their rates: only differences within them count. This is the
+    exact two-sided test of Mantel and Haenszel: the distribution of the successes of the first samples, given all
+    sums of each stratum, is the convolution of their hypergeometric distributions. One stratum gives `fisher`.
+
+    Args:
+        strata: pairs of rates of independent samples.
+    """
+    import numpy as np
+    from scipy.stats import hypergeom
+
+    chance, observed = np.ones(1), 0
+    for one, two in strata:
+        k = np.arange(one.trials + 1)
+        chance = np.convolve(
+            chance, hypergeom.pmf(k, one.trials + two.trials, one.successes + two.successes, one.trials)
+        )
+        observed += one.successes
+    # Equal probabilities that differ by rounding count as equal, as in scipy's test.
+    return float(min(1.0, chance[chance <= chance[observed] * (1.0 + 1e-7)].sum()))
+
+
+def holm(chances: Sequence[float]) -> list[float]:
+    """Return the chances of several tests adjusted for their number (Holm's step-down method).
+
+    A result that is below 0.05 is significant with at most 5 % of false findings among all tests together.
+
+    Args:
+        chances: of each test.
+    """
+    out, largest = [0.0] * len(chances), 0.0
+    for rank, i in enumerate(sorted(range(len(chances)), key=lambda i: chances[i])):
+        largest = max(largest, min(1.0, (len(chances) - rank) * chances[i]))
+        out[i] = largest
+    return out
 
 
 def mcnemar(one: Sequence[bool], two: Sequence[bool]) -> tuple[int, int, float]:

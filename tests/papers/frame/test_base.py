@@ -132,3 +132,18 @@ def test_the_badge_of_a_report_is_that_of_its_checks_and_says_so():
     other = Statement(what="It is red.", where="figure 2", found="No colour is simulated.")
     page = render_report(Result(name="x", title="x", statements=[statement, other]))
     assert '<span class="badge checks-pass">checks pass</span>' in page
+
+
+@pytest.mark.parametrize(
+    ("what", "where", "source", "match"),
+    [
+        ("Ours: the fit describes all loops.", "figure 3", "figure 3", "not one of a publication"),
+        ("ours, the fit describes all loops.", "figure 3", "figure 3", "not one of a publication"),
+        ("The fit describes all loops.", "our measurements", "figure 3", "not one of a publication"),
+        ("The fit describes all loops.", "figure 3", "ours: one tenth", "numbers of ours alone"),
+    ],
+)
+def test_a_row_of_ours_is_no_statement_of_a_publication(what, where, source, match):
+    target = Target("misfit", 0.1, high=0.1, source=source)
+    with pytest.raises(PliantError, match=match):
+        Statement(what=what, where=where, targets=[target], found="It does.")

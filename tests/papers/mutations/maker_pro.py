@@ -6,17 +6,7 @@ import numpy as np
 from mutations import Mutation
 
 from pliant.papers import maker_pro
-from pliant.papers.maker_pro import MEASURED, PRESETS, Loss, branch, identify
-
-
-def _statements(context, options):
-    fit = identify(options=options)
-    left_out = {p: identify([q for q in PRESETS if q != p], options) for p in PRESETS}
-    return [
-        *maker_pro.law_statements(options),
-        maker_pro.friction_statement(options),
-        *maker_pro.fit_statements(fit, left_out, options),
-    ]
+from pliant.papers.maker_pro import MEASURED, PRESETS, Loss, branch
 
 
 def _perfect(loss):
@@ -70,28 +60,6 @@ MUTATIONS = [
         options={"friction": 0.04},
         run=lambda context, options: [maker_pro.friction_statement(options)],
         turns=("Friction of the draft: *, preset 0",),
-    ),
-    Mutation(
-        experiment="maker-pro",
-        name="springs of another exponent",
-        options={"a": 5.5},
-        run=_statements,
-        turns=(
-            "Fit to all loops: *, preset 0",
-            "Fit to all loops: *, preset 0.6903",
-            "Fit to the other loops: *, preset 0.6903",
-        ),
-    ),
-    Mutation(
-        experiment="maker-pro",
-        name="a measured joint that has the law and one friction",
-        patch=_perfect(Loss(friction=0.05, dead_band=0.05)),
-        run=_statements,
-        turns=(
-            "Fit to all loops: *, preset 0.4602",
-            "Fit to the other loops: *, preset 0",
-            "Fit to the other loops: *, preset 0.4602",
-        ),
     ),
     Mutation(
         experiment="maker-pro",

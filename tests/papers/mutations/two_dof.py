@@ -74,15 +74,6 @@ MUTATIONS = [
     ),
     Mutation(
         experiment="two-dof",
-        name="damping does not grow with the preset",
-        options={"preset_damping": 0.0},
-        turns=(
-            "Step: overshoot with a damping that grows with the preset over that without, joint_1",
-            "Step: turning points with a damping that grows with the preset, joint_1",
-        ),
-    ),
-    Mutation(
-        experiment="two-dof",
         name="the hanging arm lies",
         patch=_simulate(mounting="horizontal"),
         turns=(

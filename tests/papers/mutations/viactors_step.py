@@ -49,7 +49,7 @@ def _rests(preset_of):
     def run(context, options):
         cases = {case.name: dataclasses.replace(case, **preset_of(case)) for case in CASES}
         rest = {name: viactors_step._final(case, Body(0.002, 0.065)) for name, case in cases.items()}
-        return viactors_step.statements(rest, rest)
+        return viactors_step.statements(rest, rest, {name: [q] for name, q in rest.items()})
 
     return run
 
@@ -66,7 +66,7 @@ def _heavy(context, options):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(viactors_step, "GRAVITY_TORQUE", factor * viactors_step.GRAVITY_TORQUE)
             rest |= {c.name: viactors_step._final(c, Body(0.002, 0.065)) for c in CASES if c.actuator == actuator}
-    return viactors_step.statements(rest, rest)
+    return viactors_step.statements(rest, rest, {name: [q] for name, q in rest.items()})
 
 
 REST = "Distance of the rest from the reference: "

@@ -44,6 +44,9 @@ _PACE = {
     "during a motion need mode=paced",
     "wall": "robot time is the wall clock at 1 kHz; commands that come late are lost, as on the robot",
 }
+FIRST_COMMAND_S = 0.6
+"""How long the first command of a motion is waited for where several arms are served [s]: their client may be starting
+the motion of another arm, which takes the robots' time."""
 MAX_LAG = 0.1
 """Lag behind the wall clock above which it is given up instead of caught up [s]."""
 
@@ -183,6 +186,8 @@ class FciBridge(BridgeBase):
             self._until_next_tick(wake=True)
             return
         wait = self.options.command_timeout
+        if len(self.arms) > 1 and not all(arm.cabinet.awaits_command for arm in owing):
+            wait = min(wait, FIRST_COMMAND_S)
         deadline = time.perf_counter() + wait
         while wait > 0.0:
             self._serve(wait)

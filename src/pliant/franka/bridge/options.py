@@ -30,8 +30,9 @@ class FciOptions:
     """TCP port of the hand; 0 takes a free one. Every stock client uses 1338."""
     vacuum_port: int = option(1339, low=0, high=65535)
     """TCP port of the vacuum gripper; 0 takes a free one. Every stock client uses 1339."""
-    command_timeout: float = option(0.2, unit="s", low=0.0, above=True, high=0.95)
-    """How long a lock-step cycle waits for its command before it counts as lost; clients give up after 1 s."""
+    command_timeout: float = option(0.2, unit="s", low=0.0, above=True, high=60.0)
+    """How long a lock-step cycle waits for its command before it counts as lost. Above 1 s only clients that are slow
+    to answer gain: one whose command was lost gives up after 1 s without a state."""
     protocols: Protocols = "own"
     """Which clients are served. own: those that the firmware of the arm's type answers, protocol version 5 (libfranka
     0.9) of a FER and 6 to 10 (libfranka 0.10 to 0.21) of an FR3; any: versions 5 to 10 of every arm, also the clients

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["PATIENCE_S", "Arm", "Server", "build_arm", "open_robot", "serve"]
 
-PATIENCE_S = 0.6
-"""How long the served arms wait for a command [s]: longer than the default, so that a busy machine loses none."""
+PATIENCE_S = 60.0
+"""How long the served arms wait for a command [s]: so long that no stall of the program or the machine loses one. What
+a run gives then does not depend on the machine's load."""
 
 
 @dataclass(frozen=True, slots=True)

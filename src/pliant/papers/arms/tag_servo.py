@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,7 @@ __all__ = [
 
 Array = NDArray[np.float64]
 Law = Literal["PBVS", "IBVS"]
+R = TypeVar("R")
 
 TAG = (0.5, 0.0, 0.0)
 """Place of the tag in the base of the arm [m]; it lies flat, its x and y along those of the base."""  # assumed
@@ -469,6 +470,29 @@ def served_cell(
                 true_pose,
                 lambda: server.counters["arms"][0] if server.counters else {},
             )
+
+
+ATTEMPTS = 3
+"""Runs through the interface before one that the machine interrupted is judged."""
+
+
+def interrupted(run: Run) -> bool:
+    """Return whether a run ended because its client had no state for a second: the machine stalled the server."""
+    return run.status == "fault" and "timeout" in run.message.lower()
+
+
+def uninterrupted(make: Callable[[], R], of: Callable[[R], Run]) -> R:
+    """Return a run through the interface; one that the machine interrupted is made again, `ATTEMPTS` times at most.
+
+    Args:
+        make: makes the run.
+        of: gives the servo run in it.
+    """
+    for _ in range(ATTEMPTS - 1):
+        found = make()
+        if not interrupted(of(found)):
+            return found
+    return make()
 
 
 # --------------------------------------------------------------------------------------------------------------- loop

@@ -23,8 +23,9 @@ options (`pliant.base.options.option`):
         half = Target("change with half the time step", high=0.01, source="ours: convergence").measure(change)
         return Result(statements=[statement], targets=[half])
 
-A `Statement` is what the publication says. Its verdict follows from its targets and is never given. The ``targets`` of
-a `Result` are checks of the simulation: another integrator, convergence, energy.
+A `Statement` is what the publication says, at a place that it names. Its verdict follows from its targets and is never
+given. A result of ours is no statement and has no verdict: it belongs to a table or a note. The ``targets`` of a
+`Result` are checks of the simulation: another integrator, convergence, energy.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import math
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -155,6 +157,11 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.6g}"
 
 
+_PLACE = re.compile(r"\b(abstract|(?:section|figure|table|equation|footnote)s?|video)\b", re.IGNORECASE)
+"""What the place of a statement names."""
+_OURS = re.compile(r"\s*ours\b", re.IGNORECASE)
+
+
 class Verdict(enum.StrEnum):
     """Verdict on a statement of a publication."""
 
@@ -175,7 +182,8 @@ class Statement:
     what: str
     """The statement of the publication in our words, as a full sentence."""
     where: str
-    """Place in the publication: "section 4.2.3", "figure 14, panel B"."""
+    """Place in the publication: "section 4.2.3", "figure 14, panel B". It names an abstract, section, figure, table,
+    equation, footnote or video."""
     targets: Sequence[Target] = ()
     """The statement as measured numbers; empty if nothing can be measured."""
     found: str
@@ -187,6 +195,18 @@ class Statement:
         for name in ("what", "where", "found"):
             if not getattr(self, name).strip():
                 raise PliantError(f"statement {self.what!r}: {name} must not be empty", field=name)
+        if _OURS.match(self.what) or not _PLACE.search(self.where):
+            raise PliantError(
+                f"statement {self.what!r} at {self.where!r} is not one of a publication; where must name its abstract, "
+                "section, figure, table, equation, footnote or video; a result of ours belongs to a table or a note",
+                field="where",
+            )
+        if self.targets and all(_OURS.match(target.source) for target in self.targets):
+            raise PliantError(
+                f"statement {self.what!r} is judged by numbers of ours alone; the source of at least one target must "
+                "name the place in the publication, such as 'section 4.2.3; the limit is ours'",
+                field="targets",
+            )
 
     @property
     def verdict(self) -> Verdict:

@@ -1,0 +1,76 @@
+"""A walking robot on a bar: poses, cameras and pictures of the experiment ``softfoot-walk``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from pliant.papers.frame.base import Figure
+from pliant.walking.trials import COURSES
+
+FEET = ("rigid", "soft")
+"""The feet that are compared."""
+UNDER = (-0.02, 0.09)
+"""Where a bar lies under the middle of a foot, from the ankle [m]."""
+
+
+def crossing(feet: str, height: float, robot: str, seed: int) -> tuple[Any, list[Any], int]:
+    """Walk over one bar; return the scene with its cameras, qpos every 20 ms, and the row at which a foot is on it."""
+    from pliant.robots import build_robot
+    from pliant.walking.walk import run_walk
+
+    course = COURSES[robot]
+    bar, goal, duration = 0.64 * course.length, 1.1 * course.length, 10.0 * math.sqrt(course.length)
+    trace: list[dict[str, Any]] = []
+    walked = run_walk(
+        robot=robot, feet=feet, bar_height=height, bars=(bar,), seed=seed, duration=duration, goal=goal,
+        push=4.0 * course.impulse, trace=trace,
+    )  # fmt: skip
+    (x,) = walked.bars
+    # From the moment at which a foot carries the robot on the bar.
+    standing = (i for reach in (UNDER, course.sole) for i, row in enumerate(trace) if _on_bar(row, x, reach))
+    first = next(standing, len(trace) // 2)
+    built = build_robot(robot, {"feet": feet, "bar_height": height, "bar_positions": (bar,)})
+    for name, place, fovy in (
+        ("close", [x, -1.2 * course.length, 0.07 * course.length], 13.0),
+        ("whole", [x + 0.05, -2.6 * course.length, 0.55 * course.length], 30.0),
+    ):
+        camera = built.spec.worldbody.add_camera(name=name, pos=place, fovy=fovy)
+        camera.quat = [math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0]
+    model = built.compile()
+    model.vis.global_.offwidth, model.vis.global_.offheight = 1280, 960
+    return model, [row["qpos"] for row in trace], first
+
+
+def pictures(height: float, robot: str = "biped", seed: int = 0) -> Figure | str:
+    """Draw the robot on a bar with both feet, as figures 9 and 10 of the paper; return why not where it cannot."""
+    from pliant.model.snapshots import snapshots
+    from pliant.papers.frame.pictures import strip
+
+    shown, columns = [], []
+    for feet in FEET:
+        model, poses, first = crossing(feet, height, robot, seed)
+        times = [min(len(poses) - 1, first + k) for k in (8, 30, 55)]
+        chosen = [poses[t] for t in times]
+        whole, reason = snapshots(model, chosen, camera="whole", width=360, height=360)
+        close, reason = snapshots(model, chosen[:1], camera="close", width=400, height=360)
+        if not whole or not close:
+            return reason
+        shown.append([*close, *whole])
+        columns = ["foot on the bar", *(f"{0.02 * (t - times[0]):.1f} s" for t in times)]
+    flat = [picture for row in shown for picture in row]
+    return Figure(
+        name="bar",
+        caption=f"{robot} on a bar of {1e3 * height:g} mm, rigid feet above, soft feet below. The rigid foot stands "
+        "on two edges; the soft one bends around the bar and keeps its heel and its toes on the ground.",
+        figure=strip(flat, [f"{feet} feet" for feet in FEET], columns),
+    )
+
+
+def _on_bar(row: Mapping[str, Any], bar: float, reach: tuple[float, float]) -> bool:
+    load = sum(row["load"])
+    return any(
+        share > 0.6 * load > 0.0 and reach[0] < bar - float(foot[0]) < reach[1]
+        for foot, share in zip(row["feet"], row["load"], strict=True)
+    )
