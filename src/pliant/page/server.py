@@ -2,7 +2,7 @@
 
 viser listens on every interface unless told, moves to another port without a word, answers every site and can open a
 tunnel to the internet. Here the socket is bound before viser starts, each request and WebSocket passes
-`pliant.page.origin`, and the tunnel is switched off.
+`pliant.base.origin`, and the tunnel is switched off.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from pliant.base.errors import BridgeError, MissingDependency
+from pliant.base.listening import check_listening_host
+from pliant.base.origin import PROTECTION, foreign
 from pliant.page.document import IN_SOFTWARE, document, naming_script
 from pliant.page.entered import poses_only, values_only
-from pliant.page.origin import PROTECTION, check_page_host, foreign
 from pliant.page.uploads import Uploads
 from pliant.page.wake import wake_on_loop
 
-__all__ = ["PageServer", "open_browser", "set_theme"]
+__all__ = ["PageServer", "check_page_host", "open_browser", "set_theme"]
 
 FIRST_PORT = 8080
 LAST_PORT = 8179
@@ -50,6 +51,19 @@ POLICY = (
 """Content security policy: the page loads nothing from elsewhere."""
 _LOCK = threading.Lock()
 _log = logging.getLogger("pliant.view")
+
+
+def check_page_host(host: str) -> None:
+    """Refuse to serve a page, which has no password, on every interface.
+
+    Raises:
+        BridgeError: the host is empty or the wildcard address.
+    """
+    try:
+        check_listening_host(host, "host")
+    except BridgeError as error:
+        text = f"{error}; the page has no password. From another machine use: ssh -L 8080:localhost:8080"
+        raise BridgeError(text, field="host") from None
 
 
 class PageServer:

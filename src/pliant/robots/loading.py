@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pliant.base.documents.files import open_file
 from pliant.base.errors import ModelError, nearest
 from pliant.base.options import describe, parse_number
 from pliant.base.wing import offers
@@ -180,11 +181,8 @@ def _check_is_text(path: Path) -> None:
     """
     if path.is_dir() or path.suffix.lower() in suffixes():
         return
-    try:
-        with path.open("rb") as file:
-            head = file.read(4096)
-    except OSError:
-        return  # whoever reads it says what is wrong
+    with open_file(path, max_bytes=None) as file:
+        head = file.read(4096)
     if not head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n").startswith(b"<"):
         about = (
             "this is a recording and not a robot; `pliant replay` shows it"
