@@ -180,15 +180,17 @@ class Stream:
 
 
 class Reader:
-    """A registered port that takes one connection by tcp or fast_tcp and reads what is in its messages.
+    """A registered port that takes one stream by tcp or fast_tcp and reads what is in its messages.
 
     Args:
         server: the name server.
         name: of the port.
+        dialect: of its YARP; the administrative command [pid] was removed in YARP 4.
     """
 
-    def __init__(self, server: tuple[str, int], name: str) -> None:
+    def __init__(self, server: tuple[str, int], name: str, dialect: int = 3) -> None:
         self.server, self.name = server, name
+        self.pid = '1 "" 4711' if dialect == 3 else '[fail] "send [help] for list of valid commands"'
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.listener.settimeout(10)
         names(server, f"register {name} tcp 127.0.0.1 {self.listener.getsockname()[1]}")
@@ -203,9 +205,18 @@ class Reader:
         assert hasattr(self, "sender"), "nobody connected"
 
     def _greet(self) -> None:
-        self.sock = self.listener.accept()[0]
-        self.sock.settimeout(10)
-        head = self.take(12)
+        while True:
+            self.sock = self.listener.accept()[0]
+            self.sock.settimeout(10)
+            head = self.take(12)
+            if not head.startswith(b"CONNACK "):
+                break
+            with self.sock:  # an administrator asks for one thing
+                question = head
+                while question.count(b"\n") < 3:
+                    question += self.take(1)
+                assert question == b"CONNACK admin\r\na\r\n[pid]\r\n"
+                self.sock.sendall(f"Welcome admin\r\n{self.pid}\r\n<ACK>\r\n".encode())
         self.carrier = struct.unpack_from("<i", head, 2)[0] - 7777
         sender = self.take(struct.unpack_from("<i", head, 8)[0])[:-1].decode()
         self.sock.sendall(b"YA" + struct.pack("<i", 1) + b"RP")

@@ -93,7 +93,7 @@ def test_the_state_comes_in_the_dialect_of_the_client(server, dialect, carrier, 
     prefix = f"/client_{dialect}_{carrier}"
     ending, port = {3: ("/rpc:o", "rpc:i"), 4: ("/nwc/rpc:o", "nws/rpc:i")}[dialect]
     rpc = Stream(where(server, f"/robot/arm/{port}"), prefix + ending)
-    reader = Reader(server, f"{prefix}/stateExt:i")
+    reader = Reader(server, f"{prefix}/stateExt:i", dialect)
     source = where(server, "/robot/arm/stateExt:o")
     reply = admin(source, f'[add] "{carrier}:/{reader.name}"')
     assert reply.startswith('0 "Added connection from /robot/arm/stateExt:o')
@@ -137,16 +137,17 @@ def test_commands_by_every_carrier_move_the_arm(server, dialect, number):
     rpc.close()
 
 
-def test_sensors_tell_their_names_and_send_twelve_groups(server):
+@pytest.mark.parametrize("dialect", [3, 4])
+def test_sensors_tell_their_names_and_send_twelve_groups(server, dialect):
     stream = Stream(where(server, "/robot/ft/rpc:o"), "/names")
-    groups = stream.call(write(["getMetadata"], 3, tagged=True), 3)
+    groups = stream.call(write(["getMetadata"], dialect, tagged=True), dialect)
     assert len(groups) == 12
     assert groups[5] == [["ft", "lower", ""]]  # name, frame
-    reader = Reader(server, "/ft_reader")
+    reader = Reader(server, "/ft_reader", dialect)
     admin(where(server, "/robot/ft/measures:o"), '[add] "tcp://ft_reader"')
     reader.accept()
     _, payload = reader.message()
-    measured, end = read(payload, 3)
+    measured, end = read(payload, dialect)
     assert end == len(payload)
     assert len(measured[5][0][0]) == 6
     assert isinstance(measured[5][0][1], float)

@@ -2,7 +2,7 @@
 
 You will see the error of the camera's pose fall below 0.5 mm and 0.5 deg in about 2.5 s of simulated time. If the tag
 is lost, the arm stops and the reason is printed. To run the same loop on a robot, make `arm` with
-`FrankaRobot.connect(address, arm="fer")` and take the images from its camera. With --view, a page in the browser shows
+`FrankaRobot.connect(address)` and take the images from its camera. With --view, a page in the browser shows
 arm, camera picture with the tag's corners, and curves in real time.
 """
 

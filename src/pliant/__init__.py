@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+
 from pliant.base.lazy import lazy_names
+from pliant.base.warn import PrintUnhandled
 
 __version__ = "0.2.0"
 
@@ -30,4 +33,5 @@ _EXPORTS: dict[str, str] = {
 __all__ = ["__version__", *_EXPORTS]
 
 
+logging.getLogger(__name__).addHandler(PrintUnhandled())
 __getattr__, __dir__ = lazy_names(__name__, _EXPORTS)

@@ -366,3 +366,20 @@ def test_a_model_without_compliant_actuators_says_how_to_add_one(call, tmp_path)
     code, out, _ = call("run", tmp_path / "soft.yaml", "--duration", "0.01", "-r", "elbow/equilibrium_position=0.1")
     assert code == 0
     assert "QbMove" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        (("-r", "elbow/equilibrium_position=45"), "Likely cause: degrees"),
+        (("--set", "actuator.law=qbmove", "--timestep", "0.05", "--no-check"), "--no-check ignores"),
+    ],
+)
+def test_a_warning_of_a_run_begins_with_its_word_and_is_no_part_of_the_tables(call, robot_file, options, word):
+    code, out, err = call("run", robot_file, "--duration", "0.05", *options)
+    assert code == 0, err
+    warned = [line for line in err.splitlines() if word in line]
+    assert warned
+    assert all(line.startswith("warning: ") for line in warned)
+    assert word not in out
+    assert "warning" not in out

@@ -1,4 +1,4 @@
-"""`pliant export urdf`."""
+"""`pliant export urdf` and `pliant export mjcf`."""
 
 import xml.etree.ElementTree as ET
 
@@ -67,3 +67,31 @@ def test_what_is_wrong_is_said(call, arguments, says):
     code, _, err = call("export", *arguments)
     assert code == 1
     assert says in " ".join(err.split())
+
+
+# -- MJCF ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_arm_as_mjcf_says_on_the_console_and_in_the_file_what_it_needs(call, tmp_path):
+    file = tmp_path / "arm.xml"
+    code, out, err = call("export", "mjcf", "qbmove-1dof", file)
+    assert code == 0
+    assert out.startswith(f"written: {file}")
+    assert err.startswith("warning: the compliant actuators ('joint') are user actuators")
+    assert "pliant.engine.install(model)" in file.read_text()
+
+
+def test_the_printed_mjcf_is_the_file_and_the_warning_is_beside_it(call, tmp_path):
+    file = tmp_path / "arm.xml"
+    assert call("export", "mjcf", "qbmove-1dof", file)[0] == 0
+    code, out, err = call("export", "mjcf", "qbmove-1dof")
+    assert code == 0
+    assert out == file.read_text()
+    assert "pliant.engine.install(model)" in err
+    assert ET.fromstring(out).tag == "mujoco"
+
+
+def test_a_robot_without_compliant_actuators_is_written_without_a_warning(call, tmp_path):
+    code, _, err = call("export", "mjcf", "6PFR", tmp_path / "robot.xml")
+    assert code == 0
+    assert err == ""

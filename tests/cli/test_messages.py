@@ -26,7 +26,7 @@ def test_warnings_of_the_library_are_shown_with_their_source(capsys):
         logging.getLogger("pliant.ros1").warning("/robot/joint/reference_1: %s", "nan is not finite")
         logging.getLogger("pliant.ros1").info("nobody wants to hear this")
         logging.getLogger("pliant").warning("of pliant itself")
-    assert lines(capsys) == ["pliant: ros1: /robot/joint/reference_1: nan is not finite", "pliant: of pliant itself"]
+    assert lines(capsys) == ["warning: ros1: /robot/joint/reference_1: nan is not finite", "warning: of pliant itself"]
 
 
 def test_after_the_command_nothing_is_shown_and_no_thread_is_left(capsys):
@@ -36,7 +36,7 @@ def test_after_the_command_nothing_is_shown_and_no_thread_is_left(capsys):
     assert set(threading.enumerate()) <= before  # one of an earlier test may have ended meanwhile
     logger = logging.getLogger("pliant")
     assert not [h for h in logger.handlers if isinstance(h, Messages)]
-    assert lines(capsys) == ["pliant: ros2: inside"]
+    assert lines(capsys) == ["warning: ros2: inside"]
 
 
 def test_a_flood_is_counted_instead_of_shown(capsys, monkeypatch):
@@ -46,7 +46,7 @@ def test_a_flood_is_counted_instead_of_shown(capsys, monkeypatch):
             logging.getLogger("pliant.ros1").warning("wrong %d", k)
     shown = lines(capsys)
     assert len(shown) == BURST + 1
-    assert shown[-1] == f"pliant: {9 * BURST} more messages were suppressed"
+    assert shown[-1] == f"warning: {9 * BURST} more messages were suppressed"
 
 
 def test_the_next_message_says_how_many_were_held_back(capsys):
@@ -57,7 +57,7 @@ def test_the_next_message_says_how_many_were_held_back(capsys):
             logging.getLogger("pliant.ros1").warning("wrong %d", k)
         now[0] = 1.0
         logging.getLogger("pliant.ros1").warning("wrong again")
-    assert lines(capsys)[-1] == "pliant: ros1: wrong again (3 messages before it were suppressed)"
+    assert lines(capsys)[-1] == "warning: ros1: wrong again (3 messages before it were suppressed)"
 
 
 def test_text_from_a_network_neither_floods_nor_steers_the_terminal(capsys):
@@ -82,7 +82,7 @@ def test_the_reason_of_an_exception_is_shown_without_its_traceback(capsys):
 def test_a_message_that_does_not_fit_its_values_is_shown_as_it_stands(capsys):
     with Messages() as told:
         told.emit(logging.LogRecord("pliant.ros1", logging.WARNING, __file__, 1, "%d of %d", (1,), None))
-    assert lines(capsys) == ["pliant: ros1: %d of %d"]
+    assert lines(capsys) == ["warning: ros1: %d of %d"]
 
 
 def test_python_warnings_are_one_line_too(capsys):
@@ -91,7 +91,7 @@ def test_python_warnings_are_one_line_too(capsys):
         warnings.simplefilter("always")
         warnings.warn("the recording was cut off", stacklevel=1)
         warnings.warn("overflow encountered in dot", RuntimeWarning, stacklevel=1)
-    assert lines(capsys) == ["pliant: warning: the recording was cut off"]
+    assert lines(capsys) == ["warning: the recording was cut off"]
     assert warnings.showwarning is before
 
 

@@ -261,7 +261,7 @@ def test_a_figure_that_cannot_be_drawn_throws_no_result_away(call, robot_file, t
 def test_what_a_bridge_refuses_is_shown(call, robot_file):
     code, _, err = call("run", robot_file, "--bridge", "refusing", "--rtf", "1000", "--duration", "0.05")
     assert code == 0
-    assert "pliant: wire: /elbow/reference_1: nan is not finite" in err
+    assert "warning: wire: /elbow/reference_1: nan is not finite" in err
 
 
 def test_what_a_library_prints_does_not_stand_in_the_json(call, robot_file):

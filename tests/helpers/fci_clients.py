@@ -30,7 +30,8 @@ def own_host(last):
 def make(mounts=ONE, *, robot=None, audit=False, **options):
     """Return a bridge and a simulation that has not started."""
     robot = robot or build_arms(mounts, friction=False)
-    bridge = FciBridge(FciOptions(**{"port": 0, "gripper_port": 0, "vacuum_port": 0, "mode": "lockstep", **options}))
+    own_ports = {"port": 0, "gripper_port": 0, "vacuum_port": 0}
+    bridge = FciBridge(FciOptions(**{**own_ports, "mode": "lockstep", "protocols": "any", **options}))
     return bridge, Simulation(MujocoEngine(robot, guard=False, audit=audit), make_devices(robot), [bridge])
 
 
@@ -76,7 +77,8 @@ class Client:
         self.count = 1
         self.peer = None
         self.tcp.sendall(struct.pack("<IIIHH", 0, 0, 16, version, self.udp.getsockname()[1]))
-        self.status = self.answer(0).status
+        self.connected = self.answer(0)
+        self.status = self.connected.status
 
     def send(self, request, version=None):
         number = self.count

@@ -129,6 +129,21 @@ class Page:
         self._ask("Page.navigate", self._session, url=url)
         self.errors.clear()
 
+    def type(self, text: str) -> None:
+        """Press the keys of a text, one after the other, where the page has its focus."""
+        for character in text:
+            self._ask("Input.dispatchKeyEvent", self._session, type="keyDown", text=character, key=character)
+            self._ask("Input.dispatchKeyEvent", self._session, type="keyUp", key=character)
+
+    def key(self, name: str, code: int, text: str = "") -> None:
+        """Press one key, such as Enter (code 13, text "\\r") or Tab (code 9)."""
+        for kind in ("keyDown", "keyUp"):
+            more = {"text": text} if text and kind == "keyDown" else {}
+            self._ask(
+                "Input.dispatchKeyEvent", self._session, type=kind, key=name, code=name,
+                windowsVirtualKeyCode=code, **more,
+            )  # fmt: skip
+
     def press(self, x: float, y: float) -> None:
         """Press the mouse and move it, without letting go."""
         for kind, at in (("mousePressed", x), ("mouseMoved", x + 40)):

@@ -76,6 +76,49 @@ def test_two_parameters_give_a_map_with_the_value_of_each_cell():
     assert figure.axes[1].get_ylabel() == "final [rad]"
 
 
+def test_draws_beside_a_grid_are_a_band_and_not_an_axis():
+    columns = ("index", "a.k", "b.m", "elbow/final", "diverged")
+    rng = np.random.default_rng(0)
+    rows = [[i, k, float(m), k + float(m), k == 3.0 and n == 0] for i, (k, n, m) in enumerate(
+        (k, n, rng.uniform(0.0, 0.5)) for k in (1.0, 2.0, 3.0) for n in range(9))]  # fmt: skip
+    (axis,) = plot_sweep(columns, rows, ["a.k", "b.m"], random=["b.m"]).axes
+    assert axis.get_xlabel() == "a.k"
+    middle = axis.lines[-1].get_ydata()
+    expected = [np.nanmedian([r[3] for r in rows if r[1] == k and not r[4]]) for k in (1.0, 2.0, 3.0)]
+    np.testing.assert_allclose(middle, expected)
+    assert len(axis.collections) == 1  # the band
+
+
+def test_three_parameters_are_drawn_if_only_two_are_a_grid():
+    columns = ("index", "a.k", "b.m", "c.d", "elbow/final", "diverged")
+    points = list(itertools.product((1.0, 2.0), (10.0, 20.0), (0.1, 0.3)))
+    rows = [[i, a, b, c, a + b + c, False] for i, (a, b, c) in enumerate(points)]
+    axis = plot_sweep(columns, rows, ["a.k", "b.m", "c.d"], random=["c.d"]).axes[0]
+    (mesh,) = axis.collections
+    np.testing.assert_allclose(mesh.get_array().reshape(2, 2), [[11.2, 12.2], [21.2, 22.2]])
+    assert not axis.patches  # nothing diverged, nothing is hatched
+
+
+def test_only_cells_in_which_all_diverged_are_hatched():
+    columns = ("index", "a.k", "b.m", "elbow/final", "diverged")
+    points = [(1.0, 1.0), (1.0, 2.0), (2.0, 1.0)]  # (2, 2) was not simulated
+    rows = [[i, a, b, a + b, (a, b) == (1.0, 2.0)] for i, (a, b) in enumerate(points)]
+    (patch,) = plot_sweep(columns, rows, ["a.k", "b.m"]).axes[0].patches
+    assert patch.get_hatch() == "////"
+    assert (patch.get_x(), patch.get_y()) == (0.5, 1.5)
+
+
+def test_the_quantities_to_draw_and_their_units_can_be_given():
+    columns = ("index", "a.k", "foot/force[0]/final", "foot/force[1]/final", "diverged")
+    rows = [[i, k, k, -k, False] for i, k in enumerate((1.0, 2.0, 3.0))]
+    units = {"foot/force[1]/final": "N"}
+    (axis,) = plot_sweep(columns, rows, ["a.k"], units=units, show=["foot/force[1]"]).axes
+    assert axis.get_ylabel() == "final [N]"
+    assert len(plot_sweep(columns, rows, ["a.k"], units=units, show=["foot/*"]).axes) == 2
+    with pytest.raises(PliantError, match=r"nothing is named 'fot\*'; must be one of"):
+        plot_sweep(columns, rows, ["a.k"], show=["fot*"])
+
+
 def test_cells_end_half_way_between_their_places():
     np.testing.assert_allclose(_edges(np.array([1.0, 2.0, 4.0, 5.0])), [0.5, 1.5, 3.0, 4.5, 5.5])
     np.testing.assert_allclose(_edges(np.array([1.0, 100.0, 1e4])), [0.1, 10.0, 1e3, 1e5])

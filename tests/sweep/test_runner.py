@@ -1,12 +1,21 @@
 """Sweeps: each simulation equals the same one alone, whatever runs it; metrics; wrong names."""
 
+import csv
+import dataclasses
+
+import numpy as np
 import pytest
 
-from pliant.base.errors import ModelError, PliantError
+from pliant.base.errors import MissingDependency, ModelError, PliantError
 from pliant.base.executor import Executor
+from pliant.base.options import describe
+from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
+from pliant.robots import list_robots
 from pliant.robots.loading import load
-from pliant.sweep import SweepPlan, parse_variation, run_sweep
+from pliant.simulation import Simulation
+from pliant.sweep import SweepPlan, Variation, parse_variation, run_sweep
+from pliant.sweep.chunks import run_chunk
 
 
 @pytest.mark.parametrize("variation", ["elbow.k1=0.001,0.003", "link.pos=0 0 0", "elbow.damping=0.02,0.2"])
@@ -85,7 +94,7 @@ def test_processes_give_the_same_table(robot_file, plan):
         ("elbow.k1=0.001", {"commands": {"elbow/equilibrium": 1.0}}, "did you mean"),
         ("elbow.k1=0.001", {"commands": {"elbow/equilibrium_position": "x"}}, "must be a number"),
         ("elbow.k1=-1", {}, "k1 is -1"),
-        ("robot.preset=0.1,0.2", {}, "cannot be varied"),
+        ("robot.preset=0.1,0.2", {}, "has no options .preset."),
     ],
 )
 def test_wrong_names_fail_before_anything_runs(robot_file, variation, options, message, plan):
@@ -99,3 +108,108 @@ def test_options_of_a_catalogue_robot_are_set_for_all_simulations():
     lying = run_sweep(SweepPlan(source="qbmove-1dof", variations=(parse_variation("joint.k1=0.0019"),), duration=0.5))
     assert hanging.column("joint/final")[0] == pytest.approx(0.0, abs=1e-6)
     assert abs(lying.column("joint/final")[0]) > 0.1
+
+
+def test_options_of_a_catalogue_robot_vary_as_the_same_robots_alone():
+    plan = SweepPlan(
+        source="qbmove-1dof",
+        variations=tuple(parse_variation(v) for v in ("robot.mounting=hanging,horizontal", "joint.k1=0.001,0.003")),
+        commands={"joint/equilibrium_position": 0.3},
+        duration=0.2,
+    )
+    result = run_sweep(plan)
+    finals = []
+    for point in plan.points():
+        robot = load("qbmove-1dof", options={"mounting": point["robot.mounting"]}).update(
+            {"joint.k1": point["joint.k1"]}
+        )
+        engine = MujocoEngine(robot, check=False)
+        engine.port("joint/reference_1")[0] = 0.3
+        engine.step(round(0.2 / robot.timestep))
+        finals.append(engine.port("joint/position")[0])
+    assert result.column("joint/final").tolist() == finals
+    assert len(set(finals)) == 4
+
+
+@pytest.mark.parametrize("entry", [e for e in list_robots() if not e.package], ids=lambda e: e.name)
+def test_an_option_of_every_robot_of_the_catalogue_varies(entry):
+    try:
+        robot = load(entry.name)
+    except MissingDependency as missing:
+        pytest.skip(str(missing))
+    info = next(i for i in describe(entry.options_class) if isinstance(i.default, float | str) and i.default != "")
+    plan = SweepPlan(
+        source=entry.name,
+        variations=(Variation(path=f"robot.{info.name}", values=(info.default,)),),
+        duration=0.025,  # longer than the period of every device
+    )
+    result = run_sweep(plan)
+    quantities = {column.rpartition("/")[0] for column in result.columns[2:-1]}
+    if robot.actuators:
+        assert quantities == set(robot.actuators)
+    else:
+        assert {q.partition("/")[0] for q in quantities} <= {d.name for d in make_devices(robot)}
+    (row,) = result.rows
+    assert row[-1] is False
+    assert np.isfinite(np.array(row[2:-1], dtype=float)).any()
+
+
+def test_a_robot_without_compliant_joints_reports_what_its_devices_measure():
+    """Also: the equal simulation, stepped by hand."""
+    plan = SweepPlan(source="softfoot-bench", variations=(parse_variation("robot.load=20,60"),), duration=0.05)
+    result = run_sweep(plan)
+    for row, load_of in zip(result.rows, (20, 60), strict=True):
+        robot = load("softfoot-bench", options={"load": load_of})
+        seen = []
+        with Simulation(MujocoEngine(robot, check=False), make_devices(robot), pacer="free") as simulation:
+            for _ in range(round(0.05 / robot.timestep)):
+                simulation.step()
+                seen.append(simulation.sample("heel_force").values["force"][2])
+        found = dict(zip(result.columns, row, strict=True))
+        assert [found[f"heel_force/force[2]/{m}"] for m in ("final", "min", "max")] == [seen[-1], min(seen), max(seen)]
+    assert result.units["heel_force/force[2]/final"] == "N"
+
+
+def test_commands_reach_devices():
+    plan = SweepPlan(source="softfoot", variations=(parse_variation("option.timestep=0.0005"),),
+                     commands={"press/force": 50.0}, duration=0.02)  # fmt: skip
+    pressed = run_sweep(plan).column("press/position/final")[0]
+    free = run_sweep(dataclasses.replace(plan, commands={})).column("press/position/final")[0]
+    assert pressed != free
+    with pytest.raises(PliantError, match=r"press/forse: no such command; did you mean 'press/force'"):
+        run_sweep(dataclasses.replace(plan, commands={"press/forse": 1.0}))
+
+
+def test_a_simulation_with_other_results_than_the_first_is_refused(robot_file, plan):
+    p = plan(robot_file, "elbow.k1=0.001,0.002")
+    with pytest.raises(PliantError, match="other joints or devices than in the first"):
+        run_chunk(p, 0, list(p.points()), ("wrist/final",))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_result_is_one_file_by_its_suffix(tmp_path, robot_file, suffix, plan):
+    file = tmp_path / f"table{suffix}"
+    result = run_sweep(plan(robot_file, "elbow.k1=0.001,0.002", "elbow.mode=3,6", duration=0.05), file)
+    read = csv_rows(file) if suffix == ".csv" else parquet_rows(file)
+    assert list(read[0]) == list(result.columns)
+    for found, row in zip(read, result.rows, strict=True):
+        assert list(found.values()) == pytest.approx(row, nan_ok=True)
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted({"arm.xml", "arm.yaml", file.name})
+
+
+def csv_rows(file):
+    def cell(text):
+        return text == "True" if text in ("True", "False") else float(text)
+
+    return [{k: cell(v) for k, v in row.items()} for row in csv.DictReader(file.open())]
+
+
+def parquet_rows(file):
+    return pytest.importorskip("pyarrow.parquet").read_table(file).to_pylist()
+
+
+@pytest.mark.parametrize("name", ["table.xlsx", "table.json", "missing/table.csv", "folder.csv"])
+def test_a_result_that_cannot_be_a_file_is_refused_before_anything_runs(tmp_path, robot_file, name, plan):
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(PliantError, match=r"must end in .csv|there is no folder|this is a folder"):
+        run_sweep(plan(robot_file, "elbow.k1=0.001"), tmp_path / name)

@@ -20,6 +20,7 @@ from cyclopts import (
 
 from pliant import __version__
 from pliant.base.errors import DivergedError, PliantError, nearest
+from pliant.base.warn import print_warning
 from pliant.base.wing import offers
 from pliant.cli.messages import Messages, as_dict, say
 from pliant.cli.options import Debug, Json
@@ -86,7 +87,7 @@ def load_commands() -> None:
             offer.load()
             app[name]
         except PliantError as error:
-            say(str(error))
+            print_warning(str(error))
             del app[name]
 
 

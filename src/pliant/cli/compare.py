@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from pliant.base.documents.files import open_file
 from pliant.base.errors import PliantError
 from pliant.cli.checks import check_figure, refuse_unused
 from pliant.cli.films import NO_FILM, Film, film_as_dict, say_film
@@ -206,7 +207,7 @@ def _refuse(
 
 def _is_xml(path: Path) -> bool:
     try:
-        with path.open("rb") as file:
+        with open_file(path, PliantError, max_bytes=None) as file:
             return file.read(256).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
     except OSError as error:
         raise PliantError(f"the file cannot be read: {error.strerror}", file=path) from None
@@ -340,10 +341,10 @@ def _simulate(
     bar: Bar,
 ) -> None:
     """Run a robot, record it, and keep its poses for a film."""
-    from pliant.cli.run import put_constants
     from pliant.engine import MujocoEngine
     from pliant.recording import Recorder
     from pliant.simulation import Simulation, find_scenario, read_commands, read_scenario_file
+    from pliant.simulation.commands import put_constants
 
     table = None if inputs.command is None else read_commands(inputs.command)
     scenario = inputs.scenario
@@ -360,7 +361,7 @@ def _simulate(
             simulation.play(table)
         if events is not None:
             events.install(simulation)
-        put_constants(simulation, inputs.constants())
+        put_constants(simulation.devices, inputs.constants(), "--reference ")
         simulation.run(simulated.length, lambda p: bar(p.done, p.total))
 
 

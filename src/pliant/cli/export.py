@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -68,17 +69,25 @@ def export(
 def _write_mjcf(robot: Robot, output: Path | None, overwrite: bool) -> None:
     from pliant.formats.export.mjcf import describe_mjcf
 
-    text = describe_mjcf(robot)
+    described = describe_mjcf(robot)
     if output is None:
-        print(text, end="")
+        print(described.text, end="")
+        _warn(described.warnings)
         return
     if output.exists() and not overwrite:
         raise PliantError("the file exists; --overwrite replaces it", file=output, field="output")
     try:
-        output.write_text(text, encoding="utf-8")
+        output.write_text(described.text, encoding="utf-8")
     except OSError as error:
         raise PliantError(f"the model cannot be written: {error.strerror}", file=output) from None
     make_console().print(f"written: {output}", soft_wrap=True, markup=False)
+    _warn(described.warnings)
+
+
+def _warn(warnings: Sequence[str]) -> None:
+    """Print warnings on standard error: the output may be piped into a file."""
+    for warning in warnings:
+        make_console(quiet=True).print(f"warning: {warning}", soft_wrap=True, markup=False)
 
 
 def _write_urdf(robot: Robot, output: Path | None, package: str | None, overwrite: bool) -> None:

@@ -7,10 +7,12 @@ import queue
 import sys
 import threading
 import warnings
+from functools import partial
 from typing import Any
 
 from pliant.base.errors import DivergedError, PliantError
 from pliant.base.ratelimit import RateLimit
+from pliant.base.warn import print_warning, printing
 
 __all__ = ["Messages", "as_dict", "say", "say_error"]
 
@@ -23,9 +25,10 @@ LENGTH = 2000
 
 
 def say(text: str) -> None:
-    """Print a message on standard error; lines after the first are indented."""
+    """Print a message that is no warning on standard error; lines after the first are indented."""
     first, *rest = text.splitlines() or [""]
-    print("\n".join([f"pliant: {first}", *(f"        {line}" for line in rest)]), file=sys.stderr, flush=True)
+    with printing():
+        print("\n".join([f"pliant: {first}", *(f"        {line}" for line in rest)]), file=sys.stderr, flush=True)
 
 
 def say_error(error: PliantError) -> None:
@@ -49,7 +52,7 @@ def as_dict(error: BaseException, code: int) -> dict[str, Any]:
 
 
 class Messages(logging.Handler):
-    """Print the library's warnings on standard error while a command runs, at a limited rate.
+    """Print the library's warnings and errors on standard error while a command runs, at a limited rate.
 
     Messages of a bridge come from its socket threads or from the simulation loop. Neither must wait for a terminal, so
     a thread of this handler prints them. Suppressed messages are counted; the next message or the end has the number.
@@ -58,7 +61,7 @@ class Messages(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self._limit = RateLimit(burst=BURST, rate=RATE)
-        self._queue: queue.SimpleQueue[str | None] = queue.SimpleQueue()  # bounded by the limit
+        self._queue: queue.SimpleQueue[partial[None] | None] = queue.SimpleQueue()  # bounded by the limit
         self._thread: threading.Thread | None = None
         self._logger = logging.getLogger("pliant")
         self._start = threading.Lock()
@@ -74,7 +77,7 @@ class Messages(logging.Handler):
     def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         # Numerical warnings inside a solver are not shown: the result or error of the solver covers them.
         if not issubclass(category, RuntimeWarning):
-            say(f"warning: {message}")
+            print_warning(str(message))
 
     def __exit__(self, *_: object) -> None:
         warnings.showwarning = self._showwarning
@@ -84,7 +87,7 @@ class Messages(logging.Handler):
             self._thread.join(timeout=5.0)
         held = self._limit.release()
         if held:
-            say(f"{held} more message{'s were' if held > 1 else ' was'} suppressed")
+            print_warning(f"{held} more message{'s were' if held > 1 else ' was'} suppressed")
 
     def emit(self, record: logging.LogRecord) -> None:
         """Queue a message for printing, or count it."""
@@ -109,8 +112,8 @@ class Messages(logging.Handler):
             if self._thread is None:
                 self._thread = threading.Thread(target=self._print, name="pliant-messages", daemon=True)
                 self._thread.start()
-        self._queue.put(text)
+        self._queue.put(partial(say if record.levelno >= logging.ERROR else print_warning, text))
 
     def _print(self) -> None:
-        while (text := self._queue.get()) is not None:
-            say(text)
+        while (message := self._queue.get()) is not None:
+            message()

@@ -71,7 +71,11 @@ def only_json() -> Iterator[None]:
 
 def emit(data: dict[str, Any]) -> None:
     """Print an object as JSON."""
-    print(json.dumps(clean(data), indent=2), file=_standard_output or sys.stdout)
+    from pliant.base.warn import printing
+
+    text, stream = json.dumps(clean(data), indent=2), _standard_output or sys.stdout
+    with printing():
+        print(text, file=stream)
 
 
 def plain(text: str) -> str:
@@ -99,6 +103,8 @@ def print_table(console: Console, table: Any, *, prose: bool = False) -> None:
     """
     from rich.measure import Measurement
 
+    from pliant.base.warn import printing
+
     for column in table.columns:
         if not column.no_wrap:
             column.overflow = "fold"
@@ -106,4 +112,5 @@ def print_table(console: Console, table: Any, *, prose: bool = False) -> None:
         width = Measurement.get(console, console.options.update(max_width=10_000), table).maximum
         if width > console.width:
             console = _console(file=console.file, width=width)
-    console.print(table)
+    with printing():
+        console.print(table)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from pliant.base.errors import PliantError, nearest
+from pliant.base.errors import PliantError
+from pliant.base.warn import print_warning
 from pliant.cli.checks import refuse_unused
 from pliant.cli.foreign_notes import say_what_is_played
 from pliant.cli.options import (
@@ -25,11 +26,10 @@ from pliant.cli.output import emit, make_console, number, plain, print_table
 from pliant.cli.simulating import DEFAULT_RUN, Run, RunOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rich.console import Console
     from rich.table import Table
 
+    from pliant.engine.audit import EnergyBalance
     from pliant.engine.base import Engine
     from pliant.model import Robot
     from pliant.simulation import Simulation
@@ -74,6 +74,7 @@ def run(
     from pliant.model import add_world
     from pliant.model.interface import ModelPart
     from pliant.simulation import find_scenario, read_commands, read_scenario_file
+    from pliant.simulation.commands import put_constants
 
     console = make_console(quiet=plan.json)
     table = None if inputs.command is None else read_commands(inputs.command)
@@ -87,8 +88,8 @@ def run(
     problems = robot.check()
     for problem in problems:
         if problem.severity == "warning" or (problem.severity == "error" and not check):
-            text = f"[yellow]{problem.severity}[/yellow] {problem.subject}: {plain(problem.message)}"
-            console.print(text, soft_wrap=True)
+            ignored = " (an error, which --no-check ignores)" if problem.severity == "error" else ""
+            print_warning(f"{problem.subject}: {problem.message}{ignored}")
     if check and any(p.severity == "error" for p in problems):
         raise PliantError(
             "\n".join(f"{p.subject}: {p.message}. {p.hint}" for p in problems if p.severity == "error")
@@ -111,7 +112,7 @@ def run(
             playing = events.install(simulation)
             if done.page is not None:
                 done.page.offer(Path(scenario).name, events, playing)
-        put_constants(simulation, constants)
+        put_constants(simulation.devices, constants, "--reference ")
         if robot.actuators and not plan.json:
             print_table(console, _introduction(robot, engine))
         done.start()
@@ -133,7 +134,7 @@ def run(
         return done.conclude()
     done.say_served()
     if states:
-        print_table(console, _state_table(states, engine))
+        print_table(console, _state_table(states, robot))
     for name, values in samples.items():
         if len(values) > MAX_FIELDS:
             text = f"{len(values)} fields; --json prints their last values"
@@ -141,18 +142,27 @@ def run(
             text = ", ".join(f"{field} {_shown(value)}" for field, value in values.items())
         console.print(f"{name}: {plain(text)}", soft_wrap=True)
     if balance is not None and balance.throughput > 1e-6:
-        numerical = f"numerical damping {balance.integrator:.4g}, " if balance.integrator else ""
-        console.print(
-            f"energy [J]: in {balance.motors + balance.references + balance.external:.4g}, "
-            f"stored {balance.stored:.4g}, "
-            f"motor losses {balance.motor_friction + balance.motor_damping:.4g}, "
-            f"joint losses {balance.joint_damping + balance.link_losses + balance.constraints:.4g}, "
-            f"{numerical}"
-            f"energy balance error: {balance.residual:.2g} J ({100 * balance.relative:.2g} % of the exchanged energy)",
-            soft_wrap=True,
-        )
+        console.print(_energy_line(balance), soft_wrap=True)
     done.say_end()
     return done.conclude()
+
+
+def _energy_line(balance: EnergyBalance) -> str:
+    """Return the energy balance of a run as one line; terms that few robots have are left out where they are 0."""
+    terms = {
+        "in": balance.motors + balance.references + balance.external,
+        "stored": balance.stored,
+        "motor losses": balance.motor_friction + balance.motor_damping,
+        "speed limit": balance.velocity_limit,
+        "motor stops": balance.motor_stops,
+        "joint losses": balance.joint_damping + balance.link_losses + balance.constraints,
+        "integrator": balance.integrator,
+    }
+    least = 1e-6 * balance.throughput
+    rare = ("speed limit", "motor stops", "integrator")
+    shown = ", ".join(f"{name} {value:.4g}" for name, value in terms.items() if name not in rare or abs(value) > least)
+    error = f"{balance.residual:.2g} J ({100 * balance.relative:.2g} % of the exchanged energy)"
+    return f"energy [J]: {shown}, energy balance error: {error}"
 
 
 def _explain_no_device(robot: Robot, plan: RunOptions, console: Console) -> None:
@@ -186,56 +196,6 @@ def _joint_period(rate: float, dt: float) -> float:
         f"--joint-rate is {rate:g} Hz; must divide the rate of the steps, {1.0 / dt:g} Hz; nearest: {nearest_rates}",
         field="joint-rate",
     )
-
-
-def put_constants(simulation: Simulation, constants: Mapping[str, str]) -> None:
-    """Give the devices constant commands, all fields of a device at once.
-
-    Args:
-        simulation: the simulation.
-        constants: DEVICE/FIELD -> a number, or several with commas.
-
-    Raises:
-        PliantError: no such command, or text that is no number.
-        DeviceError: values that the device does not take.
-    """
-    from pliant.devices.base import DeviceBase
-    from pliant.model.robot import actuator_hint
-    from pliant.simulation.commands import command_mode
-
-    asked: dict[str, dict[str, float | list[float]]] = {}
-    for name, value in constants.items():
-        device, slash, field = name.rpartition("/")
-        found = simulation.devices.get(device) if slash else None
-        infos = (
-            [] if found is None else [found.commands[m][field] for m in found.commands if field in found.commands[m]]
-        )
-        if not infos:
-            valid = [f"{d.name}/{f}" for d in simulation.devices.values() for m in d.commands for f in d.commands[m]]
-            if not valid:
-                raise PliantError(
-                    f"--reference {name}: the robot has no compliant actuator and no other device that takes commands; "
-                    f"{actuator_hint(device or 'JOINT')}",
-                    field=name,
-                )
-            raise PliantError(f"--reference {name}: no such command; {nearest(name, valid)}", field=name)
-        try:
-            numbers = [float(v) for v in value.split(",")]
-        except ValueError:
-            raise PliantError(
-                f"--reference {name}={value}: must be one number, or several with commas", field=name
-            ) from None
-        single = len(numbers) == 1 and not any(info.shape for info in infos)
-        asked.setdefault(device, {})[field] = numbers[0] if single else numbers
-    for device, values in asked.items():
-        found = simulation.devices[device]
-        mode = command_mode(found, values)
-        found.inbox.put(values, mode=mode)
-        if isinstance(found, DeviceBase):
-            try:
-                found.verify(mode or "", values)
-            except PliantError as error:
-                raise PliantError(f"--reference {device}/...: {error}", field=error.field or device) from None
 
 
 def _joint_state(engine: Engine, joint: str) -> dict[str, float]:
@@ -290,22 +250,25 @@ def _introduction(robot: Robot, engine: Engine) -> Table:
     return table
 
 
-def _state_table(states: dict[str, dict[str, float]], engine: Engine) -> Table:
+def _state_table(states: dict[str, dict[str, float]], robot: Robot) -> Table:
+    """Return the last state of the joints; a column has the unit in its head, or in its cells where joints differ."""
     from rich.table import Table
+
+    from pliant.laws.fields import JOINT_FIELDS
 
     table = Table(box=None)
     table.add_column("joint")
-    units = {
-        "position": "rad",
-        "velocity": "rad/s",
-        "torque": "N m",
-        "stiffness": "N m/rad",
-        "energy": "J",
-        "equilibrium": "rad",
-        "preset": "",
-    }
-    for field, unit in units.items():
-        table.add_column(f"{field}\n{unit}", justify="right", no_wrap=True)
-    for joint, state in states.items():
-        table.add_row(joint, *(number(state[field], 3 if abs(state[field]) < 1e-3 else 4) for field in units))
+    cells = {joint: [joint] for joint in states}
+    for field in ("position", "velocity", "torque", "stiffness", "energy", "equilibrium", "preset"):
+        units = {
+            joint: JOINT_FIELDS[field].unit_of(robot.actuators[joint].law.second_input == "lever") for joint in states
+        }
+        common = len(set(units.values())) == 1
+        table.add_column(f"{field}\n{next(iter(units.values())) if common else ''}", justify="right", no_wrap=True)
+        for joint, state in states.items():
+            value = state[field]
+            unit = "" if common or not math.isfinite(value) else f" {units[joint]}"
+            cells[joint].append(number(value, 3 if abs(value) < 1e-3 else 4) + unit)
+    for row in cells.values():
+        table.add_row(*row)
     return table

@@ -28,11 +28,17 @@ from pliant.cli.options import (
 from pliant.cli.output import counted, emit, make_console, number, print_table
 from pliant.cli.progress import Bar
 from pliant.sweep.backends import CPU, describe_devices
+from pliant.sweep.table import TABLES
 
 if TYPE_CHECKING:
-    from pliant.sweep import SweepPlan
+    from rich.console import Console
+
+    from pliant.sweep import SweepPlan, SweepResult
 
 __all__ = ["sweep"]
+
+MOST_SHOWN = 40
+"""Most rows of the printed table."""
 
 
 def sweep(
@@ -57,7 +63,11 @@ def sweep(
     samples: Annotated[int, Parameter(help="Random draws at each grid point.")] = 1,
     seed: Seed = 0,
     output: Annotated[
-        Path | None, Parameter(help="Folder of the results; the same command continues an interrupted sweep.")
+        Path | None,
+        Parameter(
+            help="Folder of the results: the same command continues an interrupted sweep. "
+            "Or a file for the table alone (.csv, .parquet)."
+        ),
     ] = None,
     plot: Annotated[
         Path | None,
@@ -70,6 +80,15 @@ def sweep(
             consume_multiple=False,
             help="Metric of --plot, such as rms_error; may be repeated; default: the error, "
             "the peak torque and the settling time.",
+        ),
+    ] = [],
+    show: Annotated[
+        list[str],
+        Parameter(
+            negative=(),
+            consume_multiple=False,
+            help="Joint or quantity that is printed and drawn, such as elbow or cpr/pose*; may be repeated; default: "
+            "all, the first six in a figure.",
         ),
     ] = [],
     processes: Processes = None,
@@ -107,7 +126,7 @@ def sweep(
     refuse_unused(bool(metric) and plot is None, "--metric", "--plot")
     if plot is not None:
         check_figure(plot, "--plot")
-        check_drawable([v.path for v in plan.variations], metric)
+        check_drawable(plan, metric)
     console = make_console(quiet=json)
     with Bar(console, "simulating", "simulations", shown=not json) as bar:
         result = run_sweep(plan, output, executor=executor, chunk=chunk, progress=bar, keep_interrupted=True)
@@ -115,8 +134,11 @@ def sweep(
     if plot is not None and result.rows:
         from pliant.recording.sweep_plot import plot_sweep
 
-        paths = [v.path for v in plan.variations]
-        plot_sweep(result.columns, result.rows, paths, plot, metrics=metric, title=_title(plan))
+        plot_sweep(
+            result.columns, result.rows, [v.path for v in plan.variations], plot,
+            random=[v.path for v in plan.variations if v.distribution],
+            metrics=metric, units=result.units, show=show, title=_title(plan),
+        )  # fmt: skip
     if json:
         emit(
             {
@@ -130,35 +152,55 @@ def sweep(
             }
         )
         return 130 if result.interrupted else 0
-    import numpy as np
-    from rich.table import Table
-
-    table = Table(box=None)
-    for name in ("column", "min", "median", "max"):
-        table.add_column(name, justify="left" if name == "column" else "right")
-    for i, name in enumerate(result.columns[1:-1], start=1):
-        values = [row[i] for row in result.rows if isinstance(row[i], float) and math.isfinite(row[i])]
-        if values:
-            table.add_row(name, *(number(float(f(values))) for f in (np.min, np.median, np.max)))
-    print_table(console, table)
+    _print_summary(console, result, [v.path for v in plan.variations], show)
     new = len(result.rows) - result.done_before
     rate = f", {new * plan.duration / result.wall:.0f} x real time" if new else ""
     console.print(
         f"{counted(len(result.rows), 'simulation')} ({result.done_before} done before), {diverged} diverged, "
-        f"{result.wall:.2f} s{rate}" + (f"; table: {output / 'results.csv'}" if output is not None else ""),
+        f"{result.wall:.2f} s{rate}" + (f"; table: {_table_of(output)}" if output is not None else ""),
         soft_wrap=True,
     )
     if plot is not None and result.rows:
         console.print(f"plot: {plot}", soft_wrap=True)
     if result.interrupted:
-        rest = (
-            "the same command continues the sweep"
-            if output is not None
-            else "nothing was written, because --output is missing"
-        )
+        if output is None:
+            rest = "nothing was written, because --output is missing"
+        elif _table_of(output) == output:
+            rest = f"these are in {output}; with a folder as --output the same command would continue"
+        else:
+            rest = "the same command continues the sweep"
         console.print(f"[yellow]interrupted[/yellow] after {len(result.rows)} of {plan.size} simulations; {rest}")
         return 130
     return 0
+
+
+def _table_of(output: Path) -> Path:
+    """Return the file with the table of a sweep."""
+    return output if output.suffix.lower() in TABLES else output / "results.csv"
+
+
+def _print_summary(console: Console, result: SweepResult, paths: list[str], show: list[str]) -> None:
+    """Print smallest, median and largest value of the varied parameters and of the results."""
+    import numpy as np
+    from rich.table import Table
+
+    from pliant.recording.sweep_plot import matching, sweep_metrics
+
+    names, _ = sweep_metrics(result.columns, paths)
+    kept = set(matching(show, names) if show else names)
+    columns = [c for c in result.columns[1:-1] if c in paths or c.rpartition("/")[0] in kept]
+    table = Table(box=None)
+    for name in ("column", "min", "median", "max"):
+        table.add_column(name, justify="left" if name == "column" else "right")
+    for name in columns[:MOST_SHOWN]:
+        i = result.columns.index(name)
+        values = [row[i] for row in result.rows if isinstance(row[i], int | float) and math.isfinite(row[i])]
+        if values:
+            table.add_row(name, *(number(float(f(values))) for f in (np.min, np.median, np.max)))
+    print_table(console, table)
+    if len(columns) > MOST_SHOWN:
+        rest = counted(len(columns) - MOST_SHOWN, "further column")
+        console.print(f"{rest}: in the table of --output, or choose with --show", soft_wrap=True)
 
 
 def _title(plan: SweepPlan) -> str:
@@ -169,23 +211,21 @@ def _title(plan: SweepPlan) -> str:
     return f"{Path(plan.source).name}, {plan.duration:g} s, {', '.join(asked) or 'no command'}"
 
 
-def check_drawable(paths: list[str], metrics: list[str]) -> None:
+def check_drawable(plan: SweepPlan, metrics: list[str]) -> None:
     """Refuse a figure that cannot be drawn before anything is simulated.
 
     Args:
-        paths: the varied paths.
+        plan: the sweep.
         metrics: the metrics asked for.
 
     Raises:
-        PliantError: neither one nor two parameters vary, or there is no such metric.
+        PliantError: neither one nor two parameters for the axes, or there is no such metric.
     """
     from pliant.base.errors import nearest
+    from pliant.recording.sweep_plot import axis_paths
     from pliant.sweep import METRICS
 
-    if len(paths) not in (1, 2):
-        raise PliantError(
-            f"--plot shows one or two varied parameters; found {len(paths)}: {', '.join(paths)}", field="plot"
-        )
+    axis_paths([v.path for v in plan.variations], [v.path for v in plan.variations if v.distribution])
     for name in metrics:
         if name not in METRICS:
             raise PliantError(f"--metric {name}: no such metric; {nearest(name, METRICS)}", field="metric")

@@ -152,6 +152,7 @@ class DeviceBase:
         self.noise: Mapping[str, Noise] = dict(noise or {})
         self.mount: Mount | None = None
         self.metadata: Mapping[str, str] = {}
+        self.written_ports: tuple[str, ...] = ()
         self._perturbations: list[Perturbation] = []
         for field_name, value in (noise or {}).items():
             if field_name not in self.samples:

@@ -10,21 +10,25 @@ import numpy as np
 
 from pliant.laws.compile import bound
 from pliant.laws.layout import (
+    A_DELAY,
     O_COPPER_POWER,
     O_LINK_DAMPING_TORQUE,
     O_LINK_FRICTION_TORQUE,
-    O_MOTOR_1_DAMPING,
+    O_LOAD_1,
+    O_LOAD_2,
     O_MOTOR_1_EFFORT,
     O_MOTOR_1_FRICTION,
+    O_MOTOR_1_POSITION,
     O_MOTOR_1_VELOCITY,
-    O_MOTOR_2_DAMPING,
     O_MOTOR_2_EFFORT,
     O_MOTOR_2_FRICTION,
+    O_MOTOR_2_POSITION,
     O_MOTOR_2_VELOCITY,
     O_STORED_ENERGY,
     O_TORQUE,
     OBSERVATIONS,
     P_COMPANION,
+    P_DELAY,
     P_MODE,
 )
 
@@ -36,20 +40,33 @@ __all__ = ["EnergyAudit", "EnergyBalance"]
 _W = OBSERVATIONS
 # what the accumulator holds
 _MOTORS, _REFERENCES, _EXTERNAL, _FRICTION, _DAMPING, _LINK, _PASSIVE, _CONSTRAINT, _COPPER = range(9)
-_THROUGHPUT, _STORED, _START, _INTEGRATOR = 9, 10, 11, 12
-_SIZE = 13
+_THROUGHPUT, _STORED, _START, _INTEGRATOR, _SPEED, _STOPS = 9, 10, 11, 12, 13, 14
+_SIZE = 15
+
+
+def centred_energy(observed, r, d, direct, velocity, h):
+    """Return the stored energy of an actuator at the time of the velocities, half a step before the positions.
+
+    ``r`` is the start of its row in ``observed``, ``d`` its degree of freedom, ``velocity`` the joint velocities.
+    """
+    stored = observed[r + O_STORED_ENERGY]
+    if direct != 0:
+        return stored
+    if d >= 0:
+        spring = observed[r + O_TORQUE] + observed[r + O_LINK_FRICTION_TORQUE] + observed[r + O_LINK_DAMPING_TORQUE]
+        stored += 0.5 * h * velocity[d] * spring
+    if observed[r + O_MOTOR_1_EFFORT] == observed[r + O_MOTOR_1_EFFORT]:  # not NaN: the mode has this motor
+        stored -= 0.5 * h * observed[r + O_MOTOR_1_VELOCITY] * observed[r + O_LOAD_1]
+    if observed[r + O_MOTOR_2_EFFORT] == observed[r + O_MOTOR_2_EFFORT]:
+        stored -= 0.5 * h * observed[r + O_MOTOR_2_VELOCITY] * observed[r + O_LOAD_2]
+    return stored
 
 
 def audit_before(observed, n, was, dofs, direct, qvel, nv, velocity, h, sums):
     """Take the state before a step, with the references of that step (C arrays, see `EnergyAudit`)."""
     stored = 0.0
     for i in range(n):
-        r = i * _W
-        stored += observed[r + O_STORED_ENERGY]
-        d = dofs[i]
-        if d >= 0 and direct[i] == 0:
-            spring = observed[r + O_TORQUE] + observed[r + O_LINK_FRICTION_TORQUE] + observed[r + O_LINK_DAMPING_TORQUE]
-            stored += 0.5 * h * qvel[d] * spring
+        stored += centred_energy(observed, i * _W, dofs[i], direct[i], qvel, h)
     for k in range(n * _W):
         was[k] = observed[k]
     for k in range(nv):
@@ -61,7 +78,27 @@ def audit_before(observed, n, was, dofs, direct, qvel, nv, velocity, h, sums):
     sums[_START] = stored
 
 
-def audit_after(observed, was, n, dofs, direct, qvel, velocity, nv, applied, damper, constraint, h, sums):
+def audit_motor(observed, was, r, o, x, load, h, gone):
+    """Add the exchanges of one motor in a step to ``gone``: work, friction, damping, speed limit, stops.
+
+    ``o`` is the column of its position, followed by velocity and effort, ``x`` of its friction, followed by damping,
+    speed limit and stop, and ``load`` of its load. Where a stop shortens the way of a step, it takes up the work of
+    the load on the rest of the way.
+    """
+    turned = 0.5 * h * (was[r + o + 1] + observed[r + o + 1])
+    if turned == turned and was[r + o + 2] == was[r + o + 2]:  # not NaN: the mode has this motor
+        gone[0] += was[r + o + 2] * turned
+        gone[1] += was[r + x] * turned
+        gone[2] += was[r + x + 1] * turned
+        gone[3] += was[r + x + 2] * turned
+        if was[r + x + 3] != 0.0:
+            short = observed[r + o] - was[r + o] - h * observed[r + o + 1]
+            gone[4] += was[r + x + 3] * turned - 0.5 * (was[r + load] + observed[r + load]) * short
+
+
+def audit_after(
+    observed, was, n, dofs, direct, qvel, velocity, nv, applied, damper, constraint, force, rows, gone, h, sums
+):
     """Add the exchanges of one step (C arrays, see `EnergyAudit`)."""
     external = 0.0
     passive = 0.0
@@ -71,49 +108,41 @@ def audit_after(observed, was, n, dofs, direct, qvel, velocity, nv, applied, dam
         external += applied[k] * mean
         passive -= damper[k] * mean
         contact -= constraint[k] * mean
-    motors = 0.0
-    friction = 0.0
-    damping = 0.0
     link = 0.0
     copper = 0.0
     stored = 0.0
+    ahead = 0.0
+    for k in range(5):
+        gone[k] = 0.0
     for i in range(n):
         r = i * _W
-        stored += observed[r + O_STORED_ENERGY]
-        copper += 0.5 * h * (was[r + O_COPPER_POWER] + observed[r + O_COPPER_POWER])
-        moved = 0.5 * h * (was[r + O_MOTOR_1_VELOCITY] + observed[r + O_MOTOR_1_VELOCITY])
-        if (
-            moved == moved and was[r + O_MOTOR_1_EFFORT] == was[r + O_MOTOR_1_EFFORT]
-        ):  # not NaN: the mode has this motor
-            motors += was[r + O_MOTOR_1_EFFORT] * moved
-            friction += was[r + O_MOTOR_1_FRICTION] * moved
-            damping += was[r + O_MOTOR_1_DAMPING] * moved
-        moved = 0.5 * h * (was[r + O_MOTOR_2_VELOCITY] + observed[r + O_MOTOR_2_VELOCITY])
-        if moved == moved and was[r + O_MOTOR_2_EFFORT] == was[r + O_MOTOR_2_EFFORT]:
-            motors += was[r + O_MOTOR_2_EFFORT] * moved
-            friction += was[r + O_MOTOR_2_FRICTION] * moved
-            damping += was[r + O_MOTOR_2_DAMPING] * moved
         d = dofs[i]
+        stored += centred_energy(observed, r, d, direct[i], qvel, h)
+        copper += 0.5 * h * (was[r + O_COPPER_POWER] + observed[r + O_COPPER_POWER])
+        audit_motor(observed, was, r, O_MOTOR_1_POSITION, O_MOTOR_1_FRICTION, O_LOAD_1, h, gone)
+        audit_motor(observed, was, r, O_MOTOR_2_POSITION, O_MOTOR_2_FRICTION, O_LOAD_2, h, gone)
         if d >= 0:
             turned = 0.5 * h * (velocity[d] + qvel[d])
             lost = (was[r + O_LINK_FRICTION_TORQUE] + was[r + O_LINK_DAMPING_TORQUE]) * turned
             link += lost
             if direct[i] != 0:
-                motors += was[r + O_TORQUE] * turned + lost
+                gone[0] += was[r + O_TORQUE] * turned + lost
             else:
-                spring = (
-                    observed[r + O_TORQUE] + observed[r + O_LINK_FRICTION_TORQUE] + observed[r + O_LINK_DAMPING_TORQUE]
-                )
-                stored += 0.5 * h * qvel[d] * spring
-    sums[_MOTORS] += motors
+                ahead += (force[rows[i]] - was[r + O_TORQUE]) * turned
+    sums[_MOTORS] += gone[0]
     sums[_EXTERNAL] += external
-    sums[_FRICTION] += friction
-    sums[_DAMPING] += damping
+    sums[_FRICTION] += gone[1]
+    sums[_DAMPING] += gone[2]
+    sums[_SPEED] += gone[3]
+    sums[_STOPS] += gone[4]
     sums[_LINK] += link
     sums[_PASSIVE] += passive
     sums[_CONSTRAINT] += contact
     sums[_COPPER] += copper
-    sums[_THROUGHPUT] += abs(motors) + abs(external) + abs(friction) + abs(damping) + abs(link) + abs(passive)
+    sums[_INTEGRATOR] -= ahead
+    for k in range(5):
+        sums[_THROUGHPUT] += abs(gone[k])
+    sums[_THROUGHPUT] += abs(external) + abs(link) + abs(passive) + abs(ahead)
     sums[_THROUGHPUT] += abs(contact) + abs(stored - sums[_START])
     sums[_STORED] = stored
 
@@ -193,11 +222,15 @@ class EnergyBalance:
     external: float
     """Work of external torques and wrenches, and of MuJoCo's gravity compensation of single bodies."""
     stored: float
-    """Change of kinetic, potential, spring, bristle and motor energy."""
+    """Change of kinetic, potential, spring and motor energy. Energy in friction bristles counts as friction loss."""
     motor_friction: float
     """Loss in the presliding friction of the motors, and in friction that a device includes in a motor's torque."""
     motor_damping: float
     """Loss in the viscous friction of the motors."""
+    velocity_limit: float
+    """Kinetic energy that the speed limit of the motors takes (``limit_velocity``)."""
+    motor_stops: float
+    """Energy that the stops of the motors take in impacts (``min_position``, ``max_position``)."""
     link_losses: float
     """Loss in the friction and damping that the actuators apply to the link."""
     joint_damping: float
@@ -205,7 +238,9 @@ class EnergyBalance:
     constraints: float
     """Loss in joint friction, joint limits and contacts."""
     integrator: float
-    """Loss in the numerical damping of joint springs by MuJoCo's integrator ``discrete``; 0 with other integrators."""
+    """Loss by the order of evaluation in a step: numerical damping of joint springs by MuJoCo's integrator
+    ``discrete``, and in modes 5 and 6 the work of the torque that the link gets from a spring because it is evaluated
+    at the motor positions of the next step, as in the original toolbox. Negative where a step adds energy."""
     copper: float
     """Heat in the motor windings; not part of the mechanical balance."""
 
@@ -213,7 +248,8 @@ class EnergyBalance:
     def residual(self) -> float:
         """Energy balance error [J], caused by the time integration: supplied less lost less stored energy."""
         supplied = self.motors + self.references + self.external
-        lost = self.motor_friction + self.motor_damping + self.link_losses + self.joint_damping + self.constraints
+        lost = self.motor_friction + self.motor_damping + self.velocity_limit + self.motor_stops
+        lost += self.link_losses + self.joint_damping + self.constraints
         return supplied - lost - self.integrator - self.stored
 
     throughput: float = 0.0
@@ -236,7 +272,8 @@ class EnergyAudit:
     step. For a body with constant inertia this is exactly its contribution to the change of kinetic energy. The work of
     a reference that jumps is the change of spring energy at the jump. In semi-implicit integration the velocities
     belong to a time half a step before the positions, so the spring energy of a joint is evaluated at that time too:
-    E + h v tau / 2. Without this correction, a moving reference on a stiff spring shows an apparent loss in each step.
+    E + h v tau / 2 - h omega load / 2, with the velocities v of the link and omega of each motor. Without this
+    correction, a moving reference on a stiff spring shows an apparent loss in each step.
     The residual is the error of the integrator and decreases with the time step. Forces that the integrator evaluates
     at the end of the step are counted with the value that acts: dampers and servos with ``implicit``, ``implicitfast``
     and ``discrete``, joint springs with ``discrete``.
@@ -289,8 +326,13 @@ class EnergyAudit:
         self._before = bound(
             audit_before, observed, where.shape[0], self._was, *ends, data.qvel, model.nv, self._velocity, h, self._sums
         )
-        forces = (data.qfrc_applied, data.qfrc_damper, data.qfrc_constraint)
-        self._after = bound(audit_after, observed, self._was, where.shape[0], *ends, *moving, *forces, h, self._sums)
+        forces = (data.qfrc_applied, data.qfrc_damper, data.qfrc_constraint, data.actuator_force)
+        rows = np.ascontiguousarray(model.actuator_outadr[where[:, 0]], dtype=np.int64)
+        self._after = bound(
+            audit_after, observed, self._was, where.shape[0], *ends, *moving, *forces, rows, np.zeros(5), h, self._sums
+        )
+        self._lines = _delay_lines(model, where, modes)
+        self._delayed = np.zeros(self._lines.size)
         self._model_work = self._prepare_model(where)
         self.reset()
 
@@ -398,12 +440,23 @@ class EnergyAudit:
             self._sums[_THROUGHPUT] += abs(work)
         self._observe()
         self._before()
+        if self._lines.size:
+            self._delayed[:] = self._data.act[self._lines]
         if self._sprung:
             self._qpos[:] = self._position
 
     def after(self) -> None:
         """Record the state after a step and add the energy exchanged in the step."""
-        self._after()
+        if self._lines.size:
+            # The next references have arrived at the spring: it is evaluated with those of this step.
+            arrived = self._data.act[self._lines]
+            self._data.act[self._lines] = self._delayed
+            self._observe()
+            self._after()
+            self._data.act[self._lines] = arrived
+            self._observe()
+        else:
+            self._after()
         self._model_work()
         if np.count_nonzero(self._wrenches):
             work = self._wrench_work()
@@ -444,6 +497,8 @@ class EnergyAudit:
             stored=float(stored),
             motor_friction=float(w[_FRICTION]),
             motor_damping=float(w[_DAMPING]),
+            velocity_limit=float(w[_SPEED]),
+            motor_stops=float(w[_STOPS]),
             link_losses=float(w[_LINK]),
             joint_damping=float(w[_PASSIVE]),
             constraints=float(w[_CONSTRAINT]),
@@ -451,6 +506,17 @@ class EnergyAudit:
             copper=float(w[_COPPER]),
             throughput=float(w[_THROUGHPUT]),
         )
+
+
+def _delay_lines(model: mujoco.MjModel, where: np.ndarray, modes: np.ndarray) -> np.ndarray:
+    """Return the addresses in `mjData.act` of the command delay lines of actuators with ideal motors (modes 2, 3)."""
+    lines = [np.zeros(0, dtype=np.int64)]
+    for i, mode in zip(where[:, 0], modes, strict=True):
+        steps = int(model.actuator_user[i, P_DELAY])
+        if mode in (2, 3) and steps:
+            first = int(model.actuator_actadr[i]) + int(model.actuator_user[i, A_DELAY])
+            lines.append(np.arange(first, first + 1 + 2 * steps))
+    return np.concatenate(lines)
 
 
 def _torque_limits(

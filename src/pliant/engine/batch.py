@@ -12,6 +12,7 @@ from pliant.base.errors import ModelError
 from pliant.engine import callbacks
 from pliant.engine.mujoco_engine import hold_pose, starts_at_zero
 from pliant.laws import layout
+from pliant.model.varying import refuse_varying
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -34,10 +35,11 @@ def make_batch(
         model: the compiled model of the robot, if the caller has it already.
 
     Raises:
-        ModelError: nsim is less than 1.
+        ModelError: nsim is less than 1, or the model changes while it runs.
     """
     if nsim < 1:
         raise ModelError(f"nsim is {nsim}; must be at least 1", field="nsim")
+    refuse_varying(robot, "a batch")
     if model is None:
         model = robot if isinstance(robot, mujoco.MjModel) else robot.compile()
     callbacks.install(model)

@@ -25,7 +25,7 @@ from pliant.engine.ports import port_places
 from pliant.laws import Mode, layout
 from pliant.laws.actuator import CompliantActuator, call_hold
 from pliant.laws.compile import compiled
-from pliant.model.interface import ModelPart
+from pliant.model.varying import refuse_varying, variation_of
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -136,6 +136,7 @@ class MujocoEngine:
             }
             self._zero = starts_at_zero(self.robot.actuators)
         else:
+            refuse_varying(robot, "an engine that gets a compiled model")
             model = robot
         self.model = model
         if int(model.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4) and any(
@@ -168,9 +169,6 @@ class MujocoEngine:
         self._watchers: list[weakref.WeakMethod[Callable[[], None]]] = []
         self.audit = None
         if audit:
-            changes = self.robot is not None and any(
-                isinstance(part, ModelPart) and part.varies for part in self.robot.devices
-            )
             self.audit = EnergyAudit(
                 model,
                 self.data,
@@ -178,7 +176,7 @@ class MujocoEngine:
                 self.observed,
                 self._observe,
                 friction=self.motor_friction,
-                variable=changes,
+                variable=bool(variation_of(robot)),
             )
         self.reset()
 

@@ -19,13 +19,14 @@ from pliant.engine import callbacks
 from pliant.engine.base import PortInfo
 from pliant.engine.batch import make_batch
 from pliant.engine.distributions import Distribution, draw
-from pliant.engine.guard import MAX_SPEED
+from pliant.engine.live_worlds import LiveWorlds
 from pliant.engine.mujoco_engine import hold_pose, starts_at_zero
 from pliant.engine.ports import PortPlace, port_places
 from pliant.laws import layout
 from pliant.laws.actuator import CompliantActuator, call_hold
-from pliant.laws.compile import bound, compiled
+from pliant.laws.compile import compiled
 from pliant.model.parameters import change_actuator
+from pliant.model.varying import refuse_varying
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -53,12 +54,14 @@ class RobotBatch(abc.ABC):
         check: whether to refuse a robot whose check finds errors.
 
     Raises:
-        ModelError: ``worlds`` is less than 1, the robot's check found errors, or the model uses RK4 with motor states.
+        ModelError: ``worlds`` is less than 1, the robot's check found errors, the model changes while it runs, or it
+            uses RK4 with motor states.
     """
 
     def __init__(self, robot: Robot | mujoco.MjModel, worlds: int, *, check: bool = True) -> None:
         if isinstance(worlds, bool) or not isinstance(worlds, int | np.integer) or worlds < 1:
             raise ModelError(f"worlds is {worlds!r}; must be a whole number >= 1", field="worlds")
+        refuse_varying(robot, "a batch")
         self.robot = None if isinstance(robot, mujoco.MjModel) else robot
         self.worlds = int(worlds)
         """Number of worlds."""
@@ -446,17 +449,6 @@ class RobotBatch(abc.ABC):
         raise ModelError(f"no parameter {path!r} that can differ between worlds; {nearest(path, valid)}", field=path)
 
 
-def count_steps(qvel, stride, nv, worlds, n, most, steps, bad):
-    """Count n steps, and mark worlds that are not finite or too fast (C arrays, see `CpuBatch.step`)."""
-    for w in range(worlds):
-        steps[w] += n[0]
-        total = 0.0
-        for k in range(nv):
-            total += qvel[w * stride + k] * qvel[w * stride + k]
-        if not total < most and bad[w] == 0:  # NaN too
-            bad[w] = steps[w]
-
-
 class CpuBatch(RobotBatch):
     """Batch of worlds on the CPU: a `mujoco.batch.Batch` whose threads evaluate the compiled laws.
 
@@ -483,25 +475,18 @@ class CpuBatch(RobotBatch):
         """Output of the laws at the end of the last step, shape (worlds, joints, OBSERVATIONS). It is
         updated only after one of its ports has been requested."""
         self._watched = False
-        self._steps = np.zeros(self.worlds, dtype=np.int64)
-        self._bad = np.zeros(self.worlds, dtype=np.int64)
         self._constants = False
         self._bound = {"qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied"}  # parts of the state
-        qvel = self.batch.bind("qvel")
-        self._advance = np.zeros(1, dtype=np.int64)
-        size = (qvel.strides[0] // qvel.itemsize, qvel.shape[1], self.worlds)
-        self._count_steps = bound(count_steps, qvel, *size, self._advance, MAX_SPEED**2, self._steps, self._bad)
+        self._live = LiveWorlds(self.batch, self.worlds, warn=True)
         self.reset()
 
     def step(self, n: int = 1) -> None:
-        """Advance every world by n steps."""
+        """Advance every world by n steps, except those that have diverged since their last reset."""
         check_step_count(n)
         if not callbacks.installed():
             callbacks.install(self.model)
         self._settle()
-        self.batch.step(nstep=n)
-        self._advance[0] = n
-        self._count_steps()
+        self._live.step(n)
         if self._watched:
             self._observe()
 
@@ -533,16 +518,16 @@ class CpuBatch(RobotBatch):
 
     def steps(self) -> NDArray[np.int64]:
         """Return the number of steps of each world since its last reset, shape (worlds,)."""
-        return self._steps.copy()
+        return self._live.steps.copy()
 
     def diverged_at(self) -> NDArray[np.int64]:
         """Return the step at which each world diverged, or 0 if it did not, shape (worlds,)."""
-        return self._bad.copy()
+        return self._live.diverged_at.copy()
 
     @property
     def diverged(self) -> NDArray[np.bool_]:
         """Which worlds hold NaN, infinity or a runaway since their last reset, shape (worlds,)."""
-        return self._bad.astype(bool)
+        return self._live.diverged_at.astype(bool)
 
     def _rows_of(self, actuator: int) -> NDArray[np.float64]:
         """Return the parameter vectors of an actuator, shape (worlds or 1, PARAMETERS)."""
@@ -582,8 +567,7 @@ class CpuBatch(RobotBatch):
             self.batch.bind("qpos")[ids] = qpos
         if qpos is not None or self.batch.expanded("actuator_user") is not None:
             self._hold(ids)
-        self._steps[ids] = 0
-        self._bad[ids] = 0
+        self._live.clear(ids)
         self._settle()
         self.batch.forward(ids)
         if self._watched:

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import BridgeError
+from pliant.base.gate import RequestGate, hidden_address
 from pliant.base.listening import listening_address
+from pliant.base.origin import foreign
 from pliant.base.ratelimit import RateLimit
 from pliant.base.threads import WorkerPool
 from pliant.devices.base import Command, Sample, SampleSource
@@ -49,6 +51,8 @@ MIN_QUEUE = 16
 MAX_QUEUE_BYTES = 64e6
 """Most bytes of images that wait for a client [bytes]."""
 JOIN_TIMEOUT = 5.0
+APP = "https://app.foxglove.dev"
+"""The web site with Foxglove's app."""
 SCENE, TRANSFORMS = "/scene", "/tf"
 _log = logging.getLogger("pliant.foxglove")
 
@@ -89,6 +93,8 @@ class Foxglove(BridgeBase):
         self._sdk: Any = None
         self._context: Any = None
         self._server: Any = None
+        self._gate: RequestGate | None = None
+        self._listener_socket: socket.socket | None = None
         self._pool: WorkerPool | None = None
         self._switch = SwitchInterval()
         self._served: dict[str, _Served] = {}
@@ -100,6 +106,7 @@ class Foxglove(BridgeBase):
         self._layout = ""
         self._where: dict[str, str] = {}
         self._notes: tuple[str, ...] = ()
+        self._inside = hidden_address()
         self._clock = RateTimer(self.options.tf_rate)
         self._scene: Any = None
         self._transforms: Any = None
@@ -161,11 +168,16 @@ class Foxglove(BridgeBase):
         self._pool = WorkerPool(self.threads, "pliant-foxglove", workers=1, limit=JOB_LIMIT)
         self._switch.shorten()
         self._server = self._listen(context, devices)
-        address = f"ws://{self.options.host}:{self._server.port}"
+        listening = self._listener_socket
+        assert listening is not None
+        self._gate = RequestGate(
+            listening, (self._inside, self._server.port), self._judge, self.threads, "pliant-foxglove-gate"
+        )
+        address = f"ws://{self.options.host}:{listening.getsockname()[1]}"
         self._where = {"Foxglove": address}
         self._write_layout(devices)
         self._notes = (
-            f"in Foxglove choose 'Open connection', address {address}, or open {self._server.app_url()}",
+            f"in Foxglove choose 'Open connection', address {address}{self._hosted(address)}",
             f"layout of this robot for Foxglove's 'Import from file': {self._layout}",
         )
 
@@ -198,9 +210,7 @@ class Foxglove(BridgeBase):
         sdk, capability = self._sdk, self._sdk.websocket.Capability
         try:
             address = listening_address(self.options.host, "host")
-            with socket.socket() as probe:  # the SDK's error does not say which port, nor why
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                probe.bind((address, self.options.port))
+            self._listener_socket = socket.create_server((address, self.options.port), backlog=64)
         except OSError as error:
             raise BridgeError(
                 f"foxglove: cannot listen on {self.options.host}:{self.options.port}: {error.strerror or error}; "
@@ -217,8 +227,8 @@ class Foxglove(BridgeBase):
         try:
             return sdk.start_server(
                 name=self._title,
-                host=address,
-                port=self.options.port,
+                host=self._inside,
+                port=0,
                 capabilities=[*capabilities, *([capability.Services] if self._simulation else [])],
                 server_listener=self._listener,
                 supported_encodings=["json"],
@@ -230,6 +240,16 @@ class Foxglove(BridgeBase):
             raise BridgeError(
                 f"foxglove: cannot listen on {self.options.host}:{self.options.port}: {error}", field="port"
             ) from None
+
+    def _judge(self, headers: list[tuple[str, str]]) -> str:
+        """Return why a client is not let in; the SDK's server would let every site command the robot."""
+        return foreign(headers, self.options.host, origins=self.options.origins.split(), local=True)
+
+    def _hosted(self, address: str) -> str:
+        """Return how the app of the web site connects."""
+        if APP not in self.options.origins.split():
+            return f"; for the app on the web site add the option origins={APP}"
+        return f", or open {APP}/~/view?ds=foxglove-websocket&ds.url={address}"
 
     def _services(self, devices: Mapping[str, SampleSource]) -> list[Any] | None:
         if self._simulation is None:
@@ -310,6 +330,11 @@ class Foxglove(BridgeBase):
         self.threads.close()
         if self._pool is not None:
             self._pool.close()
+        if self._gate is not None:
+            self._gate.close()
+        elif self._listener_socket is not None:
+            self._listener_socket.close()
+        self._gate = self._listener_socket = None
         if self._server is not None:
             self._server.stop()
             self._server = None

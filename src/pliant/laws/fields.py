@@ -90,8 +90,17 @@ JOINT_FIELDS: dict[str, JointField] = _table(
     _audited("stored_energy", "J", "energy of the spring and of the inertia of the motors"),
     _audited("motor_1_friction", "N m", "friction of motor 1, against its motion"),
     _audited("motor_1_damping", "N m", "damping of motor 1, against its motion"),
+    _audited("motor_1_velocity_limit", "N m", "torque by which the speed limit holds motor 1 back in the step"),
+    _audited("motor_1_stop", "N m", "torque by which a stop holds motor 1 back in the step"),
     _audited("motor_2_friction", "N m", "friction of motor 2 or the lever, against its motion", "N"),
     _audited("motor_2_damping", "N m", "damping of motor 2 or the lever, against its motion", "N"),
+    _audited(
+        "motor_2_velocity_limit",
+        "N m",
+        "torque by which the speed limit holds motor 2 or the lever back in the step",
+        "N",
+    ),
+    _audited("motor_2_stop", "N m", "torque by which a stop holds motor 2 or the lever back in the step", "N"),
     _audited("link_damping_torque", "N m", "damping of the link, against its motion"),
 )
 """All fields by name, in the order of samples and observations."""

@@ -112,8 +112,12 @@ O_STORED_ENERGY = OUT["stored_energy"]
 O_AT_STOP = OUT["at_stop"]
 O_MOTOR_1_FRICTION = OUT["motor_1_friction"]
 O_MOTOR_1_DAMPING = OUT["motor_1_damping"]
+O_MOTOR_1_VELOCITY_LIMIT = OUT["motor_1_velocity_limit"]
+O_MOTOR_1_STOP = OUT["motor_1_stop"]
 O_MOTOR_2_FRICTION = OUT["motor_2_friction"]
 O_MOTOR_2_DAMPING = OUT["motor_2_damping"]
+O_MOTOR_2_VELOCITY_LIMIT = OUT["motor_2_velocity_limit"]
+O_MOTOR_2_STOP = OUT["motor_2_stop"]
 O_LINK_DAMPING_TORQUE = OUT["link_damping_torque"]
 
 

@@ -173,8 +173,8 @@ class ModelPart(DescribedDevice, Protocol):
         ...
 
     @property
-    def varies(self) -> bool:
-        """Whether constants of the compiled model change while it runs."""
+    def variation(self) -> str:
+        """Which constants of the compiled model its device changes between steps, as a clause; "" if none."""
         ...
 
     @property
@@ -197,9 +197,9 @@ class PartDefaults:
     __slots__ = ()
 
     @property
-    def varies(self) -> bool:
-        """Whether constants of the compiled model change while it runs: no."""
-        return False
+    def variation(self) -> str:
+        """Which constants of the compiled model its device changes between steps: none."""
+        return ""
 
     @property
     def audited(self) -> bool:

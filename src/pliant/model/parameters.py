@@ -6,14 +6,15 @@ import dataclasses
 import functools
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pliant.base.errors import LawError, ModelError, nearest
 from pliant.base.options import parse_number, parse_value
 from pliant.laws import PID, CompliantActuator, DCMotor, Law, LeverDrive, Mode, get_law
+from pliant.laws.fields import COMMANDS
 
-__all__ = ["MODE_NAMES", "change_actuator", "convert", "parse_mode"]
+__all__ = ["MODE_NAMES", "PASSIVE_SPRING", "change_actuator", "convert", "parse_mode"]
 
 MODE_NAMES: dict[str, Mode] = {
     "LinkTorque": Mode.LINK_TORQUE,
@@ -25,6 +26,9 @@ MODE_NAMES: dict[str, Mode] = {
     "PIDEqPres": Mode.PID_EQ_PRESET,
 }
 """The toolbox's names of the operation modes."""
+
+PASSIVE_SPRING = ("stiffness", "springref")
+"""Parameters of MuJoCo's passive joint spring, which a compliant joint does not have beside its actuator."""
 
 
 @functools.cache
@@ -153,14 +157,8 @@ def change_actuator(actuator: CompliantActuator, tree: Mapping[str, Any], where:
                     raise ModelError(f"{where}.law: {error.message}", field=f"{where}.law") from error
         elif name not in own:
             law_tree[name] = value
-    for name in law_tree:
-        valid_law = [f.name for f in dataclasses.fields(law)]
-        if name not in valid_law:
-            raise ModelError(
-                f"{where}.{name}: neither the actuator nor its law {law.label} has {name!r}; "
-                + nearest(name, [*valid_law, *own], limit=40),
-                field=f"{where}.{name}",
-            )
+    mode = parse_mode(tree.get("mode", actuator.mode), f"{where}.mode")
+    _check_names(law, mode, law_tree, where)
     if law_tree:
         law = rebuild(law, law_tree, where)
     if law is not actuator.law:
@@ -169,8 +167,8 @@ def change_actuator(actuator: CompliantActuator, tree: Mapping[str, Any], where:
             # Drive and controller 2 belong to the law's kind of second input.
             changes.update(motor_2=None, pid_2=None, initial_preset=None)
     if "mode" in tree:
-        changes["mode"] = parse_mode(tree["mode"], f"{where}.mode")
-        changes.update(_defaults_follow(actuator, changes["mode"]))
+        changes["mode"] = mode
+        changes.update(_defaults_follow(actuator, mode))
     for name, value in tree.items():
         if name in ("law", "mode") or name not in own:
             continue
@@ -180,7 +178,7 @@ def change_actuator(actuator: CompliantActuator, tree: Mapping[str, Any], where:
             changes[name] = convert(value, hints[name], path)
             continue
         if current is None:
-            current = _default_block(name, law, changes.get("mode", actuator.mode), hints[name])
+            current = _default_block(name, law, mode, hints[name])
         if not dataclasses.is_dataclass(current):
             raise ModelError(f"{path} is a single value without a part {next(iter(value), '')!r}", field=path)
         changes[name] = rebuild(current, value, path)
@@ -190,6 +188,40 @@ def change_actuator(actuator: CompliantActuator, tree: Mapping[str, Any], where:
         raise ModelError(
             f"{where}: {error.message.removeprefix('CompliantActuator: ')}", field=f"{where}.{error.field or ''}"
         ) from error
+
+
+def _check_names(law: Law, mode: Mode, names: Iterable[str], joint: str) -> None:
+    """Raise ModelError for a name that is a parameter neither of the actuator nor of its law."""
+    valid = [f.name for f in dataclasses.fields(law)]
+    for name in names:
+        if name in valid:
+            continue
+        if name in PASSIVE_SPRING:
+            raise ModelError(
+                f"{joint}.{name}: {joint!r} is compliant, and {name} is a parameter of MuJoCo's passive spring, which "
+                f"would act beside the actuator ({law.label}); {_meant_by(law, mode, name, joint)}",
+                field=f"{joint}.{name}",
+            )
+        own = [f.name for f in dataclasses.fields(CompliantActuator)]
+        raise ModelError(
+            f"{joint}.{name}: neither the actuator nor its law {law.label} has {name!r}; "
+            + nearest(name, [*valid, *own], limit=40),
+            field=f"{joint}.{name}",
+        )
+
+
+def _meant_by(law: Law, mode: Mode, name: str, joint: str) -> str:
+    """Return what sets the stiffness or the rest position of a compliant joint, as the end of a message."""
+    first, second = (command.name for command in COMMANDS[mode])
+    if name == "springref":
+        return f"the rest position of its spring follows the command {joint}/{first}"
+    common = {f.name for f in dataclasses.fields(Law)}
+    names = sorted((f.name for f in dataclasses.fields(law)), key=common.__contains__)
+    meant = f"set a parameter of its law: {', '.join(f'{joint}.{n}' for n in names)}"
+    if law.motors == 2:
+        meant += f"; or the stiffness preset: {joint}.initial_preset at the start"
+        meant += f", the command {joint}/{second} during a run" if second == "stiffness_preset" else ""
+    return meant
 
 
 def _default_block(name: str, law: Law, mode: Mode, hint: Any) -> Any:

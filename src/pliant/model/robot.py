@@ -17,7 +17,7 @@ from pliant.base.options import parse_bool, parse_number, parse_vector
 from pliant.model.check import check
 from pliant.model.description import INTEGRATORS, Description, tidy
 from pliant.model.interface import DescribedDevice
-from pliant.model.parameters import change_actuator
+from pliant.model.parameters import PASSIVE_SPRING, change_actuator
 from pliant.model.problem import Problem
 from pliant.model.sensor_reading import change_sensor
 from pliant.model.sensors import SensorDescription
@@ -168,8 +168,9 @@ class Robot(Description):
 
         Paths: ``actuator.<parameter>`` for all compliant actuators and ``<joint>.<parameter>`` for one, with parameters
         of the law (``k``), of the actuator (``mode``, ``command_delay``) and of its components (``motor_1.inertia``,
-        ``pid_1.kp``, ``motor_1.friction.torque``); ``<joint>.damping``, ``friction``, ``armature``, ``stiffness``,
-        ``lower``, ``upper``, ``effort``; ``<body>.mass``, ``inertia``, ``pos``, ``quat``, ``gravcomp``;
+        ``pid_1.kp``, ``motor_1.friction.torque``); ``<joint>.damping``, ``friction``, ``armature``, ``lower``,
+        ``upper``, ``effort``, and of a joint that is not compliant ``stiffness`` and ``springref``;
+        ``<body>.mass``, ``inertia``, ``pos``, ``quat``, ``gravcomp``;
         ``<geom>.mass``, ``friction``, ``size``; ``<sensor>.rate``, ``enabled``, ``force_noise.std`` and the other
         fields of a described sensor; ``option.timestep``, ``option.gravity``, ``option.integrator`` and
         the other MuJoCo options. Values are in SI units and radians. ``*`` in a name matches any text.
@@ -287,6 +288,8 @@ class Robot(Description):
         found = []
         for head in heads:
             kinds = self._kinds_with(head, rest)
+            if not kinds and head in self.actuators and rest[0] in PASSIVE_SPRING:
+                kinds = ["actuator"]  # which refuses it by saying what is meant
             if not kinds:
                 if rest[0] in ("law", "mode") and "joint" in names[head]:
                     raise ModelError(
@@ -327,7 +330,8 @@ class Robot(Description):
             return [f.name for f in (*dataclasses.fields(actuator), *dataclasses.fields(actuator.law))]
         if kind == "sensor":
             return [f.name for f in dataclasses.fields(self._sensors()[name]) if f.name != "name"]
-        return list(_FIELDS[kind])
+        compliant = kind == "joint" and name in self.actuators
+        return [field for field in _FIELDS[kind] if not (compliant and field in PASSIVE_SPRING)]
 
     def _assignment(self, kind: str, name: str, rest: list[str], value: Any, path: str) -> list[_Assignment]:
         if len(rest) != 1:

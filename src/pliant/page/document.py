@@ -43,6 +43,44 @@ SCRIPT = """<script>
 })();
 </script>"""
 """Gives the label of its row to each control that has none of its own, for readers of the screen."""
+ENTER_SCRIPT = """<script>
+(() => {
+  const AFTER_MS = 150;
+  let box = null, held = null, done = "", until = 0;
+  const original = Worker.prototype.postMessage;
+  Worker.prototype.postMessage = function (data, ...rest) {
+    const message = data && data.type === "send" ? data.message : null;
+    const number = message && message.type === "GuiUpdateMessage" && typeof message.updates.value === "number";
+    if (number && box !== null) held = {worker: this, data};
+    else if (!number || message.uuid !== done || performance.now() > until) original.call(this, data, ...rest);
+  };
+  const give = rest => {
+    if (box === null) return;
+    const value = box.value.trim() === "" ? NaN : Number(box.value);
+    box = null;
+    if (held !== null && Number.isFinite(value)) {
+      const message = held.data.message;
+      original.call(held.worker, {...held.data, message: {...message, updates: {value}}});
+      done = message.uuid;
+      until = rest ? performance.now() + AFTER_MS : 0;
+    }
+    held = null;
+  };
+  addEventListener("input", e => {
+    if (e.target instanceof HTMLInputElement && e.target.matches(".mantine-NumberInput-input")) box = e.target;
+  }, true);
+  addEventListener("focusout", e => { if (e.target === box) give(true); }, true);
+  addEventListener("keydown", e => {
+    if (e.key === "Enter") give(true);
+    else if (e.key === "ArrowUp" || e.key === "ArrowDown") give(false);
+  }, true);
+})();
+</script>"""
+"""Gives the number of a box when it is entered: with Enter, or when the box is left.
+
+viser gives each keystroke: 1.57 would be 1, then 1.5. What it gives while a number is typed is held back, and so is
+what it still gives, for an earlier keystroke or limited, shortly after.
+"""
 IN_SOFTWARE = "/drawn-in-software"
 """The path that a page asks for when its browser draws without a graphics card."""
 SOFTWARE_SCRIPT = """<script>
@@ -102,7 +140,7 @@ def document(title: str) -> bytes:
         title: name of the robot.
     """
     head, body = html.escape(_tab(title)), html.escape(_loading(title))
-    text = _original().replace(TITLE, f"<title>{head}</title>{STYLE}{_software(IN_SOFTWARE)}{SCRIPT}", 1)
+    text = _original().replace(TITLE, f"<title>{head}</title>{STYLE}{_software(IN_SOFTWARE)}{SCRIPT}{ENTER_SCRIPT}", 1)
     text = text.replace(ROOT, f'{ROOT}<div id="pliant-loading" role="status">{body}</div>', 1)
     return text.encode()
 

@@ -60,7 +60,7 @@ class PageView(BridgeBase):
     """A page of a `MujocoEngine`; give it to `Simulation` as a bridge.
 
     The page has no password and no encryption, so it is served to this machine only; from another one use
-    ``ssh -L 8080:localhost:8080``. Requests of other sites are refused (`pliant.page.origin`).
+    ``ssh -L 8080:localhost:8080``. Requests of other sites are refused (`pliant.base.origin`).
 
     A part of the page that cannot be drawn is told once, in the log and on the page, and the rest goes on. If the page
     itself ends, that is told and the simulation goes on without it, unless the page is what the run is for.

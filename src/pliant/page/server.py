@@ -2,7 +2,7 @@
 
 viser listens on every interface unless told, moves to another port without a word, answers every site and can open a
 tunnel to the internet. Here the socket is bound before viser starts, each request and WebSocket passes
-`pliant.page.origin`, and the tunnel is switched off.
+`pliant.base.origin`, and the tunnel is switched off.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from pliant.base.errors import BridgeError, MissingDependency
+from pliant.base.listening import check_listening_host
+from pliant.base.origin import PROTECTION, foreign
 from pliant.page.document import IN_SOFTWARE, document, naming_script
-from pliant.page.origin import PROTECTION, check_page_host, foreign
+from pliant.page.entered import poses_only, values_only
 from pliant.page.uploads import Uploads
+from pliant.page.wake import wake_on_loop
 
-__all__ = ["PageServer", "open_browser", "set_theme"]
+__all__ = ["PageServer", "check_page_host", "open_browser", "set_theme"]
 
 FIRST_PORT = 8080
 LAST_PORT = 8179
@@ -46,12 +49,21 @@ POLICY = (
     "frame-ancestors 'none'"
 )
 """Content security policy: the page loads nothing from elsewhere."""
-MAX_TEXT = 4096
-"""Longest text that a browser may give to a control."""
-MAX_DISTANCE = 1e6
-"""Farthest place that something may be dragged to [m]."""
 _LOCK = threading.Lock()
 _log = logging.getLogger("pliant.view")
+
+
+def check_page_host(host: str) -> None:
+    """Refuse to serve a page, which has no password, on every interface.
+
+    Raises:
+        BridgeError: the host is empty or the wildcard address.
+    """
+    try:
+        check_listening_host(host, "host")
+    except BridgeError as error:
+        text = f"{error}; the page has no password. From another machine use: ssh -L 8080:localhost:8080"
+        raise BridgeError(text, field="host") from None
 
 
 class PageServer:
@@ -102,13 +114,14 @@ class PageServer:
         with _LOCK, _serving_on(listening, self._answer), _silent():
             self.viser = viser.ViserServer(host=host, port=listening.getsockname()[1], label=title, verbose=False)
         connection = self.viser._websock_server
+        wake_on_loop(connection)
         # The tunnel would show the page to anyone on the internet.
         for name in ("ShareUrlRequest", "ShareUrlDisconnect"):
             connection._incoming_handlers.pop(getattr(_messages, name), None)
         changed = connection._incoming_handlers.get(_messages.GuiUpdateMessage, [])
-        changed[:] = [_values_only(handler) for handler in changed]
+        changed[:] = [values_only(handler, self._limits, self._clamped) for handler in changed]
         dragged = connection._incoming_handlers.get(_messages.TransformControlsUpdateMessage, [])
-        dragged[:] = [_poses_only(handler) for handler in dragged]
+        dragged[:] = [poses_only(handler) for handler in dragged]
         self.uploads = Uploads(self.viser)
         """Files that browsers give; none without a button that takes them."""
         loop: Any = connection._background_event_loop
@@ -162,6 +175,28 @@ class PageServer:
         """Close every page and end the server's threads; may be called twice."""
         with _silent(), contextlib.suppress(RuntimeError):
             self.viser.stop()
+
+    def _limits(self, uuid: str) -> tuple[float, float]:
+        """Return the range of a control; without ends where it has none."""
+        handle = self.gui._gui_input_handle_from_uuid.get(uuid)
+        props = None if handle is None else handle._impl.props
+        low, high = getattr(props, "min", None), getattr(props, "max", None)
+        return (
+            float(low) if isinstance(low, int | float) else -math.inf,
+            float(high) if isinstance(high, int | float) else math.inf,
+        )
+
+    def _clamped(self, client: int, uuid: str, entered: float, value: float) -> None:
+        """Show a page, in its control and in a message, what is used in place of what it entered."""
+        from viser import _messages
+
+        handle, page = self.gui._gui_input_handle_from_uuid.get(uuid), self.viser.get_clients().get(client)
+        if handle is None or page is None:
+            return
+        page.gui._websock_interface.queue_message(_messages.GuiUpdateMessage(uuid, {"value": value}))
+        end = "least" if entered < value else "most"
+        text = f"{handle.label}: {entered:g} was entered; must be at {end} {value:g}, which is used"
+        page.add_notification("Limited", text, loading=False, auto_close_seconds=8.0, color="yellow")
 
     def _greet(self, client: Any) -> None:
         """Give a page its name, and close viser's notice about a missing graphics card, which lies over the robot."""
@@ -249,39 +284,6 @@ def _bind(host: str, port: int) -> socket.socket:
     foreign = isinstance(fault, OSError) and fault.errno != errno.EADDRINUSE and fault.errno != errno.EACCES
     advice = "name an address of this machine, such as 127.0.0.1" if foreign else "name another port"
     raise BridgeError(f"the page cannot be served on {where}: {fault}; {advice}", field="host" if foreign else "port")
-
-
-def _values_only(handler: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a handler of changed controls that refuses everything but a finite value of a modest size."""
-
-    async def handle(client: Any, message: Any) -> None:
-        updates = message.updates
-        if not isinstance(updates, dict) or set(updates) != {"value"}:
-            return
-        value = updates["value"]
-        if isinstance(value, str | bytes | list | tuple | dict) and len(value) > MAX_TEXT:
-            return
-        if isinstance(value, float) and not math.isfinite(value):
-            _log.debug("a browser sent %r for a control; it is ignored", value)
-            return
-        await handler(client, message)
-
-    return handle
-
-
-def _poses_only(handler: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a handler of dragged poses that refuses what is none."""
-
-    async def handle(client: Any, message: Any) -> None:
-        for numbers, count in ((message.position, 3), (message.wxyz, 4)):
-            if not isinstance(numbers, list | tuple) or len(numbers) != count:
-                return
-            if not all(isinstance(v, int | float) and abs(v) <= MAX_DISTANCE for v in numbers):
-                return
-        if 0.5 < math.hypot(*message.wxyz) < 2.0:
-            await handler(client, message)
-
-    return handle
 
 
 def _quiet_log() -> logging.Logger:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import fnmatch
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-__all__ = ["plot_sweep", "sweep_metrics"]
+__all__ = ["axis_paths", "matching", "plot_sweep", "sweep_metrics"]
 
 USUAL = (("rms_error", "final"), ("peak_torque",), ("settling_time",))
 """Metrics of a figure for which none is asked for: of each group the first that has values."""
@@ -53,33 +54,38 @@ def plot_sweep(
     varied: Sequence[str],
     output: str | Path | None = None,
     *,
+    random: Sequence[str] = (),
     metrics: Sequence[str] = (),
+    units: Mapping[str, str] | None = None,
+    show: Sequence[str] = (),
     title: str = "",
 ) -> Figure:
-    """Draw a sweep: a row of panels for each metric, a column for each joint, at most 6 joints.
+    """Draw a sweep: a row of panels for each metric, a column for each joint or quantity, at most 6.
 
-    One varied parameter gives curves, with points for random draws; two give maps. Simulations that diverged are left
-    out of curves, and hatched in maps.
+    One parameter gives a curve. Two parameters of a grid give a map of means. Random draws beside a grid are no axis:
+    they give the curve a median and a band of 80 % of the draws. Simulations that diverged are left out of curves;
+    cells of a map in which all diverged are hatched.
 
     Args:
         columns: of the table, as in `pliant.sweep.SweepResult`.
         rows: of the table.
-        varied: the varied paths, one or two.
+        varied: the varied paths.
         output: file (.png, .svg, .pdf); None saves nothing.
+        random: those of the varied paths whose values were drawn.
         metrics: names of metrics; empty for the error (the final position where nothing was commanded), the peak
             torque and the settling time, as far as they have values.
+        units: units of the columns with results; None for joints that turn.
+        show: names or patterns of the joints or quantities to draw; empty for the first six.
         title: of the figure, such as what was commanded.
 
     Raises:
-        PliantError: not one or two parameters, no rows, or no such metric.
+        PliantError: not one or two parameters for the axes, no rows, no such metric or quantity.
     """
     from pliant.base.figures import MUTED, label, new_figure
 
-    if len(varied) not in (1, 2):
-        raise PliantError(
-            f"a figure shows one or two varied parameters; found {len(varied)}: {', '.join(varied)}", field="plot"
-        )
+    axes_of = axis_paths(varied, random)
     joints, known = sweep_metrics(columns, varied)
+    joints = matching(show, joints) if show else joints
     for metric in metrics:
         if metric not in known:
             raise PliantError(f"no metric {metric!r}; {nearest(metric, known)}", field="metric")
@@ -97,25 +103,60 @@ def plot_sweep(
     if not shown:
         raise PliantError("there is nothing to draw: all simulations diverged", field="plot")
     figure, axes = new_figure(
-        len(shown), len(joints), width=max(5.2, 3.4 * len(joints)), height=1.7 if len(varied) == 1 else 2.3,
+        len(shown), len(joints), width=max(5.2, 3.4 * len(joints)), height=1.7 if len(axes_of) == 1 else 2.3,
         sharex=True, squeeze=False,
     )  # fmt: skip
     for column, joint in enumerate(joints):
         for row, metric in enumerate(shown):
             axis, of = axes[row, column], values[f"{joint}/{metric}"]
-            text = f"{metric.replace('_', ' ')} [{UNITS[metric]}]" if metric in UNITS else metric
-            if len(varied) == 1:
-                _curve(axis, table[varied[0]], of)
-                label(axis, varied[0] if row == len(shown) - 1 else "", text, joint if row == 0 else "")
+            unit = UNITS.get(metric, "") if units is None else units.get(f"{joint}/{metric}", "")
+            text = f"{metric.replace('_', ' ')} [{unit}]" if unit else metric.replace("_", " ")
+            below, head = row == len(shown) - 1, joint if row == 0 else ""
+            if len(axes_of) == 1:
+                _curve(axis, table[axes_of[0]], of)
+                label(axis, axes_of[0] if below else "", text, head)
             else:
-                _map(figure, axis, table[varied[0]], table[varied[1]], of, text)
-                below, beside = row == len(shown) - 1, column == 0
-                label(axis, varied[0] if below else "", varied[1] if beside else "", joint if row == 0 else "")
+                across, up = (table[path] for path in axes_of)
+                draw = _scatter if axes_of[0] in random else _map
+                drawn = draw(axis, across, up, of)
+                _color_bar(figure, axis, drawn, text)
+                label(axis, axes_of[0] if below else "", axes_of[1] if column == 0 else "", head)
     if title:
         figure.suptitle(title, size=9.0, color=MUTED, x=0.01, ha="left", wrap=True)
     if output is not None:
         save(figure, output)
     return figure
+
+
+def axis_paths(varied: Sequence[str], random: Sequence[str] = ()) -> list[str]:
+    """Return the paths that are axes of a figure: those of the grid, or the drawn ones if there is no grid.
+
+    Raises:
+        PliantError: neither one nor two.
+    """
+    grid = [path for path in varied if path not in random] or list(varied)
+    if len(grid) not in (1, 2):
+        raise PliantError(
+            f"a figure shows one or two varied parameters; found {len(grid)}: {', '.join(grid)}", field="plot"
+        )
+    return grid
+
+
+def matching(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the names that equal or match one of the patterns, in their own order.
+
+    Raises:
+        PliantError: a pattern matches no name.
+    """
+    for pattern in patterns:
+        if not any(_matches(pattern, name) for name in names):
+            raise PliantError(f"nothing is named {pattern!r}; {nearest(pattern, names)}", field="show")
+    return [name for name in names if any(_matches(pattern, name) for pattern in patterns)]
+
+
+def _matches(pattern: str, name: str) -> bool:
+    """Return whether a name equals a pattern, in which only * and ? are special."""
+    return name == pattern or fnmatch.fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
 def _numbers(cells: Sequence[Any]) -> NDArray[np.float64]:
@@ -147,54 +188,87 @@ def _curve(axis: Axes, cells: Sequence[Any], values: NDArray[np.float64]) -> Non
     places, names = _places(cells)
     order = np.argsort(places, kind="stable")
     places, values = places[order], values[order]
-    grid = len(np.unique(places))
-    few = grid < len(places) or grid > 60  # several draws at one value, or drawn at random
-    axis.plot(places, values, "." if few or names else ".-", color=CYCLE[0], lw=1.4, markersize=4)
+    grid = np.unique(places)
+    if len(grid) < len(places):
+        _band(axis, grid, [values[places == place] for place in grid], line=not names)
+    else:
+        axis.plot(places, values, "." if len(grid) > 60 or names else ".-", color=CYCLE[0], lw=1.4, markersize=4)
     if _logarithmic(places):
         axis.set_xscale("log")
     if names:
         axis.set_xticks(range(len(names)), names)
-    elif grid <= 2:
-        axis.set_xlim(*_edges(np.unique(places))[[0, -1]])
-        _tick_values(axis.xaxis, np.unique(places))
+    elif len(grid) <= 2:
+        axis.set_xlim(*_edges(grid)[[0, -1]])
+    if not names:
+        _tick_values(axis.xaxis, grid)
+
+
+def _band(axis: Axes, places: NDArray[np.float64], draws: Sequence[NDArray[np.float64]], *, line: bool) -> None:
+    """Draw several values at each place: all as points, their median, and a band that holds 80 % of them."""
+    from pliant.base.figures import CYCLE
+
+    for place, found in zip(places, draws, strict=True):
+        axis.plot(np.full(len(found), place), found, ".", color=CYCLE[0], alpha=0.25, markersize=3, mew=0.0)
+    low, middle, high = np.array(
+        [np.nanquantile(d, (0.1, 0.5, 0.9)) if np.isfinite(d).any() else [math.nan] * 3 for d in draws]
+    ).T
+    axis.plot(places, middle, ".-" if line else ".", color=CYCLE[0], lw=1.4, markersize=5)
+    if line:
+        axis.fill_between(places, low, high, color=CYCLE[0], alpha=0.15, lw=0.0)
 
 
 def _tick_values(axis: Axis, places: NDArray[np.float64]) -> None:
     """Put the ticks of an axis at the values of a parameter, where these are few."""
     if len(places) <= MAX_TICKS:
-        axis.set_ticks(list(places), [f"{v:.4g}" for v in places])
+        axis.set_ticks(list(places), [f"{v:.3g}" for v in places])
         axis.set_ticks([], minor=True)
 
 
-def _map(
-    figure: Figure, axis: Axes, across: Sequence[Any], up: Sequence[Any], values: NDArray[np.float64], text: str
-) -> None:
-    from pliant.base.figures import INK
+def _scatter(axis: Axes, across: Sequence[Any], up: Sequence[Any], values: NDArray[np.float64]) -> Any:
+    """Draw values of two parameters that were both drawn at random."""
+    axis.grid(False)
+    return axis.scatter(_places(across)[0], _places(up)[0], c=values, s=12, cmap="viridis")
+
+
+def _map(axis: Axes, across: Sequence[Any], up: Sequence[Any], values: NDArray[np.float64]) -> Any:
+    """Draw the mean of each cell of a grid of two parameters; hatch those in which all diverged."""
+    from matplotlib.patches import Rectangle
 
     x, x_names = _places(across)
     y, y_names = _places(up)
     columns, rows = np.unique(x), np.unique(y)
     axis.grid(False)
-    if len(columns) * len(rows) > 4 * len(values):  # drawn at random: no grid to fill
-        drawn: Any = axis.scatter(x, y, c=values, s=12, cmap="viridis")
-    else:
-        total, count = np.zeros((2, len(rows), len(columns)))
-        at = np.searchsorted(rows, y), np.searchsorted(columns, x)
-        finite = np.isfinite(values)
-        np.add.at(total, tuple(a[finite] for a in at), values[finite])
-        np.add.at(count, tuple(a[finite] for a in at), 1.0)
-        with np.errstate(invalid="ignore"):
-            mean = np.ma.masked_invalid(total / count)
-        axis.patch.set(hatch="////", edgecolor="#b6bec7", facecolor="white")
-        drawn = axis.pcolormesh(_edges(columns), _edges(rows), mean, cmap="viridis")
-        for places, scale in ((columns, axis.set_xscale), (rows, axis.set_yscale)):
-            if _logarithmic(places):
-                scale("log")
-        _tick_values(axis.xaxis, columns)
-        _tick_values(axis.yaxis, rows)
-    for names, set_ticks in ((x_names, axis.set_xticks), (y_names, axis.set_yticks)):
+    total, count, asked = np.zeros((3, len(rows), len(columns)))
+    at = np.searchsorted(rows, y), np.searchsorted(columns, x)
+    finite = np.isfinite(values)
+    np.add.at(total, tuple(a[finite] for a in at), values[finite])
+    np.add.at(count, tuple(a[finite] for a in at), 1.0)
+    np.add.at(asked, at, 1.0)
+    with np.errstate(invalid="ignore"):
+        mean = np.ma.masked_invalid(total / count)
+    edges = _edges(columns), _edges(rows)
+    for row, column in np.argwhere((asked > 0.0) & (count == 0.0)):
+        corner = edges[0][column], edges[1][row]
+        size = edges[0][column + 1] - corner[0], edges[1][row + 1] - corner[1]
+        axis.add_patch(Rectangle(corner, *size, hatch="////", edgecolor="#b6bec7", facecolor="white", lw=0.0))
+    drawn = axis.pcolormesh(*edges, mean, cmap="viridis")
+    for places, scale in ((columns, axis.set_xscale), (rows, axis.set_yscale)):
+        if _logarithmic(places):
+            scale("log")
+    for names, places, ticks, of in (
+        (x_names, columns, axis.set_xticks, axis.xaxis),
+        (y_names, rows, axis.set_yticks, axis.yaxis),
+    ):
         if names:
-            set_ticks(range(len(names)), names)
+            ticks(range(len(names)), names)
+        else:
+            _tick_values(of, places)
+    return drawn
+
+
+def _color_bar(figure: Figure, axis: Axes, drawn: Any, text: str) -> None:
+    from pliant.base.figures import INK
+
     bar = figure.colorbar(drawn, ax=axis)
     bar.set_label(text, size=9.0, color=INK)
     bar.ax.tick_params(labelsize=8.0, length=3, colors=INK)

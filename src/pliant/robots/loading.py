@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pliant.base.documents.files import open_file
 from pliant.base.errors import ModelError, nearest
 from pliant.base.options import describe, parse_number
 from pliant.base.wing import offers
@@ -109,6 +110,16 @@ def load(
     return robot
 
 
+def is_option_path(path: str) -> bool:
+    """Return whether a path names an option that a robot is built with: ``robot.KEY``, or ``BLOCK.KEY`` of a wing."""
+    head, _, key = path.partition(".")
+    return bool(key) and (head == "robot" or head in _option_blocks())
+
+
+def _option_blocks() -> set[str]:
+    return {offer.key for offer in offers("blocks") if offer.load().settable}
+
+
 def load_with_settings(path_or_name: str | Path, settings: Mapping[str, Any], **how: Any) -> Robot:
     """Load a robot as `load` does and set its parameters by dotted path.
 
@@ -122,13 +133,11 @@ def load_with_settings(path_or_name: str | Path, settings: Mapping[str, Any], **
         ModelError: as for `load` and `pliant.model.Robot.update`.
     """
     groups: dict[str, dict[str, Any]] = {"robot": {}}
-    heads = {path.partition(".")[0] for path in settings}
-    groups.update({offer.key: {} for offer in offers("blocks") if offer.key in heads and offer.load().settable})
     rest = {}
     for path, value in settings.items():
         head, _, key = path.partition(".")
-        if head in groups and key:
-            groups[head][key] = value
+        if is_option_path(path):
+            groups.setdefault(head, {})[key] = value
         else:
             rest[path] = value
     blocks = {name: group for name, group in groups.items() if group and name != "robot"}
@@ -172,11 +181,8 @@ def _check_is_text(path: Path) -> None:
     """
     if path.is_dir() or path.suffix.lower() in suffixes():
         return
-    try:
-        with path.open("rb") as file:
-            head = file.read(4096)
-    except OSError:
-        return  # whoever reads it says what is wrong
+    with open_file(path, max_bytes=None) as file:
+        head = file.read(4096)
     if not head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n").startswith(b"<"):
         about = (
             "this is a recording and not a robot; `pliant replay` shows it"

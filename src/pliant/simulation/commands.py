@@ -13,23 +13,26 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import io
 import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
+from pliant.base.documents.files import read_text
+from pliant.base.documents.tables import read_npz
 from pliant.base.documents.yaml_tree import read_yaml
-from pliant.base.errors import DeviceError, nearest
+from pliant.base.errors import DeviceError, PliantError, nearest
 from pliant.base.numerics import is_finite_number
-from pliant.devices.base import Device, FieldInfo
+from pliant.devices.base import Device, DeviceBase, FieldInfo
+from pliant.model.robot import actuator_hint
 from pliant.recording.foreign import foreign_format, foreign_suffixes
 
-__all__ = ["CommandPlayer", "CommandTable", "command_mode", "read_commands"]
+__all__ = ["CommandPlayer", "CommandTable", "command_mode", "put_constants", "read_commands"]
 
 INTERPOLATIONS = ("hold", "linear")
 SUFFIXES = (".csv", ".npz", ".yaml", ".yml", ".json")
@@ -56,7 +59,10 @@ class CommandTable:
     """For a bag: topics that are not commands, with their types."""
 
     def __post_init__(self) -> None:
-        time = np.asarray(self.time, dtype=np.float64)
+        time = np.asarray(self.time)
+        if time.dtype.kind not in "fiu":
+            raise DeviceError(f"column 'time' is {time.dtype}; must be numbers [s]", file=self.file, field="time")
+        time = time.astype(np.float64)
         object.__setattr__(self, "time", time)
         if self.interpolation not in INTERPOLATIONS:
             raise DeviceError(
@@ -95,7 +101,7 @@ class CommandTable:
                     field=name,
                 )
             array = np.asarray(values)
-            if len(array) != len(time) or array.ndim not in (1, 2) or array.dtype.kind not in "fiu":
+            if array.ndim not in (1, 2) or len(array) != len(time) or array.dtype.kind not in "fiu":
                 raise DeviceError(
                     f"column {name!r} has shape {array.shape} of {array.dtype}; must be {len(time)} numbers, "
                     "one for each time",
@@ -271,6 +277,53 @@ class CommandPlayer:
                 device.inbox.put(values, mode=command_mode(device, values))
 
 
+def put_constants(devices: Mapping[str, Device], constants: Mapping[str, Any], where: str = "") -> None:
+    """Give the devices constant commands, all fields of a device at once.
+
+    Args:
+        devices: the devices by name.
+        constants: DEVICE/FIELD -> a number, or text of one or several numbers with commas.
+        where: what the names are of, for messages: "--reference ".
+
+    Raises:
+        PliantError: no such command, or text that is no number.
+        DeviceError: values that the device does not take.
+    """
+    asked: dict[str, dict[str, float | list[float]]] = {}
+    for name, value in constants.items():
+        device, slash, field = name.rpartition("/")
+        found = devices.get(device) if slash else None
+        infos = (
+            [] if found is None else [found.commands[m][field] for m in found.commands if field in found.commands[m]]
+        )
+        if not infos:
+            valid = [f"{d.name}/{f}" for d in devices.values() for m in d.commands for f in d.commands[m]]
+            if not valid:
+                raise PliantError(
+                    f"{where}{name}: the robot has no compliant actuator and no other device that takes commands; "
+                    f"{actuator_hint(device or 'JOINT')}",
+                    field=name,
+                )
+            raise PliantError(f"{where}{name}: no such command; {nearest(name, valid)}", field=name)
+        try:
+            numbers = [float(v) for v in str(value).split(",")]
+        except ValueError:
+            raise PliantError(
+                f"{where}{name}={value}: must be one number, or several with commas", field=name
+            ) from None
+        single = len(numbers) == 1 and not any(info.shape for info in infos)
+        asked.setdefault(device, {})[field] = numbers[0] if single else numbers
+    for device, values in asked.items():
+        found = devices[device]
+        mode = command_mode(found, values)
+        found.inbox.put(values, mode=mode)
+        if isinstance(found, DeviceBase):
+            try:
+                found.verify(mode or "", values)
+            except PliantError as error:
+                raise PliantError(f"{where}{device}/...: {error}", field=error.field or device) from None
+
+
 def command_mode(device: Device, values: Mapping[str, Any]) -> str | None:
     """Return the command mode to use for some values.
 
@@ -332,7 +385,7 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
     header: list[str] | None = None
     rows: list[list[float]] = []
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
+        with io.StringIO(read_text(path, DeviceError, allow_empty=True), newline="") as file:
             reader = csv.reader(file)
             for cells in reader:
                 line = reader.line_num
@@ -359,9 +412,7 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
                             line=line,
                             field="time",
                         )
-    except OSError as error:
-        raise DeviceError(f"the command file cannot be read: {error.strerror}", file=path) from None
-    except (UnicodeDecodeError, csv.Error) as error:
+    except csv.Error as error:
         raise DeviceError(f"the command file is not CSV text: {error}", file=path) from None
     if header is None or not rows:
         raise DeviceError(
@@ -389,13 +440,7 @@ def _number(cell: str, column: str, path: Path, line: int) -> float:
 
 
 def _read_npz(path: Path) -> dict[str, np.ndarray]:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files if name not in ("metadata", "units")}
-    except OSError as error:
-        raise DeviceError(f"the command file cannot be read: {error.strerror or error}", file=path) from None
-    except (ValueError, BadZipFile, AttributeError, TypeError, EOFError) as error:
-        raise DeviceError(f"the command file is not an NPZ archive of numbers: {error}", file=path) from None
+    return {name: a for name, a in read_npz(path, DeviceError).items() if name not in ("metadata", "units")}
 
 
 def _read_lists(path: Path) -> tuple[dict[str, np.ndarray], str | None]:

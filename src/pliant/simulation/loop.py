@@ -232,6 +232,11 @@ class Simulation:
             field=device,
         )
 
+    @property
+    def latest(self) -> Mapping[str, Sample]:
+        """Latest sample of each device that has measured since the last reset."""
+        return self._latest
+
     # ------------------------------------------------------------------ running
     def start(self) -> None:
         """Open the recording and start the bridges; otherwise the first step does this.

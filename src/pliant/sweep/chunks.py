@@ -7,13 +7,14 @@ option) needs its own compiled model. A chunk runs in any process, or on another
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pliant.base.errors import PliantError, nearest
 from pliant.sweep.backends import CPU, find_backend
+from pliant.sweep.device_runs import DEVICE_METRICS, device_quantities, simulate_devices
 from pliant.sweep.plan import SweepPlan
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from pliant.engine.measures import Measures
     from pliant.model.robot import Robot
 
-__all__ = ["METRICS", "run_chunk"]
+__all__ = ["METRICS", "run_chunk", "units_of"]
 
 MOST_STEPS = 10_000_000
 """Maximum number of steps of one simulation."""
@@ -40,37 +41,92 @@ METRICS = {
     "settling_time": "time after which the position stays within 2 % of its range of the final one [s]",
 }
 """Metrics that a sweep reports for each compliant joint: name -> description with unit."""
+JOINT_UNITS = {name: text[text.rindex("[") + 1 : -1] for name, text in METRICS.items()}
+"""Units of these metrics for a joint that turns."""
 
 
-def load_robot(plan: SweepPlan) -> Robot:
-    """Return the robot of a plan with the settings that all simulations share."""
+def load_robots(plan: SweepPlan, points: Iterable[Mapping[str, Any]]) -> list[Robot]:
+    """Return the robot of each point. Points that agree in the options that the robot is built with share one loading.
+
+    Args:
+        plan: specification of the sweep.
+        points: values by path.
+
+    Raises:
+        PliantError: the robot cannot be loaded, or has no such parameter or value.
+    """
     from pliant.base.plugins import import_user_module
-    from pliant.robots.loading import load_with_settings
+    from pliant.robots.loading import is_option_path, load_with_settings
 
     for name in plan.imports:
         import_user_module(name)
-    return load_with_settings(plan.source, plan.settings, timestep=plan.timestep, package_paths=plan.package_paths)
+    built: dict[Any, Robot] = {}
+    robots = []
+    for point in points:
+        options = {path: _whole(value) for path, value in point.items() if is_option_path(path)}
+        key = tuple(options.items())
+        if key not in built:
+            built[key] = load_with_settings(
+                plan.source, {**plan.settings, **options}, timestep=plan.timestep, package_paths=plan.package_paths
+            )
+        robot = built[key].copy()
+        robots.append(robot.update({path: value for path, value in point.items() if path not in options}))
+    return robots
 
 
-def run_chunk(plan: SweepPlan, first: int, points: Sequence[Mapping[str, Any]], nthread: int = 0) -> list[list[Any]]:
+def _whole(value: Any) -> Any:
+    """Return a number without a fraction as an integer, which options of either type take."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def measured_columns(plan: SweepPlan, robot: Robot) -> tuple[str, ...]:
+    """Return the columns with results of one robot: of its compliant joints, or else of its devices."""
+    if robot.actuators:
+        return tuple(f"{joint}/{metric}" for joint in robot.actuators for metric in METRICS)
+    return tuple(f"{name}/{metric}" for name in device_quantities(robot) for metric in DEVICE_METRICS)
+
+
+def run_chunk(
+    plan: SweepPlan, first: int, points: Sequence[Mapping[str, Any]], columns: Sequence[str], nthread: int = 0
+) -> list[list[Any]]:
     """Simulate consecutive points of a plan.
+
+    Args:
+        plan: specification of the sweep.
+        first: index of the first point.
+        points: values by path.
+        columns: results that each simulation must have.
+        nthread: threads of a batch; 0 takes all cores.
 
     Returns:
         One row per point: index, parameters, metrics, diverged.
+
+    Raises:
+        PliantError: a simulation fails, or a robot has other results than the first.
     """
-    robot = load_robot(plan)
-    variants = []
-    for point in points:
-        variant = robot.copy()
-        variant.update(point)
-        variants.append(variant)
+    variants = load_robots(plan, points)
+    for point, variant in zip(points, variants, strict=True):
+        if measured_columns(plan, variant) != tuple(columns):
+            raise PliantError(
+                f"with {', '.join(f'{p}={v}' for p, v in point.items())} the robot has other joints or devices than in "
+                "the first simulation; a sweep needs the same in all: make a sweep of each",
+                file=plan.source,
+            )
+    if not variants[0].actuators:
+        return [
+            [first + i, *point.values(), *simulate_devices(plan, variant, step_count(plan, variant.timestep))]
+            for i, (point, variant) in enumerate(zip(points, variants, strict=True))
+        ]
+    from pliant.robots.loading import is_option_path
+
     shape_of: dict[Any, list[int]] = {}
     for i, variant in enumerate(variants):
         # What must agree inside a batch: law, number of states and of references, and all that is not an actuator's.
-        actuators = tuple(
-            (joint, a.law.name, a.states(variant.timestep), a.commands) for joint, a in variant.actuators.items()
+        actuators = (
+            *((joint, a.law.name, a.states(variant.timestep), a.commands) for joint, a in variant.actuators.items()),
+            *((p, str(v)) for p, v in points[i].items() if is_option_path(p)),
         )
-        rest = tuple(sorted((p, str(v)) for p, v in points[i].items() if not is_actuator_path(robot, p)))
+        rest = tuple(sorted((p, str(v)) for p, v in points[i].items() if not is_actuator_path(variant, p)))
         shape_of.setdefault((actuators, rest), []).append(i)
     rows: list[list[Any]] = [[] for _ in points]
     by_layout: dict[Any, list[list[int]]] = {}
@@ -87,10 +143,19 @@ def run_chunk(plan: SweepPlan, first: int, points: Sequence[Mapping[str, Any]], 
     return rows
 
 
+def units_of(robot: Robot) -> dict[str, str]:
+    """Return the units of the results by column."""
+    if robot.actuators:
+        return {f"{joint}/{metric}": JOINT_UNITS[metric] for joint in robot.actuators for metric in METRICS}
+    found = device_quantities(robot)
+    return {f"{name}/{metric}": unit for name, unit in found.items() for metric in DEVICE_METRICS}
+
+
 def is_actuator_path(robot: Robot, path: str) -> bool:
     """Return whether a path names a parameter of actuators and of nothing else."""
-    kinds = {kind for kind, _, _ in robot._resolve(path)}
-    return kinds == {"actuator"}
+    from pliant.robots.loading import is_option_path
+
+    return not is_option_path(path) and {kind for kind, _, _ in robot._resolve(path)} == {"actuator"}
 
 
 def _simulate(
@@ -153,6 +218,7 @@ def _run_measured(
     steps: int,
 ) -> tuple[Measures, np.ndarray]:
     """Run a batch; return the results of its joints and which simulations did not diverge."""
+    from pliant.engine.live_worlds import LiveWorlds
     from pliant.engine.measures import Measures
 
     qpos, qvel, ctrl = batch.bind("qpos"), batch.bind("qvel"), batch.bind("ctrl")
@@ -164,6 +230,7 @@ def _run_measured(
     out = model.actuator_outadr[ids]
     references = model.actuator_ctrladr[ids]
     n = len(qpos)
+    live = LiveWorlds(batch, n, warn=False)
     low = np.full((n, len(joints)), np.inf)
     high = -low
     square = np.zeros_like(low)
@@ -173,7 +240,7 @@ def _run_measured(
     for k in range(steps):
         for column, value in commands[k]:
             ctrl[:, column] = value
-        batch.step()
+        live.step(1)
         q = qpos[:, adr]
         np.minimum(low, q, out=low)
         np.maximum(high, q, out=high)
@@ -182,7 +249,7 @@ def _run_measured(
         np.maximum(speed, np.abs(qvel[:, dof]), out=speed)
         trace[k] = q
     final, reference = qpos[:, adr].copy(), ctrl[:, references]
-    fine = np.asarray(np.isfinite(final).all(axis=1) & np.isfinite(qvel).all(axis=1))
+    fine = np.asarray(np.isfinite(final).all(axis=1) & (live.diverged_at == 0))
     return Measures(final, low, high, square, torque, speed, reference, trace), fine
 
 

@@ -12,9 +12,17 @@ from typing import TYPE_CHECKING, Any
 from pliant.base.errors import PliantError
 from pliant.base.executor import Executor, Task, run_tasks
 from pliant.sweep.backends import CPU, find_backend
-from pliant.sweep.chunks import METRICS, is_actuator_path, load_robot, run_chunk, step_count
+from pliant.sweep.chunks import (
+    is_actuator_path,
+    load_robots,
+    measured_columns,
+    run_chunk,
+    step_count,
+    units_of,
+)
+from pliant.sweep.device_runs import check_devices
 from pliant.sweep.plan import SweepPlan
-from pliant.sweep.table import ResultFolder, SweepResult
+from pliant.sweep.table import ResultFolder, SweepResult, check_table, write_table
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -40,7 +48,8 @@ def run_sweep(
         plan: specification of the sweep.
         output: folder of the result, with ``plan.json`` and ``results.csv``; every finished chunk is appended to the
             latter. A sweep is resumed if the folder contains the same plan. A folder in use by another sweep is
-            refused. None keeps the result in memory only.
+            refused. A name that ends in .csv or .parquet is a file, written when the sweep ends, also by Ctrl-C with
+            ``keep_interrupted``; it is not resumed. None keeps the result in memory only.
         executor: what runs the chunks: processes share the cores; None: this process, whose batches use all cores.
         chunk: number of simulations per chunk.
         progress: called with (done, total) after every chunk.
@@ -52,16 +61,16 @@ def run_sweep(
         MissingDependency: a package of the executor or of the device is not installed.
     """
     executor = executor or Executor()
-    robot = load_robot(plan)
-    probe = _check(plan, robot, executor)
-    columns = (
-        "index",
-        *probe,
-        *(f"{joint}/{metric}" for joint in robot.actuators for metric in METRICS),
-        "diverged",
-    )
+    probe = next(plan.points(), {})
+    (robot,) = load_robots(plan, [probe])
+    _check(plan, robot, executor)
+    measured = measured_columns(plan, robot)
+    columns = ("index", *probe, *measured, "diverged")
     began = time.perf_counter()
-    with ResultFolder(output, plan, columns) if output is not None else contextlib.nullcontext() as folder:
+    is_table = output is not None and check_table(output)
+    with (
+        ResultFolder(output, plan, columns) if output is not None and not is_table else contextlib.nullcontext()
+    ) as folder:
         rows: dict[int, list[Any]] = dict(folder.rows) if folder else {}
         before = len(rows)
         total = plan.size
@@ -87,30 +96,31 @@ def run_sweep(
         interrupted = False
         try:
             run_tasks(
-                run_chunk, [(plan, first, points, threads) for first, points in pending], finish, executor=executor
+                run_chunk,
+                [(plan, first, points, measured, threads) for first, points in pending],
+                finish,
+                executor=executor,
             )
         except KeyboardInterrupt:
             if not keep_interrupted:
                 raise
             interrupted = True
-    return SweepResult(columns, [rows[i] for i in sorted(rows)], time.perf_counter() - began, before, interrupted)
+    kept = [rows[i] for i in sorted(rows)]
+    if output is not None and is_table:
+        write_table(output, columns, kept)
+    return SweepResult(columns, kept, time.perf_counter() - began, before, interrupted, units_of(robot))
 
 
-def _check(plan: SweepPlan, robot: Robot, executor: Executor) -> dict[str, Any]:
-    """Refuse before anything runs what would fail in a worker; return the parameters of the first simulation."""
-    if not robot.actuators:
-        raise PliantError(f"{plan.source} has no compliant joint to report on", file=plan.source)
+def _check(plan: SweepPlan, robot: Robot, executor: Executor) -> None:
+    """Refuse before anything runs what would fail in a worker."""
     step_count(plan, robot.timestep)
-    for variation in plan.variations:
-        if variation.path.startswith("robot."):
-            raise PliantError(
-                f"{variation.path} cannot be varied: options of a catalogue robot (robot.*) are set for all "
-                "simulations with --set; vary a parameter of the robot itself, such as <joint>.initial_preset, "
-                "<joint>.damping or <body>.mass",
-                field=variation.path,
-            )
-    probe = next(plan.points(), {})
-    robot.copy().update(probe)
+    if not robot.actuators and plan.device != CPU:
+        raise PliantError(
+            f"the device {plan.device} simulates compliant joints, and {plan.source} has none; must be {CPU}",
+            field="device",
+        )
+    if not robot.actuators:
+        check_devices(plan, robot)
     if plan.device != CPU and executor.dask is None:  # a cluster's workers have devices of their own
         find_backend(plan.device).check_device(plan.device)
         if executor.workers > 1:
@@ -119,7 +129,6 @@ def _check(plan: SweepPlan, robot: Robot, executor: Executor) -> dict[str, Any]:
                 "be 1",
                 field="processes",
             )
-    return probe
 
 
 def _chunks(plan: SweepPlan, robot: Robot, chunk: int) -> list[tuple[int, list[dict[str, Any]]]]:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from pliant.base.errors import PliantError, nearest
+from pliant.base.documents.json_text import read_json
+from pliant.base.errors import PliantError, nearest, require
+from pliant.base.replacing import replacing
 from pliant.sweep.journal import FolderLock, GrowingFile
 from pliant.sweep.plan import SweepPlan
 
-__all__ = ["ResultFolder", "SweepResult"]
+__all__ = ["ResultFolder", "SweepResult", "check_table", "write_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class SweepResult:
     """Number of simulations that an earlier call had completed."""
     interrupted: bool = False
     """Whether Ctrl-C ended the sweep before all simulations were complete."""
+    units: Mapping[str, str] = field(default_factory=dict)
+    """Units of the columns with results."""
 
     def column(self, name: str) -> np.ndarray:
         """Return one column as an array.
@@ -44,6 +48,70 @@ class SweepResult:
             raise PliantError(f"no column {name!r}; {nearest(name, self.columns)}", field=name)
         i = self.columns.index(name)
         return np.array([row[i] for row in self.rows])
+
+
+TABLES = (".csv", ".parquet")
+"""Suffixes of a result that is one file."""
+_OTHER_TABLES = (".arrow", ".feather", ".h5", ".hdf5", ".json", ".npz", ".tsv", ".txt", ".xls", ".xlsx")
+
+
+def check_table(path: str | Path) -> bool:
+    """Return whether a result goes to a file rather than to a folder.
+
+    Raises:
+        PliantError: a file of a type that is not written, in a folder that does not exist, or a folder.
+        MissingDependency: the package of this type of file is not installed.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix in _OTHER_TABLES:
+        raise PliantError(
+            f"a sweep cannot be written as {suffix}; must end in {' or '.join(TABLES)}, or be a folder", file=path
+        )
+    if suffix not in TABLES:
+        return False
+    if path.is_dir():
+        raise PliantError("this is a folder; name a file, or a folder without this suffix", file=path)
+    if not path.parent.is_dir():
+        raise PliantError(f"there is no folder {str(path.parent)!r}", file=path)
+    if suffix == ".parquet":
+        require("pyarrow", extra="parquet", purpose="writing a Parquet file")
+    return True
+
+
+def write_table(path: str | Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Write a result to a CSV or Parquet file, by its suffix; an existing file is replaced when the new one is whole.
+
+    Raises:
+        PliantError: the file cannot be written.
+    """
+    path = Path(path)
+    try:
+        with replacing(path) as file:
+            if path.suffix.lower() == ".csv":
+                text = io.StringIO(newline="")
+                csv.writer(text).writerows([columns, *(_texts(row) for row in rows)])
+                file.write_text(text.getvalue(), encoding="utf-8", newline="")
+            else:
+                _write_parquet(file, columns, rows)
+    except OSError as error:
+        raise PliantError(f"the table cannot be written: {error.strerror or error}", file=path) from None
+
+
+def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    cells = zip(*rows, strict=True) if rows else [() for _ in columns]
+    arrays = []
+    for column in cells:
+        mixed = len({type(cell) for cell in column}) > 1 and any(isinstance(cell, str) for cell in column)
+        arrays.append(pyarrow.array([str(cell) for cell in column] if mixed else list(column)))
+    pyarrow.parquet.write_table(pyarrow.table(arrays, names=list(columns)), path)
+
+
+def _texts(row: Sequence[Any]) -> list[Any]:
+    return [repr(cell) if isinstance(cell, float) else cell for cell in row]
 
 
 class ResultFolder:
@@ -121,14 +189,14 @@ class ResultFolder:
             PliantError: the table cannot be written; the message says how many simulations it holds.
         """
         text = io.StringIO(newline="")
-        csv.writer(text).writerows([[repr(c) if isinstance(c, float) else c for c in row] for row in rows])
+        csv.writer(text).writerows(_texts(row) for row in rows)
         self._table.append(text.getvalue(), len(rows))
 
 
 def _digest_of(settings: Path) -> str | None:
     try:
-        found = json.loads(settings.read_text())
-    except (ValueError, UnicodeDecodeError):
+        found = read_json(settings)
+    except PliantError:
         found = None
     if not isinstance(found, dict):
         raise PliantError("this is not the plan of a sweep; name another folder, or delete the file", file=settings)

@@ -118,6 +118,9 @@ class WalkingDevice(DeviceBase):
         )
         self.description = description
         self.joints = description.joints
+        self.written_ports = tuple(
+            f"{joint}/{'reference_1' if joint in robot.actuators else 'control'}" for joint in self.joints
+        )
 
     @property
     def walker(self) -> Walker:
@@ -165,7 +168,8 @@ class WalkingDevice(DeviceBase):
     def _restart(self, rng: np.random.Generator) -> None:
         self._walker.reset()
         self._started = False
-        self._inclination = np.zeros(2)
+        self.inclination = np.zeros(2)
+        """Roll and pitch of the base [rad]."""
 
     def _latch(self, command: Command) -> None:
         length = float(command.values["step_length"])
@@ -224,8 +228,8 @@ class WalkingDevice(DeviceBase):
             self._ctrl[self._u_at] = q + (tau + self._damping * dq) / self._stiffness
         else:
             self._ctrl[self._u_at] = tau
-        self._inclination[0] = math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
-        self._inclination[1] = math.asin(min(max(2.0 * (w * y - x * z), -1.0), 1.0))
+        self.inclination[0] = math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
+        self.inclination[1] = math.asin(min(max(2.0 * (w * y - x * z), -1.0), 1.0))
 
     def _measure(self) -> dict[str, float | np.ndarray]:
         k = self._walker
@@ -240,5 +244,5 @@ class WalkingDevice(DeviceBase):
             "center_of_mass": k.com,
             "foothold": k.foothold,
             "load": np.array(k.load),
-            "inclination": self._inclination,
+            "inclination": self.inclination,
         }

@@ -5,16 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pliant.base.errors import DivergedError, ModelError, nearest
 
+if TYPE_CHECKING:
+    from pliant.engine import MujocoEngine
+    from pliant.model.robot import Robot
+
 __all__ = ["ROBOTS", "WalkResult", "run_walk"]
 
 ROBOTS = ("biped", "g1", "talos")
 """Robots of the catalogue that walk."""
+_USUAL: dict[str, Any] = {"actuation": "torque", "rate_noise": 0.01, "load_noise": 1.0}
+"""Options of the robot where the caller gives none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +107,41 @@ def run_walk(
     from pliant.simulation import Simulation
     from pliant.simulation.loop import seeded
 
+    _check_arguments(robot, seed, duration, push)
+    varied = _Variations.draw(seeded(seed, "walk"), push)
+    stiffness = {} if ankle_stiffness is None else {"ankle_stiffness": ankle_stiffness}
+    given = _USUAL | {"walk_start": 1.0 + 0.75 * varied.start} | stiffness | dict(options or {})
+    given |= {"feet": feet, "controller": "walking", "bar_height": bar_height, "bar_seed": seed}
+    if bars:
+        given["bar_positions"] = tuple(bars)
+    walking = build_robot(robot, given)
+    engine = MujocoEngine(walking, check=False)
+    devices = make_devices(walking)
+    device: Any = next(d for d in devices if d.name == "walking")
+    run = _Run(engine, walking, device, given["walk_start"], trace)
+    pushed = run.start + 0.5 + varied.moment * max(0.0, duration - run.start - 1.0)
+    steps, every = round(duration / engine.dt), max(1, round(0.02 / engine.dt))
+    with Simulation(engine, [device], pacer="free", seed=seed) as simulation:
+        engine.data.qvel[:2] = varied.speed
+        while run.done < steps:
+            time = run.done * engine.dt
+            run.torso[:2] = varied.force if pushed <= time < pushed + 0.1 else 0.0
+            count = min(every, steps - run.done)
+            try:
+                simulation.step(count)
+            except DivergedError:
+                run.fall, run.diverged = time, True
+                break
+            run.note(time, count)
+            if device.walker.fallen:
+                run.fall = run.done * engine.dt
+                break
+            if goal is not None and run.distance >= goal:
+                break
+    return run.result(goal)
+
+
+def _check_arguments(robot: str, seed: int, duration: float, push: float) -> None:
     if not duration > 0.0:
         raise ModelError(f"run_walk: duration is {duration!r}; must be > 0 [s]", field="duration")
     if not (isinstance(seed, int | np.integer) and seed >= 0):
@@ -109,102 +150,119 @@ def run_walk(
         raise ModelError(f"run_walk: push is {push!r}; must be a number >= 0 [N s]", field="push")
     if robot not in ROBOTS:
         raise ModelError(f"run_walk: robot is {robot!r}; {nearest(robot, ROBOTS)}", field="robot")
-    rng = seeded(seed, "walk")
-    given: dict[str, Any] = {"actuation": "torque", "rate_noise": 0.01, "load_noise": 1.0}
-    if ankle_stiffness is not None:
-        given["ankle_stiffness"] = ankle_stiffness
-    given |= options or {}
-    given |= {"feet": feet, "controller": "walking", "bar_height": bar_height, "bar_seed": seed}
-    if bars:
-        given["bar_positions"] = tuple(bars)
-    start, direction, impulse, moment, speed = (
-        rng.random(), rng.uniform(0.0, 2.0 * np.pi), rng.uniform(0.0, push), rng.random(), rng.uniform(-0.03, 0.03, 2),
-    )  # fmt: skip
-    given.setdefault("walk_start", 1.0 + 0.75 * start)
-    walking = build_robot(robot, given)
-    engine = MujocoEngine(walking, check=False)
-    devices = make_devices(walking)
-    device: Any = next(d for d in devices if d.name == "walking")
-    walker = None
-    data = engine.data
-    model = engine.model
-    # The heaviest body is the torso of each of these robots.
-    torso = engine.port(f"body/{model.body(int(np.argmax(model.body_mass))).name}/wrench")
-    sensors = {sensor.name: sensor for sensor in walking.devices}
-    soles = [model.body(sensors[name].body).id for name in device.description.force_torque]
-    x0 = float(data.qpos[0])
-    pushed = given["walk_start"] + 0.5 + moment * max(0.0, duration - given["walk_start"] - 1.0)
-    force = impulse / 0.1 * np.array([np.cos(direction), np.sin(direction)])
-    pitches: list[float] = []
-    rolls: list[float] = []
-    errors, adjustments = 0.0, 0.0
-    fall, diverged = float("nan"), False
-    touchdowns, stepped = 0, -math.inf
-    every = max(1, round(0.02 / engine.dt))
-    with Simulation(engine, [device], pacer="free", seed=seed) as simulation:
-        data.qvel[:2] = speed
-        walker = device.walker
-        steps = round(duration / engine.dt)
-        done = 0
-        while done < steps:
-            time = done * engine.dt
-            torso[:2] = force if pushed <= time < pushed + 0.1 else 0.0
-            count = min(every, steps - done)
-            try:
-                simulation.step(count)
-            except DivergedError:
-                fall, diverged = time, True
-                break
-            done += count
-            if walker.steps != touchdowns:
-                touchdowns, stepped = walker.steps, time
-            roll, pitch = device._inclination
-            if time >= given["walk_start"]:
-                pitches.append(float(pitch))
-                rolls.append(float(roll))
-                errors = max(errors, float(np.hypot(*(walker.dcm - walker.dcm_ref))))
-                adjustments = max(adjustments, float(walker.adjustment))
-            if trace is not None:
-                trace.append(
-                    {
-                        "time": done * engine.dt,
-                        "phase": walker.phase,
-                        "stance": walker.stance,
-                        "dcm": walker.dcm.copy(),
-                        "dcm_reference": walker.dcm_ref.copy(),
-                        "center_of_pressure": walker.cop.copy(),
-                        "center_of_mass": walker.com.copy(),
-                        "foothold": walker.foothold.copy(),
-                        "base": data.qpos[:7].copy(),
-                        "qpos": data.qpos.copy(),
-                        "feet": data.xpos[soles].copy(),
-                        "roll": float(roll),
-                        "pitch": float(pitch),
-                        "load": tuple(walker.load),
-                    }
-                )
-            if walker.fallen:
-                fall = done * engine.dt
-                break
-            if goal is not None and data.qpos[0] - x0 >= goal:
-                break
-    sizes = np.abs(pitches) if pitches else np.zeros(1)
-    found = [model.geom(g) for g in range(model.ngeom) if model.geom(g).name.startswith("bar_")]
-    settings = walker.settings
-    two_steps = settings.first_support + 2.0 * (settings.single_support + settings.double_support)
-    reached = done * engine.dt - stepped < two_steps if goal is None else float(data.qpos[0]) - x0 >= goal
-    return WalkResult(
-        completed=bool(np.isnan(fall)) and reached,
-        fall_time=float(fall),
-        distance=float(data.qpos[0]) - x0,
-        drift=float(data.qpos[1]),
-        steps=walker.steps,
-        max_base_pitch=float(sizes.max()),
-        max_base_roll=float(np.abs(rolls).max()) if rolls else 0.0,
-        rms_base_pitch=float(np.sqrt(np.mean(sizes**2))),
-        max_dcm_error=errors,
-        max_adjustment=adjustments,
-        duration=done * engine.dt,
-        bars=tuple(float(geom.pos[0]) for geom in found),
-        diverged=diverged,
-    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Variations:
+    """What the seed of a walk chooses."""
+
+    start: float
+    """Share of the range of the start of the walk."""
+    moment: float
+    """Share of the time of the walk after which the push comes."""
+    force: np.ndarray
+    """Force of the push, for 0.1 s, (x, y) [N]."""
+    speed: np.ndarray
+    """Velocity of the base at the start, (x, y) [m/s]."""
+
+    @classmethod
+    def draw(cls, rng: np.random.Generator, push: float) -> _Variations:
+        start, direction, impulse, moment, speed = (
+            rng.random(), rng.uniform(0.0, 2.0 * np.pi), rng.uniform(0.0, push), rng.random(),
+            rng.uniform(-0.03, 0.03, 2),
+        )  # fmt: skip
+        force = impulse / 0.1 * np.array([np.cos(direction), np.sin(direction)])
+        return cls(start=start, moment=moment, force=force, speed=speed)
+
+
+class _Run:
+    """A walk while it runs: what is noted for its result.
+
+    Args:
+        engine: the engine of the robot, before the first step.
+        robot: the robot.
+        device: its walking controller.
+        start: when the walk begins [s].
+        trace: where samples are appended, or None.
+    """
+
+    def __init__(
+        self, engine: MujocoEngine, robot: Robot, device: Any, start: float, trace: list[dict[str, Any]] | None
+    ) -> None:
+        self._data, self._model, self._dt = engine.data, engine.model, engine.dt
+        self._device, self._trace = device, trace
+        sensors = {sensor.name: sensor for sensor in robot.devices}
+        self._soles = [engine.model.body(sensors[name].body).id for name in device.description.force_torque]
+        # The heaviest body is the torso of each of these robots.
+        heaviest = engine.model.body(int(np.argmax(engine.model.body_mass))).name
+        self.torso = engine.port(f"body/{heaviest}/wrench")
+        self._x0 = float(engine.data.qpos[0])
+        self._pitches: list[float] = []
+        self._rolls: list[float] = []
+        self._error = self._adjustment = 0.0
+        self._touchdowns, self._stepped = 0, -math.inf
+        self.start = start
+        self.done = 0
+        """Steps done."""
+        self.fall, self.diverged = math.nan, False
+
+    @property
+    def distance(self) -> float:
+        """How far the waist has come [m]."""
+        return float(self._data.qpos[0]) - self._x0
+
+    def note(self, time: float, count: int) -> None:
+        """Note what came of ``count`` steps from a time on [s]."""
+        self.done += count
+        walker = self._device.walker
+        if walker.steps != self._touchdowns:
+            self._touchdowns, self._stepped = walker.steps, time
+        roll, pitch = self._device.inclination
+        if time >= self.start:
+            self._pitches.append(float(pitch))
+            self._rolls.append(float(roll))
+            self._error = max(self._error, float(np.hypot(*(walker.dcm - walker.dcm_ref))))
+            self._adjustment = max(self._adjustment, float(walker.adjustment))
+        if self._trace is not None:
+            self._trace.append(
+                {
+                    "time": self.done * self._dt,
+                    "phase": walker.phase,
+                    "stance": walker.stance,
+                    "dcm": walker.dcm.copy(),
+                    "dcm_reference": walker.dcm_ref.copy(),
+                    "center_of_pressure": walker.cop.copy(),
+                    "center_of_mass": walker.com.copy(),
+                    "foothold": walker.foothold.copy(),
+                    "base": self._data.qpos[:7].copy(),
+                    "qpos": self._data.qpos.copy(),
+                    "feet": self._data.xpos[self._soles].copy(),
+                    "roll": float(roll),
+                    "pitch": float(pitch),
+                    "load": tuple(walker.load),
+                }
+            )
+
+    def result(self, goal: float | None) -> WalkResult:
+        """Return how the walk went."""
+        model, walker = self._model, self._device.walker
+        pitches = np.abs(self._pitches) if self._pitches else np.zeros(1)
+        found = [model.geom(g) for g in range(model.ngeom) if model.geom(g).name.startswith("bar_")]
+        settings = walker.settings
+        two_steps = settings.first_support + 2.0 * (settings.single_support + settings.double_support)
+        walked_on = self.done * self._dt - self._stepped < two_steps
+        return WalkResult(
+            completed=bool(np.isnan(self.fall)) and (walked_on if goal is None else self.distance >= goal),
+            fall_time=float(self.fall),
+            distance=self.distance,
+            drift=float(self._data.qpos[1]),
+            steps=walker.steps,
+            max_base_pitch=float(pitches.max()),
+            max_base_roll=float(np.abs(self._rolls).max()) if self._rolls else 0.0,
+            rms_base_pitch=float(np.sqrt(np.mean(pitches**2))),
+            max_dcm_error=self._error,
+            max_adjustment=self._adjustment,
+            duration=self.done * self._dt,
+            bars=tuple(float(geom.pos[0]) for geom in found),
+            diverged=self.diverged,
+        )

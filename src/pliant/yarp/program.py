@@ -46,7 +46,7 @@ def biped(
     noise: dict[str, Noise] | None = None,
     load_noise: dict[str, Noise] | None = None,
 ) -> Robot:
-    """Return the biped with torque motors, whose boards and sensors give a sample each step, and a port for pushes.
+    """Return the biped with torque motors, whose boards and sensors give a sample each step.
 
     Args:
         timestep: step of the physics [s].
@@ -57,7 +57,6 @@ def biped(
     from pliant.model import ForceTorque, Imu
     from pliant.robots.lookup import build_robot
     from pliant.yarp.model.control_board import ControlBoard
-    from pliant.yarp.model.services import ExternalWrench
 
     robot = build_robot("biped", {"actuation": "torque", "timestep": timestep})
     for i, device in enumerate(robot.devices):
@@ -67,7 +66,6 @@ def biped(
             robot.devices[i] = dataclasses.replace(device, rate=0.0, **(noise or {}))
         elif isinstance(device, ForceTorque):
             robot.devices[i] = dataclasses.replace(device, rate=0.0, **(load_noise or {}))
-    robot.devices.append(ExternalWrench(name="wrench", port=WRENCH_PORT))
     return robot
 
 

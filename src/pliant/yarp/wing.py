@@ -18,7 +18,10 @@ WING = Wing(
     },
     robots={"icub": "pliant.yarp.robots.icub.build"},
     tags=("pliant.yarp.formats.plugins:READER",),
-    blocks={"boards": "pliant.yarp.model.control_board:BOARDS"},
+    blocks={
+        "boards": "pliant.yarp.model.control_board:BOARDS",
+        "external_wrench": "pliant.yarp.model.services:EXTERNAL_WRENCH",
+    },
     devices=(
         "pliant.yarp.control_board.device",
         "pliant.yarp.devices.base_state",

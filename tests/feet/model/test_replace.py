@@ -459,7 +459,7 @@ def test_export_to_urdf_names_the_closed_loops_and_mjcf_keeps_the_compliance(tmp
     with pytest.raises(ModelError, match="left_foot/frontal_arch_to_rollover_phalanx_1' \\(connect\\) closes a loop"):
         describe_urdf(robot)
     path = tmp_path / "soft.xml"
-    path.write_text(describe_mjcf(robot))
+    path.write_text(describe_mjcf(robot).text)
     model = mujoco.MjModel.from_xml_path(str(path))
     assert closure_compliance(model, "left_foot/") == pytest.approx(FAST.closure_compliance, rel=1e-6)
 

@@ -1,4 +1,4 @@
-"""The FCI bridge in the simulation loop: what `pliant run franka --bridge fci` runs, spoken to byte by byte."""
+"""The FCI bridge in the simulation loop: what `pliant run fr3 --bridge fci` runs, spoken to byte by byte."""
 
 import contextlib
 import logging
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency
 from pliant.franka.bridge import FciBridge, FciOptions
 from pliant.franka.robots.build import Q_START, ArmMount
-from pliant.franka.robots.parameters import FR3
+from pliant.franka.robots.parameters import FER, FR3
 from pliant.franka.wire import fci
 from pliant.robots import build_robot
 from pliant.simulation.bridges import make_bridge
@@ -54,6 +54,30 @@ def test_a_version_that_is_not_spoken_is_answered_with_the_servers_own(server, v
         assert client.status == "incompatible_version"
     with Client(server, 10) as client:
         assert client.status == "success"
+
+
+@pytest.mark.parametrize(("arm", "answered"), [(FER, [5]), (FR3, [6, 7, 8, 9, 10])], ids=["fer", "fr3"])
+def test_by_default_an_arm_answers_the_versions_of_its_firmware_only(arm, answered, caplog):
+    with serve((ArmMount(arm=arm),), protocols="own") as server:
+        for version in fci.VERSIONS:
+            with Client(server, version) as client:
+                assert client.status == ("success" if version in answered else "incompatible_version")
+                if version not in answered:
+                    assert int.from_bytes(client.connected.payload, "little") == answered[-1]
+            if version not in answered:
+                assert "fci:protocols=any" in server.health()["arms"][0]["last_fault"]
+    refused = 10 if arm is FER else 5
+    assert f"a client of protocol version {refused} (libfranka " in caplog.text
+    assert f"the firmware of the {arm.title} refuses it" in caplog.text
+
+
+@pytest.mark.parametrize(("arm", "refused"), [(FER, "version 6 to 10 (libfranka 0.10 to 0.21)"), (FR3, "version 5 ")])
+def test_with_any_protocol_a_note_names_the_clients_that_the_real_arm_refuses(arm, refused):
+    with serve((ArmMount(arm=arm),), protocols="any") as server:
+        (note,) = [note for note in server.bridge.notes if "protocols=any" in note]
+        assert f"a real {arm.title} refuses clients of {refused}" in note
+    with serve((ArmMount(arm=arm),), protocols="own") as server:
+        assert not [note for note in server.bridge.notes if "protocols" in note]
 
 
 @pytest.mark.parametrize("mode", ["lockstep", "paced"])
@@ -273,7 +297,7 @@ def test_too_many_requests_while_the_arm_stops_end_that_connection_only(server):
 
 def test_by_default_robot_time_is_never_faster_than_the_wall_clock_and_the_user_is_told():
     assert FciOptions().mode == "paced"
-    with serve(mode="paced") as server, Client(server) as client:
+    with serve(mode="paced", protocols="own") as server, Client(server) as client:
         began = time.perf_counter()
         client.swing(200)
         assert time.perf_counter() - began > 0.199

@@ -593,11 +593,6 @@ FAULTS = {
         POSE,
         lambda s, k: command(s, T=START_POSE.T.reshape(-1), elbow=[0.1, -1.0]),
     ),
-    "start_elbow_sign_inconsistent": (
-        CARTESIAN,
-        POSE,
-        lambda s, k: command(s, T=START_POSE.T.reshape(-1), elbow=[0.0, 1.0]),
-    ),
     "cartesian_motion_generator_elbow_sign_inconsistent": (
         CARTESIAN,
         POSE,

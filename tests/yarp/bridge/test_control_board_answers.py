@@ -599,7 +599,6 @@ def test_a_writing_request_of_dialect_3_changes_the_board(words, changed):
         (3, "[set] [icmd] [cmod] 0 [hwfa]", "[fail]"),
         (3, "[set] [icmd] [cmod] 0 posd", "[ok]"),
         (3, "[get] [pid] [pid] [nope] 0", "[fail]"),
-        (3, "[help]", "[nak]"),
         (3, "foo", "[nak]"),
         (3, "", "[nak]"),
         (3, "[get] [ivar] [mvar] yarp_kPWM", "[is] [ivar] ((2.0 4.0 5.0)) [ok]"),
@@ -628,6 +627,16 @@ def test_what_is_typed_or_wrong_is_answered_as_yarp_does(dialect, typed, reply, 
     request = parse_bottle(typed)
     found = answers.answer(changed, request, dialect)
     assert format_bottle(found) == reply.format(time=format_bottle(bottle(changed.time)))
+
+
+@pytest.mark.parametrize("request_", ["help", "[help]", "[help] [more]"])
+def test_help_of_dialect_3_lists_every_request_as_it_is_written(running, request_):
+    reply = answers.answer(running, parse_bottle(request_), 3)
+    assert reply[0] == Vocab.of("many")
+    told = {" ".join(word for word in item.split() if word[0] == "[") for item in reply.items[1:]}
+    expected = {" ".join(f"[{word}]" for word in words.split()) for words in v3.METHODS}
+    assert expected <= told
+    assert len(told) == len(reply) - 1
 
 
 def test_help_and_the_version_of_dialect_4_are_answered(running):

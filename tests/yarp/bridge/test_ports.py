@@ -262,9 +262,12 @@ def test_a_person_at_a_terminal_gets_a_description_and_help():
 def test_a_browser_gets_a_page_and_other_requests_are_refused():
     with yarp_world() as (_, _, network):
         port = network.open("/in", on_data=lambda a: None)
-        page = exchange(port.number, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", 10_000).decode()
+        page = exchange(port.number, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 10_000).decode()
         assert page.startswith("HTTP/1.1 200 OK")
         assert "This is /in at" in page
+        other = exchange(port.number, b"GET / HTTP/1.1\r\nHost: site.example\r\n\r\n", 10_000)
+        assert other.startswith(b"HTTP/1.1 403")
+        assert b"/in" not in other
         assert exchange(port.number, b"POST / HTTP/1.1\r\n\r\n", 10_000).startswith(b"HTTP/1.1 405")
 
 

@@ -47,6 +47,7 @@ class PressDevice(DeviceBase):
             sample_period=options.pop("sample_period", max(1, round(PERIOD / dt)) * dt),
             **options,
         )
+        self.written_ports = (f"{description.actuator}/control",)
         self._target = description.load
 
     def _connect(self, engine: Engine) -> None:

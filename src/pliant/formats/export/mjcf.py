@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import mujoco
+
 from pliant.base.errors import ModelError
+from pliant.engine.abi import library
 from pliant.model.interface import ModelPart
 from pliant.model.robot import Robot
+from pliant.model.varying import refuse_varying
 
-__all__ = ["describe_mjcf"]
+__all__ = ["MjcfExport", "describe_mjcf"]
+
+DIGITS = 15
+"""Significant digits of the numbers in the file; MuJoCo's own default of 6 changes masses by up to 1e-6."""
+_PRECISION = threading.Lock()  # the number of digits belongs to the process
 
 
-def describe_mjcf(robot: Robot) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MjcfExport:
+    """A robot as MJCF, in memory."""
+
+    text: str
+    """The MJCF."""
+    warnings: tuple[str, ...] = ()
+    """What the file needs to move as the robot does in pliant; the text has these sentences as a comment."""
+
+
+def describe_mjcf(robot: Robot) -> MjcfExport:
     """Return a robot as MJCF, with its compliant actuators as user actuators and the key frame "rest".
 
-    Meshes and textures stay where the robot's own file has them.
+    Plain MuJoCo applies no force of a user actuator. A program that loads the file calls `pliant.engine.install` with
+    the model before the first step; the file says so. Meshes and textures stay where the robot's own file has them.
 
     Raises:
-        ModelError: MuJoCo refuses the robot, or it holds what no file can.
+        ModelError: MuJoCo refuses the robot, or it holds what no file can, such as limbs that change their length.
     """
+    refuse_varying(robot, "an MJCF file")
     model, spec = robot.compile(), robot.assemble()
     for key in spec.keys:
         k = model.key(key.name).id
@@ -26,6 +54,79 @@ def describe_mjcf(robot: Robot) -> str:
         if isinstance(part, ModelPart):
             part.export(spec, model)
     try:
-        return spec.to_xml()
+        _complete_inertials(spec, model)
+        warnings = [*_needed_callbacks(robot), *_locate_files(spec)]
+        with _all_digits():
+            text = spec.to_xml()
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"MuJoCo cannot write the model: {' '.join(str(error).split())}") from error
+    # Two hyphens would end the comment.
+    said = "".join(f"<!-- warning: {warning.replace('--', '- -')} -->\n" for warning in warnings)
+    return MjcfExport(text=said + text, warnings=tuple(warnings))
+
+
+def _complete_inertials(spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
+    """Name the centre of mass of every body with an inertia of its own: MuJoCo writes no inertia without it."""
+    spec.compile()  # gives the bodies their places in the model
+    for body in spec.bodies:
+        if body.id and math.isnan(body.ipos[0]) and (body.explicitinertial or body.mass > 0.0):
+            body.explicitinertial = True
+            body.ipos, body.iquat = model.body_ipos[body.id], model.body_iquat[body.id]
+            body.mass, body.inertia = model.body_mass[body.id], model.body_inertia[body.id]
+
+
+def _needed_callbacks(robot: Robot) -> list[str]:
+    joints = list(robot.actuators)
+    if not joints:
+        return []
+    shown = ", ".join(map(repr, joints[:6])) + (f", ... ({len(joints)} in all)" if len(joints) > 6 else "")
+    return [
+        f"the compliant actuators ({shown}) are user actuators of pliant, to which plain MuJoCo applies no torque: a "
+        "program calls pliant.engine.install(model) after it has loaded this file and before the first step"
+    ]
+
+
+def _locate_files(spec: mujoco.MjSpec) -> list[str]:
+    """Give meshes, height fields and textures the full path of their file; return what is not found."""
+    base, missing = Path(spec.modelfiledir or "."), []
+    kinds: tuple[tuple[Any, str], ...] = (
+        (spec.meshes, spec.compiler.meshdir),
+        (spec.hfields, spec.compiler.meshdir),
+        (spec.textures, spec.compiler.texturedir),
+    )
+    located: list[tuple[Any, str]] = []
+    for elements, folder in kinds:
+        for element in elements:
+            if not element.file:
+                continue
+            file = (base / folder / element.file).absolute()
+            if file.is_file():
+                located.append((element, str(file)))
+            else:
+                missing.append(element.file)
+    if missing:
+        names = ", ".join(map(repr, missing[:6])) + (f", ... ({len(missing)} in all)" if len(missing) > 6 else "")
+        where = f" in the folder {spec.compiler.meshdir!r}" if spec.compiler.meshdir else ""
+        return [f"the files {names} are not part of the MJCF: copy them{where} beside it"]
+    spec.compiler.meshdir = spec.compiler.texturedir = ""
+    for element, path in located:
+        element.file = path
+    return []
+
+
+@contextlib.contextmanager
+def _all_digits() -> Iterator[None]:
+    """Let MuJoCo write numbers with `DIGITS` digits, where its library has the function for it."""
+    shared = library()
+    try:
+        read, write = shared._mjPRIVATE__get_xml_precision, shared._mjPRIVATE__set_xml_precision
+    except AttributeError:
+        yield
+        return
+    with _PRECISION:
+        before = read()
+        write(DIGITS)
+        try:
+            yield
+        finally:
+            write(before)

@@ -15,10 +15,12 @@ from pliant.franka.bridge.sockets import MAX_HELD, Connection, accepted, listen
 from pliant.franka.wire import fci
 
 if TYPE_CHECKING:
+    from pliant.franka.bridge.options import Protocols
     from pliant.franka.device.arm import FrankaArm, StateValues
     from pliant.franka.device.cabinet import Answer
+    from pliant.franka.device.parameters import Arm
 
-__all__ = ["ArmServer"]
+__all__ = ["ArmServer", "stranger_note"]
 
 _COUNTERS = ("cycles", "connections", "refused", "lost", "late", "malformed", "timeouts")
 STATES_BEFORE_COMMAND = 2
@@ -43,9 +45,19 @@ class ArmServer:
         port: TCP port of the robot; 0 takes a free one.
         gripper_port: TCP port of the hand; 0 takes a free one.
         vacuum_port: TCP port of the vacuum gripper; 0 takes a free one.
+        protocols: "own": clients that the firmware of the arm's type answers; "any": clients of every known version.
     """
 
-    def __init__(self, device: FrankaArm, *, host: str, port: int, gripper_port: int, vacuum_port: int) -> None:
+    def __init__(
+        self,
+        device: FrankaArm,
+        *,
+        host: str,
+        port: int,
+        gripper_port: int,
+        vacuum_port: int,
+        protocols: Protocols = "own",
+    ) -> None:
         from pliant.franka.device.arm import CommandValues
 
         self._command_values = CommandValues
@@ -53,6 +65,9 @@ class ArmServer:
         self.cabinet = device.cabinet
         """The arm's controller."""
         self.host, self.port = host, port
+        low, high = device.description.arm.protocols
+        self.versions = range(low, high + 1) if protocols == "own" else fci.VERSIONS
+        """The protocol versions that are answered."""
         self.hand: HandServer | None = None
         """The server of the hand or of the vacuum gripper; None without both."""
         if device.gripper is not None:
@@ -191,7 +206,7 @@ class ArmServer:
             while frames and not connection.asked:
                 request = fci.decode_request(frames[0], version=None)
                 assert isinstance(request, fci.Connect)
-                if request.version in fci.VERSIONS:
+                if request.version in self.versions:
                     break
                 self._refuse_version(connection, request, frames.pop(0).command_id)
             if not frames:
@@ -337,12 +352,21 @@ class ArmServer:
         _answer_connect(connection, command_id, "success", version)
 
     def _refuse_version(self, connection: Connection, request: fci.Connect, command_id: int) -> None:
-        """Answer a Connect of an unknown version, or a second one, with the server's version."""
-        self.last_fault = f"a client of protocol version {request.version} was refused; served are 5 to 10"
+        """Answer a Connect of a version that is not served, or a second one, with the server's version."""
+        self.last_fault = self._why_refused(request.version)
         if self._version is not None:
             self.last_fault = "a client sent Connect twice"
         _log.warning("%s: %s", self.device.name, self.last_fault)
-        _answer_connect(connection, command_id, "incompatible_version", self._version or fci.VERSIONS[-1])
+        _answer_connect(connection, command_id, "incompatible_version", self._version or self.versions[-1])
+
+    def _why_refused(self, version: int) -> str:
+        served, title = _spoken(self.versions), self.device.description.arm.title
+        if version not in fci.VERSIONS or version in self.versions:
+            return f"a client of protocol version {version} was refused; served is {served}"
+        return (
+            f"a client of protocol version {version} (libfranka {fci.LIBRARIES[version]}) was refused, as the firmware "
+            f"of the {title} refuses it; it answers {served}; the option fci:protocols=any serves any client"
+        )
 
     def _answer(self, command: str, command_id: int, status: str, payload: bytes = b"") -> None:
         self._due.append(fci.Response(command=command, command_id=command_id, status=status, payload=payload))
@@ -465,3 +489,21 @@ class ArmServer:
 def _answer_connect(connection: Connection, command_id: int, status: str, version: int) -> None:
     answer = fci.Response(command="Connect", command_id=command_id, status=status, payload=struct.pack("<H", version))
     connection.send(fci.encode_response(answer, version=version))
+
+
+def _spoken(versions: range) -> str:
+    """Return protocol versions in words: numbers and the libraries that speak them."""
+    first, last = versions[0], versions[-1]
+    if first == last:
+        return f"version {first} (libfranka {fci.LIBRARIES[first]})"
+    low, high = fci.LIBRARIES[first].split(" to ")[0], fci.LIBRARIES[last].split(" to ")[-1]
+    return f"version {first} to {last} (libfranka {low} to {high})"
+
+
+def stranger_note(arm: Arm) -> str:
+    """Return one line on the clients that a real arm of a type refuses."""
+    low, high = arm.protocols
+    refused = [v for v in fci.VERSIONS if not low <= v <= high]
+    return (
+        f"a real {arm.title} refuses clients of {_spoken(range(refused[0], refused[-1] + 1))}, and this one serves them"
+    )

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pliant.base.errors import BridgeError, PliantError
 from pliant.base.listening import check_listening_host
-from pliant.franka.bridge.arm_server import ArmServer
+from pliant.franka.bridge.arm_server import ArmServer, stranger_note
 from pliant.franka.bridge.options import FciOptions
 from pliant.model import Robot
 from pliant.simulation.bridge import BridgeBase
@@ -91,7 +91,7 @@ class FciBridge(BridgeBase):
         found = [device for device in devices.values() if isinstance(device, FrankaArm)]
         if not found:
             raise BridgeError(
-                "the fci bridge serves Franka arms, and this robot has none; try: pliant run franka --bridge fci",
+                "the fci bridge serves Franka arms, and this robot has none; try: pliant run fr3 --bridge fci",
                 field="bridge",
             )
         options = self.options
@@ -105,6 +105,7 @@ class FciBridge(BridgeBase):
                 port=options.port,
                 gripper_port=options.gripper_port,
                 vacuum_port=options.vacuum_port,
+                protocols=options.protocols,
             )
             server.open()
             self.arms.append(server)
@@ -125,8 +126,12 @@ class FciBridge(BridgeBase):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Note on what sets the pace of robot time."""
-        return (_PACE[self.options.mode],)
+        """Notes on what sets the pace of robot time, and on clients that real arms of these types refuse."""
+        notes = [_PACE[self.options.mode]]
+        if self.options.protocols == "any":
+            kinds = {arm.device.description.arm.name: arm.device.description.arm for arm in self.arms}
+            notes += [f"protocols=any: {stranger_note(kind)}" for kind in kinds.values()]
+        return tuple(notes)
 
     @property
     def addresses(self) -> dict[str, str]:

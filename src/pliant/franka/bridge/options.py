@@ -8,9 +8,10 @@ from typing import Literal
 from pliant.base.errors import BridgeError
 from pliant.base.options import check_values, option
 
-__all__ = ["FciOptions", "TimeMode"]
+__all__ = ["FciOptions", "Protocols", "TimeMode"]
 
 TimeMode = Literal["lockstep", "paced", "wall"]
+Protocols = Literal["own", "any"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,10 @@ class FciOptions:
     command_timeout: float = option(0.2, unit="s", low=0.0, above=True, high=60.0)
     """How long a lock-step cycle waits for its command before it counts as lost. Above 1 s only clients that are slow
     to answer gain: one whose command was lost gives up after 1 s without a state."""
+    protocols: Protocols = "own"
+    """Which clients are served. own: those that the firmware of the arm's type answers, protocol version 5 (libfranka
+    0.9) of a FER and 6 to 10 (libfranka 0.10 to 0.21) of an FR3; any: versions 5 to 10 of every arm, also the clients
+    that a real arm of that type refuses."""
     priority: int = option(0, low=0, high=99)
     """SCHED_FIFO priority of the loop's thread; 0 leaves the scheduler alone."""
 

@@ -35,7 +35,7 @@ class FrankaGroup:
         DeviceError: no arms, or one of them twice.
 
     Example:
-        >>> with FrankaRobot.connect("127.0.0.1", arm="fer") as a, FrankaRobot.connect("127.0.0.2", arm="fer") as b:
+        >>> with FrankaRobot.connect("127.0.0.1") as a, FrankaRobot.connect("127.0.0.2") as b:
         ...     group = FrankaGroup([a, b])
         ...     group.start("force_torque", "velocity")
         ...     for _ in range(1000):

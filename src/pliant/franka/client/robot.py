@@ -5,7 +5,7 @@ the constructor differs between the simulation and the robot:
 
     robot = FrankaRobot.simulated("fer")        # MuJoCo in this process, no network
     robot = FrankaRobot.of(simulation)          # an arm of a simulation of yours
-    robot = FrankaRobot.connect("172.16.0.2")   # the robot, or `pliant run franka --bridge fci`, through pylibfranka
+    robot = FrankaRobot.connect("172.16.0.2")   # the robot, or `pliant run fr3 --bridge fci`, through pylibfranka
 
 Those classes run a control thread; this one runs in the caller's thread. `set_velocity` and `set_force_torque` send one
 command for each millisecond of ``period`` and return with the state that answers the last one. On the simulated arm

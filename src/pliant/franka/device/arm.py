@@ -291,6 +291,10 @@ class FrankaArm(DeviceBase):
         """URDF text that the robot gives to its clients."""
         self.client = ""
         """Who moves the arm, such as "the client at 127.0.0.1"; "" while nobody is connected."""
+        parts = [f"joint{i}" for i in range(1, 8)]
+        parts += ["finger1", "finger2"] if description.hand is not None else []
+        parts += ["cup"] if description.cup is not None else []
+        self.written_ports = tuple(f"{description.name}_{part}/control" for part in parts)
         self._q0 = np.array(description.q, dtype=float)
         self._command: fci.RobotCommand | None = None
         self._mode = ""

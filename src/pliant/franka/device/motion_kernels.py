@@ -269,7 +269,8 @@ def _take_elbow(s, elbow, sign, first):
         if min(abs(elbow - s.q_d[2]), abs(elbow - s.q[2])) > s.start_tolerance:
             raised += raise_error(s, ERROR.cartesian_motion_generator_start_elbow_invalid)
         if sign * s.elbow_c[1] < 0.0:
-            raised += raise_error(s, ERROR.start_elbow_sign_inconsistent)
+            # start_elbow_sign_inconsistent is for motions that the robot's desk starts
+            raised += raise_error(s, ERROR.cartesian_motion_generator_elbow_sign_inconsistent)
         return raised, delbow, ddelbow
     if sign * s.elbow_c[1] < 0.0:
         raised += raise_error(s, ERROR.cartesian_motion_generator_elbow_sign_inconsistent)

@@ -159,6 +159,8 @@ class Arm:
     joint_stiffness: tuple[float, ...] = (14250.0,) * 7  # assumed
     """Stiffness of each joint between motor and link [N m/rad]: theta - q is the torque over it. Assumed: the largest
     stiffness that the interface accepts for the joint impedance, which cannot exceed the joint's own."""
+    protocols: tuple[int, int]
+    """Lowest and highest protocol version that the firmware of this type answers; the vendor's compatibility table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from pliant.base.errors import DeviceError, nearest
 from pliant.franka.wire.fci import ERRORS
 
-__all__ = ["CHECKS", "Collision", "Settings"]
+__all__ = ["CHECKS", "ERROR_ORIGINS", "Collision", "ErrorOrigin", "Settings"]
 
-CHECKS = frozenset(ERRORS) - {
-    "cartesian_position_limits_violation",
-    "force_control_safety_violation",
-    "cartesian_velocity_profile_safety_violation",
-    "force_controller_desired_force_tolerance_violation",
-    "joint_p2p_insufficient_torque_for_planning",
-    "instability_detected",
-    "cartesian_spline_motion_generator_violation",
-    "joint_via_motion_generator_planning_joint_limit_violation",
-    "base_acceleration_initialization_timeout",
-    "base_acceleration_invalid_reading",
+ErrorOrigin = Literal["client", "guiding", "desk", "not simulated"]
+
+ERROR_ORIGINS: dict[str, ErrorOrigin] = {
+    **dict.fromkeys(ERRORS, "client"),
+    "joint_move_in_wrong_direction": "guiding",
+    "start_elbow_sign_inconsistent": "desk",
+    "joint_p2p_insufficient_torque_for_planning": "desk",
+    "joint_via_motion_generator_planning_joint_limit_violation": "desk",
+    "cartesian_spline_motion_generator_violation": "desk",
+    "cartesian_position_limits_violation": "not simulated",
+    "force_control_safety_violation": "not simulated",
+    "cartesian_velocity_profile_safety_violation": "not simulated",
+    "force_controller_desired_force_tolerance_violation": "not simulated",
+    "instability_detected": "not simulated",
+    "base_acceleration_initialization_timeout": "not simulated",
+    "base_acceleration_invalid_reading": "not simulated",
 }
-"""Errors that the cabinet can raise. The other errors of the interface belong to functions of the real robot that are
-not simulated: motions planned on the robot, its own force control, accelerometers at start-up."""
+"""What raises each error of the interface. client: a motion or a request of a client; guiding: a hand that guides the
+arm; desk: motions that the vendor's desk plans on the robot, which no client starts (the error list of libfranka says
+of two of them "applies only to motions started from Desk"); not simulated: virtual walls, the robot's own force
+control, accelerometers at start-up."""
+
+CHECKS = frozenset(name for name, origin in ERROR_ORIGINS.items() if origin in ("client", "guiding"))
+"""Errors that the cabinet can raise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -162,11 +162,12 @@ class RobotEnv(gymnasium.Env):
     def _made(self, robot: Any) -> Simulation:
         """Return a new simulation of a robot."""
         self._engine = MujocoEngine(robot, dump_folder=self._dumps())
-        self.task.check_ports(self._engine.ports())
         self.frames = self.task.frames(self._engine.dt)
         """Steps of the engine for each action."""
         period = self.frames * self._engine.dt
-        devices = make_devices(robot, joint_sample_period=self._engine.dt, **self._delays)
+        made = make_devices(robot, joint_sample_period=self._engine.dt, **self._delays)
+        devices = self.task.kept_devices(made)
+        self.task.check_ports(self._engine.ports(), devices)
         simulation = Simulation(self._engine, devices, pacer="free")
         self._truth = _Truth(self._engine, len(self.task.actions), period)
         self._measured = _Measured(self._truth, simulation)

@@ -20,6 +20,7 @@ from pliant.engine.base import PortInfo
 from pliant.engine.distributions import Distribution
 
 if TYPE_CHECKING:
+    from pliant.devices.base import DeviceBase
     from pliant.model import Robot
 
 __all__ = [
@@ -143,6 +144,8 @@ class Task:
     """Reward of the step in which a world diverges."""
     camera: str | None = None
     """Camera for images; None for the first camera of the model, or for a view of the whole model if it has none."""
+    detach: Sequence[str] = ()
+    """Names of devices that the environment leaves out, so that actions command the motors that these devices drive."""
 
     def __post_init__(self) -> None:
         if not self.actions or not all(isinstance(a, Action) for a in self.actions):
@@ -187,18 +190,44 @@ class Task:
         """Return the number of actions in a full episode, for a time step ``dt`` [s]."""
         return max(1, math.ceil(self.duration / (self.frames(dt) * dt) - 1e-9))
 
-    def check_ports(self, ports: Mapping[str, PortInfo]) -> None:
-        """Check the ports of the actions.
+    def kept_devices(self, devices: Sequence[DeviceBase]) -> list[DeviceBase]:
+        """Close the devices that the task detaches, and return the others.
 
         Raises:
-            PortError: a port does not exist, is read-only, is not a scalar, is a position or a velocity, or is used by
-                two actions.
+            ModelError: the robot has no device of a name in ``detach``.
         """
+        names = [device.name for device in devices]
+        for name in self.detach:
+            if name not in names:
+                raise ModelError(
+                    f"detach: the robot has no device {name!r}; {nearest(str(name), names)}", field="detach"
+                )
+        for device in devices:
+            if device.name in self.detach:
+                device.close()
+        return [device for device in devices if device.name not in self.detach]
+
+    def check_ports(self, ports: Mapping[str, PortInfo], devices: Sequence[DeviceBase]) -> None:
+        """Check the ports of the actions.
+
+        Args:
+            ports: ports of the engine.
+            devices: devices of the environment, as `kept_devices` returns them.
+
+        Raises:
+            PortError: a port does not exist, is read-only, is not a scalar, is a position or a velocity, is written by
+                a device in every step, or is used by two actions.
+        """
+        written = {port: device.name for device in devices for port in device.written_ports}
+        writable = [
+            name
+            for name, info in ports.items()
+            if info.writable and info.shape == (1,) and name.rpartition("/")[2] in _COMMANDS and name not in written
+        ]
         seen: set[str] = set()
         for action in self.actions:
             info = ports.get(action.port)
             if info is None:
-                writable = [n for n, p in ports.items() if p.shape == (1,) and n.rpartition("/")[2] in _COMMANDS]
                 raise PortError(
                     f"the action has no port {action.port!r}; {nearest(action.port, writable)}", field="actions"
                 )
@@ -215,9 +244,26 @@ class Task:
                     f"reference, a control or an external torque",
                     field="actions",
                 )
+            if action.port in written:
+                device = written[action.port]
+                raise PortError(
+                    f"the port {action.port!r} is written by the device {device!r} in every step, so that an action "
+                    f"on it has no effect; leave the device out with Task(detach=({device!r},)), command the device "
+                    f"itself in a Simulation, or write a port that no device writes, {_some(writable, action.port)}",
+                    field="actions",
+                )
             if action.port in seen:
                 raise PortError(f"two actions write {action.port!r}; every port must differ", field="actions")
             seen.add(action.port)
+
+
+def _some(names: Sequence[str], wanted: str) -> str:
+    """Return some of many names in words, those of the wanted port's joint first."""
+    first = sorted(names, key=lambda name: name.rpartition("/")[0] != wanted.rpartition("/")[0])[:3]
+    if not first:
+        return "of which this robot has none"
+    more = f" and {len(names) - len(first)} others" if len(names) > len(first) else ""
+    return f"such as {', '.join(map(repr, first))}{more}"
 
 
 def evaluate(kind: str, functions: Mapping[str, Function], world: World) -> list[NDArray[np.float64]]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import PliantError, nearest
+from pliant.devices import make_devices
 from pliant.engine.worlds import CpuBatch, RobotBatch
 from pliant.learn.envs.actions import ActionWriter, Scale, observe, reward_terms
 from pliant.learn.envs.optional import load_gymnasium
@@ -128,7 +129,10 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         robot = task.robot()
         self.batch = (batch or CpuBatch)(add_camera(robot) if render_mode else robot, num_envs)
         """The `RobotBatch` below: ports, parameters, resets of single worlds."""
-        task.check_ports(self.batch.ports())
+        devices = task.kept_devices(make_devices(robot))
+        for device in devices:
+            device.close()
+        task.check_ports(self.batch.ports(), devices)
         self.num_envs = self.batch.worlds
         self.frames = task.frames(self.batch.dt)
         """Steps of the engine for each action."""

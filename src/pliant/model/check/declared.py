@@ -126,6 +126,7 @@ def check_spec(robot: Description, problems: Problems) -> None:
 def check_parameters(robot: Description, joint: str, actuator: CompliantActuator, problems: Problems) -> None:
     """Report parameters of an actuator that do not go together."""
     mode = actuator.mode
+    _check_passive_spring(robot, joint, problems)
     if mode == Mode.LINK_PID and actuator.pid_1 is not None and actuator.pid_1.kp == actuator.pid_1.ki == 0.0:
         problems.warning(joint, "the link's controller has kp = ki = 0: it follows no reference")
     if not mode.has_motors:
@@ -165,6 +166,20 @@ def check_parameters(robot: Description, joint: str, actuator: CompliantActuator
             joint,
             f"its motors start at 0 while the joint is at {q:g}: it starts with a kick, as in the original",
             'start="pose" avoids it',
+        )
+
+
+def _check_passive_spring(robot: Description, joint: str, problems: Problems) -> None:
+    """Report a passive spring that the file gives a joint with a compliant actuator."""
+    spec_joint = robot.find_joint(joint)
+    spring = np.asarray(spec_joint.stiffness, dtype=float)
+    if np.any(spring > 0.0):
+        unit = "N m/rad" if spec_joint.type == mujoco.mjtJoint.mjJNT_HINGE else "N/m"
+        shown = " ".join(f"{k:g}" for k in np.trim_zeros(spring, "b"))
+        problems.warning(
+            joint,
+            f"MuJoCo's passive spring of the joint ({shown} {unit}) acts beside its compliant actuator",
+            "remove its stiffness from the file unless the joint has this second spring",
         )
 
 

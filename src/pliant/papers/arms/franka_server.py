@@ -182,7 +182,11 @@ def main(text: str) -> None:
 
     given = json.loads(text)
     robot = (torso if given.get("torso") else build_arm)(**given.get("robot", {}))
-    bridge = FciBridge(FciOptions(host=given["host"], mode=given.get("mode", "lockstep"), command_timeout=PATIENCE_S))
+    # pylibfranka speaks the FR3's protocol, and the published experiments are on FERs
+    options = FciOptions(
+        host=given["host"], mode=given.get("mode", "lockstep"), command_timeout=PATIENCE_S, protocols="any"
+    )
+    bridge = FciBridge(options)
     bridges: list[Any] = [WrenchFile(given["wrench"], "right_wrench")] if given.get("wrench") else []
     bridges += [Pictures(PicturesOptions(folder=given["pictures"]))] if given.get("pictures") else []
     with Simulation(MujocoEngine(robot, guard=False), make_devices(robot), [*bridges, bridge]) as simulation:

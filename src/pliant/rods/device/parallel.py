@@ -175,6 +175,8 @@ class ParallelRobotDevice(DeviceBase):
         if worker:
             self.keep_pace()
         self.joints = self._joint_names()
+        if self._mechanism is not None:
+            self.written_ports = tuple(f"{joint}/control" for joint in self.joints)
         self._lock = threading.Lock()
         self._generation = 0
         self._answers: dict[str, Future[list[float]]] = {}

@@ -112,8 +112,9 @@ def polar_inertia(rod: Rod, s: float) -> float:
 
 
 def add_inertia(body: Any, mass: float, size: float, *, gravcomp: float = 0.0) -> None:
-    """Give a body the mass and the inertia of a ball."""
+    """Give a body the mass and the inertia of a ball about its origin."""
     body.explicitinertial = True
+    body.ipos = [0.0, 0.0, 0.0]  # MuJoCo takes the place in the parent's frame for one that is not given
     body.mass = mass
     body.inertia = [0.4 * mass * size**2] * 3
     body.gravcomp = gravcomp

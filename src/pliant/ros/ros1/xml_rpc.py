@@ -11,6 +11,7 @@ from xml.parsers.expat import ExpatError
 from xmlrpc.server import SimpleXMLRPCRequestHandler, SimpleXMLRPCServer
 
 from pliant.base.errors import BridgeError, WireError
+from pliant.base.origin import from_browser
 from pliant.base.serving import ConnectionThreads
 
 __all__ = ["XML_RPC_ERRORS", "XmlRpcServer", "check_uris", "proxy", "read_tcpros_address"]
@@ -154,8 +155,9 @@ class _Handler(SimpleXMLRPCRequestHandler):
         if self.headers.get("content-encoding") or self.headers.get("transfer-encoding"):
             self.send_error(415, "a request must not be encoded")
             return
-        if any(name in self.headers for name in ("origin", "sec-fetch-site")):
-            self.send_error(403, "nodes are not for browsers")
+        reason = from_browser(self.headers.items())
+        if reason:
+            self.send_error(403, reason)
             return
         super().do_POST()
 

@@ -99,8 +99,9 @@ def _calls(served: Served, device: SampleSource, images: CameraImages | None) ->
         lens = dataclasses.replace(lens, cx=lens.width - 1 - lens.cx, p2=-lens.p2)
     if lens is not None and images is not None and images.flip_vertical:
         lens = dataclasses.replace(lens, cy=lens.height - 1 - lens.cy, p1=-lens.p1)
-    described = served.robot.sensors.get(device.name) if isinstance(served.robot, Robot) else None
-    limits = (described.near, described.far) if isinstance(described, Camera) else (0.0, 0.0)
+    descriptions = served.robot.devices if isinstance(served.robot, Robot) else []
+    ranges = [(d.near, d.far) for d in descriptions if isinstance(d, Camera) and d.name == device.name]
+    limits = ranges[0] if ranges else (0.0, 0.0)
     rate = 1e9 / device.sample_period_ns if device.sample_period_ns else 0.0
     depth = limits if "depth" in device.samples else None
     return CameraCalls(width=width, height=height, lens=lens, rate=rate, depth=depth)

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from pliant.base.camera import CameraModel
 from pliant.base.errors import WireError
 from pliant.yarp.bridge.messages import Answer
-from pliant.yarp.bridge.requests import words_of
+from pliant.yarp.bridge.requests import help_reply, words_of
 from pliant.yarp.wire import Bottle, Vocab
 from pliant.yarp.wire.binary import encode_bottle
 from pliant.yarp.wire.values import FAIL, IS, Value
 
 __all__ = ["CameraCalls"]
 
+INTERFACES = ("fgi", "visr", "visd", "rgdb")
+"""Interfaces of cameras."""
 SETTERS = ("visr", "visd")
 """Interfaces whose refused settings are answered with their name and 0."""
 IN_USE = 2
@@ -40,6 +42,7 @@ class CameraCalls:
     | `[visr] [get]` and `[w]`, `[h]`, `[res]`, `[fov]` [deg], `[intp]`, `[mirr]`, `[conf]` | the same of the colours |
     | `[visd] [get]` and `[w]`, `[h]`, `[res]`, `[fov]`, `[intp]`, `[mirr]`, `[acrc]`, `[clip]` [m] | of the depth |
     | `[rgdb] [get]` and `[prot]`, `[stat]`, `[mess]` | version, status and fault of an RGBD camera |
+    | `[help]` | these calls |
     """
 
     width: int
@@ -60,6 +63,8 @@ class CameraCalls:
             WireError: there is no such call.
         """
         words = words_of(request.items)
+        if words == ["help"]:
+            return encode_bottle(help_reply(self._usages()), 3)
         interface, verb, what = (*words, "", "", "")[:3]
         if interface in SETTERS and verb == "set":
             return encode_bottle(Bottle((Vocab.of(interface), Vocab.of("set"), 0)), 3)
@@ -70,6 +75,9 @@ class CameraCalls:
         reply = (Vocab.of(interface), Vocab.of(what), IS, *values) if values is not None else (FAIL,)
         # Programs that use these vocabularies for numbers with a fraction know dialect 3 only.
         return encode_bottle(Bottle(reply), 3)
+
+    def _usages(self) -> list[str]:
+        return [f"[{name}] [get] [{what}]" for name in INTERFACES for what in self._calls(name)]
 
     def _calls(self, interface: str) -> dict[str, Callable[[], tuple[Value, ...] | None]]:
         size = {"w": lambda: (self.width,), "h": lambda: (self.height,)}

@@ -104,7 +104,7 @@ def serve_clock(served: Served, name: str) -> None:
     """Serve the time of every step as ``(seconds nanoseconds)`` at a port, and its calls at ``<name>/rpc``."""
     # A program waits for the first time before it does anything. If it is the one that asks for the steps, or while the
     # simulation is paused, no further step would give it one.
-    port = served.output(name, "Bottle", queue=CLOCK_QUEUE, latch=True)
+    port = served.output(name, "Bottle", queue=CLOCK_QUEUE, latch=True, recognise=False)
 
     def tick(stamp_ns: int) -> None:
         port.write(lambda dialect: _TIME.pack(*_HEAD, *divmod(stamp_ns, 1_000_000_000)))

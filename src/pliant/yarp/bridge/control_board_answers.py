@@ -522,6 +522,8 @@ def _answer_4(board: BoardView, request: Bottle, refused: Callable[[str], None])
 
 def _answer_3(board: BoardView, request: Bottle, count: int, refused: Callable[[str], None]) -> Bottle:
     words = words_of(request.items, 2)
+    if words[:1] == ["help"]:
+        return v3.encode_help()
     known = words[:1] in (["get"], ["set"])
     try:
         if words == ["get", "prot"]:

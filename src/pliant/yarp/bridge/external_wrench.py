@@ -7,17 +7,19 @@ from typing import Any
 from pliant.base.errors import WireError
 from pliant.devices.base import Device, SampleSource
 from pliant.yarp.bridge.messages import Answer, Arrival
-from pliant.yarp.bridge.requests import RequestQueue
+from pliant.yarp.bridge.requests import RequestQueue, call_of
 from pliant.yarp.bridge.served import Served
-from pliant.yarp.wire import Bottle, bottle
+from pliant.yarp.wire import Bottle, Vocab, bottle
 from pliant.yarp.wire.values import number, text
 
 __all__ = ["read_push", "serve_external_wrench"]
 
 HELP = (
-    "LINK fx fy fz tx ty tz duration: push a link, N and N m in world axes, s; "
-    "single: a new push ends the one before; multiple: pushes add up"
+    "LINK fx fy fz tx ty tz duration: push a link, N and N m in world axes, s",
+    "single: a new push ends the one before",
+    "multiple: pushes add up",
 )
+"""Reply to ``help``: one text for each call."""
 
 
 def read_push(request: Bottle) -> tuple[str, dict[str, Any]]:
@@ -47,8 +49,8 @@ def serve_external_wrench(served: Served, name: str, device: SampleSource) -> No
 
 def _answer(requests: RequestQueue, arrival: Arrival) -> Answer:
     request = arrival.bottle()
-    if request.items[:1] == ("help",):
-        return bottle(HELP)
+    if call_of(request)[0] == "help":
+        return bottle(Vocab.of("many"), *HELP)
     try:
         what, arguments = read_push(request)
     except WireError as error:

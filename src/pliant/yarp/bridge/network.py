@@ -16,7 +16,7 @@ from pliant.base.errors import BridgeError, PliantError, WireError, printable
 from pliant.base.listening import listening_address
 from pliant.base.threads import Threads, WorkerPool
 from pliant.yarp.bridge.calls import NameClient, tell_removed
-from pliant.yarp.bridge.outputs import Output, dial
+from pliant.yarp.bridge.outputs import OUTPUT_CARRIERS, Output, dial
 from pliant.yarp.bridge.port import Port
 from pliant.yarp.bridge.reactor import Reactor
 from pliant.yarp.wire import Contact
@@ -252,6 +252,8 @@ class Network:
         contact = self.names.find(target)
         if contact.name.startswith("/") and not name.startswith("/"):
             name = contact.name
+        if port.meet is not None and carrier in OUTPUT_CARRIERS:
+            port.meet(name, contact)
         sock = dial(port.name, name, contact, carrier)
         output = Output(port, name, contact, carrier, sock)
         connected: Future[None] = Future()

@@ -34,7 +34,7 @@ class YarpOptions:
     host: str = "127.0.0.1"
     """Address that the ports listen on."""
     dialect: int = option(3, low=3, high=4)
-    """3 or 4: the YARP for which floats are written where the connection does not say."""
+    """3 or 4: the YARP for which floats are written to a receiver that does not say which one it belongs to."""
     period: float = option(0.01, unit="s", low=0.0)
     """Time between two messages of a port that has no period of its own; 0 for every sample."""
     clock: str = CLOCK

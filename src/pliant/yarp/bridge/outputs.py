@@ -96,6 +96,10 @@ class OutputOwner(Protocol):
         """Return the dialect in which a receiver is written to."""
         ...
 
+    def adapted(self, receiver: str, payload: bytes) -> bytes:
+        """Return the bytes of an object as a receiver reads them."""
+        ...
+
     def drop_output(self, output: Output) -> None:
         """Send to a receiver no longer."""
         ...
@@ -160,7 +164,7 @@ class Output:
 
     def _encode(self, publication: Publication) -> bytes:
         dialect = self.port.dialect_for(self.target)
-        payload = publication.payload(dialect)
+        payload = self.port.adapted(self.target, publication.payload(dialect))
         if self.carrier.startswith("text"):
             word = "D" if publication.envelope is None else f"D {publication.envelope}"
             return TextMessage(word, format_bottle(decode_bottle(payload, dialect))).encode()

@@ -44,6 +44,8 @@ class Port:
         type_name: type of its messages, as administrators are told; "" for any.
         dialect: how floats are written, where the connection does not say.
         dialect_of: the dialect for a receiver by its name; None for `dialect` always.
+        adapt: the bytes of an object as a receiver, by its name, reads them; None for the same bytes for all.
+        meet: asks a receiver what it reads, before it is connected; runs in a thread that may wait.
         limit: longest message that it takes [bytes].
         max_inputs: most connections into it at once; 0 for `MAX_INPUTS`.
         latch: whether a new receiver gets the newest message at once.
@@ -64,6 +66,8 @@ class Port:
         type_name: str = "",
         dialect: Dialect = 3,
         dialect_of: Callable[[str], Dialect] | None = None,
+        adapt: Callable[[str, bytes], bytes] | None = None,
+        meet: Callable[[str, Contact], None] | None = None,
         limit: int = SMALL_MESSAGE,
         max_inputs: int = 0,
         latch: bool = False,
@@ -81,6 +85,8 @@ class Port:
         self.type_name = type_name
         self.dialect: Dialect = dialect
         self.dialect_of = dialect_of
+        self.adapt = adapt
+        self.meet = meet
         self.limit = limit
         self.max_inputs = max_inputs
         self.latch = latch
@@ -175,6 +181,10 @@ class Port:
     def dialect_for(self, receiver: str) -> Dialect:
         """Return the dialect in which a receiver is written to."""
         return self.dialect if self.dialect_of is None else self.dialect_of(receiver)
+
+    def adapted(self, receiver: str, payload: bytes) -> bytes:
+        """Return the bytes of an object as a receiver reads them."""
+        return payload if self.adapt is None else self.adapt(receiver, payload)
 
     def add_output(self, output: Output) -> None:
         """Send to one more receiver; it replaces a connection to the same name."""
@@ -303,6 +313,10 @@ class Port:
 
     def _admin_ver(self, rest: tuple[Value, ...]) -> Bottle:
         return bottle(_VER, 1, 2, 3)
+
+    def _admin_pid(self, rest: tuple[Value, ...]) -> Bottle:
+        # YARP 3 has an empty text here, and YARP 4 no such command: a port of pliant reads both (`recognition`).
+        return bottle(1, "pliant", os.getpid())
 
     def _admin_pray(self, rest: tuple[Value, ...]) -> Bottle:
         return bottle(f"This is {self.name}; it has no further version than [ver].")

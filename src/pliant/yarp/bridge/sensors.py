@@ -17,7 +17,14 @@ from pliant.yarp.bridge.requests import call_of, help_reply
 from pliant.yarp.bridge.served import BottleTemplate, Served, StampedOutput
 from pliant.yarp.wire import Bottle, Dialect, encode_bottle
 from pliant.yarp.wire.binary import encode_vector
-from pliant.yarp.wire.sensors import SENSOR_GROUPS, Measurement, SensorNames, encode_measurements, encode_metadata
+from pliant.yarp.wire.sensors import (
+    SENSOR_GROUPS,
+    Measurement,
+    SensorNames,
+    cut_measurements,
+    encode_measurements,
+    encode_metadata,
+)
 
 __all__ = [
     "ShownSensor",
@@ -134,6 +141,7 @@ def serve_measures(served: Served, prefix: str, sensors: Sequence[ShownSensor], 
         empty.setdefault(sensor.group, []).append(Measurement((0.0,) * SIZES.get(sensor.group, 3), 0.0))
         names.setdefault(sensor.group, []).append(sensor.names)
     template, metadata = BottleTemplate(encode_measurements(empty)), encode_metadata(names)
+    groups_of = served.receivers.sensor_groups_of
 
     def encode(samples: Mapping[str, Sample], dialect: Dialect) -> bytes:
         numbers: list[float] = []
@@ -145,7 +153,11 @@ def serve_measures(served: Served, prefix: str, sensors: Sequence[ShownSensor], 
 
     devices = {sensor.device.name: sensor.device for sensor in sensors}
     fastest = min(devices.values(), key=lambda device: device.sample_period_ns)
-    port = served.output(f"{prefix}/measures:o", "SensorStreamingData")
+    port = served.output(
+        f"{prefix}/measures:o",
+        "SensorStreamingData",
+        adapt=lambda receiver, data: cut_measurements(data, groups_of(receiver)),
+    )
     output = StampedOutput(port, encode, served.every(fastest, period))
     latest = served.collect(devices)
     sent_ns = -1
@@ -158,7 +170,11 @@ def serve_measures(served: Served, prefix: str, sensors: Sequence[ShownSensor], 
             output.send(newest, dict(latest))
 
     served.ticks.append(tick)
-    served.input(f"{prefix}/rpc:o", "Bottle", is_rpc=True, on_data=lambda arrival: _answer_names(arrival, metadata))
+
+    def answer(arrival: Arrival) -> Answer:
+        return _answer_names(arrival, Bottle(metadata.items[: groups_of(arrival.sender)]))
+
+    served.input(f"{prefix}/rpc:o", "Bottle", is_rpc=True, on_data=answer)
 
 
 def _answer_names(arrival: Arrival, metadata: Bottle) -> Answer:

@@ -15,6 +15,7 @@ from pliant.simulation.rate_timer import RateTimer
 from pliant.yarp.bridge.network import Network
 from pliant.yarp.bridge.options import YarpOptions
 from pliant.yarp.bridge.port import Port
+from pliant.yarp.bridge.recognition import Receivers
 from pliant.yarp.bridge.step_gate import StepGate
 from pliant.yarp.model.services import YarpInterface, yarp_interface
 from pliant.yarp.wire import Bottle, Dialect, encode_bottle
@@ -73,6 +74,8 @@ class Served:
         self.network = network
         self.options = options
         self.dialect: Dialect = 4 if options.dialect == 4 else 3
+        self.receivers = Receivers(self.dialect)
+        """What the receivers of the streams read."""
         interface = None if robot is None else robot.interface
         self.interface: YarpInterface = yarp_interface(interface) or YarpInterface()
         """Network description of the robot; empty where it describes nothing."""
@@ -107,10 +110,33 @@ class Served:
         wanted = self.options.period if period is None else period
         return RateTimer(0.0 if wanted * 1e9 <= device.sample_period_ns else 1.0 / wanted)
 
-    def output(self, name: str, type_name: str, **options: Any) -> Port:
-        """Open a port that sends."""
+    def output(
+        self,
+        name: str,
+        type_name: str,
+        *,
+        dialect_of: Callable[[str], Dialect] | None = None,
+        recognise: bool = True,
+        **options: Any,
+    ) -> Port:
+        """Open a port that sends.
+
+        Args:
+            name: of the port.
+            type_name: type of its messages.
+            dialect_of: the dialect for a receiver that does not say; None for the bridge's.
+            recognise: whether receivers are asked what they read; not needed where a message has no floats.
+            options: of the port.
+        """
+        told, otherwise = self.receivers.told_dialect, dialect_of or self.receivers.dialect_of
+        if recognise:
+            options["meet"] = self.receivers.meet
         port = self.network.open(
-            self._own_name(name), dialect=self.dialect, type_name=type_name, **{"queue": self.options.queue, **options}
+            self._own_name(name),
+            dialect=self.dialect,
+            dialect_of=lambda receiver: told(receiver) or otherwise(receiver),
+            type_name=type_name,
+            **{"queue": self.options.queue, **options},
         )
         self.ports.append((port, type_name, "out"))
         return port

@@ -110,6 +110,7 @@ class BoardState(DeviceBase):
         )
         self.joints = names
         self._actuators = dict(robot.actuators)
+        self.written_ports = () if description.fake else _commanded_ports(description.joint_names, robot)
         n, m = len(names), len(description.joint_names)
         self.axis_table = np.zeros((at.AXIS_ROWS, n))
         """State and settings of the axes, one column each; the rows are those of `layout`."""
@@ -198,6 +199,21 @@ class BoardState(DeviceBase):
     def time(self) -> float:
         """Time of the measurements [s]."""
         return self._engine.time_ns / 1e9
+
+
+def _commanded_ports(joints: Sequence[str], robot: Robot) -> tuple[str, ...]:
+    """Return the ports through which a board drives joints: references, or the control that `find_drive` chooses."""
+    ports = []
+    for joint in joints:
+        compliant = robot.actuators.get(joint)
+        if compliant is not None:
+            ports += [f"{joint}/reference_{i}" for i in range(1, compliant.commands + 1)]
+            continue
+        own = [a for a in robot.spec.actuators if a.trntype == mujoco.mjtTrn.mjTRN_JOINT and a.target == joint]
+        # a motor comes before a servo
+        own.sort(key=lambda a: a.biastype == mujoco.mjtBias.mjBIAS_AFFINE and float(a.biasprm[1]) != 0.0)
+        ports += [f"{a.name}/control" for a in own[:1]]
+    return tuple(ports)
 
 
 def _is_slide(robot: Robot, joint: str) -> bool:

@@ -15,10 +15,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeVar
 
 from pliant.base.errors import ModelError
+from pliant.formats.source import Block
 from pliant.model.interface import Interface
 from pliant.model.problem import Problem
+from pliant.model.robot import Robot
 
 __all__ = [
+    "EXTERNAL_WRENCH",
     "SKIN_BOARDS",
     "AnalogServer",
     "AxisReference",
@@ -42,6 +45,7 @@ __all__ = [
     "WorldInterface",
     "YarpDevice",
     "YarpInterface",
+    "add_external_wrench",
     "yarp_interface",
 ]
 
@@ -240,8 +244,8 @@ class LinkAttacher(YarpDevice):
 class ExternalWrench(YarpDevice):
     """Requests that push links."""
 
-    port: str
-    """Port of the requests."""
+    port: str = ""
+    """Port of the requests; "" for ``applyExternalWrench/rpc:i`` below the robot's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -431,3 +435,27 @@ def yarp_interface(interface: Interface | None) -> YarpInterface | None:
     """Return what a robot shows over YARP, None for a robot without it."""
     found = None if interface is None else interface.extensions.get("yarp")
     return found if isinstance(found, YarpInterface) else None
+
+
+# -- pushes on links ---------------------------------------------------------------------------------------
+
+
+def add_external_wrench(robot: Robot, wanted: bool = True) -> None:
+    """Let programs push the links of a robot, at a port below its name; nothing changes if it has such a port.
+
+    Args:
+        robot: the robot.
+        wanted: the value of the block ``external_wrench`` of a robot file.
+
+    Raises:
+        ModelError: another device has the name ``external_wrench``.
+    """
+    if not wanted or any(isinstance(device, ExternalWrench) for device in robot.devices):
+        return
+    if any(device.name == "external_wrench" for device in robot.devices):
+        raise ModelError("external_wrench: the model has a device of this name", field="external_wrench")
+    robot.devices.append(ExternalWrench(name="external_wrench"))
+
+
+EXTERNAL_WRENCH = Block(apply=add_external_wrench, type=bool)
+"""The block ``external_wrench`` of a robot file."""

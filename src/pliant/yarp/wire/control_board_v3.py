@@ -5,6 +5,7 @@ A request is a Bottle of vocabularies and arguments; a word may come as a plain 
 | request | reply |
 |---|---|
 | understood, without results | ``[ok]``, or ``[fail]`` |
+| ``[help]`` | ``[many]`` and a text for each request |
 | unknown item behind ``[get]`` or ``[set]`` | ``[fail]`` |
 | any other word | ``[nak]`` |
 | ``[get] [prot]`` | ``[prot] 1 9 0 [ok]`` |
@@ -37,6 +38,7 @@ __all__ = [
     "PROTOCOL_VERSION",
     "decode_reply",
     "decode_request",
+    "encode_help",
     "encode_reply",
     "encode_request",
 ]
@@ -51,8 +53,22 @@ PROTOCOL_VERSION = bottle(Vocab.of("prot"), 1, 9, 0, OK)
 _UNTIMED = ("pid", "ipwm", "icur", "reca", "ijfl")
 """Interfaces whose replies have no stamp."""
 
+_VARIABLES = ("[get] [ivar] [lvar]", "[get] [ivar] [mvar] key:str", "[set] [ivar] [mvar] key:str value...")
+"""Requests of remote variables, for ``[help]``."""
+
 METHODS: dict[str, Method] = {words: call.method for words, call in CALLS[3].items()}
 """Every request by its words, ``get torq ref``: arguments and results, without the stamp."""
+
+
+def encode_help() -> Bottle:
+    """Return the reply to ``[help]``: one text for each request, with the types of its arguments."""
+    calls = [_usage(method) for method in METHODS.values()]
+    return bottle(Vocab.of("many"), "[help]", "[get] [prot]", *calls, *_VARIABLES)
+
+
+def _usage(method: Method) -> str:
+    words = [f"[{word}]" for word in method.name.split()]
+    return " ".join([*words, *[f"{argument.name}:{argument.type}" for argument in method.arguments]])
 
 
 def _find(words: str) -> Method:

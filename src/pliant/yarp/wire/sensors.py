@@ -1,10 +1,12 @@
-"""The streams and names of YARP's multiple analog sensors: twelve groups of measurements.
+"""The streams and names of YARP's multiple analog sensors: twelve groups of measurements, ten before YARP 3.11.
 
-Source: recorded traffic of YARP 4.0.0; dialect 3 differs in the tags of floats only.
+Source: recorded traffic of YARP 4.0.0; dialect 3 differs in the tags of floats only. The first ten groups are
+those of the thrift files of YARP 3.5.0 to 3.10.1.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,9 +15,11 @@ from pliant.yarp.wire.objects import floats, vector
 from pliant.yarp.wire.values import Bottle, bottle, number, text
 
 __all__ = [
+    "EARLY_GROUPS",
     "SENSOR_GROUPS",
     "Measurement",
     "SensorNames",
+    "cut_measurements",
     "decode_measurements",
     "decode_metadata",
     "encode_measurements",
@@ -37,6 +41,9 @@ SENSOR_GROUPS = (
     "angular_accelerometers",
 )
 """Groups of a multiple-analog-sensors stream, in the order of the wire."""
+EARLY_GROUPS = 10
+"""Groups that clients of YARP 3.5 to 3.10 read: the first of `SENSOR_GROUPS`. They refuse any other number."""
+_EMPTY = struct.pack("<2i", 256, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,19 @@ def encode_measurements(groups: Mapping[str, Sequence[Measurement]]) -> Bottle:
             ]
         )
     )
+
+
+def cut_measurements(data: bytes, count: int) -> bytes:
+    """Return the bytes of a `measures:o` message with the first groups only; the others must be empty.
+
+    Raises:
+        WireError: the message has fewer groups, or one of those left out has measurements.
+    """
+    (found,) = struct.unpack_from("<i", data, 4)
+    left_out = _EMPTY * (found - count)
+    if found < count or not data.endswith(left_out):
+        raise WireError(f"{found} groups of sensors cannot be cut to {count}: those behind must exist and be empty")
+    return struct.pack("<2i", 256, count) + data[8 : len(data) - len(left_out)]
 
 
 def decode_measurements(data: Bottle) -> dict[str, tuple[Measurement, ...]]:
@@ -122,8 +142,8 @@ def decode_metadata(data: Bottle) -> dict[str, tuple[SensorNames, ...]]:
 
 
 def _groups(data: Bottle, size: int) -> list[tuple[str, list[Bottle]]]:
-    if len(data) != len(SENSOR_GROUPS):
-        raise WireError(f"{len(data)} groups of sensors; must be {len(SENSOR_GROUPS)}")
+    if len(data) not in (EARLY_GROUPS, len(SENSOR_GROUPS)):
+        raise WireError(f"{len(data)} groups of sensors; must be {EARLY_GROUPS} or {len(SENSOR_GROUPS)}")
     found = []
     for name, group in zip(SENSOR_GROUPS, data.items):
         records = [r for r in group.items if isinstance(r, Bottle)] if isinstance(group, Bottle) else []

@@ -8,10 +8,13 @@ from typing import Any, Literal
 
 from pliant.base.errors import WireError
 
-__all__ = ["VERSIONS", "FieldCodec", "Frame", "Framer", "check_version", "encode_frame"]
+__all__ = ["LIBRARIES", "VERSIONS", "FieldCodec", "Frame", "Framer", "check_version", "encode_frame"]
 
 VERSIONS = range(5, 11)
 """Robot protocol versions that this module speaks (libfranka 0.9 to 0.21)."""
+
+LIBRARIES = {5: "0.9", 6: "0.10 to 0.13.2", 7: "0.13.3 to 0.13.6", 8: "0.14", 9: "0.15 to 0.17", 10: "0.18 to 0.21"}
+"""Versions of libfranka that speak each protocol version."""
 
 
 def check_version(version: int) -> None:

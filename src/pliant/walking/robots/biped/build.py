@@ -71,6 +71,7 @@ def build(options: BipedOptions) -> Robot:
     robot = Robot(spec, devices=devices)
     if options.controller == "boards":
         find_block("boards").apply(robot, _boards(options))
+        find_block("external_wrench").apply(robot, True)
     if options.feet == "soft":
         from pliant.feet.model.sole import Sole
 

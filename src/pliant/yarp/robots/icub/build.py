@@ -77,6 +77,7 @@ def build(options: IcubOptions) -> Robot:
     from pliant.formats.urdf_robot import read_urdf
     from pliant.model import REST_KEY
     from pliant.robots.parts import add_scene, finished
+    from pliant.yarp.model.services import add_external_wrench
 
     folder = robots_folder()
     path = folder / options.variant / "model.urdf"
@@ -104,6 +105,7 @@ def build(options: IcubOptions) -> Robot:
         if joint.name in rest:
             joint.armature += own if options.armature is None else options.armature
     _add_motors(robot, rest)
+    add_external_wrench(robot)
     if options.feet == "box":
         _box_feet(robot)
     clearance = options.height or (0.5 if options.base == "fixed" else 0.0)

@@ -3,7 +3,8 @@
 import pytest
 
 from pliant.base.errors import BridgeError
-from pliant.page.origin import check_page_host, foreign
+from pliant.base.origin import foreign
+from pliant.page.server import check_page_host
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,245 @@
+"""The energy audit closes for every option, and every pair of options, of every actuator in every mode.
+
+A case moves the link of a pendulum through one period of its references, at two time steps. The residual must be below
+0.1 % of the exchanged energy at the shorter one, and it must fall with the step: it is the error of the time
+integration. A term that the audit does not name does not fall.
+"""
+
+import dataclasses
+import itertools
+import random
+
+import mujoco
+import numpy as np
+import pytest
+
+from pliant.engine import MujocoEngine
+from pliant.laws import BAVS, PID, SEA, AwAS2, CompliantActuator, DCMotor, Mode, QbMove
+from pliant.laws.friction import PreslidingFriction
+from pliant.laws.motor import Electrical
+from pliant.model import Robot
+from pliant.model.parameters import change_actuator
+
+LAWS = {"sea": SEA(k=40.0), "qbmove": QbMove(), "bavs": BAVS(), "awas_ii": AwAS2()}
+STEPS = (1e-3, 2.5e-4)
+PERIOD = 0.4
+
+PENDULUM = """<mujoco><option timestep="{dt}" integrator="implicitfast"/><worldbody><body name="link">
+<joint name="joint" axis="0 1 0" damping="0.01"/>
+<inertial pos="0 0 -0.1" mass="0.3" diaginertia="0.01 0.01 0.001"/></body></worldbody></mujoco>"""
+
+
+# -- the options -----------------------------------------------------------------------------------------------
+
+
+def motors(lever=None, **values):
+    """An option of all motors of a law, with other values for a lever's drive."""
+
+    def tree(law):
+        of_lever = lever is not None and law.second_input == "lever"
+        blocks = {"motor_1": values, "motor_2": lever if of_lever else values}
+        return {name: blocks[name] for name in ("motor_1", "motor_2")[: law.motors]}
+
+    return tree
+
+
+def controllers(**values):
+    return lambda law: dict.fromkeys(("pid_1", "pid_2")[: law.motors], values)
+
+
+def actuator(**values):
+    return lambda law: values
+
+
+OPTIONS = {
+    "clip": actuator(clip="stop"),
+    "stop_stiffness": actuator(clip="stop", stop_stiffness=50.0),
+    "link_friction": actuator(link_friction={"torque": 0.05}),
+    "link_friction.stiffness": actuator(link_friction={"stiffness": 100.0, "torque": 0.05}),
+    "link_friction.load_coefficient": actuator(link_friction={"torque": 0.02, "load_coefficient": 0.1}),
+    "link_friction.preset_coefficient": actuator(link_friction={"torque": 0.02, "preset_coefficient": 0.2}),
+    "link_damping": actuator(link_damping=0.05),
+    "link_preset_damping": actuator(link_preset_damping=0.2),
+    "command_delay": actuator(command_delay=4e-3),
+    "command_resolution": actuator(command_resolution=0.01),
+    "start": actuator(start="zero"),
+    "initial_preset": lambda law: {"initial_preset": 0.012 if law.second_input == "lever" else 0.15},
+    "inertia": motors(inertia=0.05, lever={"inertia": 4.0}),
+    "damping": motors(damping=0.5, lever={"damping": 200.0}),
+    "friction.torque": motors(friction={"torque": 0.3}),
+    "friction.stiffness": motors(friction={"stiffness": 200.0}),
+    "friction.load_coefficient": motors(friction={"load_coefficient": 0.1}),
+    "friction.preset_coefficient": motors(friction={"preset_coefficient": 0.5}),
+    "max_torque": motors(max_torque=0.6),
+    "limit_velocity": motors(
+        limit_velocity=True, max_velocity=1.0, lever={"limit_velocity": True, "max_velocity": 0.01}
+    ),
+    "torque_speed": motors(torque_speed=True),
+    "max_velocity": motors(torque_speed=True, max_velocity=2.0),
+    "min_position": motors(min_position=-0.2, lever={"min_position": 0.006}),
+    "max_position": motors(max_position=0.3, lever={"max_position": 0.0115}),
+    "preset_damping": motors(preset_damping=0.5),
+    "electrical": motors(electrical={}),
+    "electrical.resistance": motors(electrical={"resistance": 5.0}),
+    "electrical.inductance": motors(electrical={"inductance": 0.01}),
+    "electrical.torque_constant": motors(electrical={"torque_constant": 0.4}),
+    "electrical.back_emf_constant": motors(electrical={"back_emf_constant": 0.6}),
+    "electrical.supply_voltage": motors(electrical={"supply_voltage": 3.0}),
+    "kp": controllers(kp=60.0),
+    "kd": controllers(kd=3.0),
+    "ki": controllers(ki=100.0),
+    "integral_limit": controllers(ki=100.0, integral_limit=0.3),
+    "anti_windup": controllers(ki=100.0, anti_windup=True),
+    "velocity_feedforward": controllers(velocity_feedforward=True),
+}
+
+
+def merged(one, other):
+    out = dict(one)
+    for name, value in other.items():
+        inner = out.get(name)
+        out[name] = merged(inner, value) if isinstance(value, dict) and isinstance(inner, dict) else value
+    return out
+
+
+def test_the_sweep_has_every_option_of_an_actuator_its_motors_and_controllers():
+    blocks = {"law", "mode", "motor_1", "motor_2", "pid_1", "pid_2", "friction"}
+    inner = {"electrical.": Electrical, "friction.": PreslidingFriction, "link_friction.": PreslidingFriction}
+    names = {f.name for cls in (CompliantActuator, DCMotor, PID) for f in dataclasses.fields(cls)} - blocks
+    names |= {prefix + f.name for prefix, cls in inner.items() for f in dataclasses.fields(cls)}
+    names |= {"clip", "stop_stiffness"}
+    assert names - {"link_friction.torque"} == set(OPTIONS)  # which "link_friction" sets
+
+
+# -- a run -----------------------------------------------------------------------------------------------------
+
+
+def references(law, mode, t):
+    """Smooth references, one period."""
+    lever, two = law.second_input == "lever", law.motors == 2
+    sine, rise = np.sin(2.0 * np.pi * t / PERIOD), 0.5 * (1.0 - np.cos(2.0 * np.pi * t / PERIOD))
+    if mode == Mode.LINK_TORQUE:
+        return 0.4 * sine, 0.0 * t
+    if mode == Mode.LINK_PID:
+        return 0.6 * rise, 0.0 * t
+    if mode == Mode.MOTOR_TORQUES:
+        return sine, 60.0 * sine if lever else 0.6 * rise
+    if mode in (Mode.SPRING_REFS, Mode.PID_REFS) and two:
+        return 0.6 * rise + 0.05, 0.01 + 0.004 * sine if lever else 0.4 * rise - 0.05
+    return 0.6 * rise, 0.01 + 0.003 * sine if lever else 0.1 + 0.08 * sine
+
+
+def balance_of(law, mode, names, dt):
+    """Return the energy balance of a period with some options."""
+    tree = {}
+    for name in names:
+        tree = merged(tree, OPTIONS[name](law))
+    tree.setdefault("initial_preset", {"none": 0.0, "angle": 0.1, "lever": 0.01}[law.second_input])
+    robot = Robot(mujoco.MjSpec.from_string(PENDULUM.format(dt=dt)))
+    robot.add_actuator("joint", change_actuator(CompliantActuator(law, mode=mode), tree, "joint"))
+    engine = MujocoEngine(robot, audit=True, check=False)
+    ports = [engine.port(f"joint/reference_{k + 1}") for k in range(robot.actuators["joint"].commands)]
+    n = round(PERIOD / dt)
+    given = references(law, mode, dt * (1.0 + np.arange(n)))
+    for k in range(n):
+        for port, values in zip(ports, given):
+            port[0] = values[k]
+        engine.step()
+    return engine.audit.balance()
+
+
+def check_case(name, mode, options):
+    coarse, fine = (balance_of(LAWS[name], mode, options, dt) for dt in STEPS)
+    assert coarse.throughput > 1e-4
+    assert fine.relative < 1e-3
+    assert fine.relative < max(0.6 * coarse.relative, 2e-5)
+    return coarse
+
+
+def acts(option, name, mode):
+    """Whether an option belongs to something that the mode has."""
+    blocks = OPTIONS[option](LAWS[name])
+    if any(block.startswith("motor") for block in blocks):
+        return mode.has_motors
+    return mode in (Mode.LINK_PID, Mode.PID_REFS, Mode.PID_EQ_PRESET) or not any(b.startswith("pid") for b in blocks)
+
+
+EVERY = [*((option,) for option in OPTIONS), *itertools.combinations(OPTIONS, 2)]
+CASES = {
+    options: [(n, m) for n, m in itertools.product(LAWS, Mode) if all(acts(option, n, m) for option in options)]
+    for options in EVERY
+}
+DAY = [("limit_velocity",), ("min_position", "max_position"), ("clip", "command_delay")]
+SAMPLE = random.Random(2).sample([(*case, options) for options in EVERY for case in CASES[options]], 60)
+
+
+@pytest.mark.parametrize(
+    "options", [o if o in DAY else pytest.param(o, marks=pytest.mark.nightly) for o in EVERY], ids="+".join
+)
+def test_the_balance_closes_with_every_option_and_pair_in_every_mode_of_every_actuator(options):
+    for name, mode in CASES[options]:
+        check_case(name, mode, options)
+
+
+@pytest.mark.parametrize(("name", "mode", "options"), SAMPLE, ids=lambda x: "+".join(x) if type(x) is tuple else None)
+def test_the_balance_closes_with_a_sample_of_options(name, mode, options):
+    check_case(name, mode, options)
+
+
+# -- the terms that make it close ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", [Mode.MOTOR_TORQUES, Mode.PID_REFS, Mode.PID_EQ_PRESET])
+@pytest.mark.parametrize("name", LAWS)
+def test_speed_limit_and_stops_are_terms_of_the_balance(name, mode):
+    limited = check_case(name, mode, ("limit_velocity",))
+    assert limited.motor_stops == 0.0
+    stopped = check_case(name, mode, ("min_position", "max_position"))
+    assert stopped.velocity_limit == 0.0
+    plain = check_case(name, mode, ())
+    assert plain.velocity_limit == 0.0
+    assert plain.motor_stops == 0.0 or LAWS[name].second_input == "lever"  # whose drive has stops
+    assert max(limited.velocity_limit / limited.throughput, stopped.motor_stops / stopped.throughput) > 0.003
+
+
+def free_motor(**options):
+    """A motor alone: its spring has no stiffness."""
+    motor = DCMotor(damping=0.0, friction=PreslidingFriction(torque=0.0), **options)
+    robot = Robot(mujoco.MjSpec.from_string(PENDULUM.format(dt=1e-3)))
+    robot.add_actuator("joint", CompliantActuator(SEA(k=0.0), mode=Mode.MOTOR_TORQUES, motor_1=motor))
+    return MujocoEngine(robot, audit=True, check=False)
+
+
+def test_a_speed_limit_takes_what_the_motor_supplies_at_the_limit():
+    engine = free_motor(limit_velocity=True, max_velocity=2.0)
+    engine.port("joint/reference_1")[0] = 0.0233 * 10.0  # 10 rad/s^2: 2 rad/s after 0.2 s
+    engine.step(500)
+    balance = engine.audit.balance()
+    assert balance.velocity_limit == pytest.approx(0.233 * 2.0 * 0.3, rel=1e-9)
+    assert balance.residual == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_stop_takes_the_kinetic_energy_of_the_impact():
+    engine = free_motor(max_position=0.3)
+    engine.port("joint/reference_1")[0] = 0.0233 * 10.0
+    engine.step(500)
+    balance = engine.audit.balance()
+    speed = np.sqrt(2.0 * 10.0 * 0.3)
+    assert balance.motor_stops == pytest.approx(0.5 * 0.0233 * speed**2, rel=0.01)
+    assert balance.motor_stops == pytest.approx(balance.motors, rel=1e-9)
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_a_delayed_reference_of_an_ideal_motor_does_the_work_of_a_prompt_one(steps):
+    found = []
+    for delay in (0.0, steps * 1e-3):
+        robot = Robot(mujoco.MjSpec.from_string(PENDULUM.format(dt=1e-3)))
+        robot.add_actuator("joint", CompliantActuator(SEA(k=10.0), mode=Mode.SPRING_REFS, command_delay=delay))
+        engine = MujocoEngine(robot, audit=True, check=False)
+        engine.port("joint/reference_1")[0] = 0.2  # a jump: 10 x 0.2^2 / 2
+        engine.step(100 if delay == 0.0 else 100 + steps)
+        found.append(engine.audit.balance())
+        assert engine.port("joint/position")[0] > 0.1
+    assert found[0].references == pytest.approx(0.2, rel=1e-9)
+    assert found[1].references == pytest.approx(0.2, rel=1e-9)
+    assert found[1].residual == pytest.approx(found[0].residual, rel=1e-6)

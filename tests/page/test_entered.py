@@ -1,0 +1,112 @@
+"""Numbers that are entered on a page: one command when they are entered, and inside the range of the control."""
+
+import asyncio
+import contextlib
+import importlib.util
+import math
+from pathlib import Path
+
+import pytest
+from running import eventually, free_port, running
+from viser._messages import GuiUpdateMessage
+
+from pliant.devices.mailbox import Mailbox
+from pliant.page import PageServer
+from pliant.robots import list_robots
+
+pytestmark = pytest.mark.network
+
+_spec = importlib.util.spec_from_file_location("chromium", Path(__file__).with_name("chromium.py"))
+chromium = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(chromium)
+with_browser = pytest.mark.skipif(chromium.find() is None, reason="no Chromium is installed")
+
+BOX = "[...document.querySelectorAll('input.mantine-NumberInput-input')].find(e => /equilibrium/.test(e.ariaLabel))"
+
+
+@contextlib.contextmanager
+def box_of_a_joint(monkeypatch):
+    """Open a page, with the box of the equilibrium position in focus; yields browser, simulation and the commands."""
+    puts, put = [], Mailbox.put
+
+    def noted(inbox, values, **options):
+        puts.append(dict(values))
+        put(inbox, values, **options)
+
+    monkeypatch.setattr(Mailbox, "put", noted)
+    with running("qbmove-1dof") as (simulation, view), chromium.Page(view.url, 1000, 420) as browser:
+        browser.until(f"{BOX} !== undefined && {BOX}.select() === undefined")
+        yield browser, simulation, puts
+
+
+@with_browser
+def test_in_a_browser_a_number_is_one_command_when_it_is_entered(monkeypatch):
+    with box_of_a_joint(monkeypatch) as (browser, simulation, puts):
+        browser.type("0.75")
+        browser.run("new Promise(done => setTimeout(done, 500))")
+        assert puts == []
+        assert browser.run(f"{BOX}.value") == "0.75"
+        browser.key("Enter", 13, "\r")
+        eventually(lambda: puts)
+        eventually(lambda: simulation.sample("joint").values["position"] > 0.7)
+        assert puts == [{"equilibrium_position": 0.75}]
+        browser.run(f"{BOX}.select()")
+        browser.type("-1.5")
+        browser.run(f"{BOX}.blur()")
+        eventually(lambda: len(puts) == 2)
+        assert puts[-1] == {"equilibrium_position": -1.5}
+        assert browser.errors == []
+
+
+@with_browser
+@pytest.mark.parametrize("ended", ["enter", "left"])
+def test_in_a_browser_a_number_beyond_the_range_is_limited_and_the_page_says_so(monkeypatch, ended):
+    with box_of_a_joint(monkeypatch) as (browser, _, puts):
+        browser.type("99")
+        if ended == "enter":
+            browser.key("Enter", 13, "\r")
+        else:
+            browser.run(f"{BOX}.blur()")
+        eventually(lambda: puts)
+        high = puts[0]["equilibrium_position"]
+        assert high < 3.2
+        browser.until("/99 was entered; must be at most/.test(document.body.innerText)")
+        browser.until(f"Math.abs(+{BOX}.value - {high}) < 1e-6")
+        assert [v for v in puts if v["equilibrium_position"] != high] == []
+
+
+def enter(server, uuid, value):
+    """Give a control a value, as a browser does."""
+    connection = server.viser._websock_server
+
+    async def give():
+        for handler in connection._incoming_handlers[GuiUpdateMessage]:
+            await handler(0, GuiUpdateMessage(uuid, {"value": value}))
+
+    asyncio.run_coroutine_threadsafe(give(), connection._background_event_loop).result(30.0)
+
+
+DAILY = ("qbmove-1dof", "fr3", "6PFR")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in DAILY else (pytest.mark.nightly, pytest.mark.slow))
+        for name in sorted({robot.name for robot in list_robots()})
+    ],
+)
+def test_no_control_of_a_robot_takes_a_number_outside_its_range(name):
+    with PageServer(port=free_port()) as server, running(name, server=server) as (simulation, _):
+        simulation.pause()
+        controls = {
+            uuid: handle
+            for uuid, handle in list(server.gui._gui_input_handle_from_uuid.items())
+            if isinstance(handle.value, int | float) and not isinstance(handle.value, bool)
+        }
+        for uuid, handle in controls.items():
+            low, high = server._limits(uuid)
+            assert math.isfinite(low), handle.label
+            for value in (1e9, -1e9, math.nan, 1e400):
+                enter(server, uuid, value)
+                assert low <= handle.value <= high, (handle.label, value)
