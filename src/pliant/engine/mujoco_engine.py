@@ -27,6 +27,7 @@ from pliant.laws import Mode, layout
 from pliant.laws.actuator import CompliantActuator, call_hold
 from pliant.laws.compile import bound, compiled
 from pliant.model.varying import refuse_varying, variation_of
+from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -122,6 +123,7 @@ class MujocoEngine:
         dump_folder: str | Path | None = None,
         check: bool = True,
     ) -> None:
+        check_robot(robot, "MujocoEngine")
         self.robot = None if isinstance(robot, mujoco.MjModel) else robot
         self._presets: dict[str, float] = {}
         self._mode_rows: dict[str, int] = {}

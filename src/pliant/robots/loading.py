@@ -91,7 +91,13 @@ def load(
     if not (path.suffix.lower() in suffixes() or os.sep in text or "/" in text or path.exists()):
         from pliant.robots import build_robot
 
-        robot = build_robot(text, options or {})
+        try:
+            robot = build_robot(text, options or {})
+        except ModelError as error:
+            if not path.suffix or error.field != text:
+                raise
+            endings = f"; the file of a robot must be one of {', '.join(suffixes())}"
+            raise ModelError(f"there is no file {text!r}{_similar_files(path) or endings}", file=text) from None
     else:
         if not path.exists():
             raise ModelError(f"there is no file {text!r}{_similar_files(path)}", file=text)
