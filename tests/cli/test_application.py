@@ -89,7 +89,10 @@ finally:
         (("policy", "run"), "FILE is missing: archive of the policy (.npz). See pliant policy run --help"),
         (("run", "sea-1dof", "--duration"), "--duration needs a value. See pliant run --help"),
         (("run", "sea-1dof", "--duration", "2s"), "--duration is '2s'; must be a number. See pliant run --help"),
-        (("view", "sea-1dof", "--port", "first"), "--port is 'first'; must be a whole number. See pliant view --help"),
+        (
+            ("view", "sea-1dof", "--view-port", "first"),
+            "--view-port is 'first'; must be a whole number. See pliant view --help",
+        ),
         (("check", "sea-1dof", "bavs-1dof"), "unexpected argument 'bavs-1dof'. See pliant check --help"),
         (
             ("runn",),

@@ -791,7 +791,7 @@ def _page(words: list[str], frames: int, chance: random.Random) -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "pliant", "view", *words, "--port", str(port)]
+    command = [sys.executable, "-m", "pliant", "view", *words, "--view-port", str(port)]
     own = f"Host: localhost:{port}\r\nOrigin: http://localhost:{port}\r\n".encode()
     other = b"Host: site.example\r\nOrigin: http://site.example\r\n"
     upgrade = (

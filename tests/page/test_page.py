@@ -142,7 +142,7 @@ FOREIGN = [
 @contextlib.contextmanager
 def serving_a_view(port):
     """Run `pliant view` in a process of its own."""
-    command = [sys.executable, "-m", "pliant", "view", "qbmove-1dof", "--port", str(port)]
+    command = [sys.executable, "-m", "pliant", "view", "qbmove-1dof", "--view-port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr.readline().startswith("view: ")

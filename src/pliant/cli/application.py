@@ -154,6 +154,8 @@ def check_environment() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["help"]:  # as git and docker have it
+        arguments = [*arguments[1:], "--help"]
     if not arguments or arguments[0] not in (*COMMANDS, *OF_WINGS):
         load_commands()
     before = arguments[: arguments.index("--")] if "--" in arguments else arguments

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NO_INPUTS",
     "NO_SETTINGS",
+    "VIEW_HOST",
     "Dask",
     "Debug",
     "Imports",
@@ -44,6 +45,8 @@ __all__ = [
     "option_name",
 ]
 
+VIEW_HOST = "127.0.0.1"
+"""Address of this machine that a page is served on unless another is named."""
 Source = Annotated[str, Parameter(help="A URDF, MJCF, SDF or YAML file, or the name of a catalogue robot.")]
 Timestep = Annotated[float | None, Parameter(help="Time step [s].")]
 Seed = Annotated[int, Parameter(help="Seed of all randomness.")]

@@ -16,7 +16,7 @@ from pliant.base.errors import PliantError
 from pliant.cli.checks import check_figure, refuse_unused
 from pliant.cli.films import NO_FILM, Film, film_as_dict, say_film
 from pliant.cli.messages import say_error
-from pliant.cli.options import Debug, Json, Settings, load_robot, make_bridge
+from pliant.cli.options import VIEW_HOST, Debug, Json, Settings, load_robot, make_bridge
 from pliant.cli.output import emit, make_console, number, plain, print_table
 from pliant.cli.progress import Bar
 from pliant.cli.simulating import say_served, say_where
@@ -109,6 +109,8 @@ class ShowOptions:
     """Show the recorded joints and curves in the browser, with a time slider."""
     view_port: int | None = None
     """Port of the page; default, or with 0, the first free one from 8080."""
+    view_host: str = VIEW_HOST
+    """Address of this machine to serve the page on; it has no password."""
     robot: str | None = None
     """Robot of the film or page; default: that of the recorded command line."""
     set: Settings = ()
@@ -117,6 +119,7 @@ class ShowOptions:
         shown = self.film.video is not None or self.html is not None or self.view
         refuse_unused(self.robot is not None and not shown, "--robot", "--video, --html or --view")
         refuse_unused(self.view_port is not None and not self.view, "--view-port", "--view")
+        refuse_unused(self.view_host != VIEW_HOST and not self.view, "--view-host", "--view")
         refuse_unused(bool(self.set) and self.robot is None, "--set", "--robot")
         if self.html is not None:
             _check_page(self.html)
@@ -234,7 +237,7 @@ def _show_robot(found: Recording, show: ShowOptions, console: Console, quiet: bo
     if show.html is not None:
         _page(found, show.html, show.model(found), console, done)
     if show.view:
-        _view(found, show.view_port or 0, show.model(found), console)
+        _view(found, (show.view_host, show.view_port or 0), show.model(found), console)
     return code
 
 
@@ -313,12 +316,12 @@ def _page(found: Recording, path: Path, model: mujoco.MjModel, console: Console,
     done["html"] = str(path)
 
 
-def _view(found: Recording, port: int, model: mujoco.MjModel, console: Console) -> None:
+def _view(found: Recording, place: tuple[str, int], model: mujoco.MjModel, console: Console) -> None:
     """Show a recording on a page until Ctrl-C."""
     from pliant.simulation.viewer import find_viewer
 
     viewer = find_viewer("--view")
-    viewer.recording(found, model, port, lambda missing: say_missing(missing, "on the page", console))
+    viewer.recording(found, model, place, lambda missing: say_missing(missing, "on the page", console))
 
 
 def say_missing(missing: Sequence[str], where: str, console: Console) -> None:

@@ -19,7 +19,7 @@ from pliant.base.options import check_values, option
 from pliant.cli.checks import check_figure, refuse_unused
 from pliant.cli.films import NO_FILM, Film, film_as_dict, say_film
 from pliant.cli.messages import say_error
-from pliant.cli.options import Debug, Json, make_bridge, option_name
+from pliant.cli.options import VIEW_HOST, Debug, Json, make_bridge, option_name
 from pliant.cli.output import plain, print_table
 from pliant.cli.progress import Bar
 from pliant.cli.termination import interrupt_main
@@ -96,6 +96,8 @@ class RunOptions:
     """Show the simulation in the browser."""
     view_port: int | None = option(None, low=0, high=65535)
     """Port of the page; default, or with 0, the first free one from 8080."""
+    view_host: str = VIEW_HOST
+    """Address of this machine to serve the page on; it has no password."""
     seed: int = 0
     """Seed of all randomness."""
     json: Json = False
@@ -104,6 +106,7 @@ class RunOptions:
     def __post_init__(self) -> None:
         check_values(self, names=option_name)
         refuse_unused(self.view_port is not None and not self.view, "--view-port", "--view")
+        refuse_unused(self.view_host != VIEW_HOST and not self.view, "--view-host", "--view")
         refuse_unused(self.overwrite and self.record is None, "--overwrite", "--record")
         refuse_unused(
             self.realtime and self.rtf is None and not self.bridge and not self.view,
@@ -172,7 +175,8 @@ class Run:
             from pliant.simulation.viewer import find_viewer
 
             state = mujoco_state(engine, "the view")
-            self.page = find_viewer("--view").run(state, plan.view_port or 0, robot.name or "robot", told)
+            place = (plan.view_host, plan.view_port or 0)
+            self.page = find_viewer("--view").run(state, place, robot.name or "robot", told)
             self.wires.append(self.page)
         pacer = _pacer_of(plan, self.wires)
         self.duration = plan.duration

@@ -11,7 +11,16 @@ from cyclopts import Parameter
 
 from pliant.base.errors import PliantError
 from pliant.cli.console import listening
-from pliant.cli.options import NO_SETTINGS, Debug, RobotOptions, Scenarios, Source, import_modules, load_robot
+from pliant.cli.options import (
+    NO_SETTINGS,
+    VIEW_HOST,
+    Debug,
+    RobotOptions,
+    Scenarios,
+    Source,
+    import_modules,
+    load_robot,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,11 +39,12 @@ def view(
     options: RobotOptions = NO_SETTINGS,
     port: Annotated[
         int | None,
-        Parameter(help="Port of the page; default: the first free one from 8080."),
+        Parameter(name="--view-port", help="Port of the page; default, or with 0, the first free one from 8080."),
     ] = None,
     host: Annotated[
-        str, Parameter(help="Address of this machine to serve on; the page has no password.")
-    ] = "127.0.0.1",
+        str,
+        Parameter(name="--view-host", help="Address of this machine to serve the page on; it has no password."),
+    ] = VIEW_HOST,
     open_browser: Annotated[bool, Parameter(name="--open", negative=(), help="Open the page in a browser.")] = False,
     report: Annotated[
         Path | None, Parameter(help="Folder of a report of `pliant reproduce` that the page links to.")

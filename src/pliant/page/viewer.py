@@ -21,12 +21,14 @@ from pliant.simulation.viewer import Viewer
 __all__ = ["VIEWER"]
 
 
-def _run(engine: MujocoState, port: int, title: str, metadata: Mapping[str, str]) -> PageView:
-    return PageView(engine, port=port, title=title, metadata=metadata)
+def _run(engine: MujocoState, place: tuple[str, int], title: str, metadata: Mapping[str, str]) -> PageView:
+    return PageView(engine, host=place[0], port=place[1], title=title, metadata=metadata)
 
 
-def _recording(found: Recording, model: mujoco.MjModel, port: int, missing: Callable[[Sequence[str]], None]) -> None:
-    with PageServer(port=port, title=found.path.name) as server:
+def _recording(
+    found: Recording, model: mujoco.MjModel, place: tuple[str, int], missing: Callable[[Sequence[str]], None]
+) -> None:
+    with PageServer(host=place[0], port=place[1], title=found.path.name) as server:
         page = ReplayView(found, model, server)
         missing(page.missing)
         with contextlib.suppress(KeyboardInterrupt):

@@ -34,12 +34,12 @@ class RunPage(Bridge, Protocol):
 class Viewer:
     """Declaration of a viewer."""
 
-    run: Callable[[MujocoState, int, str, Mapping[str, str]], RunPage]
-    """Function of the engine, the port (0: the first free one), the title, and texts for recordings that are made on
-    the page; it returns the page of a run."""
-    recording: Callable[[Recording, mujoco.MjModel, int, Callable[[Sequence[str]], None]], None]
-    """Function of a recording, the model that it shows, the port, and what tells the joints that were not recorded; it
-    shows the recording until Ctrl-C."""
+    run: Callable[[MujocoState, tuple[str, int], str, Mapping[str, str]], RunPage]
+    """Function of the engine, the address and port of the page (0: the first free port), the title, and texts for
+    recordings that are made on the page; it returns the page of a run."""
+    recording: Callable[[Recording, mujoco.MjModel, tuple[str, int], Callable[[Sequence[str]], None]], None]
+    """Function of a recording, the model that it shows, the address and port, and what tells the joints that were not
+    recorded; it shows the recording until Ctrl-C."""
     write: Callable[[Path, Motion, str], int]
     """Function of a file, a motion and a title that writes a page which plays by itself; it returns the size
     [bytes]."""

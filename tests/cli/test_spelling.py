@@ -1,0 +1,72 @@
+"""The options of all commands: what means the same is spelled alike."""
+
+import io
+import re
+from collections import defaultdict
+
+import pytest
+from rich.console import Console
+
+from pliant.cli.application import COMMANDS, OF_WINGS, app
+
+pytestmark = pytest.mark.quick
+
+OF_OTHERS = {"yarpserver"}
+"""Commands with the options of the program of that name."""
+
+
+def commands(group, path=()):
+    """Yield the words of each command, of subcommands too."""
+    for name in group:
+        if not name.startswith("-"):
+            yield from commands(group[name], (*path, name))
+    if path and group.default_command is not None:
+        yield path
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Command, spelling and meaning of each option, as the help prints them."""
+    for offer in OF_WINGS.values():
+        offer.load()
+    rows = []
+    for path in commands(app):
+        if path[0] in OF_OTHERS:
+            continue
+        shown = io.StringIO()
+        app.help_print(path, console=Console(file=shown, width=300, color_system=None))
+        for line in shown.getvalue().splitlines():
+            match = re.match(r"\W+(--[a-z-]+)(?:,? --?[a-z-]+)*(?: [A-Z]+)*\s{2,}(\S.*?)\s*(?:\[.*)?\W*$", line)
+            if match:
+                rows.append((" ".join(path), match[1], match[2].rstrip(".")))
+    return rows
+
+
+def test_what_has_one_meaning_has_one_spelling(found):
+    spellings = defaultdict(lambda: defaultdict(set))
+    for command, name, text in found:
+        spellings[text][name].add(command)
+    assert len({command.split()[0] for command, _, _ in found}) >= len(COMMANDS) - 1
+    twice = {text: dict(names) for text, names in spellings.items() if len(names) > 1}
+    assert not twice
+
+
+@pytest.mark.parametrize(("name", "words"), [("--view-port", "port of the page"), ("--view-host", "serve the page on")])
+def test_the_place_of_the_page_is_spelled_alike_in_every_command_that_has_a_page(found, name, words):
+    spelled = {command: option for command, option, text in found if words in text.lower()}
+    assert set(spelled.values()) == {name}
+    assert {"view", "run", "replay"} <= set(spelled)
+
+
+@pytest.mark.parametrize("words", [("help",), ("help", "run"), ("help", "cpr", "solve"), ("help", "yarp")])
+def test_help_is_a_command_too(call, words):
+    code, out, _ = call(*words)
+    assert code == 0
+    assert out == call(*words[1:], "--help")[1]
+    assert "Usage: pliant" in out
+
+
+def test_the_help_of_no_command_is_wrong_usage(call):
+    code, _, err = call("help", "rnu")
+    assert code == 2
+    assert "did you mean 'run'?" in err
