@@ -43,7 +43,9 @@ def test_what_is_no_engine_is_refused_with_what_to_pass(given):
 
 
 @pytest.mark.parametrize("field", ["devices", "bridges"])
-@pytest.mark.parametrize("given", ["ros2", 3, ["ros2"], [None], [object()], [int], object()], ids=repr)
+@pytest.mark.parametrize(
+    "given", ["ros2", 3, ["ros2"], [None], [object()], [int], object()], ids=[str(i) for i in range(7)]
+)
 def test_what_is_no_device_or_bridge_is_refused_with_what_to_pass(field, given):
     engine = MujocoEngine(pliant.load("qbmove-1dof"))
     with pytest.raises(PliantError, match=rf"^{field}.* must be a (list of )?(device|bridge)s?: "):
