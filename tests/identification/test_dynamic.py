@@ -35,14 +35,15 @@ def test_law_and_friction_come_back_together():
     assert found["torque"].value == pytest.approx(0.08, rel=0.03)
 
 
-def servo_trial(actuator, seconds=2.0, period=0.005, noise=0.0, seed=0):
-    n = round(seconds / 1e-3)
-    t = np.arange(n) * 1e-3
-    every = round(period / 1e-3)
+def servo_trial(actuator, seconds=1.2, period=0.005, noise=0.0, seed=0):
+    step = 2e-5
+    n = round(seconds / step)
+    t = np.arange(n) * step
+    every = round(period / step)
     hold = t[np.arange(n) // every * every]
     eq = 0.4 * np.sin(2.0 * np.pi * (0.5 + 1.5 * hold) * hold) + 0.2 * (hold > 1.0)
     preset = 0.2 + 0.1 * (hold > 0.5)
-    traces = actuator.simulate(0.3 * np.sin(3.0 * t), None, eq, preset, 1e-3)
+    traces = actuator.simulate(0.3 * np.sin(3.0 * t), None, eq, preset, step)
     rng = np.random.default_rng(seed)
     return {
         "time": t[::every],
@@ -67,11 +68,12 @@ def test_motor_and_servo_come_back_from_references_and_motor_positions():
 
 def test_the_delay_of_the_bus_comes_back():
     true = CompliantActuator(SEA(k=20.0), Mode.PID_EQ_PRESET, command_delay=0.012)
-    n = 1500
-    t = np.arange(n) * 1e-3
+    step, n = 2e-5, 75_000
+    t = np.arange(n) * step
     eq = 0.3 * np.sin(6.0 * t) + 0.1 * np.sin(17.0 * t)
-    traces = true.simulate(np.zeros(n), None, eq, 0.0, 1e-3)
+    traces = true.simulate(np.zeros(n), None, eq, 0.0, step)
     data = {"time": t, "q": np.zeros(n), "reference_1": eq, "theta_1": traces.motor_1_position}
+    data = {name: column[::50] for name, column in data.items()}
     found = fit_servo(true.replace(command_delay=0.0), data, ["command_delay", "motor.damping"], starts=1)
     assert found["command_delay"].value == pytest.approx(0.012, abs=3e-4)
     assert found["damping"].value == pytest.approx(0.2698, rel=0.02)
@@ -79,10 +81,10 @@ def test_the_delay_of_the_bus_comes_back():
 
 def test_gains_and_damping_together_are_called_undetermined():
     true = CompliantActuator(SEA(k=5.0), Mode.PID_EQ_PRESET)
-    n = 800
-    t = np.arange(n) * 1e-3
+    step, n = 2e-5, 40_000
+    t = np.arange(n) * step
     eq = 0.3 * np.sin(8.0 * t)
-    traces = true.simulate(np.zeros(n), None, eq, 0.0, 1e-3)
+    traces = true.simulate(np.zeros(n), None, eq, 0.0, step)
     data = {"time": t, "q": np.zeros(n), "reference_1": eq, "theta_1": traces.motor_1_position}
     found = fit_servo(true, data, ["motor.damping", "pid.kd"], starts=1)
     assert found.condition > 1e3 or any("do not determine" in w or "trade off" in w for w in found.warnings)
