@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from pliant.base.errors import PliantError, nearest
+from pliant.base.options import check_values, option
 from pliant.cli.checks import check_figure, check_folder, refuse_unused
 from pliant.cli.foreign_notes import say_what_was_read
-from pliant.cli.options import Debug, Imports, Json, Seed, Settings, assignments, import_modules
+from pliant.cli.options import Debug, Imports, Json, Seed, Settings, assignments, import_modules, option_name
 from pliant.cli.output import clean, emit, make_console, plain
 from pliant.cli.progress import Bar
 
@@ -38,14 +39,23 @@ class FitOptions:
     """Parameter to fit; may be repeated. Default: those of the kind."""
     symmetric: Annotated[bool, Parameter(negative=())] = False
     """Fit equal springs."""
+    mode: int | None = option(None, low=5, high=6)
+    """Operation mode of the recorded joint, 5 or 6; for --kind servo; default 6."""
+    dt: float | None = option(None, unit="s", low=0.0, above=True)
+    """Longest step of the simulation that is fitted [s]; for --kind servo; default 0.001."""
     seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_values(self, names=option_name)
+        refuse_unused(self.mode is not None and self.kind != "servo", "--mode", "--kind servo")
+        refuse_unused(self.dt is not None and self.kind != "servo", "--dt", "--kind servo")
 
     def start(self) -> CompliantActuator:
         """Return the actuator from which the fit starts."""
         from pliant.laws import CompliantActuator, Mode, get_law
         from pliant.model.parameters import change_actuator
 
-        mode = Mode.PID_EQ_PRESET if self.kind == "servo" else Mode.SPRING_REFS
+        mode = Mode(self.mode or Mode.PID_EQ_PRESET) if self.kind == "servo" else Mode.SPRING_REFS
         actuator = CompliantActuator(get_law(self.law)(), mode)
         tree: dict[str, Any] = {}
         for path, value in assignments(self.set).items():
@@ -140,6 +150,8 @@ def identify(
         elif kind == "friction":
             found = fits.fit_friction(start, data, seed=seed, **chosen)
         else:
+            if fit.dt is not None:
+                chosen["dt"] = fit.dt
             found = fits.fit_servo(start, data, seed=seed, **chosen)
     import json as json_module
 
@@ -150,11 +162,12 @@ def identify(
             datasheet.write_text(json_module.dumps(clean(fits.datasheet(found.actuator)), indent=2) + "\n")
     except OSError as error:
         raise PliantError(f"the file cannot be written: {error.strerror}", file=error.filename) from None
+    code = 0 if found.identified else 3
     if json:
         emit(found.as_dict())
-        return 0
+        return code
     console.print(plain(found.report()), soft_wrap=True)
     for path, what in ((figure, "figure"), (datasheet, "data sheet")):
         if path is not None:
             console.print(f"{what}: {path}")
-    return 0
+    return code

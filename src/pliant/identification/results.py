@@ -129,10 +129,16 @@ class Identification:
             raise LawError(f"no fit of {quantity!r}; {nearest(str(quantity), {f.quantity for f in self.fits})}")
         return float(np.sqrt(np.mean(np.concatenate([f.residual for f in chosen]) ** 2)))
 
+    @property
+    def identified(self) -> bool:
+        """Whether the data determine every free parameter."""
+        return all(math.isfinite(e.standard_error) for e in self.estimates)
+
     def as_dict(self) -> dict[str, Any]:
         """Return all results except the traces as plain types, for JSON."""
         return {
             "law": self.law.name,
+            "identified": self.identified,
             "estimates": [e.as_dict() for e in self.estimates],
             "residuals": [
                 {

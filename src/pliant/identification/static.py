@@ -167,6 +167,7 @@ def _qbmove_starts(
             if tied:
                 columns = columns.sum(axis=1, keepdims=True)
             norm = np.linalg.norm(columns, axis=0)
+            norm = np.where(norm > 0.0, norm, 1.0)  # a spring that nothing loads
             k, rest = nnls(columns / norm, y)
             k = np.maximum(k / norm, 1e-6)
             found.append((rest, {"law.a1": a1, "law.a2": a2, "law.k1": k[0], "law.k2": k[-1]}))
