@@ -1,15 +1,22 @@
-"""Build a wheel, install it into an empty environment, and use it there as a user would.
+"""Build source archive and wheels, install a wheel into an empty environment, and use it there as a user would.
 
-1. The wheel without machine code: it holds the tracked files of ``src/pliant`` and nothing else, and its default
+1. The source archive holds every tracked file, and its own tests of the package pass in it.
+2. The wheel without machine code: it holds the tracked files of ``src/pliant`` and nothing else, and its default
    dependencies stay below the limit of size.
-2. The wheel with the machine code of one robot: that robot runs with an empty cache and compiles nothing.
+3. The wheel with the machine code of one robot: that robot runs with an empty cache and compiles nothing.
+
+Source archive and wheel without machine code are built twice, with one `SOURCE_DATE_EPOCH` and from files of other
+dates: both are the same bit by bit. (Machine code is compiled for the processor, and the compiler names functions by
+their addresses: the wheel with code is not compared.)
 """
 
+import hashlib
 import importlib.metadata
 import json
 import os
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import zipfile
@@ -23,12 +30,19 @@ BUILDERS = ("pip", "setuptools")
 PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
 
 
-def run(*command: object, **environment: str) -> str:
+EPOCH = "1700000000"
+"""`SOURCE_DATE_EPOCH` of the builds that are compared."""
+TEMPORARY = tempfile.gettempdir()
+TESTS = ("tests/test_packaging.py", "tests/test_lock.py", "tests/test_ci.py")
+"""What is run in the source archive: tests of its own files."""
+
+
+def run(*command: object, folder: str | Path = TEMPORARY, **environment: str) -> str:
     """Run a command outside the checkout; returns what it printed, ends this script where it fails."""
     text = [str(c) for c in command]
     clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PLIANT_STAGE")} | environment
     start = time.monotonic()
-    done = subprocess.run(text, cwd=tempfile.gettempdir(), env=clean, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(text, cwd=folder, env=clean, capture_output=True, text=True, timeout=120)
     print(f"{time.monotonic() - start:6.1f} s  {' '.join(text[1:])[-100:]}", flush=True)
     if done.returncode:
         sys.exit(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
@@ -42,6 +56,41 @@ def check(true: bool, message: str) -> None:
 
 def contents(wheel: Path) -> set[str]:
     return {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+
+
+def tracked(under: str = "") -> set[str]:
+    """Return the tracked files of the repository that are there, or those of a folder."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--", under or "."], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return {name for name in listed.stdout.split("\0") if (ROOT / name).is_file()}
+
+
+def build_source(python: Path, folder: Path) -> Path:
+    """Build the source archive twice, compare it with itself and with the repository, and test it; return its folder.
+
+    The second build is made of the first one unpacked, whose files have other dates.
+    """
+    environment = {"SOURCE_DATE_EPOCH": EPOCH, "PLIANT_PRECOMPILE": "none"}
+    sums = []
+    source = ROOT
+    for number in (1, 2):
+        out = folder / f"build{number}"
+        run(python, "-m", "hatchling", "build", "-t", "sdist", "-t", "wheel", "-d", out, folder=source, **environment)
+        sums.append({file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in out.iterdir()})
+        if number == 1:
+            (archive,) = out.glob("*.tar.gz")
+            with tarfile.open(archive) as packed:
+                names = {"/".join(name.split("/")[1:]) for name in packed.getnames()}
+                packed.extractall(folder / "source", filter="data")
+            (source,) = (folder / "source").iterdir()
+            for file in source.rglob("*"):
+                os.utime(file)
+    check(sums[0] == sums[1], f"two builds of the same files differ: {sums}")
+    missing = tracked() - names
+    check(not missing, f"the source archive lacks {sorted(missing)}")
+    run(sys.executable, "-m", "pytest", "-p", "no:xdist", *TESTS, folder=source, PYTHONPATH=str(source / "src"))
+    return source
 
 
 def megabytes(folder: Path) -> dict[str, float]:
@@ -78,12 +127,12 @@ def main() -> None:
         folder = Path(scratch)
         python = folder / "venv" / "bin" / "python"
         run(sys.executable, "-m", "venv", folder / "venv")
-        run(python, *PIP, "wheel", "--no-deps", "--wheel-dir", folder / "plain", ROOT, PLIANT_PRECOMPILE="none")
-        (plain,) = (folder / "plain").glob("pliant-*-py3-none-any.whl")
-        tracked = subprocess.run(
-            ["git", "ls-files", "src/pliant"], cwd=ROOT, capture_output=True, text=True, check=True
-        )
-        wanted = {name.removeprefix("src/") for name in tracked.stdout.split()}
+        run(sys.executable, "-m", "venv", folder / "build")
+        builder = folder / "build" / "bin" / "python"
+        run(builder, *PIP, "install", "hatchling")
+        build_source(builder, folder)
+        (plain,) = (folder / "build1").glob("pliant-*-py3-none-any.whl")
+        wanted = {name.removeprefix("src/") for name in tracked("src/pliant")}
         check(contents(plain) == wanted, f"the wheel and the repository differ in {contents(plain) ^ wanted}")
 
         run(python, *PIP, "install", "--constraint", ROOT / "requirements.lock", plain)

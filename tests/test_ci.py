@@ -1,6 +1,10 @@
 """Continuous integration: its limits, and the workflow that runs the same script."""
 
+import importlib.util
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,3 +39,95 @@ def test_the_hooks_before_a_commit_run_the_linters_of_the_environment():
     assert {source["repo"] for source in settings["repos"]} == {"local"}
     entries = [hook["entry"] for source in settings["repos"] for hook in source["hooks"]]
     assert entries == [".venv/bin/ruff check --fix", ".venv/bin/ruff format"]
+
+
+def test_every_stage_has_a_limit_and_the_sum_of_all_is_written_nowhere_else():
+    text = SCRIPT.read_text()
+    stages = re.findall(r"^stage (\d+) (.*)$", text, re.MULTILINE)
+    assert [command for _, command in stages] == [
+        "make lint",
+        "make test",
+        ".venv/bin/python .ci/package.py",
+        "make conformance",
+    ]
+    assert all(0 < int(limit) < 3600 for limit, _ in stages)
+    heavy = re.findall(r"^(?!\s*#|stage)[^#\n]*\b(?:make|pytest)\b.*$", text, re.MULTILINE)
+    assert [line for line in heavy if "timeout" not in line] == []
+
+
+@pytest.fixture(scope="module")
+def audit():
+    spec = importlib.util.spec_from_file_location("audit", ROOT / ".ci" / "audit.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def answering(vulnerable=(), **changes):
+    """Return a database that knows an advisory of some packages."""
+
+    def ask(question):
+        results = [
+            {"vulns": [{"id": "PYSEC-1"}]} if query["package"]["name"] in vulnerable else {}
+            for query in question["queries"]
+        ]
+        return {"results": results} | changes
+
+    return ask
+
+
+def test_the_audit_asks_for_every_pin_of_the_lock_file(audit):
+    wanted = audit.pins((ROOT / "requirements.lock").read_text())
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    assert len(wanted) == len({line.split(" ")[0] for line in lines if "==" in line.split(";")[0]}) > 100
+    assert audit.pins("a==1 ; python_version < '3'\n# via b\nb[c]==2.0.post1 \\\n    --hash=sha256:0\n") == [
+        ("a", "1"),
+        ("b", "2.0.post1"),
+    ]
+    assert audit.advisories(wanted, answering()) == {}
+    assert list(audit.advisories(wanted, answering({"numpy"}))) == [p for p in wanted if p[0] == "numpy"]
+
+
+def refuse(question):
+    raise OSError("no network")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        refuse,
+        answering(results=[]),
+        answering(results=[{}]),
+        answering(results=[{"next_page_token": "x"}, {}]),
+        answering(results=[{"vulns": [{}]}, {}]),
+        answering(results=None),
+        lambda question: [],
+    ],
+)
+def test_an_audit_without_a_complete_answer_is_none(audit, ask):
+    with pytest.raises(audit.NotAudited):
+        audit.advisories([("a", "1"), ("b", "2")], ask)
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "a>=1\n"])
+def test_a_lock_file_without_pins_is_not_audited(audit, text):
+    with pytest.raises(audit.NotAudited):
+        audit.pins(text)
+
+
+def test_an_audit_without_network_says_not_audited_and_fails():
+    # Port 9 of this machine: nobody listens there.
+    environment = {**os.environ, "PLIANT_AUDIT_URL": "http://127.0.0.1:9/"}
+    done = subprocess.run(
+        [sys.executable, ROOT / ".ci" / "audit.py"], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("not audited: ")
+
+
+def test_the_audit_is_a_command_of_its_own_and_no_stage():
+    assert "audit" not in SCRIPT.read_text()
+    assert re.search(r"^audit:\n\t\$\(PYTHON\) \.ci/audit\.py$", (ROOT / "Makefile").read_text(), re.MULTILINE)

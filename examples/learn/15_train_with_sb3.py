@@ -2,15 +2,18 @@
 
 You will see the mean return of an episode rise from round to round, the return of the trained actor without its noise,
 its curve as a figure, and how to run it on the robot. ``15_train_with_sb3.py 60 3``: rounds of 1280 actions, seeds.
-It needs ``pip install "pliant[sb3]"``.
 """
 
 import argparse
 
 import numpy as np
-import torch
-from stable_baselines3 import PPO
-from stable_baselines3.common.vec_env import VecMonitor
+
+try:
+    import torch
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.vec_env import VecMonitor
+except ImportError as missing:
+    raise SystemExit(f'{missing}; this example needs: pip install "pliant[sb3]"') from None
 
 from pliant.base.figures import COLORS, label, new_figure
 from pliant.learn.envs.export import export_policy
@@ -43,8 +46,7 @@ def train(rounds: int, seed: int) -> tuple[PPO, list[float]]:
     """Return the model, and the mean return in each round with the noise of exploration."""
     network = {"net_arch": [32, 32], "log_std_init": -1.0}
     settings = {"n_steps": STEPS, "batch_size": 320, "learning_rate": 1e-3, "gamma": 0.9, "stats_window_size": 64}
-    model = PPO("MlpPolicy", make(), policy_kwargs=network, seed=seed, device="cpu", **settings)
-    curve = []
+    model, curve = PPO("MlpPolicy", make(), policy_kwargs=network, seed=seed, device="cpu", **settings), []
     for _ in range(rounds):
         model.learn(WORLDS * STEPS, reset_num_timesteps=False)
         curve.append(float(np.mean([episode["r"] for episode in model.ep_info_buffer])))

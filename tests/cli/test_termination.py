@@ -1,4 +1,4 @@
-"""SIGTERM does what Ctrl-C does."""
+"""SIGTERM and SIGHUP do what Ctrl-C does."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from pliant.cli import termination
-from pliant.cli.termination import terminating_as_interrupt
+from pliant.cli.termination import signals_as_interrupt
 from pliant.recording import RecordingWarning, read_recording
 
 
@@ -16,44 +16,55 @@ from pliant.recording import RecordingWarning, read_recording
 def interrupted():
     """Count what a SIGINT would do, and put the handlers back."""
     count = []
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in termination.ENDING}
     signal.signal(signal.SIGINT, lambda *_: count.append(1))
     yield count
     for number, handler in before.items():
         signal.signal(number, handler)
 
 
-def test_sigterm_does_what_sigint_does(interrupted):
-    with terminating_as_interrupt():
-        signal.raise_signal(signal.SIGTERM)
+@pytest.mark.parametrize("number", termination.ENDING)
+def test_every_signal_that_ends_does_what_sigint_does(interrupted, number):
+    with signals_as_interrupt():
+        signal.raise_signal(number)
         assert interrupted == [1]
 
 
-def test_where_sigint_is_ignored_sigterm_still_interrupts(interrupted):
+@pytest.mark.parametrize("number", termination.ENDING)
+def test_where_sigint_is_ignored_every_signal_still_interrupts(interrupted, number):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with terminating_as_interrupt(), pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGTERM)
+    with signals_as_interrupt(), pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(number)
+    assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+
+
+def test_sighup_stays_ignored_under_nohup(interrupted):
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with signals_as_interrupt():
+        signal.raise_signal(signal.SIGHUP)
+    assert interrupted == []
 
 
 def test_the_handler_of_before_is_put_back(interrupted):
     told = []
     signal.signal(signal.SIGTERM, lambda *_: told.append(1))
-    with terminating_as_interrupt():
+    with signals_as_interrupt():
         pass
     signal.raise_signal(signal.SIGTERM)
     assert told == [1]
 
 
-def test_a_forked_process_ends_by_sigterm(interrupted):
-    with terminating_as_interrupt():
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_forked_process_ends_by_the_default_action(interrupted, number):
+    with signals_as_interrupt():
         child = os.fork()
         if child == 0:
             try:
-                signal.raise_signal(signal.SIGTERM)
+                signal.raise_signal(number)
             finally:
                 os._exit(77)
         _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == -signal.SIGTERM
+    assert os.waitstatus_to_exitcode(status) == -number
 
 
 STUCK = """

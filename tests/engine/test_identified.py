@@ -93,7 +93,7 @@ def test_a_relative_spread_is_a_part_of_the_value(fit):
         (result(("law.k1", float("nan")), covariance=[[1.0]]), {}, "must be one finite number"),
         (result(("law.k1", 1.0), covariance=[[1.0]]), {"spread": 1.5}, "must be below 1"),
         (result(("law.k1", 1.0), covariance=[[1.0]]), {"errors": -1.0}, "errors is -1.0; must be"),
-        ("absent.json", {}, "cannot be read"),
+        ("absent.json", {}, "there is no such file"),
     ],
 )
 def test_what_is_no_centre_is_refused(results, options, message):

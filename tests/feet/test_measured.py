@@ -100,7 +100,7 @@ def test_a_wrong_number_of_trials_and_missing_combinations_are_refused(tmp_path)
         read_trials(_file(tmp_path, *lines), count=3)
     with pytest.raises(PliantError, match=r"data.csv:1: columns are missing: load"):
         read_trials(_file(tmp_path, head=""))
-    with pytest.raises(PliantError, match="cannot be read"):
+    with pytest.raises(PliantError, match="there is no such file"):
         read_trials(tmp_path / "absent.csv")
 
 

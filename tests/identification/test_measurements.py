@@ -68,7 +68,7 @@ def test_missing_files_other_formats_and_broken_archives_are_named(tmp_path):
         read_measurement(tmp_path / "none.csv")
     with pytest.raises(RecordingError, match=r"ends in '\.mat'; must be \.csv"):
         read_measurement(write(tmp_path / "a.mat", "x"))
-    with pytest.raises(RecordingError, match="not an NPZ file"):
+    with pytest.raises(RecordingError, match="not an NPZ archive"):
         read_measurement(write(tmp_path / "a.npz", "PK no"))
     with pytest.raises(RecordingError, match="did you mean 'torque'"):
         read_measurement(write(tmp_path / "a.csv", "q,torque\n1,2\n"), {"torque": "torqe"})

@@ -67,7 +67,7 @@ def test_a_file_that_is_no_policy_is_refused_in_words(call, tmp_path):
     (tmp_path / "p.npz").write_text("hello")
     code, out, error = call("policy", "show", str(tmp_path / "p.npz"))
     assert code != 0
-    assert "is not the archive of a policy" in " ".join((out + error).split())
+    assert "is not an NPZ archive" in " ".join((out + error).split())
 
 
 def test_ctrl_c_brings_a_franka_arm_to_rest_and_finishes_the_motion(call, tmp_path, monkeypatch):

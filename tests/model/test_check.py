@@ -188,7 +188,7 @@ def test_a_stiff_preset_in_reach_is_a_warning_that_names_the_safe_one():
     robot = bench(CompliantActuator(AwAS2(), mode=3))
     assert found(robot, "error") == []
     (problem,) = [p for p in found(robot, "warning") if p.message.startswith("link")]
-    safe = float(problem.hint.split("below ")[1].split(",")[0])
+    safe = float(problem.hint.split("below ")[1].split()[0])
     assert 0.03 < safe < 0.0425
     inside = found(robot, "error", presets={"joint": (0.0, safe)})
     assert inside == []

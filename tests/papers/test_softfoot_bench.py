@@ -116,7 +116,7 @@ def test_simulated_trials_are_written_in_the_form_in_which_data_are_read(tmp_pat
         ({"fit": True}, "fit is true and there are no data"),
         ({"heights": (0.01,)}, r"heights is \(0.01,\); must be 2 or more different numbers"),
         ({"loads": (50.0, 50.0)}, "must be 1 or more different numbers"),
-        ({"data": "absent.csv"}, "absent.csv' cannot be read"),
+        ({"data": "absent.csv"}, "there is no such file"),
     ],
 )
 def test_options_that_cannot_be_are_refused(changes, message, tmp_path):

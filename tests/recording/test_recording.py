@@ -541,7 +541,7 @@ def test_a_recorder_serves_one_simulation(tmp_path):
     [
         (b"", "the file is empty"),
         (b"hello, this is not a recording", "an MCAP file begins with"),
-        (None, "cannot be read: No such file"),
+        (None, "there is no such file"),
     ],
 )
 def test_what_is_no_recording_is_refused(tmp_path, content, message):

@@ -156,7 +156,7 @@ def test_a_run_is_served_on_this_machine_only_and_leaves_nothing_open(name, opti
         simulation.step(20)
         opened = listening() - before
         # Discovery of ROS 2 also listens to its multicast group, and passes over what other machines say there.
-        assert {address for _, address, _ in opened} <= {"127.0.0.1", "239.255.0.1"}, opened
+        assert all(address.startswith("127.") or address == "239.255.0.1" for _, address, _ in opened), opened
         assert len(opened) >= MIN_SOCKETS.get(name, 0), opened
         health = simulation.health()["bridges"]
         assert plain(health), health

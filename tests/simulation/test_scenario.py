@@ -125,7 +125,7 @@ def test_a_wrong_file_is_refused_with_file_line_and_path(tmp_path, text, message
 
 
 def test_a_missing_or_binary_file_is_refused(tmp_path):
-    with pytest.raises(DeviceError, match="cannot be read: No such file"):
+    with pytest.raises(DeviceError, match="there is no such file"):
         read_scenario(tmp_path / "none.yaml")
     (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00events")
     with pytest.raises(DeviceError, match="not UTF-8 text"):

@@ -153,7 +153,7 @@ def test_a_file_comes_before_a_scenario_of_pliant_with_the_same_name(tmp_path, m
 @pytest.mark.parametrize("given", ["stes.yaml", "STEPS.JSON", "./steps", "folder/steps"])
 def test_what_is_written_like_a_file_is_no_name(tmp_path, monkeypatch, given):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(DeviceError, match="cannot be read: No such file"):
+    with pytest.raises(DeviceError, match="there is no such file"):
         read_scenario_file(given)
 
 

@@ -257,8 +257,10 @@ class _Process:
 
 def _serve(connection: Connection) -> None:
     """Answer the tasks of a connection until the other side is gone."""
-    # Ctrl-C reaches every process of a terminal: the one that started this one decides what becomes of it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Ctrl-C and the end of a terminal reach every process of it: the one that started this one decides what follows.
+    for name in ("SIGINT", "SIGHUP"):
+        if hasattr(signal, name):  # Windows has no SIGHUP
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
     with contextlib.suppress(EOFError, OSError):
         while True:
             data = connection.recv_bytes()

@@ -17,6 +17,8 @@ MAX_HEAD = 1 << 14
 """Longest head of a request [bytes]."""
 HEAD_TIMEOUT_S = 5.0
 """How long a client may take for its request [s]."""
+ACCEPT_TIMEOUT_S = 0.5
+"""Longest wait in one call, so that the thread sees soon that it has to end."""
 MAX_CONNECTIONS = 64
 """Connections at once; further ones are closed."""
 CHUNK = 1 << 18
@@ -56,6 +58,7 @@ class RequestGate:
         self._closing = False
         self.refused = 0
         """Requests that were not passed on."""
+        listener.settimeout(ACCEPT_TIMEOUT_S)
         threads.start(name, self._accept)
 
     def close(self) -> None:
@@ -72,6 +75,8 @@ class RequestGate:
         while not self._closing:
             try:
                 client, _ = self._listener.accept()
+            except TimeoutError:
+                continue
             except OSError:
                 if self._closing or self._threads.closing:
                     return

@@ -26,7 +26,7 @@ from pliant.cli.messages import Messages, as_dict, say
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, only_json
 from pliant.cli.progress import Compiling
-from pliant.cli.termination import ending_at_second_signal, terminating_as_interrupt
+from pliant.cli.termination import ending_at_second_signal, signals_as_interrupt
 
 __all__ = ["app", "main"]
 
@@ -174,7 +174,7 @@ def main(arguments: list[str] | None = None) -> None:
     with (
         Messages(),
         Compiling(),
-        terminating_as_interrupt(),
+        signals_as_interrupt(),
         ending_at_second_signal(),
         only_json() if as_json else contextlib.nullcontext(),
     ):

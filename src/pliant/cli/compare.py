@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from pliant.base.documents.files import open_file
 from pliant.base.errors import PliantError
 from pliant.cli.checks import check_figure, refuse_unused
 from pliant.cli.films import NO_FILM, Film, film_as_dict, say_film
@@ -206,7 +207,7 @@ def _refuse(
 
 def _is_xml(path: Path) -> bool:
     try:
-        with path.open("rb") as file:
+        with open_file(path, PliantError, max_bytes=None) as file:
             return file.read(256).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
     except OSError as error:
         raise PliantError(f"the file cannot be read: {error.strerror}", file=path) from None

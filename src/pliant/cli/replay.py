@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from pliant.base.documents.tables import read_npz
 from pliant.base.errors import PliantError
 from pliant.cli.checks import check_figure, refuse_unused
 from pliant.cli.films import NO_FILM, Film, film_as_dict, say_film
@@ -473,14 +474,16 @@ def _topic_row(topic: Any, duration: float) -> dict[str, Any]:
 
 
 def _show_dump(path: Path, as_json: bool, console: Console) -> int:
-    import numpy as np
-
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            data = {name: file[name] for name in file.files}
-        joints, qvel, qpos, times = (data[name] for name in ("joints", "qvel", "qpos", "time"))
-    except (OSError, ValueError, KeyError) as error:
-        raise PliantError(f"not a dump of a diverged simulation ({error})", file=path) from None
+    data = read_npz(path, PliantError)
+    missing = [name for name in ("joints", "qvel", "qpos", "time") if name not in data]
+    if missing:
+        raise PliantError(f"not a dump of a diverged simulation: it has no array {missing[0]!r}", file=path)
+    joints, qvel, qpos, times = (data[name] for name in ("joints", "qvel", "qpos", "time"))
+    shapes = [(*times.shape, len(joints)) if joints.ndim else (), (*times.shape, *qpos.shape[1:])]
+    if times.ndim != 1 or not len(times) or joints.ndim != 1 or shapes != [qvel.shape, qpos.shape] or qpos.ndim != 2:
+        raise PliantError("not a dump of a diverged simulation: its arrays do not fit together", file=path)
+    if any(array.dtype.kind != "f" for array in (times, qvel, qpos)):
+        raise PliantError("not a dump of a diverged simulation: its arrays are not numbers", file=path)
     if as_json:
         emit({name: values for name, values in data.items() if name != "states"})
         return 0

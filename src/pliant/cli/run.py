@@ -134,7 +134,7 @@ def run(
         return done.conclude()
     done.say_served()
     if states:
-        print_table(console, _state_table(states, engine))
+        print_table(console, _state_table(states, robot))
     for name, values in samples.items():
         if len(values) > MAX_FIELDS:
             text = f"{len(values)} fields; --json prints their last values"
@@ -250,22 +250,25 @@ def _introduction(robot: Robot, engine: Engine) -> Table:
     return table
 
 
-def _state_table(states: dict[str, dict[str, float]], engine: Engine) -> Table:
+def _state_table(states: dict[str, dict[str, float]], robot: Robot) -> Table:
+    """Return the last state of the joints; a column has the unit in its head, or in its cells where joints differ."""
     from rich.table import Table
+
+    from pliant.laws.fields import JOINT_FIELDS
 
     table = Table(box=None)
     table.add_column("joint")
-    units = {
-        "position": "rad",
-        "velocity": "rad/s",
-        "torque": "N m",
-        "stiffness": "N m/rad",
-        "energy": "J",
-        "equilibrium": "rad",
-        "preset": "",
-    }
-    for field, unit in units.items():
-        table.add_column(f"{field}\n{unit}", justify="right", no_wrap=True)
-    for joint, state in states.items():
-        table.add_row(joint, *(number(state[field], 3 if abs(state[field]) < 1e-3 else 4) for field in units))
+    cells = {joint: [joint] for joint in states}
+    for field in ("position", "velocity", "torque", "stiffness", "energy", "equilibrium", "preset"):
+        units = {
+            joint: JOINT_FIELDS[field].unit_of(robot.actuators[joint].law.second_input == "lever") for joint in states
+        }
+        common = len(set(units.values())) == 1
+        table.add_column(f"{field}\n{next(iter(units.values())) if common else ''}", justify="right", no_wrap=True)
+        for joint, state in states.items():
+            value = state[field]
+            unit = "" if common or not math.isfinite(value) else f" {units[joint]}"
+            cells[joint].append(number(value, 3 if abs(value) < 1e-3 else 4) + unit)
+    for row in cells.values():
+        table.add_row(*row)
     return table

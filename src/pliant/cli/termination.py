@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the first ends a command with its results, a second one even a command that does not answer."""
+"""SIGINT, SIGTERM, SIGHUP: the first ends a command with its results, a second one even one that does not answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["ending_at_second_signal", "interrupt_main", "stopping_at_signal", "terminating_as_interrupt"]
+__all__ = ["ending_at_second_signal", "interrupt_main", "signals_as_interrupt", "stopping_at_signal"]
 
 PATIENCE = 1.0
 """Time that the main thread has to answer the second signal [s]."""
@@ -23,12 +23,18 @@ _own: list[float] = []
 _kept: list[object] = []
 
 
-@contextlib.contextmanager
-def terminating_as_interrupt() -> Iterator[None]:
-    """Treat SIGTERM, which ``kill`` and service managers send, like SIGINT while the body runs.
+ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Signals that end a command. Windows has no SIGHUP."""
 
-    Otherwise SIGTERM would end the process at once, and a ROS master would list its topics for ever. In forked
-    processes, SIGTERM keeps its default action.
+
+@contextlib.contextmanager
+def signals_as_interrupt() -> Iterator[None]:
+    """Let SIGINT, SIGTERM and SIGHUP interrupt the main thread while the body runs, however the program was started.
+
+    A shell without job control starts its background jobs with SIGINT ignored, and Python then installs no handler of
+    its own. SIGTERM, which ``kill`` and service managers send, and SIGHUP, which a closed terminal causes, would end
+    the process at once and leave ports registered. SIGHUP stays ignored if it was, because only ``nohup`` and the like
+    ask for that. In forked processes, SIGTERM and SIGHUP keep their default action.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -41,15 +47,23 @@ def terminating_as_interrupt() -> Iterator[None]:
             os.kill(os.getpid(), number)
             return
         handler = signal.getsignal(signal.SIGINT)
-        if not callable(handler):  # a shell without job control lets its background jobs ignore SIGINT
+        if not callable(handler):
             raise KeyboardInterrupt
         handler(signal.SIGINT, frame)
 
-    before = signal.signal(signal.SIGTERM, ended)
+    before: dict[int, Any] = {}
+    for number in ENDING:
+        found = signal.getsignal(number)
+        if number == signal.SIGINT:
+            wanted = signal.default_int_handler if found in (signal.SIG_IGN, signal.SIG_DFL) else found
+        else:
+            wanted = found if number != signal.SIGTERM and found == signal.SIG_IGN else ended
+        before[number] = signal.signal(number, wanted)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 @contextlib.contextmanager
@@ -90,7 +104,7 @@ def interrupt_main() -> None:
 
 @contextlib.contextmanager
 def ending_at_second_signal() -> Iterator[None]:
-    """End the process at the second SIGINT or SIGTERM if the main thread does not answer it.
+    """End the process at the second SIGINT, SIGTERM or SIGHUP if the main thread does not answer it.
 
     Python runs its signal handlers between two instructions of Python. A main thread that is inside a step of MuJoCo
     does not come to that, so another thread receives the signals as well (`signal.set_wakeup_fd`). If the main thread
@@ -119,7 +133,7 @@ def _watch(receiver: socket.socket, process: int) -> None:
     count, last = 0, -SAME_PRESS
     while numbers := receiver.recv(64):
         for number in numbers:
-            if number not in (signal.SIGINT, signal.SIGTERM):
+            if number not in ENDING:
                 continue
             now = time.monotonic()
             if _own:

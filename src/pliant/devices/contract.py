@@ -104,7 +104,12 @@ class Device(SampleSource, Protocol):
         ...
 
     def reset(self, rng: np.random.Generator) -> None:
-        """Restart at time 0, after the engine was reset; ``rng`` is the random generator of the device."""
+        """Return everything to what the run began with, after the engine was reset; called at the start too.
+
+        That is every setting, load, threshold, gain and mode that commands and requests have changed, and every part
+        of the model that the device has changed: the run after a reset is that of a new simulation. Nothing survives
+        a reset that would not survive switching the real device off and on. ``rng`` is the device's random generator.
+        """
         ...
 
     def serve(self) -> None:

@@ -11,7 +11,16 @@ from pliant.base.wing import offers
 from pliant.devices.base import DeviceBase
 from pliant.model.sensors import SensorDescription
 
-__all__ = ["DeviceFactory", "device_for", "device_kinds", "devices_for", "devices_of", "find_device", "has_device"]
+__all__ = [
+    "DeviceFactory",
+    "all_device_kinds",
+    "device_for",
+    "device_kinds",
+    "devices_for",
+    "devices_of",
+    "find_device",
+    "has_device",
+]
 
 DeviceFactory = Callable[[Any, Any], DeviceBase]
 """Takes a description and the robot that it is described on."""
@@ -96,10 +105,16 @@ def has_device(description: object) -> bool:
     return _load(type(description))
 
 
-def device_kinds() -> dict[type[SensorDescription], DeviceFactory]:
-    """Return the registered devices of sensors, by their description; contract tests run on each."""
+def all_device_kinds() -> dict[type, DeviceFactory]:
+    """Return all registered devices of all wings, by their description; contract tests run on each."""
     for offer in offers("devices"):
         offer.load()
+    return dict(_FACTORIES)
+
+
+def device_kinds() -> dict[type[SensorDescription], DeviceFactory]:
+    """Return the registered devices of sensors, by their description; contract tests run on each."""
+    all_device_kinds()
     return {kind: factory for kind, factory in _FACTORIES.items() if issubclass(kind, SensorDescription)}
 
 

@@ -24,6 +24,7 @@ from pliant.base.spatial import (
 from pliant.devices.base import DeviceBase, FieldInfo, request
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import sample_period
+from pliant.devices.spare_bodies import SpareConstants, set_mass
 from pliant.engine.base import Engine, mujoco_state
 from pliant.model.robot import Robot
 from pliant.model.world import AXES, SPARE_MASS, SPARE_SIZE, World
@@ -141,6 +142,7 @@ class WorldDevice(DeviceBase):
                 )
             )
         n = described.objects
+        self._constants = SpareConstants(model, [slot.body for slot in self._slots])
         self._welds = [int(model.equality(described.weld(n + i)).id) for i in range(described.ties)]
         spare = {slot.body for slot in self._slots}
         # The last names of scoped bodies are names too, where only one body has them.
@@ -173,6 +175,7 @@ class WorldDevice(DeviceBase):
                     if slot.kind:
                         self._park(slot)
                 self._made.clear()
+                self._constants.restore()
                 for weld in self._tied.values():
                     self._data.eq_active[weld] = 0
                 self._tied.clear()
@@ -534,7 +537,7 @@ class WorldDevice(DeviceBase):
         self._sizes[number] = 0.0
         self._sizes[number, : len(values)] = values
         self._kinds[number], self._masses[number] = index, mass
-        self._set_mass(body, slot.v, mass, inertia)
+        set_mass(model, body, slot.v, mass, inertia)
         for axis in range(AXES):
             geom = shape + 1 + axis
             length = 0.5 * values[0] if kind == "frame" else SPARE_SIZE
@@ -545,16 +548,6 @@ class WorldDevice(DeviceBase):
             model.geom_sameframe[geom] = 0 if kind == "frame" else 1
             model.geom_rgba[geom] = (*AXIS_COLORS[axis], 1.0 if kind == "frame" else 0.0)
             model.geom_rbound[geom] = math.hypot(radius, length)
-
-    def _set_mass(self, body: int, v: int, mass: float, inertia: NDArray[np.float64]) -> None:
-        model = self._model
-        model.body_subtreemass[0] += mass - model.body_mass[body]
-        model.body_mass[body] = model.body_subtreemass[body] = mass
-        model.body_inertia[body] = inertia
-        model.dof_M0[v : v + 3], model.dof_M0[v + 3 : v + 6] = mass, inertia
-        rotation = float(np.mean(1.0 / inertia))
-        model.dof_invweight0[v : v + 3], model.dof_invweight0[v + 3 : v + 6] = 1.0 / mass, rotation
-        model.body_invweight0[body] = 1.0 / mass, rotation
 
     def _paint(self, slot: _Slot, rgb: Sequence[float]) -> None:
         self._model.geom_rgba[slot.shape] = (*rgb, 1.0)

@@ -13,6 +13,7 @@ from pliant.engine import callbacks
 from pliant.engine.mujoco_engine import hold_pose, starts_at_zero
 from pliant.laws import layout
 from pliant.model.varying import refuse_varying
+from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -37,6 +38,7 @@ def make_batch(
     Raises:
         ModelError: nsim is less than 1, or the model changes while it runs.
     """
+    check_robot(robot, "make_batch")
     if nsim < 1:
         raise ModelError(f"nsim is {nsim}; must be at least 1", field="nsim")
     refuse_varying(robot, "a batch")

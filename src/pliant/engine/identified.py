@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.documents.json_text import read_json
 from pliant.base.errors import ModelError
 from pliant.engine.distributions import Correlated, Distribution, Uniform
 from pliant.identification import Identification
@@ -96,12 +96,7 @@ def _read(results: Identification | Mapping[str, Any] | str | Path) -> tuple[lis
     content: Any = results
     if isinstance(results, str | Path):
         file = str(results)
-        try:
-            content = json.loads(Path(results).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise ModelError(f"the file cannot be read: {error.strerror}", file=file) from None
-        except ValueError:
-            raise ModelError("the file is not JSON; must be what `pliant identify --json` prints", file=file) from None
+        content = read_json(results)
     if isinstance(results, Identification):
         content = results.as_dict()
     try:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.engine.flush import flush_worlds
 from pliant.engine.guard import MAX_SPEED
 from pliant.laws.compile import bound
 
@@ -56,6 +57,11 @@ class LiveWorlds:
         self._count = bound(
             count_steps, qvel, *size, self._advance, MAX_SPEED**2, self.steps, self.diverged_at
         )  # fmt: skip
+        state: list[Any] = []
+        for field in ("qpos", "qvel", "act"):
+            array = batch.bind(field)
+            state += [array, array.shape[1], array.strides[0] // array.itemsize]
+        self._flush = bound(flush_worlds, *state, worlds, self._advance, self.steps, self.diverged_at)
 
     def step(self, n: int) -> None:
         """Advance the worlds that have not diverged by n steps."""
@@ -70,6 +76,7 @@ class LiveWorlds:
                 self._batch.step(live, nstep=count)
             self._advance[0] = count
             self._count()
+            self._flush()
             n -= count
             if self._warn and self.diverged_at.any():
                 self._warn = False

@@ -19,13 +19,15 @@ from pliant.base.options import parse_number
 from pliant.engine import callbacks
 from pliant.engine.audit import EnergyAudit
 from pliant.engine.base import PortInfo, register_engine
+from pliant.engine.flush import FLUSH_PERIOD, flush_state, steps_to_flush
 from pliant.engine.guard import Guard
 from pliant.engine.payload import Payloads
 from pliant.engine.ports import port_places
 from pliant.laws import Mode, layout
 from pliant.laws.actuator import CompliantActuator, call_hold
-from pliant.laws.compile import compiled
+from pliant.laws.compile import bound, compiled
 from pliant.model.varying import refuse_varying, variation_of
+from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -121,6 +123,7 @@ class MujocoEngine:
         dump_folder: str | Path | None = None,
         check: bool = True,
     ) -> None:
+        check_robot(robot, "MujocoEngine")
         self.robot = None if isinstance(robot, mujoco.MjModel) else robot
         self._presets: dict[str, float] = {}
         self._mode_rows: dict[str, int] = {}
@@ -163,6 +166,10 @@ class MujocoEngine:
         self._observe = callbacks.observer(model, self.data, self._where, self.observed)
         self._ports, self._info = self._build_ports()
         self._qvel = self.data.qvel
+        self._flush = bound(
+            flush_state, self.data.qpos, model.nq, self.data.qvel, model.nv, self.data.act, model.na,
+            self.data.qacc_warmstart,
+        )  # fmt: skip
         self.guard = Guard(model, self.data, lambda: self.time_ns, dump_folder) if guard else None
         self.motor_friction = np.zeros(model.nv)
         self.textures: dict[int, int] = {}
@@ -305,8 +312,13 @@ class MujocoEngine:
             DivergedError: the state contains NaN or infinity, or the velocities exceed the limit of the guard.
         """
         if self.guard is None and self.audit is None:
-            mujoco.mj_step(self.model, self.data, n)
-            self._steps += n
+            while n > 0:
+                k = min(n, steps_to_flush(self._steps))
+                mujoco.mj_step(self.model, self.data, k)
+                self._steps += k
+                n -= k
+                if self._steps % FLUSH_PERIOD == 0:
+                    self._flush()
             self._observe()
             return
         for _ in range(n):
@@ -314,6 +326,8 @@ class MujocoEngine:
                 self.audit.before()
             mujoco.mj_step(self.model, self.data)
             self._steps += 1
+            if self._steps % FLUSH_PERIOD == 0:
+                self._flush()
             # One dot product sees NaN, infinity and runaways alike: every comparison with NaN is false.
             if self.guard is not None and not self._qvel.dot(self._qvel) < self.guard.limit:
                 self.guard.stop()

@@ -27,6 +27,7 @@ from pliant.laws.actuator import CompliantActuator, call_hold
 from pliant.laws.compile import compiled
 from pliant.model.parameters import change_actuator
 from pliant.model.varying import refuse_varying
+from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -59,6 +60,7 @@ class RobotBatch(abc.ABC):
     """
 
     def __init__(self, robot: Robot | mujoco.MjModel, worlds: int, *, check: bool = True) -> None:
+        check_robot(robot, type(self).__name__)
         if isinstance(worlds, bool) or not isinstance(worlds, int | np.integer) or worlds < 1:
             raise ModelError(f"worlds is {worlds!r}; must be a whole number >= 1", field="worlds")
         refuse_varying(robot, "a batch")

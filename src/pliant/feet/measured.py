@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.base.documents.files import read_text
 from pliant.base.errors import PliantError, nearest
 from pliant.feet.trials import Trial, Trials
 
@@ -123,12 +124,7 @@ def write_trials(path: str | Path, measured: Trials) -> None:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise PliantError(f"{str(path)!r} has more than {MAX_BYTES} bytes; must be a table of trials", field="data")
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise PliantError(f"the measurements {str(path)!r} cannot be read: {error}", field="data") from None
+    text = read_text(path, PliantError, max_bytes=MAX_BYTES, allow_empty=True)
     for number, line in enumerate(text.splitlines(), 1):
         line = line.partition("#")[0].strip()
         if line:

@@ -8,6 +8,7 @@ import mujoco
 
 from pliant.base.documents.xml_tree import Node, line_of
 from pliant.base.errors import ModelError
+from pliant.formats.mjcf_budget import check_budget
 from pliant.formats.source import DEFAULT_TIMESTEP, Source
 from pliant.model.description import is_authored
 from pliant.model.robot import Robot
@@ -20,10 +21,12 @@ def read_mjcf(source: Source) -> Robot:
     """Return the robot of an MJCF file; its sensors become described sensors.
 
     Raises:
-        ModelError: MuJoCo refuses the file, or a number in it is not a number.
+        ModelError: MuJoCo refuses the file, a number in it is not a number, or it expands to more than
+            `pliant.formats.mjcf_budget` accepts.
     """
     path = source.path
     _refuse_nan(source.root, path)
+    check_budget(source.root, path)
     try:
         spec = mujoco.MjSpec.from_file(str(path))
     except (ValueError, RuntimeError) as error:

@@ -13,7 +13,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from pliant.base.documents.files import MAX_BYTES
+from pliant.base.documents.files import MAX_BYTES, check_file, read_file
 from pliant.base.documents.xml_tree import Node, line_of
 from pliant.base.errors import MissingDependency, ModelError, nearest
 from pliant.base.options import parse_bool, parse_number, parse_vector
@@ -32,6 +32,10 @@ __all__ = ["UrdfModel", "find_resource", "read_bodies"]
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 NATIVE_MESHES = (".stl", ".obj", ".msh")
+MESHES = (*NATIVE_MESHES, ".dae", ".ply", ".off", ".glb", ".gltf")
+"""Suffixes of meshes. Others are not passed to the converter, which would also unpack archives."""
+MAX_MESH_BYTES = 4 * MAX_BYTES
+"""Largest file of a mesh [bytes]."""
 SMALLEST_RADIUS = 1e-4
 """Radius of gyration that a link with mass has at least [m]; assumed, a tenth of a millimetre."""
 SMALLEST_MASS = 1e-6
@@ -520,12 +524,7 @@ class _Meshes(Sink):
 
 
 def _read(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > 4 * MAX_BYTES:
-            raise ModelError(f"the mesh is larger than {4 * MAX_BYTES} bytes", file=path)
-        return path.read_bytes()
-    except OSError as error:
-        raise ModelError(f"the mesh cannot be read: {error.strerror or error}", file=path) from error
+    return read_file(path, max_bytes=MAX_MESH_BYTES)
 
 
 def _is_binary_stl(data: bytes) -> bool:
@@ -535,6 +534,9 @@ def _is_binary_stl(data: bytes) -> bool:
 
 def _convert(path: Path) -> bytes:
     """Return a mesh of another format as OBJ, in metres, with its scene's transforms applied."""
+    if path.suffix.lower() not in MESHES:
+        raise ModelError(f"a mesh ends in {path.suffix!r}; must be one of {', '.join(MESHES)}", file=path)
+    check_file(path, max_bytes=MAX_MESH_BYTES)
     command = 'pip install "pliant[meshes]"'
     try:
         import trimesh

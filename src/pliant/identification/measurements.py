@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.base.documents.files import check_file, read_text
+from pliant.base.documents.tables import read_npz
 from pliant.base.errors import LawError, RecordingError, nearest
 from pliant.base.numerics import Array
 
@@ -269,8 +271,7 @@ def read_measurement(
         RecordingError: the file cannot be read or has an invalid value. The message names file, line and column.
     """
     path = Path(path)
-    if not path.is_file():
-        raise RecordingError("there is no such file", file=path)
+    check_file(path, RecordingError, max_bytes=None)
     suffix = path.suffix.lower()
     try:
         if suffix == ".npz":
@@ -439,29 +440,12 @@ def _unit(text: str) -> tuple[str, float] | None:
 
 
 def _read_npz(path: Path) -> dict[str, Any]:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            out = {}
-            for name in archive.files:
-                array = archive[name]
-                if array.dtype.kind in "fiu" and array.ndim <= 1:
-                    out[name] = array
-            return out
-    except (ValueError, KeyError, EOFError) as error:
-        raise RecordingError(f"not an NPZ file: {error}", file=path) from None
-    except Exception as error:  # zipfile raises its own kind
-        if type(error).__name__ == "BadZipFile":
-            raise RecordingError(f"not an NPZ file: {error}", file=path) from None
-        raise
+    arrays = read_npz(path, RecordingError)
+    return {name: array for name, array in arrays.items() if array.dtype.kind in "fiu" and array.ndim <= 1}
 
 
 def _read_csv(path: Path) -> tuple[dict[str, list[str]], list[int]]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise RecordingError(f"the file is not UTF-8 text: {error.reason} at byte {error.start}", file=path) from None
-    except OSError as error:
-        raise RecordingError(f"the file cannot be read: {error.strerror}", file=path) from None
+    text = read_text(path, RecordingError, allow_empty=True)
     rows = [(i, line) for i, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
     if len(rows) < 2:
         raise RecordingError("the file has no header and data; must be a header line, then numbers", file=path)

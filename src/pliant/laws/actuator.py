@@ -72,8 +72,8 @@ class CompliantActuator:
     """Delay of the references on the bus, rounded to whole time steps."""
     command_resolution: float = option(0.0, unit="rad", low=0.0)
     """Quantisation step of the references, 1.9175e-4 rad for the qbMove. Lever positions are not quantised."""
-    initial_preset: float | None = None
-    """Preset before the first command: theta_sr [rad] or sigma [m]; None for 0 rad, or 0.01 m for a lever."""
+    initial_preset: float | None = option(None, unit="rad")
+    """Preset before the first command: theta_sr [rad], or sigma [m] of a lever; None for 0 rad, or 0.01 m."""
     start: str = option("pose", choices=("pose", "zero"))
     """Initial motor position: "pose" for the joint position, "zero" for 0 as in the original toolbox. "zero" causes an
     initial torque step if the joint position is not 0."""

@@ -102,14 +102,40 @@ def slide(position, anchor, z_max):
     return anchor
 
 
-def motor_step(par, b, pos, vel, w, current, u, load, preset, h):
-    """Advance one motor; returns (pos, vel, w, effort, current). ``b`` is the base of its block in par."""
+def torque_limits(par, b, vel):
+    """Return the lowest and the highest torque command that a motor takes at a velocity."""
     low = -par[b + M_TORQUE]
     high = par[b + M_TORQUE]
     if par[b + M_NO_LOAD_SPEED] < BIG:
         x = vel / par[b + M_NO_LOAD_SPEED]
         high = high * min(1.0, max(0.0, 1.0 - x))
         low = low * min(1.0, max(0.0, 1.0 + x))
+    return low, high
+
+
+def effective_limits(par, b, pos, vel):
+    """Return the limits beyond which a torque command changes nothing: of the torque, by the supply voltage
+    (K_t V / R), and 0 in the direction in which the motor is at its largest speed or at a stop."""
+    low, high = torque_limits(par, b, vel)
+    if par[b + M_RESISTANCE] > 0.0 and par[b + M_SUPPLY] < BIG:
+        most = par[b + M_KT] * par[b + M_SUPPLY] / par[b + M_RESISTANCE]
+        low = max(low, -most)
+        high = min(high, most)
+    if par[b + M_SPEED] < BIG:
+        if vel >= par[b + M_SPEED]:
+            high = min(high, 0.0)
+        if vel <= -par[b + M_SPEED]:
+            low = max(low, 0.0)
+    if par[b + M_HIGH] < BIG and pos >= par[b + M_HIGH]:
+        high = min(high, 0.0)
+    if par[b + M_LOW] > -BIG and pos <= par[b + M_LOW]:
+        low = max(low, 0.0)
+    return low, high
+
+
+def motor_step(par, b, pos, vel, w, current, u, load, preset, h):
+    """Advance one motor; returns (pos, vel, w, effort, current). ``b`` is the base of its block in par."""
+    low, high = torque_limits(par, b, vel)
     u = min(max(u, low), high)
     if par[b + M_RESISTANCE] > 0.0:
         r = par[b + M_RESISTANCE]
@@ -141,8 +167,9 @@ def motor_step(par, b, pos, vel, w, current, u, load, preset, h):
     return pos, vel, w, u, current
 
 
-def pid_step(par, b, integral, ref, pos, vel, ref_rate, saturation, h):
-    """Advance one PID; returns (integral, output). ``b`` is the base of its block in par."""
+def pid_step(par, b, integral, ref, pos, vel, ref_rate, low, high, h):
+    """Advance one PID; returns (integral, output). ``b`` is the base of its block in par, ``low`` and ``high`` are the
+    limits of the output beyond which anti-windup stops the integration."""
     e = ref - pos
     step = par[b + C_KI] * e * h
     new = min(max(integral + step, -par[b + C_LIMIT]), par[b + C_LIMIT])
@@ -150,7 +177,7 @@ def pid_step(par, b, integral, ref, pos, vel, ref_rate, saturation, h):
     if par[b + C_FEEDFORWARD] > 0.0:
         rest += par[b + C_KD] * ref_rate
     out = new + rest
-    if par[b + C_ANTI_WINDUP] > 0.0 and abs(out) > saturation and out * step > 0.0:
+    if par[b + C_ANTI_WINDUP] > 0.0 and ((out > high and step > 0.0) or (out < low and step < 0.0)):
         new = integral
         out = new + rest
     return new, out
@@ -211,7 +238,7 @@ def advance(par, q, dq, r1, r2, h, act, rate):
         if k >= 0:
             ref_rate = (r1 - act[k]) * per
             rate[k] = ref_rate
-        new, _ = pid_step(par, C_1, act[a], r1, q, dq, ref_rate, BIG, h)
+        new, _ = pid_step(par, C_1, act[a], r1, q, dq, ref_rate, -BIG, BIG, h)
         rate[a] = (new - act[a]) * per
     elif mode >= 4:
         a = int(par[A_MOTOR_1])
@@ -231,7 +258,8 @@ def advance(par, q, dq, r1, r2, h, act, rate):
             if k >= 0:
                 ref_rate = (r1 - act[k]) * per
                 rate[k] = ref_rate
-            new, u = pid_step(par, C_1, act[a + 3], r1, th1, act[a + 1], ref_rate, par[M_1 + M_TORQUE], h)
+            low, high = effective_limits(par, M_1, th1, act[a + 1])
+            new, u = pid_step(par, C_1, act[a + 3], r1, th1, act[a + 1], ref_rate, low, high, h)
         c = int(par[A_CURRENT_1])
         current = act[c] if c >= 0 else 0.0
         pos, vel, w, _, current_new = motor_step(par, M_1, th1, act[a + 1], act[a + 2], current, u, load_1, preset, h)
@@ -251,7 +279,8 @@ def advance(par, q, dq, r1, r2, h, act, rate):
                 if k >= 0:
                     ref_rate = (r2 - act[k]) * per
                     rate[k] = ref_rate
-                new, u = pid_step(par, C_2, act[b + 3], r2, th2, act[b + 1], ref_rate, par[M_2 + M_TORQUE], h)
+                low, high = effective_limits(par, M_2, th2, act[b + 1])
+                new, u = pid_step(par, C_2, act[b + 3], r2, th2, act[b + 1], ref_rate, low, high, h)
             c = int(par[A_CURRENT_2])
             current = act[c] if c >= 0 else 0.0
             pos, vel, w, _, current_new = motor_step(
@@ -308,7 +337,7 @@ def link_torque(par, q, dq, r1, r2, h, act, rate):
         k = int(par[A_PREVIOUS_1])
         if k >= 0:
             ref_rate = rate[k]
-        _, torque = pid_step(par, C_1, act[a], r1, q, dq, ref_rate, BIG, h)
+        _, torque = pid_step(par, C_1, act[a], r1, q, dq, ref_rate, -BIG, BIG, h)
     else:
         th1, th2 = motor_positions(par, r1, r2, h, act, rate)
         torque, _, _ = law_torques(q, th1, th2, par)
@@ -331,7 +360,8 @@ def observe_motor(par, b, c, a, cur, prev, mode, ref, load, preset, h, act, rate
     u = ref
     if mode >= 5:
         ref_rate = (ref - act[prev]) / h if prev >= 0 else 0.0
-        _, u = pid_step(par, c, act[a + 3], ref, pos, vel, ref_rate, par[b + M_TORQUE], h)
+        low, high = effective_limits(par, b, pos, vel)
+        _, u = pid_step(par, c, act[a + 3], ref, pos, vel, ref_rate, low, high, h)
     current = act[cur] if cur >= 0 else 0.0
     _, after, w, effort, current = motor_step(par, b, pos, vel, act[a + 2], current, u, load, preset, h)
     friction = par[b + M_FRICTION_STIFFNESS] * (pos - w)
@@ -370,7 +400,7 @@ def observe(par, q, dq, r1, r2, h, act, rate, out):
         if mode == 1:
             k = int(par[A_PREVIOUS_1])
             ref_rate = (r1 - act[k]) / h if k >= 0 else 0.0
-            _, torque = pid_step(par, C_1, act[int(par[A_MOTOR_1])], r1, q, dq, ref_rate, BIG, h)
+            _, torque = pid_step(par, C_1, act[int(par[A_MOTOR_1])], r1, q, dq, ref_rate, -BIG, BIG, h)
         out[O_TORQUE] = torque
         out[O_ELASTIC_TORQUE] = nan
         out[O_LOAD_1] = nan

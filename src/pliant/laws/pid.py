@@ -18,8 +18,8 @@ class PID:
     I += ki e dt;  output = I + kp e - kd velocity
 
     with the position error e = reference - position. Options beyond the original: an integral limit, anti-windup (the
-    integral is constant while the output is saturated and the error would increase the saturation), and velocity
-    feed-forward kd d(ref)/dt.
+    integral is constant while a limit of the motor cuts the output and the error would increase the difference), and
+    velocity feed-forward kd d(ref)/dt.
     """
 
     kp: float = option(125.0, unit="N m/rad", low=0.0, source="default of the toolbox's motors")
@@ -31,7 +31,8 @@ class PID:
     integral_limit: float = option(math.inf, unit="N m", low=0.0, infinite=True)
     """Maximum magnitude of the integral term."""
     anti_windup: bool = False
-    """Whether to stop the integration while the motor torque is saturated in the direction of the error."""
+    """Whether to stop the integration while a limit of the motor cuts the output in the direction of the error: its
+    torque, its supply voltage, its speed or a stop."""
     velocity_feedforward: bool = False
     """Whether to add kd times the finite-difference derivative of the reference."""
 
@@ -58,4 +59,4 @@ class PID:
 
         par = [0.0] * C_PARAMETERS
         pack_pid(par, 0, self)
-        return kernels.pid_step(par, 0, integral, reference, position, velocity, 0.0, math.inf, dt)
+        return kernels.pid_step(par, 0, integral, reference, position, velocity, 0.0, -math.inf, math.inf, dt)

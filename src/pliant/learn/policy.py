@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.base.documents.tables import read_npz
 from pliant.base.errors import PliantError, nearest
 from pliant.base.numerics import is_number
 
@@ -203,21 +203,7 @@ def _array(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]
 
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     """Read the arrays of an archive, none of them pickled."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            size = sum(info.file_size for info in archive.infolist())
-        if size > MAX_BYTES:
-            raise PolicyError(f"{path} holds {size} bytes; must be at most {MAX_BYTES}")
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        for name, array in arrays.items():
-            if not isinstance(array, np.ndarray):  # bytes of a file that is no array
-                raise ValueError(f"{name} is not an array")
-        return arrays
-    except FileNotFoundError:
-        raise PolicyError(f"there is no file {path}") from None
-    except (OSError, ValueError, EOFError, KeyError, SyntaxError, zipfile.BadZipFile, NotImplementedError) as error:
-        raise PolicyError(f"{path} is not the archive of a policy: {error}") from None
+    return read_npz(path, PolicyError, max_expanded=MAX_BYTES)
 
 
 def _header(path: Path, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:

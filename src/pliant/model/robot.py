@@ -81,6 +81,19 @@ class Robot(Description):
         twin.chosen_options = set(self.chosen_options)
         return twin
 
+    def __copy__(self) -> Robot:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Robot:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        source = repr(self.file) if self.file is not None else "the file or the name in the catalogue"
+        raise ModelError(
+            f"a Robot cannot be pickled, because its mujoco.MjSpec cannot; pass the arguments of pliant.load({source}, "
+            "...) to the other process and load it there, or pass robot.compile(), a mujoco.MjModel"
+        )
+
     # -- joining and checking ---------------------------------------------------------------------------
 
     def check(self, **options: Any) -> list[Problem]:

@@ -15,6 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from pliant.base.documents.files import open_file
 from pliant.base.errors import RecordingError, nearest
 from pliant.base.wing import offers
 from pliant.recording.mcap import MAGIC
@@ -189,7 +190,7 @@ def is_recording(path: str | Path) -> bool:
     if path.suffix.lower() != ".mcap" or not path.is_file():
         return False
     try:
-        with path.open("rb") as file:
+        with open_file(path, RecordingError, max_bytes=None) as file:
             if file.read(len(MAGIC)) != MAGIC or os.fstat(file.fileno()).st_size <= len(MAGIC):
                 return True  # whoever reads it says what is wrong
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:

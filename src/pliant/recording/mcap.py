@@ -31,6 +31,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pliant.base.documents.files import open_file
 from pliant.base.errors import RecordingError
 from pliant.recording.record_file import (
     DATA_END,
@@ -497,7 +498,7 @@ def read_mcap(path: str | Path) -> Contents:
     """
     path = Path(path)
     try:
-        with path.open("rb") as file:
+        with open_file(path, RecordingError, max_bytes=None) as file:
             if os.fstat(file.fileno()).st_size == 0:
                 raise RecordingError("the file is empty; it must be an MCAP file", file=path)
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pliant.base.documents.files import open_file
 from pliant.base.errors import ModelError, nearest
 from pliant.base.options import describe, parse_number
 from pliant.base.wing import offers
@@ -90,7 +91,13 @@ def load(
     if not (path.suffix.lower() in suffixes() or os.sep in text or "/" in text or path.exists()):
         from pliant.robots import build_robot
 
-        robot = build_robot(text, options or {})
+        try:
+            robot = build_robot(text, options or {})
+        except ModelError as error:
+            if not path.suffix or error.field != text:
+                raise
+            endings = f"; the file of a robot must be one of {', '.join(suffixes())}"
+            raise ModelError(f"there is no file {text!r}{_similar_files(path) or endings}", file=text) from None
     else:
         if not path.exists():
             raise ModelError(f"there is no file {text!r}{_similar_files(path)}", file=text)
@@ -180,11 +187,8 @@ def _check_is_text(path: Path) -> None:
     """
     if path.is_dir() or path.suffix.lower() in suffixes():
         return
-    try:
-        with path.open("rb") as file:
-            head = file.read(4096)
-    except OSError:
-        return  # whoever reads it says what is wrong
+    with open_file(path, max_bytes=None) as file:
+        head = file.read(4096)
     if not head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n").startswith(b"<"):
         about = (
             "this is a recording and not a robot; `pliant replay` shows it"

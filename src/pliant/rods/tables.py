@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pliant.base.documents.files import read_file
 from pliant.base.errors import PliantError
 from pliant.rods.solution import Solution
 
@@ -43,10 +44,7 @@ def plate_columns(planar: bool) -> tuple[list[str], list[str]]:
 
 def read_table(path: Path, count: Sequence[int], columns: Sequence[str] = ()) -> np.ndarray:
     """Read a CSV file of numbers, with or without a header line; see `parse_table`."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise PliantError(f"the table cannot be read: {error.strerror}", file=path) from None
+    data = read_file(path, PliantError, allow_empty=True)
     return parse_table(data, path, count, columns)
 
 

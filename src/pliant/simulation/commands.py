@@ -13,16 +13,18 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import io
 import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
+from pliant.base.documents.files import read_text
+from pliant.base.documents.tables import read_npz
 from pliant.base.documents.yaml_tree import read_yaml
 from pliant.base.errors import DeviceError, PliantError, nearest
 from pliant.base.numerics import is_finite_number
@@ -57,7 +59,10 @@ class CommandTable:
     """For a bag: topics that are not commands, with their types."""
 
     def __post_init__(self) -> None:
-        time = np.asarray(self.time, dtype=np.float64)
+        time = np.asarray(self.time)
+        if time.dtype.kind not in "fiu":
+            raise DeviceError(f"column 'time' is {time.dtype}; must be numbers [s]", file=self.file, field="time")
+        time = time.astype(np.float64)
         object.__setattr__(self, "time", time)
         if self.interpolation not in INTERPOLATIONS:
             raise DeviceError(
@@ -96,7 +101,7 @@ class CommandTable:
                     field=name,
                 )
             array = np.asarray(values)
-            if len(array) != len(time) or array.ndim not in (1, 2) or array.dtype.kind not in "fiu":
+            if array.ndim not in (1, 2) or len(array) != len(time) or array.dtype.kind not in "fiu":
                 raise DeviceError(
                     f"column {name!r} has shape {array.shape} of {array.dtype}; must be {len(time)} numbers, "
                     "one for each time",
@@ -380,7 +385,7 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
     header: list[str] | None = None
     rows: list[list[float]] = []
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
+        with io.StringIO(read_text(path, DeviceError, allow_empty=True), newline="") as file:
             reader = csv.reader(file)
             for cells in reader:
                 line = reader.line_num
@@ -407,9 +412,7 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
                             line=line,
                             field="time",
                         )
-    except OSError as error:
-        raise DeviceError(f"the command file cannot be read: {error.strerror}", file=path) from None
-    except (UnicodeDecodeError, csv.Error) as error:
+    except csv.Error as error:
         raise DeviceError(f"the command file is not CSV text: {error}", file=path) from None
     if header is None or not rows:
         raise DeviceError(
@@ -437,13 +440,7 @@ def _number(cell: str, column: str, path: Path, line: int) -> float:
 
 
 def _read_npz(path: Path) -> dict[str, np.ndarray]:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files if name not in ("metadata", "units")}
-    except OSError as error:
-        raise DeviceError(f"the command file cannot be read: {error.strerror or error}", file=path) from None
-    except (ValueError, BadZipFile, AttributeError, TypeError, EOFError) as error:
-        raise DeviceError(f"the command file is not an NPZ archive of numbers: {error}", file=path) from None
+    return {name: a for name, a in read_npz(path, DeviceError).items() if name not in ("metadata", "units")}
 
 
 def _read_lists(path: Path) -> tuple[dict[str, np.ndarray], str | None]:

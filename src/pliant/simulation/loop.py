@@ -42,7 +42,7 @@ from pliant.simulation.pacer import Pacer, as_pacer
 from pliant.simulation.reports import Progress, RunReport
 from pliant.simulation.run_bridges import RunBridges
 from pliant.simulation.run_log import RunLog
-from pliant.simulation.run_options import check_policies, checked_seed, seeded
+from pliant.simulation.run_options import check_engine, check_parts, check_policies, checked_seed, seeded
 from pliant.simulation.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -97,6 +97,8 @@ class Simulation:
         on_dead_thread: str = "error",
         seed: int = 0,
     ) -> None:
+        check_engine(engine)
+        devices, bridges = check_parts("device", devices), check_parts("bridge", bridges)
         check_policies(on_timeout, on_dead_thread, sync_timeout)
         self.engine = engine
         self.pacer = as_pacer(pacer)

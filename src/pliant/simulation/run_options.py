@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import math
 import threading
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from pliant.base.errors import PliantError, nearest
 
-__all__ = ["check_policies", "checked_seed", "seeded"]
+__all__ = ["check_engine", "check_parts", "check_policies", "checked_seed", "seeded"]
 
 TIMEOUT_POLICIES = ("hold", "halt", "error")
 DEAD_THREAD_POLICIES = ("hold", "error")
@@ -30,6 +31,33 @@ def seeded(seed: int, name: str) -> np.random.Generator:
     return np.random.Generator(
         np.random.PCG64(np.random.SeedSequence(seed, spawn_key=tuple(int(word) for word in words)))
     )
+
+
+def check_engine(engine: Any) -> None:
+    """Raise PliantError unless an object is an engine; the message says how to make one of a robot."""
+    if not isinstance(engine, type) and all(hasattr(engine, name) for name in ("dt", "step", "ports", "reset")):
+        return
+    given = repr(engine) if isinstance(engine, str | int | float | type | None) else type(engine).__name__
+    raise PliantError(
+        f"Simulation got {given}; must be an engine: Simulation(MujocoEngine(robot), make_devices(robot)) with "
+        "MujocoEngine of pliant.engine and make_devices of pliant.devices; pliant.load(file or name) returns a robot",
+        field="engine",
+    )
+
+
+def check_parts(kind: str, parts: Any) -> list[Any]:
+    """Return devices or bridges as a list; raise PliantError where one of them is of another type."""
+    needed, hint = {
+        "device": ("attach", "make_devices(robot) of pliant.devices returns those of a robot"),
+        "bridge": ("publish", "pliant.simulation.make_bridge(name, ...) returns one"),
+    }[kind]
+    if isinstance(parts, str) or not isinstance(parts, Iterable):
+        raise PliantError(f"{kind}s is {type(parts).__name__}; must be a list of {kind}s: {hint}", field=f"{kind}s")
+    found = list(parts)
+    for i, part in enumerate(found):
+        if isinstance(part, type) or not hasattr(part, needed):
+            raise PliantError(f"{kind}s[{i}] is {part!r:.100}; must be a {kind}: {hint}", field=f"{kind}s")
+    return found
 
 
 def check_policies(on_timeout: str, on_dead_thread: str, sync_timeout: float) -> None:

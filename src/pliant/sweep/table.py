@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from pliant.base.documents.json_text import read_json
 from pliant.base.errors import PliantError, nearest, require
 from pliant.base.replacing import replacing
 from pliant.sweep.journal import FolderLock, GrowingFile
@@ -194,8 +195,8 @@ class ResultFolder:
 
 def _digest_of(settings: Path) -> str | None:
     try:
-        found = json.loads(settings.read_text())
-    except (ValueError, UnicodeDecodeError):
+        found = read_json(settings)
+    except PliantError:
         found = None
     if not isinstance(found, dict):
         raise PliantError("this is not the plan of a sweep; name another folder, or delete the file", file=settings)

@@ -52,7 +52,7 @@ def test_what_is_refused_names_line_and_reason(data, message, line):
     assert (caught.value.file, caught.value.line) == ("a.yaml", line)
 
 
-@pytest.mark.parametrize(("data", "message"), [(None, "cannot be read: No such file"), (b" ", "the file is empty")])
+@pytest.mark.parametrize(("data", "message"), [(None, "there is no such file"), (b" ", "the file is empty")])
 def test_a_file_that_cannot_be_read_is_refused_by_the_callers_error(tmp_path, data, message):
     path = tmp_path / "a.yaml"
     if data is not None:

@@ -95,6 +95,14 @@ def test_up_is_against_gravity_and_forward_is_level():
     assert upward(weightless) == pytest.approx([0.0, 0.0, 1.0])
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e3])
+def test_a_direction_without_a_horizontal_part_is_refused_and_one_with_a_small_part_is_not(scale):
+    model = mujoco.MjModel.from_xml_string("<mujoco/>")
+    with pytest.raises(ModelError, match=r"must have a horizontal part \(up is"):
+        pose_of(model, None, (0.0, 0.0, scale))
+    assert pose_of(model, None, (0.01 * scale, 0.0, scale)).forward == pytest.approx([1.0, 0.0, 0.0])
+
+
 def test_fixed_bodies_below_a_body_are_found_and_moving_ones_are_not():
     text = """<mujoco><worldbody><body name="a"><geom size="1"/><body name="b"><body name="c"/></body>
     <body name="d"><joint/><geom size="1"/><body name="e"/></body></body></worldbody></mujoco>"""

@@ -154,6 +154,16 @@ def test_the_frame_of_the_foot_s_body_does_not_matter(vector, offset):
         np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
+def test_the_anchor_of_a_part_is_the_ankle_in_the_frame_of_its_link():
+    robot = turned(exp_so3((0.3, -0.5, 0.8)), (0.02, -0.03, 0.04))
+    part = replace_foot(robot, "left_foot", FAST, FootFit())
+    model, data = still(robot, "stand")
+    link = model.body("left_foot").id
+    ankle = data.xpos[link] + data.xmat[link].reshape(3, 3) @ np.asarray(part.anchor)
+    assert np.linalg.norm(part.anchor) > 0.01
+    assert ankle == pytest.approx(data.xanchor[model.joint(part.joint).id], abs=1e-9)
+
+
 def test_a_robot_that_looks_along_y_gets_its_toes_along_y():
     robot = biped()
     pelvis = robot.spec.body("pelvis")

@@ -15,7 +15,7 @@ from pliant.base.options import check_declaration, describe
 from pliant.base.spatial import rotation_from_quaternion
 from pliant.cli.application import main
 from pliant.engine import MujocoEngine
-from pliant.feet.softfoot import SoftFootOptions, softfoot
+from pliant.feet.softfoot import SoftFootOptions, add_softfoot, softfoot
 from pliant.feet.softfoot import parameters as p
 from pliant.feet.softfoot.generator import chain_layout
 from pliant.robots import build_robot, find_robot
@@ -442,3 +442,35 @@ def test_the_released_model_stands_as_the_generated_one(bar):
     assert mine.height == pytest.approx(theirs.height, abs=1e-6)
     assert mine.body_force("heel") == pytest.approx(theirs.body_force("heel"), rel=1e-3)
     assert mine.pitches() == pytest.approx(theirs.pitches(), abs=0.01)
+
+
+HEEL = {5: 169.0, 3: 180.0, 1: 218.0}
+"""Force on the heel of a standing foot [N], as docs/feet/softfoot.md states it."""
+
+
+@pytest.mark.parametrize("n_chains", HEEL)
+def test_lumped_chains_have_the_centre_of_pressure_of_five_and_the_load_sharing_of_the_documentation(n_chains):
+    spec = mujoco.MjSpec()
+    spec.compiler.degree = False
+    spec.compiler.autolimits = True
+    spec.option.timestep = 1e-3
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0.0, 0.0, 1.0])
+    rig = spec.worldbody.add_body(name="rig", pos=[0.0, 0.0, 0.1])
+    rig.explicitinertial, rig.mass, rig.ipos, rig.inertia, rig.gravcomp = True, 1.0, [0.0] * 3, [1e-2] * 3, 1.0
+    rig.add_joint(name="z", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=[0.0, 0.0, 1.0], damping=[300.0, 0.0, 0.0])
+    add_softfoot(spec, rig, n_chains=n_chains, lump=n_chains < 5)
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    data.xfrc_applied[model.body("rig").id, 2] = -300.0
+    mujoco.mj_step(model, data, 3000)
+    force = np.zeros(6)
+    total = heel = moment = 0.0
+    for i, contact in enumerate(data.contact):
+        mujoco.mj_contactForce(model, data, i, force)
+        body = model.body(model.geom_bodyid[max(contact.geom)]).name
+        total, moment = total + force[0], moment + force[0] * contact.pos[0]
+        heel += force[0] * (body == "heel")
+    assert total == pytest.approx(300.0 + 9.81 * 0.937, abs=0.5)
+    assert moment / total == pytest.approx(-0.0501, abs=2e-4)
+    assert heel == pytest.approx(HEEL[n_chains], abs=1.0)

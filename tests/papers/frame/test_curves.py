@@ -34,10 +34,10 @@ def test_a_file_that_is_no_curve_is_refused_with_its_line(tmp_path, text, messag
 
 def test_a_binary_or_endless_file_is_refused(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(PliantError, match="cannot be read"):
+    with pytest.raises(PliantError, match="not UTF-8 text"):
         read_curve(tmp_path / "a.csv")
     (tmp_path / "a.csv").write_bytes(b" " * 10_000_001)
-    with pytest.raises(PliantError, match="more than 10000000 bytes"):
+    with pytest.raises(PliantError, match="larger than 10000000 bytes"):
         read_curve(tmp_path / "a.csv")
 
 

@@ -228,6 +228,22 @@ def test_equilibria_say_which_joints_are_beyond_their_limits(capsys):
     assert run_json(capsys, "equilibria", "6PFR", "--starts", "0")["equilibria"][0]["joint_limits"] == []
 
 
+@pytest.mark.parametrize("pose", [("--pose", "0.1,0.02,-0.8"), ("--pose", "-0.1,0.05,-0.7"), ()])
+def test_the_planar_robot_has_the_eight_stable_equilibria_of_the_documentation(capsys, pose):
+    found = run_json(capsys, "equilibria", "3RR", *pose, "--starts", "200")["equilibria"]
+    assert len(found) == 8
+    assert all(one["index"] == 0 for one in found)
+    text = (Path(__file__).resolve().parents[3] / "docs" / "rods" / "cpr.md").read_text(encoding="utf-8")
+    assert "3RR has 8 at a typical pose" in text
+
+
+@pytest.mark.parametrize("q", ["-3.8731,3.1518,-1.7866", "-3.6,3.0,-1.9", "-4.0,3.5,-1.5"])
+def test_at_joint_values_near_home_it_has_one_to_five_of_which_three_at_most_are_stable(capsys, q):
+    found = run_json(capsys, "equilibria", "3RR", "--q", q, "--starts", "200")["equilibria"]
+    assert 1 <= len(found) <= 5
+    assert 1 <= sum(one["index"] == 0 for one in found) <= 3
+
+
 @pytest.mark.parametrize("words", [("equilibria", "3RR", "--starts", "2"), ("solve", "3RR", "--pose", "0,0.5,0")])
 def test_a_negative_seed_is_refused(words):
     with pytest.raises(PliantError, match="seed must be an integer >= 0, found -1"):

@@ -1,6 +1,7 @@
 """Continuum parallel robots under the common commands, as a user types them."""
 
 import json
+import re
 import urllib.request
 
 import mujoco
@@ -91,6 +92,14 @@ def test_a_table_and_a_scenario_command_a_parallel_robot(call, tmp_path):
     assert found["devices"]["cpr"]["joint_values"][0] == pytest.approx(q[0] + 0.01, abs=1e-3)
     found = run_json(call, "run", "2PR", *SMALL, "--command", table, "--scenario", scenario, "--duration", "0.32")
     assert found["health"]["devices"]["cpr"]["requests"] == 1
+
+
+def test_check_says_what_damping_was_asked_for_and_what_the_integrator_gives(call):
+    (found,) = [p for p in run_json(call, "check", "2RR")["problems"] if p["subject"] == "robot.damping"]
+    assert found["severity"] == "warning"
+    assert re.search(r"the damping ratio is 0\.\d{4} instead of 0\.\d{4}", found["message"])
+    fine = run_json(call, "check", "2RR", "--set", "robot.damping=0.03")
+    assert not [p for p in fine["problems"] if p["subject"] == "robot.damping"]
 
 
 def test_check_measures_the_equilibrium_and_with_simulate_the_dynamics(call):

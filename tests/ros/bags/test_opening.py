@@ -175,7 +175,7 @@ def test_what_is_no_bag_is_refused_with_the_place(tmp_path, name, content, messa
 
 def test_a_missing_file_or_an_empty_folder_is_refused(tmp_path):
     for name in ("no.bag", "no.mcap", "no.db3"):
-        with pytest.raises(RecordingError, match="cannot be read: No such file"):
+        with pytest.raises(RecordingError, match="there is no such file"):
             open_bag(tmp_path / name)
     with pytest.raises(RecordingError, match=r"the folder has no metadata\.yaml and no \.mcap or \.db3 file"):
         open_bag(tmp_path)

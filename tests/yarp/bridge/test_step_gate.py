@@ -14,6 +14,7 @@ from pliant.simulation.bridges import make_bridge
 from pliant.yarp.bridge.step_gate import StepGate
 from pliant.yarp.client import YarpNetwork
 from pliant.yarp.wire import Bottle, Vocab, bottle, parse_bottle
+from pliant.yarp.wire.joints import StreamCommand
 from pliant.yarp.wire.values import FAIL
 
 
@@ -105,6 +106,29 @@ def test_equal_calls_give_equal_states():
             return found
 
     assert positions() == positions()
+
+
+@pytest.mark.network
+def test_equal_streams_whose_acknowledgements_are_awaited_give_equal_states():
+    def torques_and_positions():
+        with (
+            served(bench(), ",name=robot,lockstep=true", pacer=sync()) as world,
+            world.yarp.open_rpc("/clock/rpc") as clock,
+            world.yarp.open_rpc("/robot/arm/rpc:i") as board,
+            world.yarp.open_rpc("/robot/arm/command:i", "/writer") as stream,
+        ):
+            board.call(parse_bottle("[set] [icmd] [cmds] ([torq] [torq])"))
+            found = []
+            for k in range(1, 41):
+                torques = StreamCommand(quantity="torque", values=(0.1 * k, -0.2)).encode(3)
+                assert stream.call(torques) == Bottle()  # acknowledged, and not answered
+                clock.call(bottle("stepSimulationAndWait", 1))
+                reference = board.call(parse_bottle("[get] [torq] [refs]"))[2].items
+                assert reference == (0.1 * k, -0.2)  # the command has arrived before the step
+                found.append(board.call(parse_bottle("[get] [encs]"))[2].items)
+            return found
+
+    assert torques_and_positions() == torques_and_positions()
 
 
 @pytest.mark.network

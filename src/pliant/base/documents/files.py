@@ -1,36 +1,118 @@
-"""The bytes of a file, within limits."""
+"""The gate for files: regular files only, within limits, and errors that name the file."""
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from pathlib import Path
+from typing import BinaryIO
 
 from pliant.base.errors import ModelError, PliantError
 
-__all__ = ["MAX_BYTES", "read_file"]
+__all__ = ["MAX_BYTES", "check_file", "open_file", "read_file", "read_text"]
 
 MAX_BYTES = 64 * 2**20
-"""Largest file that is read [bytes]."""
+"""Largest file that is read as a whole [bytes]."""
 
 
-def read_file(path: Path, error: type[PliantError] = ModelError) -> bytes:
+def check_file(path: Path, error: type[PliantError] = ModelError, *, max_bytes: int | None = MAX_BYTES) -> None:
+    """Refuse a path that is not a readable regular file, for files that another library opens.
+
+    Args:
+        path: the file.
+        error: the exception to raise.
+        max_bytes: largest size [bytes]; None for no limit.
+
+    Raises:
+        PliantError: of the class ``error``; see `open_file`.
+    """
+    open_file(path, error, max_bytes=max_bytes).close()
+
+
+def open_file(path: Path, error: type[PliantError] = ModelError, *, max_bytes: int | None = MAX_BYTES) -> BinaryIO:
+    """Open a regular file for reading.
+
+    A named pipe without a writer would block, and a device such as /dev/zero has no end, so both are refused. The file
+    is checked after it was opened, without blocking, so that it cannot be exchanged between check and use.
+
+    Args:
+        path: the file.
+        error: the exception to raise.
+        max_bytes: largest size [bytes]; None for no limit.
+
+    Raises:
+        PliantError: of the class ``error``: there is no such file, it is a folder or no regular file, it cannot be
+            read, or it is larger than ``max_bytes``.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except FileNotFoundError:
+        raise error("there is no such file", file=path) from None
+    except (OSError, ValueError) as fault:
+        if isinstance(fault, PermissionError) and path.is_dir():  # Windows
+            raise error("this is a folder; name the file", file=path) from None
+        if getattr(fault, "errno", None) == errno.ENXIO:  # a socket
+            raise error(_NOT_REGULAR, file=path) from None
+        raise error(f"the file cannot be read: {getattr(fault, 'strerror', None) or fault}", file=path) from fault
+    try:
+        found = os.fstat(descriptor)
+        if stat.S_ISDIR(found.st_mode):
+            raise error("this is a folder; name the file", file=path)
+        if not stat.S_ISREG(found.st_mode):
+            raise error(_NOT_REGULAR, file=path)
+        if max_bytes is not None and found.st_size > max_bytes:
+            raise error(f"the file is larger than {max_bytes} bytes", file=path)
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+_NOT_REGULAR = "this is not a regular file (a pipe, socket or device is not read); name a file on disk"
+
+
+def read_file(
+    path: Path,
+    error: type[PliantError] = ModelError,
+    *,
+    max_bytes: int = MAX_BYTES,
+    allow_empty: bool = False,
+) -> bytes:
     """Return the bytes of a file.
 
     Args:
         path: the file.
         error: the exception to raise.
+        max_bytes: largest size [bytes].
+        allow_empty: whether a file without content is accepted.
 
     Raises:
-        PliantError: of the class ``error``: it is not a file, cannot be read, is empty, or is larger than MAX_BYTES.
+        PliantError: of the class ``error``: it is no regular file, cannot be read, is empty, or is larger than
+            ``max_bytes``.
     """
-    try:
-        if path.is_dir():
-            raise error("this is a folder; name the file", file=path)
-        with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-    except OSError as fault:
-        raise error(f"the file cannot be read: {fault.strerror or fault}", file=path) from fault
-    if len(data) > MAX_BYTES:
-        raise error(f"the file is larger than {MAX_BYTES} bytes", file=path)
-    if not data.strip():
+    with open_file(path, error, max_bytes=max_bytes) as stream:
+        try:
+            data = stream.read(max_bytes + 1)
+        except OSError as fault:
+            raise error(f"the file cannot be read: {fault.strerror or fault}", file=path) from fault
+    if len(data) > max_bytes:
+        raise error(f"the file is larger than {max_bytes} bytes", file=path)
+    if not allow_empty and not data.strip():
         raise error("the file is empty", file=path)
     return data
+
+
+def read_text(
+    path: Path,
+    error: type[PliantError] = ModelError,
+    *,
+    max_bytes: int = MAX_BYTES,
+    allow_empty: bool = False,
+) -> str:
+    """Return the text of a UTF-8 file, without a byte order mark; see `read_file`."""
+    data = read_file(path, error, max_bytes=max_bytes, allow_empty=allow_empty)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as fault:
+        raise error(f"the file is not UTF-8 text: {fault.reason} at byte {fault.start}", file=path) from None

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pliant.base.documents.files import read_file
+from pliant.base.documents.json_text import MAX_INTEGER
 from pliant.base.errors import ModelError, PliantError
 
 __all__ = ["Document", "parse_yaml", "read_yaml"]
@@ -93,7 +94,10 @@ def parse_yaml(data: bytes, file: str | Path | None = None, error: type[PliantEr
             return mapping
         if isinstance(node, yaml.SequenceNode):
             return [convert(item, (*keys, i)) for i, item in enumerate(node.value)]
-        return loader.construct_object(node)
+        value = loader.construct_object(node)
+        if isinstance(value, int) and abs(value) > MAX_INTEGER:
+            raise error(f"the integer {node.value[:40]} is too large", file=file, line=line)
+        return value
 
     try:
         _refuse_aliases(text, file, error)

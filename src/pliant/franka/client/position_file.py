@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.documents.files import read_text
 from pliant.base.errors import DeviceError
 from pliant.franka.client.backend import as_vector
 
@@ -23,10 +24,7 @@ def read_positions(path: str | Path) -> Array:
     Raises:
         DeviceError: no such file, or no line "R:" with seven numbers [deg].
     """
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as fault:
-        raise DeviceError(f"cannot read positions: {fault}", file=path) from None
+    lines = read_text(Path(path), DeviceError).splitlines()
     for number, line in enumerate(lines, 1):
         if line.strip().startswith("R:"):
             try:

@@ -146,7 +146,8 @@ class Cabinet:
     # ------------------------------------------------------------------------------------------------ set-up
 
     def reset(self, q: ArrayLike) -> None:
-        """Return to rest at q, idle and without errors; settings made by requests are kept."""
+        """Return to rest at q, idle and without errors, with the settings that the cabinet was made with."""
+        self.configuration.restart()
         m = self.fields
         m["q"][:] = m["q_d"][:] = q
         for name in ("dq", "dq_last", "dq_d", "ddq_d", "tau_J", "tau_J_last", "tau_c", "tau_d", "rotor_torque"):

@@ -110,6 +110,14 @@ class Configuration:
         record["guiding_free"] = 1
         self._thresholds(settings.collision)
         self.update_geometry()
+        self._power_on = self.memory.copy()
+
+    def restart(self) -> None:
+        """Undo all requests: the record, the load and the end effector are as they were made."""
+        self.memory[...] = self._power_on
+        self.load = NO_PAYLOAD
+        self.NE_T_EE = np.eye(4)
+        self.update_geometry()
 
     def set(self, name: str, value: float) -> None:
         """Set a number of the record."""

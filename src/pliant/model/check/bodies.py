@@ -14,7 +14,9 @@ from pliant.model.description import INTEGRATORS, Description
 __all__ = ["JOINTS", "Bodies", "bodies_of", "compile_bodies", "link_damping_is_implicit"]
 
 
-JOINTS = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+JOINTS = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+"""Types of joints with one degree of freedom. They are plain numbers: MuJoCo's enumeration is unequal to the numbers of
+a compiled model if it stands on the left, as in ``type in JOINTS``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ def _judge(joint: str, actuator: CompliantActuator, rows: list[StepSize], h: flo
     """Report the most serious finding about one element: at rest, then in reach, then stuck in its friction."""
     rest = next(row for row in rows if row.at == "rest" and not row.stuck)
     reach = next(row for row in rows if row.at == "reach" and not row.stuck)
+    unit = "m" if actuator.law.second_input == "lever" else "rad"
     if rest.stability > REFUSE_ABOVE:
         unstable = "unstable" if h >= rest.limit else "too near to the bound of 2"
         problems.error(
@@ -63,16 +64,18 @@ def _judge(joint: str, actuator: CompliantActuator, rows: list[StepSize], h: flo
     if reach.stability > REFUSE_ABOVE:
         low, high = preset_reach(actuator)
         safe = _safe_preset(actuator, reach, h)
-        where = f"presets up to {high:g} are in reach, and at {reach.preset:g}" if high > low else "in reach,"
+        where = "in reach,"
+        if high > low:
+            where = f"presets up to {high:g} {unit} are in reach, and at {reach.preset:g} {unit}"
         limits = f"use option.timestep = {reach.proposal:g} (stable below {_ms(reach.limit)})"
         problems.warning(
             joint,
             f"{reach.element}: {where} the time step {_ms(h)} is "
             f"{'unstable' if h >= reach.limit else 'near the bound'}: {_describe(reach)}",
-            limits if safe is None else f"keep the preset below {safe:.3g}, or {limits}",
+            limits if safe is None else f"keep the preset below {safe:.3g} {unit}, or {limits}",
         )
     else:
-        for row, where in ((rest, ""), (reach, f"at preset {reach.preset:g} ")):
+        for row, where in ((rest, ""), (reach, f"at preset {reach.preset:g} {unit} ")):
             if max(row.ratio, row.damping_ratio) > WARN_ABOVE:
                 problems.warning(
                     joint,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.base.documents.files import read_text
 from pliant.base.errors import PliantError
 from pliant.papers.frame.base import Table
 
@@ -49,14 +50,7 @@ def read_curve(path: Path) -> Curve:
     Raises:
         PliantError: the file cannot be read, or a line is not two finite numbers. The message names file and line.
     """
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise PliantError(
-                f"{str(path)!r} has more than {MAX_BYTES} bytes; must be a digitised curve", field=path.name
-            )
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise PliantError(f"{str(path)!r} cannot be read: {error}", field=path.name) from None
+    lines = read_text(path, PliantError, max_bytes=MAX_BYTES, allow_empty=True).splitlines()
     rows: list[tuple[float, float]] = []
     headings = 0
     for number, line in enumerate(lines, 1):

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.documents.json_text import read_json
 from pliant.base.errors import PliantError
 from pliant.base.figures import GRID, INK, MUTED, saving
 from pliant.papers.frame.base import Change, Figure, Result, Setting, Statement, Table, Target, Verdict
@@ -126,8 +127,8 @@ def write_index(folder: Path) -> Path:
     entries = []
     for path in sorted(folder.glob("*.json")):
         try:
-            entry = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            entry = read_json(path)
+        except PliantError:
             continue
         if isinstance(entry, dict) and {"name", "targets", "passed", "verdicts", "files"} <= entry.keys():
             entries.append(entry)

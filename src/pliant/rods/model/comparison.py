@@ -17,6 +17,7 @@ from pliant.model.problem import Problem
 from pliant.model.robot import Robot
 from pliant.rods.model.assembly import PLATE
 from pliant.rods.model.builder import build_parallel
+from pliant.rods.model.damping import bending_frequency
 from pliant.rods.model.mechanism import MechanismState, find_mechanism, measured, mechanism_of
 from pliant.rods.model.options import ParallelOptions
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["compare_parallel", "compare_with_statics", "first_frequency", "settle"]
 
-CANTILEVER = 1.8751040687119611  # first root of cos(b) cosh(b) = -1: clamped-free beam
 MAX_HALVINGS = 5
 """How often a move is halved where the statics have no firm equilibrium."""
 
@@ -104,7 +104,7 @@ def first_frequency(rod: Rod, options: ParallelOptions | None = None, *, timeste
     body = model.body(last).id
     # The stiffer plane where the two differ is not the first one.
     softer = int(np.argmin(ends[0].bending))
-    theory = CANTILEVER**2 / (2.0 * np.pi) * np.sqrt(min(ends[0].bending) / (ends[0].mass * rod.length**4))
+    theory = bending_frequency(straight)
     direction = 1 - softer
     for j in range(model.njnt):
         name, dof = model.joint(j).name, model.jnt_dofadr[j]

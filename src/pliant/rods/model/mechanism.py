@@ -18,6 +18,7 @@ from pliant.model.interface import PartDefaults
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
 from pliant.rods.model.assembly import PLATE
+from pliant.rods.model.damping import bending_frequency, material_damping, simulated_damping
 from pliant.rods.model.flex import bend
 from pliant.rods.model.options import ParallelOptions
 from pliant.rods.model.stretch import Stretch, stretchings
@@ -30,6 +31,8 @@ __all__ = ["MechanismState", "ParallelMechanism", "Servo", "find_mechanism", "me
 
 MAX_RESIDUAL = 1e-8
 """Largest scaled residual of an equilibrium."""
+MAX_ADDED_DAMPING = 0.05
+"""Largest damping that the integrator may add without a warning, as a fraction of the damping of the material."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,15 +121,8 @@ class ParallelMechanism(PartDefaults):
         if spec.option.integrator != mujoco.mjtIntegrator.mjINT_DISCRETE:
             text = "the springs of the rods are too stiff for other integrators than discrete"
             out.append(Problem("warning", "option.integrator", text, "set option.integrator to discrete"))
-        elif self.options.damping == 0.0:
-            dt = float(spec.option.timestep)
-            text = (
-                "the rods have no material damping, but the integrator discrete damps an oscillation of frequency f "
-                f"with the ratio pi f dt ({100.0 * np.pi * 10.0 * dt:.2g} % at 10 Hz)"
-            )
-            out.append(
-                Problem("warning", "robot.damping", text, "use a smaller option.timestep, or include this damping")
-            )
+        else:
+            out += self._check_damping(float(spec.option.timestep))
         if start.morse_index:
             text = f"the start is unstable in {start.morse_index} directions: the model will leave it"
             out.append(Problem("warning", "stability", text))
@@ -141,6 +137,25 @@ class ParallelMechanism(PartDefaults):
         ):
             out.append(measured(subject, value, limit, unit))
         return out
+
+    def _check_damping(self, dt: float) -> list[Problem]:
+        """Warn where the integrator adds more than a twentieth of the damping that was asked for."""
+        asked = self.options.damping
+        if dt <= MAX_ADDED_DAMPING * asked:
+            return []
+        d = self.description
+        rods = [(i, bending_frequency(limb.rod)) for i, limb in enumerate(d.limbs) if limb.rod.values(0.5).mass > 0.0]
+        if rods:
+            limb, f = min(rods, key=lambda one: one[1])
+            what = f"at {f:.3g} Hz, where the rod of {d.limb_name(limb)} swings if it is clamped at its base,"
+        else:
+            f, what = 10.0, "at 10 Hz"
+        text = (
+            f"the integrator discrete adds the time step to robot.damping ({asked:g} s + {dt:g} s): {what} the damping "
+            f"ratio is {simulated_damping(f, asked, dt):.4f} instead of {material_damping(f, asked):.4f}"
+        )
+        hint = "use a smaller option.timestep, or include this damping: subtract the time step from robot.damping"
+        return [Problem("warning", "robot.damping", text, hint)]
 
     @property
     def variation(self) -> str:

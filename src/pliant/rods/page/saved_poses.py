@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pliant.base.documents.files import MAX_BYTES
+from pliant.base.documents.json_text import read_json
 from pliant.base.errors import ModelError, PliantError, nearest
 from pliant.base.numerics import is_finite_number
 from pliant.base.replacing import replacing
@@ -131,11 +131,10 @@ class SavedPoses:
 
     def _read(self) -> dict[str, dict[str, Any]]:
         try:
-            with self._file.open("rb") as stream:
-                data = json.loads(stream.read(MAX_BYTES))
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError, RecursionError) as error:
+            if not self._file.exists():
+                return {}
+            data = read_json(self._file)
+        except PermissionError as error:
             raise ModelError(f"the saved poses cannot be read: {error}", file=self._file) from None
         robots = data.values() if isinstance(data, dict) else [None]
         if not all(isinstance(r, dict) and all(isinstance(one, dict) for one in r.values()) for r in robots):

@@ -7,6 +7,7 @@ import os
 import warnings
 from pathlib import Path, PurePosixPath
 
+from pliant.base.documents.files import open_file
 from pliant.base.documents.yaml_tree import read_yaml
 from pliant.base.errors import PliantError, RecordingError, nearest
 from pliant.recording.recording import RecordingWarning
@@ -65,7 +66,7 @@ def _open_file(path: Path) -> BagPart:
     readers = {".bag": Rosbag1, ".mcap": McapBag}
     if suffix not in readers:
         raise RecordingError(f"a bag ends in {suffix!r}; {nearest(suffix, BAG_SUFFIXES)}", file=path, field="suffix")
-    with path.open("rb") as file:
+    with open_file(path, RecordingError, max_bytes=None) as file:
         if os.fstat(file.fileno()).st_size == 0:
             raise RecordingError(f"the file is empty; it must be a {suffix} file", file=path)
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from pliant.base.documents.files import open_file
 from pliant.base.errors import RecordingError
 from pliant.ros.bags.base import MESSAGE_LIMIT, BagMessage, BagTopic, plain_type
 
@@ -35,7 +36,7 @@ class SqliteBag:
         self.path = path
         self.fault = ""
         try:
-            with path.open("rb") as file:
+            with open_file(path, RecordingError, max_bytes=None) as file:
                 head = file.read(len(MAGIC))
         except OSError as error:
             raise RecordingError(f"the bag cannot be read: {error.strerror}", file=path) from None

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pliant.base.documents.files import read_file
 from pliant.base.errors import BridgeError
 
 __all__ = [
@@ -61,15 +62,9 @@ def _directory(environment: Mapping[str, str]) -> Path:
 
 
 def _read(file: Path) -> str | None:
-    try:
-        with file.open("rb") as stream:
-            data = stream.read(MAX_FILE + 1)
-    except (FileNotFoundError, NotADirectoryError):
+    if not file.exists():
         return None
-    except OSError as fault:
-        raise BridgeError(f"the configuration of YARP cannot be read: {fault.strerror}", file=file) from None
-    if len(data) > MAX_FILE:
-        raise BridgeError(f"the configuration of YARP has more than {MAX_FILE} bytes", file=file)
+    data = read_file(file, BridgeError, max_bytes=MAX_FILE, allow_empty=True)
     return data.decode("utf-8", "replace")
 
 

@@ -1,0 +1,51 @@
+"""JSON as plain values, within limits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pliant.base.documents.files import read_file
+from pliant.base.errors import ModelError, PliantError
+
+__all__ = ["MAX_INTEGER", "parse_json", "read_json"]
+
+MAX_INTEGER = 2**64 - 1
+"""Largest magnitude of an integer; beyond it no number of a file is meant, and conversion to float may fail."""
+
+
+def read_json(path: str | Path, error: type[PliantError] = ModelError) -> Any:
+    """Read a JSON file; see `parse_json`."""
+    path = Path(path)
+    return parse_json(read_file(path, error), path, error)
+
+
+def parse_json(data: bytes, file: str | Path | None = None, error: type[PliantError] = ModelError) -> Any:
+    """Return the value of a JSON text.
+
+    Args:
+        data: the text, in UTF-8.
+        file: name of the file, for messages.
+        error: the exception to raise.
+
+    Raises:
+        PliantError: of the class ``error``: it is not JSON, with the line; an integer is too large; it is nested too
+            deeply.
+    """
+
+    def integer(text: str) -> int:
+        if len(text) > 21 or abs(int(text)) > MAX_INTEGER:
+            raise error(f"the integer {text[:40]} ({len(text)} characters) is too large", file=file)
+        return int(text)
+
+    try:
+        return json.loads(data.decode("utf-8-sig"), parse_int=integer)
+    except UnicodeDecodeError as fault:
+        raise error(f"the file is not UTF-8 text: {fault.reason} at byte {fault.start}", file=file) from None
+    except json.JSONDecodeError as fault:
+        raise error(
+            f"the file is not JSON: {fault.msg} in column {fault.colno}", file=file, line=fault.lineno
+        ) from None
+    except RecursionError:
+        raise error("the file is not JSON: nested too deeply", file=file) from None

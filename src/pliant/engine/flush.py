@@ -1,0 +1,48 @@
+"""Removal of numbers that are practically zero from the state.
+
+A joint at rest loses a share of its velocity in every step, so that the number becomes subnormal (below 2.2e-308) after
+some minutes and stays there, because a share of the smallest number is rounded to the number itself. Arithmetic with
+subnormal numbers is slow on many processors. Numbers below 1e-100 are therefore set to 0 after every 64th step since
+the reset. The steps are counted from the reset, so that n steps in one call and n calls of one step of an engine give
+the same bytes. A batch does it at the end of the call in which a world reaches such a step.
+"""
+
+from __future__ import annotations
+
+__all__ = ["FLUSH_PERIOD", "SMALLEST", "flush_state", "steps_to_flush"]
+
+SMALLEST = 1e-100
+"""Magnitude below which a number of the state becomes 0, in its SI unit: its square is far above 2.2e-308."""
+
+FLUSH_PERIOD = 64
+"""Steps between two removals. What decays faster than from 1e-100 to 1e-308 in them reaches 0 by itself."""
+
+
+def steps_to_flush(steps: int) -> int:
+    """Return the number of steps until the next removal, after ``steps`` steps since the reset: 1 to 64."""
+    return FLUSH_PERIOD - steps % FLUSH_PERIOD
+
+
+def flush(values, first, count):
+    """Set the small ones among ``count`` numbers from index ``first`` on to 0 (C array)."""
+    for i in range(first, first + count):
+        if abs(values[i]) < SMALLEST:
+            values[i] = 0.0
+
+
+def flush_state(qpos, nq, qvel, nv, act, na, warmstart):
+    """Set the small numbers of a state to 0 (C arrays of `mjData`)."""
+    flush(qpos, 0, nq)
+    flush(qvel, 0, nv)
+    flush(act, 0, na)
+    flush(warmstart, 0, nv)
+
+
+def flush_worlds(qpos, nq, qpos_stride, qvel, nv, qvel_stride, act, na, act_stride, worlds, n, steps, bad):
+    """Set the small numbers of those worlds to 0 for which a removal was due in the last n[0] of their ``steps``, and
+    which are not marked as bad (C arrays)."""
+    for w in range(worlds):
+        if bad[w] == 0 and steps[w] // FLUSH_PERIOD != (steps[w] - n[0]) // FLUSH_PERIOD:
+            flush(qpos, w * qpos_stride, nq)
+            flush(qvel, w * qvel_stride, nv)
+            flush(act, w * act_stride, na)

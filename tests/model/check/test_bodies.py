@@ -1,0 +1,76 @@
+"""The rigid part of a robot as the checks see it: inertia, loads and the stiffness of its own springs and servos."""
+
+import re
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+import pliant
+from pliant.model.check.bodies import JOINTS, bodies_of
+
+pytestmark = pytest.mark.quick
+
+ARM = """
+<mujoco>
+  <compiler autolimits="true"/>
+  <worldbody>
+    <body>
+      <joint name="servo" type="hinge" axis="0 1 0" stiffness="2"/>
+      <geom type="sphere" size="0.05" mass="1" pos="0.5 0 0"/>
+    </body>
+    <body pos="0 1 0">
+      <joint name="slide" type="slide" axis="0 0 1" range="-0.02 0.03"/>
+      <geom type="sphere" size="0.05" mass="3"/>
+    </body>
+  </worldbody>
+  <actuator>
+    <position joint="servo" kp="10" gear="3"/>
+    <position joint="servo" kp="5" gear="-2"/>
+    <general joint="slide" biastype="affine" biasprm="0 40 0"/>
+    <motor joint="slide"/>
+  </actuator>
+</mujoco>
+"""
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return bodies_of(mujoco.MjModel.from_xml_string(ARM), poses=3, seed=0)
+
+
+def test_springs_and_servos_of_a_joint_add_up_with_the_square_of_their_gear(arm):
+    # A servo with a gear of g pulls with g kp (u - g q). One that pushes away from its goal holds nothing.
+    assert arm.stiffness == pytest.approx([2.0 + 10.0 * 9.0 + 5.0 * 4.0, 0.0])
+
+
+def test_inertia_and_loads_are_those_of_the_moved_masses(arm):
+    assert arm.inertia(0) == pytest.approx(1.0 * 0.5**2 + 0.4 * 1.0 * 0.05**2)
+    assert arm.inertia(1) == pytest.approx(3.0)
+    assert arm.gravity == pytest.approx([1.0 * 9.81 * 0.5, 3.0 * 9.81], rel=1e-12)
+    assert np.shape(arm.inverse) == (4, 2, 2)
+
+
+def test_every_joint_type_of_a_compiled_model_is_compared_with_plain_numbers():
+    # MuJoCo's enumeration, on the left, is unequal to the numbers of a model: a membership test would never hold.
+    model = mujoco.MjModel.from_xml_string(ARM)
+    assert [kind in JOINTS for kind in model.jnt_type] == [True, True]
+    assert all(type(kind) is int for kind in JOINTS)
+    enumerations = re.compile(r"^\s*(\w+) = \((?:mujoco\.mjt\w+\.\w+(?:, )?)+\)", re.MULTILINE)
+    for path in sorted(Path(pliant.__file__).parent.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        for name in enumerations.findall(text):
+            assert not re.search(rf"\w+_\w*type\[[^\]]*\] (?:not )?in {name}\b", text), f"{path}: {name}"
+        assert not re.search(r"\w+_\w*type\[[^\]]*\] (?:not )?in \(\s*mujoco\.mjt", text), str(path)
+
+
+def test_random_poses_move_the_joints_within_their_limits():
+    # The inertia that a first joint moves depends on the angle of the second one.
+    elbow = """<mujoco><worldbody><body><joint axis="0 1 0"/><geom size="0.1" mass="1"/>
+      <body pos="1 0 0"><joint axis="0 1 0" range="-90 90"/><geom size="0.1" mass="1" pos="1 0 0"/></body>
+    </body></worldbody></mujoco>"""
+    bodies = bodies_of(mujoco.MjModel.from_xml_string(elbow), poses=8, seed=1)
+    inertias = [1.0 / inverse[0, 0] for inverse in bodies.inverse]
+    assert len({round(inertia, 9) for inertia in inertias}) == 9
+    assert bodies.inertia(0) == pytest.approx(min(inertias))

@@ -1,0 +1,201 @@
+"""Mutated files of every format end in a robot, a table or a PliantError, in bounded time and memory."""
+
+import ast
+import os
+import random
+import tracemalloc
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from file_mutations import Found, fuzz_files, kinds, npy_bytes, try_one
+
+import pliant
+from pliant.base.documents.json_text import read_json
+from pliant.base.documents.tables import read_npz
+from pliant.base.errors import ModelError, PliantError
+from pliant.identification.measurements import read_measurement
+from pliant.simulation import read_commands
+
+SOURCE = Path(pliant.__file__).parent
+BUDGET = 64 * 2**20
+"""Memory that refusing a file may take [bytes]."""
+
+FAILED = ["steps.npz-1-15", "steps.npz-2-21", "steps.npz-2-89"]
+"""Seeds that once ended in another exception than PliantError."""
+
+READ_ELSEWHERE = {
+    "base/codecache.py": "machine code of pliant's own cache, checked by its digest",
+    "cli/doctor.py": "the checkout's pyproject.toml and /proc",
+    "engine/guard.py": "writes",
+    "feet/measured.py": "writes",
+    "formats/export/urdf.py": "compares with what it is about to write",
+    "franka/device/model_library.py": "the library that was compiled just before",
+    "laws/autodiff.py": "pliant's own cache",
+    "laws/compile.py": "pliant's own cache",
+    "learn/envs/sb3.py": "/proc",
+    "learn/warp.py": "/proc",
+    "model/snapshots.py": "pictures of its own child process",
+    "page/document.py": "a file of the package viser",
+    "page/server.py": "files of the package viser",
+    "recording/encoders.py": "writes",
+    "recording/film.py": "messages of its own child process",
+    "recording/film_process.py": "the job of its own parent process",
+    "recording/record_file.py": "writes",
+    "recording/recording.py": "writes",
+    "rods/loaders.py": "pliant's own catalogue",
+    "rods/robots/entry.py": "pliant's own catalogue",
+    "sweep/journal.py": "a journal of its own, and pliant's own source",
+    "sweep/plan.py": "a digest of files that were read before",
+    "sweep/table.py": "writes",
+    "vision/client.py": "an image in shared memory, checked by its header",
+    "vision/pictures_bridge.py": "writes",
+}
+"""Files that open files without the gate, and why."""
+
+
+def opens(tree):
+    """Return the lines of calls that read a file."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        called = node.func
+        if isinstance(called, ast.Name) and called.id == "open":
+            yield node.lineno
+        if not isinstance(called, ast.Attribute):
+            continue
+        owner = called.value.id if isinstance(called.value, ast.Name) else ""
+        if called.attr in ("read_bytes", "loadtxt", "genfromtxt") or (owner == "np" and called.attr == "load"):
+            yield node.lineno
+        # A path is opened with a mode, a file of text is read with its encoding.
+        if called.attr == "read_text" and owner != "files":
+            yield node.lineno
+        modes = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+        if called.attr == "open" and any(mode in ("r", "rb", "r+b", "w", "wb", "a", "xb", "x") for mode in modes[:1]):
+            yield node.lineno
+
+
+def test_no_reader_goes_round_the_gate():
+    found = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = path.relative_to(SOURCE).as_posix()
+        if name == "base/documents/files.py":
+            continue
+        lines = list(opens(ast.parse(path.read_text(encoding="utf-8"))))
+        if lines and name not in READ_ELSEWHERE:
+            found[name] = lines
+    assert not found, "read files with pliant.base.documents, or give a reason in READ_ELSEWHERE"
+
+
+@pytest.mark.parametrize("kind", kinds(), ids=lambda kind: kind.name)
+def test_a_mutated_file_is_read_or_refused_with_an_error_of_pliant(kind):
+    found = fuzz_files(15, seed=7, only=kind.name)
+    assert found.cases == 15
+    assert not found.faults
+
+
+@pytest.mark.nightly
+def test_a_hundred_thousand_mutated_files_are_read_or_refused():
+    found = fuzz_files(100_000, seed=random.SystemRandom().randrange(10**9))
+    assert not found.faults
+
+
+@pytest.mark.parametrize("seed", FAILED)
+def test_a_file_that_once_failed_is_read_or_refused(seed, tmp_path):
+    kind = next(kind for kind in kinds() if kind.name == seed.split("-")[0])
+    found = Found()
+    try_one(kind, seed, tmp_path, found)
+    assert not found.faults
+
+
+def zipped(path, name, data, *, times=1):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open(name, "w", force_zip64=True) as file:
+        for _ in range(times):
+            file.write(data)
+    return path
+
+
+@pytest.mark.parametrize("read", [read_npz, read_commands, read_measurement])
+@pytest.mark.parametrize(
+    ("data", "times", "message"),
+    [
+        (npy_bytes("(1000000000000,)", "'<f8'"), 1, "1000000000000 items"),
+        (npy_bytes("(1000000000000,)", "'|S0'"), 1, "1000000000000 items"),
+        (npy_bytes("(4294967296, 4294967296)", "'<f8'"), 1, "18446744073709551616 items"),
+        (npy_bytes("(-1,)", "'<f8'"), 1, "shape"),
+        (npy_bytes("(1,)", "'|O'"), 1, "must be numbers or texts"),
+        (bytes(2**20), 300, "expands to 314572800 bytes"),
+        (b"text", 1, "not an array"),
+    ],
+    ids=["items", "empty items", "overflow", "negative", "pickle", "bomb", "text"],
+)
+def test_an_archive_that_claims_too_much_is_refused_before_it_is_expanded(read, data, times, message, tmp_path):
+    path = zipped(tmp_path / "a.npz", "time.npy", data, times=times)
+    tracemalloc.start()
+    try:
+        with pytest.raises(PliantError, match=message):
+            read(path)
+        assert tracemalloc.get_traced_memory()[1] < BUDGET
+    finally:
+        tracemalloc.stop()
+
+
+def test_an_archive_gives_its_arrays(tmp_path):
+    np.savez_compressed(tmp_path / "a.npz", time=np.arange(3.0), name=np.array("é"))
+    found = read_npz(tmp_path / "a.npz")
+    np.testing.assert_array_equal(found["time"], [0.0, 1.0, 2.0])
+    assert str(found["name"]) == "é"
+
+
+@pytest.mark.parametrize("name", ["arm.urdf", "arm.xml", "arm.yaml", "steps.csv", "steps.npz", "data.csv"])
+def test_a_named_pipe_does_not_block_the_reader(name, tmp_path):
+    os.mkfifo(tmp_path / name)
+    read = {"steps": read_commands, "data": read_measurement}.get(name.split(".")[0], pliant.load)
+    with pytest.raises(PliantError, match="not a regular file"):
+        read(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("inside", "message"),
+    [
+        ('<worldbody><replicate count="2000000"><geom size="1"/></replicate></worldbody>', "replicate.*more than 8000"),
+        (
+            '<worldbody><replicate count="2000"><replicate count="2000"><geom size="1"/></replicate></replicate>'
+            "</worldbody>",
+            "replicate.*more than 8000",
+        ),
+        ('<worldbody><flexcomp name="f" type="grid" count="900 900 9"/></worldbody>', "flexcomp.*more than 3000"),
+        ('<asset><texture name="t" builtin="flat" width="90000" height="90000"/></asset>', "width 90000"),
+        ('<asset><hfield name="t" nrow="90000" ncol="90000" size="1 1 1 1"/></asset>', "nrow 90000"),
+        ('<size nuserdata="2000000000"/>', "nuserdata is 2000000000"),
+        ('<include file="more.xml"/>', "replicate.*more than 8000"),
+        ('<include file="pipe.xml"/>', "not a regular file"),
+        ('<asset><mesh name="m" file="pipe.xml"/></asset>', "not a regular file"),
+    ],
+)
+def test_a_model_that_expands_too_far_is_refused_before_it_is_compiled(inside, message, tmp_path):
+    os.mkfifo(tmp_path / "pipe.xml")
+    (tmp_path / "more.xml").write_text(
+        '<mujoco><worldbody><replicate count="2000000"><geom size="1"/></replicate></worldbody></mujoco>'
+    )
+    (tmp_path / "arm.xml").write_text(f"<mujoco>{inside}</mujoco>")
+    with pytest.raises(ModelError, match=message):
+        pliant.load(tmp_path / "arm.xml")
+
+
+def test_an_archive_named_as_a_mesh_is_not_unpacked(tmp_path):
+    zipped(tmp_path / "m.zip", "m.obj", b"v 0 0 0\n" * 1000)
+    (tmp_path / "arm.urdf").write_text(
+        '<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" '
+        'iyz="0"/></inertial><collision><geometry><mesh filename="m.zip"/></geometry></collision></link></robot>'
+    )
+    with pytest.raises(ModelError, match=r"a mesh ends in '\.zip'; must be one of \.stl, \.obj"):
+        pliant.load(tmp_path / "arm.urdf")
+
+
+@pytest.mark.parametrize("text", ["9" * 400, "[" * 100_000, '{"a": 1', "-" + "9" * 30])
+def test_json_is_read_within_limits(text, tmp_path):
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(ModelError):
+        read_json(tmp_path / "a.json")
