@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from arm import MODEL
 
+from pliant.base.errors import PliantError
+
 pytestmark = pytest.mark.quick
 
 
@@ -367,6 +369,51 @@ def test_a_model_without_compliant_actuators_says_how_to_add_one(call, tmp_path)
     code, out, _ = call("run", tmp_path / "soft.yaml", "--duration", "0.01", "-r", "elbow/equilibrium_position=0.1")
     assert code == 0
     assert "QbMove" in out
+
+
+def test_identify_says_by_its_exit_code_that_nothing_was_identified(call, tmp_path):
+    path = tmp_path / "rest.csv"
+    rows = "\n".join(f"0,0,0.2,{0.01 * (-1) ** k}" for k in range(60))  # nothing moves, so no spring is determined
+    path.write_text("deflection,equilibrium,preset,torque\n" + rows + "\n")
+    code, out, err = call("identify", path, "--symmetric", "--json")
+    found = json.loads(out)
+    assert [e["standard_error"] for e in found["estimates"]] == [None, None], err
+    assert found["identified"] is False
+    assert code == 3
+    code, out, _ = call("identify", path, "--symmetric")
+    assert code == 3
+    assert "+- inf" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--mode", "5"), "--mode has no effect without --kind servo"),
+        (("--dt", "0.002"), "--dt has no effect without --kind servo"),
+        (("--kind", "servo", "--mode", "3"), "mode is 3"),
+        (("--kind", "servo", "--dt", "0"), "dt is 0"),
+    ],
+)
+def test_identify_takes_mode_and_step_of_a_servo_only(call, tmp_path, options, message):
+    code, _, err = call("identify", tmp_path / "servo.csv", *options)
+    assert code == 1
+    assert message in err
+
+
+def test_identify_gives_mode_and_step_to_the_fit(call, tmp_path, monkeypatch):
+    path = tmp_path / "servo.csv"
+    path.write_text("time,position,reference_1,reference_2,motor_1_position\n" + "".join(
+        f"{0.01 * k},0,0.1,0.1,0.05\n" for k in range(20)
+    ))  # fmt: skip
+    seen = []
+
+    def fit(actuator, data, **options):
+        seen.append((int(actuator.mode), options["dt"]))
+        raise PliantError("enough")
+
+    monkeypatch.setattr("pliant.identification.fit_servo", fit)
+    code, _, err = call("identify", path, "--kind", "servo", "--mode", "5", "--dt", "0.002")
+    assert (code, seen) == (1, [(5, 0.002)]), err
 
 
 def test_identify_says_by_its_exit_code_that_nothing_was_identified(call, tmp_path):
