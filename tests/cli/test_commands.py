@@ -371,20 +371,6 @@ def test_a_model_without_compliant_actuators_says_how_to_add_one(call, tmp_path)
     assert "QbMove" in out
 
 
-def test_identify_says_by_its_exit_code_that_nothing_was_identified(call, tmp_path):
-    path = tmp_path / "rest.csv"
-    rows = "\n".join(f"0,0,0.2,{0.01 * (-1) ** k}" for k in range(60))  # nothing moves, so no spring is determined
-    path.write_text("deflection,equilibrium,preset,torque\n" + rows + "\n")
-    code, out, err = call("identify", path, "--symmetric", "--json")
-    found = json.loads(out)
-    assert [e["standard_error"] for e in found["estimates"]] == [None, None], err
-    assert found["identified"] is False
-    assert code == 3
-    code, out, _ = call("identify", path, "--symmetric")
-    assert code == 3
-    assert "+- inf" in out
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

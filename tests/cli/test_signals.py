@@ -123,7 +123,7 @@ def prepare(name, folder, stack):
         return server, ("--server", str(server.address))
     if name == "view":
         with socket.create_server(("127.0.0.1", 0)) as probe:
-            return None, ("--port", str(probe.getsockname()[1]))
+            return None, ("--view-port", str(probe.getsockname()[1]))
     return None, ()
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.helpers.control_boards import arm
 
@@ -82,6 +82,7 @@ def wanted_mode(old, what, rest):
 
 @settings(max_examples=120, deadline=None)
 @given(requests=st.lists(REQUESTS, min_size=1, max_size=25))
+@example(requests=[("speed", 0, 2.2e-311), ("relative", 0, 1.0)])
 def test_no_sequence_of_requests_gives_nan_leaves_a_limit_or_takes_another_mode(requests):
     rig = started()
     board = rig.board

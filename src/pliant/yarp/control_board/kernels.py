@@ -22,6 +22,8 @@ LOOP_P, LOOP_V, LOOP_T, LOOP_C = (at.END + loop * at.GAINS for loop in range(4))
 SHOWN_TORQUE, SHOWN_STIFFNESS = OUT["torque"], OUT["stiffness"]
 SHOWN_EQUILIBRIUM = OUT["equilibrium"]
 SHOWN_MOTOR, SHOWN_MOTOR_SPEED = OUT["motor_1_position"], OUT["motor_1_velocity"]
+SLOWEST = 1e-12
+"""Speed [rad/s] and acceleration [rad/s^2] of a trajectory that is asked for with less: its duration stays finite."""
 SPRING_STEP = 0.5
 """Part of the error of a spring's torque that one step of its equilibrium takes away."""  # assumed
 
@@ -44,14 +46,14 @@ def plan(A: np.ndarray, a: int, goal: float, speed0: float, dt: float) -> None:
     A[at.STEP, a] = 0.0
     A[at.MOVING, a] = 1.0
     A[at.MOTION_DONE, a] = 0.0
-    speed = A[at.SPEED, a]
+    speed = max(A[at.SPEED, a], SLOWEST)
     kind = int(A[at.KIND, a])
     A[at.START_SPEED, a] = speed0
     if kind != TRAPEZOID:
         A[at.DURATION, a] = abs(d) / speed
         return
     way = 1.0 if d >= 0.0 else -1.0
-    rest, v0, r = abs(d), speed0 * way, A[at.SLOPE, a]
+    rest, v0, r = abs(d), speed0 * way, max(A[at.SLOPE, a], SLOWEST)
     A[at.START_SPEED, a] = v0
     if v0 > 0.0 and rest < 0.5 * v0 * v0 / r:
         # Too fast to stop with r.
