@@ -75,7 +75,7 @@ def test_the_error_of_an_exact_model_obeys_its_linear_equation(moving):
     for i in range(6):
         A = np.array([[0.0, 1.0], [-law.stiffness[i], -law.damping[i]]])
         exact = np.array([(expm(A * t) @ [errors[0, i], rate[i]])[0] for t in times])
-        np.testing.assert_allclose(errors[:, i], exact, atol=2e-5)
+        np.testing.assert_allclose(errors[:, i], exact, atol=2e-6)
 
 
 def null_motion(q, dq):
