@@ -10,6 +10,7 @@ import mujoco.batch
 
 from pliant.base.errors import ModelError
 from pliant.engine import callbacks
+from pliant.engine.guard import log_to_console_only
 from pliant.engine.mujoco_engine import hold_pose, starts_at_zero
 from pliant.laws import layout
 from pliant.model.varying import refuse_varying
@@ -44,6 +45,7 @@ def make_batch(
     refuse_varying(robot, "a batch")
     if model is None:
         model = robot if isinstance(robot, mujoco.MjModel) else robot.compile()
+    log_to_console_only()
     callbacks.install(model)
     batch = mujoco.batch.Batch(model, nsim, nthread)
     data = mujoco.MjData(model)

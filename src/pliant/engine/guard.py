@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant.base.errors import DivergedError
 
-__all__ = ["Guard", "dumps_into", "state_folder"]
+__all__ = ["Guard", "dumps_into", "log_to_console_only", "state_folder"]
 
 KEPT = 200
 """Number of states kept for the dump."""
@@ -48,6 +48,15 @@ def state_folder() -> Path:
     """
     base = os.environ.get("XDG_STATE_HOME", "")
     return (Path(base) if Path(base).is_absolute() else Path.home() / ".local" / "state") / "pliant"
+
+
+def log_to_console_only() -> None:
+    """Let MuJoCo print its warnings only, unless the program has named a log file: by default MuJoCo also writes them
+    to a file in the working folder."""
+    config = mujoco.MjLogConfig.get()
+    if config.logto_file and config.logfile == "MUJOCO_LOG.TXT":
+        config.logto_file = False
+        config.set()
 
 
 class Guard:

@@ -20,7 +20,7 @@ from pliant.engine import callbacks
 from pliant.engine.audit import EnergyAudit
 from pliant.engine.base import PortInfo, register_engine
 from pliant.engine.flush import FLUSH_PERIOD, flush_state, steps_to_flush
-from pliant.engine.guard import Guard
+from pliant.engine.guard import Guard, log_to_console_only
 from pliant.engine.payload import Payloads
 from pliant.engine.ports import port_places
 from pliant.laws import Mode, layout
@@ -152,6 +152,7 @@ class MujocoEngine:
             )
         # A reset that MuJoCo does by itself would hide the fault from the guard.
         model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+        log_to_console_only()
         callbacks.install(model)
         # Gains and modes change while it runs; a reset returns to those of the model.
         self._parameters = model.actuator_user.copy()
