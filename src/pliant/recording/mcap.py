@@ -26,7 +26,7 @@ import time
 import zlib
 from array import array
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,7 @@ MESSAGE_HEADER = struct.Struct("<BQHIQQ")  # opcode, length, channel, sequence, 
 
 CHUNK_SIZE = 512 * 1024  # a chunk ends with the message that reaches this size [bytes]
 FLUSH_INTERVAL = 0.25  # longest time from a message to the disk [s of wall time]
+MAX_LOSS_NS = 100_000_000  # longest simulated time whose messages wait in memory [ns]
 PLAIN_LIMIT = 1 << 30  # the longest chunk that is decompressed [bytes]; recorders make chunks of about 1 MB
 _DECOMPRESSORS = {
     "lz4": (("lz4.frame", "LZ4FrameDecompressor"),),
@@ -138,6 +139,8 @@ class McapWriter:
         self._chunks: deque[_Chunk] = deque([_Chunk()])
         self._open_chunk = self._chunks[0]
         self._pending = 0
+        self._waiting_since: int | None = None  # log time of the oldest message that no flush has taken [ns]
+        self._due = False
         self._schemas: list[bytes] = []
         self._channels: list[bytes] = []
         self._metadata: list[tuple[int, int, str]] = []
@@ -213,13 +216,17 @@ class McapWriter:
             chunk.pending += message
             chunk.size += len(message)
             self._pending += len(message)
+            if self._waiting_since is None:
+                self._waiting_since = log_time
+            elif log_time - self._waiting_since >= 3 * MAX_LOSS_NS // 10:
+                self._keep_up(log_time)
             if chunk.size >= CHUNK_SIZE:
                 chunk.closed = True
                 self._open_chunk = _Chunk()
                 self._chunks.append(self._open_chunk)
                 self._condition.notify_all()
                 if self._pending > self._pending_limit:
-                    self._block()
+                    self._block(lambda: self._pending > self._pending_limit)
 
     def close(self) -> None:
         """Write what is left, then the index; may be called twice.
@@ -263,8 +270,9 @@ class McapWriter:
     def _run(self) -> None:
         while True:
             with self._condition:
-                if not self._closing and len(self._chunks) < 2:
+                if not self._closing and len(self._chunks) < 2 and not self._due:
                     self._condition.wait(self._flush_interval)
+                self._due = False
                 closing = self._closing
             try:
                 self._flush()
@@ -284,6 +292,8 @@ class McapWriter:
                 chunk = self._chunks[0]
                 data = bytes(chunk.pending)
                 chunk.pending.clear()
+                if chunk is self._open_chunk:
+                    self._waiting_since = None
                 closed = chunk.closed
                 begin, end = chunk.begin, chunk.end
             if data or (closed and chunk.size):
@@ -408,10 +418,28 @@ class McapWriter:
         if not self._keep_empty and self._file.exists and not self.messages:
             self._file.remove()
 
-    def _block(self) -> None:
+    def _keep_up(self, log_time: int) -> None:
+        """Ask for a flush, and wait for it where more simulated time than MAX_LOSS_NS would be lost with the process.
+
+        It is asked for at 30 % of this time and awaited at 40 % of it, so that what a flush is writing and
+        what waits behind it are less than MAX_LOSS_NS together.
+        """
+        if not self._due:
+            self._due = True
+            self._condition.notify_all()
+
+        def late() -> bool:
+            since = self._waiting_since
+            return since is not None and log_time - since >= 2 * MAX_LOSS_NS // 5
+
+        if late():
+            self._block(late)
+
+    def _block(self, behind: Callable[[], bool]) -> None:
+        """Wait until the disk has caught up; raise its error."""
         self.blocked += 1
         began = time.perf_counter_ns()
-        while self._pending > self._pending_limit and self._error is None:
+        while behind() and self._error is None:
             self._condition.wait()
         waited = time.perf_counter_ns() - began
         self.blocked_ns += waited

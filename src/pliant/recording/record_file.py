@@ -178,9 +178,16 @@ class RecordFile:
         """Enlarge the filled space, so that records up to ``end`` and the head of a filling record have room in it."""
         if end + HEAD.size <= self._tail:
             return
-        tail = -(-(end + HEAD.size + TAIL_SIZE) // GROWTH) * GROWTH - TAIL_SIZE
         # The new end says that the data stop at the footer of the old one, until the filling record reaches it.
-        self._write(tail, _tail(self._tail + len(DATA_END_RECORD)))
+        for growth in (GROWTH, PAGE):  # a disk that is nearly full has no room for the larger step
+            tail = -(-(end + HEAD.size + TAIL_SIZE) // growth) * growth - TAIL_SIZE
+            try:
+                self._write(tail, _tail(self._tail + len(DATA_END_RECORD)))
+                break
+            except OSError:
+                self._file.truncate(self._tail + TAIL_SIZE)
+                if growth == PAGE:
+                    raise
         self._write(self.end, HEAD.pack(PRIVATE, tail - self.end - HEAD.size))
         self._write(tail, _tail(0))
         self._tail = tail
