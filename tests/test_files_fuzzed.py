@@ -89,6 +89,13 @@ def test_no_reader_goes_round_the_gate():
 
 
 @pytest.mark.parametrize("kind", kinds(), ids=lambda kind: kind.name)
+def test_the_file_that_is_mutated_is_read(kind, tmp_path):
+    for name, data in {kind.name: kind.seed, **kind.beside}.items():
+        (tmp_path / name).write_bytes(data)
+    kind.read(tmp_path / kind.name)
+
+
+@pytest.mark.parametrize("kind", kinds(), ids=lambda kind: kind.name)
 def test_a_mutated_file_is_read_or_refused_with_an_error_of_pliant(kind):
     found = fuzz_files(15, seed=7, only=kind.name)
     assert found.cases == 15

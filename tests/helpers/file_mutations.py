@@ -35,7 +35,8 @@ import pliant
 from pliant.base.errors import PliantError
 from pliant.cli.replay import _show_dump
 from pliant.engine.identified import _read as read_identified
-from pliant.feet.measured import read_trials
+from pliant.feet.measured import read_trials, write_trials
+from pliant.feet.trials import Trial, Trials
 from pliant.formats.manager import read_manager
 from pliant.franka.client.position_file import read_positions
 from pliant.identification.measurements import read_measurement
@@ -236,18 +237,24 @@ MJCF = b"""<mujoco><compiler angle="radian"/><option timestep="0.001"/><size nus
 <actuator><motor name="a" joint="j" ctrlrange="-1 1"/></actuator><sensor><jointpos joint="j"/><user dim="3"/></sensor>
 <keyframe><key qpos="0.1"/></keyframe></mujoco>"""
 SDF = b"""<sdf version="1.7"><model name="m"><link name="a"><inertial><mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy>
-<izz>1</izz></inertia></inertial><collision name="c"><geometry><box><size>1 1 1</size></box></geometry></collision>
-</link><link name="b"><pose>0 0 1 0 0 0</pose></link><joint name="j" type="revolute"><parent>a</parent><child>b</child>
-<axis><xyz>0 0 1</xyz><limit><lower>-1</lower><upper>1</upper><effort>3</effort></limit></axis></joint></model></sdf>"""
+<izz>1</izz><ixy>0</ixy><ixz>0</ixz><iyz>0</iyz></inertia></inertial><collision name="c"><pose>0 0 0 0 0 0</pose>
+<geometry><box><size>1 1 1</size></box></geometry></collision></link><link name="b"><pose>0 0 1 0 0 0</pose><inertial>
+<mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz><ixy>0</ixy><ixz>0</ixz><iyz>0</iyz></inertia></inertial>
+</link><joint name="w" type="fixed"><parent>world</parent><child>a</child></joint>
+<joint name="j" type="revolute"><parent>a</parent><child>b</child><axis><xyz>0 0 1</xyz><limit>
+<lower>-1</lower><upper>1</upper><effort>3</effort></limit></axis></joint></model></sdf>"""
 MESHED = b"""<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"
 iyz="0"/></inertial><collision><geometry><mesh filename="m%s"/></geometry></collision></link></robot>"""
 CSV = b"time,motor_1_position,motor_2_position,torque,position\n" + b"".join(
     b"%.3f,%.4f,0.1,%.4f,%.4f\n" % (i * 0.01, i * 0.02, i * 0.1, i * 0.03) for i in range(8)
 )
 SCENARIO = b"""events:
-  - {at: 0.1, device: motors, command: {position: [0.5]}}
-  - {at: 0.2, force: {body: link, force: [1, 0, 0]}, duration: 0.1}
-  - {at: 0.3, set: {gain: 2.0}}
+  - {event: set, at: 0.0, device: joint, values: {equilibrium_position: 0.5, stiffness_preset: 0.5}}
+  - {event: external_torque, at: 1.0, device: joint, torque: -0.2, duration: 0.5}
+  - {event: gains, at: 2.0, device: joint, gains: {motor: 1, kp: 60.0, kd: 4.5}}
+  - {event: mode, at: 3.0, device: joint, mode: motor_torques}
+  - {event: payload, at: 3.2, body: link_5, mass: 0.3, offset: [0.05, 0.0, 0.0], duration: 2.0}
+  - {event: stop, at: 3.5}
 """
 IDENTIFIED = (
     b'{"estimates": [{"name": "k", "value": 1.5}, {"name": "c", "value": 0.1}], "covariance": [[1, 0], [0, null]]}'
@@ -271,20 +278,54 @@ def _npz(**arrays: Any) -> bytes:
 
 
 def _recorded() -> bytes:
+    """Return what a recorder writes of a run."""
+    from pliant.devices import make_devices
+    from pliant.engine import MujocoEngine
+    from pliant.simulation import Simulation
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.mcap"
+        robot = pliant.load(DATA / "sea_joint.urdf")
+        with Simulation(MujocoEngine(robot), make_devices(robot), pacer="free", recorder=path) as simulation:
+            simulation.step(30)
+        return path.read_bytes()
+
+
+def _commanded() -> bytes:
+    """Return a bag of ROS 2 with commands."""
     from pliant.recording.mcap import MESSAGE, McapWriter
     from pliant.recording.recorder import MESSAGE_HEAD
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.mcap"
         writer = McapWriter(path)
-        schema = writer.add_schema("std_msgs/msg/String", "ros2msg", "string data\n")
-        channel = writer.add_channel(schema, "/a", "cdr", {})
+        schema = writer.add_schema("std_msgs/msg/Float64", "ros2msg", "float64 data\n")
+        channel = writer.add_channel(schema, "/arm/elbow/equilibrium_position", "cdr", {})
         for i in range(20):
-            body = b"\0\1\0\0" + struct.pack("<I", 2) + b"a\0"
-            writer.append(
-                channel, i, MESSAGE_HEAD.pack(MESSAGE, MESSAGE_HEAD.size - 9 + len(body), channel, i, i, i) + body
-            )
+            body = b"\0\1\0\0" + struct.pack("<d", 0.1 * i)
+            head = MESSAGE_HEAD.pack(MESSAGE, MESSAGE_HEAD.size - 9 + len(body), channel, i, i, i)
+            writer.append(channel, i, head + body)
         writer.close()
+        return path.read_bytes()
+
+
+def _policy() -> bytes:
+    policy = Policy(
+        robot="sea-1dof",
+        observations=("joint/position", "input/goal"), commands=("joint/equilibrium_position",), period=0.01,
+        low=np.array([-1.0]), high=np.array([1.0]), mean=np.zeros(2), scale=np.ones(2), joints=("joint",),
+        layers=((np.ones((3, 2)), np.zeros(3)), (np.ones((1, 3)), np.zeros(1))),
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        return policy.save(Path(folder) / "p.npz").read_bytes()
+
+
+def _trials() -> bytes:
+    trials = Trials(trials=(Trial(20.0, 0.005, 1), Trial(20.0, 0.01, 1)), force=np.full((2, 3), 7.0),
+                    pitch=np.full((2, 6), 0.01))  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "t.csv"
+        write_trials(path, trials)
         return path.read_bytes()
 
 
@@ -295,8 +336,7 @@ def kinds() -> list[Kind]:
     dump = {"time": times, "qpos": np.zeros((8, 2)), "qvel": np.zeros((8, 2)), "joints": np.array(["a", "b"])}
     rods = (Path(pliant.__file__).parent / "rods" / "catalogue" / "3RR.yaml").read_bytes()
     urdf = [(DATA / f"{name}_joint.urdf").read_bytes() for name in ("qbmove", "sea", "awas_ii")]
-    robot = f"robot: {DATA / 'sea_joint.urdf'}\ntimestep: 0.001\n".encode()
-    recorded = _recorded()
+    robot = f"model: {DATA / 'sea_joint.urdf'}\noption: {{timestep: 0.001}}\n".encode()
     return [
         *[Kind(f"arm{i}.urdf", seed, mutate_xml, pliant.load) for i, seed in enumerate(urdf)],
         Kind("arm.xml", MJCF, mutate_xml, pliant.load),
@@ -307,7 +347,9 @@ def kinds() -> list[Kind]:
         Kind("rods.json", json.dumps(yaml.safe_load(rods)).encode(), mutate_json, load_description),
         Kind("obj.urdf", MESHED % b".obj", lambda _, seed: seed, pliant.load, {"m.obj": OBJ}),
         Kind("stl.urdf", MESHED % b".stl", lambda _, seed: seed, pliant.load, {"m.stl": STL}),
-        Kind("manager.yaml", (DATA / "manager.yaml").read_bytes(), mutate_yaml, lambda p: read_manager(p, ["j"], {})),
+        Kind(
+            "manager.yaml", (DATA / "manager.yaml").read_bytes(), mutate_yaml, lambda p: read_manager(p, ["joint"], {})
+        ),
         Kind("board.ini", b"[a]\nx 1 2\ny (1 2 3)\n[b]\nz 1\n", mutate_lines, read_ini),
         Kind("events.yaml", SCENARIO, mutate_yaml, read_scenario),
         Kind("steps.csv", b"time,motors/position\n0,1\n0.1,2\n0.2,3\n", mutate_lines, read_commands),
@@ -317,26 +359,14 @@ def kinds() -> list[Kind]:
         Kind("data.csv", CSV, mutate_lines, read_measurement),
         Kind("data.npz", _npz(**columns), mutate_npz, read_measurement),
         Kind("dump.npz", _npz(**dump), mutate_npz, lambda p: _show_dump(p, True, None)),  # type: ignore[arg-type]
-        Kind(
-            "policy.npz",
-            _npz(
-                header=np.frombuffer(b"{}", np.uint8),
-                mean=times,
-                scale=times,
-                low=times,
-                high=times,
-                weight_0=np.eye(8),
-            ),
-            mutate_npz,
-            Policy.load,
-        ),
+        Kind("policy.npz", _policy(), mutate_npz, Policy.load),
         Kind("fit.json", IDENTIFIED, mutate_json, read_identified),
         Kind("poses.csv", b"q1,q2\n1,2\n3,4\n", mutate_lines, lambda p: read_table(p, [2])),
         Kind("curve.csv", b"time,torque\n0,1\n1,2\n", mutate_lines, read_curve),
         Kind("home.pos", b"#PANDA\nR: 1 2 3 4 5 6 7\n", mutate_lines, read_positions),
-        Kind("trials.csv", b"load [N],height [mm]\n1,2\n", mutate_lines, read_trials),
-        Kind("run.mcap", recorded, mutate_bytes, read_recording),
-        Kind("bag.mcap", recorded, mutate_bytes, read_bag),
+        Kind("trials.csv", _trials(), mutate_lines, lambda p: read_trials(p, count=2)),
+        Kind("run.mcap", _recorded(), mutate_bytes, read_recording),
+        Kind("bag.mcap", _commanded(), mutate_bytes, read_bag),
     ]
 
 
