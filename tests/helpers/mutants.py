@@ -146,6 +146,7 @@ def killed_by(mutant: Mutant, copy: Path) -> str:
     source = path.read_bytes()
     path.write_bytes(mutant.apply(source))
     environment = {**os.environ, "PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("PYTEST_ADDOPTS", None)
     try:
         for files in mirrored(mutant.file, copy):
             command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:xdist", "-m", MARKERS, *map(str, files)]
@@ -153,6 +154,8 @@ def killed_by(mutant: Mutant, copy: Path) -> str:
                 done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=TIMEOUT_S)
             except subprocess.TimeoutExpired:
                 return "time limit"
+            if done.returncode == 4:  # wrong use of pytest, which says nothing of the mutant
+                raise RuntimeError(done.stderr.decode(errors="replace"))
             if done.returncode not in (0, 5):  # 5: no test was chosen
                 text = done.stdout.decode(errors="replace")
                 return next((line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))), files[0].name)
