@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable
 
+from pliant.base.origin import headers_of
 from pliant.base.threads import Threads
 
 __all__ = ["RequestGate", "hidden_address"]
@@ -92,7 +93,7 @@ class RequestGate:
     def _serve(self, client: socket.socket) -> None:
         with self._kept(client):
             head = _read_head(client)
-            reason = "this is no request" if head is None else self._judge(_headers(head))
+            reason = "this is no request" if head is None else self._judge(headers_of(head))
             if head is None or reason:
                 self.refused += 1
                 body = f"{reason}\n".encode()
@@ -141,11 +142,6 @@ def _read_head(client: socket.socket) -> bytes | None:
     except OSError:
         return None
     return head
-
-
-def _headers(head: bytes) -> list[tuple[str, str]]:
-    lines = head.partition(b"\r\n\r\n")[0].decode("latin-1").split("\r\n")[1:]
-    return [(name.strip(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
 
 
 def _pass_on(source: socket.socket, sink: socket.socket) -> None:

@@ -13,7 +13,7 @@ import re
 import socket
 from collections.abc import Iterable
 
-__all__ = ["PROTECTION", "foreign", "from_browser", "valid_origin"]
+__all__ = ["PROTECTION", "foreign", "from_browser", "headers_of", "valid_origin"]
 
 MAX_HEADER = 300
 """Longest host or origin that is looked at."""
@@ -26,6 +26,16 @@ PROTECTION = {
 """Headers of every answer: other sites neither frame nor embed what is served."""
 _HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?")
 _HEADERS = ("host", "origin", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest")
+
+
+def headers_of(head: bytes) -> list[tuple[str, str]]:
+    """Return the headers of an HTTP request with their values.
+
+    Args:
+        head: the request up to the empty line behind its headers, or more.
+    """
+    lines = head.replace(b"\r\n", b"\n").partition(b"\n\n")[0].decode("latin-1").split("\n")[1:]
+    return [(name.strip(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
 
 
 def foreign(

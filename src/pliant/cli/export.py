@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from pliant.base.errors import PliantError, nearest
+from pliant.base.warn import print_warning
 from pliant.base.wing import offer, offers
 from pliant.cli.checks import refuse_unused
 from pliant.cli.options import NO_SETTINGS, Debug, Json, RobotOptions, import_modules
@@ -72,7 +73,7 @@ def _write_mjcf(robot: Robot, output: Path | None, overwrite: bool) -> None:
     described = describe_mjcf(robot)
     if output is None:
         print(described.text, end="")
-        _warn(described.warnings)
+        _print_warnings(described.warnings)
         return
     if output.exists() and not overwrite:
         raise PliantError("the file exists; --overwrite replaces it", file=output, field="output")
@@ -81,13 +82,12 @@ def _write_mjcf(robot: Robot, output: Path | None, overwrite: bool) -> None:
     except OSError as error:
         raise PliantError(f"the model cannot be written: {error.strerror}", file=output) from None
     make_console().print(f"written: {output}", soft_wrap=True, markup=False)
-    _warn(described.warnings)
+    _print_warnings(described.warnings)
 
 
-def _warn(warnings: Sequence[str]) -> None:
-    """Print warnings on standard error: the output may be piped into a file."""
+def _print_warnings(warnings: Sequence[str]) -> None:
     for warning in warnings:
-        make_console(quiet=True).print(f"warning: {warning}", soft_wrap=True, markup=False)
+        print_warning(warning)
 
 
 def _write_urdf(robot: Robot, output: Path | None, package: str | None, overwrite: bool) -> None:

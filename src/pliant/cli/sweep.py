@@ -28,7 +28,7 @@ from pliant.cli.options import (
 from pliant.cli.output import counted, emit, make_console, number, print_table
 from pliant.cli.progress import Bar
 from pliant.sweep.backends import CPU, describe_devices
-from pliant.sweep.table import TABLES
+from pliant.sweep.table import is_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -165,7 +165,7 @@ def sweep(
     if result.interrupted:
         if output is None:
             rest = "nothing was written, because --output is missing"
-        elif _table_of(output) == output:
+        elif is_table(output):
             rest = f"these are in {output}; with a folder as --output the same command would continue"
         else:
             rest = "the same command continues the sweep"
@@ -176,7 +176,7 @@ def sweep(
 
 def _table_of(output: Path) -> Path:
     """Return the file with the table of a sweep."""
-    return output if output.suffix.lower() in TABLES else output / "results.csv"
+    return output if is_table(output) else output / "results.csv"
 
 
 def _print_summary(console: Console, result: SweepResult, paths: list[str], show: list[str]) -> None:

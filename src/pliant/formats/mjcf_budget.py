@@ -122,7 +122,6 @@ class _Budget:
             place = self.folder / folder / name if name else None
             if place is None or not place.exists():
                 continue
-            check_file(place, max_bytes=MAX_ASSET_BYTES)
             with open_file(place, max_bytes=MAX_ASSET_BYTES) as stream:
                 head = stream.read(24)
             width, height = int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")

@@ -14,7 +14,7 @@ import numpy as np
 
 from pliant.base.errors import PliantError, nearest
 from pliant.sweep.backends import CPU, find_backend
-from pliant.sweep.device_runs import DEVICE_METRICS, device_quantities, simulate_devices
+from pliant.sweep.device_runs import DEVICE_METRICS, check_devices, simulate_devices
 from pliant.sweep.plan import SweepPlan
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pliant.engine.measures import Measures
     from pliant.model.robot import Robot
 
-__all__ = ["METRICS", "run_chunk", "units_of"]
+__all__ = ["METRICS", "measured", "run_chunk"]
 
 MOST_STEPS = 10_000_000
 """Maximum number of steps of one simulation."""
@@ -41,8 +41,6 @@ METRICS = {
     "settling_time": "time after which the position stays within 2 % of its range of the final one [s]",
 }
 """Metrics that a sweep reports for each compliant joint: name -> description with unit."""
-JOINT_UNITS = {name: text[text.rindex("[") + 1 : -1] for name, text in METRICS.items()}
-"""Units of these metrics for a joint that turns."""
 
 
 def load_robots(plan: SweepPlan, points: Iterable[Mapping[str, Any]]) -> list[Robot]:
@@ -56,14 +54,15 @@ def load_robots(plan: SweepPlan, points: Iterable[Mapping[str, Any]]) -> list[Ro
         PliantError: the robot cannot be loaded, or has no such parameter or value.
     """
     from pliant.base.plugins import import_user_module
-    from pliant.robots.loading import is_option_path, load_with_settings
+    from pliant.robots.loading import load_with_settings
 
     for name in plan.imports:
         import_user_module(name)
+    varied = _option_paths(plan)
     built: dict[Any, Robot] = {}
     robots = []
     for point in points:
-        options = {path: _whole(value) for path, value in point.items() if is_option_path(path)}
+        options = {path: _whole(value) for path, value in point.items() if path in varied}
         key = tuple(options.items())
         if key not in built:
             built[key] = load_with_settings(
@@ -74,16 +73,29 @@ def load_robots(plan: SweepPlan, points: Iterable[Mapping[str, Any]]) -> list[Ro
     return robots
 
 
+def _option_paths(plan: SweepPlan) -> list[str]:
+    """Return the varied paths that name options which the robot is built with."""
+    from pliant.robots.loading import is_option_path
+
+    return [variation.path for variation in plan.variations if is_option_path(variation.path)]
+
+
 def _whole(value: Any) -> Any:
     """Return a number without a fraction as an integer, which options of either type take."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def measured_columns(plan: SweepPlan, robot: Robot) -> tuple[str, ...]:
-    """Return the columns with results of one robot: of its compliant joints, or else of its devices."""
+def measured(plan: SweepPlan, robot: Robot) -> dict[str, str]:
+    """Return the columns with results of one robot and their units: of its compliant joints, or else of its devices.
+
+    Raises:
+        PliantError: a device refuses the commands, or none measures anything.
+    """
+    from pliant.recording.sweep_plot import UNITS
+
     if robot.actuators:
-        return tuple(f"{joint}/{metric}" for joint in robot.actuators for metric in METRICS)
-    return tuple(f"{name}/{metric}" for name in device_quantities(robot) for metric in DEVICE_METRICS)
+        return {f"{joint}/{metric}": UNITS[metric] for joint in robot.actuators for metric in METRICS}
+    return {f"{name}/{m}": unit for name, unit in check_devices(plan, robot).items() for m in DEVICE_METRICS}
 
 
 def run_chunk(
@@ -105,28 +117,23 @@ def run_chunk(
         PliantError: a simulation fails, or a robot has other results than the first.
     """
     variants = load_robots(plan, points)
-    for point, variant in zip(points, variants, strict=True):
-        if measured_columns(plan, variant) != tuple(columns):
-            raise PliantError(
-                f"with {', '.join(f'{p}={v}' for p, v in point.items())} the robot has other joints or devices than in "
-                "the first simulation; a sweep needs the same in all: make a sweep of each",
-                file=plan.source,
-            )
     if not variants[0].actuators:
         return [
-            [first + i, *point.values(), *simulate_devices(plan, variant, step_count(plan, variant.timestep))]
+            [first + i, *point.values(), *_simulate_alone(plan, variant, point, columns)]
             for i, (point, variant) in enumerate(zip(points, variants, strict=True))
         ]
-    from pliant.robots.loading import is_option_path
-
+    for point, variant in zip(points, variants, strict=True):
+        _check_equal(plan, point, measured(plan, variant), columns)
+    options = _option_paths(plan)
+    others = [path for path in points[0] if not is_actuator_path(variants[0], path)]
     shape_of: dict[Any, list[int]] = {}
-    for i, variant in enumerate(variants):
+    for i, (point, variant) in enumerate(zip(points, variants, strict=True)):
         # What must agree inside a batch: law, number of states and of references, and all that is not an actuator's.
         actuators = (
             *((joint, a.law.name, a.states(variant.timestep), a.commands) for joint, a in variant.actuators.items()),
-            *((p, str(v)) for p, v in points[i].items() if is_option_path(p)),
+            *((path, str(point[path])) for path in options),
         )
-        rest = tuple(sorted((p, str(v)) for p, v in points[i].items() if not is_actuator_path(variant, p)))
+        rest = tuple(sorted((path, str(point[path])) for path in others))
         shape_of.setdefault((actuators, rest), []).append(i)
     rows: list[list[Any]] = [[] for _ in points]
     by_layout: dict[Any, list[list[int]]] = {}
@@ -143,12 +150,21 @@ def run_chunk(
     return rows
 
 
-def units_of(robot: Robot) -> dict[str, str]:
-    """Return the units of the results by column."""
-    if robot.actuators:
-        return {f"{joint}/{metric}": JOINT_UNITS[metric] for joint in robot.actuators for metric in METRICS}
-    found = device_quantities(robot)
-    return {f"{name}/{metric}": unit for name, unit in found.items() for metric in DEVICE_METRICS}
+def _simulate_alone(plan: SweepPlan, robot: Robot, point: Mapping[str, Any], columns: Sequence[str]) -> list[Any]:
+    """Simulate one robot without compliant joints."""
+    quantities, row = simulate_devices(plan, robot, step_count(plan, robot.timestep))
+    _check_equal(plan, point, [f"{name}/{metric}" for name in quantities for metric in DEVICE_METRICS], columns)
+    return row
+
+
+def _check_equal(plan: SweepPlan, point: Mapping[str, Any], found: Iterable[str], columns: Sequence[str]) -> None:
+    """Refuse a point whose robot has other results than the first one of the sweep."""
+    if list(found) != list(columns):
+        raise PliantError(
+            f"with {', '.join(f'{p}={v}' for p, v in point.items())} the robot has other joints or devices than in "
+            "the first simulation; a sweep needs the same in all: make a sweep of each",
+            file=plan.source,
+        )
 
 
 def is_actuator_path(robot: Robot, path: str) -> bool:

@@ -7,6 +7,7 @@ steps, so that they do not run in one `mujoco.batch.Batch`.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from pliant.base.errors import DivergedError, PliantError
 from pliant.sweep.plan import SweepPlan
 
 if TYPE_CHECKING:
-    from pliant.devices.base import Device
+    from pliant.devices.base import Device, FieldInfo
     from pliant.model.robot import Robot
     from pliant.simulation import Simulation
 
@@ -31,8 +32,8 @@ MOST_ELEMENTS = 64
 """Most elements of a quantity that is reported; larger ones are images and scans."""
 
 
-def device_quantities(robot: Robot) -> dict[str, str]:
-    """Return the numbers that the devices of a robot measure, and their units.
+def device_quantities(devices: Iterable[Device]) -> dict[str, str]:
+    """Return the numbers that devices measure, and their units.
 
     Returns:
         "<device>/<field>" or "<device>/<field>[i]" -> unit. Images and scans are left out.
@@ -40,14 +41,10 @@ def device_quantities(robot: Robot) -> dict[str, str]:
     Raises:
         PliantError: no device measures anything.
     """
-    from pliant.devices import make_devices
-
     found = {}
-    for device in make_devices(robot):
-        for field, info in device.samples.items():
-            if info.dtype == "float64" and info.size <= MOST_ELEMENTS:
-                names = [f"[{i}]" for i in range(info.size)] if info.shape else [""]
-                found.update({f"{device.name}/{field}{name}": info.unit for name in names})
+    for device, field, info in _fields(devices):
+        names = [f"[{i}]" for i in range(info.size)] if info.shape else [""]
+        found.update({f"{device}/{field}{name}": info.unit for name in names})
     if not found:
         raise PliantError(
             "the robot has neither a compliant joint nor a device that measures numbers, so a sweep would have no "
@@ -56,17 +53,17 @@ def device_quantities(robot: Robot) -> dict[str, str]:
     return found
 
 
-def check_devices(plan: SweepPlan, robot: Robot) -> None:
-    """Refuse commands that no device of the robot takes.
+def check_devices(plan: SweepPlan, robot: Robot) -> dict[str, str]:
+    """Return `device_quantities` of a robot; refuse commands that none of its devices takes.
 
     Raises:
-        PliantError: no such command or value.
+        PliantError: no such command or value, or nothing is measured.
     """
-    with _simulation(plan, robot):
-        pass
+    with _simulation(plan, robot) as simulation:
+        return device_quantities(simulation.devices.values())
 
 
-def simulate_devices(plan: SweepPlan, robot: Robot, steps: int) -> list[Any]:
+def simulate_devices(plan: SweepPlan, robot: Robot, steps: int) -> tuple[list[str], list[Any]]:
     """Simulate one robot with its devices.
 
     Args:
@@ -75,21 +72,22 @@ def simulate_devices(plan: SweepPlan, robot: Robot, steps: int) -> list[Any]:
         steps: number of steps.
 
     Returns:
-        The metrics of each quantity, as in `device_quantities`, and whether the simulation diverged. A quantity that
-        was not measured, because its device has a longer period, is NaN.
+        The quantities, as in `device_quantities`; the metrics of each, and whether the simulation diverged. A quantity
+        that was not measured, because its device has a longer period, is NaN.
     """
-    count = len(device_quantities(robot))
-    low, high, values = np.full((3, count), math.nan)
     with _simulation(plan, robot) as simulation:
+        quantities = list(device_quantities(simulation.devices.values()))
+        fields = list(_fields(simulation.devices.values()))
+        low, high, values = np.full((3, len(quantities)), math.nan)
         try:
             for _ in range(steps):
                 simulation.step()
-                values = _measured(simulation)
+                values = _measured(simulation, fields)
                 np.fmin(low, values, out=low)
                 np.fmax(high, values, out=high)
         except DivergedError:
-            return [math.nan] * (len(DEVICE_METRICS) * count) + [True]
-    return [*np.stack([values, low, high], axis=1).ravel().tolist(), False]
+            return quantities, [math.nan] * (len(DEVICE_METRICS) * len(quantities)) + [True]
+    return quantities, [*np.stack([values, low, high], axis=1).ravel().tolist(), False]
 
 
 def _simulation(plan: SweepPlan, robot: Robot) -> Simulation:
@@ -99,23 +97,27 @@ def _simulation(plan: SweepPlan, robot: Robot) -> Simulation:
     from pliant.simulation import Simulation
     from pliant.simulation.commands import put_constants, read_commands
 
-    devices: list[Device] = list(make_devices(robot))
-    simulation = Simulation(MujocoEngine(robot, check=False), devices, pacer="free", seed=plan.seed)
+    simulation = Simulation(MujocoEngine(robot, check=False), make_devices(robot), pacer="free", seed=plan.seed)
     if plan.command_file is not None:
         simulation.play(read_commands(plan.command_file))
     put_constants(simulation.devices, plan.commands)
     return simulation
 
 
-def _measured(simulation: Simulation) -> np.ndarray:
+def _fields(devices: Iterable[Device]) -> Iterator[tuple[str, str, FieldInfo]]:
+    """Yield device, field and description of what is reported."""
+    for device in devices:
+        for field, info in device.samples.items():
+            if info.dtype == "float64" and info.size <= MOST_ELEMENTS:
+                yield device.name, field, info
+
+
+def _measured(simulation: Simulation, fields: Iterable[tuple[str, str, FieldInfo]]) -> np.ndarray:
     """Return the newest measurements in the order of `device_quantities`, NaN where there is none yet."""
     samples = simulation.latest
-    parts = []
-    for name, device in simulation.devices.items():
-        sample = samples.get(name)
-        parts += [
-            np.full(info.size, math.nan) if sample is None else np.ravel(sample.values[field])
-            for field, info in device.samples.items()
-            if info.dtype == "float64" and info.size <= MOST_ELEMENTS
+    return np.concatenate(
+        [
+            np.ravel(samples[device].values[field]) if device in samples else np.full(info.size, math.nan)
+            for device, field, info in fields
         ]
-    return np.concatenate(parts)
+    )

@@ -15,14 +15,12 @@ from pliant.sweep.backends import CPU, find_backend
 from pliant.sweep.chunks import (
     is_actuator_path,
     load_robots,
-    measured_columns,
+    measured,
     run_chunk,
     step_count,
-    units_of,
 )
-from pliant.sweep.device_runs import check_devices
 from pliant.sweep.plan import SweepPlan
-from pliant.sweep.table import ResultFolder, SweepResult, check_table, write_table
+from pliant.sweep.table import ResultFolder, SweepResult, check_table, is_table, write_table
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -64,13 +62,13 @@ def run_sweep(
     probe = next(plan.points(), {})
     (robot,) = load_robots(plan, [probe])
     _check(plan, robot, executor)
-    measured = measured_columns(plan, robot)
-    columns = ("index", *probe, *measured, "diverged")
+    units = measured(plan, robot)
+    columns = ("index", *probe, *units, "diverged")
     began = time.perf_counter()
-    is_table = output is not None and check_table(output)
-    with (
-        ResultFolder(output, plan, columns) if output is not None and not is_table else contextlib.nullcontext()
-    ) as folder:
+    if output is not None:
+        check_table(output)
+    folder_of = None if output is None or is_table(output) else output
+    with ResultFolder(folder_of, plan, columns) if folder_of is not None else contextlib.nullcontext() as folder:
         rows: dict[int, list[Any]] = dict(folder.rows) if folder else {}
         before = len(rows)
         total = plan.size
@@ -97,7 +95,7 @@ def run_sweep(
         try:
             run_tasks(
                 run_chunk,
-                [(plan, first, points, measured, threads) for first, points in pending],
+                [(plan, first, points, tuple(units), threads) for first, points in pending],
                 finish,
                 executor=executor,
             )
@@ -106,9 +104,9 @@ def run_sweep(
                 raise
             interrupted = True
     kept = [rows[i] for i in sorted(rows)]
-    if output is not None and is_table:
+    if output is not None and is_table(output):
         write_table(output, columns, kept)
-    return SweepResult(columns, kept, time.perf_counter() - began, before, interrupted, units_of(robot))
+    return SweepResult(columns, kept, time.perf_counter() - began, before, interrupted, units)
 
 
 def _check(plan: SweepPlan, robot: Robot, executor: Executor) -> None:
@@ -119,8 +117,6 @@ def _check(plan: SweepPlan, robot: Robot, executor: Executor) -> None:
             f"the device {plan.device} simulates compliant joints, and {plan.source} has none; must be {CPU}",
             field="device",
         )
-    if not robot.actuators:
-        check_devices(plan, robot)
     if plan.device != CPU and executor.dask is None:  # a cluster's workers have devices of their own
         find_backend(plan.device).check_device(plan.device)
         if executor.workers > 1:

@@ -18,7 +18,7 @@ from pliant.base.replacing import replacing
 from pliant.sweep.journal import FolderLock, GrowingFile
 from pliant.sweep.plan import SweepPlan
 
-__all__ = ["ResultFolder", "SweepResult", "check_table", "write_table"]
+__all__ = ["ResultFolder", "SweepResult", "check_table", "is_table", "write_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,13 @@ TABLES = (".csv", ".parquet")
 _OTHER_TABLES = (".arrow", ".feather", ".h5", ".hdf5", ".json", ".npz", ".tsv", ".txt", ".xls", ".xlsx")
 
 
-def check_table(path: str | Path) -> bool:
-    """Return whether a result goes to a file rather than to a folder.
+def is_table(path: str | Path) -> bool:
+    """Return whether a result goes to this file rather than to a folder of this name."""
+    return Path(path).suffix.lower() in TABLES
+
+
+def check_table(path: str | Path) -> None:
+    """Refuse a file that a result cannot be written to.
 
     Raises:
         PliantError: a file of a type that is not written, in a folder that does not exist, or a folder.
@@ -68,15 +73,14 @@ def check_table(path: str | Path) -> bool:
         raise PliantError(
             f"a sweep cannot be written as {suffix}; must end in {' or '.join(TABLES)}, or be a folder", file=path
         )
-    if suffix not in TABLES:
-        return False
+    if not is_table(path):
+        return
     if path.is_dir():
         raise PliantError("this is a folder; name a file, or a folder without this suffix", file=path)
     if not path.parent.is_dir():
         raise PliantError(f"there is no folder {str(path.parent)!r}", file=path)
     if suffix == ".parquet":
         require("pyarrow", extra="parquet", purpose="writing a Parquet file")
-    return True
 
 
 def write_table(path: str | Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

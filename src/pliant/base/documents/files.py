@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from pliant.base.errors import ModelError, PliantError
 
-__all__ = ["MAX_BYTES", "check_file", "open_file", "read_file", "read_text"]
+__all__ = ["MAX_BYTES", "check_file", "decode_text", "open_file", "read_file", "read_text"]
 
 MAX_BYTES = 64 * 2**20
 """Largest file that is read as a whole [bytes]."""
@@ -111,8 +111,21 @@ def read_text(
     allow_empty: bool = False,
 ) -> str:
     """Return the text of a UTF-8 file, without a byte order mark; see `read_file`."""
-    data = read_file(path, error, max_bytes=max_bytes, allow_empty=allow_empty)
+    return decode_text(read_file(path, error, max_bytes=max_bytes, allow_empty=allow_empty), path, error)
+
+
+def decode_text(data: bytes, file: str | Path | None = None, error: type[PliantError] = ModelError) -> str:
+    """Return UTF-8 text without a byte order mark.
+
+    Args:
+        data: the content of a file.
+        file: name of the file, for messages.
+        error: the exception to raise.
+
+    Raises:
+        PliantError: of the class ``error``: it is not UTF-8.
+    """
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
-        raise error(f"the file is not UTF-8 text: {fault.reason} at byte {fault.start}", file=path) from None
+        raise error(f"the file is not UTF-8 text: {fault.reason} at byte {fault.start}", file=file) from None

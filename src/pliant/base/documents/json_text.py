@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pliant.base.documents.files import read_file
+from pliant.base.documents.files import decode_text, read_file
 from pliant.base.errors import ModelError, PliantError
 
 __all__ = ["MAX_INTEGER", "parse_json", "read_json"]
@@ -40,9 +40,7 @@ def parse_json(data: bytes, file: str | Path | None = None, error: type[PliantEr
         return int(text)
 
     try:
-        return json.loads(data.decode("utf-8-sig"), parse_int=integer)
-    except UnicodeDecodeError as fault:
-        raise error(f"the file is not UTF-8 text: {fault.reason} at byte {fault.start}", file=file) from None
+        return json.loads(decode_text(data, file, error), parse_int=integer)
     except json.JSONDecodeError as fault:
         raise error(
             f"the file is not JSON: {fault.msg} in column {fault.colno}", file=file, line=fault.lineno

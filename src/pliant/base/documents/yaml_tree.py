@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pliant.base.documents.files import read_file
+from pliant.base.documents.files import decode_text, read_file
 from pliant.base.documents.json_text import MAX_INTEGER
 from pliant.base.errors import ModelError, PliantError
 
@@ -54,10 +54,7 @@ def parse_yaml(data: bytes, file: str | Path | None = None, error: type[PliantEr
     """
     import yaml
 
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as fault:
-        raise error(f"the file is not UTF-8 text: {fault.reason} at byte {fault.start}", file=file) from None
+    text = decode_text(data, file, error)
     kind = "JSON" if str(file).endswith(".json") else "YAML"
     if kind == "JSON":
         text = text.replace("\t", " ")  # legal between JSON's tokens, not in YAML

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from pliant.base.errors import PliantError, WireError
-from pliant.base.origin import foreign
+from pliant.base.origin import foreign, headers_of
 from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.reactor import READ, WRITE, Reactor
 from pliant.yarp.wire import (
@@ -339,9 +339,7 @@ class Input:
             body = f"{page}</pre></body></html>\n".encode("utf-8", "surrogateescape")
         else:
             body = b"A port of YARP answers GET only.\n"
-        asked = bytes(self._buffer).replace(b"\r\n", b"\n").partition(b"\n\n")[0].decode("latin-1").split("\n")[1:]
-        headers = [(name.strip(), value.strip()) for name, _, value in (line.partition(":") for line in asked)]
-        reason = foreign(headers, self.port.host) if get else ""
+        reason = foreign(headers_of(bytes(self._buffer)), self.port.host) if get else ""
         if reason:
             body = f"{reason}\n".encode()
         status, kind = (b"200 OK", b"text/html") if get else (b"405 Method Not Allowed", b"text/plain")

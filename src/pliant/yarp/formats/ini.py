@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pliant.base.documents.files import read_file
+from pliant.base.documents.files import decode_text, read_file
 from pliant.base.errors import ModelError, WireError, nearest
 from pliant.base.options import parse_bool, parse_number
 from pliant.yarp.formats.includes import MAX_INCLUDE_DEPTH, entered, missing, through
@@ -321,10 +321,7 @@ class _Reader:
         data = read_file(path)
         if len(data) > MAX_FILE:
             raise ModelError(f"the file has {len(data)} bytes; must be at most {MAX_FILE}", file=path)
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError as fault:
-            raise ModelError(f"the file is not UTF-8 text: {fault.reason} at byte {fault.start}", file=path) from None
+        text = decode_text(data, path)
         if self.root.file is None:
             self.root.file = path
         self.parse(text, path, chain, top)
