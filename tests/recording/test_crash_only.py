@@ -35,7 +35,7 @@ def test_a_killed_run_loses_at_most_100_ms_of_simulated_time(steps, tmp_path):
     assert steps - MAX_LOSS <= kept <= steps
 
 
-@pytest.mark.parametrize("limit", [28_000, 100_000])
+@pytest.mark.parametrize("limit", [12_000, 28_000, 100_000])
 def test_a_full_disk_keeps_what_fits(limit, tmp_path):
     path = tmp_path / "run.mcap"
     body = f"""

@@ -27,6 +27,7 @@ import zlib
 from array import array
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -310,11 +311,11 @@ class McapWriter:
 
     def _write_chunk(self, chunk: _Chunk, data: bytes, closed: bool, begin: int, end: int) -> None:
         """Append messages to a chunk; complete it if it is closed."""
-        records = RESERVED if chunk.offset < 0 else b""
+        head = RESERVED if chunk.offset < 0 else b""
         offset = self._file.end
         data = chunk.held + data
         if not closed:
-            whole = _fitting(data, offset + len(records))
+            whole = _fitting(data, offset + len(head))
             data, chunk.held = data[:whole], data[whole:]
             if not data:
                 return
@@ -322,16 +323,29 @@ class McapWriter:
             chunk.offset = offset
         chunk.crc = zlib.crc32(data, chunk.crc)
         chunk.written += len(data)
-        records += data
+        records = head + data
         if closed:
             records += self._indexes(chunk)
             records += padding(offset + len(records))
-        self._file.append(records, create=True)
+        try:
+            self._file.append(records, create=True)
+        except OSError:
+            self._append_what_fits(head, data)
+            raise
         if not chunk.held:
             self._written_ns = end
         if closed:
             size = chunk.written
             self._file.change(chunk.offset, CHUNK_HEADER.pack(CHUNK, 40 + size, begin, end, size, chunk.crc, 0, size))
+
+    def _append_what_fits(self, head: bytes, data: bytes) -> None:
+        """Append the longest beginning of message records for which a full disk has room, within a factor of two."""
+        while data and self._file.exists:
+            data = data[: _fitting(data, self._file.end + len(head), len(data) // 2)]
+            with suppress(OSError):
+                if data:
+                    self._file.append(head + data)
+                return
 
     def _indexes(self, chunk: _Chunk) -> bytes:
         """Note the index of a complete chunk for the summary; return the records that stand behind the chunk."""
@@ -459,13 +473,17 @@ class McapWriter:
         return self._error
 
 
-def _fitting(messages: bytes, offset: int) -> int:
-    """Return how many bytes of message records can be appended at an offset, so that a head may stand behind them."""
-    if not splits_a_page(offset + len(messages)):
-        return len(messages)
+def _fitting(messages: bytes, offset: int, limit: int | None = None) -> int:
+    """Return how many bytes of message records, at most ``limit``, can stand at an offset with a head behind them."""
+    if limit is None:
+        limit = len(messages)
+        if not splits_a_page(offset + limit):
+            return limit
     size = position = 0
     while position < len(messages):
         position += 9 + struct.unpack_from("<Q", messages, position + 1)[0]
+        if position > limit:
+            break
         if not splits_a_page(offset + position):
             size = position
     return size
