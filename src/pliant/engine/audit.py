@@ -511,25 +511,21 @@ class EnergyAudit:
         acting = 1.0 if model.nactuator and not disabled else 0.0
         lifted, applied = acting * by_actuators, 1.0 - (1.0 - acting) * by_actuators
         integrator = int(model.opt.integrator)
-        sprung = integrator == int(kind.mjINT_DISCRETE)
+        sprung = self._sprung = integrator == int(kind.mjINT_DISCRETE)
         servoed = sprung or integrator in (int(kind.mjINT_IMPLICIT), int(kind.mjINT_IMPLICITFAST))
         explicit = int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_EULERDAMP)
         damped = servoed or (integrator == int(kind.mjINT_EULER) and not explicit)
 
-        def ints(values: Sequence[int] | np.ndarray) -> np.ndarray:
-            return np.ascontiguousarray(values, dtype=np.int64)
-
-        self._sprung = sprung
         return bound(
             audit_model,
             Servos(
                 n=len(rows),
-                rows=ints(rows),
+                rows=_ints(rows),
                 kp=np.where(affine, -model.actuator_biasprm[of, 1], 0.0),
                 kv=np.where(affine, -model.actuator_biasprm[of, 2], 0.0),
                 low=np.where(limited, model.actuator_forcerange[of, 0], -np.inf),
                 high=np.where(limited, model.actuator_forcerange[of, 1], np.inf),
-                held=ints(held),
+                held=_ints(held),
             ),
             Transmission(
                 n=model.nout,
@@ -539,12 +535,12 @@ class EnergyAudit:
                 first=data.moment_rowadr,
                 column=data.moment_colind,
             ),
-            Implicit(damped=int(damped), servoed=int(servoed), sprung=int(sprung)),
+            Implicit(int(damped), int(servoed), int(sprung)),
             JointSprings(
                 n=len(joints),
-                dof=ints(model.jnt_dofadr[joints]),
-                place=ints(model.jnt_qposadr[joints]),
-                which=ints(joints),
+                dof=_ints(model.jnt_dofadr[joints]),
+                place=_ints(model.jnt_qposadr[joints]),
+                which=_ints(joints),
                 stiffness=model.jnt_stiffness,
                 rest=model.qpos_spring,
                 qpos=data.qpos,
@@ -560,7 +556,7 @@ class EnergyAudit:
             ),
             TorqueLimits(
                 n=len(capped),
-                dofs=ints(capped),
+                dofs=_ints(capped),
                 least=least,
                 most=most,
                 lifted=lifted,
@@ -659,6 +655,10 @@ class EnergyAudit:
             copper=float(w[_COPPER]),
             throughput=float(w[_THROUGHPUT]),
         )
+
+
+def _ints(values: Sequence[int] | np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(values, dtype=np.int64)
 
 
 def _delay_lines(model: mujoco.MjModel, where: np.ndarray, modes: np.ndarray) -> np.ndarray:
