@@ -155,6 +155,7 @@ def _energy_line(balance: EnergyBalance) -> str:
         "motor losses": balance.motor_friction + balance.motor_damping,
         "speed limit": balance.velocity_limit,
         "motor stops": balance.motor_stops,
+        "cogging": balance.cogging,
         "joint losses": balance.joint_damping + balance.link_losses + balance.constraints,
         "integrator": balance.integrator,
     }

@@ -88,10 +88,13 @@ class Thermal:
 
     def __post_init__(self) -> None:
         check_values(self, LawError)
-        if self.derating_temperature > self.max_temperature:
+        if (
+            not math.isinf(self.derating_temperature)
+            and not self.derating_temperature < self.max_temperature < math.inf
+        ):
             raise LawError(
-                f"Thermal: derating_temperature {self.derating_temperature:g} K is above max_temperature "
-                f"{self.max_temperature:g} K",
+                f"Thermal: derating from {self.derating_temperature:g} K needs a max_temperature above it; "
+                f"max_temperature is {self.max_temperature:g} K",
                 field="derating_temperature",
             )
         if self.max_temperature <= self.ambient:
