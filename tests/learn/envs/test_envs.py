@@ -3,9 +3,11 @@
 import subprocess
 import sys
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
+from warp_devices import BATCHES
 
 from pliant.base.errors import ModelError, PliantError, PortError
 from pliant.engine.distributions import Uniform
@@ -206,10 +208,10 @@ def batch_of(kind):
     if kind == "far":
         return FarBatch
     pytest.importorskip("mujoco_warp", reason="MuJoCo Warp is not installed: pip install 'pliant[warp]'")
-    return WarpBatch
+    return partial(WarpBatch, device=BATCHES[kind])
 
 
-@pytest.mark.parametrize(("kind", "atol"), [("far", 0.0), ("warp", 2e-5)])
+@pytest.mark.parametrize(("kind", "atol"), [("far", 0.0), *((kind, 2e-5) for kind in BATCHES if kind != "cpu")])
 def test_worlds_on_another_device_are_the_same_environment(kind, atol):
     def start(rng, count):
         return {"joint_1": rng.uniform(-0.3, 0.3, count)}
