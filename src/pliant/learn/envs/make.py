@@ -120,7 +120,8 @@ def _controls(robot: Robot) -> list[Action]:
         raise ModelError("the robot has no actuator, so that an action can command nothing", field="actions")
     model, free = free_actuators(robot, make_devices(robot))
     actions = []
-    for name in free if model is not None else ():
+    for name in free:
+        assert model is not None  # there are free actuators
         port = native_ports(model, model.actuator(name).id).get("control")
         if port is not None and port.info.shape == (1,) and math.isfinite(port.info.high - port.info.low):
             actions.append(Action(f"{name}/control", port.info.low, port.info.high))
