@@ -111,7 +111,7 @@ def _force_targets(errors: ForceErrors, measured: Trials) -> dict[str, tuple[lis
         ]  # fmt: skip
 
     text = "{:.1f} % (heel), {:.1f} % (fascia), {:.1f} % (metatarsus)"
-    first, others = measured.where(position=1), [p for p in places if p not in (1, 6)]
+    others = [p for p in places if p not in (1, 6)]
     rows = {
         "total": (
             [Target("Data, total: largest error as a part of the load", total, high=10.0, unit="%",
@@ -133,14 +133,11 @@ def _force_targets(errors: ForceErrors, measured: Trials) -> dict[str, tuple[lis
         ),
     }  # fmt: skip
     if 1 in places:
-        signs = errors.absolute[first].mean(axis=0)
+        signs = errors.absolute[measured.where(position=1)].mean(axis=0)
         rows["signs"] = (
             [
-                Target("Data, p1: mean error of the heel", float(signs[0]), low=0.0, unit="N", source="figure 6"),
-                Target("Data, p1: mean error of the fascia", float(signs[1]), low=0.0, unit="N", source="figure 6"),
-                Target(
-                    "Data, p1: mean error of the metatarsus", float(signs[2]), high=0.0, unit="N", source="figure 6"
-                ),
+                Target(f"Data, p1: mean error of the {part}", float(sign), **{side: 0.0}, unit="N", source="figure 6")
+                for part, sign, side in zip(PARTS, signs, ("low", "low", "high"), strict=True)
             ],
             "At p1 the mean errors are {:.2g} N (heel), {:.2g} N (fascia), {:.2g} N (metatarsus).".format(*signs),
         )

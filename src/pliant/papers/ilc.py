@@ -371,6 +371,22 @@ def _films(context: Context, options: IlcOptions) -> list[Film]:
     ]
 
 
+def _table_of_variants(context: Context, options: IlcOptions) -> Table:
+    """Learn with other arms and with a filtered error."""
+    others = [
+        [label, *_outcome(learn(replace(options, **changes)))]
+        for label, changes in context.track(VARIANTS, lambda v: v[0], low=0.5, high=0.75)
+    ]
+    # The authors' toolbox filters samples of 25 ms at 0.1 of Nyquist.
+    filtered = learn(options, filter_cutoff=0.1 * TIMESTEP / 0.025)
+    return Table(
+        title="The same learning with other arms",
+        columns=["arm", "runs", "inside", "joint 1 first [rad]", "joint 2 first", "joint 1 last", "joint 2 last"],
+        rows=[*others, ["error filtered without phase (2 Hz)", *_outcome(filtered)]],
+        note=f"At most {MAX_RUNS} runs. The paper prints no rigid-body data; links of 1 kg give its 11 runs.",
+    )
+
+
 @experiment(
     "ilc",
     title="Iterative learning of a feed-forward input",
@@ -386,41 +402,19 @@ def ilc(context: Context, options: IlcOptions) -> Result:
     context.progress(0.4, "half the time step")
     targets = [*verify(options, result), verify_time_step(options, 2 if context.quick else RUNS)]
 
-    rows = [
-        [r.run, r.gain, *map(float, r.max_error), *map(float, r.mean_error), bool(r.max_error.max() <= TOLERANCE)]
-        for r in result.records
-    ]
     tables = [
         Table(
             title="Error by run",
             columns=["run", "gain", "joint 1 max [rad]", "joint 2 max [rad]", "joint 1 mean", "joint 2 mean", "inside"],
-            rows=rows,
+            rows=[
+                [r.run, r.gain, *map(float, (*r.max_error, *r.mean_error)), bool(r.max_error.max() <= TOLERANCE)]
+                for r in result.records
+            ],
             note="The first run has the desired motion itself as its input.",
         )
     ]
     if not context.quick:
-        others = []
-        for label, changes in context.track(VARIANTS, lambda v: v[0], low=0.5, high=0.75):
-            others.append([label, *_outcome(learn(replace(options, **changes)))])
-        # The authors' toolbox filters samples of 25 ms at 0.1 of Nyquist.
-        filtered = learn(options, filter_cutoff=0.1 * TIMESTEP / 0.025)
-        others.append(["error filtered without phase (2 Hz)", *_outcome(filtered)])
-        tables.append(
-            Table(
-                title="The same learning with other arms",
-                columns=[
-                    "arm",
-                    "runs",
-                    "inside",
-                    "joint 1 first [rad]",
-                    "joint 2 first",
-                    "joint 1 last",
-                    "joint 2 last",
-                ],
-                rows=others,
-                note=f"At most {MAX_RUNS} runs. The paper prints no rigid-body data; links of 1 kg give its 11 runs.",
-            )
-        )
+        tables.append(_table_of_variants(context, options))
     factors = draw_arms(context.rng, 4 if context.quick else 8)
     arms = [
         transfer(options, row, result.command)

@@ -365,14 +365,9 @@ def sensitivity_statements(changes: dict[str, NDArray], options: BenchValidation
             for part, value in zip(PARTS, ratio, strict=True)
         ]  # fmt: skip
         least = PARTS[int(np.argmin(printed))]
-        targets.append(
-            Target(
-                f"Sensitivity to the {name}: the {least} changes least",
-                float(PARTS[int(np.argmin(values))] == least),
-                equals=1.0,
-                source="section V-A",
-            )
-        )
+        right = float(PARTS[int(np.argmin(values))] == least)
+        name_of = f"Sensitivity to the {name}: the {least} changes least"
+        targets.append(Target(name_of, right, equals=1.0, source="section V-A"))
         numbers = " / ".join(f"{v:.2g}" for v in values)
         amount, unit = amounts[name]
         statements.append(
