@@ -35,7 +35,7 @@ from pliant.papers.frame.panels import Band, Level, Line, Note, Panel, draw
 
 if TYPE_CHECKING:
     import mujoco
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 
 PAPER = "Mengacci et al. 2021, Front. Robot. AI 8:713083"
@@ -366,7 +366,7 @@ def _figure_push(context: Context, runs: Mapping[str, Push], options: BoxOptions
     desired = next(iter(runs.values())).plan
     held = f"{breakaway:.2f} N: friction under the box's own weight"
 
-    def each(what: Callable[[Push], Any]) -> list[Line]:
+    def each(what: Callable[[Push], ArrayLike]) -> list[Line]:
         return [Line(run.trace.time, what(run), color=name, label=name) for name, run in runs.items()]
 
     tip = [Line(desired.time, 1e3 * desired.tip[:, 0], color="muted", ls="--", label="desired")]

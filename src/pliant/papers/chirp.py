@@ -19,6 +19,10 @@ from pliant.papers.frame.runs import drive
 from pliant.papers.frame.trace import Trace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
     from pliant.model.robot import Robot
 
 Array = NDArray[np.float64]
@@ -121,7 +125,7 @@ def build_joint(run: Run, timestep: float) -> Robot:
     return robot
 
 
-def simulate(run: Run, timestep: float = TIMESTEP, progress: Any = None) -> Trace:
+def simulate(run: Run, timestep: float = TIMESTEP, progress: Callable[[float], None] | None = None) -> Trace:
     """Run one chirp.
 
     Returns:
@@ -139,7 +143,7 @@ def simulate(run: Run, timestep: float = TIMESTEP, progress: Any = None) -> Trac
     return drive(engine, inputs, ["joint/position", "joint/equilibrium"], steps, every=every, progress=progress)
 
 
-def response(time: Array, q: Array, at: Any, duration: float = 30.0) -> Array:
+def response(time: Array, q: Array, at: Array, duration: float = 30.0) -> Array:
     """Return half the peak-to-peak value of a trace over one period around the moments of given frequencies.
 
     Args:
@@ -157,7 +161,7 @@ def response(time: Array, q: Array, at: Any, duration: float = 30.0) -> Array:
     return np.array(out)
 
 
-def servo_amplitude(f: Any) -> Array:
+def servo_amplitude(f: ArrayLike) -> Array:
     """Return the amplitude of the motors without load and friction: PD gains on inertia and damping.
 
     |kp / (kp - J w^2 + j w (D + kd))| times the chirp's amplitude.

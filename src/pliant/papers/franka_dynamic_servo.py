@@ -126,7 +126,7 @@ class _Seen:
     """Measured corners [pixels]."""
 
 
-def _carried(cell: Cell, look: Callable[[], Any]) -> _Seen:
+def _carried(cell: Cell, look: Callable[[], tuple[_Seen, float, object]]) -> _Seen:
     """Take an image."""
     from pliant.base.conditions import require_fresh
     from pliant.papers.arms.tag_servo import MAX_AGE
@@ -456,7 +456,7 @@ def checks(runs: Sequence[TorqueRun], options: FrankaDynamicServoOptions) -> lis
 # ------------------------------------------------------------------------------------------------------------- tables
 
 
-def _row(label: str, run: TorqueRun, options: FrankaDynamicServoOptions) -> dict[str, Any]:
+def _row(label: str, run: TorqueRun, options: FrankaDynamicServoOptions) -> dict[str, object]:
     place, angle = run.servo.errors[-1] if len(run.servo.time) else (math.nan, math.nan)
     return {
         "run": label,
@@ -501,7 +501,7 @@ def null_space_table(poses: Sequence[Start], options: FrankaDynamicServoOptions)
         ("published: towards the least kinetic energy", {"null_space": "inertia"}),
         ("none", {"null_damping": 0.0}),
     )
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for label, changes in cases:
         changed = replace(options, **changes)  # pyright: ignore[reportArgumentType]
         runs = [in_process(start, "pose", changed, rendered=False) for start in poses]

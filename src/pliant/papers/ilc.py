@@ -19,7 +19,9 @@ from pliant.papers.frame.panels import Band, Level, Line, Note, Panel, draw
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from pliant.control.ilc import IterationRecord
     from pliant.model.robot import Robot
+    from pliant.papers.frame.panels import Color, Item
 
 PAPER = "Mengacci et al. 2021, Front. Robot. AI 8:713083"
 GOAL = (0.8, 0.8)
@@ -140,7 +142,7 @@ def motion(timestep: float = TIMESTEP) -> NDArray[np.float64]:
 def learn(
     options: IlcOptions | None = None,
     timestep: float | None = None,
-    progress: Callable[[Any], None] | None = None,
+    progress: Callable[[IterationRecord], None] | None = None,
     **changes: Any,
 ) -> LearningResult:
     """Return the learning of an arm.
@@ -463,7 +465,7 @@ def ilc(context: Context, options: IlcOptions) -> Result:
     )
 
 
-def _outcome(result: LearningResult) -> list[Any]:
+def _outcome(result: LearningResult) -> list[object]:
     """Return runs, whether it converged, and the errors of the first and the last run."""
     errors = result.max_errors
     return [result.runs, "yes" if result.converged else "no", *map(float, errors[0]), *map(float, errors[-1])]
@@ -490,7 +492,7 @@ def _table_of_transfers(arms: Sequence[Transfer]) -> Table:
     )
 
 
-def _shades(count: int) -> list[Any]:
+def _shades(count: int) -> list[Color]:
     """Return colours from pale to full, one per run."""
     from matplotlib import colormaps
 
@@ -512,7 +514,7 @@ def _figure_15(context: Context, result: LearningResult, step: float) -> Figure:
     time, shades = np.arange(len(reference)) * step, _shades(result.runs)
     for joint in range(2):
         band = reference[:, joint]
-        responses: list[Any] = [
+        responses: list[Item] = [
             lambda axis, b=band: axis.fill_between(
                 *thin(time, b - TOLERANCE, b + TOLERANCE), color=MUTED, alpha=0.18, lw=0
             ),

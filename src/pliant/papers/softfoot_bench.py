@@ -404,7 +404,7 @@ def _tables(found: Trials, reduced: Trials, measured: Trials | None, changes: di
     tables = []
     if measured is not None:
         errors = force_errors(found, measured)
-        rows: list[list[Any]] = [
+        rows: list[list[object]] = [
             ["pliant", *(100.0 * errors.mean)],
             ["pliant filtered", *(100.0 * errors.filtered_mean)],
             *([f"{name}, printed", *values] for name, values in {**TABLE_1, **ANALYTICAL}.items()),

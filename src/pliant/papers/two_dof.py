@@ -18,7 +18,10 @@ from pliant.papers.frame.runs import drive, rms, spring_equilibrium, step_respon
 from pliant.papers.frame.trace import Trace
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+
+    from pliant.laws.base import Law
+    from pliant.papers.frame.panels import Item
 
 JOINTS = ("joint_1", "joint_2")
 STEP = 0.8
@@ -90,7 +93,7 @@ def simulate(
     engine = MujocoEngine(robot)
     steps = round(duration / timestep)
     time = np.arange(steps) * timestep
-    inputs: dict[str, Any] = {}
+    inputs: dict[str, ArrayLike | float] = {}
     for joint in JOINTS:
         inputs[f"{joint}/reference_1"] = reference(time)
         inputs[f"{joint}/reference_2"] = preset
@@ -100,7 +103,7 @@ def simulate(
     return traces.extended({"reference": "rad"}, reference=reference(traces["time"]))
 
 
-def stiction_band(law: Any, preset: float, friction: float) -> tuple[float, float]:
+def stiction_band(law: Law, preset: float, friction: float) -> tuple[float, float]:
     """Return how far below and above the commanded equilibrium friction can hold the link [rad].
 
     The angles at which the spring's torque is +friction and -friction.
@@ -116,7 +119,7 @@ def _sine(time: NDArray[np.float64]) -> NDArray[np.float64]:
     return AMPLITUDE * np.sin(RATE * np.asarray(time))
 
 
-def _arm(options: TwoDofOptions) -> dict[str, Any]:
+def _arm(options: TwoDofOptions) -> dict[str, float | str]:
     """Return the options of the catalogue's robot that the experiment takes over."""
     return {
         "friction": options.friction,
@@ -158,7 +161,7 @@ def two_dof(context: Context, options: TwoDofOptions) -> Result:
     """Move a two-joint arm by a step and a sinusoid, lying and hanging, soft and stiff."""
     arm = _arm(options)
     lying, hanging = {**arm, "mounting": "horizontal"}, {**arm, "mounting": "vertical"}
-    plan: dict[str, tuple[Callable[..., Any], str, dict[str, Any]]] = {
+    plan: dict[str, tuple[Callable[[NDArray[np.float64]], NDArray[np.float64]], str, dict[str, Any]]] = {
         "step_soft": (_step, "soft", lying),
         "step_stiff": (_step, "stiff", lying),
         "step_damped": (_step, "stiff", {**lying, "preset_damping": options.preset_damping}),
@@ -522,7 +525,7 @@ def _figure_motion(
     name: str,
     caption: str,
     place: str,
-    items: Callable[[str, int], list[Any]],
+    items: Callable[[str, int], list[Item]],
     **limits: Any,
 ) -> Figure:
     """Return a figure of both joints, soft and stiff, with measured curves; the legend has the order of the lines."""
@@ -543,7 +546,7 @@ def _figure_motion(
     return draw(name, caption, panels, rows=2, context=context, legend=1, legend_options=legend, height=2.15, **shared)
 
 
-def _motion(traces: Trace, joint: str) -> list[Any]:
+def _motion(traces: Trace, joint: str) -> list[Item]:
     """Return link and motors of a joint."""
     return [
         traces.line(f"{joint}/position", color="link", label="link"),
@@ -552,7 +555,7 @@ def _motion(traces: Trace, joint: str) -> list[Any]:
 
 
 def _figure_step(context: Context, runs: dict[str, Trace], band: dict[str, list[tuple[float, float]]]) -> Figure:
-    def items(behaviour: str, row: int) -> list[Any]:
+    def items(behaviour: str, row: int) -> list[Item]:
         joint, (low, high) = JOINTS[row], band[behaviour][row]
         damped = runs["step_damped"].line(
             f"{joint}/position", color=2, linewidth=1.1, label="link, damping grows with preset"
@@ -573,7 +576,7 @@ def _figure_step(context: Context, runs: dict[str, Trace], band: dict[str, list[
 
 
 def _figure_sine(context: Context, runs: dict[str, Trace]) -> Figure:
-    def items(behaviour: str, row: int) -> list[Any]:
+    def items(behaviour: str, row: int) -> list[Item]:
         run = runs[f"sine_{behaviour}"]
         reference = run.line("reference", color="muted", linewidth=1.0, linestyle=DASHED, label="reference", zorder=4)
         return [*_motion(run, JOINTS[row]), reference]

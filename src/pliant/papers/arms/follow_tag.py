@@ -11,7 +11,7 @@ import enum
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,7 +158,7 @@ class Run(Traced):
     """Largest difference between the times of both arms' states [s]."""
     cycles: int
     """Commands sent to each arm."""
-    health: list[dict[str, Any]] = field(default_factory=list)
+    health: list[dict[str, object]] = field(default_factory=list)
     """The server's counters of each arm."""
     picture: NDArray[np.uint8] | None = None
     """An image on the way; None with exact features."""

@@ -53,6 +53,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+Image = NDArray[np.uint8]
 Law = Literal["PBVS", "IBVS"]
 R = TypeVar("R")
 
@@ -496,21 +497,21 @@ class _Seen:
     X_CO: Array
 
 
-def _eyes(cell: Cell, setup: Setup, model: CameraModel) -> Callable[[], tuple[_Seen, float, Any]]:
+def _eyes(cell: Cell, setup: Setup, model: CameraModel) -> Callable[[], tuple[_Seen, float, Image | None]]:
     """Return a function that looks: features, age of the image [s], image or None."""
     corners = tag_corners(setup.size)
     take = cell.picture
     if take is None:
         exact = ExactDetector(model, corners)
 
-        def look() -> tuple[_Seen, float, Any]:
+        def look() -> tuple[_Seen, float, Image | None]:
             seen = exact.detect(cell.true_pose())
             return _Seen(seen.pixels, seen.xy, seen.Z, estimate_planar_pose(seen.xy, corners)), 0.0, None
 
         return look
     detector = AprilTagDetector(model, setup.size)
 
-    def look_at_picture() -> tuple[_Seen, float, Any]:
+    def look_at_picture() -> tuple[_Seen, float, Image | None]:
         age, image = take()
         tag = detector.find(image, 0)
         return _Seen(tag.pixels, tag.xy, tag.Z, tag.X_CO), age, image
@@ -546,7 +547,7 @@ def servo(
     held: list[_Seen] = []
     near = pose_below(setup.translation, setup.rotation)
 
-    def task(_: Any) -> Task:
+    def task(_: object) -> Task:
         seen, age, image = look()
         require_fresh(age, MAX_AGE)
         held[:] = [seen]
@@ -555,7 +556,7 @@ def servo(
         return law_task(law, seen, goal, setup)
 
     ages: list[float] = []
-    images: list[Any] = [None]
+    images: list[Image | None] = [None]
     loop = VisualServo(
         task,
         setup.gain,

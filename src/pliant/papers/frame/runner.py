@@ -70,7 +70,7 @@ def reproduce(
     *,
     quick: bool = False,
     seed: int = 0,
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
     curves: str | Path | None = None,
     video: Video | None = None,
     executor: Executor | None = None,
@@ -117,11 +117,7 @@ def reproduce(
         raise PliantError(f"seed is {seed}; must be a whole number >= 0", field="seed")
     if curves is not None and not Path(curves).is_dir():
         raise PliantError(f"the folder of curves {str(curves)!r} does not exist", field="curves")
-    for found in chosen.values():
-        if found.check is not None:
-            found.check(settings[found.name])
-    for found in chosen.values() if video is not None and video.camera else ():
-        check_film_camera(found, video.camera)
+    _check_options(chosen, settings, None if video is None else video.camera)
     folder = writable_folder(output)
     results = []
     for found in chosen.values():
@@ -163,6 +159,15 @@ def _chosen(wanted: Sequence[str], video: Video | None) -> dict[str, Experiment]
     if video is not None and still:
         raise PliantError("; ".join([*still, "name it without --video"]), field="video")
     return chosen
+
+
+def _check_options(chosen: Mapping[str, Experiment], settings: Mapping[str, Any], camera: str | None) -> None:
+    """Let experiments refuse their options, and check that their films have the camera, if one is named."""
+    for found in chosen.values():
+        if found.check is not None:
+            found.check(settings[found.name])
+    for found in chosen.values() if camera else ():
+        check_film_camera(found, camera)
 
 
 def _run_and_compare(found: Experiment, context: Context, options: Any) -> Result:
@@ -276,10 +281,10 @@ def _run(found: Experiment, context: Context, options: Any) -> Result:
     return result
 
 
-def _settings(chosen: Mapping[str, Experiment], options: Mapping[str, Any]) -> dict[str, Any]:
+def _settings(chosen: Mapping[str, Experiment], options: Mapping[str, object]) -> dict[str, Any]:
     """Return an instance of each experiment's options; "name.key" is for one experiment, "key" for all that have it."""
     names = {name: [info.name for info in describe(found.options_class)] for name, found in chosen.items()}
-    given: dict[str, dict[str, Any]] = {name: {} for name in chosen}
+    given: dict[str, dict[str, object]] = {name: {} for name in chosen}
     for key, value in options.items():
         head, dot, rest = str(key).rpartition(".")
         owners = [name for name in chosen if rest in names[name] and (not dot or head == name)]

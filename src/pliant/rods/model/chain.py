@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -22,6 +22,8 @@ from pliant.rods.model.fastening import fasten_tip
 from pliant.rods.model.stretch import Stretch
 
 if TYPE_CHECKING:
+    from mujoco import MjsBody, MjsGeom
+
     from pliant.rods.description import Limb, Rod
     from pliant.rods.solution import Centreline
 
@@ -30,7 +32,7 @@ __all__ = ["add_chain"]
 SAMPLES = 401  # of a centreline, from which links are taken
 
 
-def _set_inertia(body: Any, rod: Rod, curve: _Curve, part: tuple[float, float], here: Array, polar: float) -> None:
+def _set_inertia(body: MjsBody, rod: Rod, curve: _Curve, part: tuple[float, float], here: Array, polar: float) -> None:
     """Give a link the mass of a part of the rod.
 
     Args:
@@ -57,7 +59,7 @@ def _set_inertia(body: Any, rod: Rod, curve: _Curve, part: tuple[float, float], 
     body.inertia = [slim, slim, about]
 
 
-def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[Any, Array]) -> Callable[[Limb], None]:
+def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[MjsBody, Array]) -> Callable[[Limb], None]:
     """Add one rod as links with hinges; return what joins its tip to the plate."""
     d, options, rod = out.description, out.options, limb.rod
     n, name = options.segments, out.limb_name(i)
@@ -70,13 +72,13 @@ def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[Any, Array]) -> Cal
     X_parent = pose(curve.position(0.0), curve.rotation(0.0)) @ inverse(X_body_rod)  # frame of the body in the world
     links: list[str] = []
     capsules: list[str] = []
-    shapes: list[Any] = []
+    shapes: list[MjsGeom] = []
     carriers = [body.name]
     turns: list[float] = []
     radius = section_radius(rod)
     bits = out.contact_bits
 
-    def capsule(carrier: Any, label: str, a: Array, b: Array) -> None:
+    def capsule(carrier: MjsBody, label: str, a: Array, b: Array) -> None:
         geom = carrier.add_geom(
             name=label, type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=[*a, *b], size=[radius, 0, 0],
             rgba=[0.93, 0.55, 0.14, 1], solref=CONTACT_SOLREF, solimp=CONTACT_SOLIMP, priority=1, mass=0.0, **bits,

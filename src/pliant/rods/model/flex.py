@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -24,6 +24,8 @@ from pliant.rods.model.assembly import (
 from pliant.rods.model.fastening import connect
 
 if TYPE_CHECKING:
+    from mujoco import MjsBody, MjsFlex
+
     from pliant.rods.description import Limb
 
 __all__ = ["add_flex", "bend"]
@@ -58,7 +60,7 @@ def _refuse(out: Assembly, limb: Limb, i: int) -> None:
         )
 
 
-def _add_elastic(out: Assembly, label: str, limb: Limb) -> Any:
+def _add_elastic(out: Assembly, label: str, limb: Limb) -> MjsFlex:
     """Add a flex with the elasticity of a rod and its contact, and the equality that holds its edges."""
     v, radius = limb.rod.values(0.0), section_radius(limb.rod)
     flex = out.spec.add_flex(name=label, dim=1, radius=radius, rgba=[0.93, 0.55, 0.14, 1])
@@ -94,7 +96,7 @@ def _twist_angles(tangents: Array, R: Array, edges: Iterable[int]) -> list[float
     return angles
 
 
-def add_flex(out: Assembly, limb: Limb, i: int, root: tuple[Any, Array]) -> Callable[[Limb], None]:
+def add_flex(out: Assembly, limb: Limb, i: int, root: tuple[MjsBody, Array]) -> Callable[[Limb], None]:
     """Add one rod as a flex: n + 2 points at s = (k - 1/2) h, the first two on the base, the last two on a tip body.
 
     The model is compiled straight, since MuJoCo takes what is bent then for precurved; `bend` bends it afterwards.
@@ -133,7 +135,7 @@ def add_flex(out: Assembly, limb: Limb, i: int, root: tuple[Any, Array]) -> Call
     # Where the start has them: points, the tip's pose, the twist of each edge against parallel transport.
     clamped = at[1][:3, 3]
     nodes = [at[0][:3, 3], clamped, *(p[4 * k - 2] for k in range(2, n)), *(X[:3, 3] for X in ends)]
-    bent: dict[str, Any] = {f"{name}/point{k}": nodes[k] for k in range(2, n + 2)}
+    bent: dict[str, Array | float] = {f"{name}/point{k}": nodes[k] for k in range(2, n + 2)}
     out.rods.append(RodShape(points=np.array(nodes), radius=section_radius(limb.rod), shapes=[flex]))
     tangents = np.diff(nodes, axis=0)
     lengths = np.linalg.norm(tangents, axis=1)
