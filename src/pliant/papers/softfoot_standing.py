@@ -30,6 +30,7 @@ from pliant.papers.frame.films import Film, film_of_tracks
 from pliant.papers.frame.panels import Line, Panel, draw
 
 if TYPE_CHECKING:
+    from mujoco import MjModel
     from numpy.typing import NDArray
 
     from pliant.simulation.film import PoseTrack
@@ -174,7 +175,7 @@ def _flat_foot(ankle: Any, pad: StandingOptions | None) -> None:
         )  # fmt: skip
 
 
-def _start(model: Any) -> float:
+def _start(model: MjModel) -> float:
     """Return the height of the ankle above the lowest point of the sole [m]."""
     import mujoco
 
@@ -208,7 +209,7 @@ class Standing:
     """Largest difference of the moments of ground and weight about the ankle [N m]."""
     poses: NDArray[np.float64]
     """Joint positions, shape (n, nq)."""
-    model: Any
+    model: MjModel
     """The compiled model."""
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -13,6 +13,10 @@ from pliant.rods.model.options import ParallelOptions
 from pliant.rods.model.stretch import Stretch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mujoco import MjsBody, MjsFlex, MjsGeom
+
     from pliant.rods.description import RobotDescription, Rod
     from pliant.rods.solution import Solution
 
@@ -44,7 +48,7 @@ class RodShape:
     """Ends of the segments in the world, shape (segments + 1, 3) [m]."""
     radius: float
     """Radius [m]."""
-    shapes: list[Any]
+    shapes: Sequence[MjsGeom | MjsFlex]
     """The geoms, one for each segment, or the one flex."""
     bodies: list[str] = field(default_factory=list)
     """Names of the bodies that carry the segments; none for a flex."""
@@ -111,7 +115,7 @@ def polar_inertia(rod: Rod, s: float) -> float:
     return v.mass * (v.bending[0] + v.bending[1]) / v.axial
 
 
-def add_inertia(body: Any, mass: float, size: float, *, gravcomp: float = 0.0) -> None:
+def add_inertia(body: MjsBody, mass: float, size: float, *, gravcomp: float = 0.0) -> None:
     """Give a body the mass and the inertia of a ball about its origin."""
     body.explicitinertial = True
     body.ipos = [0.0, 0.0, 0.0]  # MuJoCo takes the place in the parent's frame for one that is not given

@@ -43,6 +43,8 @@ from pliant.rods.model.options import ParallelOptions
 from pliant.rods.model.rod_contact import add_rod_contact
 
 if TYPE_CHECKING:
+    from mujoco import MjsBody
+
     from pliant.rods.description import BaseJoint, Limb, RobotDescription
     from pliant.rods.robot import ContinuumParallelRobot
     from pliant.rods.solution import Solution
@@ -162,7 +164,7 @@ def _note_stretching(out: Assembly) -> None:
         out.notes.append(f"stretching and shear of the rods (strain up to {worst:.1e} at the start) are left out here")
 
 
-def _root(out: Assembly, limb: Limb, i: int) -> tuple[Any, Array]:
+def _root(out: Assembly, limb: Limb, i: int) -> tuple[MjsBody, Array]:
     """Add the base joints of a limb; return the body that carries the rod, with the frame of the rod's base in it."""
     spec, options = out.spec, out.options
     name = out.limb_name(i)

@@ -151,7 +151,7 @@ class StaticsView:
         if self._robots:
             choice = gui.add_dropdown("robot", [name, *(r for r in self._robots if r != name)], initial_value=name)
 
-            def changed(_: Any) -> None:
+            def changed(_: object) -> None:
                 if choice.value != name and choice.value in self._robots:
                     self._change_to(str(choice.value))
 
