@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.base.numerics import Array, CubicSpline
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose, quaternion_from_rotation
+from pliant.model.inertia import set_inertia
 from pliant.rods.model.assembly import (
     CONTACT_SOLIMP,
     CONTACT_SOLREF,
@@ -73,15 +74,12 @@ def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[Any, Array]) -> Cal
         span = 0.5 * (s + until) + 0.5 * (until - s) * x4
         lineal = 0.5 * w4 * np.array([rod.values(float(t)).mass for t in span])
         density, size = float(lineal.sum()), length * (until - s)
-        body.explicitinertial = True
         mass = max(density * size, 1e-9)
         points = np.array([curve.position(t) for t in span])
         com = lineal @ points / density if density > 0.0 else 0.5 * w4 @ points
-        body.mass = mass
-        body.ipos = here.T @ (com - curve.position(s))
         polar = max(polar_inertia(rod, float(ends[k])) * size, 1e-12)
         slim = mass * size**2 / 12.0 + 0.5 * polar
-        body.inertia = [slim, slim, polar]
+        set_inertia(body, mass, [slim, slim, polar], here.T @ (com - curve.position(s)))
         # The hinges turn about the axes of the link before (bending d1, d2; torsion d3); at the start they are at 0.
         axes = [before[:, 0], before[:, 1], before[:, 2]]
         h = share[k] * length

@@ -11,6 +11,7 @@ import numpy as np
 from pliant.base.errors import ModelError
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, inverse, pose
+from pliant.model.inertia import set_inertia
 from pliant.rods.model.assembly import (
     CONTACT_SOLIMP,
     CONTACT_SOLREF,
@@ -80,8 +81,7 @@ def add_flex(out: Assembly, limb: Limb, i: int, root: tuple[Any, Array]) -> Call
     twists = {e: f"{label}_twist_{e}" for e in range(1, n)} | {n: f"{label}_twist"}
     for twist_name in twists.values():
         twist = spec.worldbody.add_body(name=twist_name)
-        twist.explicitinertial = True
-        twist.mass, twist.inertia = element, [polar] * 3
+        set_inertia(twist, element, polar)
         twist.gravcomp = 1.0
         twist.add_joint(name=twist_name, type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0, 0, 1])
     flex = spec.add_flex(name=label, dim=1, radius=radius, rgba=[0.93, 0.55, 0.14, 1])
