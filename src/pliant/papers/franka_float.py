@@ -465,7 +465,7 @@ def dynamics_statements(
         Statement(
             what="Two arms, a camera and an obstacle are simulated in a visual servoing task, whose path is D-shaped.",
             where="section IV-B, figure 6",
-            found="It cannot be judged: pliant has no visual servoing.",
+            found="Not judged here: the experiment franka-dual-arm simulates and judges it.",
         ),
     ]  # fmt: skip
 

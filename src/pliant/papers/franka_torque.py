@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.options import option
-from pliant.papers.arms.franka_server import open_robot
+from pliant.papers.arms.franka_server import open_robot, past_stalls
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, Shot, joint_poses
 from pliant.papers.frame.panels import Level, Line, Panel, draw
@@ -313,6 +313,12 @@ def checks(free: Run, runs: list[Run], options: FrankaTorqueOptions) -> list[Tar
     ]
 
 
+def run_case(case: Case, near: bool, duration: float, options: FrankaTorqueOptions) -> Run:
+    """Run equation 2 on an arm of its own; ``near``: in this process, also if the interface is there."""
+    with open_robot(friction=case.friction, compensated=case.compensated, fci=False if near else None) as arm:
+        return drive(arm.robot, feedforward=case.feedforward, duration=duration, through=arm.through, options=options)
+
+
 def interface_check(free: Run, duration: float, options: FrankaTorqueOptions) -> Target:
     """Compare a run through the interface with the same run in this process."""
     with open_robot(friction=False, fci=False) as arm:
@@ -391,10 +397,7 @@ def franka_torque(context: Context, options: FrankaTorqueOptions) -> Result:
     runs: dict[str, Run] = {}
     for case in context.track(cases, lambda c: c.label, high=0.8):
         near = context.quick and case is not CASES[0]  # one of three through the interface
-        with open_robot(friction=case.friction, compensated=case.compensated, fci=False if near else None) as arm:
-            runs[case.label] = drive(
-                arm.robot, feedforward=case.feedforward, duration=duration, through=arm.through, options=options
-            )
+        runs[case.label] = past_stalls(lambda case=case, near=near: run_case(case, near, duration, options))
     free, paper, plain = (runs[case.label] for case in CASES[:3])
     window = free.window
     through = free.through

@@ -17,6 +17,7 @@ from pliant.base.camera import CameraModel
 from pliant.base.conditions import VisionError, require_fresh
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency, ModelError
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
+from pliant.papers.arms.franka_server import ATTEMPTS
 from pliant.papers.frame.trace import Recorder, Trace, Traced
 from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
 from pliant.vision.detector import tag_corners
@@ -459,10 +460,6 @@ def served_cell(
                 true_pose,
                 lambda: server.counters["arms"][0] if server.counters else {},
             )
-
-
-ATTEMPTS = 3
-"""Runs through the interface before one that the machine interrupted is judged."""
 
 
 def interrupted(run: Run) -> bool:

@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from pliant.base.numerics import Array
+from pliant.model.inertia import set_inertia
 from pliant.rods.model.options import ParallelOptions
 from pliant.rods.model.stretch import Stretch
 
@@ -117,8 +118,5 @@ def polar_inertia(rod: Rod, s: float) -> float:
 
 def add_inertia(body: MjsBody, mass: float, size: float, *, gravcomp: float = 0.0) -> None:
     """Give a body the mass and the inertia of a ball about its origin."""
-    body.explicitinertial = True
-    body.ipos = [0.0, 0.0, 0.0]  # MuJoCo takes the place in the parent's frame for one that is not given
-    body.mass = mass
-    body.inertia = [0.4 * mass * size**2] * 3
+    set_inertia(body, mass, 0.4 * mass * size**2)
     body.gravcomp = gravcomp

@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.base.numerics import Array, CubicSpline
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose, quaternion_from_rotation
+from pliant.model.inertia import set_inertia
 from pliant.rods.model.assembly import (
     CONTACT_SOLIMP,
     CONTACT_SOLREF,
@@ -32,7 +33,7 @@ __all__ = ["add_chain"]
 SAMPLES = 401  # of a centreline, from which links are taken
 
 
-def _set_inertia(body: MjsBody, rod: Rod, curve: _Curve, part: tuple[float, float], here: Array, polar: float) -> None:
+def _set_part(body: MjsBody, rod: Rod, curve: _Curve, part: tuple[float, float], here: Array, polar: float) -> None:
     """Give a link the mass of a part of the rod.
 
     Args:
@@ -48,15 +49,12 @@ def _set_inertia(body: MjsBody, rod: Rod, curve: _Curve, part: tuple[float, floa
     span = 0.5 * (s + until) + 0.5 * (until - s) * x4
     lineal = 0.5 * w4 * np.array([rod.values(float(t)).mass for t in span])
     density, size = float(lineal.sum()), curve.length * (until - s)
-    body.explicitinertial = True
     mass = max(density * size, 1e-9)
     points = np.array([curve.position(t) for t in span])
     com = lineal @ points / density if density > 0.0 else 0.5 * w4 @ points
-    body.mass = mass
-    body.ipos = here.T @ (com - curve.position(s))
     about = max(polar * size, 1e-12)
     slim = mass * size**2 / 12.0 + 0.5 * about
-    body.inertia = [slim, slim, about]
+    set_inertia(body, mass, [slim, slim, about], here.T @ (com - curve.position(s)))
 
 
 def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[MjsBody, Array]) -> Callable[[Limb], None]:
@@ -97,7 +95,7 @@ def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[MjsBody, Array]) ->
         links.append(body.name)
         carriers.append(body.name)
         until = 1.0 if last else at[k + 1]
-        _set_inertia(body, rod, curve, (s, until), here, polar_inertia(rod, float(ends[k])))
+        _set_part(body, rod, curve, (s, until), here, polar_inertia(rod, float(ends[k])))
         # The hinges turn about the axes of the link before (bending d1, d2; torsion d3); at the start they are at 0.
         v, axes = rod.values(float(s)), [before[:, 0], before[:, 1], before[:, 2]]
         h = share[k] * length

@@ -11,6 +11,7 @@ import numpy as np
 from pliant.base.errors import ModelError
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, inverse, pose
+from pliant.model.inertia import set_inertia
 from pliant.rods.model.assembly import (
     CONTACT_SOLIMP,
     CONTACT_SOLREF,
@@ -125,8 +126,7 @@ def add_flex(out: Assembly, limb: Limb, i: int, root: tuple[MjsBody, Array]) -> 
     twists = {e: f"{label}_twist_{e}" for e in range(1, n)} | {n: f"{label}_twist"}
     for twist_name in twists.values():
         twist = spec.worldbody.add_body(name=twist_name)
-        twist.explicitinertial = True
-        twist.mass, twist.inertia = element, [max(polar_inertia(limb.rod, 0.5) * h, 1e-12)] * 3
+        set_inertia(twist, element, max(polar_inertia(limb.rod, 0.5) * h, 1e-12))
         twist.gravcomp = 1.0
         twist.add_joint(name=twist_name, type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0, 0, 1])
     flex = _add_elastic(out, label, limb)
