@@ -161,7 +161,7 @@ def _energy_line(balance: EnergyBalance) -> str:
         "integrator": balance.integrator,
     }
     least = 1e-6 * balance.throughput
-    rare = ("speed limit", "motor stops", "integrator")
+    rare = ("speed limit", "motor stops", "cogging", "integrator")
     shown = ", ".join(f"{name} {value:.4g}" for name, value in terms.items() if name not in rare or abs(value) > least)
     error = f"{balance.residual:.2g} J ({100 * balance.relative:.2g} % of the exchanged energy)"
     return f"energy [J]: {shown}, energy balance error: {error}"
