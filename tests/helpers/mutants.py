@@ -33,7 +33,7 @@ PRESENTATION = ("rods/page/", "rods/commands/", "rods/figures.py", "rods/noteboo
 INTERPRETED = {
     "src/pliant/laws/": ("tests/laws/test_*.py",),
     "src/pliant/rods/kernels/": ("tests/rods/test_kernels.py", "tests/rods/test_layout.py", "tests/rods/test_rod_*.py"),
-    "src/pliant/devices/camera_kernels.py": ("tests/devices/test_camera*.py",),
+    "src/pliant/devices/camera_kernels.py": ("tests/devices/test_camera_kernels.py",),
 }
 """Sources with kernels, and the tests that run them as plain Python."""
 COPIED = ("src", "tests", "docs", "examples", "benchmarks", "conftest.py", "pyproject.toml", "Makefile", "README.md")
