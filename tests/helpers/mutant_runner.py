@@ -35,7 +35,7 @@ import pytest
 MARKERS = "not slow and not nightly and not network and not shared"
 IMPORTED = ("numpy", "scipy.optimize", "scipy.special", "scipy.integrate", "mujoco", "numba", "yaml", "hypothesis")
 """Packages of others that the parent imports."""
-TEST_LIMIT_S = 10.0
+TEST_LIMIT_S = 30.0
 """Processor time that a test may take beside ten times its usual time [s]; then the mutant has made it hang."""
 MUTANT_LIMIT_S = 15.0
 """Processor time after which no further test of a mutant is begun [s]."""
