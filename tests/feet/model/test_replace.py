@@ -340,6 +340,7 @@ def test_the_foot_meets_a_floor_with_contact_bits_of_its_own_and_obstacles_of_th
     assert meet("floor", "right_sole")
     assert not meet("floor", "bar")  # as before
     assert not meet("ball", heel)
+    assert not meet("right_sole", heel)  # a bit that others use is not free
     assert not meet("ball", "floor")
 
 
