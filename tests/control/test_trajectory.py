@@ -39,7 +39,7 @@ def test_minimum_jerk_is_at_rest_at_both_ends_and_passes_the_middle_at_15_8_of_t
     ("trajectory", "begin"),
     [
         (MinimumJerk(start=0.1, goal=0.9, duration=2.0, begin=0.5), 0.5),
-        (Sinusoid(amplitude=0.8, omega=0.8, offset=0.1, phase=0.3, duration=1.5, begin=0.5), 0.5),
+        (Sinusoid(amplitude=0.8, omega=0.8, offset=0.1, phase=0.3, duration=0.7, begin=0.5), 0.5),
         (Chirp(amplitude=0.15, start_hz=0.5, end_hz=6.0, duration=5.0, offset=0.2), 0.0),
     ],
     ids=lambda x: type(x).__name__,
