@@ -47,6 +47,16 @@ def test_across_an_edge_the_depth_is_that_of_the_nearest_pixel(turned):
     np.testing.assert_allclose(smooth, [1.0 / (0.6 + 0.4 / 3), 1.0 / (0.4 + 0.6 / 3), 1.5, 1.0], rtol=1e-6)
 
 
+@pytest.mark.parametrize("far", [(1, 2), (1, 3), (2, 2), (2, 3)])
+def test_one_far_pixel_of_the_four_is_an_edge(far):
+    picture = np.ones((ROWS, COLUMNS), dtype=np.float32)
+    picture[far] = 3.0
+    around = np.array([[c, r] for r in (1.3, 1.7) for c in (2.3, 2.7)], dtype=np.float32)
+    found = looked_up(look_up_depths, picture, 0.2, places=around)
+    nearest = [(round(float(r)), round(float(c))) for c, r in around]
+    np.testing.assert_array_equal(found, [3.0 if pixel == far else 1.0 for pixel in nearest])
+
+
 def test_a_blurred_point_is_the_product_of_the_weights_and_the_edges_go_on():
     weights = np.array([0.1, 0.2, 0.4, 0.25, 0.05], dtype=np.float32)
     picture = np.zeros((7, 9, 3), dtype=np.uint8)
