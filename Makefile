@@ -42,9 +42,9 @@ quick: $(STAMP)
 nightly: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m nightly tests
 
-# Breaks the source COUNT times and prints which share the mirrored tests notice; hours for 300. Not part of .ci/run.
+# Breaks the source COUNT times and prints which share the mirrored tests notice; goes on where it ended. Not part of .ci/run.
 mutants: $(STAMP)
-	$(BIN)/python tests/helpers/mutants.py --count $(COUNT) --output build/mutants.yaml
+	$(BIN)/python tests/helpers/mutants.py --count $(COUNT) --output build/mutants.jsonl
 
 # The real clients of the robots against the simulation; each skips with a message where its parts are not there.
 conformance: $(STAMP)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from pliant.base.spatial import exp_so3, pose
+from pliant.base.spatial import exp_so3, hat, pose
 from pliant.control import CartesianComputedTorque
+from pliant.control.cartesian import _rotation_rate
 from pliant.control.checks import ControlError
 from pliant.franka.robots import dynamics, kinematics
 
@@ -95,6 +96,20 @@ def test_the_motion_that_does_not_move_the_end_effector_is_damped():
     assert sizes[1] < 0.1 * sizes[0]
 
 
+@pytest.mark.parametrize("angle", [0.0, 5e-4, 0.02, 1.0, 2.9])
+def test_the_rate_of_a_rotation_vector_is_the_inverse_of_the_left_jacobian(angle):
+    axis, w, h = np.array([0.6, -0.48, 0.64]), np.array([0.3, 0.7, -0.4]), 1e-5
+
+    def left_jacobian(phi):  # sum of S^k / (k + 1)!
+        block = np.block([[hat(phi), np.eye(3)], [np.zeros((3, 6))]])
+        return expm(block)[:3, 3:]
+
+    A, dA = _rotation_rate(angle * axis, w)
+    np.testing.assert_allclose(A @ left_jacobian(angle * axis), np.eye(3), atol=1e-10)
+    ahead, behind = (np.linalg.inv(left_jacobian(angle * axis + step * A @ w)) for step in (h, -h))
+    np.testing.assert_allclose(dA, (ahead - behind) / (2 * h), atol=1e-8 if angle < 2 else 1e-6)
+
+
 def arguments():
     q, dq = START, np.full(7, 0.1)
     X = kinematics.forward_kinematics(q)
@@ -133,7 +148,7 @@ def test_half_a_turn_is_refused():
 
 
 def test_gains_below_zero_are_refused():
-    with pytest.raises(ControlError, match="stiffness is -1; must be numbers >= 0"):
+    with pytest.raises(ControlError, match="stiffness is -1; must be at least 0"):
         CartesianComputedTorque(-1.0)
     with pytest.raises(ControlError, match="null_damping"):
         CartesianComputedTorque(1.0, null_damping=-2.0)

@@ -36,6 +36,16 @@ def test_the_law_gives_the_torque_at_the_equilibrium_that_is_found(law, preset, 
             assert given == pytest.approx(torque, abs=1e-10 * max(1.0, law.max_stiffness()))
 
 
+@pytest.mark.parametrize(("law", "preset"), [(ASYMMETRIC, 0.2), (BAVS(), 0.1), (QbMove(), 0.3)], ids=str)
+def test_the_largest_torques_of_a_spring_are_reached(law, preset):
+    p = law.parameters()
+    for torque in torque_range(law, preset):
+        eq = equilibrium_for_torque(law, 0.2, torque, preset)
+        assert type(law).torques(0.2, *law.map_references(eq, preset), p)[0] == pytest.approx(torque, rel=1e-12)
+        with pytest.raises(LawError, match="its spring gives"):
+            equilibrium_for_torque(law, 0.2, 1.001 * torque, preset)
+
+
 def test_a_positive_load_moves_the_equilibrium_ahead_of_the_link():
     for law, preset in ((SEA(), 0.0), (QbMove(), 0.4), (BAVS(), 0.1), (AwAS2(), 0.02)):
         assert equilibrium_for_torque(law, 0.3, 0.2, preset) > 0.3
@@ -98,6 +108,10 @@ def test_preset_for_stiffness_inverts_the_stiffness_at_rest():
         preset = preset_for_stiffness(law, stiffness)
         ref = law.map_references(0.0, preset)
         assert type(law).stiffness(0.0, *ref, law.parameters()) == pytest.approx(stiffness, rel=1e-9)
+        least = float(type(law).stiffness(0.0, *law.map_references(0.0, 0.0), law.parameters()))
+        assert preset_for_stiffness(law, least) == pytest.approx(0.0, abs=1e-9)
+        with pytest.raises(LawError, match="asked for"):
+            preset_for_stiffness(law, least - 0.01)
     with pytest.raises(LawError, match="has no preset"):
         preset_for_stiffness(SEA(), 10.0)
     with pytest.raises(LawError, match="asked for 1000"):

@@ -52,6 +52,14 @@ def test_low_pass_keeps_the_phase_and_removes_the_noise():
     assert low_pass(REFERENCE).shape == REFERENCE.shape
 
 
+@pytest.mark.parametrize(("samples", "pad"), [(1, 0), (3, 0), (4, 25), (400, 3)])
+def test_low_pass_keeps_a_constant_and_turns_with_the_time_axis(samples, pad):
+    rng = np.random.default_rng(0)
+    np.testing.assert_allclose(low_pass(np.full((samples, 2), 0.7), pad=pad), 0.7, rtol=1e-12)
+    x = rng.normal(size=samples)
+    np.testing.assert_allclose(low_pass(x[::-1], pad=200), low_pass(x, pad=200)[::-1], atol=1e-6)
+
+
 def test_the_filter_keeps_learning_from_following_the_noise():
     rng = np.random.default_rng(1)
     plant = lambda u: u - 0.3 + 0.05 * rng.standard_normal(u.shape)  # noqa: E731

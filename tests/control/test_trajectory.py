@@ -35,6 +35,23 @@ def test_minimum_jerk_is_at_rest_at_both_ends_and_passes_the_middle_at_15_8_of_t
     assert motion(10.0).velocity == pytest.approx(15.0 / 8.0 * 0.8 / 20.0, rel=1e-14)
 
 
+@pytest.mark.parametrize(
+    ("trajectory", "begin"),
+    [
+        (MinimumJerk(start=0.1, goal=0.9, duration=2.0, begin=0.5), 0.5),
+        (Sinusoid(amplitude=0.8, omega=0.8, offset=0.1, phase=0.3, duration=0.7, begin=0.5), 0.5),
+        (Chirp(amplitude=0.15, start_hz=0.5, end_hz=6.0, duration=5.0, offset=0.2), 0.0),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_a_motion_rests_at_its_ends_before_it_begins_and_after_its_duration(trajectory, begin):
+    end = begin + trajectory.duration
+    for inside, outside in ((begin, begin - 0.7), (end, end + 0.7)):
+        assert trajectory(outside) == (pytest.approx(trajectory(inside).position, abs=1e-14), 0.0, 0.0)
+        assert trajectory(begin + 0.01).velocity != 0.0
+        assert trajectory(end - 0.01).velocity != 0.0
+
+
 def test_chirp_reaches_its_frequencies_and_counts_the_right_number_of_turns():
     chirp = Chirp(amplitude=1.0, start_hz=0.5, end_hz=6.0, duration=30.0)
     assert chirp.frequency(0.0) == 0.5

@@ -52,6 +52,30 @@ def test_a_sphere_made_at_one_metre_falls_as_gravity_says():
         assert fallen(400) == pytest.approx(G * 0.4**2 / 2.0, rel=0.003)
 
 
+@pytest.mark.parametrize("shape", ["sphere", "box", "cylinder"])
+def test_an_object_has_the_constants_that_a_compiler_gives_the_same_shape(shape):
+    r, x, y, z, h, mass = 0.07, 0.2, 0.3, 0.5, 0.4, 1.7
+    given = {"sphere": (r,), "box": (x, y, z), "cylinder": (r, h)}[shape]
+    size = {"sphere": f"{r}", "box": f"{x / 2} {y / 2} {z / 2}", "cylinder": f"{r} {h / 2}"}[shape]
+    body = f"<body><freejoint/><geom type='{shape}' size='{size}' mass='{mass}'/></body>"
+    compiled = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
+    with bench() as simulation:
+        for number in range(2):
+            getattr(simulation.world, f"make_{shape}")(*given, (1.0, number, 1.0), mass=mass)
+        model = simulation.engine.model
+        made = np.flatnonzero(model.body_mass == mass)
+        assert len(made) == 2
+        for body in made:
+            for field in ("body_subtreemass", "body_inertia", "body_invweight0"):
+                found, expected = getattr(model, field)[body], getattr(compiled, field)[1]
+                np.testing.assert_allclose(found, expected, rtol=1e-9, err_msg=field)
+            dof, geom = int(model.body_dofadr[body]), int(model.body_geomadr[body])
+            for field in ("dof_M0", "dof_invweight0"):
+                found, expected = getattr(model, field)[dof : dof + 6], getattr(compiled, field)
+                np.testing.assert_allclose(found, expected, rtol=1e-9, err_msg=field)
+            assert model.geom_rbound[geom] == pytest.approx(compiled.geom_rbound[0], rel=1e-9)
+
+
 def test_an_object_that_falls_rests_on_the_floor_at_half_its_height():
     with bench() as simulation:
         simulation.world.make_box(0.2, 0.2, 0.3, (1.0, 1.0, 0.2))

@@ -262,3 +262,19 @@ def test_the_lever_does_not_pass_its_stops(force):
     assert traces.motor_2_position[-1] == (top if force > 0 else 0.0)
     assert traces.at_stop[-1] == 1.0
     assert np.isfinite(traces.torque).all()
+
+
+@pytest.mark.parametrize("mode", [Mode.LINK_PID, Mode.SPRING_EQ_PRESET, Mode.PID_EQ_PRESET])
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_mirrored_motion_and_equilibrium_give_the_mirrored_torque(name, mode):
+    law = VARIANTS[name][0]
+    pid = PID(kp=1.2, ki=4.0, kd=0.1)
+    more = {"pid_2": pid} if law.second_input == "angle" and mode == Mode.PID_EQ_PRESET else {}  # the motors swap roles
+    actuator = CompliantActuator(law, mode=mode, start="zero", pid_1=pid, **more)
+    q, dq = motion()
+    r1 = 0.4 * np.sin(3.0 * np.arange(N) * DT) + 0.2
+    preset = {"none": 0.0, "lever": 0.02}.get(law.second_input, 0.1)
+    one, other = (actuator.simulate(sign * q, sign * dq, sign * r1, preset, DT) for sign in (1.0, -1.0))
+    assert np.ptp(one.torque) > 1e-3
+    np.testing.assert_allclose(other.torque, -one.torque, atol=1e-9 * np.abs(one.torque).max())
+    np.testing.assert_allclose(other.values["energy"], one.values["energy"], atol=1e-9)

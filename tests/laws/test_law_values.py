@@ -185,6 +185,15 @@ def test_awas_stiffness_grows_with_the_lever_as_printed(sigma, stiffness):
     assert AwAS2().evaluate(0.0, 0.0, sigma).stiffness == pytest.approx(stiffness, rel=1e-3)
 
 
+def test_a_lever_beyond_its_length_is_as_stiff_as_just_before_it():
+    law = AwAS2()
+    p, top = law.parameters(), 0.999 * law.L
+    for kernel in (AwAS2.stiffness, AwAS2.reported_stiffness, AwAS2.energy):
+        for lever in (law.L, 1.5 * law.L, 3.0 * law.L):
+            assert kernel(0.05, 0.0, lever, p) == pytest.approx(kernel(0.05, 0.0, top, p), rel=1e-12)
+        assert kernel(0.05, 0.0, -0.01, p) == kernel(0.05, 0.0, 0.0, p)
+
+
 def test_awas_torque_limits_are_the_printed_ones():
     assert -AwAS2().evaluate(0.3, 0.0, 0.005).torque == pytest.approx(0.7745, abs=5e-5)
     assert -AwAS2().evaluate(9.0, 0.0, 0.04).torque == pytest.approx(1003.8, abs=0.05)

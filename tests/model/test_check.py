@@ -19,9 +19,11 @@ from pliant.laws import (
     Mode,
     PreslidingFriction,
     QbMove,
+    layout,
 )
 from pliant.model import DeviceSpec, Interface, JointInterface, PluginManager, Robot
 from pliant.model.check import preset_reach, propose_timestep, stable_timestep, step_sizes
+from pliant.model.check.declared import _initial_angle
 
 pytestmark = pytest.mark.quick
 
@@ -44,9 +46,12 @@ def found(robot, severity=None, **options):
     return [p for p in robot.check(**options) if severity in (None, p.severity)]
 
 
-def grows(stiffness, damping, inertia, timestep):
+def grows(stiffness, damping, inertia, timestep, implicit=True):
     """Say whether MuJoCo's own spring on a joint explodes at this step."""
     robot = bench(inertia=inertia, damping=damping, timestep=timestep)
+    if not implicit:
+        robot.spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
+        robot.spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_EULERDAMP
     robot.set("joint.stiffness", stiffness)
     model = robot.compile()
     data = mujoco.MjData(model)
@@ -62,14 +67,19 @@ def grows(stiffness, damping, inertia, timestep):
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.02, 0.3])
-def test_the_bound_of_a_link_is_that_of_the_simulator(damping):
+@pytest.mark.parametrize("implicit", [True, False])
+def test_the_bound_of_a_link_is_that_of_the_simulator(damping, implicit):
     stiffness = 200.0
-    robot = bench(CompliantActuator(SEA(k=stiffness), mode=3), damping=damping)
+    actuator = CompliantActuator(SEA(k=stiffness), mode=3)
+    robot = bench(actuator, damping=damping)
+    if not implicit:
+        robot.spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
+        robot.spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_EULERDAMP
     (row,) = [r for r in step_sizes(robot, modes={"joint": Mode(3)}) if r.at == "rest"]
-    assert row.implicit_damping == damping
-    assert row.limit == pytest.approx(stable_timestep(stiffness, -damping, INERTIA))
-    assert not grows(stiffness, damping, INERTIA, 0.98 * row.limit)
-    assert grows(stiffness, damping, INERTIA, 1.02 * row.limit)
+    assert (row.implicit_damping, row.damping) == ((damping, 0.0) if implicit else (0.0, damping))
+    assert row.limit == pytest.approx(stable_timestep(stiffness, -damping if implicit else damping, INERTIA))
+    assert not grows(stiffness, damping, INERTIA, 0.98 * row.limit, implicit)
+    assert grows(stiffness, damping, INERTIA, 1.02 * row.limit, implicit)
 
 
 def test_the_verdict_turns_at_the_bound():
@@ -164,6 +174,18 @@ def test_joints_that_are_only_too_stiff_together_are_reported():
     problems = found(robot.set("option.timestep", h), "error")
     assert [p.subject for p in problems] == ["model"]
     assert "together" in problems[0].message
+    stiffness = {"a": 200.0, "b": 50.0}
+    for joint, k in stiffness.items():
+        robot.actuators[joint] = CompliantActuator(SEA(k=k), mode=3)
+    alone = [r.ratio / r.timestep for r in step_sizes(robot) if r.mode == 3 and r.at == "rest"]
+    robot.set("option.timestep", 0.29 / max(alone))
+    (problem,) = [p for p in found(robot, "warning") if p.subject == "model"]
+    assert "alone at most 0.29" in problem.message
+    # The fastest of both together, by hand: eigenvalues of M^-1 K where the arm is stretched, bent, and folded.
+    M = np.array([[0.02 + 0.01 + 0.09, 0.01 + 0.03], [0.01 + 0.03, 0.01 + 0.01]])
+    stretched = np.sqrt(np.linalg.eigvals(np.linalg.solve(M, np.diag(list(stiffness.values())))).real.max())
+    together = float(problem.message.split("w dt = ")[1].split()[0])
+    assert together >= stretched * robot.timestep - 0.005
 
 
 @pytest.mark.parametrize("kind", ["k", "d", "both"])
@@ -308,6 +330,45 @@ def test_what_was_assumed_is_told(urdf, plugin):
         mujoco.MjSpec.from_string("<mujoco><worldbody><body name='b'><geom size='1'/></body></worldbody></mujoco>")
     )
     assert any("density of 1000" in p.message for p in shapes.check())
+
+
+def test_masses_are_called_assumed_only_where_nothing_gives_them():
+    inertial = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
+    bodies = "".join(
+        f"<body name='{name}'>{inside}</body>"
+        for name, inside in {
+            "weighed": f"{inertial}<geom size='1'/>",
+            "dense": "<geom size='1' density='2700'/>",
+            "heavy": "<geom size='1' mass='3'/>",
+            "assumed": "<geom size='1'/>",
+        }.items()
+    )
+    robot = Robot(mujoco.MjSpec.from_string(f"<mujoco><worldbody><geom size='1'/>{bodies}</worldbody></mujoco>"))
+    (problem,) = [p for p in robot.check() if "density of 1000" in p.message]
+    assert problem.message.startswith("mass of assumed comes from its shape")
+
+
+@pytest.mark.parametrize("step", [0.0, -0.001, math.nan, math.inf])
+def test_a_time_step_that_is_none_is_the_only_problem(step):
+    (problem,) = bench(CompliantActuator(SEA())).check(timestep=step)
+    assert (problem.severity, problem.subject, problem.message) == ("error", "option.timestep", f"is {step}")
+
+
+@pytest.mark.parametrize("unit", ["degree", "radian"])
+@pytest.mark.parametrize("kind", ["hinge", "slide"])
+def test_the_angle_at_which_a_joint_begins_is_the_compiled_one(kind, unit):
+    text = f"""<mujoco><compiler angle="{unit}"/><worldbody><body><joint name="j" type="{kind}" ref="0.3"/>
+    <geom size="1"/></body></worldbody></mujoco>"""
+    robot = Robot(mujoco.MjSpec.from_string(text))
+    assert _initial_angle(robot, "j") == pytest.approx(robot.spec.copy().compile().qpos0[0], rel=1e-12)
+
+
+def test_a_file_that_gives_actuators_few_numbers_has_room_for_those_of_a_law():
+    text = """<mujoco><size nuser_actuator="2"/><worldbody><body><joint name="joint" axis="0 0 1"/>
+    <geom size="0.1"/></body></worldbody></mujoco>"""
+    robot = Robot(mujoco.MjSpec.from_string(text))
+    robot.add_actuator("joint", CompliantActuator(SEA(k=7.0)))
+    assert robot.compile().nuser_actuator >= layout.PARAMETERS
 
 
 def test_the_check_leaves_the_robot_as_it_is():

@@ -44,6 +44,17 @@ def test_the_check_refuses_just_what_diverges(kp, kd, damping):
     assert grows(kp, kd, damping) == (bound > 1.0) == bool(found(robot(kp, kd, damping)))
 
 
+@pytest.mark.parametrize(("factor", "refused"), [(0.97, False), (1.03, True)])
+@pytest.mark.parametrize("damping", [0.0, 5.0])
+def test_damping_that_is_explicit_takes_from_the_gains(damping, factor, refused):
+    h, kd = 1e-3, 0.5
+    kp = factor * (4.0 * 0.01 - 2.0 * h * (kd + damping)) / h**2  # h^2 kp + 2 h (kd + d) = 4 M
+    arm = robot(kp, kd, damping)
+    arm.spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
+    arm.spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_EULERDAMP
+    assert bool(found(arm)) is refused
+
+
 def test_the_message_names_the_joint_the_factor_and_a_remedy():
     problem = found(robot(0.1, 40.0))[0]
     assert (problem.severity, problem.subject) == ("error", "j")

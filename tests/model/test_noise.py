@@ -39,8 +39,10 @@ def test_a_density_becomes_the_deviation_of_a_sample():
     noise = Noise.from_density(2e-3, 400.0, bias=0.1)
     assert noise.std == pytest.approx(0.04, rel=1e-15)
     assert noise.bias == 0.1
-    with pytest.raises(DeviceError, match="rate is 0"):
-        Noise.from_density(1e-3, 0.0)
+    assert Noise.from_density(2e-3, 0.25).std == pytest.approx(1e-3, rel=1e-15)
+    for rate in (0.0, -1.0, math.nan, math.inf):
+        with pytest.raises(DeviceError, match=f"rate is {rate}"):
+            Noise.from_density(1e-3, rate)
 
 
 def test_variances_add_up_noise_bias_and_quantisation():

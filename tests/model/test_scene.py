@@ -56,6 +56,16 @@ def test_shapes_that_are_transparent_are_no_visuals():
     assert not has_visuals(model)
 
 
+@pytest.mark.parametrize(
+    ("alphas", "own", "shown"), [((0, 1), "", False), ((1, 0), "", True), ((0, 0), 'rgba="1 0 0 1"', True)]
+)
+def test_a_transparent_material_hides_a_shape_without_a_colour_of_its_own(alphas, own, shown):
+    materials = "".join(f'<material name="m{i}" rgba="1 1 1 {a}"/>' for i, a in enumerate(alphas))
+    text = DRAWN.replace('group="1"', f'group="1" material="m0" {own}').replace("</mujoco>", "")
+    model, _ = made(f"{text}<asset>{materials}</asset></mujoco>")
+    assert has_visuals(model) is shown
+
+
 def test_the_bounds_are_those_of_the_shapes_and_leave_planes_out():
     text = DRAWN.replace("<worldbody>", '<worldbody><geom type="plane" size="50 50 1" pos="0 0 -3"/>')
     low, high = bounds(*made(text))

@@ -174,6 +174,18 @@ def test_an_attached_robot_keeps_its_sensors_under_the_prefix(mjcf):
         (lambda: Camera(name="a", body="arm", rate=0), "rate is 0; must be a number > 0"),
         (lambda: Camera(name="a", body="arm", latency=60), r"latency is 60 s: 1.5 GiB of images would be on their way"),
         (lambda: Camera(name="a", body="arm", color=False), "color, depth and segmentation are false"),
+        (lambda: Camera(name="a", body="arm", focal=(500.0,)), r"focal is \(500.0,\); must be two finite numbers > 0"),
+        (lambda: Camera(name="a", body="arm", focal=(500.0, 0.0)), "must be two finite numbers > 0"),
+        (
+            lambda: Camera(name="a", body="arm", principal=(1.0, 2.0, 3.0)),
+            "principal is .* must be two finite numbers:",
+        ),
+        (lambda: Camera(name="a", body="arm", distortion=(0.1,) * 6), "must be up to five finite numbers"),
+        (lambda: Camera(name="a", body="arm", segmentation=True, samples=4), "samples is 4 and segmentation is true"),
+        (
+            lambda: Camera(name="a", body="arm", color=False, depth=True, exposure_time=0.01),
+            "exposure_time is 0.01 s and color is false",
+        ),
     ],
 )
 def test_a_wrong_description_is_refused(make, message):
@@ -194,7 +206,40 @@ def test_a_place_that_does_not_exist_is_refused_when_the_robot_is_compiled(descr
         sensed(described).compile()
 
 
+def test_any_number_of_distortion_coefficients_up_to_five_is_a_lens():
+    for count in range(6):
+        assert len(Camera(name="a", body="arm", distortion=(0.01,) * count).distortion) == count
+
+
 # ---------------------------------------------------------------------------- frames
+@pytest.mark.parametrize("frame", ["parent", "child", "sensor"])
+def test_the_weight_that_a_force_sensor_measures_is_vertical_in_the_frame_that_it_names(frame):
+    text = """<mujoco><worldbody><body name="upper" euler="20 30 40" pos="0 0 1"><joint axis="1 1 0"/><geom size="0.1"/>
+    <body name="arm" euler="-50 10 70"><geom size="0.1" mass="2"/></body></body></worldbody></mujoco>"""
+    robot = Robot(mujoco.MjSpec.from_string(text))
+    sensor = ForceTorque(name="cell", body="arm", quat=(0.8, 0.0, 0.6, 0.0), measure_frame=frame)
+    robot.devices = [sensor]
+    model = robot.compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    data.qacc[:] = 0.0
+    data.qfrc_applied[:] = data.qfrc_bias  # the joint is held
+    mujoco.mj_forward(model, data)
+    names = sensor.sensors(robot.spec)
+    force = data.sensor(names["force"]).data
+    rotation = np.zeros(9)
+    if "orientation" in names:
+        mujoco.mju_quat2Mat(rotation, data.sensor(names["orientation"]).data)
+        force = rotation.reshape(3, 3) @ force
+    body = {"parent": "upper", "child": "arm", "sensor": "arm"}[frame]
+    in_world = data.body(body).xmat.reshape(3, 3)
+    if frame == "sensor":
+        mujoco.mju_quat2Mat(rotation, np.array(sensor.quat))
+        in_world = in_world @ rotation.reshape(3, 3)
+    weight = 2.0 * 9.81
+    np.testing.assert_allclose(np.abs(in_world @ force), [0.0, 0.0, weight], atol=1e-3 * weight)
+
+
 def test_a_camera_of_its_own_looks_along_the_z_axis_of_its_optical_frame():
     # Half a turn about x: image to the right stays x, y down is MuJoCo's -y, forward is its -z.
     quat = (np.cos(0.4), 0.0, np.sin(0.4), 0.0)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from pliant.base.spatial import exp_so3, pose
+from pliant.base.spatial import exp_so3, pose, rotation_from_quaternion
 from pliant.rods import BaseJoint, DistalJoint, Limb, Plate, Rectangular, RobotDescription, Rod, Round, kernels
 from pliant.rods._build import build_model, build_work, flatten, unflatten
-from pliant.rods.kernels import layout
+from pliant.rods.kernels import elimination, layout, step
 
 
 def mixed_robot():
@@ -100,26 +100,60 @@ def test_derivatives_of_every_row_match_central_differences(mixed, follower):
         rows = 6 + sum(not joint.actuated for joint in limb.joints)
         for c in range(6 + len(limb.joints)):
             ends = []
-            for step in (h, -h):
+            for sign in (h, -h):
                 W1, Q1 = W.copy(), Q.copy()
                 if c < 6:
-                    W1[i, c] += step
+                    W1[i, c] += sign
                 else:
-                    Q1[i, c - 6] += step
+                    Q1[i, c - 6] += sign
                 ends.append(evaluate(W1, Q1, X, follower))
             slope = (ends[0][0] - ends[1][0])[i, :rows] / (2 * h)
             assert slope == pytest.approx(by_column[i, :rows, c], abs=1e-6), (limb.distal.kind, c)
             assert (ends[0][1] - ends[1][1]) / (2 * h) == pytest.approx(plate_by_column[i, :, c], abs=1e-6)
     for c in range(6):
         ends = []
-        for step in (h, -h):
+        for sign in (h, -h):
             X1 = unflatten(X)
             if c < 3:
-                X1[c, 3] += step
+                X1[c, 3] += sign
             else:
-                X1[:3, :3] = exp_so3(step * np.eye(3)[c - 3]) @ X1[:3, :3]
+                X1[:3, :3] = exp_so3(sign * np.eye(3)[c - 3]) @ X1[:3, :3]
             ends.append(evaluate(W, Q, flatten(X1), follower))
         for i in range(len(d.limbs)):
             slope = (ends[0][0] - ends[1][0])[i, :6] / (2 * h)
             assert slope == pytest.approx(by_plate[i, :, c], abs=1e-6), d.limbs[i].distal.kind
         assert (ends[0][1] - ends[1][1]) / (2 * h) == pytest.approx(plate[:, c], abs=1e-6)
+
+
+def as_python(kernel):
+    return getattr(kernel, "py_func", kernel)
+
+
+def test_a_node_turns_by_the_rotation_vector_and_moves_by_the_columns_of_a_step():
+    rng = np.random.default_rng(3)
+    for scale in (1.0, 1e-12):
+        cols, z, alpha = scale * rng.normal(size=(layout.BY_M + 16, 4)), rng.normal(size=4), 0.7
+        node = rng.normal(size=layout.NODE_SIZE)
+        place = {at: node[at : at + 3].copy() for at in (layout.TIP_P, layout.TIP_M)}
+        quaternion = np.array([0.5, -0.1, 0.7, 0.5])
+        node[layout.TIP_Q : layout.TIP_Q + 4] = quaternion
+        as_python(step.move_node)(node, cols, z, 4, alpha)
+        moved = {
+            at: alpha * cols[by : by + 3] @ z for at, by in ((layout.TIP_P, layout.BY_P), (layout.TIP_M, layout.BY_M))
+        }
+        for at, way in moved.items():
+            np.testing.assert_allclose(node[at : at + 3], place[at] + way, rtol=1e-14)
+        turn = exp_so3(alpha * cols[layout.BY_PHI : layout.BY_PHI + 3] @ z)
+        expected = turn @ rotation_from_quaternion(quaternion)
+        found = rotation_from_quaternion(node[layout.TIP_Q : layout.TIP_Q + 4])
+        np.testing.assert_allclose(found, expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("matrix", [np.ones((3, 3)) + np.diag([0, 1, 2]), [[0, 2, 1], [1, 0, 1], [1, 1, 0]]])
+def test_elimination_solves_matrices_of_small_whole_numbers_and_finds_singular_ones(matrix):
+    A, b = np.array(matrix, dtype=float), np.array([1.0, -2.0, 3.0])
+    e = np.column_stack([A, b])
+    assert as_python(elimination.eliminate)(e, 3, 4)
+    np.testing.assert_allclose(e[:, 3], np.linalg.solve(A, b), rtol=1e-13)
+    singular = np.column_stack([np.ones((3, 3)), b])
+    assert not as_python(elimination.eliminate)(singular, 3, 4)

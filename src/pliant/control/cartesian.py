@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from pliant.base.numerics import Array
 from pliant.base.spatial import hat, log_so3
-from pliant.control.checks import ControlError, number, vector
+from pliant.control.checks import ControlError, gains, number, vector
 
 __all__ = ["CartesianComputedTorque"]
 
@@ -30,7 +30,7 @@ __all__ = ["CartesianComputedTorque"]
 MIN_SINGULAR_VALUE = 1e-4
 """Smallest singular value of the Jacobian over its largest; below it the arm has lost a direction."""  # assumed
 NEAR = 1e-3
-"""Rotation below which series replace differences that cancel [rad]."""
+"""Rotation below which limits replace differences that cancel [rad]."""
 
 
 class CartesianComputedTorque:
@@ -52,9 +52,10 @@ class CartesianComputedTorque:
     def __init__(
         self, stiffness: ArrayLike = 400.0, damping: ArrayLike | None = None, *, null_damping: float = 0.0
     ) -> None:
-        self.stiffness = _gains("stiffness", stiffness)
-        self.damping = 2.0 * np.sqrt(self.stiffness) if damping is None else _gains("damping", damping)
-        self.null_damping = number("CartesianComputedTorque", "null_damping", null_damping, "1/s", low=0.0)
+        name = type(self).__name__
+        self.stiffness = gains(name, "stiffness", stiffness, 6)
+        self.damping = 2.0 * np.sqrt(self.stiffness) if damping is None else gains(name, "damping", damping, 6)
+        self.null_damping = number(name, "null_damping", null_damping, "1/s", low=0.0)
 
     def __call__(
         self,
@@ -139,7 +140,7 @@ def _rotation_rate(phi: Array, w: Array) -> tuple[Array, Array]:
     x = float(np.linalg.norm(phi))
     S = hat(phi)
     if x < NEAR:
-        c, slope = 1.0 / 12.0 + x * x / 720.0, 1.0 / 360.0  # slope is (dc/dx) / x
+        c, slope = 1.0 / 12.0, 0.0  # slope is (dc/dx) / x; their terms of x^2 and x^3 are below 1e-11
     else:
         half = 0.5 * x
         cot = math.cos(half) / math.sin(half)
@@ -150,15 +151,6 @@ def _rotation_rate(phi: Array, w: Array) -> tuple[Array, Array]:
     dS = hat(dphi)
     dA = -0.5 * dS + slope * float(phi @ dphi) * S @ S + c * (dS @ S + S @ dS)
     return A, dA
-
-
-def _gains(field: str, value: ArrayLike) -> Array:
-    owner = "CartesianComputedTorque"
-    v = np.asarray(value, dtype=float)
-    out = vector(owner, field, np.full(6, v) if v.ndim == 0 else v, 6)
-    if np.any(out < 0.0):
-        raise ControlError(f"{owner}: {field} is {out.min():g}; must be numbers >= 0", field=field)
-    return out
 
 
 def _vector(field: str, value: ArrayLike, size: int) -> Array:

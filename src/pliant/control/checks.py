@@ -52,3 +52,15 @@ def vector(owner: str, field: str, value: ArrayLike, size: int | None = None) ->
     if bad.size:
         raise ControlError(f"{owner}: {field}[{bad[0]}] is {out[bad[0]]}; must be finite numbers", field=field)
     return out
+
+
+def gains(owner: str, field: str, value: ArrayLike, size: int | None = None) -> NDArray[np.float64]:
+    """Return finite numbers that are not negative, as `vector`; with a size, one number stands for all.
+
+    Raises:
+        ControlError: another shape, or values that are negative or not finite.
+    """
+    out = vector(owner, field, value if size is None or np.ndim(value) else np.full(size, value), size)
+    if np.any(out < 0.0):
+        raise ControlError(f"{owner}: {field} is {out.min():g}; must be at least 0", field=field)
+    return out

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from pliant.base.numerics import Array
 from pliant.base.spatial import log_so3
-from pliant.control.checks import ControlError, number, vector
+from pliant.control.checks import ControlError, gains, number, vector
 
 __all__ = ["ClosedLoopInverseKinematics", "InverseKinematicsSolution", "damped_pseudo_inverse", "pose_error"]
 
@@ -36,13 +36,9 @@ def damped_pseudo_inverse(J: ArrayLike, damping: float = 0.05, threshold: float 
         shape (n, m).
     """
     U, s, Vt = np.linalg.svd(np.asarray(J, dtype=float), full_matrices=False)
-    if threshold > 0.0:
-        smallest = float(s[-1])
-        square = (1.0 - (smallest / threshold) ** 2) * damping**2 if smallest < threshold else 0.0
-        if square > 0.0:
-            return (Vt.T * (s / (s * s + square))) @ U.T
-    tiny = np.finfo(float).eps * max(np.shape(J)) * float(s[0]) if s.size else 0.0
-    inverse = np.where(s > tiny, 1.0 / np.where(s > tiny, s, 1.0), 0.0)
+    square = (1.0 - (s[-1] / threshold) ** 2) * damping**2 if s[-1] < threshold else 0.0
+    tiny = np.finfo(float).eps * max(np.shape(J)) * s[0]
+    inverse = np.divide(s, s * s + square, out=np.zeros_like(s), where=s > tiny)
     return (Vt.T * inverse) @ U.T
 
 
@@ -111,9 +107,7 @@ class ClosedLoopInverseKinematics:
         name = type(self).__name__
         self.forward, self.jacobian = forward, jacobian
         self.rows = None if rows is None else list(rows)
-        self.gain = vector(name, "gain", gain)
-        if np.any(self.gain < 0.0):
-            raise ControlError(f"{name}: gain is {self.gain}; must be at least 0 [1/s]", field="gain")
+        self.gain = gains(name, "gain", gain)
         self.damping = number(name, "damping", damping, "", low=0.0)
         self.threshold = number(name, "threshold", threshold, "", low=0.0)
         self.posture = None if posture is None else vector(name, "posture", posture)
@@ -124,7 +118,9 @@ class ClosedLoopInverseKinematics:
         if self.lower is not None and self.upper is not None and np.any(self.lower > self.upper):
             i = int(np.flatnonzero(self.lower > self.upper)[0])
             raise ControlError(f"{name}: lower[{i}] {self.lower[i]:g} is above upper[{i}] {self.upper[i]:g}")
-        self.max_velocity = None if max_velocity is None else vector(name, "max_velocity", max_velocity)
+        self.max_velocity = None if max_velocity is None else gains(name, "max_velocity", max_velocity)
+        if self.max_velocity is not None and np.any(self.max_velocity == 0.0):
+            raise ControlError(f"{name}: max_velocity is 0; must be more than 0 rad/s", field="max_velocity")
 
     def error(self, q: ArrayLike, desired: ArrayLike) -> Array:
         """Return the task error of the rows that count: desired minus actual."""
@@ -146,7 +142,7 @@ class ClosedLoopInverseKinematics:
 
     def _select(self, value: Array, full: int) -> Array:
         """Return the rows that count of a value that has all rows, or the value as it is."""
-        return value if self.rows is None or value.shape != (full,) else value[self.rows]
+        return value if self.rows is None or value.shape[0] != full else value[self.rows]
 
     def velocity(self, q: ArrayLike, desired: ArrayLike, desired_velocity: ArrayLike | None = None) -> Array:
         """Return joint velocities, shape (n,) [rad/s].
@@ -162,9 +158,8 @@ class ClosedLoopInverseKinematics:
         q = np.asarray(q, dtype=float)
         e = self.error(q, desired)
         J = np.atleast_2d(np.asarray(self.jacobian(q), dtype=float))
-        full = J.shape[0]
-        if self.rows is not None and max(self.rows) < full:
-            J = J[self.rows]
+        full = J.shape[0] if self.rows is None else max(J.shape[0], max(self.rows) + 1)
+        J = self._select(J, full)
         if J.shape != (e.size, q.size):
             raise ControlError(f"clik: the Jacobian has shape {J.shape}, not ({e.size}, {q.size})", field="jacobian")
         v = self.gain * e

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.base.numerics import Array
-from pliant.control.checks import number
+from pliant.control.checks import gains, number
 from pliant.control.gravity import equilibrium_for_torque
 from pliant.laws import PID, DCMotor, Law
 
@@ -29,6 +29,9 @@ class ComputedTorque:
         bias: (q, dq) -> Coriolis, centrifugal and gravity torques, shape (n,) [N m].
         kp: position gain, number or shape (n,) [1/s^2].
         kd: velocity gain [1/s]; None takes critical damping, 2 sqrt(kp).
+
+    Raises:
+        ControlError: gains that are negative or no numbers.
     """
 
     def __init__(
@@ -39,8 +42,9 @@ class ComputedTorque:
         kd: ArrayLike | None = None,
     ) -> None:
         self.inertia, self.bias = inertia, bias
-        self.kp = np.asarray(kp, dtype=float)
-        self.kd = 2.0 * np.sqrt(self.kp) if kd is None else np.asarray(kd, dtype=float)
+        name = type(self).__name__
+        self.kp = gains(name, "kp", kp)
+        self.kd = 2.0 * np.sqrt(self.kp) if kd is None else gains(name, "kd", kd)
 
     def __call__(
         self,

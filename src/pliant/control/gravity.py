@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import LawError
-from pliant.laws import SEA, AwAS2, Law, QbMove
+from pliant.laws import SEA, Law, QbMove
 
 __all__ = [
     "GravityCompensation",
@@ -64,8 +64,8 @@ def torque_range(law: Law, preset: float = 0.0) -> tuple[float, float]:
 def equilibrium_for_torque(law: Law, q: ArrayLike, torque: ArrayLike, preset: ArrayLike = 0.0) -> Any:
     """Return the equilibrium position at which a law puts a torque on the link at q.
 
-    Closed form for a SEA, for a qbMove with equal springs and for AwAS-II inside their clips; else a Newton iteration
-    kept inside a bracket, on the law's own torque and stiffness.
+    Closed form for a SEA and for a qbMove with equal springs inside their clips; else by bisection of the law's own
+    torque.
 
     Args:
         law: any law with a reference map.
@@ -124,12 +124,7 @@ def preset_for_stiffness(law: Law, stiffness: float, preset_range: tuple[float, 
             f"N m/rad for presets of {low:g} to {high:g}; asked for {stiffness:.4g}",
             field="stiffness",
         )
-    for _ in range(200):
-        middle = 0.5 * (low + high)
-        if middle in (low, high):
-            break
-        low, high = (middle, high) if excess(middle) < 0.0 else (low, middle)
-    return 0.5 * (low + high)
+    return _crossing(excess, low, high)
 
 
 class GravityCompensation:
@@ -184,9 +179,14 @@ def _torque(law: Law, p: Any, phi: float, preset: float) -> float:
     return float(type(law).torques(0.0, ref_1, ref_2, p)[0])
 
 
-def _stiffness(law: Law, p: Any, phi: float, preset: float) -> float:
-    ref_1, ref_2 = type(law).references(phi, preset, p)
-    return float(type(law).stiffness(0.0, ref_1, ref_2, p))
+def _crossing(excess: Callable[[float], float], below: float, above: float) -> float:
+    """Return, to the last bit, where a function that is negative at one place and not at the other changes its sign."""
+    while (middle := 0.5 * (below + above)) not in (below, above):
+        if excess(middle) < 0.0:
+            below = middle
+        else:
+            above = middle
+    return above
 
 
 def _reach(law: Law, preset: float) -> float:
@@ -205,11 +205,6 @@ def _deflection(law: Law, torque: float, preset: float) -> float:
         phi = float(qbmove_deflection(torque, law.k1, law.a1, preset))
         if abs(phi) + abs(preset) <= law.max_deflection:
             return phi
-    if isinstance(law, AwAS2) and 0.0 < preset < law.L:
-        ratio = law.L / law.r_t * preset / (law.L - preset)
-        sine = torque / (law.Ks * ratio * ratio) if law.Ks > 0.0 else math.inf
-        if abs(sine) <= math.sin(2.0 * min(law.max_deflection, 0.25 * math.pi)):
-            return 0.5 * math.asin(sine)
     p = law.parameters()
     start = _torque(law, p, 0.0, preset)
     if torque == start:
@@ -240,18 +235,4 @@ def _deflection(law: Law, torque: float, preset: float) -> float:
             f"preset {preset:g}; reduce the load or increase the preset",
             field="torque",
         )
-    x = 0.5 * (inner + outer)
-    for _ in range(200):
-        error = _torque(law, p, x, preset) - torque
-        if side * error >= 0.0:
-            outer = x
-        else:
-            inner = x
-        slope = _stiffness(law, p, x, preset)
-        new = x - error / slope if slope > 0.0 else math.nan
-        if not min(inner, outer) < new < max(inner, outer):
-            new = 0.5 * (inner + outer)
-        if new == x or abs(new - x) <= 1e-15 * (1.0 + abs(x)):
-            return new
-        x = new
-    return x
+    return _crossing(lambda x: side * (_torque(law, p, x, preset) - torque), inner, outer)

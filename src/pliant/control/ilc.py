@@ -50,10 +50,9 @@ def low_pass(signal: ArrayLike, cutoff: float = 0.1, order: int = 2, pad: int = 
 
     number("low_pass", "cutoff", cutoff, "", low=0.0, above=True, high=1.0)
     x = np.asarray(signal, dtype=float)
-    pad = max(int(pad), 3 * (order + 1) + 1)
     widths = [(pad, pad)] + [(0, 0)] * (x.ndim - 1)
     b, a = butter(order, cutoff)[:2]  # type: ignore[index]
-    return np.asarray(filtfilt(b, a, np.pad(x, widths, mode="edge"), axis=0))[pad:-pad]
+    return np.asarray(filtfilt(b, a, np.pad(x, widths, mode="edge"), axis=0, padlen=0))[pad : pad + len(x)]
 
 
 def model_gains(

@@ -156,8 +156,6 @@ class SensorDescription:
     # -- for the kinds ----------------------------------------------------------------------------------
 
     def _find(self, spec: mujoco.MjSpec, kind: str, name: str) -> Any:
-        if kind == "body" and name == "world":
-            return spec.worldbody
         every = {"site": spec.sites, "body": spec.bodies, "camera": spec.cameras}[kind]
         for element in every:
             if element.name == name:

@@ -13,6 +13,7 @@ import pliant
 from pliant.base.errors import ModelError
 from pliant.base.spatial import exp_so3, quaternion_from_rotation
 from pliant.devices import make_devices
+from pliant.feet.model import GivenFoot
 from pliant.feet.model.foot_fit import FootFit
 from pliant.feet.model.replace import replace_foot
 from pliant.feet.softfoot import SoftFoot, closure_compliance, softfoot
@@ -259,6 +260,18 @@ def test_shapes_of_the_old_foot_go_and_visual_ones_stay_when_asked():
     assert (shapes(biped()), shapes(robot), shapes(kept)) == (2, 0, 1)
 
 
+def test_a_robot_whose_compiler_fuses_fixed_bodies_gets_the_same_foot():
+    models = []
+    for fuses in (False, True):
+        robot = biped()
+        robot.spec.compiler.fusestatic = fuses
+        part = replace_foot(robot, "left_foot", FAST)
+        assert part.old_sole_depth == pytest.approx(0.08, abs=1e-12)
+        models.append(robot.compile())
+    assert models[0].body_mass.sum() == pytest.approx(models[1].body_mass.sum(), rel=1e-12)
+    assert models[0].nv == models[1].nv
+
+
 @pytest.mark.parametrize("left", [0.0, 0.3])
 def test_the_old_mass_can_be_taken_away(left):
     robot = biped()
@@ -307,6 +320,9 @@ def test_the_foot_meets_a_floor_with_contact_bits_of_its_own_and_obstacles_of_th
     floor = robot.spec.geom("floor")
     floor.contype, floor.conaffinity = 8, 4
     robot.spec.worldbody.add_geom(name="bar", type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.01] * 3, pos=[2, 0, 0])
+    ball = robot.spec.worldbody.add_body(name="ball", pos=[2, 1, 1])
+    ball.add_joint(type=mujoco.mjtJoint.mjJNT_FREE)
+    ball.add_geom(name="ball", size=[0.1] * 3, contype=16, conaffinity=32)  # meets neither foot nor floor
     replace_foot(robot, "left_foot", FAST)
     model = robot.compile()
 
@@ -323,6 +339,9 @@ def test_the_foot_meets_a_floor_with_contact_bits_of_its_own_and_obstacles_of_th
     assert meet("bar", heel)
     assert meet("floor", "right_sole")
     assert not meet("floor", "bar")  # as before
+    assert not meet("ball", heel)
+    assert not meet("right_sole", heel)  # a bit that others use is not free
+    assert not meet("ball", "floor")
 
 
 def test_a_foot_that_overlaps_its_shin_does_not_push_it_away():
@@ -332,6 +351,8 @@ def test_a_foot_that_overlaps_its_shin_does_not_push_it_away():
     model, data = still(robot, "stand")
     touching = {tuple(sorted(model.body(model.geom_bodyid[g]).name for g in c.geom)) for c in data.contact[: data.ncon]}
     assert not [pair for pair in touching if "left_shin" in pair]
+    apart, _ = soft_biped()
+    assert not [note for note in apart.notes if "overlaps" in note]
 
 
 def test_excludes_of_the_old_foot_hold_for_the_new_one():
@@ -546,6 +567,19 @@ def test_a_foot_without_shape_needs_the_height_of_its_sole():
     part = replace_foot(robot, "left_foot", FAST, FootFit(sole_height=0.09))
     assert part.sole_depth == 0.09
     assert math.isnan(part.old_sole_depth)
+    assert "left_foot: the old foot has no shape; the new sole is where sole_height says" in robot.notes
+    other = biped()
+    replace_foot(other, "left_foot", FAST, FootFit(sole_height=0.09))
+    assert not [note for note in other.notes if "has no shape" in note]
+
+
+def test_a_new_foot_without_shape_is_refused():
+    spec = mujoco.MjSpec()
+    spec.worldbody.add_body(name="plate").add_geom(
+        type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.1, 0.05, 0.01], contype=0, conaffinity=0
+    )
+    with pytest.raises(ModelError, match="has no shape with contacts"):
+        replace_foot(biped(), "left_foot", GivenFoot(spec=spec))
 
 
 def test_a_sensor_that_measures_an_old_shape_is_named():
