@@ -19,10 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.base.documents.files import read_file
+from pliant.base.documents.files import exists, is_file, read_file
 from pliant.base.documents.xml_tree import parse_xml
 from pliant.base.documents.yaml_tree import parse_yaml, read_yaml
 from pliant.base.errors import ModelError, nearest
+from pliant.base.numerics import is_finite_number
+from pliant.base.options import parse_number
 from pliant.base.spatial import inverse, pose, rotation_from_rpy
 from pliant.rods.description import BaseJoint, DistalJoint, Limb, Plate, RobotDescription, Rod, Round, planar_turn
 
@@ -46,6 +48,12 @@ _OPERATORS = {
     ast.UAdd: operator.pos,
     ast.Mod: operator.mod,
 }
+MAX_TEXT = 10_000
+"""Longest text that arguments and properties expand to; each may double the one before."""
+MAX_POWER = 1e100
+"""Largest integer of an expression; products of integers grow without an overflow."""
+MAX_FILES = 100
+"""Most launch files that are read; includes multiply."""
 _FUNCTIONS = {
     name: getattr(math, name) for name in ("sin", "cos", "tan", "sqrt", "radians", "degrees", "atan2", "asin", "acos")
 }
@@ -75,7 +83,10 @@ def _number(text: str, names: dict[str, str], where) -> float | str:
                 raise where(f"${{{text}}} computes with text")
             if isinstance(node.op, ast.Pow) and abs(right) > 64:
                 raise where(f"the power in ${{{text}}} is out of range")
-            return _OPERATORS[type(node.op)](left, right)
+            result = _OPERATORS[type(node.op)](left, right)
+            if isinstance(result, complex) or (isinstance(result, int) and abs(result) > MAX_POWER):
+                raise where(f"${{{text}}} leaves the range of numbers")
+            return result
         if isinstance(node, ast.UnaryOp) and type(node.op) in _OPERATORS:
             return _OPERATORS[type(node.op)](walk(node.operand))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS:
@@ -86,7 +97,7 @@ def _number(text: str, names: dict[str, str], where) -> float | str:
         raise where("an expression is longer than 500 characters")
     try:
         return walk(ast.parse(text.strip(), mode="eval"))
-    except (SyntaxError, ZeroDivisionError, ValueError, TypeError, OverflowError) as fault:
+    except (SyntaxError, ArithmeticError, ValueError, TypeError, RecursionError, MemoryError) as fault:
         raise where(f"${{{text}}} cannot be evaluated: {fault}") from None
 
 
@@ -103,6 +114,11 @@ def expand_xacro(path: str | Path, arguments: dict[str, str] | None = None) -> E
     def where(message: str) -> ModelError:
         return ModelError(message, file=path)
 
+    def short(text: str) -> str:
+        if len(text) > MAX_TEXT:
+            raise where(f"a text expands to more than {MAX_TEXT} characters")
+        return text
+
     def text_of(text: str) -> str:
         for _ in range(20):  # args may hold args
             found = re.search(r"\$\(arg\s+([^)]+)\)", text)
@@ -111,7 +127,7 @@ def expand_xacro(path: str | Path, arguments: dict[str, str] | None = None) -> E
             name = found.group(1).strip()
             if name not in args:
                 raise where(f"xacro arg {name!r} has no value; {nearest(name, args)}")
-            text = text[: found.start()] + str(args[name]) + text[found.end() :]
+            text = short(text[: found.start()] + str(args[name]) + text[found.end() :])
         else:
             raise where(f"the args in {text[:80]!r} refer to each other without end")
         if "$(" in text:
@@ -121,7 +137,7 @@ def expand_xacro(path: str | Path, arguments: dict[str, str] | None = None) -> E
             value = _number(match.group(1), properties, where)
             return value if isinstance(value, str) else repr(float(value))
 
-        out = re.sub(r"\$\{([^}]*)\}", put, text)
+        out = short(re.sub(r"\$\{([^}]*)\}", put, text))
         if "${" in out:
             raise where(f"{text!r}: the expression has no end")
         return out
@@ -169,12 +185,13 @@ class _Launch:
         self.folder = folder
         self.out = _Launched()
         self.depth = 0
+        self.files = 0
 
     def package(self, name: str, path: Path) -> Path:
         for parent in self.folder.resolve().parents:
             if parent.name == name:
                 return parent
-            if (parent / name).is_dir():
+            if exists(parent / name):
                 return parent / name
         raise ModelError(f"package {name!r} is not in a folder above {self.folder}", file=path, field=name)
 
@@ -197,12 +214,24 @@ class _Launch:
 
         value = re.sub(r"\$\(eval ((?:[^()]|\([^()]*\))*)\)", evaluate, value)
         value = re.sub(r"\$\(arg ([^)]*)\)", arg, value)
-        return re.sub(r"\$\(find ([^)]*)\)", find, value)
+        value = re.sub(r"\$\(find ([^)]*)\)", find, value)
+        if len(value) > MAX_TEXT:
+            raise ModelError(f"a text expands to more than {MAX_TEXT} characters", file=path)
+        return value
+
+    def words(self, value: str, args: dict[str, str], path: Path) -> list[str]:
+        try:
+            return shlex.split(self.text(value, args, path))
+        except ValueError as fault:
+            raise ModelError(f"{value[:80]!r} is no command line: {fault}", file=path) from None
 
     def read(self, path: Path, given: dict[str, str]) -> None:
         self.depth += 1
+        self.files += 1
         if self.depth > 20:
             raise ModelError("launch files include each other in a circle", file=path)
+        if self.files > MAX_FILES:
+            raise ModelError(f"more than {MAX_FILES} launch files are included", file=path)
         root = parse_xml(read_file(path), path)
         self.walk(root, dict(given), path, "", set(given))
         self.depth -= 1
@@ -237,7 +266,7 @@ class _Launch:
                 data = parse_yaml(child.text.encode(), path).value
                 self.out.underactuation = data.get("underactuation_vector") if isinstance(data, dict) else None
             elif child.tag == "node" and child.get("type") == "spawn_model":
-                words = shlex.split(self.text(child.get("args", ""), args, path))
+                words = self.words(child.get("args", ""), args, path)
                 if "-sdf" in words:
                     for key in ("x", "y", "z", "R", "P", "Y"):
                         if f"-{key}" in words[:-1]:
@@ -257,12 +286,12 @@ class _Launch:
             self.out.limbs[space] = (file, given, True)
         if name != "robot_description":
             return
-        words = shlex.split(self.text(node.get("command", ""), args, path))
+        words = self.words(node.get("command", ""), args, path)
         if len(words) < 2 or not words[0].endswith("xacro"):
             raise ModelError(f"robot_description is not made by xacro: {words}", file=path, field=name)
         given = dict(word.split(":=", 1) for word in words[2:] if ":=" in word)
         file = Path(words[1])
-        if not file.is_file():
+        if not is_file(file):
             raise ModelError(f"the xacro file {file} does not exist", file=path, field=name)
         if space:
             self.out.limbs[space] = (file, given, False)
@@ -278,6 +307,12 @@ def _numbers(text: str | None, count: int, file: Path, what: str) -> np.ndarray:
     if len(out) != count or not np.all(np.isfinite(out)):
         raise ModelError(f"{what} needs {count} finite numbers, found {text!r}", file=file, field=what)
     return out
+
+
+def _plain(values: object, file: Path, what: str) -> list[float]:
+    if not isinstance(values, list) or not all(is_finite_number(v) for v in values):
+        raise ModelError(f"{what} is {str(values)[:80]}; must be a list of finite numbers", file=file, field=what)
+    return [float(v) for v in values]
 
 
 def _six(text: str | None, file: Path, what: str) -> np.ndarray:
@@ -312,7 +347,7 @@ def read_gazebo_folder(folder: str | Path) -> RobotDescription:
     """
     folder = Path(folder)
     config_file = folder / "robot_config.yaml"
-    if not config_file.is_file():
+    if not is_file(config_file):
         raise ModelError("there is no robot_config.yaml in this folder", file=folder, field="robot_config.yaml")
     config = read_yaml(config_file).value
     if not isinstance(config, dict) or not isinstance(config.get("launching"), dict):
@@ -325,7 +360,7 @@ def read_gazebo_folder(folder: str | Path) -> RobotDescription:
     launch = _Launch(folder)
     for name in files:
         path = folder / (name if str(name).endswith(".launch") else f"{name}.launch")
-        if not path.is_file():
+        if not is_file(path):
             raise ModelError(f"launch file {name!r} does not exist", file=config_file, field="launch_files")
         launch.read(path, {})
     out = launch.out
@@ -339,6 +374,8 @@ def read_gazebo_folder(folder: str | Path) -> RobotDescription:
             field="number_of_limbs",
         )
     rod_data = config.get("rod") or {}
+    if not isinstance(rod_data, dict):
+        raise ModelError(f"rod is {rod_data!r}; must be a mapping", file=config_file, field="rod")
 
     def value(key: str, default: float) -> float:
         raw = rod_data.get(key, default)
@@ -394,7 +431,9 @@ def read_gazebo_folder(folder: str | Path) -> RobotDescription:
         limits = None
         limit = base.find("limit")
         if limit is not None and kind == "prismatic":
-            limits = (float(limit.get("lower", "-inf")), float(limit.get("upper", "inf")))
+            limits = tuple(
+                parse_number(limit.get(key, free), key) for key, free in (("lower", "-inf"), ("upper", "inf"))
+            )
         made = ()
         if kind != "fixed":
             made = (BaseJoint(kind=kind, axis=tuple(direction), limits=limits),)
@@ -442,12 +481,17 @@ def read_gazebo_folder(folder: str | Path) -> RobotDescription:
         size = (4 if planar else 7) * n
         if not isinstance(guess, list) or len(guess) != size:
             raise ModelError(f"initial_guess needs {size} numbers", file=config_file, field="initial_guess")
-        guesses = [float(v) for v in guess[-n:]]
+        guesses = _plain(guess, config_file, "initial_guess")[-n:]
         if sum(len(limb.joints) for limb in limbs) == n:
             home_joints = tuple(guesses)
     configurations = {}
-    for name, one in (config.get("user_parameters_vectors") or {}).items():
-        p = [float(v) for v in one.get("parameters", [])]
+    vectors = config.get("user_parameters_vectors") or {}
+    if not isinstance(vectors, dict) or not all(isinstance(one, dict) for one in vectors.values()):
+        raise ModelError(
+            "user_parameters_vectors must be mappings by name", file=config_file, field="user_parameters_vectors"
+        )
+    for name, one in vectors.items():
+        p = _plain(one.get("parameters", []), config_file, f"user_parameters_vectors.{name}")
         tail = 3 if planar else 6
         if len(p) == (4 if planar else 7) * n + tail:
             q = tuple(p[-tail - n : -tail])

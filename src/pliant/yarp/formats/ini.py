@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pliant.base.documents.files import decode_text, read_file
+from pliant.base.documents.files import decode_text, is_file, read_file
 from pliant.base.errors import ModelError, WireError, nearest
 from pliant.base.options import parse_bool, parse_number
 from pliant.yarp.formats.includes import MAX_INCLUDE_DEPTH, entered, missing, through
@@ -438,7 +438,7 @@ class _Reader:
                 f"includes are nested more than {MAX_INCLUDE_DEPTH} deep{through(chain)}", file=file, line=number
             )
         places = entered(target, file, number, chain)
-        if not target.is_file():
+        if not is_file(target):
             raise missing(target, file, number, chain, "include")
         if len(words) == 3:
             listed = top.entries.setdefault(words[0], Entry((), file, number))

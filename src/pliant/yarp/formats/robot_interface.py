@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pliant.base.documents.files import read_file
+from pliant.base.documents.files import is_file, read_file
 from pliant.base.documents.xml_tree import Node, parse_xml
 from pliant.base.errors import ModelError, WireError, nearest
 from pliant.yarp.formats.includes import MAX_INCLUDE_DEPTH, entered, missing, through
@@ -210,7 +210,7 @@ class _Reader:
                 f"includes are more than {MAX_INCLUDES} or nested more than {MAX_INCLUDE_DEPTH} deep", element, file
             )
         places = entered(target, file, element.line, chain)
-        if not target.is_file():
+        if not is_file(target):
             fallback = next((c for c in element if c.tag.rpartition(":")[2] == "fallback"), None)
             if not isinstance(fallback, Node):
                 raise missing(target, file, element.line, chain, "href")
