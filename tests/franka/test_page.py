@@ -35,16 +35,24 @@ class Row:
 
 
 class Gui:
-    """Makes rows in place of viser's controls."""
+    """Makes rows in place of viser's controls, and keeps them by label."""
+
+    def __init__(self):
+        self.rows, self.status = {}, None
 
     def add_slider(self, label, **options):
-        return Row(label=label, **options)
+        self.rows[label] = Row(label=label, **options)
+        return self.rows[label]
 
-    def add_button(self, label, **options):
-        return Row(label=label, **options)
+    add_button = add_slider
 
     def add_html(self, content):
-        return Row(content=content)
+        self.status = Row(content=content)
+        return self.status
+
+    def joint(self, number):
+        """Return the slider of a joint, counted from 1."""
+        return self.rows[f"joint {number} [rad]"]
 
 
 HAND = SimpleNamespace(client=object())
@@ -67,7 +75,8 @@ def arm():
         simulation.run(0.01)
         latest[device.name] = simulation.sample(device.name)
         control = SimpleNamespace(submit=done)
-        panel = ArmPanel(Gui(), device, control, said.append, latest)
+        gui = Gui()
+        panel = ArmPanel(gui, device, control, said.append, latest)
 
         def run(seconds):
             """Simulate, and draw the panel ten times a second."""
@@ -80,16 +89,16 @@ def arm():
                 panel.draw()
             return np.array(rows)
 
-        yield SimpleNamespace(panel=panel, device=device, run=run, said=said, latest=latest)
+        yield SimpleNamespace(gui=gui, device=device, run=run, said=said, latest=latest)
 
 
 def test_a_slider_brings_its_joint_to_the_target_within_the_limits_of_the_arm(arm):
-    panel, device = arm.panel, arm.device
+    gui, device = arm.gui, arm.device
     start = np.array(arm.latest[device.name].values["q"])
-    panel._joints[0].value, panel._joints[3].value = 0.6, -1.5
-    panel._joints[0].changed(HAND)
+    gui.joint(1).value, gui.joint(4).value = 0.6, -1.5
+    gui.joint(1).changed(HAND)
     speeds = [arm.run(0.3)]
-    assert "moving" in panel._status.content
+    assert "moving" in gui.status.content
     speeds.append(arm.run(4.0))
     q = np.array(arm.latest[device.name].values["q"])
     goal = start.copy()
@@ -99,27 +108,27 @@ def test_a_slider_brings_its_joint_to_the_target_within_the_limits_of_the_arm(ar
     speed = np.concatenate(speeds)
     assert (np.abs(speed) <= 0.25 * np.array(limits.velocity) + 1e-9).all()
     assert (np.abs(np.diff(speed, axis=0)) <= 1e-3 * np.array(limits.acceleration) + 1e-9).all()
-    assert "idle" in panel._status.content  # the motion ended by itself, so that requests are taken again
+    assert "idle" in gui.status.content  # the motion ended by itself, so that requests are taken again
     assert device.cabinet.motion is None
     assert arm.said == []
 
 
 def test_a_target_beyond_the_slider_is_refused_and_the_arm_stays(arm):
-    arm.panel._joints[0].value = 1e6
-    arm.panel._joints[0].changed(HAND)
+    arm.gui.joint(1).value = 1e6
+    arm.gui.joint(1).changed(HAND)
     assert arm.device.cabinet.motion is None
     assert "joint 1 is 1e+06 rad; must be from -2.8" in arm.said[0]
 
 
 def test_a_target_that_changes_on_the_way_is_followed_without_a_stop_and_a_new_speed_holds_at_once(arm):
-    panel, device = arm.panel, arm.device
-    panel._joints[1].value = 0.8
-    panel._joints[1].changed(HAND)
+    device, shoulder, speed = arm.device, arm.gui.joint(2), arm.gui.rows["speed"]
+    shoulder.value = 0.8
+    shoulder.changed(HAND)
     arm.run(0.8)
-    panel._speed.value = 0.1
-    panel._speed.changed(HAND)
-    panel._joints[1].value = 0.2
-    panel._joints[1].changed(HAND)
+    speed.value = 0.1
+    speed.changed(HAND)
+    shoulder.value = 0.2
+    shoulder.changed(HAND)
     arm.run(0.5)
     slow = arm.run(1.0)
     assert np.abs(slow[:, 1]).max() <= 0.1 * device.description.arm.limits.velocity[1] + 1e-9
@@ -130,7 +139,7 @@ def test_a_target_that_changes_on_the_way_is_followed_without_a_stop_and_a_new_s
 
 
 def test_the_hand_opens_to_its_slider_and_closes_with_the_button(arm):
-    width, grasp = arm.panel._hand
+    width, grasp = arm.gui.rows["hand width [m]"], arm.gui.rows["grasp"]
     width.value = 0.07
     width.changed(HAND)
     arm.run(2.0)
@@ -141,14 +150,14 @@ def test_the_hand_opens_to_its_slider_and_closes_with_the_button(arm):
 
 
 def test_an_idle_arms_sliders_follow_it_and_are_no_commands(arm):
-    panel, device = arm.panel, arm.device
-    panel._joints[0].changed(SimpleNamespace(client=None))
+    gui, device = arm.gui, arm.device
+    gui.joint(1).changed(SimpleNamespace(client=None))
     arm.run(0.1)
     assert device.cabinet.motion is None
     device.plant.start(np.array(device.description.q) + 0.3)
     device.cabinet.reset(np.array(device.description.q) + 0.3)
     arm.run(0.2)
-    assert panel._joints[0].value == pytest.approx(device.description.q[0] + 0.3, abs=2e-3)
+    assert gui.joint(1).value == pytest.approx(device.description.q[0] + 0.3, abs=2e-3)
 
 
 def test_while_a_program_has_the_arm_the_page_says_so_and_moves_nothing():
@@ -158,17 +167,19 @@ def test_while_a_program_has_the_arm_the_page_says_so_and_moves_nothing():
         simulation.run(0.01)
         latest = {device.name: simulation.sample(device.name)}
         control = SimpleNamespace(submit=done)
-        panel = ArmPanel(Gui(), device, control, said.append, latest)
+        gui = Gui()
+        panel = ArmPanel(gui, device, control, said.append, latest)
         client = FrankaRobot.of(simulation)
         panel.draw()
-        assert "a program moves this arm" in panel._status.content
-        assert all(row.disabled for row in (*panel._joints, panel._speed, *panel._hand))
-        with pytest.raises(DeviceError, match="a program moves this arm"):
-            panel._go()
+        assert "a program moves this arm" in gui.status.content
+        assert all(row.disabled for row in gui.rows.values())
+        gui.joint(1).value += 0.2
+        gui.joint(1).changed(HAND)
+        assert "a program moves this arm" in said[0]
         assert device.cabinet.motion is None
         client.close()
         panel.draw()
-        assert not panel._joints[0].disabled
+        assert not gui.joint(1).disabled
 
 
 def test_a_client_that_connects_finds_a_standing_arm_and_the_page_waits_until_it_leaves():

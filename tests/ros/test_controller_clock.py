@@ -1,6 +1,7 @@
 """The clocks of a policy never go back; a wait ends at its time, at a stop, or where the time stands still."""
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,7 +11,9 @@ from pliant.ros.controller_clock import RosClock, WallClock
 
 def ros(timeout=60.0):
     clock = RosClock(threading.Condition(), timeout)
-    return clock, lambda t: clock._take({"clock": round(t * 1e9)})
+    subscribed = []
+    clock.subscribe(SimpleNamespace(subscribe=lambda topic, kind, callback: subscribed.append(callback)))
+    return clock, lambda t: subscribed[0]({"clock": round(t * 1e9)})
 
 
 def test_the_time_of_a_simulation_goes_on_where_it_is_set_back():

@@ -110,7 +110,7 @@ def test_a_policy_over_ros_1_moves_the_robot_as_the_same_policy_in_process_does(
 
     world = served(chosen)
     node = world.bridge.node
-    until(lambda: all(p.active for p in world.joints._publications), "the robot listens")
+    until(lambda: all(p.active for p in world.joints.node.publications.values()), "the robot listens")
     until(lambda: node.publications[world.joints.topic("joint", "link_state")].connections, "the policy listens")
     run = PolicyRun(chosen, world.joints, {"target": 0.5}, timeout=60.0)
     found = []
@@ -140,7 +140,7 @@ def test_a_robot_that_falls_silent_stops_the_policy_and_nothing_more_is_sent(ser
 
     with pytest.raises(BridgeError, match=r"more than 0\.2 s; the robot keeps its last references"):
         act_on()
-    sent = [p.count for p in world.joints._publications]
+    sent = [p.count for p in world.joints.node.publications.values()]
     assert sent == [run.steps, run.steps]
 
 
@@ -148,7 +148,7 @@ def test_a_message_that_holds_nan_stops_the_policy(served):
     world = served(policy())
     until(lambda: (world.simulation.step(10), world.joints.counts.get("joint"))[1], "a state")
     run = PolicyRun(policy(), world.joints, {"target": 0.5}, timeout=60.0)
-    take = world.joints._taker("joint")
+    take = world.joints.node.subscriptions[world.joints.topic("joint", "link_state")].callback
     take({"q": float("nan"), "dq": 0.0, "ref_1": 0.0, "ref_2": 0.0, "tau": 0.0, "stiff": 0.0})
     with pytest.raises(BridgeError, match="observation contains a number that is not finite"):
         run.step()
@@ -167,7 +167,7 @@ def test_a_robot_that_is_not_there_is_named(master):
 def test_a_run_ends_after_its_duration(served):
     world = served(policy(period=0.001))
     until(lambda: (world.simulation.step(10), world.joints.counts.get("joint"))[1], "a state")
-    until(lambda: all(p.active for p in world.joints._publications), "the robot listens")
+    until(lambda: all(p.active for p in world.joints.node.publications.values()), "the robot listens")
     run = PolicyRun(policy(period=0.001), world.joints, {"target": 0.5}, timeout=60.0)
     run_policy(run, duration=0.02)
     assert run.steps == 20
@@ -237,7 +237,7 @@ def test_without_a_clock_a_policy_acts_on_wall_time_or_says_that_there_is_none(s
 def test_a_clock_that_nobody_sends_is_named(served):
     world = served(policy(), clock="ros")
     until(lambda: (world.simulation.step(10), world.joints.counts.get("joint"))[1], "a state")
-    until(lambda: all(p.active for p in world.joints._publications), "the robot listens")
+    until(lambda: all(p.active for p in world.joints.node.publications.values()), "the robot listens")
     with pytest.raises(BridgeError, match=r"nobody sends /clock within 0\.1 s; .*--clock wall"):
         world.joints.wait(0.1)
 
@@ -267,7 +267,7 @@ def test_a_robot_with_other_joints_than_the_policys_is_refused(served):
     until(lambda: (world.simulation.step(10), world.joints._robot_joints)[1], "the names")
     with pytest.raises(BridgeError, match=words):
         world.joints.wait()
-    assert [p.count for p in world.joints._publications] == [0, 0]
+    assert [p.count for p in world.joints.node.publications.values()] == [0, 0]
 
 
 def test_a_clock_that_does_not_exist_is_refused():

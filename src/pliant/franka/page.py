@@ -8,8 +8,8 @@ from version 10 on). A motion ends once its target is reached. While a client is
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +20,10 @@ from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded
 from pliant.simulation.bridge import SimulationControl
 
 if TYPE_CHECKING:
+    from viser import GuiApi, GuiButtonHandle, GuiEvent, GuiSliderHandle
+
     from pliant.franka.device.arm import FrankaArm
+    from pliant.franka.device.cabinet import Motion
 
 __all__ = ["ArmPanel"]
 
@@ -52,10 +55,10 @@ class ArmPanel:
     """
 
     def __init__(
-        self, gui: Any, device: FrankaArm, simulation: SimulationControl, say: Say, latest: Mapping[str, Sample]
+        self, gui: GuiApi, device: FrankaArm, simulation: SimulationControl, say: Say, latest: Mapping[str, Sample]
     ) -> None:
         self._device, self._simulation, self._say, self._latest = device, simulation, say, latest
-        self._motion: Any = None
+        self._motion: Motion | None = None
         self._target = np.array(device.description.q, dtype=float)
         limits = device.description.arm.limits
         self._velocity = np.array(limits.velocity, dtype=float)
@@ -76,12 +79,12 @@ class ArmPanel:
         for handle in self._joints:
             handle.on_update(self._by_hand(self._move))
         self._speed.on_update(self._by_hand(self._change_speed))
-        self._hand: list[Any] = []
+        self._hand: list[GuiSliderHandle[float] | GuiButtonHandle] = []
         self._add_hand(gui)
         self._shown = ""
         self._resting = 0
 
-    def _add_hand(self, gui: Any) -> None:
+    def _add_hand(self, gui: GuiApi) -> None:
         device = self._device
         if device.gripper is not None:
             largest = device.gripper.hand.max_width
@@ -143,10 +146,10 @@ class ArmPanel:
                 self._target[k] = q[k]
                 handle.value = float(np.clip(round(float(q[k]), 3), handle.min, handle.max))
 
-    def _by_hand(self, work: Any) -> Any:
+    def _by_hand(self, work: Callable[[], None]) -> Callable[[GuiEvent], None]:
         """Return a callback for what a person changed; what the page itself writes into a slider is no command."""
 
-        def call(event: Any = None) -> None:
+        def call(event: GuiEvent | None = None) -> None:
             if event is None or event.client is not None:
                 work()
 
@@ -154,7 +157,7 @@ class ArmPanel:
 
     # -- what the loop's thread does ----------------------------------------------------------------------------
 
-    def _do(self, work: Any) -> None:
+    def _do(self, work: Callable[[], object]) -> None:
         self._simulation.submit(work).result(REQUEST_TIMEOUT)
 
     def _move(self) -> None:
@@ -191,7 +194,7 @@ class ArmPanel:
         self._resting = 0
         device.inbox.put({"q_c": self._target, "finished": 0.0}, mode="joint_position")
 
-    def _finish(self, motion: Any) -> None:
+    def _finish(self, motion: Motion) -> None:
         """End a motion that the page has started; the arm decelerates and holds."""
         device = self._device
         if device.cabinet.motion is motion and not motion.finishing:

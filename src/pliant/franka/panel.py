@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from pliant.devices.base import Device, Sample
 from pliant.page.controls import Panel, Say
 from pliant.page.panels import DevicePanel
 from pliant.simulation.bridge import SimulationControl
+
+if TYPE_CHECKING:
+    from viser import GuiApi
+
+    from pliant.franka.device.arm import FrankaArm
 
 __all__ = ["PANEL"]
 
@@ -17,10 +22,10 @@ def _accepts(device: Device) -> bool:
     return "franka_arm" in device.signatures
 
 
-def _make(gui: Any, device: Any, simulation: SimulationControl, say: Say, latest: Mapping[str, Sample]) -> Panel:
+def _make(gui: GuiApi, device: Device, simulation: SimulationControl, say: Say, latest: Mapping[str, Sample]) -> Panel:
     from pliant.franka.page import ArmPanel
 
-    return ArmPanel(gui, device, simulation, say, latest)
+    return ArmPanel(gui, cast("FrankaArm", device), simulation, say, latest)
 
 
 PANEL = DevicePanel(accepts=_accepts, make=_make)

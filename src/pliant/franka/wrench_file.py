@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,6 @@ class WrenchFile(BridgeBase):
             self._values[3:] = sample.values["torque"]
 
 
-def map_wrench(path: str | Path, mode: Any = "r") -> Array:
+def map_wrench(path: str | Path, mode: Literal["r", "w+"] = "r") -> Array:
     """Return the wrench of a file of `WrenchFile`, shape (6,) [N, N m]."""
     return np.memmap(path, dtype=np.float64, mode=mode, shape=(6,))

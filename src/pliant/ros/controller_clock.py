@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pliant.base.errors import BridgeError
+from pliant.ros.wire.message import MessageView
 
 if TYPE_CHECKING:
     from pliant.ros.bridge.node import Node
@@ -73,7 +73,7 @@ class RosClock:
         """Subscribe to the topic."""
         node.subscribe(CLOCK_TOPIC, "rosgraph_msgs/Clock", self._take)
 
-    def _take(self, message: Mapping[str, Any]) -> None:
+    def _take(self, message: MessageView) -> None:
         with self._arrived:
             stamp = int(message["clock"])
             if self.count and stamp < self._stamp:  # the simulation was reset

@@ -17,9 +17,10 @@ from pliant.learn.policy import INPUT, Policy, PolicyError
 from pliant.learn.running import TIMEOUT_S, PolicyDriver, PolicyRun, run_policy
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.controller_clock import CLOCK_TOPIC, CLOCKS, Clock, RosClock, WallClock
+from pliant.ros.wire.message import Message, MessageCallback
 
 if TYPE_CHECKING:
-    from pliant.ros.bridge.node import Node
+    from pliant.ros.bridge.node import Node, TopicHandle
 
 __all__ = ["ROS1", "ROS2", "RosJoints", "open_node"]
 
@@ -84,7 +85,7 @@ class RosJoints:
         self._asked_clock = clock
         self._robot_joints: list[str] = []
         self._space = namespace or policy.namespace
-        self._messages: dict[str, dict[str, Any]] = {}
+        self._messages: dict[str, Message] = {}
         self._times: dict[str, float] = {}
         self.arrived = threading.Condition()
         """Notified with each message."""
@@ -104,7 +105,7 @@ class RosJoints:
             self._columns.append((joint, STATE[quantity]))
         self.joints = tuple(dict.fromkeys(joint for joint, _ in self._columns))
         self._commands = policy.commands
-        self._publications: list[Any] = []
+        self._publications: list[TopicHandle] = []
 
     def topic(self, joint: str, name: str) -> str:
         """Return the topic of a joint."""
@@ -128,7 +129,7 @@ class RosJoints:
     def _robot_topic(self) -> str:
         return topic_name(self._space, ROBOT_TOPIC)
 
-    def _take_joints(self, message: dict[str, Any]) -> None:
+    def _take_joints(self, message: Message) -> None:
         with self.arrived:
             self._robot_joints = list(message["name"])
             self.arrived.notify_all()
@@ -141,8 +142,8 @@ class RosJoints:
         """Return why the connection is lost, "" while it is not."""
         return self.node.lost()
 
-    def _taker(self, joint: str) -> Callable[[dict[str, Any]], None]:
-        def take(message: dict[str, Any]) -> None:
+    def _taker(self, joint: str) -> MessageCallback:
+        def take(message: Message) -> None:
             with self.arrived:
                 self._messages[joint] = message
                 self._times[joint] = time.monotonic()

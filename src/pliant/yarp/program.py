@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from pliant.base.errors import BridgeError
 if TYPE_CHECKING:
     from pliant.model import Robot
     from pliant.model.noise import Noise
-    from pliant.simulation import Simulation
+    from pliant.simulation import Pacer, Simulation
     from pliant.simulation.film import PoseTrack
     from pliant.yarp.bridge.calls import RpcConnection
     from pliant.yarp.bridge.port import Port
@@ -228,13 +228,13 @@ class Board:
         self.rpc.close()
 
 
-def _text(values: Any) -> str:
+def _text(values: Iterable[float]) -> str:
     return " ".join(f"{float(v):.17g}" if float(v) % 1.0 else f"{float(v):.1f}" for v in values)
 
 
 @contextlib.contextmanager
 def serve(
-    robot: Robot, *, pacer: Any = "sync", lockstep: bool = True, seed: int = 0, track: PoseTrack | None = None
+    robot: Robot, *, pacer: str | Pacer = "sync", lockstep: bool = True, seed: int = 0, track: PoseTrack | None = None
 ) -> Iterator[World]:
     """Simulate a robot in another thread with its ports on a name server of its own, and yield the program's side.
 

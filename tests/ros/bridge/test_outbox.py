@@ -75,15 +75,18 @@ def test_the_oldest_go_where_there_is_no_room(messages, count, size):
         "test-writer", lambda topic, data: got.append((topic, data)), threads=Threads(), messages=count, size=size
     )
     sent = [(topics[k], bytes([n]) * length) for n, (k, length) in enumerate(messages)]
-    for topic, data in sent:
+    for n, (topic, data) in enumerate(sent, 1):
         outbox.send(topic, data)
-        assert len(outbox) <= count
-        assert len(outbox) == 1 or outbox._size <= size
+        waiting = sent[n - len(outbox) : n]
+        assert len(waiting) <= count
+        assert len(waiting) == 1 or sum(len(data) for _, data in waiting) <= size
     outbox.flush()
     assert got == sent[len(sent) - len(got) :]  # the newest, in order
     assert len(got) + outbox.dropped == len(sent)
     assert sum(topic.drops for topic in topics) == outbox.dropped
-    assert outbox._size == 0
+    lost = outbox.dropped
+    outbox.send(topics[0], bytes(size))  # all of the room is free again
+    assert (len(outbox), outbox.dropped) == (1, lost)
 
 
 def test_a_wire_that_raises_is_reported_as_a_dead_thread():

@@ -276,7 +276,7 @@ def test_every_message_bears_number_time_and_the_hash_of_the_publishers_token(wo
 def test_graph_tools_see_the_node_its_topics_and_services(world):
     _, bridge = world.pliant(",node=sim")
     client = world.client()
-    zid = str(bridge.node._session.zid())
+    zid = bridge.node.publications["/clock"].endpoint.session
     tokens = {t.split("/", 5)[0] + "/…/" + t.split("/", 5)[5] for t in client.tokens() if f"/{zid}/" in t}
     assert "@ros2_lv/…/NN/%/%/sim" in tokens
     assert f"@ros2_lv/…/MP/%/%/sim/%clock/{CLOCK}/::,1000:,:,:,," in tokens
@@ -486,12 +486,12 @@ def test_a_slow_service_does_not_hold_up_others_and_the_queue_is_bounded(world, 
     assert reply.ok is not None
     for k in range(100):
         ask.get(replies.append, payload=b"\x00\x01\x00\x00\x00", attachment=client.attachment(k))
-    until(lambda: node.refused_requests)
-    assert node._requests.qsize() <= 64
+    refusals = 103 - 64 - 4  # 64 wait, and each of the 4 threads has one
+    until(lambda: node.refused_requests == refusals)
     free.set()
     until(lambda: len(replies) == 103)
     refused = [r for r in replies if r.err is not None]
-    assert len(refused) == node.refused_requests
+    assert len(refused) == node.refused_requests == refusals
     assert b"64 requests wait already" in bytes(refused[0].err.payload)
 
 
@@ -571,7 +571,7 @@ def test_an_endpoint_of_another_type_is_told(world):
         "std_msgs/msg/Float64"
     )
     client.token("MP", "/in", "std_msgs::msg::dds_::Float64_/TypeHashNotSupported")
-    until(lambda: node._graph.endpoints("MP", "/in"))
+    until(lambda: node.taken(["/in"], 0.0))
     node.subscribe("/in", "std_msgs/Float64", lambda _: None)
     assert "/in: the publisher of /client is not connected: the hash" in node.errors[-1]
     assert "TypeHashNotSupported" in node.errors[-1]
@@ -666,7 +666,7 @@ def test_topics_that_every_node_of_ros_publishes_are_not_taken(world):
         client.token("MP", topic, f"{package}::msg::dds_::{kind}_/{CODEC.types.rihs01(name)}")
     _, bridge = world.pliant(mode="peer")
     node = bridge.node
-    until(lambda: node._graph.endpoints("MP", "/rosout"))
+    until(lambda: node.taken(["/rosout"], 0.0))
     assert not [text for text in node.errors if "not connected" in text]
 
 
@@ -880,7 +880,7 @@ def test_a_session_that_is_closed_leaves_no_threads_and_no_tokens(world):
     node = world.node()
     node.advertise("/x", "std_msgs/Float64")
     client = world.node("client", mode="peer")
-    until(lambda: client._graph.endpoints("MP", "/x"))
+    until(lambda: client.taken(["/x"], 0.0))
     client.stop()
     node.stop()
     node.stop()

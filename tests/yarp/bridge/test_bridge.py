@@ -290,6 +290,6 @@ def test_a_complaint_that_quotes_a_peer_can_be_written_anywhere(caplog):
     told = []
     with served(bench(), ",name=robot") as world:
         world.bridge.on_complaint = told.append
-        world.bridge.network._complain("no connection to /x\udcff\x1b[2J")
+        world.bridge.served.ports[0][0].complain("no connection to /x\udcff\x1b[2J")
     assert told == ["no connection to /x\\udcff\\x1b[2J"]
     caplog.text.encode()

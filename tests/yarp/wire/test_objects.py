@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -54,7 +55,8 @@ def test_recorded_joint_states_are_written_again_from_their_values():
         assert state.joint_position is not None
         again = encode_bottle(state.encode(dialect, 3), dialect)
         assert len(again) == len(message.payload)
-        if all(getattr(state, name) is not None for name in JointState._names(dialect)):
+        names = [field.name for field in fields(JointState) if dialect == 4 or field.name != "temperature"]
+        if all(getattr(state, name) is not None for name in names):
             assert again == message.payload
             seen.add(dialect)
         stamp = Stamp.of_envelope(message.command.envelope)

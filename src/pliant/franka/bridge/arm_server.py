@@ -6,7 +6,7 @@ import logging
 import socket
 import struct
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pliant.base.errors import BridgeError, PliantError, WireError
 from pliant.devices.base import Command
@@ -469,7 +469,7 @@ class ArmServer:
         elif self.cabinet.awaits_command:
             self.counters["lost"] += 1
 
-    def health(self) -> Mapping[str, Any]:
+    def health(self) -> Mapping[str, object]:
         """Return counters, the client's version, and the last fault in words."""
         state = self.cabinet.state
         counters = dict(self.counters)

@@ -17,7 +17,7 @@ import contextlib
 import select
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from pliant.base.errors import BridgeError, PliantError
 from pliant.base.listening import check_listening_host
@@ -144,7 +144,7 @@ class FciBridge(BridgeBase):
                 found[f"{kind} of {arm.device.name}"] = f"{arm.hand.host}:{arm.hand.port}"
         return found
 
-    def health(self) -> Mapping[str, Any]:
+    def health(self) -> Mapping[str, object]:
         """Return the mode, and of each arm counters, client and last fault."""
         return {"mode": self.options.mode, "arms": [arm.health() for arm in self.arms]}
 

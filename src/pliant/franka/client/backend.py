@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -152,7 +152,7 @@ def as_vector(values: ArrayLike, size: int, name: str) -> Array:
     return found
 
 
-def as_number(value: Any, name: str, wanted: str, *, low: float = -math.inf) -> float:
+def as_number(value: float | np.floating | np.integer, name: str, wanted: str, *, low: float = -math.inf) -> float:
     """Return a finite number that is at least `low`.
 
     Args:

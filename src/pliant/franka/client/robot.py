@@ -18,7 +18,7 @@ from __future__ import annotations
 import logging
 import math
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -219,7 +219,7 @@ class FrankaRobot(ArmModel):
         """Log changes of state at level INFO instead of DEBUG, in the logger ``pliant.franka``."""
         self._verbose = bool(verbose)
 
-    def _say(self, text: str, *values: Any) -> None:
+    def _say(self, text: str, *values: object) -> None:
         _log.log(logging.INFO if self._verbose else logging.DEBUG, text, *values)
 
     # ------------------------------------------------------------------------------------------------- state

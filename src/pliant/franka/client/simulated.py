@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,7 +99,7 @@ class SimulationArm:
     def idle(self) -> None:
         self._cycle()
 
-    def _ask(self, name: str, **fields: Any) -> list[Answer | GripperAnswer]:
+    def _ask(self, name: str, **fields: object) -> list[Answer | GripperAnswer]:
         """Send a request, step until its first answer, and return the list that further answers go to."""
         answers: list[Answer | GripperAnswer] = []
         future = self.device.request(name, answered=answers.append, **fields)
@@ -112,7 +112,7 @@ class SimulationArm:
             raise DeviceError(f"{name} was not answered within {MAX_CYCLES * PERIOD:g} s", field=name)
         return answers
 
-    def _require(self, name: str, **fields: Any) -> list[Answer | GripperAnswer]:
+    def _require(self, name: str, **fields: object) -> list[Answer | GripperAnswer]:
         answers = self._ask(name, **fields)
         if answers[0].status not in ("success", "started"):
             raise DeviceError(f"{name} was refused: {answers[0].status} (the robot's mode is {self.mode})", field=name)

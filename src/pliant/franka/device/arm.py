@@ -314,7 +314,7 @@ class FrankaArm(DeviceBase):
                 self._buttons.pop(REQUESTS[kind], None)
 
     def _add_request(self, kind: type, ask: Callable[..., str]) -> None:
-        def method(answered: Answered | None = None, **fields: Any) -> str:
+        def method(answered: Answered | None = None, **fields: object) -> str:
             return ask(kind(**fields), answered)
 
         parameters = list(inspect.signature(kind).parameters.values())
@@ -375,7 +375,7 @@ class FrankaArm(DeviceBase):
         self._command = fci.RobotCommand(
             message_id=command.seq,
             motion=motion,
-            tau_J_d=values.get("tau_J_d", _NO_TORQUE),  # type: ignore[arg-type]
+            tau_J_d=np.asarray(values.get("tau_J_d", _NO_TORQUE)),
             valid_elbow="elbow_c" in values,
             motion_generation_finished=bool(values.get("finished", 0.0)),
         )
@@ -435,7 +435,9 @@ class FrankaArm(DeviceBase):
 
     # ---------------------------------------------------------------------------------------------- requests
 
-    def ask(self, asked: Any, answered: Answered | None = None) -> None:
+    def ask(
+        self, asked: fci.Request | fci.GripperRequest | fci.VacuumRequest, answered: Answered | None = None
+    ) -> None:
         """Handle a request of the robot's interface at once; for the loop's thread.
 
         Args:

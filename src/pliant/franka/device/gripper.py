@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Generic, Protocol, TypeVar
 
 from pliant.franka.device.memory import DT
 from pliant.franka.device.parameters import Hand
@@ -44,13 +44,23 @@ class _Task:
     age: int = 0
 
 
-class HandTasks:
+class HandTask(Protocol):
+    """One operation of a hand."""
+
+    command: int
+    command_id: int
+
+
+TaskT = TypeVar("TaskT", bound=HandTask)
+
+
+class HandTasks(Generic[TaskT]):
     """Requested operations of a hand, one at a time, and the answers: the base of both controllers."""
 
     def __init__(self) -> None:
         self.answers: list[GripperAnswer] = []
         """Answers that are due."""
-        self._task: Any = None
+        self._task: TaskT | None = None
 
     def take_answers(self) -> list[GripperAnswer]:
         """Return the answers that are due, and remove them."""
@@ -64,7 +74,7 @@ class HandTasks:
             self.answers.append(GripperAnswer(task.command, task.command_id, status))
 
 
-class Gripper(HandTasks):
+class Gripper(HandTasks[_Task]):
     """The hand's controller.
 
     Args:
@@ -96,7 +106,7 @@ class Gripper(HandTasks):
         self._reference = width
         self._limit = self.hand.max_force
         self._hold_force = 0.0
-        self._task: _Task | None = None
+        self._task = None
         self._band = (0.0, 0.0)
 
     @property

@@ -28,7 +28,7 @@ class _Task:
     left: int
 
 
-class VacuumGripper(HandTasks):
+class VacuumGripper(HandTasks[_Task]):
     """The controller of the vacuum gripper: a pump, a valve and a pressure sensor.
 
     The vacuum follows a first-order law with the time constant of the cup's condition: evacuated, leaking, open to
@@ -58,7 +58,7 @@ class VacuumGripper(HandTasks):
         self._pumping = False
         self._setpoint = 0.0
         self._cycle = False
-        self._task: _Task | None = None
+        self._task = None
 
     def request(self, request: fci.VacuumRequest, command_id: int = 0) -> None:
         """Handle a request; its answer appears in `answers` when the operation has ended."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -84,7 +84,7 @@ def add_meshes(spec: mujoco.MjSpec, prefix: str, where: str) -> None:
             "trimesh", command="pip install 'pliant[meshes]'", purpose="reading the arm's meshes"
         ) from None
     folder = find_meshes(where)
-    by_name: dict[str, Any] = {body.name: body for body in spec.bodies}
+    by_name: dict[str, mujoco.MjsBody] = {body.name: body for body in spec.bodies}
     for name, body in by_name.items():
         part = name.removeprefix(prefix)
         if not name.startswith(prefix) or not {part, part.rstrip("12")} & set(_BODIES):

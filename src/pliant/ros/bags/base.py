@@ -9,12 +9,13 @@ from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from pliant.base.errors import PliantError, RecordingError
 from pliant.ros.wire import Codec, Registry, registry
+from pliant.ros.wire.message import Message
 
 __all__ = ["MESSAGE_LIMIT", "Bag", "BagMessage", "BagPart", "BagTopic", "MessageIndex"]
 
@@ -73,7 +74,7 @@ class BagMessage:
     body: bytes
     """The message as `Codec` has it: with the length (ROS 1) or the encapsulation (ROS 2) in front."""
 
-    def decode(self) -> dict[str, Any]:
+    def decode(self) -> Message:
         """Return its values.
 
         Raises:

@@ -6,7 +6,6 @@ import mmap
 import struct
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
 
 from pliant.recording.mcap import Channel, CutOff, McapScan, decompressed
 from pliant.ros.bags.base import BagMessage, BagTopic, MessageIndex, plain_type, prefixed
@@ -21,12 +20,12 @@ TEXTS = {"ros2msg": 2, "ros1msg": 1}
 class _Places(McapScan):
     """Lists where messages stand instead of keeping them."""
 
-    def __init__(self, data: Any, path: Path) -> None:
+    def __init__(self, data: mmap.mmap, path: Path) -> None:
         super().__init__(data, path)
         self.index = MessageIndex(path)
         self.chunks: list[tuple[int, int, str, int]] = []
 
-    def message(self, data: Any, begin: int, length: int) -> None:
+    def message(self, data: mmap.mmap | bytes, begin: int, length: int) -> None:
         """Note the message record at ``data[begin : begin + length]``."""
         if length < 22:
             raise CutOff

@@ -6,16 +6,17 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pliant.base.errors import RecordingError
 from pliant.recording.recording import Recording
 from pliant.ros.bags import Bag
 from pliant.ros.bags.writing import BagWriter
 from pliant.ros.bridge import Node, RosBridge
+from pliant.ros.bridge.actions import ActionServer
 from pliant.ros.bridge.options import RosOptions
 from pliant.ros.bridge.send_rate import SendRate
 from pliant.ros.wire import Codec
+from pliant.ros.wire.message import MessageCallback, ServiceCallback
 from pliant.simulation.replay import open_replay
 
 __all__ = ["BagNode", "ExportedTopic", "export_bag"]
@@ -86,16 +87,16 @@ class BagNode(Node):
             self._handles[topic] = _Handle(self, topic, type_name, latch)
         return self._handles[topic]
 
-    def subscribe(self, topic: str, type_name: str, callback: Callable[[dict[str, Any]], None]) -> None:
+    def subscribe(self, topic: str, type_name: str, callback: MessageCallback) -> None:
         """Do nothing: nobody sends."""
 
     def unsubscribe(self, topic: str) -> None:
         """Do nothing."""
 
-    def serve(self, name: str, type_name: str, callback: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
         """Do nothing: nobody asks."""
 
-    def serve_action(self, name: str, type_name: str, server: Any) -> None:
+    def serve_action(self, name: str, type_name: str, server: ActionServer) -> None:
         """Do nothing: nobody has goals."""
 
     def taken(self, topics: list[str]) -> dict[str, list[str]]:

@@ -84,7 +84,7 @@ class SqliteBag:
                 connection.close()
 
     # ------------------------------------------------------------------ inside
-    def _ask(self, query: str, values: Collection[Any] = ()) -> Iterator[tuple[Any, ...]]:
+    def _ask(self, query: str, values: Collection[int | str] = ()) -> Iterator[tuple[Any, ...]]:
         assert self._connection is not None
         yield from self._connection.execute(query, tuple(values))
 

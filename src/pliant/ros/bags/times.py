@@ -8,12 +8,12 @@ speed of the simulation; without it the two are taken as shifted by what the sta
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from pliant.base.errors import RecordingError
 from pliant.ros.bags.base import Bag
+from pliant.ros.wire.message import Message
 
 __all__ = ["CLOCK", "Series", "TimeAxis", "collect"]
 
@@ -30,7 +30,7 @@ class Series:
     """Log times [ns]."""
     stamp_ns: list[int] = field(default_factory=list)
     """Stamps of the headers [ns]; 0 where there is none."""
-    values: list[dict[str, Any]] = field(default_factory=list)
+    values: list[Message] = field(default_factory=list)
     """The decoded messages."""
 
 

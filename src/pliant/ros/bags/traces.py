@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from pliant.recording.foreign import Traces, is_recording, traces_of_recording
 from pliant.ros.bags.base import Bag, BagTopic
 from pliant.ros.bags.opening import open_bag
 from pliant.ros.bags.times import CLOCK, Series, TimeAxis, collect
+from pliant.ros.wire.message import MessageView
 
 __all__ = ["Traces", "read_traces"]
 
@@ -48,7 +48,7 @@ class _Source:
     topic: str
     rank: int
     """Of several sources of one quantity the lowest is taken."""
-    read: Callable[[Mapping[str, Any]], float]
+    read: Callable[[MessageView], float]
     """Its value in a decoded message; NaN where there is none."""
 
 
@@ -164,16 +164,16 @@ def _sources(topic: BagTopic, joint: str, names: tuple[str, ...]) -> list[_Sourc
     return found
 
 
-def _field(name: str) -> Callable[[Mapping[str, Any]], float]:
+def _field(name: str) -> Callable[[MessageView], float]:
     return lambda message: float(message[name])
 
 
-def _element(field: str, i: int) -> Callable[[Mapping[str, Any]], float]:
+def _element(field: str, i: int) -> Callable[[MessageView], float]:
     return lambda message: float(message[field][i]) if len(message[field]) > i else np.nan
 
 
-def _named(field: str, name: str, place: int) -> Callable[[Mapping[str, Any]], float]:
-    def read(message: Mapping[str, Any]) -> float:
+def _named(field: str, name: str, place: int) -> Callable[[MessageView], float]:
+    def read(message: MessageView) -> float:
         names, values = message["name"], message[field]
         i = (
             place

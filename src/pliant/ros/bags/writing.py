@@ -77,7 +77,7 @@ class BagWriter:
     def __enter__(self) -> BagWriter:
         return self
 
-    def __exit__(self, kind: Any, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             self.close()
         else:

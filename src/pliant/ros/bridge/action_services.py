@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from pliant.ros.bridge.actions import ActionServer, Goal, GoalRefused, GoalState
 from pliant.ros.bridge.node import TopicHandle
 from pliant.ros.wire import Codec
+from pliant.ros.wire.message import DeferredService, Message, MessageView, Respond, ServiceCallback
 
 __all__ = ["ActionNode", "ActionServices"]
 
@@ -36,8 +36,6 @@ _STATES = {
 # action_msgs/CancelGoal
 ACCEPTED, REJECTED, UNKNOWN_GOAL, TERMINATED = 0, 1, 2, 3
 
-Respond = Callable[[dict[str, Any]], None]
-
 
 class ActionNode(Protocol):
     """Members that a node must have for actions made of topics and services."""
@@ -48,11 +46,11 @@ class ActionNode(Protocol):
         """Publish a topic."""
         ...
 
-    def serve(self, name: str, type_name: str, callback: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
         """Answer a service."""
         ...
 
-    def serve_later(self, name: str, type_name: str, callback: Callable[[dict[str, Any], Respond], None]) -> None:
+    def serve_later(self, name: str, type_name: str, callback: DeferredService) -> None:
         """Answer a service whose reply comes later."""
         ...
 
@@ -75,7 +73,7 @@ class ActionServices:
         self._node = node
         self._server = server
         self._lock = threading.Lock()
-        self._results: OrderedDict[str, tuple[int, Mapping[str, Any]]] = OrderedDict()
+        self._results: OrderedDict[str, tuple[int, MessageView]] = OrderedDict()
         self._waiting: dict[str, list[Respond]] = {}
         self._told: list[tuple[str, int]] = []
         package, _, kind = type_name.partition("/")
@@ -89,7 +87,7 @@ class ActionServices:
         node.serve_later(f"{inside}/get_result", f"{base}_GetResult", self._get_result)
 
     # ------------------------------------------------------------------ in
-    def _send_goal(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _send_goal(self, request: Message) -> Message:
         id, stamp = _text(request["goal_id"]), self._server.now_ns
         try:
             goal = self._server.submit(id, request["goal"], stamp)
@@ -101,7 +99,7 @@ class ActionServices:
             return {"accepted": False}
         return {"accepted": True, "stamp": stamp}
 
-    def _cancel_goal(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _cancel_goal(self, request: Message) -> Message:
         info = request["goal_info"]
         id, before = _text(info["goal_id"]) if any(info["goal_id"]["uuid"]) else "", int(info["stamp"])
         cancelled = self._server.cancel(id, before)
@@ -116,7 +114,7 @@ class ActionServices:
                 code = TERMINATED
         return {"return_code": code, "goals_canceling": [_info(goal) for goal in cancelled]}
 
-    def _get_result(self, request: dict[str, Any], respond: Respond) -> None:
+    def _get_result(self, request: Message, respond: Respond) -> None:
         id = _text(request["goal_id"])
         with self._lock:
             found, goal = self._results.get(id), self._server.goal(id)
@@ -140,7 +138,7 @@ class ActionServices:
         values = {"status_list": [{"goal_info": _info(goal), "status": _STATES[goal.state]} for goal in goals]}
         self._status.send(self._node.codec.encode("action_msgs/GoalStatusArray", values))
 
-    def feedback(self, goal: Goal, values: Mapping[str, Any], stamp_ns: int) -> None:
+    def feedback(self, goal: Goal, values: MessageView, stamp_ns: int) -> None:
         """Send the feedback of a goal."""
         if self._feedback.active:
             message = {"goal_id": _uuid(goal.id), "feedback": values}
@@ -160,13 +158,13 @@ class ActionServices:
             respond({"status": found[0], "result": found[1]})
 
 
-def _text(goal_id: Mapping[str, Any]) -> str:
+def _text(goal_id: MessageView) -> str:
     return bytes(goal_id["uuid"]).hex()
 
 
-def _uuid(id: str) -> dict[str, Any]:
+def _uuid(id: str) -> Message:
     return {"uuid": bytes.fromhex(id)}
 
 
-def _info(goal: Goal) -> dict[str, Any]:
+def _info(goal: Goal) -> Message:
     return {"goal_id": _uuid(goal.id), "stamp": goal.stamp_ns}

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
 from pliant.base.errors import BridgeError
+from pliant.ros.wire.message import MessageView
 from pliant.simulation.rate_timer import RateTimer
 
 __all__ = [
@@ -72,7 +72,7 @@ class GoalRefused(BridgeError):
         result: fields of the action's result.
     """
 
-    def __init__(self, text: str, result: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, text: str, result: MessageView | None = None) -> None:
         super().__init__(text, field="goal")
         self.result = dict(result or {})
 
@@ -83,7 +83,7 @@ class Outcome:
 
     state: GoalState
     """One of the states that have ended."""
-    result: Mapping[str, Any]
+    result: MessageView
     """Fields of the action's result."""
     text: str = ""
     """Why, for people."""
@@ -100,7 +100,7 @@ class Goal:
 
     __slots__ = ("begun", "ended_ns", "id", "plan", "request", "result", "stamp_ns", "state", "text")
 
-    def __init__(self, id: str, request: Mapping[str, Any], stamp_ns: int = 0) -> None:
+    def __init__(self, id: str, request: MessageView, stamp_ns: int = 0) -> None:
         self.id = id
         self.request = request
         self.stamp_ns = stamp_ns
@@ -111,7 +111,7 @@ class Goal:
         """Whether the loop has taken it up: what tells a recalled goal of ROS 1 from a preempted one."""
         self.text = ""
         """Why it is in its state, for people."""
-        self.result: Mapping[str, Any] = {}
+        self.result: MessageView = {}
         """Fields of the action's result, once it has ended; those left out are zero."""
         self.ended_ns = 0
         """Simulation time of its end [ns]."""
@@ -120,7 +120,7 @@ class Goal:
 class ActionHandler(Protocol):
     """Handler of the goals of one action. There is one goal at a time: a new one ends the one before."""
 
-    def check(self, request: Mapping[str, Any]) -> Any:
+    def check(self, request: MessageView) -> Any:
         """Return the plan of a goal; called by any thread, so it must change nothing.
 
         Raises:
@@ -136,11 +136,11 @@ class ActionHandler(Protocol):
         """Move a goal on by one step; return how it ended, or None while it goes on. The loop calls this."""
         ...
 
-    def feedback(self, goal: Goal, stamp_ns: int) -> Mapping[str, Any] | None:
+    def feedback(self, goal: Goal, stamp_ns: int) -> MessageView | None:
         """Return the fields of the action's feedback; None for none. The loop calls this."""
         ...
 
-    def stopped(self, goal: Goal, text: str) -> Mapping[str, Any]:
+    def stopped(self, goal: Goal, text: str) -> MessageView:
         """Stop a goal, or hear that it will never begin; return the fields of its result."""
         ...
 
@@ -152,7 +152,7 @@ class ActionWire(Protocol):
         """Hear that a goal is new, or has another state; also called at `STATUS_RATE`."""
         ...
 
-    def feedback(self, goal: Goal, values: Mapping[str, Any], stamp_ns: int) -> None:
+    def feedback(self, goal: Goal, values: MessageView, stamp_ns: int) -> None:
         """Hear the feedback of a goal."""
         ...
 
@@ -164,7 +164,7 @@ class ActionWire(Protocol):
 class _NoWire:
     def changed(self, goals: list[Goal], stamp_ns: int) -> None: ...
 
-    def feedback(self, goal: Goal, values: Mapping[str, Any], stamp_ns: int) -> None: ...
+    def feedback(self, goal: Goal, values: MessageView, stamp_ns: int) -> None: ...
 
     def ended(self, goal: Goal, stamp_ns: int) -> None: ...
 
@@ -215,7 +215,7 @@ class ActionServer:
         with self._lock:
             return list(self._goals.values())
 
-    def submit(self, id: str, request: Mapping[str, Any], stamp_ns: int = 0) -> Goal:
+    def submit(self, id: str, request: MessageView, stamp_ns: int = 0) -> Goal:
         """Take a goal, or reject it: then its state is REJECTED, and its text and result say why.
 
         Args:
@@ -245,7 +245,7 @@ class ActionServer:
             self.wire.changed(self.goals, self._now_ns)
         return goal
 
-    def recall(self, id: str, request: Mapping[str, Any], stamp_ns: int, text: str) -> Goal:
+    def recall(self, id: str, request: MessageView, stamp_ns: int, text: str) -> Goal:
         """List a goal that was cancelled before it came, as actionlib allows.
 
         Raises:

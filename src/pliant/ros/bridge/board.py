@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from pliant.devices.base import SampleSource
 from pliant.devices.board import BOARD_STATES
@@ -11,6 +11,7 @@ from pliant.ros.bridge.joint_state import joint_state
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.publication import Publication, picked
 from pliant.ros.bridge.topics import RosTopics
+from pliant.ros.wire.message import Message
 from pliant.simulation.rate_timer import RateTimer
 
 __all__ = ["serve_board"]
@@ -52,11 +53,11 @@ def serve_board(topics: RosTopics, name: str, device: SampleSource) -> None:
 
 
 def _listen_to_arrays(topics: RosTopics, device: SampleSource) -> None:
-    references: list[Any] = [None, None]
+    references: list[np.ndarray | None] = [None, None]
     topics.rewinds.append(lambda: references.__setitem__(slice(None), [None, None]))
     for k, field in enumerate(("reference_1", "reference_2")):
 
-        def command(message: dict[str, Any], k: int = k, field: str = field) -> None:
+        def command(message: Message, k: int = k, field: str = field) -> None:
             device.inbox.put({field: message["data"]}, mode="references")
             references[k] = message["data"]
 
@@ -66,7 +67,7 @@ def _listen_to_arrays(topics: RosTopics, device: SampleSource) -> None:
         _forward(topics, manager, references)
 
 
-def _forward(topics: RosTopics, manager: PluginManager, references: list[Any]) -> None:
+def _forward(topics: RosTopics, manager: PluginManager, references: list[np.ndarray | None]) -> None:
     """Send element i of the arrays to joint i's topic, as the original's manager does for all to see."""
     every = RateTimer(1.0 / manager.sample_time)
     fill = topics.template("std_msgs/Float64", {}, ["data"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pliant.base.errors import BridgeError
 from pliant.base.threads import Threads
@@ -218,7 +218,7 @@ class RosBridge(BridgeBase):
         if self._rosout is not None:
             self._rosout.say(text)
 
-    def health(self) -> dict[str, Any]:
+    def health(self) -> dict[str, object]:
         """Return what was sent and received, what was dropped or refused, and what the loop paid for it."""
         topics = self.topics
         return {

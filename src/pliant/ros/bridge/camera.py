@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from pliant.devices.base import Sample
 from pliant.devices.camera_lens import CameraSource
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.topics import RosTopics
+from pliant.ros.wire.message import Message
 
 __all__ = ["serve_camera"]
 
@@ -74,7 +74,7 @@ def _serve(topics: RosTopics, name: str, device: CameraSource, field: str, image
     topics.writers[name].append(write)
 
 
-def _picture(topics: RosTopics, values: dict[str, Any]) -> Callable[[int, np.ndarray], bytes]:
+def _picture(topics: RosTopics, values: Message) -> Callable[[int, np.ndarray], bytes]:
     """Return what encodes an Image: ``fill(stamp_ns, pixels)``; the pixels, which end the message, are copied once."""
     codec = topics.node.codec
     places: dict[str, tuple[int, str]] = {}
@@ -97,7 +97,7 @@ def _picture(topics: RosTopics, values: dict[str, Any]) -> Callable[[int, np.nda
     return fill
 
 
-def _camera_info(topics: RosTopics, lens: CameraModel) -> dict[str, Any]:
+def _camera_info(topics: RosTopics, lens: CameraModel) -> Message:
     """Return what a CameraInfo says of a camera: its matrix and its distortion, no rectification."""
     K = [lens.fx, 0.0, lens.cx, 0.0, lens.fy, lens.cy, 0.0, 0.0, 1.0]
     P = [lens.fx, 0.0, lens.cx, 0.0, 0.0, lens.fy, lens.cy, 0.0, 0.0, 0.0, 1.0, 0.0]

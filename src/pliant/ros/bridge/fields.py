@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from pliant.base.errors import PliantError
@@ -12,6 +9,7 @@ from pliant.devices.base import Device, FieldInfo, SampleSource
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.publication import Publication, picked
 from pliant.ros.bridge.topics import RosTopics
+from pliant.ros.wire.message import Message, ServiceCallback
 from pliant.simulation.answers import answered
 
 __all__ = ["serve_fields"]
@@ -37,10 +35,10 @@ def serve_fields(topics: RosTopics, name: str, device: SampleSource) -> None:
             topics.node.serve(full(request), kind, _service(device, request, argument))
 
 
-def _service(device: Device, request: str, argument: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def _service(device: Device, request: str, argument: str) -> ServiceCallback:
     """Return what answers a service that gives a request; it runs in a thread of the wire."""
 
-    def answer(message: dict[str, Any]) -> dict[str, Any]:
+    def answer(message: Message) -> Message:
         try:
             answered(device.request(request, **({argument: bool(message["data"])} if argument else {})))
         except PliantError as error:

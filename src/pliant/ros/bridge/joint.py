@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from pliant.devices.base import SampleSource
 from pliant.devices.fields import Values
@@ -59,7 +59,7 @@ def serve_joint(topics: RosTopics, name: str, device: SampleSource) -> None:
 _state_fields = picked("position", "velocity", "reference_1", "reference_2", "elastic_torque", "reported_stiffness")
 
 
-def _state(v: Values) -> tuple[Any, ...]:
+def _state(v: Values) -> tuple[float | np.ndarray, ...]:
     q, dq, first, second, torque, stiffness = _state_fields(v)
     if torque != torque:  # modes 0 and 1 have no spring
         torque = v["torque"]

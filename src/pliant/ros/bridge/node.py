@@ -7,12 +7,13 @@ import threading
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from pliant.base.threads import Threads
 from pliant.ros.bridge.actions import ActionServer
 from pliant.ros.bridge.send_rate import SendRate
 from pliant.ros.wire import Codec
+from pliant.ros.wire.message import MessageCallback, ServiceCallback
 from pliant.simulation.switching import SwitchInterval
 
 __all__ = ["Node", "TopicHandle"]
@@ -104,7 +105,7 @@ class Node(ABC):
         """Publish a topic; ``latch`` keeps the last message for late joiners."""
 
     @abstractmethod
-    def subscribe(self, topic: str, type_name: str, callback: Callable[[dict[str, Any]], None]) -> None:
+    def subscribe(self, topic: str, type_name: str, callback: MessageCallback) -> None:
         """Listen to a topic; the callback must be short."""
 
     @abstractmethod
@@ -117,17 +118,17 @@ class Node(ABC):
 
     # ------------------------------------------------------------------ services, actions, parameters
     @abstractmethod
-    def serve(self, name: str, type_name: str, callback: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
         """Answer a service; the callback runs in a thread of its own and may wait."""
 
     @abstractmethod
     def serve_action(self, name: str, type_name: str, server: ActionServer) -> None:
         """Take the goals of an action: give them to the server, and set its ``wire`` to hear of them."""
 
-    def set_param(self, name: str, value: Any) -> None:  # noqa: B027  # ROS 1 alone has a server of parameters
+    def set_param(self, name: str, value: object) -> None:  # noqa: B027  # ROS 1 alone has a server of parameters
         """Set a parameter where the wire has a server of parameters; else do nothing."""
 
-    def get_param(self, name: str) -> Any:
+    def get_param(self, name: str) -> object:
         """Return a parameter of the server; None where there is none."""
         return None
 
@@ -157,7 +158,7 @@ class Node(ABC):
     def where(self) -> str:
         """Return where the wire is, for the user."""
 
-    def health(self) -> dict[str, Any]:
+    def health(self) -> dict[str, object]:
         """Return the state of the wire as plain numbers and text."""
         return {
             "faults": self.error_count,

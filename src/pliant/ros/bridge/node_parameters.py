@@ -7,12 +7,13 @@ set goes to the loop as a request, and the answer waits for it; what is refused 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from pliant.base.errors import DeviceError, PliantError, nearest
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.topics import RosTopics
+from pliant.ros.wire.message import Message, MessageView
 from pliant.simulation.live_parameters import LiveParameter, live_parameters
 
 __all__ = ["NodeParameters", "node_name", "serve_node_parameters"]
@@ -76,14 +77,14 @@ class NodeParameters:
         return sorted(self._parameters)
 
     # ------------------------------------------------------------------ values
-    def _value(self, name: str) -> dict[str, Any]:
+    def _value(self, name: str) -> Message:
         parameter = self._parameters.get(name)
         if parameter is None:
             return {}
         kind = KINDS[parameter.kind]
         return {"type": kind, _FIELDS[kind]: parameter.read()}
 
-    def _check(self, name: str, value: Mapping[str, Any]) -> Any:
+    def _check(self, name: str, value: MessageView) -> bool | int | float:
         """Return the value that is asked for.
 
         Raises:
@@ -99,7 +100,7 @@ class NodeParameters:
         asked = value[_FIELDS[kind]]
         return parameter.check(asked)
 
-    def _write(self, name: str, value: Any) -> bool:
+    def _write(self, name: str, value: bool | int | float) -> bool:
         """Set a parameter that has been checked; return whether it changed."""
         return self._parameters[name].change(value)
 
@@ -111,13 +112,13 @@ class NodeParameters:
             self._events.send(self._served.node.codec.encode("rcl_interfaces/ParameterEvent", values))
 
     # ------------------------------------------------------------------ services
-    def _names(self, request: Mapping[str, Any], field: str = "names") -> list[Any]:
+    def _names(self, request: MessageView, field: str = "names") -> list[Any]:
         found = list(request[field])
         if len(found) > MAX_LIST:
             raise DeviceError(f"{len(found)} {field} in one request; must be at most {MAX_LIST}", field=field)
         return found
 
-    def _list(self, request: Mapping[str, Any]) -> dict[str, Any]:
+    def _list(self, request: MessageView) -> Message:
         depth = int(request["depth"])
         prefixes = self._names(request, "prefixes")
 
@@ -137,17 +138,17 @@ class NodeParameters:
         inside = sorted({name.rpartition(".")[0] for name in names if "." in name})
         return {"result": {"names": names, "prefixes": inside}}
 
-    def _get(self, request: Mapping[str, Any]) -> dict[str, Any]:
+    def _get(self, request: MessageView) -> Message:
         return {"values": [self._value(name) for name in self._names(request)]}
 
-    def _types(self, request: Mapping[str, Any]) -> dict[str, Any]:
+    def _types(self, request: MessageView) -> Message:
         return {"types": bytes(int(self._value(name).get("type", 0)) for name in self._names(request))}
 
-    def _describe(self, request: Mapping[str, Any]) -> dict[str, Any]:
+    def _describe(self, request: MessageView) -> Message:
         out = []
         for name in self._names(request):
             parameter = self._parameters.get(name)
-            item: dict[str, Any] = {"name": name}
+            item: Message = {"name": name}
             if parameter is not None:
                 item |= {
                     "type": KINDS[parameter.kind], "description": parameter.text, "read_only": parameter.write is None,
@@ -159,7 +160,7 @@ class NodeParameters:
             out.append(item)
         return {"descriptors": out}
 
-    def _set(self, request: Mapping[str, Any]) -> dict[str, Any]:
+    def _set(self, request: MessageView) -> Message:
         results, changed = [], []
         with self._lock:
             for item in self._names(request, "parameters"):
@@ -173,9 +174,9 @@ class NodeParameters:
         self._tell("changed_parameters", changed)
         return {"results": results}
 
-    def _set_atomically(self, request: Mapping[str, Any]) -> dict[str, Any]:
+    def _set_atomically(self, request: MessageView) -> Message:
         """Set all or nothing: what was set before one is refused by the loop is set back."""
-        before: list[tuple[str, Any]] = []
+        before: list[tuple[str, bool | int | float]] = []
         with self._lock:
             try:
                 items = [(i["name"], self._check(i["name"], i["value"])) for i in self._names(request, "parameters")]

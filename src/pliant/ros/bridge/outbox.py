@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Generic, Protocol, TypeVar
 
 from pliant.base.threads import Threads
 
@@ -25,7 +25,10 @@ class Sender(Protocol):
     drops: int
 
 
-class Outbox:
+S = TypeVar("S", bound=Sender)
+
+
+class Outbox(Generic[S]):
     """Takes messages without waiting; a thread of its own hands them to the wire, in their order.
 
     Args:
@@ -39,7 +42,7 @@ class Outbox:
     def __init__(
         self,
         name: str,
-        put: Callable[[Any, bytes], None],
+        put: Callable[[S, bytes], None],
         *,
         threads: Threads,
         messages: int = MESSAGES,
@@ -50,7 +53,7 @@ class Outbox:
         self._threads = threads
         self._messages = messages
         self._limit = size
-        self._queue: deque[tuple[Sender, bytes]] = deque()
+        self._queue: deque[tuple[S, bytes]] = deque()
         self._size = 0
         self._lock = threading.Lock()
         self._write_lock = threading.Lock()
@@ -70,7 +73,7 @@ class Outbox:
         """Start the thread."""
         self._thread = self._threads.start(self._name, self._run)
 
-    def send(self, sender: Sender, data: bytes) -> None:
+    def send(self, sender: S, data: bytes) -> None:
         """Take one message; drop the oldest where there is no room."""
         with self._lock:
             queue = self._queue

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Any, Literal
+from typing import Literal
+
+import numpy as np
 
 from pliant.devices.base import Sample
 from pliant.devices.fields import Values
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire import Template
+from pliant.ros.wire.message import MessageView
 from pliant.simulation.rate_timer import RateTimer
 
 __all__ = ["Publication", "picked"]
 
 
-def picked(*fields: str) -> Callable[[Values], Sequence[Any]]:
+def picked(*fields: str) -> Callable[[Values], Sequence[float | np.ndarray]]:
     """Return what takes fields out of a sample as they are."""
     if len(fields) == 1:
         (only,) = fields
@@ -39,15 +42,15 @@ class Publication:
     """Type of its messages, ``package/Name``."""
     paths: Sequence[str]
     """Places in a message that change; see `pliant.ros.wire.Template`."""
-    numbers: Callable[[Values], Sequence[Any]]
+    numbers: Callable[[Values], Sequence[float | np.ndarray]]
     """Returns the contents of these places, in their order, from the values of a sample."""
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: MessageView = field(default_factory=dict)
     """The rest of the message, and the lengths of its arrays."""
     stamp: Literal["sample", "zero", "none"] = "sample"
     """Time in the header: that of the sample, or 0; "none" for a message without a header."""
     every: RateTimer | None = None
     """When a sample is sent; None for each sample."""
-    when: Callable[[Values], Any] | None = None
+    when: Callable[[Values], bool] | None = None
     """Whether a sample is sent; None for each sample."""
 
     def serve(self, topics: RosTopics, name: str) -> None:

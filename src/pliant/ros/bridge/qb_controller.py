@@ -7,9 +7,8 @@ tolerances and interpolation are that controller's.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from pliant.devices.signatures import JointDevice
 from pliant.laws import COMMAND_NAMES
 from pliant.ros.bridge.actions import ActionServer, Goal, GoalRefused, GoalState, Outcome
 from pliant.ros.bridge.trajectory import JointPoints, MotionState, Trajectory, read_points
+from pliant.ros.wire.message import Message, MessageView
 
 __all__ = ["QB_PRESET", "QB_SUFFIXES", "Measured", "QbController"]
 
@@ -117,7 +117,7 @@ class QbController:
         self._now_ns = 0
 
     # ------------------------------------------------------------------ what comes, in threads of the wire
-    def take(self, message: Mapping[str, Any]) -> None:
+    def take(self, message: MessageView) -> None:
         """Leave a JointTrajectory for the loop; without points it stops the motion where it is.
 
         Raises:
@@ -126,7 +126,7 @@ class QbController:
         points = None if not message["points"] else self._points(message)
         self._queued = _Plan(points=points or self._stop_here())
 
-    def check(self, request: Mapping[str, Any]) -> _Plan:
+    def check(self, request: MessageView) -> _Plan:
         """Return the plan of a goal.
 
         Raises:
@@ -150,7 +150,7 @@ class QbController:
             goal_time_ns=round(GOAL_TIME * 1e9) if not asked else max(0, asked),
         )
 
-    def query(self, time_ns: int) -> dict[str, Any]:
+    def query(self, time_ns: int) -> Message:
         """Return where the trajectory is at a time [ns], as control_msgs/QueryTrajectoryState wants it.
 
         Raises:
@@ -167,7 +167,7 @@ class QbController:
             "acceleration": state.acceleration,
         }
 
-    def _points(self, message: Mapping[str, Any]) -> JointPoints:
+    def _points(self, message: MessageView) -> JointPoints:
         points = read_points(message, self.joints)
         preset = points.positions[:, 1]
         if not self.motors and not ((preset > -1e-9) & (preset < 1.0 + 1e-9)).all():
@@ -183,7 +183,7 @@ class QbController:
             times=np.zeros(1), positions=state.position[None, :], velocities=None, accelerations=None, start_ns=0
         )
 
-    def _tolerances(self, asked: list[Mapping[str, Any]], default: float) -> _Tolerances:
+    def _tolerances(self, asked: list[MessageView], default: float) -> _Tolerances:
         """Return the bounds of a goal: 0 takes the default, below 0 is none."""
         position, velocity = np.full(2, default), np.full(2, math.inf)
         for item in asked:
@@ -325,7 +325,7 @@ class QbController:
             return None
         return self._end(GoalState.ABORTED, GOAL_TOLERANCE_VIOLATED, text)
 
-    def stopped(self, goal: Goal, text: str) -> dict[str, Any]:
+    def stopped(self, goal: Goal, text: str) -> Message:
         """Leave the joint where the trajectory has brought it."""
         if goal.begun and self._plan is goal.plan:
             self._trajectory = None
@@ -333,7 +333,7 @@ class QbController:
             self._waiting = None
         return _result(SUCCESSFUL, text)
 
-    def feedback(self, goal: Goal, stamp_ns: int) -> dict[str, Any] | None:
+    def feedback(self, goal: Goal, stamp_ns: int) -> Message | None:
         """Return where the joint should be, is, and the difference."""
         if self._trajectory is None:
             return None
@@ -385,9 +385,9 @@ class QbController:
         return Outcome(state=state, result=_result(code, text), text=text)
 
 
-def _result(code: int, text: str) -> dict[str, Any]:
+def _result(code: int, text: str) -> Message:
     return {"error_code": code, "error_string": text}
 
 
-def _point(state: MotionState) -> dict[str, Any]:
+def _point(state: MotionState) -> Message:
     return {"positions": state.position, "velocities": state.velocity, "accelerations": state.acceleration}

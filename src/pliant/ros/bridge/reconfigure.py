@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pliant.base.errors import DeviceError, nearest
 from pliant.devices.signatures import JointDevice
 from pliant.ros.bridge.topics import RosTopics
+from pliant.ros.wire.message import Message
 from pliant.simulation.answers import answered
 from pliant.simulation.live_parameters import joint_gains
 
@@ -17,13 +16,13 @@ def serve_reconfigure(topics: RosTopics, device: JointDevice) -> None:
     """Serve set_parameters, parameter_descriptions and parameter_updates of one joint."""
     base = topics.name(device.joint)
     doubles = joint_gains(device)
-    config: dict[str, Any] = {
+    config: Message = {
         "ints": [{"name": "operation_mode", "value": int(device.mode)}],
         "doubles": [{"name": key, "value": value} for key, value in doubles.items()],
         "groups": [{"name": "Default", "state": True}],
     }
 
-    def limits(low: bool) -> dict[str, Any]:
+    def limits(low: bool) -> Message:
         return {
             "ints": [{"name": "operation_mode", "value": 0 if low else 6}],
             "doubles": [{"name": key, "value": 0.0 if low else 1e6} for key in doubles],
@@ -51,7 +50,7 @@ def serve_reconfigure(topics: RosTopics, device: JointDevice) -> None:
     updates = topics.advertise(f"{base}/parameter_updates", "dynamic_reconfigure/Config", latch=True)
     updates.send(codec.encode("dynamic_reconfigure/Config", config))
 
-    def answer(request: dict[str, Any]) -> dict[str, Any]:
+    def answer(request: Message) -> Message:
         asked = request["config"]
         known = {"operation_mode", *doubles}
         for kind in ("ints", "doubles", "strs", "bools"):

@@ -6,12 +6,12 @@ import itertools
 import threading
 import time
 from collections import deque
-from typing import Any
 
 from pliant.base.ratelimit import RateLimit
 from pliant.model.robot import Robot
 from pliant.ros.bridge.names import node_name
 from pliant.ros.bridge.topics import RosTopics
+from pliant.ros.wire.message import Message
 
 __all__ = ["INFO", "WARN", "Rosout", "serve_rosout"]
 
@@ -78,7 +78,7 @@ class Rosout:
         """Whether messages are kept for who comes first; ROS 2 keeps the last one by itself."""
         return self._codec.version == 1
 
-    def _message(self, text: str, level: str) -> dict[str, Any]:
+    def _message(self, text: str, level: str) -> Message:
         if len(text) > LENGTH:
             text = f"{text[:LENGTH]} ... ({len(text)} characters)"
         common = {"level": LEVELS[self._codec.version][level], "msg": text, "file": "pliant", "function": ""}

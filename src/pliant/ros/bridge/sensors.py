@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pliant.devices.base import SampleSource
@@ -13,6 +11,7 @@ from pliant.ros.bridge.joint_state import joint_state
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.publication import Publication, picked
 from pliant.ros.bridge.topics import RosTopics
+from pliant.ros.wire.message import Message
 
 __all__ = ["serve_imu", "serve_joint_states", "serve_laser", "serve_sensor_frames", "serve_sole", "serve_wrench"]
 
@@ -27,7 +26,7 @@ def _topic(topics: RosTopics, name: str, device: SampleSource) -> str:
 
 def serve_imu(topics: RosTopics, name: str, device: SampleSource) -> None:
     """Serve ``<namespace>/<name>`` as sensor_msgs/Imu; the covariances are those of the device's noise."""
-    values: dict[str, Any] = {"header": {"frame_id": device.frame}}
+    values: Message = {"header": {"frame_id": device.frame}}
     for part, noise in device.noise.items():
         values[f"{part}_covariance"] = covariance(noise)
     parts = [("angular_velocity", "xyz"), ("linear_acceleration", "xyz")]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from concurrent.futures import Future
 
 from pliant.base.errors import BridgeError, PliantError
 from pliant.ros.bridge.topics import RosTopics
+from pliant.ros.wire.message import Message, ServiceCallback
 from pliant.simulation.answers import ANSWER_TIMEOUT, answered
 
 __all__ = ["serve_control"]
@@ -42,7 +43,7 @@ class _Control:
         answered(self._served.bound().request("simulation", "reset"))
         return "time is 0"
 
-    def submit(self, count: int) -> Any:
+    def submit(self, count: int) -> Future[object]:
         """Queue steps; return the future."""
         simulation = self._served.bound()
         if not simulation.paused:
@@ -55,7 +56,7 @@ class _Control:
         answered(self.submit(count), max(ANSWER_TIMEOUT, 0.01 * count))
         return f"time is {self._served.bound().time:.9g} s"
 
-    def answer_step(self, request: dict[str, Any]) -> dict[str, Any]:
+    def answer_step(self, request: Message) -> Message:
         try:
             text = self.step(int(request["count"]))
         except PliantError as error:
@@ -63,16 +64,16 @@ class _Control:
         return {"success": True, "message": text, "time": self._served.bound().time_ns}
 
 
-def _empty(action: Callable[[], Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    def answer(_: dict[str, Any]) -> dict[str, Any]:
+def _empty(action: Callable[[], object]) -> ServiceCallback:
+    def answer(_: Message) -> Message:
         action()
         return {}
 
     return answer
 
 
-def _trigger(action: Callable[[], str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    def answer(_: dict[str, Any]) -> dict[str, Any]:
+def _trigger(action: Callable[[], str]) -> ServiceCallback:
+    def answer(_: Message) -> Message:
         try:
             text = action()
         except PliantError as error:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pliant.ros.bridge.sensors import serve_sensor_frames
 from pliant.ros.bridge.topics import RosTopics
 
@@ -44,7 +42,7 @@ def serve_tf(topics: RosTopics) -> None:
     def write(stamp_ns: int) -> None:
         nonlocal count
         if handle.active:
-            numbers: list[Any] = []
+            numbers: list[float] = []
             for position, orientation in places:
                 numbers += [count, stamp_ns] if numbered else [stamp_ns]
                 numbers += [*position.tolist(), *orientation.tolist()]

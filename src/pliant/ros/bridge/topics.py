@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import BridgeError, PliantError
@@ -15,6 +15,7 @@ from pliant.ros.bridge.node import Node, TopicHandle
 from pliant.ros.bridge.options import RosOptions
 from pliant.ros.bridge.send_rate import SendRate
 from pliant.ros.wire import Template
+from pliant.ros.wire.message import Message, MessageCallback, MessageView
 from pliant.simulation.bridge import SimulationControl
 from pliant.simulation.rate_timer import RateTimer
 
@@ -90,11 +91,11 @@ class RosTopics:
             self.handles.append(handle)
         return handle
 
-    def template(self, type_name: str, values: Mapping[str, Any], paths: list[str]) -> Callable[..., bytes]:
+    def template(self, type_name: str, values: MessageView, paths: list[str]) -> Callable[..., bytes]:
         """Return what encodes a message whose length does not change; see `pliant.ros.wire.Template`."""
         return Template(self.node.codec, type_name, values, paths).fill
 
-    def stamped(self, type_name: str, values: Mapping[str, Any], paths: list[str]) -> Callable[..., bytes]:
+    def stamped(self, type_name: str, values: MessageView, paths: list[str]) -> Callable[..., bytes]:
         """Return what encodes a message with a header: ``fill(stamp_ns, *values of the paths)``.
 
         ROS 1 numbers the messages of a topic in ``header.seq``; ROS 2 has no such field.
@@ -104,7 +105,7 @@ class RosTopics:
         fill = self.template(type_name, values, ["header.seq", "header.stamp", *paths])
         count = 0
 
-        def numbered(stamp_ns: int, *numbers: Any) -> bytes:
+        def numbered(stamp_ns: int, *numbers: object) -> bytes:
             nonlocal count
             data = fill(count, stamp_ns, *numbers)
             count = (count + 1) & 0xFFFFFFFF
@@ -127,13 +128,13 @@ class RosTopics:
         return server
 
     # ------------------------------------------------------------------ in
-    def listen(self, topic: str, type_name: str, action: Callable[[dict[str, Any]], None]) -> None:
+    def listen(self, topic: str, type_name: str, action: MessageCallback) -> None:
         """Take the messages of a topic; what ``action`` refuses is counted and told."""
         item: dict[str, Any] = {"type": type_name, "count": 0, "rate": SendRate()}
         self.incoming[topic] = item
         awaited = topic in self.arrivals
 
-        def arrived(message: dict[str, Any]) -> None:
+        def arrived(message: Message) -> None:
             item["count"] += 1
             item["rate"].sent(1)
             try:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from pliant.base.errors import DeviceError
+from pliant.ros.wire.message import MessageView
 
 __all__ = ["MAX_POINTS", "JointPoints", "MotionState", "Trajectory", "read_points"]
 
@@ -44,7 +44,7 @@ class JointPoints:
     """When it begins [ns of simulation time]; 0 for at once."""
 
 
-def read_points(message: Mapping[str, Any], joints: Sequence[str]) -> JointPoints:
+def read_points(message: MessageView, joints: Sequence[str]) -> JointPoints:
     """Return the points of a trajectory_msgs/JointTrajectory in the order of these joints.
 
     Raises:

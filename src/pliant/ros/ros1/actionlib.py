@@ -6,11 +6,10 @@ http://wiki.ros.org/actionlib/DetailedDescription; the numbers of the states are
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Any
 
 from pliant.ros.bridge.actions import ActionServer, Goal, GoalRefused, GoalState
 from pliant.ros.bridge.node import Node
+from pliant.ros.wire.message import Message, MessageView
 
 __all__ = ["ActionTopics"]
 
@@ -59,7 +58,7 @@ class ActionTopics:
         node.subscribe(f"{name}/cancel", "actionlib_msgs/GoalID", self._cancel)
 
     # ------------------------------------------------------------------ in
-    def _goal(self, message: dict[str, Any]) -> None:
+    def _goal(self, message: Message) -> None:
         id, stamp = message["goal_id"]["id"], int(message["goal_id"]["stamp"])
         if not id:  # actionlib's servers make a name of their own then
             id = f"{self._node_name}-{message['header']['seq']}-{int(message['header']['stamp'])}-{stamp}"
@@ -78,7 +77,7 @@ class ActionTopics:
         except GoalRefused as error:
             self._node.complain(str(error))
 
-    def _cancel(self, message: dict[str, Any]) -> None:
+    def _cancel(self, message: Message) -> None:
         id, stamp = message["id"], int(message["stamp"])
         self._server.cancel(id, stamp)
         if id and self._server.goal(id) is None:
@@ -93,7 +92,7 @@ class ActionTopics:
         values = {"header": self._header("status", stamp_ns), "status_list": [_status(goal) for goal in goals]}
         self._status.send(self._encode("actionlib_msgs/GoalStatusArray", values))
 
-    def feedback(self, goal: Goal, values: Mapping[str, Any], stamp_ns: int) -> None:
+    def feedback(self, goal: Goal, values: MessageView, stamp_ns: int) -> None:
         """Send the feedback of a goal."""
         if self._feedback.active:
             header = self._header("feedback", stamp_ns)
@@ -108,13 +107,13 @@ class ActionTopics:
             self._encode(self._result.type, {"header": header, "status": _status(goal), "result": goal.result})
         )
 
-    def _header(self, topic: str, stamp_ns: int) -> dict[str, Any]:
+    def _header(self, topic: str, stamp_ns: int) -> Message:
         count = self._heads[topic]
         self._heads[topic] = (count + 1) & 0xFFFFFFFF
         return {"seq": count, "stamp": stamp_ns}
 
 
-def _status(goal: Goal) -> dict[str, Any]:
+def _status(goal: Goal) -> Message:
     recalled = goal.state is GoalState.CANCELED and not goal.begun
     return {
         "goal_id": {"stamp": goal.stamp_ns, "id": goal.id},

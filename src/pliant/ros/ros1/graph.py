@@ -6,11 +6,12 @@ import contextlib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from pliant.ros.bridge.send_rate import SendRate
 from pliant.ros.ros1.connection import Connection
 from pliant.ros.wire import Codec
+from pliant.ros.wire.message import MessageCallback, ServiceCallback
 
 __all__ = ["QUEUE_BYTES", "Graph", "Publication", "Service", "Subscription"]
 
@@ -107,7 +108,7 @@ class Subscription:
         "refused", "retry_at", "topic", "type",
     )  # fmt: skip
 
-    def __init__(self, topic: str, type_name: str, md5sum: str, callback: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, topic: str, type_name: str, md5sum: str, callback: MessageCallback) -> None:
         self.topic = topic
         self.type = type_name
         self.md5sum = md5sum
@@ -131,7 +132,7 @@ class Service:
 
     __slots__ = ("callback", "count", "md5sum", "name", "type")
 
-    def __init__(self, name: str, type_name: str, md5sum: str, callback: Callable[[dict[str, Any]], dict[str, Any]]):
+    def __init__(self, name: str, type_name: str, md5sum: str, callback: ServiceCallback):
         self.name = name
         self.type = type_name
         self.md5sum = md5sum

@@ -10,6 +10,7 @@ import time
 import urllib.parse
 from collections.abc import Callable
 from typing import Any
+from xmlrpc.client import ServerProxy
 
 from pliant.base.errors import BridgeError, WireError
 from pliant.ros.ros1.graph import HEARTBEAT, Graph, Publication, Service, Subscription
@@ -70,13 +71,13 @@ class Master:
         """Number of the master's process."""
         self.registered = False
         """Whether the master knows what the node has; later topics are registered as they are made."""
-        self.parameters: dict[str, Any] = {}
+        self.parameters: dict[str, object] = {}
         """Parameters that are set whenever the master comes back."""
-        self.work: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
+        self.work: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
         """Calls to the master and to other nodes that wait for the thread; None ends it."""
         self._stopping = threading.Event()
 
-    def later(self, work: Callable[[Any], Any]) -> None:
+    def later(self, work: Callable[[ServerProxy], object]) -> None:
         """Call ``work(master)`` in the thread, once the node is registered; before that `register_all` does it."""
         if self.registered:
             self.work.put(lambda: work(proxy(self.uri)))
@@ -115,7 +116,7 @@ class Master:
         self.work.put(None)
 
     @staticmethod
-    def call(method: Any, *args: Any) -> Any:
+    def call(method: Callable[..., object], *args: object) -> Any:
         """Call the master and return the value of its answer."""
         answer = method(*args)
         if not isinstance(answer, list) or len(answer) != 3:
@@ -151,11 +152,11 @@ class Master:
         for subscription in subscriptions:
             self.register_subscription(master, subscription)
 
-    def register_publication(self, master: Any, publication: Publication) -> None:
+    def register_publication(self, master: ServerProxy, publication: Publication) -> None:
         """Tell the master of a topic that is published."""
         self.call(master.registerPublisher, self._graph.name, publication.topic, publication.type, self._graph.uri)
 
-    def register_subscription(self, master: Any, subscription: Subscription) -> None:
+    def register_subscription(self, master: ServerProxy, subscription: Subscription) -> None:
         """Tell the master of a topic that is listened to, and connect to its publishers."""
         uris = check_uris(
             self.call(
@@ -168,7 +169,7 @@ class Master:
         )
         self.work.put(lambda: self._publishers.update(subscription, uris, new=True))
 
-    def register_service(self, master: Any, service: Service) -> None:
+    def register_service(self, master: ServerProxy, service: Service) -> None:
         """Tell the master of a service."""
         api = f"rosrpc://{self._host}:{self._sockets.port}"
         self.call(master.registerService, self._graph.name, service.name, api, self._graph.uri)
@@ -200,7 +201,7 @@ class Master:
             for task in (self._heartbeat, self._look_at_publications, self._publishers.look_after):
                 self._guard(task)
 
-    def _guard(self, work: Callable[[], Any]) -> None:
+    def _guard(self, work: Callable[[], object]) -> None:
         """Do something that talks to others; what they do wrong costs this work, not the thread."""
         try:
             work()
@@ -252,7 +253,7 @@ class Master:
             raise WireError("the ROS master returned names that are not text")
         return found
 
-    def get_param(self, name: str) -> Any:
+    def get_param(self, name: str) -> object:
         """Return a parameter of the server; None where it has none of that name, or does not answer."""
         try:
             return self.call(proxy(self.uri).getParam, self._graph.name, name)

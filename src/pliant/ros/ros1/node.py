@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable
-from typing import Any
 
 from pliant.base.errors import BridgeError
 from pliant.base.listening import listening_address
@@ -30,6 +29,7 @@ from pliant.ros.ros1.slave_api import SlaveApi
 from pliant.ros.ros1.sockets import MAX_CONNECTIONS, Sockets
 from pliant.ros.ros1.xml_rpc import XML_RPC_ERRORS, XmlRpcServer
 from pliant.ros.wire import Codec
+from pliant.ros.wire.message import MessageCallback, ServiceCallback
 
 __all__ = ["Ros1Node"]
 
@@ -171,7 +171,7 @@ class Ros1Node(Node):
         self.master.later(lambda master: self.master.register_publication(master, publication))
         return publication
 
-    def subscribe(self, topic: str, type_name: str, callback: Callable[[dict[str, Any]], None]) -> None:
+    def subscribe(self, topic: str, type_name: str, callback: MessageCallback) -> None:
         """Listen to a topic; the callback runs in the thread of the sockets and must be short."""
         topic = "/" + topic.strip("/")
         subscription = Subscription(topic, type_name, self.codec.types.md5sum(type_name), callback)
@@ -190,7 +190,7 @@ class Ros1Node(Node):
             self.sockets.shut(connection)
         self.master.later(lambda master: self.master.call(master.unregisterSubscriber, self.name, topic, self.uri))
 
-    def serve(self, name: str, type_name: str, callback: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
         """Serve a service; the callback runs in a thread of its own and may wait.
 
         Its `PliantError` becomes the error that the caller gets.
@@ -201,7 +201,7 @@ class Ros1Node(Node):
             self.services[name] = service
         self.master.later(lambda master: self.master.register_service(master, service))
 
-    def set_param(self, name: str, value: Any) -> None:
+    def set_param(self, name: str, value: object) -> None:
         """Set a parameter of the server, now and whenever the master comes back."""
         name = "/" + name.strip("/")
         with self._lock:
@@ -212,7 +212,7 @@ class Ros1Node(Node):
         """Serve an action, as actionlib does."""
         ActionTopics(self, self.name, name, type_name, server)
 
-    def get_param(self, name: str) -> Any:
+    def get_param(self, name: str) -> object:
         """Return a parameter of the server; None where it has none of that name, or does not answer."""
         return self.master.get_param(name)
 
@@ -229,7 +229,7 @@ class Ros1Node(Node):
         """Return the master's address."""
         return self.master_uri
 
-    def health(self) -> dict[str, Any]:
+    def health(self) -> dict[str, object]:
         """Return the state of the master and the last faults."""
         return {
             "master": self.master_uri,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TypeAlias
 
 from pliant.base.errors import WireError
 from pliant.ros.ros1.graph import Graph
@@ -15,6 +15,8 @@ from pliant.ros.ros1.xml_rpc import XmlRpcServer, check_uris
 
 __all__ = ["SlaveApi"]
 
+Answer: TypeAlias = list[object]
+"""Code, text and value; a value may be a list of such lists."""
 MAX_WAITING_WORK = 1000
 """Updates of publishers that wait until the others have been contacted."""
 
@@ -49,30 +51,30 @@ class SlaveApi:
             if name.startswith("_api_"):
                 server.register_function(getattr(self, name), name.removeprefix("_api_"))
 
-    def _api_getName(self, _: str) -> list[Any]:
+    def _api_getName(self, _: str) -> Answer:
         return [1, "", self._graph.name]
 
-    def _api_getPid(self, _: str) -> list[Any]:
+    def _api_getPid(self, _: str) -> Answer:
         return [1, "", os.getpid()]
 
-    def _api_getMasterUri(self, _: str) -> list[Any]:
+    def _api_getMasterUri(self, _: str) -> Answer:
         return [1, "", self._master.uri]
 
-    def _api_shutdown(self, caller: Any, reason: Any = "") -> list[Any]:
+    def _api_shutdown(self, caller: object, reason: object = "") -> Answer:
         why = f"{str(caller)[:100]} asked this node to shut down ({str(reason)[:200] or 'no reason given'})"
         self._on_shutdown(why)
         return [1, "", 0]
 
-    def _api_getSubscriptions(self, _: str) -> list[Any]:
+    def _api_getSubscriptions(self, _: str) -> Answer:
         return [1, "", [[s.topic, s.type] for s in list(self._graph.subscriptions.values())]]
 
-    def _api_getPublications(self, _: str) -> list[Any]:
+    def _api_getPublications(self, _: str) -> Answer:
         return [1, "", [[p.topic, p.type] for p in list(self._graph.publications.values())]]
 
-    def _api_paramUpdate(self, _: str, __: str, ___: Any) -> list[Any]:
+    def _api_paramUpdate(self, _: str, __: str, ___: object) -> Answer:
         return [1, "", 0]
 
-    def _api_publisherUpdate(self, _: Any, topic: Any, publishers: Any) -> list[Any]:
+    def _api_publisherUpdate(self, _: object, topic: object, publishers: object) -> Answer:
         try:
             uris = check_uris(publishers)
         except WireError as error:
@@ -86,7 +88,7 @@ class SlaveApi:
             self._master.work.put(lambda: self._publishers.update(subscription, uris, new=True))
         return [1, "", 0]
 
-    def _api_requestTopic(self, caller: Any, topic: Any, protocols: Any) -> list[Any]:
+    def _api_requestTopic(self, caller: object, topic: object, protocols: object) -> Answer:
         if not isinstance(topic, str) or not isinstance(protocols, list):
             return [-1, "requestTopic takes the caller, a topic and a list of protocols", []]
         if topic not in self._graph.publications:
@@ -98,15 +100,15 @@ class SlaveApi:
         self._graph.complain(f"{str(caller)[:100]} wants {topic} by {said}; must be TCPROS")
         return [0, "only TCPROS is spoken", []]
 
-    def _api_getBusStats(self, _: str) -> list[Any]:
+    def _api_getBusStats(self, _: str) -> Answer:
         publications = [
             [p.topic, 0, [[i, 0, c.sent, c.drops, True] for i, c in enumerate(p.connections)]]
             for p in list(self._graph.publications.values())
         ]
         return [1, "", [publications, [], []]]
 
-    def _api_getBusInfo(self, _: str) -> list[Any]:
-        rows: list[list[Any]] = []
+    def _api_getBusInfo(self, _: str) -> Answer:
+        rows: list[Answer] = []
         for publication in list(self._graph.publications.values()):
             rows += [[len(rows), c.name, "o", "TCPROS", publication.topic, True] for c in publication.connections]
         for subscription in list(self._graph.subscriptions.values()):

@@ -42,15 +42,16 @@ class _Transport(xmlrpc.client.Transport):
 
     accept_gzip_encoding = False
 
-    def make_connection(self, host: Any) -> http.client.HTTPConnection:
+    def make_connection(self, host: tuple[str, dict[str, str]] | str) -> http.client.HTTPConnection:
         """Return a connection with a time-out."""
-        if self._connection and host == self._connection[0]:  # type: ignore[has-type]
-            return self._connection[1]  # type: ignore[return-value]
-        name, self._extra_headers, _ = self.get_host_info(host)
-        self._connection = host, http.client.HTTPConnection(name, timeout=CALL_TIMEOUT_S)
-        return self._connection[1]  # type: ignore[return-value]
+        known, connection = self._connection
+        if connection is None or host != known:
+            name, self._extra_headers, _ = self.get_host_info(host)
+            connection = http.client.HTTPConnection(name, timeout=CALL_TIMEOUT_S)
+            self._connection = host, connection
+        return connection
 
-    def parse_response(self, response: Any) -> Any:
+    def parse_response(self, response: http.client.HTTPResponse) -> Any:
         """Read the answer.
 
         Raises:
@@ -77,7 +78,7 @@ class _Transport(xmlrpc.client.Transport):
             raise WireError(f"the answer is not XML-RPC: {type(error).__name__}: {error}") from None
 
 
-def proxy(uri: str) -> Any:
+def proxy(uri: str) -> xmlrpc.client.ServerProxy:
     """Return what calls the functions of a master or node.
 
     Raises:
@@ -93,7 +94,7 @@ def proxy(uri: str) -> Any:
     return xmlrpc.client.ServerProxy(uri, transport=_Transport(), allow_none=True)
 
 
-def check_uris(value: Any) -> list[str]:
+def check_uris(value: object) -> list[str]:
     """Return addresses of nodes as a list of texts.
 
     Raises:
@@ -109,7 +110,7 @@ def check_uris(value: Any) -> list[str]:
     return value
 
 
-def read_tcpros_address(answer: Any) -> tuple[str, int]:
+def read_tcpros_address(answer: object) -> tuple[str, int]:
     """Return host and port from the answer to ``requestTopic``.
 
     Raises:
@@ -170,7 +171,7 @@ class _Handler(SimpleXMLRPCRequestHandler):
             return None
         return data
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, *_: object) -> None:
         """Nothing: the base class prints."""
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
 
 from pliant.base.errors import BridgeError, WireError, nearest
 from pliant.ros.bridge.action_services import ActionServices
@@ -25,8 +24,9 @@ from pliant.ros.ros2.discovery import discovery
 from pliant.ros.ros2.endpoints import FRAGMENT_SIZE
 from pliant.ros.ros2.names import NodeNames
 from pliant.ros.ros2.participant import LocalReader, LocalWriter, RtpsParticipant, Sample
-from pliant.ros.ros2.services import Respond, Services
+from pliant.ros.ros2.services import Services
 from pliant.ros.wire import Codec, Registry, dds_type_name
+from pliant.ros.wire.message import DeferredService, MessageCallback, ServiceCallback
 
 __all__ = ["DISTROS", "Publication", "Ros2Node"]
 
@@ -238,9 +238,7 @@ class Ros2Node(Node):
     def _type_hash(self, type_name: str) -> bytes:
         return f"typehash={self.codec.types.rihs01(type_name)};".encode()
 
-    def subscribe(
-        self, topic: str, type_name: str, callback: Callable[[dict[str, Any]], None], *, latch: bool = False
-    ) -> None:
+    def subscribe(self, topic: str, type_name: str, callback: MessageCallback, *, latch: bool = False) -> None:
         """Listen to a topic; the callback runs in the participant's thread and must be short.
 
         Args:
@@ -293,11 +291,11 @@ class Ros2Node(Node):
             time.sleep(0.02)
 
     # ------------------------------------------------------------------ services, actions
-    def serve(self, name: str, type_name: str, callback: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
         """Answer a service, in the convention of rmw_fastrtps or rmw_cyclonedds, whichever asks."""
         self.service_server.serve(name, type_name, callback)
 
-    def serve_later(self, name: str, type_name: str, callback: Callable[[dict[str, Any], Respond], None]) -> None:
+    def serve_later(self, name: str, type_name: str, callback: DeferredService) -> None:
         """Answer a service whose reply comes later; the callback must not wait."""
         self.service_server.serve_later(name, type_name, callback)
 
@@ -332,7 +330,7 @@ class Ros2Node(Node):
         """Return the domain."""
         return f"DDS domain {self.domain}{' on 127.0.0.1' if self.participant.loopback else ''}"
 
-    def health(self) -> dict[str, Any]:
+    def health(self) -> dict[str, object]:
         """Return the domain, how much is connected, and the last faults."""
         return {
             "domain": self.domain,

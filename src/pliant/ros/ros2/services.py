@@ -13,12 +13,12 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from pliant.base.errors import BridgeError, PliantError, WireError
 from pliant.base.threads import WorkerPool
 from pliant.ros.ros2.participant import CYCLONE, LocalReader, LocalWriter, RtpsParticipant, Sample
 from pliant.ros.wire import CDR_LITTLE_ENDIAN, Codec, ServiceType, dds_type_name
+from pliant.ros.wire.message import DeferredService, Message, Respond, ServiceCallback
 from pliant.ros.wire.rtps import related_parameters
 from pliant.ros.wire.rtps.parameters import VENDOR_NAMES
 
@@ -33,9 +33,6 @@ WAITING_LIMIT = 200
 MATCH_PATIENCE = 5.0
 """How long a reply waits until its client's reader is known [s]."""
 _HEADER = 16
-
-Respond = Callable[[dict[str, Any]], None]
-"""Sends the reply to one request; any thread may call it, once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +89,7 @@ def write_reply(asker: Asker, reply: bytes) -> tuple[bytes, tuple[tuple[int, byt
 class _Service:
     name: str
     type: ServiceType
-    callback: Callable[[dict[str, Any], Respond], None]
+    callback: DeferredService
     waits: bool
     reader: LocalReader | None = None
     writer: LocalWriter | None = None
@@ -147,7 +144,7 @@ class Services:
         return [s.reader.guid for s in found if s.reader], [s.writer.guid for s in found if s.writer]
 
     # ------------------------------------------------------------------ serving
-    def serve(self, name: str, type_name: str, callback: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
         """Serve a service; the callback runs in a thread of its own and may wait.
 
         ROS 2 has no replies that say that there is none. Where the callback raises a `PliantError`, the reply has
@@ -159,7 +156,7 @@ class Services:
             callback: request to reply.
         """
 
-        def run(request: dict[str, Any], respond: Respond) -> None:
+        def run(request: Message, respond: Respond) -> None:
             try:
                 reply = callback(request)
             except PliantError as error:
@@ -171,7 +168,7 @@ class Services:
         kind = self._codec.types.service(type_name)
         self._add(_Service(name=name, type=kind, callback=run, waits=True))
 
-    def serve_later(self, name: str, type_name: str, callback: Callable[[dict[str, Any], Respond], None]) -> None:
+    def serve_later(self, name: str, type_name: str, callback: DeferredService) -> None:
         """Serve a service whose reply comes later; the callback runs in the participant's thread and must not wait.
 
         Args:
@@ -211,7 +208,7 @@ class Services:
         service.count += 1
         answered = False
 
-        def respond(reply: dict[str, Any]) -> None:
+        def respond(reply: Message) -> None:
             nonlocal answered
             if answered:
                 return
@@ -247,14 +244,14 @@ class Services:
 
         return self._pool is not None and self._pool.submit(guarded)
 
-    def _serve(self, service: _Service, request: dict[str, Any], respond: Respond) -> None:
+    def _serve(self, service: _Service, request: Message, respond: Respond) -> None:
         try:
             self._run(service, request, respond)
         finally:
             with self._lock:
                 self._pending -= 1
 
-    def _run(self, service: _Service, request: dict[str, Any], respond: Respond) -> None:
+    def _run(self, service: _Service, request: Message, respond: Respond) -> None:
         try:
             service.callback(request, respond)
         except PliantError as error:
@@ -263,7 +260,7 @@ class Services:
             self.participant.fail(f"the service {service.name}", error)
 
     # ------------------------------------------------------------------ replying
-    def _reply(self, service: _Service, asker: Asker, values: dict[str, Any]) -> None:
+    def _reply(self, service: _Service, asker: Asker, values: Message) -> None:
         try:
             reply = self._codec.encode(service.type.response, values)
         except WireError as error:

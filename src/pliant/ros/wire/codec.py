@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pliant.base.errors import WireError
+from pliant.ros.wire.message import Message, MessageView
 from pliant.ros.wire.types import PRIMITIVES, Field, MessageType, Registry, registry
 
 __all__ = ["CDR_LITTLE_ENDIAN", "Codec", "Template"]
@@ -28,7 +29,7 @@ _DURATION = struct.Struct("<ii")
 _EMPTY = Field("structure_needs_at_least_one_member", "uint8")
 
 
-def _default(registry: Registry, field: Field) -> Any:
+def _default(registry: Registry, field: Field) -> object:
     if field.size is not None:
         if field.size < 0:
             return ()
@@ -55,7 +56,7 @@ class Codec:
     def encode(
         self,
         name: str | MessageType,
-        values: Mapping[str, Any],
+        values: MessageView,
         places: dict[str, tuple[int, str]] | None = None,
     ) -> bytes:
         """Return a message with its prefix.
@@ -86,7 +87,7 @@ class Codec:
         self,
         out: bytearray,
         message: MessageType,
-        values: Mapping[str, Any],
+        values: MessageView,
         path: str,
         places: dict[str, tuple[int, str]] | None,
     ) -> None:
@@ -154,7 +155,7 @@ class Codec:
             out += pack.pack(*divmod(int(value), BILLION))
 
     # ------------------------------------------------------------------ decode
-    def decode(self, name: str | MessageType, data: bytes | bytearray | memoryview) -> dict[str, Any]:
+    def decode(self, name: str | MessageType, data: bytes | bytearray | memoryview) -> Message:
         """Return the values of a message that has its prefix.
 
         Arrays of numbers come as numpy arrays, arrays of uint8 as bytes.
@@ -210,7 +211,7 @@ class _Reader:
         self.at = end
         return found
 
-    def message(self, message: MessageType) -> dict[str, Any]:
+    def message(self, message: MessageType) -> Message:
         if self._cdr and not message.fields:
             self.at = min(self.at + 1, len(self._view))
         return {field.name: self._field(field) for field in message.fields}
@@ -275,7 +276,7 @@ class Template:
         >>> data = template.fill(0.8)
     """
 
-    def __init__(self, codec: Codec, name: str, values: Mapping[str, Any], paths: Iterable[str]) -> None:
+    def __init__(self, codec: Codec, name: str, values: MessageView, paths: Iterable[str]) -> None:
         places: dict[str, tuple[int, str]] = {}
         self._data = bytearray(codec.encode(name, values, places))
         self._set: list[Callable[[Any], None]] = [self._setter(*self._place(places, p, name)) for p in paths]
@@ -300,11 +301,11 @@ class Template:
             return set_array
         return lambda value: pack.pack_into(data, offset, value)
 
-    def fill(self, *values: Any) -> bytes:
+    def fill(self, *values: object) -> bytes:
         """Return the message with these values, its prefix included."""
         return self.fill_from(values)
 
-    def fill_from(self, values: Iterable[Any]) -> bytes:
+    def fill_from(self, values: Iterable[object]) -> bytes:
         """Return the message with values that are given as one sequence, its prefix included."""
         for put, value in zip(self._set, values, strict=True):
             put(value)

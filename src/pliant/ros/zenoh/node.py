@@ -16,7 +16,8 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from pliant.base.errors import BridgeError, PliantError, WireError, nearest
 from pliant.ros.bridge.action_services import ActionServices
@@ -26,9 +27,25 @@ from pliant.ros.bridge.node import Node
 from pliant.ros.bridge.outbox import Outbox
 from pliant.ros.bridge.send_rate import SendRate
 from pliant.ros.wire import Codec, ServiceType, dds_type_name
+from pliant.ros.wire.message import DeferredService, Message, MessageCallback, ServiceCallback
 from pliant.ros.wire.rmw_zenoh import Attachment, Endpoint, Qos, dds_service_name, token_selector
 from pliant.ros.zenoh.graph import Graph
 from pliant.ros.zenoh.session import MODES, load_zenoh, open_session
+
+if TYPE_CHECKING:
+    from zenoh import (
+        LivelinessToken,
+        MatchingListener,
+        MatchingStatus,
+        Publisher,
+        Query,
+        Queryable,
+        Sample,
+        Session,
+        Subscriber,
+    )
+    from zenoh.ext import AdvancedPublisher
+    from zenoh.handlers import Callback
 
 __all__ = ["Publication", "ZenohNode"]
 
@@ -53,8 +70,7 @@ WATCH = 0.25
 NAMES = 100
 """Names of subscribers that a topic keeps."""
 DEFAULT_QOS = Qos()
-Respond = Callable[[dict[str, Any]], None]
-"""Takes the response to a request."""
+Item = TypeVar("Item")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 
 
@@ -62,13 +78,12 @@ class Publication:
     """A topic that is published."""
 
     __slots__ = (
-        "_node", "_period", "_token", "count", "drops", "endpoint", "gid", "latch", "listener", "matched", "publisher",
+        "_node", "_period", "count", "drops", "endpoint", "gid", "latch", "listener", "matched", "publisher",
         "rate", "seen", "sequence", "topic", "type",
     )  # fmt: skip
 
     def __init__(self, node: ZenohNode, topic: str, type_name: str, latch: bool, endpoint: Endpoint) -> None:
         self._node = node
-        self._token: Any = None
         self.topic = topic
         self.type = type_name
         self.latch = latch
@@ -81,8 +96,8 @@ class Publication:
         self.rate = SendRate()
         self._period = 0
         self.seen: set[str] = set()
-        self.publisher: Any = None
-        self.listener: Any = None
+        self.publisher: Publisher | AdvancedPublisher | None = None
+        self.listener: MatchingListener[None] | None = None
 
     @property
     def active(self) -> bool:
@@ -113,20 +128,20 @@ class _Request:
 
     __slots__ = ("_asked", "_codec", "_key", "_node", "_query", "_service", "name", "values")
 
-    def __init__(self, node: ZenohNode, name: str, key: str, service: ServiceType, query: Any) -> None:
+    def __init__(self, node: ZenohNode, name: str, key: str, service: ServiceType, query: Query) -> None:
         self._node = node
         self._codec = node.codec
         self._key = key
         self._service = service
-        self._query = query
+        self._query: Query | None = query
         self._asked: Attachment | None = None
         self.name = name
-        self.values: dict[str, Any] = {}
+        self.values: Message = {}
 
     def answer(self, take: Callable[[_Request], None]) -> None:
         """Read what is asked and let it be answered; whatever goes wrong is told to the client."""
         try:
-            if self._asked is None:
+            if self._asked is None and self._query is not None:
                 self._asked, data = _read(self._query, "a request")
                 self.values = self._codec.decode(self._service.request, data)
             take(self)
@@ -137,7 +152,7 @@ class _Request:
             self._node.fail(f"the service {self.name}", error)
             self.refuse(f"{type(error).__name__}: {error}")
 
-    def reply(self, response: dict[str, Any]) -> None:
+    def reply(self, response: Message) -> None:
         """Send the response; a request is answered once."""
         assert self._asked is not None
         data = self._codec.encode(self._service.response, response)
@@ -212,15 +227,15 @@ class ZenohNode(Node):
         """Routers, peers and clients that this session is connected to."""
         self.lost_text = ""
         """Why the wire is lost; "" while somebody is connected, or before anybody was."""
-        self._session: Any = None
-        self._zenoh: Any = None
+        self._session: Session
+        self._zenoh: ModuleType
         self._graph: Graph | None = None
-        self._liveliness: Any = None
+        self._liveliness: Subscriber[None] | None = None
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
-        self._tokens: list[Any] = []
-        self._subscriptions: dict[str, tuple[Any, Any]] = {}
-        self._services: dict[str, Any] = {}
+        self._tokens: list[LivelinessToken] = []
+        self._subscriptions: dict[str, tuple[Subscriber[None], LivelinessToken]] = {}
+        self._services: dict[str, tuple[Queryable[None], LivelinessToken]] = {}
         self._requests: queue.Queue[Callable[[], None] | None] = queue.Queue(REQUESTS)
         self._stopping = threading.Event()
 
@@ -241,7 +256,7 @@ class ZenohNode(Node):
             self._interval.restore()
             raise
 
-    def _open(self, zenoh: Any) -> None:
+    def _open(self, zenoh: ModuleType) -> None:
         self._session = session = open_session(zenoh, self.mode, self.listen, self.connect)
         self._graph = Graph(str(session.zid()), self.complain)
         self._liveliness = session.liveliness().declare_subscriber(
@@ -255,7 +270,7 @@ class ZenohNode(Node):
 
     def stop(self) -> None:
         """Send what is queued, leave, join the threads. May be called twice."""
-        if self._session is None or self._stopping.is_set():
+        if self._graph is None or self._stopping.is_set():
             return
         self.threads.close()
         self._stopping.set()
@@ -295,10 +310,10 @@ class ZenohNode(Node):
     def _message_endpoint(self, kind: str, topic: str, type_name: str, qos: Qos) -> Endpoint:
         return self._endpoint(kind, topic, dds_type_name(type_name), self.codec.types.rihs01(type_name), qos)
 
-    def _direct(self, call: Callable[[Any], None]) -> Any:
+    def _direct(self, call: Callable[[Item], None]) -> Callback[Item]:
         """A callback that zenoh's receiving thread calls itself: no thread per topic, no queue in between."""
 
-        def guarded(item: Any) -> None:
+        def guarded(item: Item) -> None:
             try:
                 call(item)
             except Exception as error:  # a fault of ours must not reach zenoh's threads
@@ -306,12 +321,12 @@ class ZenohNode(Node):
 
         return self._zenoh.handlers.Callback(guarded, indirect=False)
 
-    def _declare_token(self, endpoint: Endpoint) -> Any:
+    def _declare_token(self, endpoint: Endpoint) -> LivelinessToken:
         assert self._graph is not None
         self._graph.add_own(endpoint)
         return self._session.liveliness().declare_token(endpoint.token())
 
-    def _token_changed(self, sample: Any) -> None:
+    def _token_changed(self, sample: Sample) -> None:
         assert self._graph is not None
         token = str(sample.key_expr)
         if sample.kind == self._zenoh.SampleKind.DELETE:
@@ -367,8 +382,8 @@ class ZenohNode(Node):
                         ),
                     )
                 else:
-                    publication.publisher = session.declare_publisher(endpoint.key, **options)
-                    publication.listener = self._listen_for_matches(publication)
+                    publication.publisher = publisher = session.declare_publisher(endpoint.key, **options)
+                    publication.listener = self._listen_for_matches(publication, publisher)
                 self._tokens.append(self._declare_token(endpoint))
             except zenoh.ZError as error:
                 raise BridgeError(f"{name} cannot be published: {error}", field=name) from None
@@ -378,23 +393,23 @@ class ZenohNode(Node):
                 self._note_subscriber(publication, other)
         return publication
 
-    def _listen_for_matches(self, publication: Publication) -> Any:
-        def changed(status: Any) -> None:
+    def _listen_for_matches(self, publication: Publication, publisher: Publisher) -> MatchingListener[None]:
+        def changed(status: MatchingStatus) -> None:
             publication.match(bool(status.matching))
 
-        listener = publication.publisher.declare_matching_listener(self._direct(changed))
+        listener = publisher.declare_matching_listener(self._direct(changed))
         # The listener hears changes only.
-        if publication.publisher.matching_status.matching:
+        if cast("MatchingStatus", publisher.matching_status).matching:
             publication.match(True)
         return listener
 
-    def subscribe(self, topic: str, type_name: str, callback: Callable[[dict[str, Any]], None]) -> None:
+    def subscribe(self, topic: str, type_name: str, callback: MessageCallback) -> None:
         """Listen to a topic; the callback runs in a thread of zenoh and must be short."""
         zenoh = self._zenoh
         name = "/" + topic.strip("/")
         kind = self.codec.types.message(type_name)
 
-        def arrived(sample: Any) -> None:
+        def arrived(sample: Sample) -> None:
             if self._stopping.is_set() or sample.kind != zenoh.SampleKind.PUT:
                 return
             try:
@@ -445,7 +460,7 @@ class ZenohNode(Node):
             self._stopping.wait(0.02)
 
     # ------------------------------------------------------------------ services
-    def serve(self, name: str, type_name: str, callback: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
         """Answer a service.
 
         Args:
@@ -456,7 +471,7 @@ class ZenohNode(Node):
         """
         self._serve(name, type_name, lambda request: request.reply(callback(request.values)))
 
-    def serve_later(self, name: str, type_name: str, callback: Callable[[dict[str, Any], Respond], None]) -> None:
+    def serve_later(self, name: str, type_name: str, callback: DeferredService) -> None:
         """Answer a service whose reply comes later.
 
         Args:
@@ -474,7 +489,7 @@ class ZenohNode(Node):
         """Take the goals of an action by the services and topics of rcl_action."""
         ActionServices(self, name, type_name, server)
 
-    def _respond(self, request: _Request, response: dict[str, Any]) -> None:
+    def _respond(self, request: _Request, response: Message) -> None:
         """Reply in a thread of the services: the caller may be the loop, and a client that does not read blocks."""
         try:
             self._requests.put_nowait(lambda: request.answer(lambda _: request.reply(response)))
@@ -490,7 +505,7 @@ class ZenohNode(Node):
         qos = Qos(depth=SERVICE_DEPTH)
         endpoint = self._endpoint("SS", full, dds_service_name(type_name), types.rihs01(type_name), qos)
 
-        def asked(query: Any) -> None:
+        def asked(query: Query) -> None:
             request = _Request(self, full, endpoint.key, service, query)
             try:
                 self._requests.put_nowait(lambda: request.answer(take))
@@ -571,7 +586,7 @@ class ZenohNode(Node):
         at = f"listening to {', '.join(self.listen)}" if router else f"router {', '.join(self.connect)}"
         return f"zenoh {self.mode}, {at}, ROS domain {self.domain}"
 
-    def health(self) -> dict[str, Any]:
+    def health(self) -> dict[str, object]:
         """Return mode, domain, who is connected, what waits, and the last faults."""
         return {
             "domain": self.domain,
@@ -584,7 +599,7 @@ class ZenohNode(Node):
         }
 
 
-def _read(item: Any, what: str) -> tuple[Attachment, bytes]:
+def _read(item: Sample | Query, what: str) -> tuple[Attachment, bytes]:
     """Return what travels beside a message or request, and its content.
 
     Raises:

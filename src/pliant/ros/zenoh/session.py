@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from pliant.base.errors import BridgeError, MissingDependency, nearest
 from pliant.base.listening import check_listening_host
+
+if TYPE_CHECKING:
+    from zenoh import Session
 
 __all__ = ["MODES", "ROUTER", "endpoints", "load_zenoh", "open_session"]
 
@@ -31,7 +35,7 @@ RETRY_MOST_MS = 1000
 _ENDPOINT = re.compile(r"[a-z][a-z0-9_-]*/[^\s/+][^\s+]*")
 
 
-def load_zenoh() -> Any:
+def load_zenoh() -> ModuleType:
     """Return the package, its extension loaded.
 
     Raises:
@@ -70,7 +74,7 @@ def endpoints(text: str, option: str) -> tuple[str, ...]:
     return found
 
 
-def open_session(zenoh: Any, mode: str, listen: tuple[str, ...], connect: tuple[str, ...]) -> Any:
+def open_session(zenoh: ModuleType, mode: str, listen: tuple[str, ...], connect: tuple[str, ...]) -> Session:
     """Open a session; without addresses it takes those of `MODES`.
 
     Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pliant.base.errors import BridgeError, WireError, printable
 from pliant.base.listening import check_listening_host
@@ -247,7 +247,7 @@ class YarpBridge(BridgeBase):
         """Notes on what was started or written."""
         return tuple(self._notes)
 
-    def health(self) -> dict[str, Any]:
+    def health(self) -> dict[str, object]:
         """Return what was sent and received, what was dropped or refused, and what the loop paid for it."""
         own = {} if self.server is None else {f"server_{k}": v for k, v in self.server.health.items()}
         ports = {} if self.network is None else self.network.health()

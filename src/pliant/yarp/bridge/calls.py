@@ -326,6 +326,10 @@ class RpcConnection:
             self.close()
             raise
 
+    @property
+    def _other(self) -> Dialect:
+        return 4 if self.dialect == 3 else 3
+
     def call_bytes(self, payload: bytes) -> bytes:
         """Send the bytes of a request and return those of its reply; nothing if it was only acknowledged.
 
@@ -354,9 +358,9 @@ class RpcConnection:
     def _end(self, data: bytes) -> int | None:
         if len(data) >= 8 and data[-8:] == ACKNOWLEDGEMENT:
             return len(data) - 8
-        for dialect in (self.dialect, 7 - self.dialect):
+        for dialect in (self.dialect, self._other):
             try:
-                end = read_bottle(data, dialect)[1]  # type: ignore[arg-type]
+                end = read_bottle(data, dialect)[1]
             except WireError:
                 continue
             if data[end : end + 8] == ACKNOWLEDGEMENT:
@@ -376,9 +380,8 @@ class RpcConnection:
         try:
             return read_bottle(reply, self.dialect)[0]
         except (Incomplete, WireError) as fault:
-            other: Dialect = 4 if self.dialect == 3 else 3
             try:
-                return read_bottle(reply, other)[0]
+                return read_bottle(reply, self._other)[0]
             except (Incomplete, WireError):
                 raise WireError(
                     f"the reply of {self.contact.name} is not a Bottle of dialect {self.dialect}: {fault}. It may be a "

@@ -10,12 +10,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from pliant.base.errors import PliantError, WireError
 from pliant.devices.base import Sample, SampleSource
+from pliant.devices.fields import Values
 from pliant.yarp.bridge.control_board_answers import answer, command
 from pliant.yarp.bridge.control_board_state import StateEncoder, encode_positions
 from pliant.yarp.bridge.messages import Answer, Arrival
@@ -73,7 +73,7 @@ class _Axes:
     whole: bool
     """Whether the part is one board, all of it, in its order."""
 
-    def gather(self, samples: Mapping[str, Sample]) -> Mapping[str, Any]:
+    def gather(self, samples: Mapping[str, Sample]) -> Values:
         """Return the values of the part's axes."""
         first = samples[self.boards[0].name].values
         if self.whole:
@@ -144,10 +144,10 @@ def _serve_part(served: Served, prefix: str, axes: Sequence[tuple[SampleSource, 
     encoders = {3: StateEncoder(scale, 3), 4: StateEncoder(scale, 4)}
     clients = ClientDialects(served.dialect)
 
-    def positions(values: Mapping[str, Any], dialect: Dialect) -> bytes:
+    def positions(values: Values, dialect: Dialect) -> bytes:
         return encode_positions(values, scale, dialect)
 
-    def extended(values: Mapping[str, Any], dialect: Dialect) -> bytes:
+    def extended(values: Values, dialect: Dialect) -> bytes:
         return encoders[dialect].encode(values)
 
     outputs = (
@@ -168,7 +168,7 @@ def _serve_part(served: Served, prefix: str, axes: Sequence[tuple[SampleSource, 
 
     served_port = served.input(f"{prefix}/command:i", "Bottle", on_data=take)
 
-    def refused(future: Future[Any]) -> None:
+    def refused(future: Future[None]) -> None:
         if not future.cancelled() and isinstance(fault := future.exception(), PliantError):
             served_port.reject(fault.message)
 
@@ -191,7 +191,7 @@ def _slides(board: SampleSource) -> Sequence[bool]:
 def _publish(
     served: Served,
     part: _Axes,
-    outputs: Sequence[tuple[Port, Callable[[Mapping[str, Any], Dialect], bytes]]],
+    outputs: Sequence[tuple[Port, Callable[[Values, Dialect], bytes]]],
     period: float | None,
 ) -> None:
     """Send the state of a part at most once per period, when the last of its fastest boards has been sampled."""
@@ -254,7 +254,7 @@ def _caller(
         result: Future[Bottle | bytes] = Future()
         future = requests.call(lambda: answer(board, request, dialect, number, refusals.add))
 
-        def done(future: Future[Any]) -> None:
+        def done(future: Future[Bottle | bytes]) -> None:
             if result.done():
                 return
             if future.cancelled():

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from pliant.base.errors import DeviceError, WireError
 from pliant.yarp.bridge.requests import words_of
 from pliant.yarp.control_board import BoardView, ControlBoardDevice
-from pliant.yarp.control_board.device import Columns
+from pliant.yarp.control_board.device import Column, Columns
 from pliant.yarp.control_board.layout import MOTOR_CONSTANTS, QUANTITIES, REFERENCES, ControlMode, InteractionMode
 from pliant.yarp.control_board.state import Axes
 from pliant.yarp.control_board.variables import REMOTE_VARIABLES
@@ -41,7 +41,7 @@ from pliant.yarp.wire.binary import Dialect
 from pliant.yarp.wire.board_calls import CALLS, Call
 from pliant.yarp.wire.joints import StreamCommand
 from pliant.yarp.wire.objects import Stamp, vector
-from pliant.yarp.wire.records import Pid
+from pliant.yarp.wire.records import Fields, Pid
 from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Vocab, bottle, number, text
 
 __all__ = ["CONTROL_MODES", "INTERACTION_MODES", "REMOTE_VARIABLES", "answer", "command", "user_scale"]
@@ -125,7 +125,7 @@ def _unit_of(quantity: str, loop: str) -> str:
     return unit
 
 
-def _to_wire(unit: str, column: Sequence[Any] | Array, board: BoardView, axes: Axes) -> list[Any]:
+def _to_wire(unit: str, column: Column, board: BoardView, axes: Axes) -> list[Any]:
     """Return a column of a quantity in the units of the wire."""
     if unit == "control_mode":
         return [CONTROL_MODES[ControlMode(int(mode))] for mode in column]
@@ -140,7 +140,7 @@ def _to_wire(unit: str, column: Sequence[Any] | Array, board: BoardView, axes: A
     return column.tolist() if isinstance(column, np.ndarray) else list(column)
 
 
-def _to_si(unit: str, values: Sequence[Any], board: BoardView, axes: Axes) -> Sequence[Any] | Array:
+def _to_si(unit: str, values: Sequence[Any], board: BoardView, axes: Axes) -> Column:
     """Return what clients sent for a column of a quantity, in the board's units."""
     if unit in _MODE_REQUESTS:
         names = _MODE_REQUESTS[unit]
@@ -179,7 +179,7 @@ Chosen = Sequence[int] | None
 _SAME_GAINS = ("max_output", "offset", "scale", "stiction_up", "stiction_down", "kff")
 
 
-def _each(read: Callable[..., Any]) -> Callable[..., Columns]:
+def _each(read: Callable[..., object]) -> Callable[..., Columns]:
     """Return a reader of one value per axis."""
     return lambda board, axes, *loop: [[read(board, a, *loop) for a in board.select(axes).tolist()]]
 
@@ -192,7 +192,7 @@ def _fields(read: Callable[[Board, int], Sequence[Any]]) -> Callable[..., Column
 def _put(write: Callable[..., None]) -> Callable[..., None]:
     """Return a writer of one axis after the other."""
 
-    def put(board: Board, axes: Axes, *columns: Sequence[Any]) -> None:
+    def put(board: Board, axes: Axes, *columns: Column) -> None:
         for a, *values in zip(board.select(axes).tolist(), *columns, strict=True):
             write(board, a, *values)
 
@@ -330,7 +330,7 @@ _DO: dict[str, Callable[..., None]] = {
 }
 """Action -> how a board carries it out."""
 
-_WHOLE: dict[str, Callable[[BoardView, Chosen], Any]] = {
+_WHOLE: dict[str, Callable[[BoardView, Chosen], object]] = {
     "axes": lambda board, axes: len(board.axes),
     "motors": lambda board, axes: len(board.axes),
     "motion_done": lambda board, axes: all(done > 0.5 for done in _columns(board, "motion_done", axes)[0]),
@@ -411,7 +411,7 @@ def _set_variable(board: BoardView, key: str, value: Bottle) -> None:
 
 
 # -- calls -------------------------------------------------------------------------------------------------------------
-def _carry_out(board: BoardView, call: Call, dialect: Dialect, arguments: Sequence[Any]) -> Sequence[Any]:
+def _carry_out(board: BoardView, call: Call, dialect: Dialect, arguments: Fields) -> Sequence[object]:
     """Read, set or do what a call asks for, and return its results."""
     loop, given = (), list(arguments)
     if call.axes == "key":
@@ -469,7 +469,7 @@ _EMPTY = {
 }  # fmt: skip
 
 
-def _empty(type_: str) -> Any:
+def _empty(type_: str) -> object:
     """Return what stands for a result that could not be had."""
     if type_.endswith("[]"):
         return ()

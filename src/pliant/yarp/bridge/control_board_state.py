@@ -8,11 +8,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
+from pliant.devices.fields import Values
 from pliant.yarp.bridge.control_board_answers import CELSIUS, CONTROL_MODES, INTERACTION_MODES, Array
 from pliant.yarp.control_board.layout import ControlMode, InteractionMode
 from pliant.yarp.wire.binary import Dialect, encode_bottle, encode_vector
@@ -40,7 +38,6 @@ STATE_FIELDS = (
 _CODES = np.array([CONTROL_MODES[ControlMode(k)].code for k in range(len(CONTROL_MODES))], dtype="<i4")
 _INTERACTION_CODES = np.array([INTERACTION_MODES[InteractionMode(k)].code for k in range(2)], dtype="<i4")
 _ANGLES = frozenset(name for name, quantity in QUANTITIES.items() if quantity.unit == "angle")
-Values = Mapping[str, Any]
 
 
 def encode_positions(values: Values, scale: Array, dialect: Dialect) -> bytes:
@@ -79,14 +76,14 @@ class StateEncoder:
             formats.append((kind, (n,)))
             offsets.append(at + 8)
             at += 8 + n * np.dtype(kind).itemsize + 8
-        layout = {"names": names, "formats": formats, "offsets": offsets, "itemsize": len(template)}
-        self._message = np.frombuffer(bytearray(template), dtype=np.dtype(layout))  # type: ignore[call-overload]
+        layout = np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": len(template)})
+        self._message = np.frombuffer(bytearray(template), dtype=layout)
         self._fields = [(field, self._message[field][0]) for _, field in fields]
 
     def encode(self, values: Values) -> bytes:
         """Return the bytes of a sample's values."""
         for field, place in self._fields:
-            array = values[field]
+            array = np.asarray(values[field])
             if field == "control_mode":
                 place[:] = _CODES[array.astype(np.intp)]
             elif field == "interaction_mode":

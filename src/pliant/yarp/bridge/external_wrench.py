@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pliant.base.errors import WireError
 from pliant.devices.base import Device, SampleSource
 from pliant.yarp.bridge.messages import Answer, Arrival
@@ -22,7 +20,7 @@ HELP = (
 """Reply to ``help``: one text for each call."""
 
 
-def read_push(request: Bottle) -> tuple[str, dict[str, Any]]:
+def read_push(request: Bottle) -> tuple[str, dict[str, object]]:
     """Return the name and the arguments of the device's request that a call means.
 
     Raises:

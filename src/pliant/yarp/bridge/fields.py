@@ -29,7 +29,7 @@ def plain_value(value: Value) -> Any:
     return value
 
 
-def yarp_value(value: Any) -> Value:
+def yarp_value(value: object) -> Value:
     """Return what a request gave as a value: numbers, truths, texts, lists of these; all else is its text."""
     if isinstance(value, bool | np.bool_):
         return TRUE if value else FALSE

@@ -400,7 +400,7 @@ class Input:
             self._waiting.clear()
             return
         if kind == "a":
-            reply: Answer = self._administrate(decode_bottle(message.payload, self.port.dialect))
+            reply = self.port.answer_administrator(decode_bottle(message.payload, self.port.dialect))
             self._answer(reply, binary=True)
             return
         if kind in ("D", "d"):
@@ -415,9 +415,6 @@ class Input:
             self._answer(silent, binary=True)
             return
         self._say(ACKNOWLEDGEMENT if self._acknowledged else b"")
-
-    def _administrate(self, command: Bottle) -> Answer:
-        return self.port.answer_administrator(command)
 
     def _plain_command(self, kind: str) -> list[str] | Future[str]:
         """Do a command that is a text, and return the lines that a person gets, or a future of one."""
@@ -455,7 +452,7 @@ class Input:
             except WireError:
                 self._answer(bottle(FAIL), binary=False)
                 return
-            self._answer(self._administrate(command), binary=False)
+            self._answer(self.port.answer_administrator(command), binary=False)
             return
         if message.body is not None:
             wants = word == "d"

@@ -310,7 +310,7 @@ class Network:
             self.registrations += 1
         _log.debug("process %d registered its ports again", os.getpid())
 
-    def health(self) -> dict[str, Any]:
+    def health(self) -> dict[str, int | str]:
         """Return what the ports have sent, received and dropped."""
         with self._lock:
             ports = list(self.ports)

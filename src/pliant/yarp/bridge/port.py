@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import KW_ONLY, dataclass
 
 from pliant.base.errors import PliantError, WireError
 from pliant.yarp.bridge.inputs import Input
@@ -32,68 +33,48 @@ ACCEPT_PAUSE_S = 0.2
 _MANY, _VER = Vocab.of("many"), Vocab.of("ver")
 
 
+@dataclass(eq=False, repr=False)
 class Port:
-    """One port. `write` may be used by one thread, which never waits; everything else runs in the reactor's thread.
+    """One port. `write` may be used by one thread, which never waits; everything else runs in the reactor's thread."""
 
-    Args:
-        name: its name, with a slash in front.
-        reactor: who serves its sockets.
-        listener: socket that it accepts connections with.
-        on_data: answers messages of data; it runs in the reactor's thread and must not wait. None for an output.
-        is_rpc: whether it is there for calls.
-        type_name: type of its messages, as administrators are told; "" for any.
-        dialect: how floats are written, where the connection does not say.
-        dialect_of: the dialect for a receiver by its name; None for `dialect` always.
-        adapt: the bytes of an object as a receiver, by its name, reads them; None for the same bytes for all.
-        meet: asks a receiver what it reads, before it is connected; runs in a thread that may wait.
-        limit: longest message that it takes [bytes].
-        max_inputs: most connections into it at once; 0 for `MAX_INPUTS`.
-        latch: whether a new receiver gets the newest message at once.
-        queue: most messages that wait for one receiver; a further one is dropped and counted.
-        dial: connects an output: ``dial(port, target, carrier)`` gives the text for the administrator later.
-        undial: tells a receiver that a connection without a stream has ended: ``undial(port, contact)``.
-        administer: further administrative commands: returns None for those that it does not know.
-    """
+    name: str
+    """Its name, with a slash in front."""
+    reactor: Reactor
+    """Serves its sockets."""
+    listener: socket.socket
+    """Socket that it accepts connections with."""
+    _: KW_ONLY
+    on_data: Callable[[Arrival], Answer] | None = None
+    """Answers messages of data; it runs in the reactor's thread and must not wait. None for an output."""
+    is_rpc: bool = False
+    """Whether it is there for calls."""
+    type_name: str = ""
+    """Type of its messages, as administrators are told; "" for any."""
+    dialect: Dialect = 3
+    """How floats are written, where the connection does not say."""
+    dialect_of: Callable[[str], Dialect] | None = None
+    """The dialect for a receiver by its name; None for `dialect` always."""
+    adapt: Callable[[str, bytes], bytes] | None = None
+    """The bytes of an object as a receiver, by its name, reads them; None for the same bytes for all."""
+    meet: Callable[[str, Contact], None] | None = None
+    """Asks a receiver what it reads, before it is connected; runs in a thread that may wait."""
+    limit: int = SMALL_MESSAGE
+    """Longest message that it takes [bytes]."""
+    max_inputs: int = 0
+    """Most connections into it at once; 0 for `MAX_INPUTS`."""
+    latch: bool = False
+    """Whether a new receiver gets the newest message at once."""
+    queue: int = 100
+    """Most messages that wait for one receiver; a further one is dropped and counted."""
+    dial: Callable[[Port, str, str], Future[str]] | None = None
+    """Connects an output: ``dial(port, target, carrier)`` gives the text for the administrator later."""
+    undial: Callable[[Port, Contact], None] | None = None
+    """Tells a receiver that a connection without a stream has ended: ``undial(port, contact)``."""
+    administer: Callable[[Bottle], Bottle | str | None] | None = None
+    """Further administrative commands: returns None for those that it does not know."""
 
-    def __init__(
-        self,
-        name: str,
-        reactor: Reactor,
-        listener: socket.socket,
-        *,
-        on_data: Callable[[Arrival], Answer] | None = None,
-        is_rpc: bool = False,
-        type_name: str = "",
-        dialect: Dialect = 3,
-        dialect_of: Callable[[str], Dialect] | None = None,
-        adapt: Callable[[str, bytes], bytes] | None = None,
-        meet: Callable[[str, Contact], None] | None = None,
-        limit: int = SMALL_MESSAGE,
-        max_inputs: int = 0,
-        latch: bool = False,
-        queue: int = 100,
-        dial: Callable[[Port, str, str], Future[str]] | None = None,
-        undial: Callable[[Port, Contact], None] | None = None,
-        administer: Callable[[Bottle], Bottle | str | None] | None = None,
-    ) -> None:
-        self.name = name
-        self.reactor = reactor
-        self.listener = listener
-        self.host, self.number = listener.getsockname()[:2]
-        self.on_data = on_data
-        self.is_rpc = is_rpc
-        self.type_name = type_name
-        self.dialect: Dialect = dialect
-        self.dialect_of = dialect_of
-        self.adapt = adapt
-        self.meet = meet
-        self.limit = limit
-        self.max_inputs = max_inputs
-        self.latch = latch
-        self.queue = queue
-        self.dial = dial
-        self.undial = undial
-        self.administer = administer
+    def __post_init__(self) -> None:
+        self.host, self.number = self.listener.getsockname()[:2]
         self.answer_names: Callable[[str, str], bytes] | None = None
         """Answers a line of a name server's text from an address; None for every port but a name server's."""
         self.inputs: dict[int, Input] = {}

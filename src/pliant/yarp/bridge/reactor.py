@@ -11,7 +11,6 @@ import socket
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 
 from pliant.base.threads import Threads
 
@@ -109,7 +108,7 @@ class Reactor:
         """Call ``action()`` after a time [s]."""
         heapq.heappush(self._timers, (time.monotonic() + delay, next(self._count), action))
 
-    def guard(self, action: Callable[..., None], *arguments: Any) -> None:
+    def guard(self, action: Callable[..., None], *arguments: object) -> None:
         """Call something, and count what it raises as a fault of this program."""
         try:
             action(*arguments)

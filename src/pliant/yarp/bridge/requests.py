@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, TypeVar
 
 from pliant.base.errors import DeviceError, PliantError
 from pliant.devices.base import Device
@@ -17,6 +17,7 @@ __all__ = ["RequestQueue", "answered", "call_of", "help_reply", "words_of"]
 
 MAX_WAITING = 1000
 """Most requests of one port that wait for the loop; a further one is refused."""
+T = TypeVar("T")
 ENDED = "the run ended before this was done"
 
 
@@ -36,11 +37,11 @@ def help_reply(names: Iterable[str]) -> Bottle:
     return Bottle((Vocab.of("many"), "*** Available commands:", *names, "help"))
 
 
-def answered(future: Future[Any], reply: Callable[[Any], Bottle], refused: Callable[[str], Bottle]) -> Future[Bottle]:
+def answered(future: Future[T], reply: Callable[[T], Bottle], refused: Callable[[str], Bottle]) -> Future[Bottle]:
     """Return the answer that follows from a result, or from the reason why there is none."""
     answer: Future[Bottle] = Future()
 
-    def done(future: Future[Any]) -> None:
+    def done(future: Future[T]) -> None:
         if answer.done():
             return
         fault = None if future.cancelled() else future.exception()
@@ -64,7 +65,7 @@ class RequestQueue:
         self._simulation = simulation
         self._waiting: deque[Future[Any]] = deque()
 
-    def put(self, name: str, /, **arguments: Any) -> Future[Any]:
+    def put(self, name: str, /, **arguments: object) -> Future[Any]:
         """Queue a request.
 
         Raises:
@@ -76,7 +77,11 @@ class RequestQueue:
         return future
 
     def ask(
-        self, name: str, arguments: dict[str, Any], reply: Callable[[Any], Bottle], refused: Callable[[str], Bottle]
+        self,
+        name: str,
+        arguments: Mapping[str, object],
+        reply: Callable[[Any], Bottle],
+        refused: Callable[[str], Bottle],
     ) -> Bottle | Future[Bottle]:
         """Queue a request, and return the answer that follows from its result or from the reason of its refusal."""
         try:
@@ -85,7 +90,7 @@ class RequestQueue:
             return refused(str(fault))
         return answered(future, reply, refused)
 
-    def call(self, function: Callable[[], Any]) -> Future[Any]:
+    def call(self, function: Callable[[], T]) -> Future[T]:
         """Queue a function that reads or changes the device; it runs in the loop's thread, between two steps.
 
         Raises:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from pliant.devices.base import Sample
 from pliant.devices.signatures import IMU
 from pliant.simulation.rate_timer import RateTimer
@@ -36,7 +38,7 @@ def skin_vector(described: SkinInertials, samples: Sequence[Sample]) -> list[flo
     values = [float(len(samples)), VERSION]
     for name, sample in zip(described.sensor_names, samples, strict=True):
         kind, label = name.rsplit("_", 2)[-2:]
-        raw = [COUNTS_PER_ACCELERATION * a for a in sample.values["linear_acceleration"].tolist()]  # type: ignore[union-attr]
+        raw = [COUNTS_PER_ACCELERATION * a for a in np.asarray(sample.values["linear_acceleration"]).tolist()]
         values += [float(boards[label]), float(TYPES[kind]), sample.stamp_ns * 1e-9, *raw]
     return [*values, *[0.0] * (2 + 6 * most - len(values))]
 

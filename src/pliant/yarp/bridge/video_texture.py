@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import Future
-from typing import Any
 
 import numpy as np
 
@@ -65,7 +64,7 @@ class _Screen:
         self._waiting = True
         self._requests.put("show", pixels=pixels).add_done_callback(self._done)
 
-    def _done(self, _: Future[Any]) -> None:
+    def _done(self, _: Future[None]) -> None:
         """Go on in the thread of the ports; the loop thread calls this."""
         self._reactor.call(self._resume)
 

@@ -18,7 +18,7 @@ from pliant.yarp.wire.records import Method, encode_fields, parse_method
 __all__ = ["ATTACHER_CALLS", "WORLD_CALLS", "Call", "read_call", "serve_world"]
 
 OBJECT = "pose: f64*6, color: i16*3, frame_name: str, object_name: str, gravity_enable: bool, collision_enable: bool"
-DEFAULTS: Mapping[str, Any] = {
+DEFAULTS: Mapping[str, str | bool] = {
     "frame_name": "",
     "object_name": "",
     "gravity_enable": False,
@@ -27,7 +27,7 @@ DEFAULTS: Mapping[str, Any] = {
 """Arguments that a caller may leave out; those of the interface file of gazebo-yarp-plugins."""
 COLORS = 255.0
 """Colours on the wire are whole numbers up to this one."""
-Arguments = Callable[..., dict[str, Any]]
+Arguments = Callable[..., dict[str, object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,13 @@ class Call:
     """Returns the arguments of the request."""
 
     @property
-    def failure(self) -> Any:
+    def failure(self) -> object:
         """Answer to a failed request, without a reason: the interface has no text for one."""
         return {"str": "", "bool": False, "f64*6": (0.0,) * 6, "str[]": ()}[self.method.results[0].type]
 
 
 def _object(*sizes: str) -> Arguments:
-    def arguments(*values: Any) -> dict[str, Any]:
+    def arguments(*values: Any) -> dict[str, object]:
         pose, color, frame, name, gravity, collision = values[len(sizes) :]
         return {
             **dict(zip(sizes, values)),
@@ -129,7 +129,7 @@ ATTACHER_CALLS: Mapping[str, Call] = {call.method.name: call for call in _ATTACH
 """The calls of the link attacher."""
 
 
-def read_call(calls: Mapping[str, Call], request: Bottle) -> tuple[Call, dict[str, Any]]:
+def read_call(calls: Mapping[str, Call], request: Bottle) -> tuple[Call, dict[str, object]]:
     """Return which call a request is, and the arguments of the device's request.
 
     Poses and colours may be lists of their own, as a person types them.
@@ -181,7 +181,7 @@ def _answer(served: Served, port: str, requests: RequestQueue, calls: Mapping[st
         return help_reply(calls)
     call, arguments = read_call(calls, request)
 
-    def reply(result: Any) -> Bottle:
+    def reply(result: object) -> Bottle:
         return call.method.encode_reply(True if call.method.results[0].type == "bool" else result)
 
     def refused(why: str) -> Bottle:

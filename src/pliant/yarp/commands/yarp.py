@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
@@ -35,7 +35,7 @@ def _network(server: str, dialect: int = 3) -> YarpNetwork:
 
     if dialect not in (3, 4):
         raise BridgeError(f"--dialect is {dialect}; must be 3 or 4", field="dialect")
-    return YarpNetwork(server, dialect=dialect)  # type: ignore[arg-type]
+    return YarpNetwork(server, dialect=4 if dialect == 4 else 3)
 
 
 @yarp.command
@@ -54,7 +54,7 @@ def read(
     """Print the messages that arrive at a port, one per line, until interrupted."""
     from pliant.yarp.wire import format_bottle
 
-    taken: list[dict[str, Any]] = []
+    taken: list[dict[str, str | None]] = []
     with _network(server) as network:
         reader = network.open_input(name)
         if source:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from pliant.yarp.model.control_board import TRAJECTORIES, ControlBoard
 
 __all__ = ["ControlBoardDevice"]
 
+T = TypeVar("T")
 DEGREE = math.pi / 180.0
 
 
@@ -225,7 +226,7 @@ class ControlBoardDevice(BoardState):
         table.flags.writeable = False
         return dict(zip(at.SAMPLE_NAMES, table, strict=True))
 
-    def health(self) -> Mapping[str, Any]:
+    def health(self) -> Mapping[str, object]:
         """Return the counters of the device and the number of hardware faults."""
         return {**super().health(), "faults": self._fault_count}
 
@@ -288,7 +289,7 @@ class ControlBoardDevice(BoardState):
         return self.description.fake
 
     @request
-    def call(self, function: Callable[[ControlBoardDevice], Any]) -> Any:
+    def call(self, function: Callable[[ControlBoardDevice], T]) -> T:
         """Run a function on the board in the loop's thread: how a bridge answers what its clients ask.
 
         Args:
@@ -307,7 +308,9 @@ class ControlBoardDevice(BoardState):
         write(self, axes, *columns)
 
 
-Columns = Sequence[Sequence[Any] | Array]
+Column: TypeAlias = Sequence[Any] | Array
+"""One value per axis: numbers, truths, texts, vocabularies or gains; the quantity says which."""
+Columns = Sequence[Column]
 """One sequence per field, of one value per axis."""
 Reader = Callable[[ControlBoardDevice, Axes], Columns]
 Writer = Callable[..., None]

@@ -123,14 +123,14 @@ def find_drive(
         if not (plain and fixed and affine and gain != 0.0):
             continue
         has_bias = int(model.actuator_biastype[i]) == int(mujoco.mjtBias.mjBIAS_AFFINE)
-        bias = tuple(float(b) for b in model.actuator_biasprm[i, :3]) if has_bias else (0.0, 0.0, 0.0)
+        b0, b1, b2 = model.actuator_biasprm[i, :3].tolist() if has_bias else (0.0, 0.0, 0.0)
         found.append(
             Drive(
-                kind=at.SERVO if bias[1] != 0.0 else at.FORCE,
+                kind=at.SERVO if b1 != 0.0 else at.FORCE,
                 control=int(model.actuator_ctrladr[i]),
                 gear=float(model.actuator_gear[i, 0]),
                 gain=gain,
-                bias=bias,  # type: ignore[arg-type]
+                bias=(b0, b1, b2),
                 **common,
             )
         )

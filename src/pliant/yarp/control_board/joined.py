@@ -8,7 +8,7 @@ client asks for, and lets a function read or write each of them. It is no device
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -100,7 +100,7 @@ class JoinedBoard:
         """Return the values that a reader finds for axes, one column per field, in the order asked for."""
         parts = self.split(axes)
         count = sum([len(own) for _, own, _ in parts])
-        columns: list[list[Any]] = []
+        columns: list[list[object]] = []
         for board, own, places in parts:
             for k, column in enumerate(read(board, own)):
                 if k == len(columns):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
+import mujoco
 import numpy as np
 
 from pliant.base.errors import DeviceError, nearest
@@ -146,7 +146,7 @@ def _set_row(board: BoardState, name: str, array: Array) -> None:
             set_gains(board, "position", a, **{name.removeprefix(_SHORTCUT): float(array[a])})
 
 
-def _set_joint_field(model: Any, name: str, drive: Drive, value: float) -> None:
+def _set_joint_field(model: mujoco.MjModel, name: str, drive: Drive, value: float) -> None:
     if name in _STOPS:
         raise DeviceError("the stops of the hardware are part of the model; set yarp_jntMaxPos, yarp_jntMinPos")
     field = getattr(model, _JOINT_FIELDS[name])

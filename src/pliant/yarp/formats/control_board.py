@@ -16,6 +16,7 @@ from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import DEGREE
 from pliant.model.problem import Problem, Problems
 from pliant.yarp.formats.ini import Group, Item
+from pliant.yarp.formats.places import Severity
 from pliant.yarp.model.control_board import COUPLINGS, ControlBoard, Coupling
 
 __all__ = ["BoardConfiguration", "read_control_board", "read_fake_board"]
@@ -118,7 +119,7 @@ class _Board:
         self.driver = config.groups.get(driver, config)
         self.who = "the joints"
 
-    def note(self, message: str, hint: str = "", severity: Any = "info") -> None:
+    def note(self, message: str, hint: str = "", severity: Severity = "info") -> None:
         self.problems.append(Problem(severity, self.name, message, hint))
 
     def read(self) -> BoardConfiguration:
@@ -135,6 +136,7 @@ class _Board:
         self.prismatic = [self.types[j] == "prismatic" for j in self.joints]
         self.per_degree = [1.0 if p else 1.0 / DEGREE for p in self.prismatic]
         self.degrees = [1.0 if p else DEGREE for p in self.prismatic]
+        self.ones = [1.0] * len(self.joints)
         values: dict[str, tuple[float, ...]] = {}
         fields: dict[str, Any] = {}
         self._ranges(values)
@@ -191,32 +193,37 @@ class _Board:
     def _scaled(self, numbers: list[float] | None, scale: list[float]) -> tuple[float, ...]:
         return () if numbers is None else tuple(n * s for n, s in zip(numbers, scale, strict=True))
 
-    def _ranges(self, values: dict[str, tuple[float, ...]]) -> None:
-        for key, field_name in (
-            ("min_stiffness", "min_stiffness"), ("max_stiffness", "max_stiffness"), ("min_damping", "min_damping"),
-            ("max_damping", "max_damping"),
-        ):  # fmt: skip
-            numbers = self._list(self.config, key, least=0.0)
+    def _take(
+        self,
+        values: dict[str, tuple[float, ...]],
+        group: Group,
+        rows: Mapping[str, str],
+        scale: list[float],
+        *,
+        least: float = -math.inf,
+    ) -> None:
+        """Read keys of a group that have one number per joint into fields of the board, in SI."""
+        for key, name in rows.items():
+            numbers = self._list(group, key, least=least)
             if numbers is not None:
-                values[field_name] = self._scaled(numbers, self.per_degree)
+                values[name] = self._scaled(numbers, scale)
+
+    def _ranges(self, values: dict[str, tuple[float, ...]]) -> None:
+        rows = ("min_stiffness", "max_stiffness", "min_damping", "max_damping")
+        self._take(values, self.config, dict(zip(rows, rows)), self.per_degree, least=0.0)
         for low, high in (("min_stiffness", "max_stiffness"), ("min_damping", "max_damping")):
             if low in values and high in values:
                 wrong = next((i for i, (a, b) in enumerate(zip(values[low], values[high], strict=True)) if a > b), None)
                 if wrong is not None:
                     raise self.config.fault(f"{low} is above {high} for joint {self.names[wrong]!r}", low)
-        torques = self._list(self.config, "max_torques", least=0.0)
-        if torques is not None:
-            values["max_torque"] = tuple(torques)
+        self._take(values, self.config, {"max_torques": "max_torque"}, self.ones, least=0.0)
 
     def _trajectories(self, values: dict[str, tuple[float, ...]], fields: dict[str, Any]) -> None:
         group = self.config.group("TRAJECTORY_GENERATION")
         if group is None:
             return
         fields["trajectory"] = group.choice("trajectory_type", TRAJECTORIES, "minimum_jerk")
-        for key, field_name in (("refSpeed", "speed"), ("refAcceleration", "acceleration")):
-            numbers = self._list(group, key, least=0.0)
-            if numbers is not None:
-                values[field_name] = self._scaled(numbers, self.degrees)
+        self._take(values, group, {"refSpeed": "speed", "refAcceleration": "acceleration"}, self.degrees, least=0.0)
 
     def _gains(self, group: Group) -> dict[str, tuple[float, ...]]:
         units = group.choice("controlUnits", UNITS, "metric_units")
@@ -297,7 +304,7 @@ class _Board:
                 values["stiffness"], values["damping"] = old["kp"], old["kd"]
             return
         units = group.choice("controlUnits", UNITS, "metric_units")
-        scale = self.per_degree if units == "metric_units" else [1.0] * len(self.joints)
+        scale = self.per_degree if units == "metric_units" else self.ones
         for key in ("stiffness", "damping"):
             values[key] = self._scaled(self._list(group, key, least=0.0, required=True), scale)
 
@@ -305,11 +312,8 @@ class _Board:
         group = self.config.group("LIMITS")
         if group is None:
             return
-        for key, field_name in (("jntPosMin", "position_min"), ("jntPosMax", "position_max"),
-                                ("jntVelMax", "velocity_max")):  # fmt: skip
-            numbers = self._list(group, key, least=0.0 if key == "jntVelMax" else -math.inf)
-            if numbers is not None:
-                values[field_name] = self._scaled(numbers, self.degrees)
+        self._take(values, group, {"jntPosMin": "position_min", "jntPosMax": "position_max"}, self.degrees)
+        self._take(values, group, {"jntVelMax": "velocity_max"}, self.degrees, least=0.0)
         if "position_min" in values and "position_max" in values:
             for i, (low, high) in enumerate(zip(values["position_min"], values["position_max"], strict=True)):
                 if low > high:
@@ -320,9 +324,7 @@ class _Board:
     def _rest(self, values: dict[str, tuple[float, ...]]) -> None:
         simulation = self.config.group("SIMULATION")
         if simulation is not None:
-            numbers = self._list(simulation, "kPWM", least=0.0)
-            if numbers is not None:
-                values["torque_per_duty"] = tuple(numbers)
+            self._take(values, simulation, {"kPWM": "torque_per_duty"}, self.ones, least=0.0)
         for key in ("positionToleranceLinear", "positionToleranceRevolute"):
             if self.config.has(key):
                 self.config.number(key, least=0.0)
@@ -358,7 +360,9 @@ class _Board:
                     place = f"{entry.file}:{entry.line}: " if entry is not None else ""
                     self.note(f"{place}{key} in [{name}] has no effect", hint)
 
-    def _couplings(self, values: dict[str, Any]) -> tuple[tuple[str, ...], tuple[Coupling, ...], list[int]]:
+    def _couplings(
+        self, values: dict[str, tuple[float, ...]]
+    ) -> tuple[tuple[str, ...], tuple[Coupling, ...], list[int]]:
         """Return names of the axes, couplings, and the indices of the axes that exist."""
         names: list[str | None] = list(self.names)
         group = self.config.group("COUPLING")

@@ -251,7 +251,7 @@ def parse_ini(text: str, file: str | Path | None = None, variables: Mapping[str,
     """
     reader = _Reader(variables or {})
     reader.root.file = file
-    reader.parse(text, file, ())
+    reader.parse(text, _Source(file, (), reader.root))
     return reader.root
 
 
@@ -305,6 +305,22 @@ def _as_value(item: Item) -> Value:
     return item
 
 
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """One text that is read."""
+
+    file: str | Path | None
+    """Its file."""
+    chain: tuple[str, ...]
+    """The files that include it."""
+    top: Group
+    """Group that its first keys belong to."""
+
+    def fault(self, message: str, line: int, field: str | None = None) -> ModelError:
+        """Return an error in a line of it."""
+        return ModelError(message, file=self.file, line=line, field=field)
+
+
 class _Reader:
     """Read one file and what it includes into one root."""
 
@@ -324,126 +340,106 @@ class _Reader:
         text = decode_text(data, path)
         if self.root.file is None:
             self.root.file = path
-        self.parse(text, path, chain, top)
+        self.parse(text, _Source(path, chain, self.root if top is None else top))
 
-    def parse(self, text: str, file: str | Path | None, chain: tuple[str, ...], top: Group | None = None) -> None:
-        top = self.root if top is None else top
-        group = top
-        for number, line in self._logical_lines(text, file):
+    def parse(self, text: str, source: _Source) -> None:
+        group = source.top
+        for number, line in self._logical_lines(text, source):
             heading = _HEADING.match(line)
             if heading is not None:
-                group = self._heading(heading["inside"], group, top, file, number, chain)
+                group = self._heading(heading["inside"], group, source, number)
                 continue
-            values = self._values(line, group, top, file, number)
+            values = self._values(line, group, source, number)
             key = values[0]
             if isinstance(key, tuple):
-                raise ModelError(f"a line begins with the list {line[:60]!r}; must be a key", file=file, line=number)
+                raise source.fault(f"a line begins with the list {line[:60]!r}; must be a key", number)
             rest = tuple(values[1:])
             if rest[:1] == ("=",):
                 rest = rest[1:]
-            group.entries[_text(key)] = Entry(rest, file, number)
+            group.entries[_text(key)] = Entry(rest, source.file, number)
 
-    def _logical_lines(self, text: str, file: str | Path | None) -> Iterable[tuple[int, str]]:
+    def _logical_lines(self, text: str, source: _Source) -> Iterable[tuple[int, str]]:
         """Yield (number, line) without comments; a line goes on while a parenthesis is open or it ends in a ``\\``."""
         held, first, depth = "", 0, 0
         for number, raw in enumerate(text.split("\n"), 1):
             self.lines += 1
             if self.lines > MAX_LINES:
-                raise ModelError(f"more than {MAX_LINES} lines in all", file=file, line=number)
+                raise source.fault(f"more than {MAX_LINES} lines in all", number)
             line, change, quoted, foreign = _scan(raw.rstrip("\r"))
             if foreign:
-                raise ModelError(f"the control character {foreign!r} is not allowed", file=file, line=number)
+                raise source.fault(f"the control character {foreign!r} is not allowed", number)
             if quoted:
-                raise ModelError("a quote is not closed in its line", file=file, line=number)
+                raise source.fault("a quote is not closed in its line", number)
             first = first if held else number
             goes_on = line.endswith("\\")
             held = f"{held} {line.removesuffix(chr(92))}" if held else line.removesuffix("\\")
             depth += change
             if len(held) > MAX_LOGICAL_LINE:
-                raise ModelError(f"a line has more than {MAX_LOGICAL_LINE} characters", file=file, line=first)
+                raise source.fault(f"a line has more than {MAX_LOGICAL_LINE} characters", first)
             if depth <= 0 and not goes_on:
                 if held.strip():
                     yield first, held.strip()
                 held, depth = "", 0
         if held.strip():
-            raise ModelError("a '(' is not closed before the end of the file", file=file, line=first)
+            raise source.fault("a '(' is not closed before the end of the file", first)
 
-    def _values(self, line: str, group: Group, top: Group, file: str | Path | None, number: int) -> tuple[Item, ...]:
+    def _values(self, line: str, group: Group, source: _Source, number: int) -> tuple[Item, ...]:
         try:
-            return parse_list(self._expand(line, group, top, file, number))
+            return parse_list(self._expand(line, group, source, number))
         except WireError as error:
-            raise ModelError(error.message, file=file, line=number) from error
+            raise source.fault(error.message, number) from error
 
-    def _expand(self, line: str, group: Group, top: Group, file: str | Path | None, number: int) -> str:
+    def _expand(self, line: str, group: Group, source: _Source, number: int) -> str:
         def value(match: re.Match[str]) -> str:
             name = match["braced"] if match["braced"] is not None else match["plain"]
-            for entries in (group.entries, top.entries, self.root.entries):
+            places = (group.entries, source.top.entries, self.root.entries)
+            for entries in places:
                 if name in entries:
                     return " ".join(_text(v) for v in entries[name].values if not isinstance(v, tuple))
             if name in self.variables:
                 return self.variables[name]
-            known = {*group.entries, *top.entries, *self.root.entries, *self.variables}
-            raise ModelError(
-                f"${{{name}}} is not defined above; {nearest(name, known)}",
-                file=file,
-                line=number,
-                field=name,
-            )
+            known = {*(key for entries in places for key in entries), *self.variables}
+            raise source.fault(f"${{{name}}} is not defined above; {nearest(name, known)}", number, name)
 
         expanded = _VARIABLE.sub(value, line)
         if len(expanded) > MAX_LOGICAL_LINE:
-            raise ModelError(
-                f"a line has more than {MAX_LOGICAL_LINE} characters after its variables", file=file, line=number
-            )
+            raise source.fault(f"a line has more than {MAX_LOGICAL_LINE} characters after its variables", number)
         return expanded
 
-    def _heading(
-        self, inside: str, group: Group, top: Group, file: str | Path | None, number: int, chain: tuple[str, ...]
-    ) -> Group:
-        words = [_text(v) for v in self._values(inside, group, top, file, number)]
+    def _heading(self, inside: str, group: Group, source: _Source, number: int) -> Group:
+        words = [_text(v) for v in self._values(inside, group, source, number)]
         if not words:
-            raise ModelError("the heading [] is empty; must be [GROUP] or [include FILE]", file=file, line=number)
+            raise source.fault("the heading [] is empty; must be [GROUP] or [include FILE]", number)
         if words[0] == "include":
-            self._include(words[1:], top, file, number, chain)
+            self._include(words[1:], source, number)
             return group
         if len(words) > 2:
-            raise ModelError(
-                f"the heading [{inside[:60]}] has {len(words)} words; must be [GROUP] or [LIST GROUP]",
-                file=file,
-                line=number,
-            )
+            why = f"the heading [{inside[:60]}] has {len(words)} words; must be [GROUP] or [LIST GROUP]"
+            raise source.fault(why, number)
+        return self._group(source, words, number)
+
+    def _group(self, source: _Source, words: list[str], number: int) -> Group:
+        """Return the group of ``[GROUP]`` or ``[LIST GROUP]``, whose name the list gets then."""
         if len(words) == 2:
-            # [camera left]: the group "left", and the word "left" in the list "camera".
-            listed = top.entries.setdefault(words[0], Entry((), file, number))
+            listed = source.top.entries.setdefault(words[0], Entry((), source.file, number))
             listed.values = (*listed.values, words[1])
-        return self._group(top, words[-1], file, number)
+        return source.top.groups.setdefault(words[-1], Group(name=words[-1], file=source.file, line=number))
 
-    def _group(self, top: Group, name: str, file: str | Path | None, number: int) -> Group:
-        return top.groups.setdefault(name, Group(name=name, file=file, line=number))
-
-    def _include(
-        self, words: list[str], top: Group, file: str | Path | None, number: int, chain: tuple[str, ...]
-    ) -> None:
+    def _include(self, words: list[str], source: _Source, number: int) -> None:
         if not 1 <= len(words) <= 3:
-            raise ModelError(
+            raise source.fault(
                 f"[include] has {len(words)} words; must be [include FILE], [include GROUP FILE] or "
                 "[include LIST GROUP FILE]",
-                file=file,
-                line=number,
+                number,
             )
-        base = Path(file).parent if file is not None else Path()
-        target = base / words[-1]
+        file, chain = source.file, source.chain
+        target = (Path(file).parent if file is not None else Path()) / words[-1]
         if len(chain) >= MAX_INCLUDE_DEPTH:
-            raise ModelError(
-                f"includes are nested more than {MAX_INCLUDE_DEPTH} deep{through(chain)}", file=file, line=number
-            )
+            raise source.fault(f"includes are nested more than {MAX_INCLUDE_DEPTH} deep{through(chain)}", number)
         places = entered(target, file, number, chain)
         if not is_file(target):
             raise missing(target, file, number, chain, "include")
-        if len(words) == 3:
-            listed = top.entries.setdefault(words[0], Entry((), file, number))
-            listed.values = (*listed.values, words[1])
-        self.read(target, places, self._group(top, words[-2], file, number) if len(words) >= 2 else top)
+        self.read(target, places, self._group(source, words[:-1], number) if len(words) >= 2 else source.top)
 
 
 def _scan(line: str) -> tuple[str, int, bool, str]:

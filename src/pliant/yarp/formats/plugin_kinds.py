@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Literal
 
 from pliant.base.documents.xml_tree import line_of
 from pliant.base.errors import ModelError, WireError, nearest
@@ -13,6 +13,7 @@ from pliant.model.problem import Problem
 from pliant.model.sensors import Camera, ForceTorque, Imu, Laser
 from pliant.yarp.formats.control_board import read_control_board, read_fake_board
 from pliant.yarp.formats.ini import Group, parse_list
+from pliant.yarp.formats.places import Severity
 from pliant.yarp.formats.plugin_reader import Pending, Plugin, PluginReader, link_of
 from pliant.yarp.formats.robot_interface import read_robot_interface
 from pliant.yarp.model.services import (
@@ -49,11 +50,11 @@ def control_board(reader: PluginReader, plugin: Plugin, config: Group) -> None:
     if drivers:
         for driver in drivers:
             name = config.groups[driver].text("name", driver)
-            _add_board(reader, plugin, config, {"name": name}, initial, driver, alias=driver)
+            _add_board(reader, plugin, config, name, initial, driver, alias=driver)
     elif config.has("jointNames") or wrapper is None:
-        common = reader.common(plugin, config, config.text("name", plugin.name).rpartition("/")[2])
-        _add_board(reader, plugin, config, common, initial, "")
-        networks = networks or (common["name"],)
+        name = reader.common(plugin, config, config.text("name", plugin.name).rpartition("/")[2])["name"]
+        _add_board(reader, plugin, config, name, initial, "")
+        networks = networks or (name,)
     if wrapper is not None and not bare:
         kind = wrapper.text("device", "controlboardwrapper2")
         targets = [(network, network) for network in networks]
@@ -64,12 +65,11 @@ def _add_board(
     reader: PluginReader,
     plugin: Plugin,
     config: Group,
-    common: dict[str, Any],
+    name: str,
     initial: tuple[float, ...] | None,
     driver: str,
     alias: str = "",
 ) -> None:
-    name = common["name"]
     key = alias or name
     if key in reader.hardware.boards or any(c.board.name == name for c in reader.hardware.boards.values()):
         raise reader.fault(plugin, f"there is another control board called {name!r}", "yarpDeviceName")
@@ -109,18 +109,16 @@ def force_torque(reader: PluginReader, plugin: Plugin, config: Group) -> None:
     sensor = reader.sensor(plugin, config, ForceTorque)
     if sensor is None:
         return
-    common = reader.common(plugin, config, sensor.name)
-    reader.add(plugin, config, ForceTorqueSensor(**common, sensor=sensor.name, sensor_name=sensor.name))
+    reader.add(plugin, config, sensor.name, ForceTorqueSensor, sensor=sensor.name, sensor_name=sensor.name)
 
 
 def imu(reader: PluginReader, plugin: Plugin, config: Group) -> None:
     sensor = reader.sensor(plugin, config, Imu)
     if sensor is None:
         return
-    common = reader.common(plugin, config, sensor.name)
     relative = config.flag("useInitialSensorOrientationAsReference")
-    device = InertialSensor(**common, sensor=sensor.name, sensor_name=sensor.name, relative_orientation=relative)
-    reader.add(plugin, config, device)
+    shown = {"sensor": sensor.name, "sensor_name": sensor.name, "relative_orientation": relative}
+    reader.add(plugin, config, sensor.name, InertialSensor, **shown)
 
 
 def skin_inertials(reader: PluginReader, plugin: Plugin, config: Group) -> None:
@@ -144,9 +142,8 @@ def skin_inertials(reader: PluginReader, plugin: Plugin, config: Group) -> None:
     if not 0 < len(names) <= most:
         text = f"enabledSensors has {len(names)} names; must be 1 to {most} of {part}"
         raise driver.fault(text, "enabledSensors")
-    common = reader.common(plugin, config, f"{part}_inertials")
     used = tuple(s.name for s in sensors if s is not None)
-    reader.add(plugin, config, SkinInertials(**common, part=part, sensors=used, sensor_names=names))
+    reader.add(plugin, config, f"{part}_inertials", SkinInertials, part=part, sensors=used, sensor_names=names)
 
 
 def _group(config: Group, name: str) -> Group:
@@ -178,24 +175,24 @@ def _images(reader: PluginReader, plugin: Plugin, config: Group, *, depth: bool)
     if quant is not None and quant.has("depth_quant"):
         quantum = int(quant.number("depth_quant", least=0, most=9, whole=True))
     stamp = config.flag("display_timestamp") or config.flag("display_time_box")
-    common = reader.common(plugin, config, sensor.name)
-    if stamp:
-        reader.problems.append(
-            Problem("info", common["name"], "the time is not drawn into the images", "envelopes carry it")
-        )
     reader.add(
         plugin,
         config,
-        CameraImages(
-            **common,
-            sensors=(sensor.name,),
-            depth=depth,
-            flip_vertical=config.flag("vertical_flip"),
-            flip_horizontal=config.flag("horizontal_flip"),
-            depth_quantum=quantum,
-            stamp_shown=stamp,
-        ),
+        sensor.name,
+        CameraImages,
+        sensors=(sensor.name,),
+        depth=depth,
+        depth_quantum=quantum,
+        stamp_shown=stamp,
+        **_flips(config),
     )
+    if stamp:
+        name = config.text("yarpDeviceName", sensor.name)
+        reader.problems.append(Problem("info", name, "the time is not drawn into the images", "envelopes carry it"))
+
+
+def _flips(config: Group) -> dict[str, bool]:
+    return {f"flip_{way}": config.flag(f"{way}_flip") for way in ("vertical", "horizontal")}
 
 
 def several_cameras(reader: PluginReader, plugin: Plugin, config: Group) -> None:
@@ -211,14 +208,8 @@ def several_cameras(reader: PluginReader, plugin: Plugin, config: Group) -> None
         reader.skip(plugin, f"its cameras have different {side}s", f"must have the same {side} to be joined")
         return
     reader.found.used.update(eye.name for eye in eyes)
-    images = CameraImages(
-        **reader.common(plugin, config, plugin.sensor),
-        sensors=tuple(eye.name for eye in eyes),
-        vertical=vertical,
-        flip_vertical=config.flag("vertical_flip"),
-        flip_horizontal=config.flag("horizontal_flip"),
-    )
-    reader.add(plugin, config, images)
+    names = tuple(eye.name for eye in eyes)
+    reader.add(plugin, config, plugin.sensor, CameraImages, sensors=names, vertical=vertical, **_flips(config))
 
 
 def laser(reader: PluginReader, plugin: Plugin, config: Group) -> None:
@@ -237,13 +228,12 @@ def laser(reader: PluginReader, plugin: Plugin, config: Group) -> None:
     reader.add(
         plugin,
         config,
-        LaserScan(
-            **reader.common(plugin, config, sensor.name),
-            sensor=sensor.name,
-            range_clip=ranges["clip"],
-            range_discard=ranges["discard"],
-            skipped=_skipped(config),
-        ),
+        sensor.name,
+        LaserScan,
+        sensor=sensor.name,
+        range_clip=ranges["clip"],
+        range_discard=ranges["discard"],
+        skipped=_skipped(config),
     )
 
 
@@ -301,7 +291,8 @@ def link_attacher(reader: PluginReader, plugin: Plugin, config: Group) -> None:
     for key, entry in startup.entries.items() if startup is not None else ():
         values = [w for v in entry.values for w in (v if isinstance(v, tuple) else (v,))]
         requests.append((key, *map(str, values)))
-    joint_type: Any = config.choice("jointType", ("fixed", "revolute"), "fixed")
+    kind = config.choice("jointType", ("fixed", "revolute"), "fixed")
+    joint_type: Literal["fixed", "revolute"] = "fixed" if kind == "fixed" else "revolute"
     reader.put(LinkAttacher(**common, port=_port(config), joint_type=joint_type, startup=tuple(requests)))
 
 
@@ -315,7 +306,7 @@ def external_wrench(reader: PluginReader, plugin: Plugin, config: Group) -> None
 def base_state(reader: PluginReader, plugin: Plugin, config: Group) -> None:
     driver = config.group("DRIVER") or config
     link = reader.link(plugin, driver, "baseLink")
-    reader.add(plugin, config, BaseState(**reader.common(plugin, config, f"{link}_state"), link=link))
+    reader.add(plugin, config, f"{link}_state", BaseState, link=link)
 
 
 def load_cells(reader: PluginReader, plugin: Plugin, config: Group) -> None:
@@ -329,16 +320,8 @@ def load_cells(reader: PluginReader, plugin: Plugin, config: Group) -> None:
     for axis in "XYZ":
         driver.required(f"loadCell{axis}", "one coordinate a cell [m]")
         columns.append(driver.numbers(f"loadCell{axis}", len(cells), what="the load cells") or ())
-    reader.add(
-        plugin,
-        config,
-        ContactLoadCells(
-            **reader.common(plugin, config, f"{link}_load_cells"),
-            link=link,
-            cells=cells,
-            positions=tuple(zip(*columns, strict=True)),
-        ),
-    )
+    positions = tuple(zip(*columns, strict=True))
+    reader.add(plugin, config, f"{link}_load_cells", ContactLoadCells, link=link, cells=cells, positions=positions)
 
 
 def joint_angles(reader: PluginReader, plugin: Plugin, config: Group) -> None:
@@ -350,7 +333,7 @@ def joint_angles(reader: PluginReader, plugin: Plugin, config: Group) -> None:
     if unknown is not None:
         raise groups[0].fault(f"jointNames has {unknown!r}; {nearest(unknown, reader.joints)}", "jointNames")
     name = config.text("sensorName", plugin.name)
-    reader.add(plugin, config, JointAngles(**reader.common(plugin, config, name), joints=names))
+    reader.add(plugin, config, name, JointAngles, joints=names)
 
 
 def robot_interface(reader: PluginReader, plugin: Plugin) -> None:
@@ -453,7 +436,7 @@ READERS: Mapping[str, Callable[[PluginReader, Plugin], None]] = {
     "videotexture": _configured(video_texture),
 }
 """Readers of plugins, by the name of the plugin in lower case."""
-UNSERVED: Mapping[str, tuple[Any, str]] = {
+UNSERVED: Mapping[str, tuple[Severity, str]] = {
     "stereodepthcamera": (
         "warning",
         "a stereo sensor is not simulated; describe a multicamera, or one of type rgbd",

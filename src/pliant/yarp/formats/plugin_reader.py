@@ -17,6 +17,7 @@ from pliant.formats.urdf import find_resource
 from pliant.model.problem import Problem
 from pliant.model.sensors import SensorDescription
 from pliant.yarp.formats.ini import Entry, Group, parse_list, read_ini
+from pliant.yarp.formats.places import Place, Severity
 from pliant.yarp.formats.robot_interface import RobotInterface
 from pliant.yarp.formats.servers import Hardware, is_server
 from pliant.yarp.model.services import YarpDevice
@@ -131,7 +132,7 @@ class PluginReader:
             field=field_name,
         )  # fmt: skip
 
-    def skip(self, plugin: Plugin, message: str, hint: str = "", severity: Any = "warning") -> None:
+    def skip(self, plugin: Plugin, message: str, hint: str = "", severity: Severity = "warning") -> None:
         """Report a plugin that is left out."""
         subject = plugin.sensor or plugin.name
         self.problems.append(
@@ -210,7 +211,7 @@ class PluginReader:
             config.entries[item[0]] = Entry(tuple(item[1:]), self.file, line)
         return config
 
-    def common(self, plugin: Plugin, config: Group, default: str) -> dict[str, Any]:
+    def common(self, plugin: Plugin, config: Group, default: str) -> Place:
         """Return name and place of a device."""
         bare = config.flag("disableImplicitNetworkWrapper")
         if bare and not config.has("yarpDeviceName"):
@@ -232,19 +233,20 @@ class PluginReader:
         """Add a device without servers of its own."""
         self.hardware.devices[device.name] = device
 
-    def add(self, plugin: Plugin, config: Group, device: YarpDevice) -> None:
-        """Add a device, and the servers that its own configuration asks for."""
+    def add(self, plugin: Plugin, config: Group, name: str, kind: type[YarpDevice], **fields: Any) -> None:
+        """Add a device under its configured name, else this one, and the servers that its configuration asks for."""
+        device = kind(**self.common(plugin, config, name), **fields)
         self.put(device)
         if config.flag("disableImplicitNetworkWrapper"):
             return
         for params in (config, config.group("WRAPPER"), config.group("ADDITIONAL_WRAPPER")):
             if params is not None and params.has("device") and params.has("name"):
-                kind = params.text("device")
-                if is_server(kind):
+                server = params.text("device")
+                if is_server(server):
                     suffix = f"/{params.name.lower()}" if params.name else "/server"
-                    self.pending.append(Pending(kind, params, device.name + suffix, [("", device.name)]))
+                    self.pending.append(Pending(server, params, device.name + suffix, [("", device.name)]))
                 elif params is not config:
-                    raise params.fault(f"device is {kind!r}, which is no server", "device")
+                    raise params.fault(f"device is {server!r}, which is no server", "device")
 
     def sensor(self, plugin: Plugin, config: Group | None, kind: type[S]) -> S | None:
         """Return the described sensor that a plugin means; None with a problem where there is none."""

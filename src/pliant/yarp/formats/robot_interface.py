@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from pliant.base.documents.files import is_file, read_file
 from pliant.base.documents.xml_tree import Node, parse_xml
@@ -136,22 +137,47 @@ def read_robot_interface(
     """
     path = Path(path)
     root = _parse(path, ())
+    at = _At(root, path, ())
     if root.tag != "robot":
-        raise ModelError(f"the root element is <{root.tag}>; must be <robot>", file=path, line=root.line)
+        raise at.fault(f"the root element is <{root.tag}>; must be <robot>")
     if not len(root):
-        raise ModelError("the robot interface is empty; must have <devices>", file=path, line=root.line)
+        raise at.fault("the robot interface is empty; must have <devices>")
     prefix = port_prefix if port_prefix is not None else root.get("portprefix", "")
     reader = _Reader(set(enabled) - set(disabled), {**(variables or {}), "portprefix": prefix.strip()})
-    name = _attribute(root, "name", "the robot", path)
+    name = at.attribute("name", "the robot")
     robot = RobotInterface(
         name=name,
         port_prefix=prefix.strip(),
-        params=Group(file=path, line=root.line, who=f"robot {name!r}"),
+        params=at.group(f"robot {name!r}"),
         devices=reader.devices,
         file=path,
     )
-    reader.robot(root, path, (), robot)
+    reader.robot(at, robot)
     return robot
+
+
+class _At(NamedTuple):
+    """An element, and where it stands."""
+
+    element: Node
+    file: Path
+    chain: tuple[str, ...]
+    """The files that include its file."""
+
+    def fault(self, message: str, field: str | None = None) -> ModelError:
+        """Return an error at the element."""
+        return ModelError(message, file=self.file, line=self.element.line, field=field)
+
+    def attribute(self, name: str, who: str) -> str:
+        """Return an attribute that must be there."""
+        value = self.element.get(name, "").strip()
+        if not value:
+            raise self.fault(f"{who} has no {name}", name)
+        return value
+
+    def group(self, who: str, name: str = "") -> Group:
+        """Return an empty group that begins here."""
+        return Group(name=name, file=self.file, line=self.element.line, who=who)
 
 
 class _Reader:
@@ -164,172 +190,137 @@ class _Reader:
         self.seen: dict[str, InterfaceDevice] = {}
         self.files = 0
 
-    def children(
-        self, element: Node, file: Path, chain: tuple[str, ...]
-    ) -> Iterable[tuple[Node, Path, tuple[str, ...]]]:
+    def children(self, at: _At) -> Iterable[_At]:
         """Yield the elements within one: includes are replaced by what they name, containers by what they hold."""
-        for child in element:
+        for child in at.element:
             assert isinstance(child, Node)
-            local = child.tag.rpartition(":")[2]
-            if not self._wanted(child, file):
+            inner = at._replace(element=child)
+            if not self._wanted(inner):
                 continue
-            if local == "include" and ":" in child.tag:
-                yield from self._include(child, file, chain)
+            if child.tag.endswith(":include"):
+                yield from self._include(inner)
             elif child.tag in CONTAINERS:
-                yield from self.children(child, file, chain)
+                yield from self.children(inner)
             else:
-                yield child, file, chain
+                yield inner
 
-    def _wanted(self, element: Node, file: Path) -> bool:
+    def _wanted(self, at: _At) -> bool:
         def tags(attribute: str) -> set[str]:
-            values = self._list(element.get(attribute, ""), element, file)
+            values = self._list(at.element.get(attribute, ""), at)
             flat = values[0] if len(values) == 1 and isinstance(values[0], tuple) else values
             return {str(v) for v in flat}
 
         needed, against = tags("enabled_by"), tags("disabled_by")
         return (not needed or bool(needed & self.enabled)) and not (against & self.enabled)
 
-    def _include(
-        self, element: Node, file: Path, chain: tuple[str, ...]
-    ) -> Iterable[tuple[Node, Path, tuple[str, ...]]]:
-        href = element.get("href", "").strip()
-        if not href:
-            raise _fault("<xi:include> has no href", element, file, "href")
+    def _include(self, at: _At) -> Iterable[_At]:
+        element, file, chain = at
+        href = at.attribute("href", "<xi:include>")
         for attribute, valid in (("parse", ("", "xml")), ("xpointer", ("",))):
             if element.get(attribute, "") not in valid:
-                raise _fault(
-                    f"<xi:include {attribute}={element.get(attribute)!r}> is not read; must be a whole XML file",
-                    element,
-                    file,
-                    attribute,
-                )
-        target = file.parent / self._expand(href, element, file)
+                shown = f"<xi:include {attribute}={element.get(attribute)!r}>"
+                raise at.fault(f"{shown} is not read; must be a whole XML file", attribute)
+        target = file.parent / self._expand(href, at)
         self.files += 1
         if self.files > MAX_INCLUDES or len(chain) >= MAX_INCLUDE_DEPTH:
-            raise _fault(
-                f"includes are more than {MAX_INCLUDES} or nested more than {MAX_INCLUDE_DEPTH} deep", element, file
-            )
+            raise at.fault(f"includes are more than {MAX_INCLUDES} or nested more than {MAX_INCLUDE_DEPTH} deep")
         places = entered(target, file, element.line, chain)
         if not is_file(target):
             fallback = next((c for c in element if c.tag.rpartition(":")[2] == "fallback"), None)
             if not isinstance(fallback, Node):
                 raise missing(target, file, element.line, chain, "href")
-            yield from self.children(fallback, file, chain)
+            yield from self.children(at._replace(element=fallback))
             return
-        root = _parse(target, places)
-        if not self._wanted(root, target):
+        inner = _At(_parse(target, places), target, places)
+        if not self._wanted(inner):
             return
-        if root.tag in CONTAINERS or root.tag == "robot":
-            yield from self.children(root, target, places)
+        if inner.element.tag in CONTAINERS or inner.element.tag == "robot":
+            yield from self.children(inner)
         else:
-            yield root, target, places
+            yield inner
 
-    def robot(self, root: Node, file: Path, chain: tuple[str, ...], robot: RobotInterface) -> None:
-        for child, path, places in self.children(root, file, chain):
-            if child.tag == "device":
-                self.device(child, path, places)
+    def robot(self, at: _At, robot: RobotInterface) -> None:
+        for child in self.children(at):
+            if child.element.tag == "device":
+                self.device(child)
             else:
-                self.param(child, path, places, robot.params, ("device",))
+                self.param(child, robot.params, ("device",))
 
-    def device(self, element: Node, file: Path, chain: tuple[str, ...]) -> None:
-        name = _attribute(element, "name", "a device", file)
-        kind = _attribute(element, "type", f"device {name!r}", file)
+    def device(self, at: _At) -> None:
+        name = at.attribute("name", "a device")
+        kind = at.attribute("type", f"device {name!r}")
         who = f"device {name!r} ({kind})"
-        device = InterfaceDevice(
-            name=name,
-            type=kind,
-            params=Group(file=file, line=element.line, who=who),
-            file=file,
-            line=element.line,
-        )
+        device = InterfaceDevice(name=name, type=kind, params=at.group(who), file=at.file, line=at.element.line)
         other = self.seen.setdefault(name, device)
         if other is not device:
-            raise _fault(
-                f"two devices are called {name!r}, the other in {other.file}:{other.line}", element, file, "name"
-            )
+            raise at.fault(f"two devices are called {name!r}, the other in {other.file}:{other.line}", "name")
         if len(self.devices) >= MAX_DEVICES:
-            raise _fault(f"the robot has more than {MAX_DEVICES} devices", element, file)
+            raise at.fault(f"the robot has more than {MAX_DEVICES} devices")
         self.devices.append(device)
-        for child, path, places in self.children(element, file, chain):
-            if child.tag == "action":
-                device.actions.append(self.action(child, path, places, who))
+        for child in self.children(at):
+            if child.element.tag == "action":
+                device.actions.append(self.action(child, who))
             else:
-                self.param(child, path, places, device.params, ("action",))
+                self.param(child, device.params, ("action",))
         device.actions.sort(key=lambda a: (PHASES.index(a.phase), a.level))
 
-    def action(self, element: Node, file: Path, chain: tuple[str, ...], who: str) -> Action:
+    def action(self, at: _At, who: str) -> Action:
         found = {}
         for attribute, valid in (("phase", PHASES), ("type", ACTIONS)):
-            value = _attribute(element, attribute, f"{who}: an action", file)
+            value = at.attribute(attribute, f"{who}: an action")
             if value not in valid:
-                raise _fault(
-                    f"{who}: the {attribute} of an action is {value!r}; {nearest(value, valid)}",
-                    element,
-                    file,
-                    attribute,
-                )
+                why = f"{who}: the {attribute} of an action is {value!r}; {nearest(value, valid)}"
+                raise at.fault(why, attribute)
             found[attribute] = value
-        level = _attribute(element, "level", f"{who}: an action", file)
+        level = at.attribute("level", f"{who}: an action")
         if not re.fullmatch(r"\s*\d{1,9}\s*", level):
-            raise _fault(
-                f"{who}: the level of an action is {level!r}; must be a whole number >= 0", element, file, "level"
-            )
-        params = Group(file=file, line=element.line, who=who)
-        for child, path, places in self.children(element, file, chain):
-            self.param(child, path, places, params, ())
+            raise at.fault(f"{who}: the level of an action is {level!r}; must be a whole number >= 0", "level")
+        params = at.group(who)
+        for child in self.children(at):
+            self.param(child, params, ())
         return Action(phase=found["phase"], level=int(level), type=found["type"], params=params)
 
-    def param(self, element: Node, file: Path, chain: tuple[str, ...], into: Group, further: tuple[str, ...]) -> None:
+    def param(self, at: _At, into: Group, further: tuple[str, ...]) -> None:
         """Read a <param>, <paramlist> or <group>."""
+        element, file, _ = at
         valid = ("param", "paramlist", "group", *further)
         if element.tag not in ("param", "paramlist", "group"):
-            raise _fault(
-                f"{into.who}: <{element.tag}> has no place here; {nearest(element.tag, valid)}",
-                element,
-                file,
-                element.tag,
-            )
-        name = _attribute(element, "name", f"{into.who}: a <{element.tag}>", file)
+            why = f"{into.who}: <{element.tag}> has no place here; {nearest(element.tag, valid)}"
+            raise at.fault(why, element.tag)
+        name = at.attribute("name", f"{into.who}: a <{element.tag}>")
         if element.tag == "group":
-            group = into.groups.setdefault(name, Group(name=name, file=file, line=element.line, who=into.who))
-            for child, path, places in self.children(element, file, chain):
-                self.param(child, path, places, group, ())
+            group = into.groups.setdefault(name, at.group(into.who, name))
+            for child in self.children(at):
+                self.param(child, group, ())
             return
         if element.tag == "param":
             external = element.get("extern-name", element.get("extern_name", ""))
             text = self.variables.get(external, element.text or "") if external else element.text or ""
-            into.entries[name] = Entry(self._list(text, element, file), file, element.line)
+            into.entries[name] = Entry(self._list(text, at), file, element.line)
             return
         names = []
-        for child, path, _ in self.children(element, file, chain):
+        for inner in self.children(at):
+            child = inner.element
             if child.tag != "elem":
-                raise _fault(
-                    f"{into.who}: <{child.tag}> has no place in a <paramlist>; must be <elem>", child, path, child.tag
-                )
-            key = _attribute(child, "name", f"{into.who}: an <elem>", path)
+                raise inner.fault(f"{into.who}: <{child.tag}> has no place in a <paramlist>; must be <elem>", child.tag)
+            key = inner.attribute("name", f"{into.who}: an <elem>")
             names.append(key)
-            into.entries[key] = Entry(self._list(child.text or "", child, path), path, child.line)
+            into.entries[key] = Entry(self._list(child.text or "", inner), inner.file, child.line)
         into.entries[name] = Entry(tuple(names), file, element.line)
 
-    def _list(self, text: str, element: Node, file: Path) -> tuple[Item, ...]:
+    def _list(self, text: str, at: _At) -> tuple[Item, ...]:
         try:
-            return parse_list(self._expand(text, element, file))
+            return parse_list(self._expand(text, at))
         except WireError as error:
-            raise _fault(f"<{element.tag}>: {error.message}", element, file) from error
+            raise at.fault(f"<{at.element.tag}>: {error.message}") from error
 
-    def _expand(self, text: str, element: Node, file: Path) -> str:
+    def _expand(self, text: str, at: _At) -> str:
         def value(match: re.Match[str]) -> str:
             if match[1] not in self.variables:
-                raise _fault(
-                    f"${{{match[1]}}} is not defined; {nearest(match[1], self.variables)}", element, file, match[1]
-                )
+                raise at.fault(f"${{{match[1]}}} is not defined; {nearest(match[1], self.variables)}", match[1])
             return self.variables[match[1]]
 
         return _VARIABLE.sub(value, text)
-
-
-def _fault(message: str, element: Node, file: Path, field: str | None = None) -> ModelError:
-    return ModelError(message, file=file, line=element.line, field=field)
 
 
 def _parse(path: Path, chain: tuple[str, ...]) -> Node:
@@ -339,10 +330,3 @@ def _parse(path: Path, chain: tuple[str, ...]) -> Node:
         if not chain:
             raise
         raise ModelError(f"{error.message}{through(chain)}", file=error.file, line=error.line) from error
-
-
-def _attribute(element: Node, name: str, who: str, file: Path) -> str:
-    value = element.get(name, "").strip()
-    if not value:
-        raise _fault(f"{who} has no {name}", element, file, name)
-    return value

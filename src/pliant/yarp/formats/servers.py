@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypedDict
 
 from pliant.base.errors import ModelError, nearest
 from pliant.model.problem import Problems
@@ -88,6 +88,16 @@ class _Kind:
     """Unit of ``period`` [s]."""
     default: float = 0.02
     """Period where none is given [s]."""
+
+
+class _Common(TypedDict):
+    """Fields that all servers have."""
+
+    name: str
+    port: str
+    period: float
+    file: str | None
+    line: int | None
 
 
 class Servers:
@@ -172,7 +182,7 @@ class Servers:
 
     # -- the kinds ----------------------------------------------------------------------------------------
 
-    def _common(self, params: Group, kind: _Kind, name: str) -> dict[str, Any]:
+    def _common(self, params: Group, kind: _Kind, name: str) -> _Common:
         params.required("name", "the name of its port")
         port = params.text("name")
         if not port.startswith("/") or any(c.isspace() for c in port):
@@ -228,7 +238,7 @@ class Servers:
         device = self._single(params, targets, CameraImages, "images")
         return ImageServer(**self._common(params, kind, name), device=device)
 
-    def _single(self, params: Group, targets: list[tuple[str, str]], kinds: Any, what: str) -> str:
+    def _single(self, params: Group, targets: list[tuple[str, str]], kinds: type | tuple[type, ...], what: str) -> str:
         if len(targets) != 1:
             raise params.fault(f"it is attached to {len(targets)} devices; must be one with {what}")
         target = targets[0][1]

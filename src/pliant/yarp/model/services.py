@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pliant.base.errors import ModelError
 from pliant.formats.source import Block
@@ -50,12 +50,13 @@ __all__ = [
 ]
 
 
+REFERENCES = ("sensor", "sensors", "link", "joints", "device")
+"""Fields of devices and servers that hold names of the model, of described sensors or of devices."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YarpDevice:
     """Common part of all devices: a name by which servers and remappers find it, and where it was described."""
-
-    references: ClassVar[tuple[str, ...]] = ()
-    """Fields that hold names of the model or of described sensors."""
 
     name: str
     """Name of the device, unique on its robot (yarpDeviceName)."""
@@ -69,19 +70,18 @@ class YarpDevice:
             raise ModelError("a YARP device has no name", file=self.file, line=self.line, field="name")
 
     def prefixed(self, prefix: str) -> YarpDevice:
-        """Return the same device on a model whose names are prefixed."""
+        """Return the same device or server on a model whose names are prefixed; ports keep their names."""
         changes: dict[str, Any] = {"name": prefix + self.name}
-        for key in self.references:
-            value = getattr(self, key)
-            changes[key] = tuple(prefix + v for v in value) if isinstance(value, tuple) else value and prefix + value
+        for key in REFERENCES:
+            value = getattr(self, key, None)
+            if value:
+                changes[key] = tuple(prefix + v for v in value) if isinstance(value, tuple) else prefix + value
         return dataclasses.replace(self, **changes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForceTorqueSensor(YarpDevice):
     """A six-axis force/torque sensor, with a temperature that stays as it is."""
-
-    references: ClassVar[tuple[str, ...]] = ("sensor",)
 
     sensor: str
     """Described sensor of the robot that measures."""
@@ -94,8 +94,6 @@ class ForceTorqueSensor(YarpDevice):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InertialSensor(YarpDevice):
     """An inertial unit: gyroscope, accelerometer, orientation, and a magnetometer that shows zeros."""
-
-    references: ClassVar[tuple[str, ...]] = ("sensor",)
 
     sensor: str
     """Described sensor of the robot that measures."""
@@ -128,8 +126,6 @@ inertialMTBPartDriver."""
 class SkinInertials(YarpDevice):
     """The accelerometers of the skin boards of one part, as one vector."""
 
-    references: ClassVar[tuple[str, ...]] = ("sensors",)
-
     part: str
     """Part of the robot, such as "left_leg"."""
     sensors: tuple[str, ...]
@@ -141,8 +137,6 @@ class SkinInertials(YarpDevice):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CameraImages(YarpDevice):
     """Images of one camera, of a stereo pair side by side, or colours with depth."""
-
-    references: ClassVar[tuple[str, ...]] = ("sensors",)
 
     sensors: tuple[str, ...]
     """Described cameras: one, or the left and the right one."""
@@ -164,8 +158,6 @@ class CameraImages(YarpDevice):
 class LaserScan(YarpDevice):
     """A planar laser scanner."""
 
-    references: ClassVar[tuple[str, ...]] = ("sensor",)
-
     sensor: str
     """Described sensor of the robot that measures."""
     range_clip: tuple[float, float] | None = None
@@ -180,8 +172,6 @@ class LaserScan(YarpDevice):
 class BaseState(YarpDevice):
     """Pose, velocity and acceleration of one link in the world, 18 numbers."""
 
-    references: ClassVar[tuple[str, ...]] = ("link",)
-
     link: str
     """The link."""
 
@@ -189,8 +179,6 @@ class BaseState(YarpDevice):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactLoadCells(YarpDevice):
     """Vertical forces of load cells below a foot, computed from the contact wrench of its link."""
-
-    references: ClassVar[tuple[str, ...]] = ("link",)
 
     link: str
     """The link that touches the ground."""
@@ -203,8 +191,6 @@ class ContactLoadCells(YarpDevice):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointAngles(YarpDevice):
     """Joint angles as analog channels (MAIS)."""
-
-    references: ClassVar[tuple[str, ...]] = ("joints",)
 
     joints: tuple[str, ...]
     """Joints, one per channel."""
@@ -252,8 +238,6 @@ class ExternalWrench(YarpDevice):
 class ModelPose(YarpDevice):
     """Pose of the model, sent to a transform server."""
 
-    references: ClassVar[tuple[str, ...]] = ("link",)
-
     period: float = 0.01
     """Time between two poses [s]."""
     link: str = ""
@@ -265,8 +249,6 @@ class ModelPose(YarpDevice):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VideoTexture(YarpDevice):
     """Images of a port as the texture of a visual."""
-
-    references: ClassVar[tuple[str, ...]] = ("link",)
 
     link: str = ""
     """Link whose visual it is."""
@@ -321,6 +303,11 @@ class ControlBoardServer(YarpDevice):
     axes: tuple[AxisReference, ...] = ()
     """Its axes, in order."""
 
+    def prefixed(self, prefix: str) -> ControlBoardServer:
+        """Return the same server of a model whose names are prefixed."""
+        axes = tuple(AxisReference(prefix + a.board, a.index) for a in self.axes)
+        return dataclasses.replace(self, name=prefix + self.name, axes=axes)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalogServer(YarpDevice):
@@ -332,6 +319,14 @@ class AnalogServer(YarpDevice):
     """Time between two messages [s]."""
     groups: Mapping[str, tuple[SensorReference, ...]] = field(default_factory=dict)
     """Its sensors by group (`pliant.yarp.wire.sensors.SENSOR_GROUPS`)."""
+
+    def prefixed(self, prefix: str) -> AnalogServer:
+        """Return the same server of a model whose names are prefixed."""
+        groups = {
+            group: tuple(SensorReference(prefix + s.device, s.sensor_name) for s in sensors)
+            for group, sensors in self.groups.items()
+        }
+        return dataclasses.replace(self, name=prefix + self.name, groups=groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -403,22 +398,8 @@ class YarpInterface:
 
     def prefixed(self, prefix: str) -> YarpInterface:
         """Return the interface of the same robot with its model's names prefixed; ports keep their names."""
-        servers: list[YarpDevice] = []
-        for server in self.servers:
-            changes: dict[str, Any] = {"name": prefix + server.name}
-            if isinstance(server, ControlBoardServer):
-                changes["axes"] = tuple(AxisReference(prefix + a.board, a.index) for a in server.axes)
-            elif isinstance(server, AnalogServer):
-                changes["groups"] = {
-                    group: tuple(SensorReference(prefix + s.device, s.sensor_name) for s in sensors)
-                    for group, sensors in server.groups.items()
-                }
-            elif isinstance(server, VectorServer | ImageServer) and server.device:
-                changes["device"] = prefix + server.device
-            servers.append(dataclasses.replace(server, **changes))
-        return dataclasses.replace(
-            self, devices=tuple(d.prefixed(prefix) for d in self.devices), servers=tuple(servers)
-        )
+        devices, servers = (tuple(d.prefixed(prefix) for d in group) for group in (self.devices, self.servers))
+        return dataclasses.replace(self, devices=devices, servers=servers)
 
     def merged(self, other: YarpInterface) -> YarpInterface:
         """Return this interface with another's devices and servers added."""

@@ -18,7 +18,7 @@ Source: recorded traffic of YARP 3.12.3 and 4.0.0. All numbers are little-endian
 from __future__ import annotations
 
 import struct
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -147,16 +147,16 @@ def _write_list(parts: list[bytes], bottle: Bottle, dialect: Dialect, depth: int
             _write_primitives(parts, (item,), kind)
 
 
-def _write_primitives(parts: list[bytes], items: tuple[Value, ...], kind: str) -> None:
+def _write_primitives(parts: list[bytes], items: tuple[Any, ...], kind: str) -> None:
     if kind in ("string", "blob"):
         for item in items:
             raw = item.encode("utf-8", "surrogateescape") if isinstance(item, str) else item
-            parts.append(_I32.pack(len(raw)) + raw)  # type: ignore[arg-type]
+            parts.append(_I32.pack(len(raw)) + raw)
         return
     if kind.startswith("vocab"):
-        numbers = [item.code for item in items]  # type: ignore[union-attr]
+        numbers = [item.code for item in items]
     elif kind in _CLASSES:
-        numbers = [item.value for item in items]  # type: ignore[union-attr]
+        numbers = [item.value for item in items]
     else:
         numbers = items
     try:

@@ -12,11 +12,10 @@ Source: the interface of YARP 4.0.0, and recorded calls. Never recorded and ther
 from __future__ import annotations
 
 import struct
-from typing import Any
 
 from pliant.base.errors import WireError, nearest
 from pliant.yarp.wire.board_calls import CALLS
-from pliant.yarp.wire.records import Method, decode_fields, encode_fields
+from pliant.yarp.wire.records import Fields, Method, decode_fields, encode_fields
 from pliant.yarp.wire.values import FAIL, Bottle, Value, Vocab, bottle, text
 
 __all__ = [
@@ -97,7 +96,7 @@ def method(name: str) -> Method:
     return found
 
 
-def encode_request(name: str, *values: Any) -> Bottle:
+def encode_request(name: str, *values: object) -> Bottle:
     """Return the request of a method with its arguments.
 
     Raises:
@@ -106,7 +105,7 @@ def encode_request(name: str, *values: Any) -> Bottle:
     return method(name).encode_request(*values)
 
 
-def decode_request(request: Bottle) -> tuple[str, tuple[Any, ...]]:
+def decode_request(request: Bottle) -> tuple[str, Fields]:
     """Return the name of the method and its arguments; `REFUSED` is the answer to what raises.
 
     Raises:
@@ -119,7 +118,7 @@ def decode_request(request: Bottle) -> tuple[str, tuple[Any, ...]]:
     return name, method(name).decode_request(request)
 
 
-def encode_reply(name: str, *values: Any, status: str = "ok") -> Bottle:
+def encode_reply(name: str, *values: object, status: str = "ok") -> Bottle:
     """Return the reply of a method: its return value and its results.
 
     Args:
@@ -138,7 +137,7 @@ def encode_reply(name: str, *values: Any, status: str = "ok") -> Bottle:
     return Bottle((head, *items), layout="tagged") if results else head
 
 
-def decode_reply(name: str, reply: Bottle) -> tuple[str, tuple[Any, ...]]:
+def decode_reply(name: str, reply: Bottle) -> tuple[str, Fields]:
     """Return the status of a reply and its results.
 
     Raises:

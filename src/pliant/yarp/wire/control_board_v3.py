@@ -23,12 +23,10 @@ calibration calls other than ``[cald]`` were not recorded.
 
 from __future__ import annotations
 
-from typing import Any
-
 from pliant.base.errors import WireError
 from pliant.yarp.wire.board_calls import CALLS
 from pliant.yarp.wire.objects import Stamp
-from pliant.yarp.wire.records import Method, decode_fields, encode_fields
+from pliant.yarp.wire.records import Fields, Method, decode_fields, encode_fields
 from pliant.yarp.wire.values import FAIL, IS, NAK, OK, TSTA, Bottle, Value, Vocab, bottle, integer, number, text
 
 __all__ = [
@@ -78,7 +76,7 @@ def _find(words: str) -> Method:
     return method
 
 
-def encode_request(words: str, *values: Any) -> Bottle:
+def encode_request(words: str, *values: object) -> Bottle:
     """Return the request of these words with its arguments.
 
     Raises:
@@ -88,7 +86,7 @@ def encode_request(words: str, *values: Any) -> Bottle:
     return Bottle((*[Vocab.of(w) for w in words.split()], *encode_fields(method.arguments, values, 3)))
 
 
-def decode_request(request: Bottle) -> tuple[str, tuple[Any, ...]]:
+def decode_request(request: Bottle) -> tuple[str, Fields]:
     """Return the words of a request and its arguments.
 
     What raises is answered by `FAILED` where the request begins with ``[get]`` or ``[set]``, else by `NOT_UNDERSTOOD`.
@@ -123,7 +121,7 @@ def _echo(method: Method, request: Bottle) -> tuple[Value, ...]:
     return (IS, request[3 if item == ["cmod"] else 2 if interface == "icmd" else 1])
 
 
-def encode_reply(request: Bottle, *values: Any, stamp: Stamp | None = None) -> Bottle:
+def encode_reply(request: Bottle, *values: object, stamp: Stamp | None = None) -> Bottle:
     """Return the reply to a request that was done.
 
     Args:
@@ -143,7 +141,7 @@ def encode_reply(request: Bottle, *values: Any, stamp: Stamp | None = None) -> B
     return Bottle((*_echo(method, request), *items, *timed, OK))
 
 
-def decode_reply(request: Bottle, reply: Bottle) -> tuple[tuple[Any, ...], Stamp | None]:
+def decode_reply(request: Bottle, reply: Bottle) -> tuple[Fields, Stamp | None]:
     """Return the results of a reply to a request, and its stamp: None for replies that have none.
 
     Raises:

@@ -105,7 +105,7 @@ class Contact:
         port = found["port_number"]
         if not entry.items or entry[0] != "port" or None in found.values() or not isinstance(port, int):
             raise WireError(f"{format_bottle(entry)[:200]!r} is not the entry of a port")
-        words = [text(found[key]) for key in ("name", "ip", "carrier")]  # type: ignore[arg-type]
+        words = [text(value) for key, value in found.items() if value is not None and key != "port_number"]
         return cls(name=words[0], host=words[1], port=port, carrier=words[2])
 
 

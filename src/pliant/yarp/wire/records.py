@@ -28,7 +28,7 @@ import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeAlias
 
 from pliant.base.errors import WireError
 from pliant.yarp.wire.binary import MAX_ITEMS, Dialect
@@ -36,6 +36,8 @@ from pliant.yarp.wire.values import FAIL, OK, Bottle, Int16, Value, Vocab, boole
 
 __all__ = ["TYPES", "Argument", "Method", "Pid", "decode_fields", "encode_fields", "parse_method"]
 
+Fields: TypeAlias = tuple[Any, ...]
+"""Values of a record, or arguments or results of a call; its `Argument` rows name their types."""
 TYPES = ("i16", "i32", "f64", "str", "bool", "vocab", "mode", "bottle", "pid", "flags")
 """The types of fields; `[]` behind one makes a list, `*n` repeats it."""
 
@@ -162,19 +164,19 @@ def _encode(name: str, value: Any, dialect: Dialect) -> Value:
     return Bottle(tuple([Bottle((key, OK if flag else FAIL)) for key, flag in flags.items()]))
 
 
-def _encode_list(name: str, value: Sequence[Any], dialect: Dialect) -> Bottle:
+def _encode_list(name: str, value: Sequence[object], dialect: Dialect) -> Bottle:
     kind = {"i32": "int32", "vocab": "int32", "f64": "float64", "mode": "vocab32", "str": "string"}.get(name, "")
     items = tuple([_encode(name, v, dialect) for v in value])
     return Bottle(items, layout="" if items else kind)
 
 
-def decode_fields(arguments: Sequence[Argument], items: Sequence[Value], dialect: Dialect = 4) -> tuple[Any, ...]:
+def decode_fields(arguments: Sequence[Argument], items: Sequence[Value], dialect: Dialect = 4) -> Fields:
     """Return the values of a record's fields.
 
     Raises:
         WireError: elements are missing or left over, or one is of another type; the message names the field.
     """
-    values: list[Any] = []
+    values: list[object] = []
     at = 0
     for argument in arguments:
         name, is_list, repeat = _split(argument.type)
@@ -219,7 +221,7 @@ def _decode(name: str, value: Value, dialect: Dialect) -> Any:
     return {text(key): boolean(flag) for key, flag in (p.items for p in pairs)}
 
 
-def _decode_list(name: str, value: Value, dialect: Dialect) -> tuple[Any, ...]:
+def _decode_list(name: str, value: Value, dialect: Dialect) -> Fields:
     if not isinstance(value, Bottle):
         raise WireError("must be a list")
     return tuple([_decode(name, item, dialect) for item in value.items])
@@ -244,11 +246,11 @@ class Method:
             return (self.name,)
         return tuple([Vocab.of(word) if len(word) <= 4 else word for word in self.name.split("_")])
 
-    def encode_request(self, *values: Any) -> Bottle:
+    def encode_request(self, *values: object) -> Bottle:
         """Return the request with these arguments."""
         return Bottle((*self.words, *encode_fields(self.arguments, values)), layout="tagged")
 
-    def decode_request(self, request: Bottle) -> tuple[Any, ...]:
+    def decode_request(self, request: Bottle) -> Fields:
         """Return the arguments of a request.
 
         Raises:
@@ -260,11 +262,11 @@ class Method:
             raise WireError(f"a request of another method than {self.name}", field="method")
         return decode_fields(self.arguments, items[len(words) :])
 
-    def encode_reply(self, *values: Any) -> Bottle:
+    def encode_reply(self, *values: object) -> Bottle:
         """Return the reply with these results."""
         return Bottle(encode_fields(self.results, values), layout="tagged")
 
-    def decode_reply(self, reply: Bottle) -> tuple[Any, ...]:
+    def decode_reply(self, reply: Bottle) -> Fields:
         """Return the results of a reply.
 
         Raises:

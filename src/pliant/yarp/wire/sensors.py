@@ -7,8 +7,9 @@ those of the thrift files of YARP 3.5.0 to 3.10.1.
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pliant.base.errors import WireError, nearest
 from pliant.yarp.wire.objects import floats, vector
@@ -43,6 +44,7 @@ SENSOR_GROUPS = (
 """Groups of a multiple-analog-sensors stream, in the order of the wire."""
 EARLY_GROUPS = 10
 """Groups that clients of YARP 3.5 to 3.10 read: the first of `SENSOR_GROUPS`. They refuse any other number."""
+T = TypeVar("T")
 _EMPTY = struct.pack("<2i", 256, 0)
 
 
@@ -63,17 +65,15 @@ def encode_measurements(groups: Mapping[str, Sequence[Measurement]]) -> Bottle:
     Raises:
         WireError: a group that is none of `SENSOR_GROUPS`.
     """
+    return _listed(groups, lambda m: bottle(vector(m.values), float(m.time)))
+
+
+def _listed(groups: Mapping[str, Sequence[T]], encode: Callable[[T], Bottle]) -> Bottle:
+    """Return the list of all groups in the order of the wire, each the list of what its sensors are encoded as."""
     for name in groups:
         if name not in SENSOR_GROUPS:
             raise WireError(f"sensor group {name!r}: {nearest(name, SENSOR_GROUPS)}", field="group")
-    return Bottle(
-        tuple(
-            [
-                Bottle(tuple([bottle(vector(m.values), float(m.time)) for m in groups.get(name, ())]))
-                for name in SENSOR_GROUPS
-            ]
-        )
-    )
+    return Bottle(tuple([Bottle(tuple([encode(item) for item in groups.get(name, ())])) for name in SENSOR_GROUPS]))
 
 
 def cut_measurements(data: bytes, count: int) -> bytes:
@@ -119,14 +119,7 @@ def encode_metadata(groups: Mapping[str, Sequence[SensorNames]]) -> Bottle:
     Raises:
         WireError: a group that is none of `SENSOR_GROUPS`.
     """
-    for name in groups:
-        if name not in SENSOR_GROUPS:
-            raise WireError(f"sensor group {name!r}: {nearest(name, SENSOR_GROUPS)}", field="group")
-    lists = [
-        Bottle(tuple([Bottle((s.name, s.frame, s.metadata), layout="tagged") for s in groups.get(name, ())]))
-        for name in SENSOR_GROUPS
-    ]
-    return Bottle(tuple(lists))
+    return _listed(groups, lambda s: Bottle((s.name, s.frame, s.metadata), layout="tagged"))
 
 
 def decode_metadata(data: Bottle) -> dict[str, tuple[SensorNames, ...]]:

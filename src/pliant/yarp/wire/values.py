@@ -16,7 +16,7 @@ Python's `bool` is not a value: YARP writes true and false as vocabularies (`TRU
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, overload
 
@@ -252,12 +252,17 @@ def kind_of(value: Value) -> str:
     return kind
 
 
-def bottle(*items: Value | Iterable[Any]) -> Bottle:
+Nested: TypeAlias = "Value | Sequence[Nested]"
+"""A value, or a list of values that may hold lists."""
+
+
+def bottle(*items: Nested) -> Bottle:
     """Return a Bottle of values; a tuple or a list among them becomes a list of its own.
 
     ``bottle(Vocab.of("is"), 3, (1.0, 2.0))`` is ``[is] 3 (1.0 2.0)``.
     """
-    return Bottle(tuple(bottle(*i) if isinstance(i, list | tuple) else i for i in items))  # type: ignore[arg-type]
+    values: list[Any] = [bottle(*item) if isinstance(item, list | tuple) else item for item in items]
+    return Bottle(tuple(values))
 
 
 def integer(value: Value) -> int:

@@ -10,7 +10,7 @@ import math
 import socket
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pliant.base.errors import WireError
 from pliant.ros.wire.rtps.messages import Parameters, read_parameters, write_parameters
@@ -356,20 +356,22 @@ def decode_endpoint(payload: bytes, *, writer: bool) -> EndpointData:
     parameters, value = _list(payload)
     guid, topic, kind, user_data = b"", "", "", b""
     locators: list[Locator] = []
-    qos: dict[str, object] = {"reliable": writer, "depth": 1}
-    readers: dict[int, Callable[[bytes], dict[str, object]]] = {
-        RELIABILITY: lambda data: {"reliable": value.number(data) >= 2},
-        DURABILITY: lambda data: {"durability": value.number(data)},
-        HISTORY: lambda data: {"depth": 0 if value.number(data) else value.unpack("Ii", data)[1]},
-        DEADLINE: lambda data: {"deadline": value.duration(data)},
-        LIVELINESS: lambda data: {"liveliness": value.number(data), "liveliness_lease": value.duration(data[4:])},
-        OWNERSHIP: lambda data: {"ownership": value.number(data)},
-        PARTITION: lambda data: {"partitions": value.texts(data)},
-        DATA_REPRESENTATION: lambda data: {"representations": value.shorts(data) or (XCDR1,)},
+    qos = Qos(reliable=writer, depth=1)
+    readers: dict[int, Callable[[bytes, Qos], Qos]] = {
+        RELIABILITY: lambda data, qos: replace(qos, reliable=value.number(data) >= 2),
+        DURABILITY: lambda data, qos: replace(qos, durability=value.number(data)),
+        HISTORY: lambda data, qos: replace(qos, depth=0 if value.number(data) else value.unpack("Ii", data)[1]),
+        DEADLINE: lambda data, qos: replace(qos, deadline=value.duration(data)),
+        LIVELINESS: lambda data, qos: replace(
+            qos, liveliness=value.number(data), liveliness_lease=value.duration(data[4:])
+        ),
+        OWNERSHIP: lambda data, qos: replace(qos, ownership=value.number(data)),
+        PARTITION: lambda data, qos: replace(qos, partitions=value.texts(data)),
+        DATA_REPRESENTATION: lambda data, qos: replace(qos, representations=value.shorts(data) or (XCDR1,)),
     }
     for identifier, data in parameters:
         if identifier in readers:
-            qos.update(readers[identifier](data))
+            qos = readers[identifier](data, qos)
         elif identifier == ENDPOINT_GUID:
             guid = value.guid(data)
         elif identifier == TOPIC_NAME:
@@ -382,9 +384,7 @@ def decode_endpoint(payload: bytes, *, writer: bool) -> EndpointData:
             user_data = value.octets(data, USER_DATA_LIMIT)
     if not (guid and topic and kind):
         raise WireError(f"an announcement of an endpoint without identifier, topic or type ({topic!r}, {kind!r})")
-    return EndpointData(
-        guid=guid, topic=topic, type=kind, qos=Qos(**qos), locators=tuple(locators), user_data=user_data  # type: ignore[arg-type]
-    )  # fmt: skip
+    return EndpointData(guid=guid, topic=topic, type=kind, qos=qos, locators=tuple(locators), user_data=user_data)
 
 
 def disposed(inline: Parameters, payload: bytes | None) -> bytes | None:

@@ -6,13 +6,15 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pliant.base.errors import MissingDependency, ModelError, nearest
 from pliant.base.options import option
 from pliant.robots.catalogue import CatalogueRobot
 
 if TYPE_CHECKING:
+    import mujoco
+
     from pliant.model import Robot
 
 __all__ = ["ROBOT", "IcubOptions", "build", "robots_folder"]
@@ -164,7 +166,9 @@ def _box_feet(robot: Robot) -> None:
         geom.contype = geom.conaffinity = 0
 
 
-def _place(robot: Robot, root: Any, rest: dict[str, float], clearance: float, key: str, *, floating: bool) -> None:
+def _place(
+    robot: Robot, root: mujoco.MjsBody, rest: dict[str, float], clearance: float, key: str, *, floating: bool
+) -> None:
     """Set the height of the root so that the lowest shape has a clearance, and give the spec its key frame."""
     import mujoco
     import numpy as np

@@ -1,0 +1,17 @@
+"""Types that the readers of YARP's files share: where a device was described, and how grave a finding is."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, TypedDict
+
+__all__ = ["Place", "Severity"]
+
+Severity: TypeAlias = Literal["error", "warning", "info"]
+
+
+class Place(TypedDict):
+    """Name of a device and the place of its description: the common fields of `YarpDevice`."""
+
+    name: str
+    file: str | None
+    line: int | None
