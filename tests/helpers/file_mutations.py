@@ -23,6 +23,10 @@ NUMBERS = ["0", "-1", "1", "nan", "inf", "-inf", "1e308", "1e-320", "9" * 400, "
 TEXTS = ["", " ", "a", "../../etc/passwd", "/dev/zero", "é" * 30, "a/b", "x" * 5000, "%s%n", "{}", "\t", "world"]
 
 
+# A tree that is written again keeps these prefixes, which readers look for.
+ET.register_namespace("xacro", "http://www.ros.org/wiki/xacro")
+ET.register_namespace("xi", "http://www.w3.org/2001/XInclude")
+
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
 
 

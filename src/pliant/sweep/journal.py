@@ -113,7 +113,8 @@ class GrowingFile:
         try:
             text = read_text(self.path, PliantError, max_bytes=MAX_BYTES, allow_empty=True)
         except PliantError as error:
-            raise PliantError(f"the {self._kind}: {error.message}; name another folder", file=self.path) from None
+            what = error.message.replace("the file", f"the {self._kind}", 1)
+            raise PliantError(f"{what}; name another folder", file=self.path) from None
         text = text.replace("\r\n", "\n")
         whole = text[: text.rfind("\n") + 1]
         if whole != text:
