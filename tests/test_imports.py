@@ -58,7 +58,7 @@ LOADERS = {
     "base/wing.py",
     "learn/envs/make.py",
     "papers/frame/runner.py",
-    "recording/mcap.py",
+    "recording/mcap_reader.py",
     "robots/catalogue.py",
     "robots/lookup.py",
 }

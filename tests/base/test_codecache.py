@@ -346,3 +346,20 @@ def test_code_that_cannot_be_kept_is_compiled_all_the_same(monkeypatch, caplog):
     monkeypatch.setattr("pliant.base.codecache._write", full)
     assert njit()(factor(7.0))(1.0) == 7.0
     assert "No space left on device" in caplog.text
+
+
+def test_the_class_of_a_named_tuple_is_its_fields_in_every_process():
+    source = (
+        "from typing import NamedTuple\n"
+        "from pliant.base.codecache import portable_fingerprint\n"
+        "Pair = NamedTuple('Pair', [(name, float) for name in {!r}])\n"
+        "def kernel(a, b):\n"
+        "    return Pair(a, b)[0]\n"
+        "print(portable_fingerprint([kernel]))\n"
+    )
+    texts = [
+        subprocess.run([sys.executable, "-c", source.format(names)], capture_output=True, text=True, check=True).stdout
+        for names in ("ab", "ab", "ba")
+    ]
+    assert texts[0].strip()
+    assert texts[0] == texts[1] != texts[2]

@@ -166,7 +166,8 @@ def _recorded() -> bytes:
 
 def _commanded() -> bytes:
     """Return a bag of ROS 2 with commands."""
-    from pliant.recording.mcap import MESSAGE, McapWriter
+    from pliant.recording.mcap import McapWriter
+    from pliant.recording.record_file import MESSAGE
     from pliant.recording.recorder import MESSAGE_HEAD
 
     with tempfile.TemporaryDirectory() as folder:

@@ -6,9 +6,11 @@ import warnings
 
 import pytest
 
+from pliant.base.errors import RecordingError
 from pliant.recording import mcap as mcap_file
-from pliant.recording.mcap import MESSAGE_HEADER, McapWriter, read_mcap
-from pliant.recording.record_file import HEAD, PAGE
+from pliant.recording.mcap import MESSAGE_HEADER, McapWriter
+from pliant.recording.mcap_reader import read_mcap
+from pliant.recording.record_file import HEAD, MESSAGE, PAGE
 
 pytestmark = pytest.mark.quick
 
@@ -68,7 +70,7 @@ def write(path, sizes, flushes, journals, **options):
     bodies = []
     for i, size in enumerate(sizes):
         data = body(i, size)
-        head = MESSAGE_HEADER.pack(mcap_file.MESSAGE, 22 + len(data), channels[i % 2], i, i, i)
+        head = MESSAGE_HEADER.pack(MESSAGE, 22 + len(data), channels[i % 2], i, i, i)
         writer.append(channels[i % 2], i, head + data)
         bodies.append(data)
         if i in flushes:
@@ -194,7 +196,7 @@ def test_a_disk_that_fills_up_at_any_place_leaves_a_readable_file(tmp_path, monk
 
     path = tmp_path / "run.mcap"
     monkeypatch.setattr(f"{__name__}.Journal", FullDisk)
-    with pytest.raises(mcap_file.RecordingError, match="No space left on device; it is readable"):
+    with pytest.raises(RecordingError, match="No space left on device; it is readable"):
         write(path, [1000] * 400, set(range(0, 400, 5)), [])
     messages = read_by_mcap(path.read_bytes())
     assert read_by_pliant(path) == messages == [body(i, 1000) for i in range(len(messages))]

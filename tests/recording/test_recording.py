@@ -21,6 +21,7 @@ from pliant.devices import Device, DeviceBase, FieldInfo, Noise, Sample, SampleS
 from pliant.engine import MujocoEngine
 from pliant.recording import Recorder, RecordingWarning, compare, export, read_recording
 from pliant.recording import mcap as mcap_file
+from pliant.recording.mcap_reader import read_mcap
 from pliant.robots.loading import load
 from pliant.simulation import Simulation
 from pliant.simulation.replay import replay
@@ -296,7 +297,7 @@ def test_a_recording_that_begins_under_a_payload_says_so_and_one_without_has_no_
         run.run(0.02)
         run.stop_recording()
     assert read_recording(tmp_path / "free.mcap").events == ()
-    assert "/pliant/events" not in [c.topic for c in mcap_file.read_mcap(tmp_path / "free.mcap").channels]
+    assert "/pliant/events" not in [c.topic for c in read_mcap(tmp_path / "free.mcap").channels]
     (event,) = read_recording(tmp_path / "loaded.mcap").events
     assert event.time == pytest.approx(0.06)
     assert event.values["payloads"]["link"]["mass"] == 0.1
@@ -304,7 +305,7 @@ def test_a_recording_that_begins_under_a_payload_says_so_and_one_without_has_no_
 
 def test_joint_states_may_be_left_out(tmp_path):
     record(tmp_path / "run.mcap", joint_states=False)
-    assert [c.topic for c in mcap_file.read_mcap(tmp_path / "run.mcap").channels] == ["/elbow", "/wrist", "/board"]
+    assert [c.topic for c in read_mcap(tmp_path / "run.mcap").channels] == ["/elbow", "/wrist", "/board"]
 
 
 # ---------------------------------------------------------------------------- nothing is lost
@@ -398,7 +399,7 @@ def test_a_file_that_is_cut_anywhere_gives_the_samples_before_the_cut(recorded, 
     for name in recording:
         count = len(recording[name])
         assert np.array_equal(recording[name], full[name][:count])
-    elbow = mcap_file.read_mcap(path).channels[0].data
+    elbow = read_mcap(path).channels[0].data
     written = sum(whole.index(body) + len(body) <= cut for body in elbow)
     assert len(recording.get("elbow/time", [])) == written
 
@@ -562,7 +563,7 @@ def test_an_mcap_of_somebody_else_is_refused_with_its_topics(tmp_path):
 
 def test_a_file_that_another_program_compressed_is_still_read(recorded, tmp_path):
     module = pytest.importorskip("mcap.writer")
-    source = mcap_file.read_mcap(recorded[0])
+    source = read_mcap(recorded[0])
     for compression in (module.CompressionType.ZSTD, module.CompressionType.LZ4):
         path = tmp_path / f"{compression.name}.mcap"
         try:

@@ -465,6 +465,9 @@ class _Digest:
         self.add("class", cls.__module__, cls.__qualname__)
         if _opaque(cls.__module__) or self._again(cls):
             return
+        if issubclass(cls, tuple) and hasattr(cls, "_fields"):  # numba sees nothing else of a named tuple
+            self.add("fields", cls._fields)
+            return
         for base in cls.__bases__:
             self.value(base, names)
         for name, value in sorted(vars(cls).items()):

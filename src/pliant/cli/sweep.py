@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,14 +13,13 @@ from cyclopts import Parameter
 from pliant.base.errors import PliantError
 from pliant.cli.checks import check_figure, refuse_unused
 from pliant.cli.options import (
+    NO_SETTINGS,
     Dask,
     Debug,
-    Imports,
     Json,
-    Packages,
     Processes,
+    RobotOptions,
     Seed,
-    Settings,
     Source,
     Timestep,
     assignments,
@@ -33,12 +34,95 @@ from pliant.sweep.table import is_table
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from pliant.base.executor import Executor
     from pliant.sweep import SweepPlan, SweepResult
 
 __all__ = ["sweep"]
 
 MOST_SHOWN = 40
 """Most rows of the printed table."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Varied:
+    """What is simulated."""
+
+    reference: Annotated[
+        tuple[str, ...],
+        Parameter(
+            alias="-r",
+            negative=(),
+            consume_multiple=False,
+            show_default=False,
+            help="Constant command JOINT/COMMAND=VALUE.",
+        ),
+    ] = ()
+    command: Annotated[Path | None, Parameter(help="Table of commands over time.")] = None
+    duration: Annotated[float, Parameter(help="Seconds of each simulation.")] = 1.0
+    samples: Annotated[int, Parameter(help="Random draws at each grid point.")] = 1
+    seed: Seed = 0
+    timestep: Timestep = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """Where the results go, and which of them are shown."""
+
+    output: Annotated[
+        Path | None,
+        Parameter(
+            help="Folder of the results: the same command continues an interrupted sweep. "
+            "Or a file for the table alone (.csv, .parquet)."
+        ),
+    ] = None
+    plot: Annotated[
+        Path | None,
+        Parameter(help="Draw curves over one varied parameter, or maps over two (.png, .svg, .pdf)."),
+    ] = None
+    metric: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative=(),
+            consume_multiple=False,
+            show_default=False,
+            help="Metric of --plot, such as rms_error; may be repeated; default: the error, "
+            "the peak torque and the settling time.",
+        ),
+    ] = ()
+    show: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative=(),
+            consume_multiple=False,
+            show_default=False,
+            help="Joint or quantity that is printed and drawn, such as elbow or cpr/pose*; may be repeated; default: "
+            "all, the first six in a figure.",
+        ),
+    ] = ()
+    json: Json = False
+    debug: Debug = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machines:
+    """What simulates."""
+
+    processes: Processes = None
+    device: Annotated[str, Parameter(help=f"What simulates: {describe_devices()}.")] = CPU
+    dask: Dask = None
+    chunk: Annotated[int, Parameter(help="Simulations per chunk.")] = 500
+
+    def executor(self) -> Executor | None:
+        """Return where the simulations run; None if no option says so."""
+        if self.chunk < 1:
+            raise PliantError(f"--chunk is {self.chunk}; must be a whole number >= 1", field="--chunk")
+        return make_executor(self.processes, self.dask)
+
+
+NO_COMMANDS, ALL_SHOWN, THIS_MACHINE = Varied(), Shown(), Machines()
 
 
 def sweep(
@@ -53,93 +137,53 @@ def sweep(
             "may be repeated.",
         ),
     ],
-    set: Settings = [],
-    reference: Annotated[
-        list[str],
-        Parameter(alias="-r", negative=(), consume_multiple=False, help="Constant command JOINT/COMMAND=VALUE."),
-    ] = [],
-    command: Annotated[Path | None, Parameter(help="Table of commands over time.")] = None,
-    duration: Annotated[float, Parameter(help="Seconds of each simulation.")] = 1.0,
-    samples: Annotated[int, Parameter(help="Random draws at each grid point.")] = 1,
-    seed: Seed = 0,
-    output: Annotated[
-        Path | None,
-        Parameter(
-            help="Folder of the results: the same command continues an interrupted sweep. "
-            "Or a file for the table alone (.csv, .parquet)."
-        ),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        Parameter(help="Draw curves over one varied parameter, or maps over two (.png, .svg, .pdf)."),
-    ] = None,
-    metric: Annotated[
-        list[str],
-        Parameter(
-            negative=(),
-            consume_multiple=False,
-            help="Metric of --plot, such as rms_error; may be repeated; default: the error, "
-            "the peak torque and the settling time.",
-        ),
-    ] = [],
-    show: Annotated[
-        list[str],
-        Parameter(
-            negative=(),
-            consume_multiple=False,
-            help="Joint or quantity that is printed and drawn, such as elbow or cpr/pose*; may be repeated; default: "
-            "all, the first six in a figure.",
-        ),
-    ] = [],
-    processes: Processes = None,
-    device: Annotated[str, Parameter(help=f"What simulates: {describe_devices()}.")] = CPU,
-    dask: Dask = None,
-    chunk: Annotated[int, Parameter(help="Simulations per chunk.")] = 500,
-    timestep: Timestep = None,
-    package_path: Packages = [],
-    import_: Imports = [],
-    json: Json = False,
-    debug: Debug = False,
+    options: RobotOptions = NO_SETTINGS,
+    varied: Varied = NO_COMMANDS,
+    shown: Shown = ALL_SHOWN,
+    machines: Machines = THIS_MACHINE,
 ) -> int:
     """Simulate a robot many times with varied parameters, on all cores."""
-    import_modules(import_)
+    import_modules(options.import_)
     from pliant.sweep import SweepPlan, parse_variation, run_sweep
 
     plan = SweepPlan(
         source=source,
         variations=tuple(parse_variation(v) for v in vary),
-        settings=assignments(set),
-        commands=assignments(reference, "--reference"),
-        command_file=None if command is None else str(command),
-        duration=duration,
-        samples=samples,
-        seed=seed,
-        timestep=timestep,
-        package_paths=tuple(str(p) for p in package_path),
-        imports=tuple(import_),
-        device=device,
+        settings=assignments(options.set),
+        commands=assignments(varied.reference, "--reference"),
+        command_file=None if varied.command is None else str(varied.command),
+        duration=varied.duration,
+        samples=varied.samples,
+        seed=varied.seed,
+        timestep=varied.timestep,
+        package_paths=tuple(str(p) for p in options.package_path),
+        imports=tuple(options.import_),
+        device=machines.device,
     )
-    if chunk < 1:
-        raise PliantError(f"--chunk is {chunk}; must be a whole number >= 1", field="--chunk")
-    executor = make_executor(processes, dask)
-    refuse_unused(samples > 1 and not any(v.distribution for v in plan.variations), "--samples", "a random --vary")
-    refuse_unused(bool(metric) and plot is None, "--metric", "--plot")
-    if plot is not None:
-        check_figure(plot, "--plot")
-        check_drawable(plan, metric)
-    console = make_console(quiet=json)
-    with Bar(console, "simulating", "simulations", shown=not json) as bar:
-        result = run_sweep(plan, output, executor=executor, chunk=chunk, progress=bar, keep_interrupted=True)
-    diverged = sum(bool(row[-1]) for row in result.rows)
-    if plot is not None and result.rows:
+    executor = machines.executor()
+    refuse_unused(
+        varied.samples > 1 and not any(v.distribution for v in plan.variations), "--samples", "a random --vary"
+    )
+    refuse_unused(bool(shown.metric) and shown.plot is None, "--metric", "--plot")
+    if shown.plot is not None:
+        check_figure(shown.plot, "--plot")
+        check_drawable(plan, shown.metric)
+    console = make_console(quiet=shown.json)
+    with Bar(console, "simulating", "simulations", shown=not shown.json) as bar:
+        result = run_sweep(
+            plan, shown.output, executor=executor, chunk=machines.chunk, progress=bar, keep_interrupted=True
+        )
+    if shown.plot is not None and result.rows:
         from pliant.recording.sweep_plot import plot_sweep
 
         plot_sweep(
-            result.columns, result.rows, [v.path for v in plan.variations], plot,
+            result.columns, result.rows, [v.path for v in plan.variations], shown.plot,
             random=[v.path for v in plan.variations if v.distribution],
-            metrics=metric, units=result.units, show=show, title=_title(plan),
+            metrics=shown.metric, units=result.units, show=shown.show, title=_title(plan),
         )  # fmt: skip
-    if json:
+    diverged = sum(bool(row[-1]) for row in result.rows)
+    plotted = str(shown.plot) if shown.plot is not None and result.rows else None
+    if shown.json:
         emit(
             {
                 "columns": list(result.columns),
@@ -147,12 +191,19 @@ def sweep(
                 "wall": result.wall,
                 "diverged": diverged,
                 "interrupted": result.interrupted,
-                "output": None if output is None else str(output),
-                "plot": str(plot) if plot is not None and result.rows else None,
+                "output": None if shown.output is None else str(shown.output),
+                "plot": plotted,
             }
         )
         return 130 if result.interrupted else 0
-    _print_summary(console, result, [v.path for v in plan.variations], show)
+    _print_summary(console, result, [v.path for v in plan.variations], shown.show)
+    _print_end(console, result, plan, shown, diverged)
+    return 130 if result.interrupted else 0
+
+
+def _print_end(console: Console, result: SweepResult, plan: SweepPlan, shown: Shown, diverged: int) -> None:
+    """Print what was simulated and where it is, and how an interrupted sweep goes on."""
+    output = shown.output
     new = len(result.rows) - result.done_before
     rate = f", {new * plan.duration / result.wall:.0f} x real time" if new else ""
     console.print(
@@ -160,8 +211,8 @@ def sweep(
         f"{result.wall:.2f} s{rate}" + (f"; table: {_table_of(output)}" if output is not None else ""),
         soft_wrap=True,
     )
-    if plot is not None and result.rows:
-        console.print(f"plot: {plot}", soft_wrap=True)
+    if shown.plot is not None and result.rows:
+        console.print(f"plot: {shown.plot}", soft_wrap=True)
     if result.interrupted:
         if output is None:
             rest = "nothing was written, because --output is missing"
@@ -170,8 +221,6 @@ def sweep(
         else:
             rest = "the same command continues the sweep"
         console.print(f"[yellow]interrupted[/yellow] after {len(result.rows)} of {plan.size} simulations; {rest}")
-        return 130
-    return 0
 
 
 def _table_of(output: Path) -> Path:
@@ -179,7 +228,7 @@ def _table_of(output: Path) -> Path:
     return output if is_table(output) else output / "results.csv"
 
 
-def _print_summary(console: Console, result: SweepResult, paths: list[str], show: list[str]) -> None:
+def _print_summary(console: Console, result: SweepResult, paths: list[str], show: Sequence[str]) -> None:
     """Print smallest, median and largest value of the varied parameters and of the results."""
     import numpy as np
     from rich.table import Table
@@ -211,7 +260,7 @@ def _title(plan: SweepPlan) -> str:
     return f"{Path(plan.source).name}, {plan.duration:g} s, {', '.join(asked) or 'no command'}"
 
 
-def check_drawable(plan: SweepPlan, metrics: list[str]) -> None:
+def check_drawable(plan: SweepPlan, metrics: Sequence[str]) -> None:
     """Refuse a figure that cannot be drawn before anything is simulated.
 
     Args:

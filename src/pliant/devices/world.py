@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +23,13 @@ from pliant.base.spatial import (
 from pliant.devices.base import DeviceBase, FieldInfo, request
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import sample_period
-from pliant.devices.spare_bodies import SpareConstants, set_mass
+from pliant.devices.spare_bodies import SHAPES, SpareBody, SpareConstants, shape_body
 from pliant.engine.base import Engine, mujoco_state
 from pliant.model.robot import Robot
-from pliant.model.world import AXES, SPARE_MASS, SPARE_SIZE, World
+from pliant.model.world import SPARE_MASS, SPARE_SIZE, World
 
 __all__ = ["SHAPES", "WorldDevice"]
 
-SHAPES = ("none", "sphere", "box", "cylinder", "frame")
-"""Shapes of an object; samples have the index."""
 RATE = 100.0
 """Samples a second [Hz]."""
 MAX_SIZE = 1000.0
@@ -46,31 +43,6 @@ MAX_NAME = 100
 MASS = 1.0
 """Mass of an object of which none is given [kg]; that of Gazebo."""
 GRAY = (0.5, 0.5, 0.5)
-AXIS_COLORS = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-FRAME_RADIUS, FRAME_BALL = 0.05, 0.1
-"""Radii of the axes of a frame and of its ball, as parts of its size; assumed."""
-X_TO_Z = ((math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0), (math.sqrt(0.5), -math.sqrt(0.5), 0.0, 0.0), (1.0, 0.0, 0.0, 0.0))
-"""Orientations of cylinders along x, y, z."""
-
-
-@dataclass(slots=True)
-class _Slot:
-    """One spare body."""
-
-    body: int
-    """Index of the body."""
-    shape: int
-    """Index of the geom that touches."""
-    q: int
-    """First of its 7 positions."""
-    v: int
-    """First of its 6 velocities."""
-    weld: int
-    """Its tie."""
-    kind: int = 0
-    """Index in `SHAPES`; 0: no object has been made of it."""
-    link: int = -1
-    """Body that it is attached to, or -1."""
 
 
 @device_for(World)
@@ -117,7 +89,7 @@ class WorldDevice(DeviceBase):
         self.robot_name = robot.name
         self._made: dict[str, int] = {}
         self._tied: dict[frozenset[int], int] = {}
-        self._slots: list[_Slot] = []
+        self._slots: list[SpareBody] = []
 
     # -- the loop thread ----------------------------------------------------------------------------------------
 
@@ -133,7 +105,7 @@ class WorldDevice(DeviceBase):
         for i in range(described.objects):
             body = model.body(described.body(i))
             self._slots.append(
-                _Slot(
+                SpareBody(
                     body=int(body.id),
                     shape=int(model.geom(f"{described.body(i)}/shape").id),
                     q=int(model.jnt_qposadr[body.jntadr[0]]),
@@ -503,57 +475,20 @@ class WorldDevice(DeviceBase):
         self._made[name] = index
         return name
 
-    def _shape(self, slot: _Slot, kind: str, values: Sequence[float], mass: float) -> None:
-        """Give a spare body the shape, the mass, and the constants that the compiler would give it."""
-        model, types = self._model, self._mujoco.mjtGeom
-        index = SHAPES.index(kind)
-        size = np.zeros(3)
-        if kind == "box":
-            geom, half = types.mjGEOM_BOX, 0.5 * np.array(values)
-            size[:] = half
-            reach = float(np.linalg.norm(half))
-            inertia = mass / 3.0 * np.array([h @ h for h in (half[[1, 2]], half[[0, 2]], half[[0, 1]])])
-        elif kind == "cylinder":
-            r, h = values[0], 0.5 * values[1]
-            geom, half = types.mjGEOM_CYLINDER, np.array([r, r, h])
-            size[:2] = r, h
-            reach = math.hypot(r, h)
-            across = mass * (3.0 * r * r + 4.0 * h * h) / 12.0
-            inertia = np.array([across, across, 0.5 * mass * r * r])
-        else:
-            r = values[0] if kind == "sphere" else values[0] * FRAME_BALL
-            geom, half = types.mjGEOM_SPHERE, np.full(3, r)
-            size[0] = reach = r
-            inertia = np.full(3, 0.4 * mass * r * r)
-        body, shape = slot.body, slot.shape
-        slot.kind = index
-        model.geom_type[shape] = int(geom)
-        model.geom_size[shape] = size
-        model.geom_rbound[shape] = reach
-        model.geom_aabb[shape, :3], model.geom_aabb[shape, 3:] = 0.0, half
-        if model.body_bvhnum[body]:
-            model.bvh_aabb[model.body_bvhadr[body], 3:] = half
+    def _shape(self, slot: SpareBody, kind: str, values: Sequence[float], mass: float) -> None:
+        """Give a spare body a shape and a mass, and note them for the samples."""
+        slot.kind = SHAPES.index(kind)
+        shape_body(self._model, slot, kind, values, mass)
         number = self._slots.index(slot)
         self._sizes[number] = 0.0
         self._sizes[number, : len(values)] = values
-        self._kinds[number], self._masses[number] = index, mass
-        set_mass(model, body, slot.v, mass, inertia)
-        for axis in range(AXES):
-            geom = shape + 1 + axis
-            length = 0.5 * values[0] if kind == "frame" else SPARE_SIZE
-            radius = length * FRAME_RADIUS if kind == "frame" else SPARE_SIZE
-            model.geom_size[geom] = radius, length, 0.0
-            model.geom_pos[geom] = np.eye(3)[axis] * length if kind == "frame" else 0.0
-            model.geom_quat[geom] = X_TO_Z[axis] if kind == "frame" else (1.0, 0.0, 0.0, 0.0)
-            model.geom_sameframe[geom] = 0 if kind == "frame" else 1
-            model.geom_rgba[geom] = (*AXIS_COLORS[axis], 1.0 if kind == "frame" else 0.0)
-            model.geom_rbound[geom] = math.hypot(radius, length)
+        self._kinds[number], self._masses[number] = slot.kind, mass
 
-    def _paint(self, slot: _Slot, rgb: Sequence[float]) -> None:
+    def _paint(self, slot: SpareBody, rgb: Sequence[float]) -> None:
         self._model.geom_rgba[slot.shape] = (*rgb, 1.0)
         self._colors[self._slots.index(slot)] = rgb
 
-    def _put(self, slot: _Slot, position: NDArray[np.float64], orientation: NDArray[np.float64]) -> None:
+    def _put(self, slot: SpareBody, position: NDArray[np.float64], orientation: NDArray[np.float64]) -> None:
         data = self._data
         data.qpos[slot.q : slot.q + 3] = position
         data.qpos[slot.q + 3 : slot.q + 7] = orientation
@@ -561,20 +496,20 @@ class WorldDevice(DeviceBase):
         data.qacc_warmstart[slot.v : slot.v + 6] = 0.0
         data.xfrc_applied[slot.body] = 0.0
 
-    def _collide(self, slot: _Slot, on: bool) -> None:
+    def _collide(self, slot: SpareBody, on: bool) -> None:
         model = self._model
         own, others = self._mask if on else (0, 0)
         model.geom_contype[slot.shape] = model.body_contype[slot.body] = own
         model.geom_conaffinity[slot.shape] = model.body_conaffinity[slot.body] = others
 
-    def _remove(self, slot: _Slot) -> None:
+    def _remove(self, slot: SpareBody) -> None:
         """Delete an object, and let go what is attached to it."""
         for other in self._slots:
             if other.link == slot.body:
                 self._release(other)
         self._park(slot)
 
-    def _park(self, slot: _Slot) -> None:
+    def _park(self, slot: SpareBody) -> None:
         """Make a spare body of an object."""
         self._release(slot)
         self._shape(slot, "sphere", [SPARE_SIZE], SPARE_MASS)
@@ -600,7 +535,7 @@ class WorldDevice(DeviceBase):
         model.eq_solref[weld] = 2.0 * float(model.opt.timestep), 1.0
         self._data.eq_active[weld] = 1
 
-    def _release(self, slot: _Slot) -> None:
+    def _release(self, slot: SpareBody) -> None:
         if slot.link >= 0:
             self._data.eq_active[slot.weld] = 0
             slot.link = -1
@@ -688,7 +623,7 @@ class WorldDevice(DeviceBase):
             raise DeviceError(f"{self.name}: there is {what} called {name!r}; choose another name", field="name")
         return name
 
-    def _slot(self, name: str) -> _Slot:
+    def _slot(self, name: str) -> SpareBody:
         index = self._made.get(name)
         if index is None:
             raise DeviceError(

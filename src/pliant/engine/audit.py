@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -44,6 +44,153 @@ _THROUGHPUT, _STORED, _START, _INTEGRATOR, _SPEED, _STOPS = 9, 10, 11, 12, 13, 1
 _SIZE = 15
 
 
+class StepSpan(NamedTuple):
+    """The degrees of freedom before and after a step."""
+
+    velocity: np.ndarray
+    """Velocities before the step, shape (nv,)."""
+    qvel: np.ndarray
+    """Velocities now, shape (nv,)."""
+    nv: int
+    """Number of degrees of freedom."""
+    h: float
+    """Time step [s]."""
+    sums: np.ndarray
+    """Receives the exchanges [J]."""
+
+
+class CompliantRows(NamedTuple):
+    """The compliant actuators of a model."""
+
+    observed: np.ndarray
+    """Observations now, shape (n, `pliant.laws.layout.OBSERVATIONS`)."""
+    was: np.ndarray
+    """Observations before the step."""
+    n: int
+    """Number of actuators."""
+    dofs: np.ndarray
+    """Degree of freedom of each, -1 for none."""
+    direct: np.ndarray
+    """1 where the actuator applies torques to the link (modes 0 and 1)."""
+    rows: np.ndarray
+    """Row of each in the forces of the actuators."""
+
+
+class JointForces(NamedTuple):
+    """Forces on the degrees of freedom that act in a step, each of shape (nv,)."""
+
+    applied: np.ndarray
+    """Forces from outside."""
+    damper: np.ndarray
+    """Forces of dampers."""
+    constraint: np.ndarray
+    """Forces of constraints."""
+
+
+class Servos(NamedTuple):
+    """Actuators that are not compliant joints, one per output: f = f_start - kv dv - h kp v, limited."""
+
+    n: int
+    """Number of outputs."""
+    rows: np.ndarray
+    """Row of each in the forces of the actuators."""
+    kp: np.ndarray
+    """Position gain."""
+    kv: np.ndarray
+    """Velocity gain."""
+    low: np.ndarray
+    """Least force."""
+    high: np.ndarray
+    """Most force."""
+    held: np.ndarray
+    """Limited degree of freedom that it drives, -1 for none."""
+
+
+class Transmission(NamedTuple):
+    """Forces of all actuators and their moments, as MuJoCo stores them: sparse rows."""
+
+    n: int
+    """Number of rows."""
+    force: np.ndarray
+    """Force of each row."""
+    moment: np.ndarray
+    """Moments of all rows."""
+    count: np.ndarray
+    """Number of moments of each row."""
+    first: np.ndarray
+    """First moment of each row."""
+    column: np.ndarray
+    """Degree of freedom of each moment."""
+
+
+class Implicit(NamedTuple):
+    """What the integrator evaluates at the end of the step, 0 or 1."""
+
+    damped: int
+    """Dampers of joints."""
+    servoed: int
+    """Velocity gains of actuators."""
+    sprung: int
+    """Springs of joints and position gains of actuators."""
+
+
+class JointSprings(NamedTuple):
+    """Springs of joints that are no compliant actuators."""
+
+    n: int
+    """Number of springs."""
+    dof: np.ndarray
+    """Degree of freedom of each."""
+    place: np.ndarray
+    """Address of each in ``qpos``."""
+    which: np.ndarray
+    """Joint of each."""
+    stiffness: np.ndarray
+    """Stiffness of all joints."""
+    rest: np.ndarray
+    """Rest positions of all joints, as ``qpos``."""
+    qpos: np.ndarray
+    """Positions now."""
+    before: np.ndarray
+    """Positions before the step."""
+
+
+class PassiveForces(NamedTuple):
+    """Passive forces on the degrees of freedom, each of shape (nv,)."""
+
+    damping: np.ndarray
+    """Coefficient of damping."""
+    hidden: np.ndarray
+    """Friction that a device includes in a motor's torque."""
+    gravcomp: np.ndarray
+    """Compensation of gravity."""
+    applied: np.ndarray
+    """Share of it that does not count as the actuators'."""
+    fluid: np.ndarray
+    """Forces of a fluid."""
+    adhesion: np.ndarray
+    """Forces of adhesion."""
+
+
+class TorqueLimits(NamedTuple):
+    """Joints that limit the sum of what their actuators, and their compensation of gravity, ask for."""
+
+    n: int
+    """Number of limited degrees of freedom."""
+    dofs: np.ndarray
+    """The limited degrees of freedom."""
+    least: np.ndarray
+    """Least torque, shape (nv,)."""
+    most: np.ndarray
+    """Most torque, shape (nv,)."""
+    lifted: np.ndarray
+    """Share of the compensation of gravity that counts as the actuators', shape (nv,)."""
+    torque: np.ndarray
+    """Torque that acts, shape (nv,)."""
+    asked: np.ndarray
+    """Torque that is asked for; a buffer of shape (nv,)."""
+
+
 def centred_energy(observed, r, d, direct, velocity, h):
     """Return the stored energy of an actuator at the time of the velocities, half a step before the positions.
 
@@ -62,8 +209,10 @@ def centred_energy(observed, r, d, direct, velocity, h):
     return stored
 
 
-def audit_before(observed, n, was, dofs, direct, qvel, nv, velocity, h, sums):
+def audit_before(joints, span):
     """Take the state before a step, with the references of that step (C arrays, see `EnergyAudit`)."""
+    observed, was, n, dofs, direct, _ = joints
+    velocity, qvel, nv, h, sums = span
     stored = 0.0
     for i in range(n):
         stored += centred_energy(observed, i * _W, dofs[i], direct[i], qvel, h)
@@ -96,10 +245,11 @@ def audit_motor(observed, was, r, o, x, load, h, gone):
             gone[4] += was[r + x + 3] * turned - 0.5 * (was[r + load] + observed[r + load]) * short
 
 
-def audit_after(
-    observed, was, n, dofs, direct, qvel, velocity, nv, applied, damper, constraint, force, rows, gone, h, sums
-):
+def audit_after(joints, span, forces, force, gone):
     """Add the exchanges of one step (C arrays, see `EnergyAudit`)."""
+    observed, was, n, dofs, direct, rows = joints
+    velocity, qvel, nv, h, sums = span
+    applied, damper, constraint = forces
     external = 0.0
     passive = 0.0
     contact = 0.0
@@ -147,17 +297,20 @@ def audit_after(
     sums[_STORED] = stored
 
 
-def audit_model(
-    actuators, rows, kp, kv, low, high, force, moment, count, first, column, damped, servoed, sprung, springs, dof,
-    place, which, stiffness, rest, nv, damping, hidden, gravcomp, applied, fluid, adhesion, qpos, before, qvel,
-    velocity, outputs, limits, capped, least, most, held, lifted, torque, asked, h, sums,
-):  # fmt: skip
+def audit_model(servos, transmission, implicit, springs, passive_forces, limits, span):
     """Add what MuJoCo's own elements exchange in one step (C arrays, see `EnergyAudit`).
 
     The integrator evaluates some forces at the end of the step, linearised: f = f_start - d (v_1 - v_0) - h k v_1. The
     flags say for what: ``damped`` dampers of joints, ``servoed`` the d of actuators, ``sprung`` every k; d and k of
     an actuator do not act while it, or the joint ``held`` that it drives, is at its limit.
     """
+    actuators, rows, kp, kv, low, high, held = servos
+    outputs, force, moment, count, first, column = transmission
+    damped, servoed, sprung = implicit
+    sprung_joints, dof, place, which, stiffness, rest, qpos, before = springs
+    damping, hidden, gravcomp, applied, fluid, adhesion = passive_forces
+    limited, capped, least, most, lifted, torque, asked = limits
+    velocity, qvel, nv, h, sums = span
     motors = 0.0
     for i in range(actuators):
         row = rows[i]
@@ -176,13 +329,13 @@ def audit_model(
             if sprung != 0:
                 f -= h * kp[i] * new
         motors += h * f * mean
-    if limits > 0:  # joints limit the sum of what their actuators, and their compensation of gravity, ask for
+    if limited > 0:
         for k in range(nv):
             asked[k] = lifted[k] * gravcomp[k]
         for row in range(outputs):
             for k in range(first[row], first[row] + count[row]):
                 asked[column[k]] += moment[k] * force[row]
-        for i in range(limits):
+        for i in range(limited):
             d = capped[i]
             motors += 0.5 * h * (velocity[d] + qvel[d]) * (torque[d] - asked[d])
     friction = 0.0
@@ -195,7 +348,7 @@ def audit_model(
         passive += (damping[k] * damped * (qvel[k] - velocity[k]) - fluid[k] - adhesion[k]) * mean
     lost = 0.0
     if sprung != 0:
-        for i in range(springs):
+        for i in range(sprung_joints):
             c = stiffness[which[i]]
             old, now = before[place[i]] - rest[place[i]], qpos[place[i]] - rest[place[i]]
             d = dof[i]
@@ -321,16 +474,12 @@ class EnergyAudit:
         self._direct = (modes < 2).astype(np.int64)
         self._wrenches = data.xfrc_applied
         self._position, self._qpos = data.qpos, np.zeros(model.nq)
-        ends = (self._dofs, self._direct)
-        moving, h = (data.qvel, self._velocity, model.nv), self._dt
-        self._before = bound(
-            audit_before, observed, where.shape[0], self._was, *ends, data.qvel, model.nv, self._velocity, h, self._sums
-        )
-        forces = (data.qfrc_applied, data.qfrc_damper, data.qfrc_constraint, data.actuator_force)
         rows = np.ascontiguousarray(model.actuator_outadr[where[:, 0]], dtype=np.int64)
-        self._after = bound(
-            audit_after, observed, self._was, where.shape[0], *ends, *moving, *forces, rows, np.zeros(5), h, self._sums
-        )
+        joints = CompliantRows(observed, self._was, where.shape[0], self._dofs, self._direct, rows)
+        self._span = StepSpan(self._velocity, data.qvel, model.nv, self._dt, self._sums)
+        self._before = bound(audit_before, joints, self._span)
+        forces = JointForces(data.qfrc_applied, data.qfrc_damper, data.qfrc_constraint)
+        self._after = bound(audit_after, joints, self._span, forces, data.actuator_force, np.zeros(5))
         self._lines = _delay_lines(model, where, modes)
         self._delayed = np.zeros(self._lines.size)
         self._model_work = self._prepare_model(where)
@@ -362,59 +511,59 @@ class EnergyAudit:
         acting = 1.0 if model.nactuator and not disabled else 0.0
         lifted, applied = acting * by_actuators, 1.0 - (1.0 - acting) * by_actuators
         integrator = int(model.opt.integrator)
-        sprung = integrator == int(kind.mjINT_DISCRETE)
+        sprung = self._sprung = integrator == int(kind.mjINT_DISCRETE)
         servoed = sprung or integrator in (int(kind.mjINT_IMPLICIT), int(kind.mjINT_IMPLICITFAST))
         explicit = int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_EULERDAMP)
         damped = servoed or (integrator == int(kind.mjINT_EULER) and not explicit)
 
-        def ints(values: Sequence[int] | np.ndarray) -> np.ndarray:
-            return np.ascontiguousarray(values, dtype=np.int64)
-
-        self._sprung = sprung
         return bound(
             audit_model,
-            len(rows),
-            ints(rows),
-            np.where(affine, -model.actuator_biasprm[of, 1], 0.0),
-            np.where(affine, -model.actuator_biasprm[of, 2], 0.0),
-            np.where(limited, model.actuator_forcerange[of, 0], -np.inf),
-            np.where(limited, model.actuator_forcerange[of, 1], np.inf),
-            data.actuator_force,
-            data.actuator_moment,
-            data.moment_rownnz,
-            data.moment_rowadr,
-            data.moment_colind,
-            int(damped),
-            int(servoed),
-            int(sprung),
-            len(joints),
-            ints(model.jnt_dofadr[joints]),
-            ints(model.jnt_qposadr[joints]),
-            ints(joints),
-            model.jnt_stiffness,
-            model.qpos_spring,
-            model.nv,
-            model.dof_damping,
-            self._friction,
-            data.qfrc_gravcomp,
-            applied,
-            data.qfrc_fluid,
-            data.qfrc_adhesion,
-            data.qpos,
-            self._qpos,
-            data.qvel,
-            self._velocity,
-            model.nout,
-            len(capped),
-            ints(capped),
-            least,
-            most,
-            ints(held),
-            lifted,
-            data.qfrc_actuator,
-            np.zeros(model.nv),
-            self._dt,
-            self._sums,
+            Servos(
+                n=len(rows),
+                rows=_ints(rows),
+                kp=np.where(affine, -model.actuator_biasprm[of, 1], 0.0),
+                kv=np.where(affine, -model.actuator_biasprm[of, 2], 0.0),
+                low=np.where(limited, model.actuator_forcerange[of, 0], -np.inf),
+                high=np.where(limited, model.actuator_forcerange[of, 1], np.inf),
+                held=_ints(held),
+            ),
+            Transmission(
+                n=model.nout,
+                force=data.actuator_force,
+                moment=data.actuator_moment,
+                count=data.moment_rownnz,
+                first=data.moment_rowadr,
+                column=data.moment_colind,
+            ),
+            Implicit(int(damped), int(servoed), int(sprung)),
+            JointSprings(
+                n=len(joints),
+                dof=_ints(model.jnt_dofadr[joints]),
+                place=_ints(model.jnt_qposadr[joints]),
+                which=_ints(joints),
+                stiffness=model.jnt_stiffness,
+                rest=model.qpos_spring,
+                qpos=data.qpos,
+                before=self._qpos,
+            ),
+            PassiveForces(
+                damping=model.dof_damping,
+                hidden=self._friction,
+                gravcomp=data.qfrc_gravcomp,
+                applied=applied,
+                fluid=data.qfrc_fluid,
+                adhesion=data.qfrc_adhesion,
+            ),
+            TorqueLimits(
+                n=len(capped),
+                dofs=_ints(capped),
+                least=least,
+                most=most,
+                lifted=lifted,
+                torque=data.qfrc_actuator,
+                asked=np.zeros(model.nv),
+            ),
+            self._span,
         )
 
     def reset(self) -> None:
@@ -506,6 +655,10 @@ class EnergyAudit:
             copper=float(w[_COPPER]),
             throughput=float(w[_THROUGHPUT]),
         )
+
+
+def _ints(values: Sequence[int] | np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(values, dtype=np.int64)
 
 
 def _delay_lines(model: mujoco.MjModel, where: np.ndarray, modes: np.ndarray) -> np.ndarray:

@@ -9,7 +9,11 @@ the same bytes. A batch does it at the end of the call in which a world reaches 
 
 from __future__ import annotations
 
-__all__ = ["FLUSH_PERIOD", "SMALLEST", "flush_state", "steps_to_flush"]
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["FLUSH_PERIOD", "SMALLEST", "Field", "flush_state", "flush_worlds", "steps_to_flush"]
 
 SMALLEST = 1e-100
 """Magnitude below which a number of the state becomes 0, in its SI unit: its square is far above 2.2e-308."""
@@ -38,11 +42,22 @@ def flush_state(qpos, nq, qvel, nv, act, na, warmstart):
     flush(warmstart, 0, nv)
 
 
-def flush_worlds(qpos, nq, qpos_stride, qvel, nv, qvel_stride, act, na, act_stride, worlds, n, steps, bad):
+class Field(NamedTuple):
+    """One field of the state of all worlds."""
+
+    values: np.ndarray
+    """The numbers (C array)."""
+    size: int
+    """Numbers of each world."""
+    stride: int
+    """Numbers from one world to the next."""
+
+
+def flush_worlds(qpos, qvel, act, worlds, n, steps, bad):
     """Set the small numbers of those worlds to 0 for which a removal was due in the last n[0] of their ``steps``, and
-    which are not marked as bad (C arrays)."""
+    which are not marked as bad (fields, C arrays)."""
     for w in range(worlds):
         if bad[w] == 0 and steps[w] // FLUSH_PERIOD != (steps[w] - n[0]) // FLUSH_PERIOD:
-            flush(qpos, w * qpos_stride, nq)
-            flush(qvel, w * qvel_stride, nv)
-            flush(act, w * act_stride, na)
+            flush(qpos.values, w * qpos.stride, qpos.size)
+            flush(qvel.values, w * qvel.stride, qvel.size)
+            flush(act.values, w * act.stride, act.size)

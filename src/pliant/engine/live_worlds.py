@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.engine.flush import flush_worlds
+from pliant.engine.flush import Field, flush_worlds
 from pliant.engine.guard import MAX_SPEED
 from pliant.laws.compile import bound
 
@@ -57,10 +57,8 @@ class LiveWorlds:
         self._count = bound(
             count_steps, qvel, *size, self._advance, MAX_SPEED**2, self.steps, self.diverged_at
         )  # fmt: skip
-        state: list[Any] = []
-        for field in ("qpos", "qvel", "act"):
-            array = batch.bind(field)
-            state += [array, array.shape[1], array.strides[0] // array.itemsize]
+        arrays = [batch.bind(field) for field in ("qpos", "qvel", "act")]
+        state = [Field(array, array.shape[1], array.strides[0] // array.itemsize) for array in arrays]
         self._flush = bound(flush_worlds, *state, worlds, self._advance, self.steps, self.diverged_at)
 
     def step(self, n: int) -> None:

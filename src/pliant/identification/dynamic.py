@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from pliant.base.numerics import Array
 from pliant.identification.measurements import Measurement, Trials, as_measurements
 from pliant.identification.parameters import scale_parameters, with_values
 from pliant.identification.results import Fit, Identification
-from pliant.identification.solver import Progress, identification_of, solve, starting_points
+from pliant.identification.solver import Search, SearchOptions, identification_of, solve
 from pliant.laws import layout
 from pliant.laws.actuator import ActuatorTraces, CompliantActuator
 from pliant.laws.base import Law, get_law
@@ -56,6 +56,16 @@ class _Run:
     outputs: tuple[str, ...]
 
 
+class FitOptions(SearchOptions, total=False):
+    """Arguments of `fit_actuator` that the other fits pass on."""
+
+    outputs: Sequence[str]
+    weights: Mapping[str, float] | None
+    ties: Mapping[str, str] | None
+    dt: float | None
+    skip: float
+
+
 def fit_actuator(
     actuator: CompliantActuator,
     data: Trials,
@@ -66,12 +76,7 @@ def fit_actuator(
     ties: Mapping[str, str] | None = None,
     dt: float | None = None,
     skip: float = 0.0,
-    starts: int = 4,
-    spread: float = 0.5,
-    seed: int = 0,
-    loss: str = "linear",
-    max_evaluations: int = 60,
-    progress: Progress | None = None,
+    **search: Unpack[SearchOptions],
 ) -> Identification:
     """Fit parameters of an actuator to recorded motion, by simulating the actuator along the motion of the link.
 
@@ -95,12 +100,7 @@ def fit_actuator(
             short against the time constants of the servo. None: with motors (modes 5 and 6) 0.02 ms up to 4 s of
             measurements, in proportion to 0.1 ms above; otherwise 1 ms.
         skip: initial duration that is simulated but not compared [s].
-        starts: number of searches, from different start values.
-        spread: standard deviation of the logarithm of the start values.
-        seed: seed of the start values.
-        loss: loss function, as in `fit_law`.
-        max_evaluations: maximum number of evaluations of each search.
-        progress: called with the number of finished searches and their total number.
+        **search: fields of `Search`: ``starts``, ``spread``, ``seed``, ``loss``, ``max_evaluations`` and ``progress``.
 
     Raises:
         LawError: a parameter or output is unknown, or the mode has no motion.
@@ -108,39 +108,66 @@ def fit_actuator(
     """
     if actuator.mode in (Mode.LINK_TORQUE, Mode.LINK_PID, Mode.MOTOR_TORQUES):
         raise LawError(f"fit_actuator: mode {actuator.mode.value} cannot be fitted; must be 2, 3, 5 or 6", field="mode")
+    options = Search(**search)
     trials = as_measurements(data)
     dt = _usual_step(actuator, trials) if dt is None else dt
     scaled = scale_parameters(actuator, free, ties or {})
+    _check_outputs(outputs)
+    runs = [_prepare(actuator, trial, tuple(outputs), dt, skip) for trial in trials]
+    if not any(run.keep.any() for run in runs):
+        raise LawError(f"fit_actuator: skip = {skip:g} s leaves no sample", field="skip")
+    compared = _Compared.of(actuator, runs, outputs, weights or {})
+    solution = solve(scaled, compared.residuals, options, step=1e-4)
+    fits = compared.fits(compared.predict(scaled.values(solution.x)))
+    return identification_of(actuator, scaled, solution, fits, ())
+
+
+def _check_outputs(outputs: Sequence[str]) -> None:
     if not outputs:
         raise LawError("fit_actuator: no output is selected for comparison", field="outputs")
     for name in outputs:
         if name not in OUTPUTS:
             raise LawError(f"fit_actuator: no output {name!r}; {nearest(name, OUTPUTS)}", field="outputs")
-    runs = [_prepare(actuator, trial, tuple(outputs), dt, skip) for trial in trials]
-    if not any(run.keep.any() for run in runs):
-        raise LawError(f"fit_actuator: skip = {skip:g} s leaves no sample", field="skip")
-    floating = "command_delay" in scaled.names
-    measured = {
-        (i, name): (run.trial.link_torque() if OUTPUTS[name] == "torque" else run.trial[name])[run.keep]
-        for i, run in enumerate(runs)
-        for name in outputs
-    }
-    sigma = {}
-    for name in outputs:
-        values = np.concatenate([measured[i, name] for i in range(len(runs))])
-        sigma[name] = (weights or {}).get(name, float(np.std(values)) or 1.0)
 
-    def predict(values: Mapping[str, float]) -> dict[tuple[int, str], Array]:
-        changed = with_values(actuator, {k: v for k, v in values.items() if k != "command_delay"})
-        delay = values.get("command_delay") if floating else None
-        if floating:
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """The measured outputs of an actuator, and its simulation along the same motion."""
+
+    actuator: CompliantActuator
+    runs: Sequence[_Run]
+    measured: Mapping[tuple[int, str], Array]
+    """Run and output -> samples."""
+    sigma: Mapping[str, float]
+    """Output -> standard deviation of its noise, or its rms."""
+
+    @classmethod
+    def of(
+        cls, actuator: CompliantActuator, runs: Sequence[_Run], outputs: Sequence[str], weights: Mapping[str, float]
+    ) -> _Compared:
+        measured = {
+            (i, name): (run.trial.link_torque() if OUTPUTS[name] == "torque" else run.trial[name])[run.keep]
+            for i, run in enumerate(runs)
+            for name in outputs
+        }
+        sigma = {}
+        for name in outputs:
+            values = np.concatenate([measured[i, name] for i in range(len(runs))])
+            sigma[name] = weights.get(name, float(np.std(values)) or 1.0)
+        return cls(actuator, runs, measured, sigma)
+
+    def predict(self, values: Mapping[str, float]) -> dict[tuple[int, str], Array]:
+        """Return the simulated outputs for values of the parameters."""
+        changed = with_values(self.actuator, {k: v for k, v in values.items() if k != "command_delay"})
+        delay = values.get("command_delay")
+        if delay is not None:
             changed = changed.replace(command_delay=0.0)
         out = {}
-        for i, run in enumerate(runs):
+        for i, run in enumerate(self.runs):
             traces = _simulate(changed, run, delay, values.get("position_offset", 0.0))
             # In modes 5 and 6 a trace shows the motors after the step that begins at its sample, and their torque.
-            shown = run.time + run.dt if actuator.mode.has_motors else run.time
-            for name in outputs:
+            shown = run.time + run.dt if self.actuator.mode.has_motors else run.time
+            for name in self.sigma:
                 series = traces.torque if OUTPUTS[name] == "torque" else traces.values[OUTPUTS[name]]
                 series = np.interp(run.trial["time"][run.keep], shown, series)
                 if OUTPUTS[name] == "torque":
@@ -148,40 +175,36 @@ def fit_actuator(
                 out[i, name] = series
         return out
 
-    def residuals(values: Mapping[str, float]) -> Array:
+    def residuals(self, values: Mapping[str, float]) -> Array:
+        """Return the differences in standard deviations; infinity for values that are not valid."""
         try:
-            predicted = predict(values)
+            predicted = self.predict(values)
         except LawError:
-            return np.full(sum(a.size for a in measured.values()), np.inf)
-        return np.concatenate([(predicted[key] - measured[key]) / sigma[key[1]] for key in measured])
+            return np.full(sum(a.size for a in self.measured.values()), np.inf)
+        return np.concatenate([(predicted[key] - self.measured[key]) / self.sigma[key[1]] for key in self.measured])
 
-    begins = starting_points(scaled, starts, spread, seed)
-    solution = solve(
-        scaled, residuals, begins, step=1e-4, loss=loss, max_evaluations=max_evaluations, progress=progress
-    )
-    values = scaled.values(solution.x)
-    predicted = predict(values)
-    fits = []
-    for (i, name), series in measured.items():
-        run = runs[i]
-        x, group = run.trial["time"][run.keep], np.zeros(series.size)
-        slow = name in ("torque", "external_torque") and actuator.mode in (Mode.SPRING_REFS, Mode.SPRING_EQ_PRESET)
-        if slow:
-            q, a, b = (v[run.keep] for v in run.trial.spring_angles(actuator.law.second_input))
-            two = actuator.law.second_input == "angle"
-            x, group = q - (0.5 * (a + b) if two else a), 0.5 * (a - b) if two else b
-        fits.append(
-            Fit(
-                source=run.trial.source,
-                quantity="torque" if OUTPUTS[name] == "torque" else name,
-                unit="N m" if OUTPUTS[name] == "torque" else "rad",
-                abscissa=x,
-                group=group,
-                measured=series,
-                predicted=predicted[i, name],
+    def fits(self, predicted: Mapping[tuple[int, str], Array]) -> list[Fit]:
+        """Return measured and predicted outputs of each run: over the deflection without motors, else over time."""
+        law, fits = self.actuator.law, []
+        two = law.second_input == "angle"
+        for (i, name), series in self.measured.items():
+            run, torque = self.runs[i], OUTPUTS[name] == "torque"
+            x, group = run.trial["time"][run.keep], np.zeros(series.size)
+            if torque and self.actuator.mode in (Mode.SPRING_REFS, Mode.SPRING_EQ_PRESET):
+                q, a, b = (v[run.keep] for v in run.trial.spring_angles(law.second_input))
+                x, group = q - (0.5 * (a + b) if two else a), 0.5 * (a - b) if two else b
+            fits.append(
+                Fit(
+                    source=run.trial.source,
+                    quantity="torque" if torque else name,
+                    unit="N m" if torque else "rad",
+                    abscissa=x,
+                    group=group,
+                    measured=series,
+                    predicted=predicted[i, name],
+                )
             )
-        )
-    return identification_of(actuator, scaled, solution, fits, ())
+        return fits
 
 
 def _prepare(actuator: CompliantActuator, trial: Measurement, outputs: tuple[str, ...], dt: float, skip: float) -> _Run:
@@ -282,7 +305,7 @@ def fit_friction(
     actuator: CompliantActuator | Law | str,
     data: Trials,
     free: Sequence[str] | Mapping[str, float] = ("link_friction.torque",),
-    **options: Any,
+    **options: Unpack[FitOptions],
 ) -> Identification:
     """Fit the friction of a joint, and optionally the law, to hysteresis loops of torque over deflection.
 
@@ -310,7 +333,7 @@ def fit_servo(
     actuator: CompliantActuator | Law | str,
     data: Trials,
     free: Sequence[str] | Mapping[str, float] = ("motor.inertia", "motor.damping", "motor.friction.torque"),
-    **options: Any,
+    **options: Unpack[FitOptions],
 ) -> Identification:
     """Fit motors and servo to references and measured motor positions.
 

@@ -12,8 +12,10 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.base.errors import LawError, require
 from pliant.base.numerics import Array
@@ -22,7 +24,7 @@ from pliant.identification.results import Estimate, Fit, Identification
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
 
-__all__ = ["Progress", "Residuals", "Solution", "identification_of", "solve", "starting_points"]
+__all__ = ["Progress", "Residuals", "Search", "SearchOptions", "Solution", "identification_of", "solve"]
 
 Residuals = Callable[[Mapping[str, float]], Array]
 """Function from the values of the parameters by path to the residuals of a model, scaled to order 1."""
@@ -52,30 +54,56 @@ class Solution:
     """Scaled start point of the best search, shape (n,)."""
 
 
+class SearchOptions(TypedDict, total=False):
+    """Arguments of a fit that are fields of its `Search`."""
+
+    starts: int
+    spread: float
+    seed: int
+    loss: str
+    max_evaluations: int
+    progress: Progress | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """How the best parameters are searched for."""
+
+    starts: int = 4
+    """Number of searches, from different start values."""
+    spread: float = 0.5
+    """Standard deviation of the logarithm of the start values."""
+    seed: int = 0
+    """Seed of the start values."""
+    loss: str = "linear"
+    """Loss function of `scipy.optimize.least_squares`: "linear", or "soft_l1", "huber" or "cauchy" for data with
+    outliers."""
+    max_evaluations: int = 60
+    """Maximum number of evaluations of each search."""
+    progress: Progress | None = None
+    """Called with the number of finished searches and their total number."""
+
+
 def solve(
-    scaled: ScaledParameters,
-    residuals: Residuals,
-    begins: Sequence[Array],
-    *,
-    step: float,
-    loss: str,
-    max_evaluations: int,
-    progress: Progress | None = None,
+    scaled: ScaledParameters, residuals: Residuals, search: Search, *, step: float, first: Sequence[Array] = ()
 ) -> Solution:
     """Minimise the sum of squared residuals from several start points.
 
     Args:
         scaled: the free parameters.
         residuals: function that returns the residuals; values that are not finite count as 1e6.
-        begins: scaled start points, each of shape (n,).
+        search: how it is searched for.
         step: step of the central differences, in scaled parameters.
-        loss: loss function of `scipy.optimize.least_squares`.
-        max_evaluations: maximum number of evaluations of one search.
-        progress: called with the number of finished searches and their total number.
+        first: scaled start points to begin with, each of shape (n,).
+
+    Raises:
+        LawError: the number of searches is not 1 or more.
     """
+    begins = _starting_points(scaled, search, first)
     require("scipy", extra="fit", purpose="identification")
     from scipy.optimize import least_squares
 
+    progress, max_evaluations = search.progress, search.max_evaluations
     low, high = scaled.bounds()
 
     def fun(x: Array) -> Array:
@@ -106,7 +134,7 @@ def solve(
                 x0,
                 jac=jac,  # type: ignore[arg-type]
                 bounds=(low, high),
-                loss=loss,
+                loss=search.loss,
                 xtol=1e-12,
                 ftol=1e-12,
                 gtol=1e-12,
@@ -129,12 +157,24 @@ def solve(
     )
 
 
-def _judge(
-    scaled: ScaledParameters, s: Solution, law: Law, breaks: Iterable[int]
-) -> tuple[tuple[Estimate, ...], Array, dict]:
-    """Return estimates, covariance and what is to be said about them."""
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """The parameters of a solution with their errors."""
+
+    estimates: tuple[Estimate, ...]
+    covariance: Array
+    """Of the parameters, shape (n, n)."""
+    condition: float
+    """Condition number of the Jacobian."""
+    undetermined: NDArray[np.bool_]
+    """Parameters that change nothing that was measured, shape (n,)."""
+    weakest: Array
+    """Direction of the scaled parameters that changes the residuals least, shape (n,)."""
+
+
+def _judge(scaled: ScaledParameters, s: Solution, law: Law) -> _Judged:
+    """Return the estimates with their standard errors and covariance."""
     m, n = s.jacobian.shape
-    warnings: list[str] = []
     norms = np.linalg.norm(s.jacobian, axis=0)
     dead = norms <= 1e-12 * max(1.0, float(norms.max(initial=0.0)))
     _, sv, Vt = np.linalg.svd(s.jacobian, full_matrices=False)
@@ -160,15 +200,23 @@ def _judge(
         )
         for i, name in enumerate(scaled.names)
     )
+    return _Judged(estimates, covariance, condition, undetermined, Vt[-1])
+
+
+def _warnings(scaled: ScaledParameters, s: Solution, law: Law, judged: _Judged) -> list[str]:
+    """Return why the parameters may not be what was looked for."""
+    m, n = s.jacobian.shape
+    values, undetermined, condition = scaled.values(s.x), judged.undetermined, judged.condition
+    warnings: list[str] = []
     if m <= n:
         warnings.append(f"{m} samples for {n} parameters: the residual says nothing about the errors")
-    for e, lost in zip(estimates, undetermined, strict=True):
+    for e, lost in zip(judged.estimates, undetermined, strict=True):
         if lost:
             warnings.append(f"the data do not determine {e.name}: changing it changes nothing that was measured")
         elif e.relative_error > 0.2 and abs(e.value) > 0.0 and e.name not in SIGNED:
             warnings.append(f"{e.name} is known to {100 * e.relative_error:.0f} % only (one standard deviation)")
     if condition > 1e3 and not undetermined.any():
-        worst = np.abs(Vt[-1])
+        worst = np.abs(judged.weakest)
         pair = [scaled.names[i] for i in np.argsort(worst)[::-1][:2]] if n > 1 else [scaled.names[0]]
         warnings.append(
             f"condition number {condition:.1e}: {' and '.join(pair)} trade off against each other; "
@@ -178,22 +226,24 @@ def _judge(
     for i, name in enumerate(scaled.names):
         if s.x[i] >= high[i] - 1e-6 or (s.x[i] <= low[i] + 1e-6 and scaled.logarithmic[i]):
             warnings.append(f"{name} ran to the edge of the search, {values[name]:.3g} {parameter_unit(law, name)}")
-    agreeing, other = 0, None
     for x, cost in s.others:
-        same = bool(np.all(np.abs(x - s.x) < 0.01))
-        agreeing += same
-        if (
-            not same
-            and other is None
-            and cost <= 1.01 * s.cost + 1e-30
-            and np.any(np.abs(x - s.x)[~undetermined] > 0.05)
-        ):
+        apart = np.abs(x - s.x)
+        if not _same(x, s) and cost <= 1.01 * s.cost + 1e-30 and np.any(apart[~undetermined] > 0.05):
             other = scaled.values(x)
-    if other is not None:
-        text = ", ".join(f"{k.rsplit('.', 1)[-1]} {v:.4g}" for k, v in other.items() if k in scaled.names)
-        warnings.append(f"another set fits as well: {text}")
-    correlation = _lag_correlation(s.residual, breaks)
-    if correlation > 0.5 and m > 30:
+            text = ", ".join(f"{k.rsplit('.', 1)[-1]} {v:.4g}" for k, v in other.items() if k in scaled.names)
+            warnings.append(f"another set fits as well: {text}")
+            break
+    return warnings
+
+
+def _same(x: Array, s: Solution) -> bool:
+    """Return whether a search ended where the best one did."""
+    return bool(np.all(np.abs(x - s.x) < 0.01))
+
+
+def _warnings_of_residuals(s: Solution, correlation: float) -> list[str]:
+    warnings: list[str] = []
+    if correlation > 0.5 and s.residual.size > 30:
         factor = math.sqrt((1.0 + correlation) / max(1e-6, 1.0 - correlation))
         warnings.append(
             f"neighbouring residuals are correlated ({correlation:.2f}): the model misses something or the data are "
@@ -201,16 +251,7 @@ def _judge(
         )
     if not s.success:
         warnings.append("the search ended at its limit of evaluations")
-    return (
-        estimates,
-        covariance,
-        {
-            "condition": condition,
-            "correlation": correlation,
-            "agreeing": agreeing,
-            "warnings": warnings,
-        },
-    )
+    return warnings
 
 
 def _lag_correlation(r: Array, breaks: Iterable[int]) -> float:
@@ -225,16 +266,15 @@ def _lag_correlation(r: Array, breaks: Iterable[int]) -> float:
     return top / bottom if bottom > 0.0 else 0.0
 
 
-def starting_points(
-    scaled: ScaledParameters, starts: int, spread: float, seed: int, first: Sequence[Array] = ()
-) -> list[Array]:
+def _starting_points(scaled: ScaledParameters, search: Search, first: Sequence[Array]) -> list[Array]:
+    starts = search.starts
     if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
         raise LawError(f"starts is {starts!r}; must be a whole number >= 1", field="starts")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(search.seed)
     out = [*first, scaled.x(scaled.start)][: max(starts, 1)]
     low, high = scaled.bounds()
     while len(out) < starts:
-        x = scaled.x(scaled.start) + spread * rng.standard_normal(scaled.start.size)
+        x = scaled.x(scaled.start) + search.spread * rng.standard_normal(scaled.start.size)
         out.append(np.clip(x, low, high))
     return out
 
@@ -245,17 +285,22 @@ def identification_of(
     """Return values, standard errors, condition number and warnings for a solution."""
     breaks = np.cumsum([f.measured.size for f in fits])[:-1].tolist()
     found = with_values(actuator, scaled.values(solution.x))
-    estimates, covariance, said = _judge(scaled, solution, found.law, breaks)
+    judged = _judge(scaled, solution, found.law)
+    correlation = _lag_correlation(solution.residual, breaks)
+    said = [
+        *_warnings(scaled, solution, found.law, judged),
+        *_warnings_of_residuals(solution, correlation),
+    ]
     return Identification(
         actuator=found,
-        estimates=estimates,
-        covariance=covariance,
+        estimates=judged.estimates,
+        covariance=judged.covariance,
         fits=tuple(fits),
         cost=solution.cost,
-        condition=said["condition"],
-        correlation=said["correlation"],
+        condition=judged.condition,
+        correlation=correlation,
         starts=solution.starts,
-        agreeing=said["agreeing"],
+        agreeing=sum(_same(x, solution) for x, _ in solution.others),
         converged=solution.success,
-        warnings=(*notes, *said["warnings"]),
+        warnings=(*notes, *said),
     )

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 
 from pliant.base.errors import LawError, nearest, require
 from pliant.base.numerics import Array
-from pliant.identification.measurements import Trials, as_measurements
+from pliant.identification.measurements import Measurement, Trials, as_measurements
 from pliant.identification.parameters import SIGNED, ScaledParameters, scale_parameters, with_values
 from pliant.identification.results import Fit, Identification
-from pliant.identification.solver import Progress, identification_of, solve, starting_points
+from pliant.identification.solver import Search, SearchOptions, identification_of, solve
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law, get_law
 from pliant.laws.modes import Mode
 from pliant.laws.qbmove import QbMove
 
 __all__ = ["fit_law"]
+
+_USUAL = SearchOptions(starts=8, spread=0.7, max_evaluations=300)
 
 
 def fit_law(
@@ -29,11 +32,7 @@ def fit_law(
     *,
     symmetric: bool = False,
     offsets: Sequence[str] = (),
-    starts: int = 8,
-    spread: float = 0.7,
-    seed: int = 0,
-    loss: str = "linear",
-    progress: Progress | None = None,
+    **search: Unpack[SearchOptions],
 ) -> Identification:
     """Fit a law to measured torques and deflections.
 
@@ -49,12 +48,9 @@ def fit_law(
             springs, without max_deflection.
         symmetric: set k2 = k1 and a2 = a1 for a qbMove.
         offsets: offsets of the sensors to fit, any of "position_offset" and "torque_offset".
-        starts: number of searches, from different start values. For a qbMove they come from a grid over a1 and a2,
-            with k1 and k2 from a linear fit.
-        spread: standard deviation of the logarithm of the other start values.
-        seed: seed of the start values.
-        loss: loss function: "linear", or "soft_l1", "huber" or "cauchy" for data with outliers.
-        progress: called with the number of finished searches and their total number.
+        **search: fields of `Search`: ``starts`` (default 8), ``spread`` (0.7), ``seed``, ``loss``, ``max_evaluations``
+            (300) and ``progress``. For a qbMove the start values come from a grid over a1 and a2, with k1 and k2 from a
+            linear fit.
 
     Raises:
         LawError: a parameter is unknown, or there is no parameter to fit.
@@ -64,8 +60,37 @@ def fit_law(
         >>> fit_law("qbmove", read_measurement("pull.csv")).report()
     """
     start = get_law(law)() if isinstance(law, str) else law
+    options = Search(**(_USUAL | search))
     trials = as_measurements(data)
     actuator = CompliantActuator(start, Mode.SPRING_REFS)
+    scaled = _scaled(actuator, free, symmetric, offsets)
+    points = _Points.of(start, trials)
+    tau = points.torque
+    scale = float(np.sqrt(np.mean(tau**2))) or 1.0
+
+    def predict(values: Mapping[str, float]) -> Array:
+        with np.errstate(all="ignore"):
+            try:
+                found = with_values(actuator, values).law
+            except LawError:
+                return np.full_like(tau, np.inf)
+            torque = found.evaluate(points.q - values.get("position_offset", 0.0), points.a, points.b).torque
+        return np.asarray(torque) + values.get("torque_offset", 0.0)
+
+    first = _qbmove_starts(start, scaled, points, options.starts) if isinstance(start, QbMove) else []
+    solution = solve(scaled, lambda v: (predict(v) - tau) / scale, options, step=1e-6, first=first)
+    fits = points.fits(start, predict(scaled.values(solution.x)))
+    return identification_of(actuator, scaled, solution, fits, points.notes(start))
+
+
+def _scaled(
+    actuator: CompliantActuator,
+    free: Sequence[str] | Mapping[str, float] | None,
+    symmetric: bool,
+    offsets: Sequence[str],
+) -> ScaledParameters:
+    """Return the free parameters of a law, as `fit_law` takes them."""
+    start = actuator.law
     own = start.parameter_fields()
     ties: dict[str, str] = {}
     if free is None:
@@ -88,69 +113,72 @@ def fit_law(
     for name in offsets:
         if name not in SIGNED:
             raise LawError(f"offsets: {name!r}; {nearest(name, SIGNED)}", field="offsets")
-    paths: Any = (
+    paths: dict[str, float] | list[str] = (
         {f"law.{k}": v for k, v in free.items()} | dict.fromkeys(offsets, 0.0)
         if isinstance(free, Mapping)
         else [f"law.{k}" for k in free] + list(offsets)
     )
-    scaled = scale_parameters(actuator, paths, ties)
+    return scale_parameters(actuator, paths, ties)
 
-    points = [(trial, *trial.spring_angles(start.second_input), trial.link_torque()) for trial in trials]
-    q = np.concatenate([p[1] for p in points])
-    t1 = np.concatenate([p[2] for p in points])
-    t2 = np.concatenate([p[3] for p in points])
-    tau = np.concatenate([p[4] for p in points])
-    scale = float(np.sqrt(np.mean(tau**2))) or 1.0
 
-    def predict(values: Mapping[str, float]) -> Array:
-        with np.errstate(all="ignore"):
-            try:
-                found = with_values(actuator, values).law
-            except LawError:
-                return np.full_like(tau, np.inf)
-            torque = found.evaluate(q - values.get("position_offset", 0.0), t1, t2).torque
-        return np.asarray(torque) + values.get("torque_offset", 0.0)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Points:
+    """The samples of all measurements, one after the other."""
 
-    first = _qbmove_starts(start, scaled, q, t1, t2, tau, starts) if isinstance(start, QbMove) else []
-    begins = starting_points(scaled, starts, spread, seed, first)
-    solution = solve(
-        scaled, lambda v: (predict(v) - tau) / scale, begins, step=1e-6, loss=loss, max_evaluations=300,
-        progress=progress,
-    )  # fmt: skip
-    values = scaled.values(solution.x)
-    predicted = predict(values)
-    fits, at = [], 0
-    for trial, q_, a, b, torque in points:
-        here = slice(at, at + q_.size)
-        at += q_.size
-        eq = 0.5 * (a + b) if start.motors == 2 and start.second_input == "angle" else a
-        preset = 0.5 * (a - b) if start.second_input == "angle" else b
-        fits.append(
-            Fit(
-                source=trial.source,
-                quantity="torque",
-                unit="N m",
-                abscissa=q_ - eq,
-                group=preset,
-                measured=torque,
-                predicted=predicted[here],
+    trials: Sequence[Measurement]
+    sizes: tuple[int, ...]
+    """Samples of each measurement."""
+    q: Array
+    """Positions of the link [rad]."""
+    a: Array
+    """First input of the springs [rad]."""
+    b: Array
+    """Second input of the springs."""
+    torque: Array
+    """Torques on the link [N m]."""
+
+    @classmethod
+    def of(cls, law: Law, trials: Sequence[Measurement]) -> _Points:
+        parts = [(*trial.spring_angles(law.second_input), trial.link_torque()) for trial in trials]
+        q, a, b, torque = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return cls(trials=trials, sizes=tuple(p[0].size for p in parts), q=q, a=a, b=b, torque=torque)
+
+    def fits(self, law: Law, predicted: Array) -> list[Fit]:
+        """Return measured and predicted torques of each measurement, over the deflection."""
+        angles = law.second_input == "angle"
+        eq = 0.5 * (self.a + self.b) if law.motors == 2 and angles else self.a
+        preset = 0.5 * (self.a - self.b) if angles else self.b
+        found, at = [], 0
+        for trial, size in zip(self.trials, self.sizes, strict=True):
+            here = slice(at, at + size)
+            at += size
+            found.append(
+                Fit(
+                    source=trial.source,
+                    quantity="torque",
+                    unit="N m",
+                    abscissa=(self.q - eq)[here],
+                    group=preset[here],
+                    measured=self.torque[here],
+                    predicted=predicted[here],
+                )
             )
-        )
-    notes = []
-    limit = getattr(start, "max_deflection", math.inf)
-    beyond = int(
-        np.count_nonzero(np.abs(q - t1) > limit)
-        + (np.count_nonzero(np.abs(q - t2) > limit) if start.second_input == "angle" else 0)
-    )
-    if beyond:
-        notes.append(f"{beyond} spring deflections lie beyond max_deflection = {limit:g} rad, where the law is flat")
-    return identification_of(actuator, scaled, solution, fits, notes)
+        return found
+
+    def notes(self, law: Law) -> list[str]:
+        """Return a note if deflections lie where the law is flat."""
+        limit = getattr(law, "max_deflection", math.inf)
+        beyond = np.count_nonzero(np.abs(self.q - self.a) > limit)
+        if law.second_input == "angle":
+            beyond += np.count_nonzero(np.abs(self.q - self.b) > limit)
+        if not beyond:
+            return []
+        return [f"{beyond} spring deflections lie beyond max_deflection = {limit:g} rad, where the law is flat"]
 
 
-def _qbmove_starts(
-    law: QbMove, scaled: ScaledParameters, q: Array, t1: Array, t2: Array, tau: Array, count: int
-) -> list[Array]:
+def _qbmove_starts(law: QbMove, scaled: ScaledParameters, points: _Points, count: int) -> list[Array]:
     """Return starts for a qbMove: the torque is linear in k1, k2, so a grid over a1, a2 and a linear fit suffice."""
+    q, t1, t2, tau = points.q, points.a, points.b, points.torque
     require("scipy", extra="fit", purpose="identification")
     from scipy.optimize import nnls
 

@@ -404,11 +404,23 @@ def native(function: types.FunctionType, signature: Callable[[Any], Any]) -> int
         return _natives[key][1]
 
 
-def bound(function: types.FunctionType, *arguments: np.ndarray | int | float) -> Callable[[], None]:
+Argument = np.ndarray | int | float
+"""An argument of a bound kernel: an array by its address, or a number."""
+
+
+def bound(function: types.FunctionType, *groups: Argument | tuple[Argument, ...]) -> Callable[[], None]:
     """Return a compiled kernel with its arguments bound: numbers, and addresses of arrays that must remain valid.
 
     All calls for one function must have arguments of the same types, because it is compiled only once.
+
+    Args:
+        function: the kernel.
+        groups: its arguments; a named tuple groups some of them, and the kernel gets it as one.
     """
+    arguments: list[Argument] = []
+    for group in groups:
+        arguments += group if isinstance(group, tuple) else [group]
+    entry = _spread(function, groups)
 
     def signature(kind: Any) -> Any:
         kinds: list[Any] = []
@@ -424,10 +436,29 @@ def bound(function: types.FunctionType, *arguments: np.ndarray | int | float) ->
             return ctypes.c_void_p(value.ctypes.data)
         return ctypes.c_int64(value) if isinstance(value, int) else ctypes.c_double(value)
 
-    call = ctypes.CFUNCTYPE(None)(native(function, signature))
+    call = ctypes.CFUNCTYPE(None)(native(entry, signature))
     values = [prepared(value) for value in arguments]
 
-    def run(_kept: tuple[np.ndarray | int | float, ...] = arguments) -> None:
+    def run(_kept: list[Argument] = arguments) -> None:
         call(*values)
 
     return run
+
+
+def _spread(function: types.FunctionType, groups: tuple[Argument | tuple[Argument, ...], ...]) -> types.FunctionType:
+    """Return a kernel of single arguments that calls one of named tuples; C functions have no such arguments."""
+    if not any(isinstance(group, tuple) for group in groups):
+        return function
+    names: dict[str, Any] = {"kernel": function, "__name__": function.__module__}
+    taken, given = [], []
+    for i, group in enumerate(groups):
+        if isinstance(group, tuple):
+            names[f"group_{i}"] = type(group)
+            parts = [f"a_{i}_{k}" for k in range(len(group))]
+            given.append(f"group_{i}({', '.join(parts)})")
+        else:
+            parts = [f"a_{i}"]
+            given += parts
+        taken += parts
+    exec(f"def {function.__name__}({', '.join(taken)}):\n    kernel({', '.join(given)})", names)
+    return names[function.__name__]

@@ -18,7 +18,7 @@ import numpy as np
 from pliant.base.documents.files import open_file
 from pliant.base.errors import RecordingError, nearest
 from pliant.base.wing import offers
-from pliant.recording.mcap import MAGIC
+from pliant.recording.record_file import MAGIC
 from pliant.recording.recording import read_recording
 
 __all__ = [

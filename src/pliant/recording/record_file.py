@@ -26,7 +26,9 @@ from pliant.base.replacing import replacing
 __all__ = ["MAGIC", "RecordFile", "padding", "record", "splits_a_page"]
 
 MAGIC = b"\x89MCAP0\r\n"
-FOOTER, DATA_END, PRIVATE = 0x02, 0x0F, 0x80
+HEADER, FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK = 0x01, 0x02, 0x03, 0x04, 0x05, 0x06
+MESSAGE_INDEX, CHUNK_INDEX, STATISTICS, METADATA, METADATA_INDEX = 0x07, 0x08, 0x0B, 0x0C, 0x0D
+SUMMARY_OFFSET, DATA_END, PRIVATE = 0x0E, 0x0F, 0x80
 HEAD = struct.Struct("<BQ")  # opcode and length of a record
 PAGE = 4096
 GROWTH = 64 * 1024

@@ -23,7 +23,8 @@ import numpy as np
 
 from pliant.base.errors import RecordingError, nearest
 from pliant.devices.base import Device, Sample
-from pliant.recording.mcap import FLUSH_INTERVAL, MESSAGE, PENDING_LIMIT, McapWriter
+from pliant.recording.mcap import FLUSH_INTERVAL, PENDING_LIMIT, McapWriter
+from pliant.recording.record_file import MESSAGE
 from pliant.recording.sample_message import (
     CDR_LITTLE_ENDIAN,
     DEPENDENCIES,

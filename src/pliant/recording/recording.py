@@ -18,7 +18,7 @@ import numpy as np
 from pliant.base.errors import RecordingError, nearest
 from pliant.devices.base import FieldInfo, Mailbox, Mount, Noise, Sample
 from pliant.model.interface import Interface, JointInterface, PluginManager
-from pliant.recording.mcap import Channel, read_mcap
+from pliant.recording.mcap_reader import Channel, read_mcap
 from pliant.recording.recorder import EVENTS
 
 __all__ = [

@@ -16,14 +16,9 @@ the device is sampled after steps that end at a multiple of its sample period.
 
 from __future__ import annotations
 
-import atexit
-import contextlib
-import inspect
 import math
 import threading
 import time
-import weakref
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
@@ -31,19 +26,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.base.errors import DeviceError, PliantError, nearest
+from pliant.base.errors import PliantError
 from pliant.devices.base import Device, Sample, step_ns, to_ns
 from pliant.engine.base import Engine
 from pliant.simulation.awaited_answers import AwaitedAnswers
 from pliant.simulation.bridge import Bridge
 from pliant.simulation.collector import Collector
+from pliant.simulation.own_requests import OPEN, request_simulation
 from pliant.simulation.owner import Owner
 from pliant.simulation.pacer import Pacer, as_pacer
-from pliant.simulation.reports import Progress, RunReport
+from pliant.simulation.reports import Progress, RunClock, RunReport
 from pliant.simulation.run_bridges import RunBridges
+from pliant.simulation.run_devices import RunDevices
 from pliant.simulation.run_log import RunLog
 from pliant.simulation.run_options import check_engine, check_parts, check_policies, checked_seed, seeded
 from pliant.simulation.schedule import Schedule
+from pliant.simulation.submissions import Submissions
 
 if TYPE_CHECKING:
     from pliant.recording.recorder import Recorder
@@ -104,16 +102,8 @@ class Simulation:
         self.pacer = as_pacer(pacer)
         self.dt_ns = step_ns(engine)
         self._seed = checked_seed(seed)
-        self._devices: dict[str, Device] = {}
-        for device in devices:
-            if device.name in self._devices:
-                raise PliantError(
-                    f"two devices have the name {device.name!r}; every name must differ", field=device.name
-                )
-            device.attach(engine)
-            if self.pacer.paces:
-                device.keep_pace()
-            self._devices[device.name] = device
+        self._run_devices = RunDevices(devices, engine, paced=self.pacer.paces)
+        self._devices = self._run_devices.by_name
         self._wake = threading.Condition()
         self._bridges = RunBridges(bridges, on_dead_thread, self._wake_up)
         self._answers = AwaitedAnswers(float(sync_timeout), on_timeout)
@@ -128,7 +118,9 @@ class Simulation:
         self._interrupt = self._paused = self._stopping = self._in_step = False
         self._started = self._advanced = self._closed = False
         self._halted = ""
-        self._submitted: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
+        self._submissions = Submissions()
+        self._submitted = self._submissions.waiting
+        self._run_submitted = self._submissions.run
         self._schedule = Schedule()
         self._players: list[CommandPlayer] = []
         self._latest: dict[str, Sample] = {}
@@ -140,14 +132,14 @@ class Simulation:
         self._resets = 0
         # Resolved once: the step looks nothing up by name.
         self._engine_step = engine.step
-        self._serve = [device.serve for device in self._devices.values()]
-        self._writers = [(device.period_ns, device.write) for device in self._devices.values()]
-        self._readers = [(device.sample_period_ns, device.read) for device in self._devices.values()]
+        self._serve = self._run_devices.serve
+        self._writers = self._run_devices.writers
+        self._readers = self._run_devices.readers
         self._publish = [bridge.publish for bridge in self._bridges.by_name.values()]
         self._tick = [bridge.tick for bridge in self._bridges.by_name.values()]
         self._restart()
         self._log = RunLog(recorder, engine, self._devices, self.dt_ns)
-        _OPEN.add(self)
+        OPEN.add(self)
 
     # ------------------------------------------------------------------ what is there
     @property
@@ -209,14 +201,7 @@ class Simulation:
         Raises:
             DeviceError: the robot has no spare objects.
         """
-        found = next((device for device in self._devices.values() if "world" in device.signatures), None)
-        if found is None:
-            raise DeviceError(
-                "the model has no spare objects; add them before the engine is made with "
-                "pliant.model.add_world(robot), or on the command line with --objects N",
-                field="world",
-            )
-        return found
+        return self._run_devices.world()
 
     def sample(self, device: str) -> Sample:
         """Return the latest sample of a device.
@@ -227,7 +212,7 @@ class Simulation:
         found = self._latest.get(device)
         if found is not None:
             return found
-        self._device(device)
+        self._run_devices.find(device)
         raise PliantError(
             f"{device} has not measured yet: simulation time is {self.time:g} s, its period "
             f"{self._devices[device].sample_period_ns / 1e9:g} s",
@@ -310,8 +295,7 @@ class Simulation:
                 self._halted = ""
                 self._interrupt = self._paused or self._stopping
             self._begin()
-            began = time.perf_counter_ns()
-            report_at = began + 100_000_000
+            clock = RunClock(self.dt_ns, total, progress)
             done = 0
             step = self._step
             self.pacer.start(self._now)
@@ -323,11 +307,9 @@ class Simulation:
                         break
                     step()
                     done += 1
-                    if progress is not None and time.perf_counter_ns() >= report_at:
-                        report_at = time.perf_counter_ns() + 100_000_000
-                        progress(self._progress(done, total, began))
-                if progress is not None:
-                    progress(self._progress(done, total, began))
+                    if progress is not None and time.perf_counter_ns() >= clock.due_ns:
+                        clock.tell(done, self.time)
+                clock.tell(done, self.time)
             except BaseException as error:
                 self._fail(error)
                 raise
@@ -335,14 +317,7 @@ class Simulation:
                 if self._collector is not None:
                     self._collector.stop()
                 self.pacer.suspend(self._now)
-            wall = (time.perf_counter_ns() - began) * 1e-9
-            return RunReport(
-                steps=done,
-                time=self._now * 1e-9,
-                wall=wall,
-                achieved_rtf=done * self.dt_ns * 1e-9 / wall if done else math.nan,
-                halted=self._halted,
-            )
+            return clock.report(done, self._now, self._halted)
 
     def reset(self, seed: int | None = None, *, rewind: bool = True) -> None:
         """Reset engine and devices to time 0 and clear all commands. Other threads use ``request``.
@@ -441,15 +416,11 @@ class Simulation:
             self._closed = True
             self._bridges.expect_end()
             submitted = list(self._submitted)
-        _OPEN.discard(self)
+        OPEN.discard(self)
         for _, future in submitted:  # first, because threads of the bridges may wait for them
             future.cancel()
         faults = self._bridges.stop()
-        for device in self._devices.values():
-            try:
-                device.close()
-            except Exception as error:
-                faults.append(error)
+        faults += self._run_devices.close()
         if self.recorder is not None:
             try:
                 self.recorder.close()
@@ -526,11 +497,10 @@ class Simulation:
         Returns:
             A future with the result or the error; an error of the action does not end the run.
         """
-        future: Future[Any] = Future()
         with self._wake:
             if self._closed:
                 raise PliantError("the simulation is closed; make a new one")
-            self._submitted.append((action, future))
+            future = self._submissions.add(action)
             self._interrupt = True
             self._wake.notify_all()
         return future
@@ -551,27 +521,8 @@ class Simulation:
             DeviceError: the request does not exist, or does not accept the arguments.
         """
         if target != "simulation" or target in self._devices:
-            return self._device(target, extra=("simulation",)).request(name, **args)
-        actions: dict[str, Callable[..., Any]] = {
-            "reset": self.reset,
-            "pause": self.pause,
-            "resume": self.resume,
-            "stop": self.stop,
-            "health": self.health,
-        }
-        if name not in actions:
-            raise PliantError(f"simulation: there is no request {name!r}; {nearest(name, actions)}", field=name)
-        try:
-            inspect.signature(actions[name]).bind(**args)
-        except TypeError as error:
-            raise PliantError(
-                f"simulation: request {name!r} was called with {sorted(args)}: {error}", field=name
-            ) from None
-        if name in ("pause", "resume", "stop"):  # these may not wait for a step that a pause holds back
-            future: Future[Any] = Future()
-            future.set_result(actions[name](**args))
-            return future
-        return self.submit(lambda: actions[name](**args))
+            return self._run_devices.find(target, extra=("simulation",)).request(name, **args)
+        return request_simulation(self, name, args)
 
     def serve(self, timeout: float) -> bool:
         """Run submitted actions and requests, then wait up to ``timeout`` [s of wall time] for more.
@@ -601,7 +552,7 @@ class Simulation:
             "pacer": self.pacer.stats(self._now),
             "collector": None if self._collector is None else self._collector.health(),
             "lockstep": self._answers.health(),
-            "devices": {name: dict(device.health()) for name, device in self._devices.items()},
+            "devices": self._run_devices.health(),
             "bridges": self._bridges.health(),
             "dead_threads": self._bridges.dead_threads(),
             "recorder": None if self.recorder is None else dict(self.recorder.health()),
@@ -681,18 +632,6 @@ class Simulation:
             if self._submitted:
                 self._run_submitted()
 
-    def _run_submitted(self) -> None:
-        for _ in range(len(self._submitted)):
-            if not self._submitted:  # an action that steps has run the others
-                return
-            action, future = self._submitted.popleft()
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                future.set_result(action())
-            except Exception as error:  # the asker gets it
-                future.set_exception(error)
-
     def _wake_up(self) -> None:
         """Let a thread that waits in the loop look again. Any thread may call this."""
         with self._wake:
@@ -727,8 +666,7 @@ class Simulation:
         self._schedule.drop_futures()
         for player in self._players:
             player.restart()
-        for name, device in self._devices.items():
-            device.reset(seeded(self._seed, name))
+        self._run_devices.reset(self._seed)
 
     def _begin(self) -> None:
         if self._closed:
@@ -750,29 +688,3 @@ class Simulation:
             self.close()
         except Exception as second:
             error.add_note(f"while closing: {second}")
-
-    def _device(self, name: str, extra: Iterable[str] = ()) -> Device:
-        device = self._devices.get(name)
-        if device is None:
-            raise PliantError(f"there is no device {name!r}; {nearest(name, [*self._devices, *extra])}", field=name)
-        return device
-
-    def _progress(self, done: int, total: int | None, began: int) -> Progress:
-        dt = self.dt_ns * 1e-9
-        return Progress(
-            done=done * dt,
-            total=None if total is None else total * dt,
-            time=self.time,
-            wall=(time.perf_counter_ns() - began) * 1e-9,
-        )
-
-
-_OPEN: weakref.WeakSet[Simulation] = weakref.WeakSet()
-
-
-@atexit.register
-def _close_all() -> None:
-    """Stop bridges and close recordings of simulations that nobody closed."""
-    for simulation in list(_OPEN):
-        with contextlib.suppress(Exception):  # the interpreter is going down; there is nobody to tell
-            simulation.close()

@@ -5,7 +5,7 @@ from mutations import Mutation
 
 from pliant.model import ForceTorque, Imu
 from pliant.papers import yarp_ft_imu
-from pliant.simulation import loop
+from pliant.simulation import run_devices
 from pliant.yarp import program as yarp_program
 from pliant.yarp.bridge import sensors
 from pliant.yarp.program import World
@@ -70,8 +70,8 @@ class Coloured:
 
 def coloured_noise(monkeypatch):
     """Draw the sensors' noise from another distribution, and push otherwise in the second run."""
-    right, push = loop.seeded, World.push
-    monkeypatch.setattr(loop, "seeded", lambda seed, name: Coloured(right(seed, name)))
+    right, push = run_devices.seeded, World.push
+    monkeypatch.setattr(run_devices, "seeded", lambda seed, name: Coloured(right(seed, name)))
     count = 0
 
     def growing(self, link, force, duration):

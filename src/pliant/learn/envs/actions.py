@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,18 @@ from pliant.learn.envs.task import Action, Task, World, evaluate
 __all__ = ["ActionWriter", "Scale", "checked_actions", "observe", "reward_terms"]
 
 
-def write_actions(given, worlds, count, middle, half, target, stride, columns, last, elapsed, wrong):
+class _Target(NamedTuple):
+    """Where the values of the actions go."""
+
+    values: NDArray[np.float64]
+    """The numbers (C array)."""
+    stride: int
+    """Numbers from one world to the next."""
+    columns: NDArray[np.int64]
+    """Place of each action in a world."""
+
+
+def write_actions(given, worlds, count, middle, half, target, last, elapsed, wrong):
     """Write the values of actions and count the step, unless one is not finite (C arrays, see `ActionWriter`)."""
     odd = 0
     for i in range(worlds * count):
@@ -26,9 +37,9 @@ def write_actions(given, worlds, count, middle, half, target, stride, columns, l
     for i in range(worlds * count):
         last[i] = min(max(given[i], -1.0), 1.0)
     for k in range(count):
-        first, gain, offset = columns[k], half[k], middle[k]
+        first, gain, offset = target.columns[k], half[k], middle[k]
         for w in range(worlds):
-            target[w * stride + first] = gain * last[w * count + k] + offset
+            target.values[w * target.stride + first] = gain * last[w * count + k] + offset
     for w in range(worlds):
         elapsed[w] += 1
 
@@ -54,9 +65,10 @@ class ActionWriter:
     ) -> None:
         self._given = np.zeros(last.shape)
         self._wrong = np.zeros(1, dtype=np.int64)
-        stride = target.strides[0] // target.itemsize
-        numbers = (scale.middle, scale.half, target, stride, columns, last, elapsed, self._wrong)
-        self._write = bound(write_actions, self._given, *last.shape, *numbers)
+        where = _Target(target, target.strides[0] // target.itemsize, columns)
+        self._write = bound(
+            write_actions, self._given, *last.shape, scale.middle, scale.half, where, last, elapsed, self._wrong
+        )
 
     def write(self, actions: Any) -> None:
         """Write actions of shape (worlds, actions), from -1 to 1; what lies outside is clipped.

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from pliant.recording.mcap import Channel, CutOff, McapScan, decompressed
+from pliant.recording.mcap_reader import Channel, CutOff, McapScan, decompressed
 from pliant.ros.bags.base import BagMessage, BagTopic, MessageIndex, plain_type, prefixed
 
 __all__ = ["McapBag"]

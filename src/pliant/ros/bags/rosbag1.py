@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pliant.base.errors import RecordingError
-from pliant.recording.mcap import CutOff, decompressed
+from pliant.recording.mcap_reader import CutOff, decompressed
 from pliant.ros.bags.base import BagMessage, BagTopic, MessageIndex, plain_type, prefixed
 
 __all__ = ["Rosbag1"]
