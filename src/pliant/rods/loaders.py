@@ -98,7 +98,7 @@ class _Reader:
     """
 
     def __init__(
-        self, data: Any, document: Document, places: Sequence[tuple[Any, ...]] = ((),), field: str = ""
+        self, data: object, document: Document, places: Sequence[tuple[str | int, ...]] = ((),), field: str = ""
     ) -> None:
         self.document, self.places, self.field = document, places, field
         if not isinstance(data, Mapping):
@@ -108,7 +108,7 @@ class _Reader:
             )  # fmt: skip
         self.data = data
 
-    def line(self, *keys: Any) -> int | None:
+    def line(self, *keys: str | int) -> int | None:
         """Return the line of a value, or of the nearest value around it."""
         for place in self.places:
             if (*place, *keys) in self.document.lines:
@@ -131,7 +131,7 @@ class _Reader:
     def sub(self, key: str) -> _Reader:
         return self.inner(self.data[key], key, field=".".join(v for v in (self.field, key) if v))
 
-    def inner(self, data: Any, *keys: Any, field: str) -> _Reader:
+    def inner(self, data: object, *keys: str | int, field: str) -> _Reader:
         """Return the reader of a mapping further inside."""
         return _Reader(data, self.document, [(*place, *keys) for place in self.places], field)
 
@@ -142,7 +142,7 @@ class _Reader:
             return default
         return self._value(self.data[key], quantity, key)
 
-    def _value(self, value: Any, quantity: str, key: str) -> float:
+    def _value(self, value: object, quantity: str, key: str) -> float:
         if isinstance(value, bool):
             raise self.fail(f"needs a {quantity}, found {value!r}", key)
         if isinstance(value, str):

@@ -279,7 +279,7 @@ def _film(film: WrittenFilm) -> str:
     return f"<figure>{shown}<figcaption>{text}</figcaption></figure>"
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return html.escape(str(value))
 
 
@@ -294,11 +294,11 @@ def _section(section: str) -> str:
     return f"section {section}" if section[0].isdigit() else section
 
 
-def _word(passed: Any) -> str:
+def _word(passed: object) -> str:
     return "pass" if passed else "fail"
 
 
-def _checks(passed: Any) -> str:
+def _checks(passed: object) -> str:
     return f"checks {_word(passed)}"
 
 
@@ -419,7 +419,7 @@ def _table(table: Table) -> str:
     return f'<div class="scroll"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if value is None:
         return "\u2013"
     if isinstance(value, bool):
@@ -475,7 +475,7 @@ def _inline(svg: str, title: str) -> str:
     return f'{head} role="img" aria-label="{html.escape(title)}">{rest}'
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Return JSON-ready data: numpy numbers as Python's, NaN and infinity as None."""
     if isinstance(value, dict):
         return {str(k): _plain(v) for k, v in value.items()}
