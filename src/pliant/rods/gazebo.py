@@ -20,10 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from pliant.base.documents.files import read_file
+from pliant.base.documents.files import exists, is_file, read_file
 from pliant.base.documents.xml_tree import parse_xml
 from pliant.base.documents.yaml_tree import parse_yaml, read_yaml
 from pliant.base.errors import ModelError, nearest
+from pliant.base.numerics import is_finite_number
+from pliant.base.options import parse_number
 from pliant.base.spatial import inverse, pose, rotation_from_rpy
 from pliant.rods.description import BaseJoint, DistalJoint, Limb, Plate, RobotDescription, Rod, Round, planar_turn
 
@@ -47,6 +49,12 @@ _OPERATORS = {
     ast.UAdd: operator.pos,
     ast.Mod: operator.mod,
 }
+MAX_TEXT = 10_000
+"""Longest text that arguments and properties expand to; each may double the one before."""
+MAX_POWER = 1e100
+"""Largest integer of an expression; products of integers grow without an overflow."""
+MAX_FILES = 100
+"""Most launch files that are read; includes multiply."""
 _FUNCTIONS = {
     name: getattr(math, name) for name in ("sin", "cos", "tan", "sqrt", "radians", "degrees", "atan2", "asin", "acos")
 }
@@ -76,7 +84,10 @@ def _number(text: str, names: dict[str, str], where) -> float | str:
                 raise where(f"${{{text}}} computes with text")
             if isinstance(node.op, ast.Pow) and abs(right) > 64:
                 raise where(f"the power in ${{{text}}} is out of range")
-            return _OPERATORS[type(node.op)](left, right)
+            result = _OPERATORS[type(node.op)](left, right)
+            if isinstance(result, complex) or (isinstance(result, int) and abs(result) > MAX_POWER):
+                raise where(f"${{{text}}} leaves the range of numbers")
+            return result
         if isinstance(node, ast.UnaryOp) and type(node.op) in _OPERATORS:
             return _OPERATORS[type(node.op)](walk(node.operand))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS:
@@ -87,7 +98,7 @@ def _number(text: str, names: dict[str, str], where) -> float | str:
         raise where("an expression is longer than 500 characters")
     try:
         return walk(ast.parse(text.strip(), mode="eval"))
-    except (SyntaxError, ZeroDivisionError, ValueError, TypeError, OverflowError) as fault:
+    except (SyntaxError, ArithmeticError, ValueError, TypeError, RecursionError, MemoryError) as fault:
         raise where(f"${{{text}}} cannot be evaluated: {fault}") from None
 
 
@@ -104,6 +115,11 @@ def expand_xacro(path: str | Path, arguments: dict[str, str] | None = None) -> E
     def where(message: str) -> ModelError:
         return ModelError(message, file=path)
 
+    def short(text: str) -> str:
+        if len(text) > MAX_TEXT:
+            raise where(f"a text expands to more than {MAX_TEXT} characters")
+        return text
+
     def text_of(text: str) -> str:
         for _ in range(20):  # args may hold args
             found = re.search(r"\$\(arg\s+([^)]+)\)", text)
@@ -112,7 +128,7 @@ def expand_xacro(path: str | Path, arguments: dict[str, str] | None = None) -> E
             name = found.group(1).strip()
             if name not in args:
                 raise where(f"xacro arg {name!r} has no value; {nearest(name, args)}")
-            text = text[: found.start()] + str(args[name]) + text[found.end() :]
+            text = short(text[: found.start()] + str(args[name]) + text[found.end() :])
         else:
             raise where(f"the args in {text[:80]!r} refer to each other without end")
         if "$(" in text:
@@ -122,7 +138,7 @@ def expand_xacro(path: str | Path, arguments: dict[str, str] | None = None) -> E
             value = _number(match.group(1), properties, where)
             return value if isinstance(value, str) else repr(float(value))
 
-        out = re.sub(r"\$\{([^}]*)\}", put, text)
+        out = short(re.sub(r"\$\{([^}]*)\}", put, text))
         if "${" in out:
             raise where(f"{text!r}: the expression has no end")
         return out
@@ -170,12 +186,13 @@ class _Launch:
         self.folder = folder
         self.out = _Launched()
         self.depth = 0
+        self.files = 0
 
     def package(self, name: str, path: Path) -> Path:
         for parent in self.folder.resolve().parents:
             if parent.name == name:
                 return parent
-            if (parent / name).is_dir():
+            if exists(parent / name):
                 return parent / name
         raise ModelError(f"package {name!r} is not in a folder above {self.folder}", file=path, field=name)
 
@@ -198,12 +215,24 @@ class _Launch:
 
         value = re.sub(r"\$\(eval ((?:[^()]|\([^()]*\))*)\)", evaluate, value)
         value = re.sub(r"\$\(arg ([^)]*)\)", arg, value)
-        return re.sub(r"\$\(find ([^)]*)\)", find, value)
+        value = re.sub(r"\$\(find ([^)]*)\)", find, value)
+        if len(value) > MAX_TEXT:
+            raise ModelError(f"a text expands to more than {MAX_TEXT} characters", file=path)
+        return value
+
+    def words(self, value: str, args: dict[str, str], path: Path) -> list[str]:
+        try:
+            return shlex.split(self.text(value, args, path))
+        except ValueError as fault:
+            raise ModelError(f"{value[:80]!r} is no command line: {fault}", file=path) from None
 
     def read(self, path: Path, given: dict[str, str]) -> None:
         self.depth += 1
+        self.files += 1
         if self.depth > 20:
             raise ModelError("launch files include each other in a circle", file=path)
+        if self.files > MAX_FILES:
+            raise ModelError(f"more than {MAX_FILES} launch files are included", file=path)
         root = parse_xml(read_file(path), path)
         self.walk(root, dict(given), path, "", set(given))
         self.depth -= 1
@@ -238,7 +267,7 @@ class _Launch:
                 data = parse_yaml(child.text.encode(), path).value
                 self.out.underactuation = data.get("underactuation_vector") if isinstance(data, dict) else None
             elif child.tag == "node" and child.get("type") == "spawn_model":
-                words = shlex.split(self.text(child.get("args", ""), args, path))
+                words = self.words(child.get("args", ""), args, path)
                 if "-sdf" in words:
                     for key in ("x", "y", "z", "R", "P", "Y"):
                         if f"-{key}" in words[:-1]:
@@ -258,12 +287,12 @@ class _Launch:
             self.out.limbs[space] = (file, given, True)
         if name != "robot_description":
             return
-        words = shlex.split(self.text(node.get("command", ""), args, path))
+        words = self.words(node.get("command", ""), args, path)
         if len(words) < 2 or not words[0].endswith("xacro"):
             raise ModelError(f"robot_description is not made by xacro: {words}", file=path, field=name)
         given = dict(word.split(":=", 1) for word in words[2:] if ":=" in word)
         file = Path(words[1])
-        if not file.is_file():
+        if not is_file(file):
             raise ModelError(f"the xacro file {file} does not exist", file=path, field=name)
         if space:
             self.out.limbs[space] = (file, given, False)
@@ -279,6 +308,12 @@ def _numbers(text: str | None, count: int, file: Path, what: str) -> np.ndarray:
     if len(out) != count or not np.all(np.isfinite(out)):
         raise ModelError(f"{what} needs {count} finite numbers, found {text!r}", file=file, field=what)
     return out
+
+
+def _plain(values: object, file: Path, what: str) -> list[float]:
+    if not isinstance(values, list) or not all(is_finite_number(v) for v in values):
+        raise ModelError(f"{what} is {str(values)[:80]}; must be a list of finite numbers", file=file, field=what)
+    return [float(v) for v in values]
 
 
 def _six(text: str | None, file: Path, what: str) -> np.ndarray:
@@ -398,14 +433,14 @@ def read_gazebo_folder(folder: str | Path) -> RobotDescription:
         home=_flat(home) if planar else home,
         home_joints=_home_joints(config, len(limbs), actuated, planar, config_file),
         controlled=controlled,
-        configurations=_configurations(config, len(limbs), planar),
+        configurations=_configurations(config, len(limbs), planar, config_file),
         file=str(config_file),
     )
 
 
 def _read_config(folder: Path, file: Path) -> dict[str, Any]:
     """Return the content of ``robot_config.yaml``, in which a list of launch files is known to be."""
-    if not file.is_file():
+    if not is_file(file):
         raise ModelError("there is no robot_config.yaml in this folder", file=folder, field="robot_config.yaml")
     config = read_yaml(file).value
     if not isinstance(config, dict) or not isinstance(config.get("launching"), dict):
@@ -423,7 +458,7 @@ def _read_launch_files(
     launch = _Launch(folder)
     for name in config["launching"]["launch_files"]:
         path = folder / (name if str(name).endswith(".launch") else f"{name}.launch")
-        if not path.is_file():
+        if not is_file(path):
             raise ModelError(f"launch file {name!r} does not exist", file=file, field="launch_files")
         launch.read(path, {})
     out = launch.out
@@ -441,6 +476,8 @@ def _read_launch_files(
 
 def _read_rod(data: dict[str, Any], file: Path) -> Rod:
     """Return the rod of all limbs."""
+    if not isinstance(data, dict):
+        raise ModelError(f"rod is {data!r}; must be a mapping", file=file, field="rod")
 
     def value(key: str, default: float) -> float:
         raw = data.get(key, default)
@@ -472,7 +509,7 @@ def _read_limb(name: str, file: Path, args: dict[str, str], extensible: bool, ro
     direction = _numbers(axis.get("xyz") if axis is not None else "1 0 0", 3, file, "axis")
     limits = None
     if limit is not None and kind == "prismatic":
-        limits = (float(limit.get("lower", "-inf")), float(limit.get("upper", "inf")))
+        limits = (parse_number(limit.get("lower", "-inf"), "lower"), parse_number(limit.get("upper", "inf"), "upper"))
     X_base, X_attach = _origin(base, file, "origin"), _origin(parts["fix_rod_to_joint"], file, "origin")
     turn = planar_turn() if plate.planar else np.eye(4)
     return Limb(
@@ -495,16 +532,22 @@ def _home_joints(
     size = (4 if planar else 7) * limbs
     if not isinstance(guess, list) or len(guess) != size:
         raise ModelError(f"initial_guess needs {size} numbers", file=file, field="initial_guess")
-    joints = tuple(float(v) for v in guess[-limbs:])
+    joints = tuple(_plain(guess, file, "initial_guess")[-limbs:])
     return joints if actuated == limbs else None
 
 
-def _configurations(config: dict[str, Any], limbs: int, planar: bool) -> dict[str, dict[str, tuple[float, ...]]]:
+def _configurations(
+    config: dict[str, Any], limbs: int, planar: bool, file: Path
+) -> dict[str, dict[str, tuple[float, ...]]]:
     """Return the configurations that the file stores: joint values and pose."""
     tail = 3 if planar else 6
     found = {}
-    for name, one in (config.get("user_parameters_vectors") or {}).items():
-        p = [float(v) for v in one.get("parameters", [])]
+    vectors = config.get("user_parameters_vectors") or {}
+    if not isinstance(vectors, dict) or not all(isinstance(one, dict) for one in vectors.values()):
+        field = "user_parameters_vectors"
+        raise ModelError(f"{field} must be mappings by name", file=file, field=field)
+    for name, one in vectors.items():
+        p = _plain(one.get("parameters", []), file, f"user_parameters_vectors.{name}")
         if len(p) == (4 if planar else 7) * limbs + tail:
             found[str(name)] = {"q": tuple(p[-tail - limbs : -tail]), "pose": tuple(p[-tail:])}
     return found

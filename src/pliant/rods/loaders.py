@@ -32,6 +32,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.documents.files import exists
 from pliant.base.documents.yaml_tree import Document, parse_yaml, read_yaml
 from pliant.base.errors import ModelError, nearest
 from pliant.base.spatial import pose, rotation_from_rpy
@@ -470,7 +471,7 @@ def load_description(name_or_path: str | Path) -> RobotDescription:
         ModelError: there is none of that name; the message says which is the nearest. Or its description is wrong.
     """
     text = str(name_or_path)
-    known = None if text not in catalogue() and Path(name_or_path).exists() else full_name(text)
+    known = None if text not in catalogue() and exists(Path(name_or_path)) else full_name(text)
     if known is not None:
         text = known
         item = resources.files("pliant.rods") / "catalogue" / f"{text}.yaml"
@@ -478,7 +479,7 @@ def load_description(name_or_path: str | Path) -> RobotDescription:
     path = Path(name_or_path)
     if path.is_dir() or path.name == "robot_config.yaml":
         return read_gazebo_folder(path if path.is_dir() else path.parent)
-    if path.suffix in (".yaml", ".yml") or path.exists():
+    if path.suffix in (".yaml", ".yml") or exists(path):
         return read_robot_yaml(path)
     near = nearest(text, [*catalogue(), *short_names()], limit=30)
     raise ModelError(f"there is no robot and no file {text!r}; {near}", field="name")

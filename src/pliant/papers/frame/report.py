@@ -130,7 +130,7 @@ def write_index(folder: Path) -> Path:
             entry = read_json(path)
         except PliantError:
             continue
-        if isinstance(entry, dict) and {"name", "targets", "passed", "verdicts", "files"} <= entry.keys():
+        if _is_report(entry):
             entries.append(entry)
     path = folder / _INDEX
     try:
@@ -138,6 +138,23 @@ def write_index(folder: Path) -> Path:
     except OSError as error:
         raise PliantError(f"{str(path)!r} cannot be written: {error.strerror}", field="output") from None
     return path
+
+
+def _is_report(entry: Any) -> bool:
+    """Return whether a value is what `write_report` writes, as far as the index shows it."""
+    if not isinstance(entry, dict):
+        return False
+    texts = [entry.get(key, "") for key in ("name", "title", "paper", "section")]
+    lists = [entry.get("targets"), *[entry.get(key) for key in ("verdicts", "files")]]
+    return (
+        bool(entry.get("name"))
+        and all(isinstance(text, str) for text in texts)
+        and "passed" in entry
+        and [type(one) for one in lists] == [list, dict, dict]
+        and all(isinstance(target, dict) for target in entry["targets"])
+        and all(isinstance(count, int) for count in entry["verdicts"].values())
+        and isinstance(entry["files"].get("report", ""), str)
+    )
 
 
 def render_report(result: Result, pictures: dict[str, tuple[str, bytes]] | None = None) -> str:

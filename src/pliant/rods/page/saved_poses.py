@@ -121,7 +121,8 @@ class SavedPoses:
         values, wrench = one.get("q" if direct else "pose"), one.get("wrench")
         size = 3 if self._robot.planar else 6
         if (
-            model not in MODELS
+            not isinstance(model, str)
+            or model not in MODELS
             or not _is_vector(values, self._robot.actuator_count if direct else size)
             or not (wrench is None or _is_vector(wrench, size))
         ):
