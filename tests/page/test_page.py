@@ -109,6 +109,23 @@ def test_a_page_that_ends_leaves_the_simulation_running_and_says_why_once(engine
     ], told
 
 
+@pytest.mark.parametrize("part", ["Plots", "DeviceControls", "RunPanel"])
+def test_a_fault_while_the_page_is_built_leaves_the_simulation_running_and_says_why_once(
+    part, engine, caplog, monkeypatch
+):
+    def broken(*args, **options):
+        raise RuntimeError("no panel")
+
+    monkeypatch.setattr(f"pliant.page.page.{part}", broken)
+    view = PageView(engine, port=free_port())
+    with Simulation(engine, make_devices(load("qbmove-1dof")), [view], pacer="free") as simulation:
+        simulation.run(0.05)
+        assert simulation.time >= 0.05
+        assert "no panel" in view.health()["last_error"]
+    told = [r.getMessage() for r in caplog.records if r.levelname == "ERROR"]
+    assert told == ["the page has ended (RuntimeError: no panel); the simulation goes on without it"], told
+
+
 def test_a_run_that_is_for_the_page_only_ends_with_an_error_when_the_page_does(engine):
     view = PageView(engine, port=free_port(), needed=True)
     with Simulation(engine, [], [view], pacer=paced(1.0)) as simulation:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 import mujoco
 import numpy as np
 
-from pliant.base.errors import BridgeError
+from pliant.base.errors import BridgeError, PliantError
 from pliant.devices.base import Device, Sample, SampleSource
 from pliant.engine.base import MujocoState
 from pliant.page.cameras import Cameras
@@ -170,8 +170,15 @@ class PageView(BridgeBase):
         server.look(*self._scene.camera(), max(0.005 * self._scene.size, 1e-4))
         if any("contact_forces" in device.signatures for device in devices.values()):
             self._scene.show("contacts", True)
-        with server.viser.atomic():
-            self._build(server, devices)
+        try:
+            with server.viser.atomic():
+                self._build(server, devices)
+        except Exception as error:
+            if self._needed or isinstance(error, PliantError):
+                raise
+            self._over = True
+            self._end(error)
+            return
         self._thread = self.threads.start("pliant-view", self._show)
         if self._open:
             open_browser(self.url)
@@ -393,15 +400,19 @@ class PageView(BridgeBase):
                 raise
             self._over = True
             self._pull.release()
-            self._fault = f"the page has ended ({type(error).__name__}: {error}); the simulation goes on without it"
-            _log.error("%s", self._fault)
-            _log.debug("the page", exc_info=True)
-            server = self._server
-            if server is not None and server is not self._given:
-                server.stop()
+            self._end(error)
             while not self._stopping:
                 self._fresh.wait(1.0)
                 self._fresh.clear()
+
+    def _end(self, error: Exception) -> None:
+        """Tell why the page has ended, and close its server."""
+        self._fault = f"the page has ended ({type(error).__name__}: {error}); the simulation goes on without it"
+        _log.error("%s", self._fault)
+        _log.debug("the page", exc_info=error)
+        server = self._server
+        if server is not None and server is not self._given:
+            server.stop()
 
     def _draw_all(self) -> None:
         panel_at = refresh_at = 0.0
