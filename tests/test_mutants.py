@@ -122,7 +122,11 @@ def test_a_mutant_is_killed_by_a_test_that_fails_with_it_and_survives_where_no_t
 
 
 def test_every_survivor_that_was_seen_is_judged_and_still_there():
-    survivors = yaml.safe_load((ROOT / "tests" / "data" / "mutants.yaml").read_text())
+    found = yaml.safe_load((ROOT / "tests" / "data" / "mutants.yaml").read_text())
+    run, survivors = found["run"], found["survivors"]
+    assert run["killed"] + len(survivors) == run["mutants"]
+    assert run["survived"] == len(survivors)
+    assert run["of_these_equivalent"] == sum(one["judgement"].startswith("equivalent: ") for one in survivors)
     for one in survivors:
         assert one["judgement"].strip(), one
         assert one["before"] in (ROOT / one["file"]).read_text(), one
