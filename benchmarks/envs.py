@@ -1,30 +1,35 @@
 """Steps a second of environments: against the bare batch below, and against Gymnasium's own MuJoCo environments.
 
 Usage: python benchmarks/envs.py [--worlds 256] [--seconds 1.0]; it needs pip install "gymnasium[mujoco]"
+       python benchmarks/envs.py --device cuda:0 [--worlds 4096]; it needs pip install "pliant[learn,warp]"
 
-Both sides of a ratio alternate, and each counts with its best round, so that other programs disturb neither.
+Both sides of a ratio alternate, and each counts with its best round, so that other programs disturb neither. With a
+device of Warp, the thrower runs there and on the cores of this machine, and medians are printed.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import gymnasium
 import mujoco
 import numpy as np
-from gymnasium.envs import mujoco as assets
 
 from pliant.engine import make_batch
 from pliant.engine.worlds import CpuBatch
 from pliant.learn.envs.make import find_task
 from pliant.learn.envs.task import Action, Task, World
 from pliant.learn.envs.vector import BatchEnv
+from pliant.learn.laws import load_warp
+from pliant.learn.warp import WarpBatch
 from pliant.model import Robot
 
 
@@ -67,6 +72,32 @@ def against_the_batch(worlds: int, steps: int, seconds: float) -> None:
         f"throw, {steps:2d} steps an action: environment {rates[0]:9.0f}, bare batch {rates[1]:9.0f} steps/s: "
         f"{100.0 * rates[0] / rates[1]:5.1f} %, {1e6 * (mine - theirs):.0f} us an action, "
         f"{1e6 * alone:.0f} us without physics"
+    )
+
+
+def on_device(device: str | None, worlds: int, steps: int, rounds: int = 40) -> None:
+    """Print the time of an action of the thrower on a device of Warp, or on the cores, and the part of the batch."""
+    task = find_task("throw").replace(period=steps * 0.001, duration=1e6)
+    make = None if device is None else partial(WarpBatch, device=device)
+    wait = (lambda: None) if device is None else load_warp().synchronize
+    env = BatchEnv(task, worlds, batch=make)
+    env.reset(seed=1)
+    action = np.zeros((worlds, len(task.actions)), dtype=np.float32)
+    action[:, 4] = -1.0
+    sides: list[Callable[[], Any]] = [lambda: env.step(action), lambda: env.batch.step(steps)]
+    times: list[list[float]] = [[], []]
+    for k in range(rounds + 5):
+        for side, found in zip(sides, times, strict=True):
+            wait()
+            start = time.perf_counter()
+            side()
+            wait()
+            if k >= 5:
+                found.append(time.perf_counter() - start)
+    whole, batch = (statistics.median(found) for found in times)
+    print(
+        f"throw on {device or 'the cores'}, {worlds} worlds, {steps:2d} steps an action: {1e6 * whole:6.0f} us, "
+        f"{worlds * steps / whole / 1e6:.3g} M steps/s, of which the batch {100.0 * batch / whole:.0f} %"
     )
 
 
@@ -121,6 +152,8 @@ GYMNASIUM: dict[str, tuple[str, Callable[[Path], Task], float]] = {
 
 def against_gymnasium(name: str, worlds: int, seconds: float) -> None:
     """Print the ratio to an environment of Gymnasium's, and what physics alone allows."""
+    from gymnasium.envs import mujoco as assets
+
     file, make, largest = GYMNASIUM[name]
     text = (Path(assets.__file__).parent / "assets" / file).read_text()
     with tempfile.TemporaryDirectory() as folder:
@@ -161,13 +194,19 @@ def against_gymnasium(name: str, worlds: int, seconds: float) -> None:
 def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--worlds", type=int, default=256)
+    parser.add_argument("--worlds", type=int, help="default 256, on a device 4096")
     parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--device", help="device of Warp")
     options = parser.parse_args()
+    if options.device:
+        for device in (options.device, None):
+            for steps in (1, 5, 20):
+                on_device(device, options.worlds or 4096, steps)
+        return
     for steps in (1, 5, 20):
-        against_the_batch(options.worlds, steps, options.seconds)
+        against_the_batch(options.worlds or 256, steps, options.seconds)
     for name in GYMNASIUM:
-        against_gymnasium(name, options.worlds, options.seconds)
+        against_gymnasium(name, options.worlds or 256, options.seconds)
 
 
 if __name__ == "__main__":

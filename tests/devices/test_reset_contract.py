@@ -9,6 +9,7 @@ import inspect
 import mujoco
 import numpy as np
 import pytest
+from native_actuators import continuum_robot
 
 import pliant
 from pliant.base.errors import DeviceError, PliantError
@@ -100,6 +101,7 @@ def sensor(name, **options):
 SERVICES = "pliant.yarp.model.services"
 ROBOTS = {  # name of the description -> robots that have its device
     "CompliantJoint": (compliant_arm,),
+    "NativeActuator": (lambda: Robot(mujoco.MjSpec.from_string(continuum_robot())),),
     "Camera": (sensor("Camera", width=16, height=12, rate=10.0),),
     "ForceTorque": (sensor("ForceTorque"),),
     "Imu": (sensor("Imu"),),
@@ -276,6 +278,6 @@ def test_after_a_reset_a_run_is_that_of_a_new_simulation(name, k):
 
 
 def test_the_table_has_no_device_that_does_not_exist():
-    kinds = {kind.__name__ for kind in all_device_kinds()} | {"CompliantJoint"}
+    kinds = {kind.__name__ for kind in all_device_kinds()} | {"CompliantJoint", "NativeActuator"}
     assert set(ROBOTS) <= kinds, "remove the others from ROBOTS"
     assert {type(device) for device in make_devices(compliant_arm())} == {CompliantJoint, Board}

@@ -16,7 +16,7 @@ import pytest
 from pliant.engine import MujocoEngine
 from pliant.laws import BAVS, PID, SEA, AwAS2, CompliantActuator, DCMotor, Mode, QbMove
 from pliant.laws.friction import PreslidingFriction
-from pliant.laws.motor import Electrical
+from pliant.laws.motor import Cogging, Electrical, Thermal
 from pliant.model import Robot
 from pliant.model.parameters import change_actuator
 
@@ -85,6 +85,33 @@ OPTIONS = {
     "electrical.torque_constant": motors(electrical={"torque_constant": 0.4}),
     "electrical.back_emf_constant": motors(electrical={"back_emf_constant": 0.6}),
     "electrical.supply_voltage": motors(electrical={"supply_voltage": 3.0}),
+    "electrical.supply_resistance": motors(electrical={"supply_voltage": 6.0, "supply_resistance": 1.0}),
+    "electrical.max_current": motors(electrical={"max_current": 1.0}),
+    "friction.stribeck_velocity": motors(friction={"torque": 0.2, "stribeck_velocity": 0.1}),
+    "friction.breakaway": motors(friction={"torque": 0.2, "stribeck_velocity": 0.1, "breakaway": 0.1}),
+    "friction.bristle_damping": motors(friction={"torque": 0.2, "stribeck_velocity": 0.1, "bristle_damping": 0.5}),
+    "link_friction.stribeck_velocity": actuator(link_friction={"torque": 0.05, "stribeck_velocity": 0.1}),
+    "link_friction.breakaway": actuator(link_friction={"torque": 0.05, "stribeck_velocity": 0.1, "breakaway": 0.03}),
+    "link_friction.bristle_damping": actuator(
+        link_friction={"torque": 0.05, "stribeck_velocity": 0.1, "bristle_damping": 0.1}
+    ),
+    "cogging": motors(cogging={"torque": 0.1}, lever={"cogging": {"torque": 10.0, "periods": 2000.0}}),
+    "cogging.torque": motors(cogging={"torque": 0.2}, lever={"cogging": {"torque": 20.0, "periods": 2000.0}}),
+    "cogging.periods": motors(cogging={"periods": 20.0}, lever={"cogging": {"periods": 1000.0}}),
+    "cogging.phase": motors(cogging={"phase": 1.0}),
+    "cogging.ripple": motors(cogging={"ripple": 0.2}),
+    "thermal": motors(electrical={}, thermal={}),
+    "thermal.resistance": motors(electrical={}, thermal={"resistance": 1.0}),
+    "thermal.capacity": motors(electrical={}, thermal={"capacity": 0.01}),
+    "thermal.ambient": motors(electrical={}, thermal={"ambient": 250.0}),
+    "thermal.temperature_coefficient": motors(electrical={}, thermal={"temperature_coefficient": 0.01}),
+    "thermal.derating_temperature": motors(
+        electrical={"max_current": 5.0},
+        thermal={"capacity": 0.01, "derating_temperature": 300.0, "max_temperature": 400.0},
+    ),
+    "thermal.max_temperature": motors(electrical={}, thermal={"capacity": 0.01, "max_temperature": 310.0}),
+    "reference_slew_1": actuator(reference_slew_1=1.0),
+    "reference_slew_2": actuator(reference_slew_2=0.05),
     "kp": controllers(kp=60.0),
     "kd": controllers(kd=3.0),
     "ki": controllers(ki=100.0),
@@ -104,7 +131,13 @@ def merged(one, other):
 
 def test_the_sweep_has_every_option_of_an_actuator_its_motors_and_controllers():
     blocks = {"law", "mode", "motor_1", "motor_2", "pid_1", "pid_2", "friction"}
-    inner = {"electrical.": Electrical, "friction.": PreslidingFriction, "link_friction.": PreslidingFriction}
+    inner = {
+        "electrical.": Electrical,
+        "cogging.": Cogging,
+        "thermal.": Thermal,
+        "friction.": PreslidingFriction,
+        "link_friction.": PreslidingFriction,
+    }
     names = {f.name for cls in (CompliantActuator, DCMotor, PID) for f in dataclasses.fields(cls)} - blocks
     names |= {prefix + f.name for prefix, cls in inner.items() for f in dataclasses.fields(cls)}
     names |= {"clip", "stop_stiffness"}

@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from pliant.feet.softfoot import add_softfoot
+from pliant.model.inertia import set_inertia
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ def press(
     tilt = scale * 0.15 * abs(math.sin(math.radians(pitch_deg))) + 0.06 * abs(math.sin(math.radians(roll_deg)))
     carriage = spec.worldbody.add_body(name="carriage", pos=[0.0, 0.0, scale * 0.0955 + extra + tilt])
     if mass:
-        carriage.explicitinertial, carriage.mass, carriage.inertia = True, mass, [mass * 1e-3] * 3
+        set_inertia(carriage, mass, mass * 1e-3)
         carriage.gravcomp = 1.0
     slide = mujoco.mjtJoint.mjJNT_SLIDE
     carriage.add_joint(name="z", type=slide, axis=[0.0, 0.0, 1.0], damping=[100.0, 0.0, 0.0])
@@ -169,9 +170,8 @@ def press(
 def _add_servo(spec, carriage, servo, axis):
     """Hold the turn of the carriage about an axis by a position servo."""
     stiffness, damping, inertia = servo
-    if not carriage.mass:
-        carriage.explicitinertial, carriage.mass, carriage.gravcomp = True, 1e-6, 1.0
-    carriage.inertia = [inertia] * 3
+    set_inertia(carriage, carriage.mass or 1e-6, inertia)
+    carriage.gravcomp = 1.0
     carriage.add_joint(name="servo", type=mujoco.mjtJoint.mjJNT_HINGE, axis=axis)
     actuator = spec.add_actuator(name="servo", target="servo", trntype=mujoco.mjtTrn.mjTRN_JOINT)
     actuator.set_to_position(kp=stiffness, kv=damping)

@@ -18,8 +18,10 @@ import numpy as np
 import pytest
 from mutations import quick
 
+from pliant.base.errors import BridgeError
 from pliant.papers.arms import tag_servo
-from pliant.papers.arms.tag_servo import ATTEMPTS, interrupted, law_task, uninterrupted
+from pliant.papers.arms.franka_server import ATTEMPTS, past_stalls
+from pliant.papers.arms.tag_servo import interrupted, law_task, uninterrupted
 from pliant.papers.frame.runner import list_experiments
 from pliant.papers.franka_visual_servo import (
     FrankaVisualServoOptions,
@@ -134,3 +136,26 @@ def test_a_run_that_the_machine_interrupted_is_made_again_and_no_other(runs, kep
     assert uninterrupted(lambda: rest.pop(0), lambda run: run) is kept
     assert len(runs) - len(rest) == made
     assert [interrupted(run()) for run in (Fault, Lost, Whole)] == [True, False, False]
+
+
+STALL = "UDP receive: Timeout"
+
+
+@pytest.mark.parametrize(
+    ("answers", "runs"), [(["ok"], 1), ([STALL, "ok"], 2), ([STALL] * ATTEMPTS, ATTEMPTS), (["refused"], 1)]
+)
+def test_a_torque_run_is_made_again_after_a_stall_and_after_nothing_else(answers, runs):
+    left = list(answers)
+
+    def make():
+        answer = left.pop(0)
+        if answer != "ok":
+            raise BridgeError(f"the robot at 127.0.0.1: libfranka: {answer}", field="address")
+        return answer
+
+    if answers[-1] == "ok":
+        assert past_stalls(make) == "ok"
+    else:
+        with pytest.raises(BridgeError, match=answers[-1]):
+            past_stalls(make)
+    assert len(answers) - len(left) == runs

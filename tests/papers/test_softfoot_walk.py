@@ -128,6 +128,12 @@ def test_the_stiffness_of_the_ankles_is_varied_over_one_bar_and_drawn():
     (axis,) = figure.axes
     drawn = [line.get_xdata().tolist() for line in axis.get_lines() if len(line.get_xdata()) == 4]
     assert [0.0, 25.0, 50.0, 100.0] in drawn
+    said = "at 50 N m/rad rigid 20/20 (84 to 100 %), soft 20/20 (84 to 100 %); at 100 N m/rad rigid 0/20"
+    first, second, *_ = softfoot_walk.judge(
+        {w: c for w, c in walks.items() if w.ankle_stiffness is None}, [], ankles=rates
+    )
+    assert said in first.rests_on.replace(" of ", "/")
+    assert said in second.rests_on.replace(" of ", "/")
 
 
 def test_a_motion_that_is_smaller_on_flat_ground_already_is_none_that_bars_show():

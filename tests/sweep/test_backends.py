@@ -4,12 +4,15 @@ import sys
 
 import numpy as np
 import pytest
+from warp_devices import WARP_DEVICES
 
 from pliant.base.errors import MissingDependency, PliantError
 from pliant.base.executor import Executor
 from pliant.engine.measures import Measures
 from pliant.engine.worlds import CpuBatch
 from pliant.sweep import backends, run_sweep
+
+SWEEP_DEVICES = [{"cpu": "warp-cpu"}.get(device, device) for device in WARP_DEVICES]
 
 
 @pytest.mark.parametrize(
@@ -20,13 +23,14 @@ from pliant.sweep import backends, run_sweep
         ("elbow.k1=0.001,0.003", "option.gravity=0 0 0,0 0 -9.81"),
     ],
 )
-def test_a_sweep_in_warp_gives_the_same_table_as_on_the_cores(robot_file, tmp_path, variations, plan):
+@pytest.mark.parametrize("device", SWEEP_DEVICES)
+def test_a_sweep_in_warp_gives_the_same_table_as_on_the_cores(robot_file, tmp_path, variations, plan, device):
     pytest.importorskip("mujoco_warp", reason="MuJoCo Warp is not installed: pip install 'pliant[warp]'")
     table = tmp_path / "commands.csv"
     table.write_text("time,elbow/equilibrium_position\n0,0.1\n0.1,0.5\n")
     options = {"commands": {"elbow/stiffness_preset": 0.4}, "command_file": str(table), "duration": 0.3}
     cpu = run_sweep(plan(robot_file, *variations, **options))
-    warp = run_sweep(plan(robot_file, *variations, **options, device="warp-cpu"), output=tmp_path / "warp")
+    warp = run_sweep(plan(robot_file, *variations, **options, device=device), output=tmp_path / "warp")
     assert warp.columns == cpu.columns
     assert len(warp.rows) == len(cpu.rows) == 4
     for name in cpu.columns:
@@ -40,9 +44,10 @@ def test_a_sweep_in_warp_gives_the_same_table_as_on_the_cores(robot_file, tmp_pa
         run_sweep(plan(robot_file, *variations, **options), output=tmp_path / "warp")
 
 
-def test_a_world_that_diverges_in_warp_is_marked_and_the_others_go_on(robot_file, plan):
+@pytest.mark.parametrize("device", SWEEP_DEVICES)
+def test_a_world_that_diverges_in_warp_is_marked_and_the_others_go_on(robot_file, plan, device):
     pytest.importorskip("mujoco_warp", reason="MuJoCo Warp is not installed: pip install 'pliant[warp]'")
-    options = {"duration": 2.0, "timestep": 0.02, "device": "warp-cpu"}
+    options = {"duration": 2.0, "timestep": 0.02, "device": device}
     result = run_sweep(plan(robot_file, "elbow.k1=0.0019,500", **options))
     marks, speeds = result.column("diverged"), result.column("elbow/peak_velocity")
     assert not marks[0]

@@ -213,3 +213,22 @@ def test_a_result_that_cannot_be_a_file_is_refused_before_anything_runs(tmp_path
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(PliantError, match=r"must end in .csv|there is no folder|this is a folder"):
         run_sweep(plan(robot_file, "elbow.k1=0.001"), tmp_path / name)
+
+
+def test_a_sweep_of_compliant_joints_commands_the_actuators_of_the_model_too(tmp_path, plan):
+    (tmp_path / "arm.xml").write_text(
+        '<mujoco><option timestep="0.002"/><worldbody><body><joint name="elbow" axis="0 1 0" range="-3 3"/>'
+        '<geom size="0.05" pos="0 0 -0.2"/><body pos="0 0 -0.2"><joint name="wrist" axis="0 1 0" damping="0.1"/>'
+        '<geom size="0.05" pos="0 0 -0.2"/></body></body></worldbody><actuator><motor name="turn" joint="wrist"/>'
+        "</actuator></mujoco>"
+    )
+    (tmp_path / "arm.yaml").write_text("model: arm.xml\nactuators: {elbow: {law: qbmove, mode: 6}}\n")
+    p = plan(tmp_path / "arm.yaml", "elbow.k1=0.001,0.003", commands={"turn/control": 0.3}, duration=0.1)
+    result = run_sweep(p)
+    for row, point in zip(result.rows, p.points(), strict=True):
+        robot = load(str(tmp_path / "arm.yaml"))
+        robot.update(point)
+        engine = MujocoEngine(robot, check=False)
+        engine.port("turn/control")[0] = 0.3
+        engine.step(50)
+        assert row[result.columns.index("elbow/final")] == engine.port("elbow/position")[0]

@@ -52,7 +52,7 @@ def run(
         Parameter(help="Largest number of objects that scenarios and programs can make during the run; default none."),
     ] = None,
     joint_rate: Annotated[
-        float | None, Parameter(help="Samples of each joint per second; default 100, at most one per step.")
+        float | None, Parameter(help="Samples of each joint or actuator per second; default 100, at most one per step.")
     ] = None,
     manager: Annotated[Path | None, Parameter(help="The toolbox's plugin manager file (YAML).")] = None,
     timestep: Timestep = None,
@@ -95,7 +95,8 @@ def run(
             "\n".join(f"{p.subject}: {p.message}. {p.hint}" for p in problems if p.severity == "error")
             + "\n(--no-check runs the robot anyway)"
         )
-    refuse_unused(joint_rate is not None and not robot.actuators, "--joint-rate", "a compliant joint")
+    driven = bool(robot.actuators or robot.spec.actuators)
+    refuse_unused(joint_rate is not None and not driven, "--joint-rate", "a compliant joint or an actuator")
     period = None if joint_rate is None else _joint_period(joint_rate, robot.timestep)
     audited = all(part.audited for part in robot.devices if isinstance(part, ModelPart))
     engine = MujocoEngine(robot, audit=audited, dump_folder=plan.output_folder, check=False)
@@ -155,11 +156,12 @@ def _energy_line(balance: EnergyBalance) -> str:
         "motor losses": balance.motor_friction + balance.motor_damping,
         "speed limit": balance.velocity_limit,
         "motor stops": balance.motor_stops,
+        "cogging": balance.cogging,
         "joint losses": balance.joint_damping + balance.link_losses + balance.constraints,
         "integrator": balance.integrator,
     }
     least = 1e-6 * balance.throughput
-    rare = ("speed limit", "motor stops", "integrator")
+    rare = ("speed limit", "motor stops", "cogging", "integrator")
     shown = ", ".join(f"{name} {value:.4g}" for name, value in terms.items() if name not in rare or abs(value) > least)
     error = f"{balance.residual:.2g} J ({100 * balance.relative:.2g} % of the exchanged energy)"
     return f"energy [J]: {shown}, energy balance error: {error}"

@@ -20,6 +20,7 @@ from pliant.devices.force_torque import ForceTorqueDevice
 from pliant.devices.imu import ImuDevice
 from pliant.devices.kinds import device_for
 from pliant.devices.laser import LaserDevice
+from pliant.devices.native_actuator import NativeActuator
 from pliant.devices.sensors import SensorDevice
 from pliant.devices.world import WorldDevice
 
@@ -36,6 +37,7 @@ __all__ = [
     "LaserDevice",
     "Mailbox",
     "Mount",
+    "NativeActuator",
     "Noise",
     "Sample",
     "SampleSource",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from pliant.devices.base import DeviceBase
 from pliant.devices.board import Board
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.devices.kinds import devices_of, has_device
+from pliant.devices.native_actuator import NativeActuator, free_actuators
 from pliant.model.interface import DeviceSpec, ModelPart
 from pliant.model.robot import Robot
 from pliant.model.sensors import SensorDescription
@@ -16,17 +18,18 @@ __all__ = ["make_devices"]
 
 
 def make_devices(robot: Robot, *, joint_sample_period: float | None = None, **options: Any) -> list[DeviceBase]:
-    """Return the devices of a robot: one for each compliant joint, and a board for all of them.
+    """Return the devices of a robot: one for each compliant joint and a board for all of them, one for each actuator.
 
     Commands reach the joints at every step. The board is sampled at every step. The joints, whose samples have the
-    same quantities in more detail, are sampled at 100 Hz by default. Further devices come from `Robot.devices`:
+    same quantities in more detail, are sampled at 100 Hz by default, and so are the actuators of the model itself that
+    no other device drives. Further devices come from `Robot.devices`:
     enabled sensors and descriptions for which a device is registered (`pliant.devices.device_for`). A `DeviceSpec`,
     and a part of the model for which none is registered, have no device.
 
     Args:
         robot: a `pliant.model.Robot`.
-        joint_sample_period: time between two samples of a joint [s]; None for 10 ms, rounded to the nearest whole
-            multiple of the time step.
+        joint_sample_period: time between two samples of a joint or an actuator [s]; None for 10 ms, rounded to the
+            nearest whole multiple of the time step.
         options: passed to every device: latency, command_latency, watchdog and so on.
     """
     dt = float(robot.spec.option.timestep)
@@ -45,15 +48,29 @@ def make_devices(robot: Robot, *, joint_sample_period: float | None = None, **op
         for service in extension.devices:
             if has_device(service) and service.name not in taken:
                 devices.extend(devices_of(service, robot, options))
-    if not robot.actuators:
-        return devices
+    if robot.actuators:
+        devices.append(_board(robot, options))
+    model, free = free_actuators(robot, devices)
+    taken = {device.name for device in devices}
+    for actuator in free if model is not None else ():
+        name = _free_name(actuator, taken)
+        devices.append(NativeActuator(actuator, model, name=name, sample_period=period, **options))
+        taken.add(name)
+    return devices
+
+
+def _board(robot: Robot, options: Mapping[str, Any]) -> Board:
+    """Return the board of all compliant joints."""
     manager = robot.interface.manager
     order, routes = tuple(robot.actuators), None
     if manager is not None:
         order = manager.joints
         routes = dict(zip(manager.joints, zip(manager.ref_1, manager.ref_2, strict=True), strict=True))
-    name = "board"
-    while name in robot.actuators:
+    name = _free_name("board", robot.actuators)
+    return Board({joint: robot.actuators[joint] for joint in order}, name=name, routes=routes, **options)
+
+
+def _free_name(name: str, taken: Collection[str]) -> str:
+    while name in taken:
         name += "_"
-    devices.append(Board({joint: robot.actuators[joint] for joint in order}, name=name, routes=routes, **options))
-    return devices
+    return name

@@ -11,6 +11,7 @@ import numpy as np
 from pliant.laws.compile import bound
 from pliant.laws.layout import (
     A_DELAY,
+    A_SLEW,
     O_COPPER_POWER,
     O_LINK_DAMPING_TORQUE,
     O_LINK_FRICTION_TORQUE,
@@ -40,8 +41,8 @@ __all__ = ["EnergyAudit", "EnergyBalance"]
 _W = OBSERVATIONS
 # what the accumulator holds
 _MOTORS, _REFERENCES, _EXTERNAL, _FRICTION, _DAMPING, _LINK, _PASSIVE, _CONSTRAINT, _COPPER = range(9)
-_THROUGHPUT, _STORED, _START, _INTEGRATOR, _SPEED, _STOPS = 9, 10, 11, 12, 13, 14
-_SIZE = 15
+_THROUGHPUT, _STORED, _START, _INTEGRATOR, _SPEED, _STOPS, _COGGING = 9, 10, 11, 12, 13, 14, 15
+_SIZE = 16
 
 
 class StepSpan(NamedTuple):
@@ -228,7 +229,8 @@ def audit_before(joints, span):
 
 
 def audit_motor(observed, was, r, o, x, load, h, gone):
-    """Add the exchanges of one motor in a step to ``gone``: work, friction, damping, speed limit, stops.
+    """Add the exchanges of one motor in a step to ``gone``: work, friction, damping, speed limit, stops,
+    cogging.
 
     ``o`` is the column of its position, followed by velocity and effort, ``x`` of its friction, followed by damping,
     speed limit and stop, and ``load`` of its load. Where a stop shortens the way of a step, it takes up the work of
@@ -240,6 +242,7 @@ def audit_motor(observed, was, r, o, x, load, h, gone):
         gone[1] += was[r + x] * turned
         gone[2] += was[r + x + 1] * turned
         gone[3] += was[r + x + 2] * turned
+        gone[5] += was[r + x + 4] * turned
         if was[r + x + 3] != 0.0:
             short = observed[r + o] - was[r + o] - h * observed[r + o + 1]
             gone[4] += was[r + x + 3] * turned - 0.5 * (was[r + load] + observed[r + load]) * short
@@ -262,7 +265,7 @@ def audit_after(joints, span, forces, force, gone):
     copper = 0.0
     stored = 0.0
     ahead = 0.0
-    for k in range(5):
+    for k in range(6):
         gone[k] = 0.0
     for i in range(n):
         r = i * _W
@@ -285,12 +288,13 @@ def audit_after(joints, span, forces, force, gone):
     sums[_DAMPING] += gone[2]
     sums[_SPEED] += gone[3]
     sums[_STOPS] += gone[4]
+    sums[_COGGING] += gone[5]
     sums[_LINK] += link
     sums[_PASSIVE] += passive
     sums[_CONSTRAINT] += contact
     sums[_COPPER] += copper
     sums[_INTEGRATOR] -= ahead
-    for k in range(5):
+    for k in range(6):
         sums[_THROUGHPUT] += abs(gone[k])
     sums[_THROUGHPUT] += abs(external) + abs(link) + abs(passive) + abs(ahead)
     sums[_THROUGHPUT] += abs(contact) + abs(stored - sums[_START])
@@ -384,6 +388,8 @@ class EnergyBalance:
     """Kinetic energy that the speed limit of the motors takes (``limit_velocity``)."""
     motor_stops: float
     """Energy that the stops of the motors take in impacts (``min_position``, ``max_position``)."""
+    cogging: float
+    """Work against the cogging of the motors, 0 over a period of it."""
     link_losses: float
     """Loss in the friction and damping that the actuators apply to the link."""
     joint_damping: float
@@ -401,7 +407,7 @@ class EnergyBalance:
     def residual(self) -> float:
         """Energy balance error [J], caused by the time integration: supplied less lost less stored energy."""
         supplied = self.motors + self.references + self.external
-        lost = self.motor_friction + self.motor_damping + self.velocity_limit + self.motor_stops
+        lost = self.motor_friction + self.motor_damping + self.velocity_limit + self.motor_stops + self.cogging
         lost += self.link_losses + self.joint_damping + self.constraints
         return supplied - lost - self.integrator - self.stored
 
@@ -479,7 +485,7 @@ class EnergyAudit:
         self._span = StepSpan(self._velocity, data.qvel, model.nv, self._dt, self._sums)
         self._before = bound(audit_before, joints, self._span)
         forces = JointForces(data.qfrc_applied, data.qfrc_damper, data.qfrc_constraint)
-        self._after = bound(audit_after, joints, self._span, forces, data.actuator_force, np.zeros(5))
+        self._after = bound(audit_after, joints, self._span, forces, data.actuator_force, np.zeros(6))
         self._lines = _delay_lines(model, where, modes)
         self._delayed = np.zeros(self._lines.size)
         self._model_work = self._prepare_model(where)
@@ -648,6 +654,7 @@ class EnergyAudit:
             motor_damping=float(w[_DAMPING]),
             velocity_limit=float(w[_SPEED]),
             motor_stops=float(w[_STOPS]),
+            cogging=float(w[_COGGING]),
             link_losses=float(w[_LINK]),
             joint_damping=float(w[_PASSIVE]),
             constraints=float(w[_CONSTRAINT]),
@@ -662,13 +669,16 @@ def _ints(values: Sequence[int] | np.ndarray) -> np.ndarray:
 
 
 def _delay_lines(model: mujoco.MjModel, where: np.ndarray, modes: np.ndarray) -> np.ndarray:
-    """Return the addresses in `mjData.act` of the command delay lines of actuators with ideal motors (modes 2, 3)."""
+    """Return the addresses in `mjData.act` of the command delay lines and slew limits of actuators with ideal motors
+    (modes 2, 3)."""
     lines = [np.zeros(0, dtype=np.int64)]
     for i, mode in zip(where[:, 0], modes, strict=True):
-        steps = int(model.actuator_user[i, P_DELAY])
-        if mode in (2, 3) and steps:
-            first = int(model.actuator_actadr[i]) + int(model.actuator_user[i, A_DELAY])
-            lines.append(np.arange(first, first + 1 + 2 * steps))
+        row, begin = model.actuator_user[i], int(model.actuator_actadr[i])
+        if mode not in (2, 3):
+            continue
+        for place, length in ((A_DELAY, 1 + 2 * int(row[P_DELAY])), (A_SLEW, 2)):
+            if row[place] >= 0.0:
+                lines.append(begin + int(row[place]) + np.arange(length))
     return np.concatenate(lines)
 
 

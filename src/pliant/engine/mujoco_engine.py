@@ -97,7 +97,7 @@ class MujocoEngine:
     * ``<joint>/position``, ``<joint>/velocity``, ``<joint>/external_torque`` of every hinge and slide joint;
     * ``<joint>/reference_1``, ``<joint>/reference_2`` of every compliant actuator, and each of
       `pliant.laws.fields.OBSERVED` as ``<joint>/<field>``, for the state at the end of the last step;
-    * ``<actuator>/control``, ``<actuator>/force`` of every other actuator;
+    * those of `pliant.engine.native.NATIVE_FIELDS` of every other actuator, such as ``<actuator>/control``;
     * ``sensor/<name>``; ``body/<name>/wrench`` (force [N] and torque [N m] in world axes at the centre of mass),
       ``body/<name>/position``, ``body/<name>/orientation``;
     * ``state/qpos``, ``state/qvel``, ``state/act``, ``state/ctrl``.

@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.engine.base import PortInfo
 from pliant.engine.guard import MAX_SPEED
+from pliant.engine.native import native_ports
 from pliant.laws import JOINT_FIELDS, layout
 
 __all__ = ["PortPlace", "port_places"]
@@ -93,10 +94,8 @@ def port_places(model: mujoco.MjModel, data: mujoco.MjData, where: np.ndarray) -
                 index = (compliant[i], slice(column, column + 1))
                 add(f"{name}/{field}", "observed", index, declared.unit_of(lever), False, declared.description)
         else:
-            count = int(m.actuator_ctrlnum[i])
-            add(f"{name}/control", "ctrl", (slice(c, c + count),), "", True, "control of the actuator")
-            o, count = int(m.actuator_outadr[i]), int(m.actuator_outnum[i])
-            add(f"{name}/force", "actuator_force", (slice(o, o + count),), "", False, "force of the actuator")
+            for port in native_ports(m, i).values():
+                ports[f"{name}/{port.field.port}"] = PortPlace(port.field.array, (port.index,), port.info)
     for s in range(m.nsensor):
         name, a = m.sensor(s).name, int(m.sensor_adr[s])
         if name:

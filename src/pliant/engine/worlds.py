@@ -204,8 +204,8 @@ class RobotBatch(abc.ABC):
         if array.shape not in ((), shape, (count, *shape)):
             valid = f"a number, {shape} or {(count, *shape)}"
             raise PortError(f"{name}: the values have shape {array.shape}; must be {valid}", field=name)
-        bad = np.argwhere(~np.isfinite(array))
-        if len(bad):
+        if not np.isfinite(array).all():
+            bad = np.argwhere(~np.isfinite(array))
             raise PortError(
                 f"{name}: the value at {tuple(map(int, bad[0]))} is {array[tuple(bad[0])]}; must be finite", field=name
             )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.feet.contacts import contact_forces
+from pliant.model.inertia import set_inertia
 
 if TYPE_CHECKING:
     import mujoco
@@ -25,7 +26,7 @@ SLIDE_DAMPING = 100.0
 """Of the vertical and the horizontal slide [N s/m], as in the released scene."""
 TOE_STIFFNESS = 100.0
 """Of the servos that bend the toes, all chains together [N m/rad].  # assumed: much stiffer than the bands"""
-TRIAL_RIG = {"stiffness": 3000.0, "damping": 100.0, "mass": 1.0, "inertia": 0.2}
+TRIAL_RIG = {"stiffness": 3000.0, "damping": 100.0, "mass": 1.0, "inertia": 0.07}
 """Servo and carriage of the rig of the trial with the released model [N m/rad, N m s/rad, kg, kg m^2], which was not
 described. The stiffness follows from the printed angles of roll, at which servos rest that are sent to round angles;
 mass and inertia are fitted to the printed centres of pressure (they make MuJoCo's closure stiffer)."""
@@ -215,8 +216,8 @@ def _hold(spec: Any, carriage: Any, kind: str) -> None:
     import mujoco
 
     rig = TRIAL_RIG
-    carriage.explicitinertial, carriage.mass, carriage.gravcomp = True, rig["mass"], 1.0
-    carriage.inertia = [rig["inertia"]] * 3
+    set_inertia(carriage, rig["mass"], rig["inertia"])
+    carriage.gravcomp = 1.0
     axis = [1.0, 0.0, 0.0] if kind == "roll" else [0.0, 1.0, 0.0]
     carriage.add_joint(name="hold", type=mujoco.mjtJoint.mjJNT_HINGE, axis=axis)
     actuator = spec.add_actuator(name="hold", target="hold", trntype=mujoco.mjtTrn.mjTRN_JOINT)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pliant.base.documents.files import exists
 from pliant.base.documents.yaml_tree import Document
 from pliant.base.errors import LawError, ModelError, nearest
 from pliant.base.wing import offer, offers
@@ -64,7 +65,7 @@ def read_robot_yaml(source: Source) -> Robot:
         raise fail("the field 'model' is missing; name a robot of the catalogue, or a file relative to this one")
     model = str(top["model"])
     beside = path.parent / model
-    inner = beside if beside.exists() or re.fullmatch(r"\.[A-Za-z]+", beside.suffix) else model
+    inner = beside if exists(beside) or re.fullmatch(r"\.[A-Za-z]+", beside.suffix) else model
     if isinstance(inner, Path) and inner.suffix.lower() in (".yaml", ".yml"):
         raise fail(f"model is {model!r}; must be a file of another kind, or a name of the catalogue", "model")
     try:

@@ -13,10 +13,11 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from pliant.base.documents.files import MAX_BYTES, check_file, read_file
+from pliant.base.documents.files import is_file, read_file
 from pliant.base.documents.xml_tree import Node, line_of
 from pliant.base.errors import MissingDependency, ModelError, nearest
 from pliant.base.options import parse_bool, parse_number, parse_vector
+from pliant.formats.mesh_file import MAX_MESH_BYTES, NATIVE_MESHES, read_mesh
 from pliant.formats.tags import Sink
 from pliant.formats.urdf_extension import (
     FRICTION_TAGS,
@@ -31,11 +32,10 @@ from pliant.formats.urdf_extension import (
 __all__ = ["UrdfModel", "find_resource", "read_bodies"]
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
-NATIVE_MESHES = (".stl", ".obj", ".msh")
-MESHES = (*NATIVE_MESHES, ".dae", ".ply", ".off", ".glb", ".gltf")
-"""Suffixes of meshes. Others are not passed to the converter, which would also unpack archives."""
-MAX_MESH_BYTES = 4 * MAX_BYTES
-"""Largest file of a mesh [bytes]."""
+MAX_LINKS = 5_000
+"""Most links. 2,000 with a joint each on one link take 0.5 s to compile."""
+MAX_CHAIN = 500
+"""Longest chain of links. 500 take 0.3 s to compile, 1,000 take 2 s, 2,000 take 21 s."""
 SMALLEST_RADIUS = 1e-4
 """Radius of gyration that a link with mass has at least [m]; assumed, a tenth of a millimetre."""
 SMALLEST_MASS = 1e-6
@@ -178,6 +178,8 @@ class _Checker(Sink):
             self._inertial(link, name)
         if not self.links:
             raise self.fail(self.root, "the robot has no link")
+        if len(self.links) > MAX_LINKS:
+            raise self.fail(self.root, f"the robot has {len(self.links)} links; must be at most {MAX_LINKS}")
         seen: dict[str, ET.Element] = {}
         parent_of: dict[str, tuple[str, ET.Element]] = {}
         for joint in self.root.findall("joint"):
@@ -390,6 +392,9 @@ class _Checker(Sink):
                 steps += 1
                 if steps > len(self.links):
                     raise self.fail(self.links[name], f"the joints above link {name!r} form a loop")
+                if steps > MAX_CHAIN and len(self.links) > MAX_CHAIN:
+                    chain = f"the chain of joints above link {name!r} is longer than {MAX_CHAIN}"
+                    raise self.fail(self.links[name], f"{chain}, or a loop")
         if "world" in self.links and roots[0] != "world":
             raise self.fail(self.links["world"], "the link 'world' is not the root of the tree", "world")
         if roots[0] == "world":
@@ -533,35 +538,8 @@ def _is_binary_stl(data: bytes) -> bool:
 
 
 def _convert(path: Path) -> bytes:
-    """Return a mesh of another format as OBJ, in metres, with its scene's transforms applied."""
-    if path.suffix.lower() not in MESHES:
-        raise ModelError(f"a mesh ends in {path.suffix!r}; must be one of {', '.join(MESHES)}", file=path)
-    check_file(path, max_bytes=MAX_MESH_BYTES)
-    command = 'pip install "pliant[meshes]"'
-    try:
-        import trimesh
-    except ImportError:
-        raise MissingDependency("trimesh", command=command, purpose=f"reading {path}") from None
-    try:
-        scene = trimesh.load_scene(path)
-        mesh = scene.to_mesh() if hasattr(scene, "to_mesh") else scene.dump(concatenate=True)
-    except ImportError as error:
-        raise MissingDependency(str(error.name or "pycollada"), command=command, purpose=f"reading {path}") from None
-    except Exception as error:
-        if path.suffix.lower() == ".dae" and not _has_collada():
-            raise MissingDependency("pycollada", command=command, purpose=f"reading {path}") from None
-        raise ModelError(f"the mesh cannot be read: {type(error).__name__}: {error}", file=path) from error
-    if not len(getattr(mesh, "faces", ())):
-        raise ModelError("the mesh has no faces", file=path)
-    return trimesh.Trimesh(mesh.vertices, mesh.faces, process=False).export(file_type="obj").encode()
-
-
-def _has_collada() -> bool:
-    try:
-        import collada  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    """Return a mesh of another format as OBJ."""
+    return read_mesh(path).export(file_type="obj").encode()
 
 
 def find_resource(
@@ -595,10 +573,7 @@ def find_resource(
 
     def there(path: Path) -> bool:
         searched.append(str(path.parent))
-        try:
-            return path.is_file()
-        except (OSError, ValueError):
-            return False
+        return is_file(path)
 
     if scheme in ("", "file"):
         plain = Path(rest)

@@ -18,7 +18,7 @@ from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
-from pliant.laws.motor import DCMotor, Electrical, LeverDrive
+from pliant.laws.motor import Cogging, DCMotor, Electrical, LeverDrive, Thermal
 from pliant.laws.pid import PID
 
 __all__ = [
@@ -60,6 +60,8 @@ _BLOCKS = {
     "friction": PreslidingFriction,
     "link_friction": PreslidingFriction,
     "electrical": Electrical,
+    "cogging": Cogging,
+    "thermal": Thermal,
 }
 _OFFSETS = {"position_offset": "rad", "torque_offset": "N m"}
 """Units of parameters that belong to the measurement and not to the actuator."""

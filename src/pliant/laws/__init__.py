@@ -7,7 +7,7 @@ from pliant.laws.bavs import BAVS
 from pliant.laws.fields import COMMAND_NAMES, COMMANDS, JOINT_FIELDS, JointCommand, JointField
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
-from pliant.laws.motor import DCMotor, Electrical, LeverDrive
+from pliant.laws.motor import Cogging, DCMotor, Electrical, LeverDrive, Thermal
 from pliant.laws.pid import PID
 from pliant.laws.qbmove import QbMove
 from pliant.laws.sea import SEA
@@ -21,6 +21,7 @@ __all__ = [
     "SEA",
     "ActuatorTraces",
     "AwAS2",
+    "Cogging",
     "CompliantActuator",
     "DCMotor",
     "Electrical",
@@ -32,6 +33,7 @@ __all__ = [
     "Mode",
     "PreslidingFriction",
     "QbMove",
+    "Thermal",
     "get_law",
     "law",
     "registered_laws",

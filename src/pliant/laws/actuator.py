@@ -72,6 +72,10 @@ class CompliantActuator:
     """Delay of the references on the bus, rounded to whole time steps."""
     command_resolution: float = option(0.0, unit="rad", low=0.0)
     """Quantisation step of the references, 1.9175e-4 rad for the qbMove. Lever positions are not quantised."""
+    reference_slew_1: float = option(math.inf, low=0.0, above=True, infinite=True)
+    """Largest rate of reference 1 in its unit per second, by the firmware or the driver; infinity for no limit."""
+    reference_slew_2: float = option(math.inf, low=0.0, above=True, infinite=True)
+    """Largest rate of reference 2 in its unit per second; infinity for no limit."""
     initial_preset: float | None = option(None, unit="rad")
     """Preset before the first command: theta_sr [rad], or sigma [m] of a lever; None for 0 rad, or 0.01 m."""
     start: str = option("pose", choices=("pose", "zero"))
@@ -169,13 +173,7 @@ class CompliantActuator:
         delay = self.delay_steps(dt)
         par[layout.P_DELAY] = delay
         if self.link_friction is not None:
-            f = self.link_friction
-            par[layout.P_LINK_FRICTION : layout.P_LINK_FRICTION + 4] = (
-                f.torque,
-                f.stiffness,
-                f.load_coefficient,
-                f.preset_coefficient,
-            )
+            layout.pack_friction(par, layout.P_LINK_FRICTION, self.link_friction)
         par[layout.P_LINK_DAMPING : layout.P_LINK_DAMPING + 2] = (self.link_damping, self.link_preset_damping)
         layout.pack_motor(par, layout.M_1, self.motor_1)
         layout.pack_motor(par, layout.M_2, self.motor_2 or self.motor_1)
@@ -183,7 +181,9 @@ class CompliantActuator:
         layout.pack_pid(par, layout.C_2, self.pid_2 or self.pid_1)
 
         size = 0
-        par[layout.A_LINK : layout.A_DELAY + 1] = -1.0
+        par[layout.A_LINK : layout.A_TEMPERATURE_2 + 1] = -1.0
+        par[layout.P_SLEW_1] = min(self.reference_slew_1, layout.BIG)
+        par[layout.P_SLEW_2] = min(self.reference_slew_2, layout.BIG)
 
         def reserve(where: int, length: int) -> None:
             nonlocal size
@@ -208,6 +208,13 @@ class CompliantActuator:
             reserve(layout.A_PREVIOUS_2, 1)
         if self.link_friction is not None:
             reserve(layout.A_LINK, 1)
+        if self.mode.has_motors:
+            if self.motor_1.thermal is not None:
+                reserve(layout.A_TEMPERATURE_1, 1)
+            if two and self.motor_2 is not None and self.motor_2.thermal is not None:
+                reserve(layout.A_TEMPERATURE_2, 1)
+        if min(self.reference_slew_1, self.reference_slew_2) < layout.BIG:
+            reserve(layout.A_SLEW, 2)
         if delay > 0:
             reserve(layout.A_DELAY, 1 + 2 * delay)
         par[layout.P_STATES] = size

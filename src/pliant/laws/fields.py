@@ -78,6 +78,8 @@ JOINT_FIELDS: dict[str, JointField] = _table(
     JointField("motor_2_position", "rad", "position of motor 2 or the lever", "m"),
     JointField("motor_2_velocity", "rad/s", "velocity of motor 2 or the lever", "m/s"),
     JointField("motor_2_effort", "N m", "torque or force that motor 2 applies, after its limits", "N"),
+    JointField("motor_1_temperature", "K", "temperature of the winding of motor 1; NaN without a thermal part"),
+    JointField("motor_2_temperature", "K", "temperature of the winding of motor 2; NaN without a thermal part"),
     JointField("motor_power", "W", "mechanical power that the motors put in"),
     JointField("at_stop", "", "1 where a motor stands at a stop"),
     _own("reference_1", "", "first reference in force, unit by mode"),
@@ -92,6 +94,7 @@ JOINT_FIELDS: dict[str, JointField] = _table(
     _audited("motor_1_damping", "N m", "damping of motor 1, against its motion"),
     _audited("motor_1_velocity_limit", "N m", "torque by which the speed limit holds motor 1 back in the step"),
     _audited("motor_1_stop", "N m", "torque by which a stop holds motor 1 back in the step"),
+    _audited("motor_1_cogging", "N m", "cogging torque of motor 1, against its motion"),
     _audited("motor_2_friction", "N m", "friction of motor 2 or the lever, against its motion", "N"),
     _audited("motor_2_damping", "N m", "damping of motor 2 or the lever, against its motion", "N"),
     _audited(
@@ -101,6 +104,7 @@ JOINT_FIELDS: dict[str, JointField] = _table(
         "N",
     ),
     _audited("motor_2_stop", "N m", "torque by which a stop holds motor 2 or the lever back in the step", "N"),
+    _audited("motor_2_cogging", "N m", "cogging torque of motor 2 or the lever, against its motion", "N"),
     _audited("link_damping_torque", "N m", "damping of the link, against its motion"),
 )
 """All fields by name, in the order of samples and observations."""

@@ -25,6 +25,9 @@ from pliant.laws.layout import (
     A_MOTOR_2,
     A_PREVIOUS_1,
     A_PREVIOUS_2,
+    A_SLEW,
+    A_TEMPERATURE_1,
+    A_TEMPERATURE_2,
     BIG,
     C_1,
     C_2,
@@ -34,14 +37,26 @@ from pliant.laws.layout import (
     C_KI,
     C_KP,
     C_LIMIT,
+    F_BREAKAWAY,
+    F_BRISTLE_DAMPING,
+    F_LEVEL,
+    F_LOAD,
+    F_PRESET,
+    F_STIFFNESS,
+    F_STRIBECK_VELOCITY,
     M_1,
     M_2,
+    M_AMBIENT,
+    M_COGGING,
+    M_COGGING_PERIODS,
+    M_COGGING_PHASE,
+    M_COPPER,
+    M_CURRENT,
     M_DAMPING,
+    M_DERATING,
     M_FRICTION,
-    M_FRICTION_LOAD,
-    M_FRICTION_PRESET,
-    M_FRICTION_STIFFNESS,
     M_HIGH,
+    M_HOTTEST,
     M_INDUCTANCE,
     M_INERTIA,
     M_KB,
@@ -50,8 +65,12 @@ from pliant.laws.layout import (
     M_NO_LOAD_SPEED,
     M_PRESET_DAMPING,
     M_RESISTANCE,
+    M_RIPPLE,
     M_SPEED,
     M_SUPPLY,
+    M_SUPPLY_RESISTANCE,
+    M_THERMAL_CAPACITY,
+    M_THERMAL_RESISTANCE,
     M_TORQUE,
     O_AT_STOP,
     O_COPPER_POWER,
@@ -68,10 +87,12 @@ from pliant.laws.layout import (
     O_MOTOR_1_EFFORT,
     O_MOTOR_1_FRICTION,
     O_MOTOR_1_POSITION,
+    O_MOTOR_1_TEMPERATURE,
     O_MOTOR_1_VELOCITY,
     O_MOTOR_2_EFFORT,
     O_MOTOR_2_FRICTION,
     O_MOTOR_2_POSITION,
+    O_MOTOR_2_TEMPERATURE,
     O_MOTOR_2_VELOCITY,
     O_MOTOR_POWER,
     O_PRESET,
@@ -87,10 +108,15 @@ from pliant.laws.layout import (
     P_RESOLUTION_1,
     P_RESOLUTION_2,
     P_SECOND,
+    P_SLEW_1,
+    P_SLEW_2,
     P_STATES,
 )
 
 # ruff: noqa: RUF100
+
+TINY = 1.0e-12
+"""Keeps a friction level of 0 out of a division [N m]."""
 
 
 def slide(position, anchor, z_max):
@@ -121,6 +147,10 @@ def effective_limits(par, b, pos, vel):
         most = par[b + M_KT] * par[b + M_SUPPLY] / par[b + M_RESISTANCE]
         low = max(low, -most)
         high = min(high, most)
+    if par[b + M_RESISTANCE] > 0.0 and par[b + M_CURRENT] < BIG:
+        most = par[b + M_KT] * par[b + M_CURRENT]
+        low = max(low, -most)
+        high = min(high, most)
     if par[b + M_SPEED] < BIG:
         if vel >= par[b + M_SPEED]:
             high = min(high, 0.0)
@@ -133,28 +163,84 @@ def effective_limits(par, b, pos, vel):
     return low, high
 
 
-def motor_step(par, b, pos, vel, w, current, u, load, preset, h):
-    """Advance one motor; returns (pos, vel, w, effort, current). ``b`` is the base of its block in par."""
+def friction_level(par, f, load, preset):
+    """Return the Coulomb level of a friction block at ``f``."""
+    return par[f + F_LEVEL] + par[f + F_LOAD] * abs(load) + par[f + F_PRESET] * abs(preset)
+
+
+def friction_step(par, f, x, v, w, level, h):
+    """Return the anchor of a friction block after a step, and the friction against the motion in the step.
+
+    ``x`` and ``v`` are the position and the velocity, ``w`` is the anchor, ``level`` the Coulomb level.
+    """
+    k = par[f + F_STIFFNESS]
+    friction = k * (x - w)
+    if par[f + F_STRIBECK_VELOCITY] > 0.0:  # LuGre: dw/dt = K |v| (x - w) / g(v), implicit in w
+        s = v / par[f + F_STRIBECK_VELOCITY]
+        a = h * k * abs(v) / max(level + par[f + F_BREAKAWAY] * math.exp(-s * s), TINY)
+        move = (x - w) * a / (1.0 + a)
+        w = w + move
+        friction = k * (x - w) + par[f + F_BRISTLE_DAMPING] * (v - move / h)
+    elif abs(friction) > level:  # the division only where the bristle slides
+        w = slide(x, w, level / k)
+        friction = k * (x - w)
+    return w, friction
+
+
+def winding(par, b, heat):
+    """Return the resistance and the largest current of a motor at the temperature ``heat`` of its winding."""
+    r = par[b + M_RESISTANCE]
+    most = par[b + M_CURRENT]
+    if par[b + M_THERMAL_RESISTANCE] > 0.0:
+        r = r * (1.0 + par[b + M_COPPER] * (heat - par[b + M_AMBIENT]))
+        if heat >= par[b + M_HOTTEST]:
+            most = 0.0
+        elif most < BIG and heat > par[b + M_DERATING]:
+            most = most * (par[b + M_HOTTEST] - heat) / (par[b + M_HOTTEST] - par[b + M_DERATING])
+    return r, most
+
+
+def armature(par, b, vel, current, heat, u, h):
+    """Return the current of a motor after a step with the torque command u."""
+    r, most = winding(par, b, heat)
+    bus = par[b + M_SUPPLY]
+    emf = par[b + M_KB] * vel
+    asked = par[b + M_RESISTANCE] * u / par[b + M_KT]  # the drive knows the cold winding
+    if par[b + M_INDUCTANCE] > 0.0:
+        x = h / par[b + M_INDUCTANCE]
+        bus = max(bus - par[b + M_SUPPLY_RESISTANCE] * abs(current), 0.0)
+        v = min(max(asked, -bus), bus) - emf
+        current = (current + x * v) / (1.0 + x * r)
+    else:
+        high = (bus - emf) / (r + par[b + M_SUPPLY_RESISTANCE])  # where the bus has sagged to what the winding gets
+        low = (-bus - emf) / (r + par[b + M_SUPPLY_RESISTANCE])
+        current = min(max((asked - emf) / r, low), high)
+    return min(max(current, -most), most)
+
+
+def cogging_torque(par, b, pos):
+    """Return the cogging torque of a motor against its motion."""
+    if par[b + M_COGGING_PERIODS] > 0.0:
+        return par[b + M_COGGING] * math.sin(par[b + M_COGGING_PERIODS] * pos + par[b + M_COGGING_PHASE])
+    return 0.0
+
+
+def motor_step(par, b, pos, vel, w, current, heat, u, load, preset, h):
+    """Advance one motor; returns (pos, vel, w, effort, current). ``b`` is the base of its block in par, ``heat`` the
+    temperature of its winding."""
     low, high = torque_limits(par, b, vel)
     u = min(max(u, low), high)
     if par[b + M_RESISTANCE] > 0.0:
-        r = par[b + M_RESISTANCE]
-        v = r * u / par[b + M_KT]
-        v = min(max(v, -par[b + M_SUPPLY]), par[b + M_SUPPLY]) - par[b + M_KB] * vel
-        if par[b + M_INDUCTANCE] > 0.0:
-            x = h / par[b + M_INDUCTANCE]
-            current = (current + x * v) / (1.0 + x * r)
-        else:
-            current = v / r
+        current = armature(par, b, vel, current, heat, u, h)
         u = par[b + M_KT] * current
-    k = par[b + M_FRICTION_STIFFNESS]
-    level = par[b + M_FRICTION] + par[b + M_FRICTION_LOAD] * abs(load) + par[b + M_FRICTION_PRESET] * abs(preset)
-    friction = k * (pos - w)
-    if abs(friction) > level:  # the division only where the bristle slides
-        w = slide(pos, w, level / k)
-        friction = k * (pos - w)
+    hold = 0.0
+    if par[b + M_COGGING_PERIODS] > 0.0:
+        hold = cogging_torque(par, b, pos)
+        u = u * (1.0 + par[b + M_RIPPLE] * math.sin(par[b + M_COGGING_PERIODS] * pos + par[b + M_COGGING_PHASE]))
+    f = b + M_FRICTION
+    w, friction = friction_step(par, f, pos, vel, w, friction_level(par, f, load, preset), h)
     d = par[b + M_DAMPING] + par[b + M_PRESET_DAMPING] * abs(preset)
-    vel = vel + (u - load - friction - d * vel) / par[b + M_INERTIA] * h
+    vel = vel + (u - load - friction - hold - d * vel) / par[b + M_INERTIA] * h
     if par[b + M_SPEED] < BIG:
         vel = min(max(vel, -par[b + M_SPEED]), par[b + M_SPEED])
     pos = pos + vel * h
@@ -165,6 +251,14 @@ def motor_step(par, b, pos, vel, w, current, u, load, preset, h):
         pos = par[b + M_HIGH]
         vel = 0.0
     return pos, vel, w, u, current
+
+
+def heat_step(par, b, heat, current, h):
+    """Return the temperature of a motor's winding after a step with a current; implicit in the cooling."""
+    r, _ = winding(par, b, heat)
+    x = h / par[b + M_THERMAL_CAPACITY]
+    y = x / par[b + M_THERMAL_RESISTANCE]
+    return (heat + x * r * current * current + y * par[b + M_AMBIENT]) / (1.0 + y)
 
 
 def pid_step(par, b, integral, ref, pos, vel, ref_rate, low, high, h):
@@ -183,14 +277,29 @@ def pid_step(par, b, integral, ref, pos, vel, ref_rate, low, high, h):
     return new, out
 
 
-def effective_references(par, r1, r2, act):
-    """Return the references after delay and quantisation."""
+def delayed_references(par, r1, r2, act):
+    """Return the references that arrive after the delay of the bus."""
     n = int(par[P_DELAY])
     if n > 0:
         a = int(par[A_DELAY])
         i = int(act[a] + 0.5)
         r1 = act[a + 1 + i]
         r2 = act[a + 1 + n + i]
+    return r1, r2
+
+
+def slewed(reference, before, rate, h):
+    """Return a reference that moves by at most ``rate`` from where it was one step ``before``."""
+    return before + min(max(reference - before, -h * rate), h * rate)
+
+
+def effective_references(par, r1, r2, h, act):
+    """Return the references after delay, slew limit and quantisation."""
+    r1, r2 = delayed_references(par, r1, r2, act)
+    s = int(par[A_SLEW])
+    if s >= 0:
+        r1 = slewed(r1, act[s], par[P_SLEW_1], h)
+        r2 = slewed(r2, act[s + 1], par[P_SLEW_2], h)
     if par[P_RESOLUTION_1] > 0.0:
         r1 = par[P_RESOLUTION_1] * math.floor(r1 / par[P_RESOLUTION_1] + 0.5)
     if par[P_RESOLUTION_2] > 0.0:
@@ -207,19 +316,42 @@ def preset_of(par, theta_1, theta_2):
     return 0.0
 
 
-def link_friction_level(par, load, preset):
-    """Return the Coulomb level of the link's friction."""
-    p = P_LINK_FRICTION
-    return par[p] + par[p + 2] * abs(load) + par[p + 3] * abs(preset)
-
-
-def advance(par, q, dq, r1, r2, h, act, rate):
-    """Advance the actuator's state by one step: write ``rate`` so that next = act + h * rate."""
-    mode = int(par[P_MODE])
+def advance_motor(par, b, c, a, cur, hot, prev, mode, ref, load, preset, h, act, rate):
+    """Write the rates of one motor's states: ``b`` and ``c`` are the bases of its block and its controller's in par,
+    ``a``, ``cur``, ``hot`` and ``prev`` the places of its states, current, temperature and last reference in act."""
     per = 1.0 / h
-    raw_1 = r1
-    raw_2 = r2
-    r1, r2 = effective_references(par, r1, r2, act)
+    pos = act[a]
+    vel = act[a + 1]
+    u = ref
+    integral = act[a + 3]
+    if mode >= 5:
+        ref_rate = 0.0
+        if prev >= 0:
+            ref_rate = (ref - act[prev]) * per
+            rate[prev] = ref_rate
+        low, high = effective_limits(par, b, pos, vel)
+        integral, u = pid_step(par, c, act[a + 3], ref, pos, vel, ref_rate, low, high, h)
+    current = act[cur] if cur >= 0 else 0.0
+    heat = act[hot] if hot >= 0 else 0.0
+    new_pos, new_vel, w, _, new = motor_step(par, b, pos, vel, act[a + 2], current, heat, u, load, preset, h)
+    if cur >= 0:
+        rate[cur] = (new - current) * per
+    if hot >= 0:
+        rate[hot] = (heat_step(par, b, heat, new, h) - heat) * per
+    rate[a] = (new_pos - pos) * per
+    rate[a + 1] = (new_vel - vel) * per
+    rate[a + 2] = (w - act[a + 2]) * per
+    rate[a + 3] = (integral - act[a + 3]) * per
+
+
+def advance_references(par, r1, r2, h, act, rate):
+    """Write the rates of the delay line and of the slew limit."""
+    per = 1.0 / h
+    s = int(par[A_SLEW])
+    if s >= 0:
+        late_1, late_2 = delayed_references(par, r1, r2, act)
+        rate[s] = (slewed(late_1, act[s], par[P_SLEW_1], h) - act[s]) * per
+        rate[s + 1] = (slewed(late_2, act[s + 1], par[P_SLEW_2], h) - act[s + 1]) * per
     n = int(par[P_DELAY])
     if n > 0:
         a = int(par[A_DELAY])
@@ -228,9 +360,16 @@ def advance(par, q, dq, r1, r2, h, act, rate):
         i = int(act[a] + 0.5)
         after = i + 1 if i + 1 < n else 0
         rate[a] = (after - act[a]) * per
-        rate[a + 1 + i] = (raw_1 - act[a + 1 + i]) * per
-        rate[a + 1 + n + i] = (raw_2 - act[a + 1 + n + i]) * per
+        rate[a + 1 + i] = (r1 - act[a + 1 + i]) * per
+        rate[a + 1 + n + i] = (r2 - act[a + 1 + n + i]) * per
 
+
+def advance(par, q, dq, r1, r2, h, act, rate):
+    """Advance the actuator's state by one step: write ``rate`` so that next = act + h * rate."""
+    mode = int(par[P_MODE])
+    per = 1.0 / h
+    advance_references(par, r1, r2, h, act, rate)
+    r1, r2 = effective_references(par, r1, r2, h, act)
     if mode == 1:
         a = int(par[A_MOTOR_1])
         ref_rate = 0.0
@@ -249,49 +388,15 @@ def advance(par, q, dq, r1, r2, h, act, rate):
             r1, r2 = law_references(r1, r2, par)
         preset = preset_of(par, th1, th2)
         _, load_1, load_2 = law_torques(q, th1, th2, par)
-
-        u = r1
-        new = act[a + 3]
-        if mode >= 5:
-            ref_rate = 0.0
-            k = int(par[A_PREVIOUS_1])
-            if k >= 0:
-                ref_rate = (r1 - act[k]) * per
-                rate[k] = ref_rate
-            low, high = effective_limits(par, M_1, th1, act[a + 1])
-            new, u = pid_step(par, C_1, act[a + 3], r1, th1, act[a + 1], ref_rate, low, high, h)
-        c = int(par[A_CURRENT_1])
-        current = act[c] if c >= 0 else 0.0
-        pos, vel, w, _, current_new = motor_step(par, M_1, th1, act[a + 1], act[a + 2], current, u, load_1, preset, h)
-        if c >= 0:
-            rate[c] = (current_new - current) * per
-        rate[a] = (pos - th1) * per
-        rate[a + 1] = (vel - act[a + 1]) * per
-        rate[a + 2] = (w - act[a + 2]) * per
-        rate[a + 3] = (new - act[a + 3]) * per
-
+        cur = int(par[A_CURRENT_1])
+        hot = int(par[A_TEMPERATURE_1])
+        k = int(par[A_PREVIOUS_1])
+        advance_motor(par, M_1, C_1, a, cur, hot, k, mode, r1, load_1, preset, h, act, rate)
         if b >= 0:
-            u = r2
-            new = act[b + 3]
-            if mode >= 5:
-                ref_rate = 0.0
-                k = int(par[A_PREVIOUS_2])
-                if k >= 0:
-                    ref_rate = (r2 - act[k]) * per
-                    rate[k] = ref_rate
-                low, high = effective_limits(par, M_2, th2, act[b + 1])
-                new, u = pid_step(par, C_2, act[b + 3], r2, th2, act[b + 1], ref_rate, low, high, h)
-            c = int(par[A_CURRENT_2])
-            current = act[c] if c >= 0 else 0.0
-            pos, vel, w, _, current_new = motor_step(
-                par, M_2, th2, act[b + 1], act[b + 2], current, u, load_2, preset, h
-            )
-            if c >= 0:
-                rate[c] = (current_new - current) * per
-            rate[b] = (pos - th2) * per
-            rate[b + 1] = (vel - act[b + 1]) * per
-            rate[b + 2] = (w - act[b + 2]) * per
-            rate[b + 3] = (new - act[b + 3]) * per
+            cur = int(par[A_CURRENT_2])
+            hot = int(par[A_TEMPERATURE_2])
+            k = int(par[A_PREVIOUS_2])
+            advance_motor(par, M_2, C_2, b, cur, hot, k, mode, r2, load_2, preset, h, act, rate)
 
     s = int(par[A_LINK])
     if s >= 0:
@@ -300,10 +405,11 @@ def advance(par, q, dq, r1, r2, h, act, rate):
         if mode >= 2:
             th1, th2 = motor_positions(par, r1, r2, h, act, rate)
             preset = preset_of(par, th1, th2)
-            if par[P_LINK_FRICTION + 2] > 0.0:
+            if par[P_LINK_FRICTION + F_LOAD] > 0.0:
                 load, _, _ = law_torques(q, th1, th2, par)
-        z = link_friction_level(par, load, preset) / par[P_LINK_FRICTION + 1]
-        rate[s] = (slide(q, act[s], z) - act[s]) * per
+        level = friction_level(par, P_LINK_FRICTION, load, preset)
+        w, _ = friction_step(par, P_LINK_FRICTION, q, dq, act[s], level, h)
+        rate[s] = (w - act[s]) * per
 
 
 def motor_positions(par, r1, r2, h, act, rate):
@@ -327,7 +433,7 @@ def motor_positions(par, r1, r2, h, act, rate):
 def link_torque(par, q, dq, r1, r2, h, act, rate):
     """Return the torque of the actuator on the link in this step, friction and damping of the link included."""
     mode = int(par[P_MODE])
-    r1, r2 = effective_references(par, r1, r2, act)
+    r1, r2 = effective_references(par, r1, r2, h, act)
     preset = 0.0
     if mode == 0:
         torque = r1
@@ -344,17 +450,18 @@ def link_torque(par, q, dq, r1, r2, h, act, rate):
         preset = preset_of(par, th1, th2)
     s = int(par[A_LINK])
     if s >= 0:
-        torque -= par[P_LINK_FRICTION + 1] * (q - (act[s] + h * rate[s]))
+        torque -= par[P_LINK_FRICTION + F_STIFFNESS] * (q - (act[s] + h * rate[s]))
+        torque -= par[P_LINK_FRICTION + F_BRISTLE_DAMPING] * (dq - rate[s])
     d = par[P_LINK_DAMPING] + par[P_LINK_DAMPING + 1] * abs(preset)
     if d > 0.0:
         torque -= d * dq
     return torque
 
 
-def observe_motor(par, b, c, a, cur, prev, mode, ref, load, preset, h, act, rate, out, o, x):
-    """Write one motor's position, velocity, effort at out[o..o+2]; friction, damping, and the torques of its speed
-    limit and its stops against the motion at out[x..x+3]; returns powers in, friction, damping, copper and its stored
-    energy."""
+def observe_motor(par, b, c, a, cur, hot, prev, mode, ref, load, preset, h, act, rate, out, o, x, t):
+    """Write one motor's position, velocity, effort at out[o..o+2], its temperature at out[t]; friction, damping, and
+    the torques of its speed limit, its stops and its cogging against the motion at out[x..x+4]; returns powers in,
+    friction, damping, copper and its stored energy."""
     pos = act[a]
     vel = act[a + 1]
     u = ref
@@ -363,16 +470,22 @@ def observe_motor(par, b, c, a, cur, prev, mode, ref, load, preset, h, act, rate
         low, high = effective_limits(par, b, pos, vel)
         _, u = pid_step(par, c, act[a + 3], ref, pos, vel, ref_rate, low, high, h)
     current = act[cur] if cur >= 0 else 0.0
-    _, after, w, effort, current = motor_step(par, b, pos, vel, act[a + 2], current, u, load, preset, h)
-    friction = par[b + M_FRICTION_STIFFNESS] * (pos - w)
+    heat = act[hot] if hot >= 0 else 0.0
+    _, after, _, effort, current = motor_step(par, b, pos, vel, act[a + 2], current, heat, u, load, preset, h)
+    level = friction_level(par, b + M_FRICTION, load, preset)
+    _, friction = friction_step(par, b + M_FRICTION, pos, vel, act[a + 2], level, h)
+    hold = cogging_torque(par, b, pos)
     d = par[b + M_DAMPING] + par[b + M_PRESET_DAMPING] * abs(preset)
     out[o] = pos
     out[o + 1] = vel
     out[o + 2] = effort
     out[x] = friction
     out[x + 1] = d * vel
+    out[x + 4] = hold
+    if hot >= 0:
+        out[t] = heat
     if par[b + M_SPEED] < BIG or par[b + M_LOW] > -BIG or par[b + M_HIGH] < BIG:
-        free = vel + (effort - load - friction - d * vel) / par[b + M_INERTIA] * h
+        free = vel + (effort - load - friction - hold - d * vel) / par[b + M_INERTIA] * h
         limited = free
         if par[b + M_SPEED] < BIG:
             limited = min(max(free, -par[b + M_SPEED]), par[b + M_SPEED])
@@ -381,7 +494,8 @@ def observe_motor(par, b, c, a, cur, prev, mode, ref, load, preset, h, act, rate
     stored = 0.5 * par[b + M_INERTIA] * vel * vel
     copper = 0.0
     if par[b + M_RESISTANCE] > 0.0:
-        copper = par[b + M_RESISTANCE] * current * current
+        r, _ = winding(par, b, heat)
+        copper = r * current * current
     return effort * vel, friction * vel, d * vel * vel, copper, stored
 
 
@@ -390,8 +504,10 @@ def observe(par, q, dq, r1, r2, h, act, rate, out):
     mode = int(par[P_MODE])
     for k in range(OBSERVATIONS):
         out[k] = 0.0
-    r1, r2 = effective_references(par, r1, r2, act)
+    r1, r2 = effective_references(par, r1, r2, h, act)
     nan = math.nan
+    out[O_MOTOR_1_TEMPERATURE] = nan
+    out[O_MOTOR_2_TEMPERATURE] = nan
     stored = 0.0
     load = 0.0
     preset = 0.0
@@ -456,10 +572,11 @@ def observe(par, q, dq, r1, r2, h, act, rate, out):
         if mode >= 4:
             a = int(par[A_MOTOR_1])
             k = int(par[A_CURRENT_1])
+            t = int(par[A_TEMPERATURE_1])
             n = int(par[A_PREVIOUS_1])
             p, f, d, c, s = observe_motor(
-                par, M_1, C_1, a, k, n, mode, ref_1, load_1, preset, h, act, rate, out,
-                O_MOTOR_1_POSITION, O_MOTOR_1_FRICTION,
+                par, M_1, C_1, a, k, t, n, mode, ref_1, load_1, preset, h, act, rate, out,
+                O_MOTOR_1_POSITION, O_MOTOR_1_FRICTION, O_MOTOR_1_TEMPERATURE,
             )  # fmt: skip
             out[O_MOTOR_POWER] += p
             out[O_FRICTION_POWER] += f
@@ -471,10 +588,11 @@ def observe(par, q, dq, r1, r2, h, act, rate, out):
             a = int(par[A_MOTOR_2])
             if a >= 0:
                 k = int(par[A_CURRENT_2])
+                t = int(par[A_TEMPERATURE_2])
                 n = int(par[A_PREVIOUS_2])
                 p, f, d, c, s = observe_motor(
-                    par, M_2, C_2, a, k, n, mode, ref_2, load_2, preset, h, act, rate, out,
-                    O_MOTOR_2_POSITION, O_MOTOR_2_FRICTION,
+                    par, M_2, C_2, a, k, t, n, mode, ref_2, load_2, preset, h, act, rate, out,
+                    O_MOTOR_2_POSITION, O_MOTOR_2_FRICTION, O_MOTOR_2_TEMPERATURE,
                 )  # fmt: skip
                 out[O_MOTOR_POWER] += p
                 out[O_FRICTION_POWER] += f
@@ -485,9 +603,8 @@ def observe(par, q, dq, r1, r2, h, act, rate, out):
                     out[O_AT_STOP] = 1.0
     s = int(par[A_LINK])
     if s >= 0:
-        k = par[P_LINK_FRICTION + 1]
-        w = slide(q, act[s], link_friction_level(par, load, preset) / k)
-        friction = k * (q - w)
+        level = friction_level(par, P_LINK_FRICTION, load, preset)
+        _, friction = friction_step(par, P_LINK_FRICTION, q, dq, act[s], level, h)
         out[O_LINK_FRICTION_TORQUE] = friction
         out[O_TORQUE] -= friction
         out[O_LINK_LOSS_POWER] += friction * dq
@@ -537,6 +654,13 @@ def hold(par, q, preset, act):
         act[int(par[A_PREVIOUS_2])] = eff_2
     if par[A_LINK] >= 0.0:
         act[int(par[A_LINK])] = q
+    if par[A_SLEW] >= 0.0:
+        act[int(par[A_SLEW])] = ref_1
+        act[int(par[A_SLEW]) + 1] = ref_2
+    if par[A_TEMPERATURE_1] >= 0.0:
+        act[int(par[A_TEMPERATURE_1])] = par[M_1 + M_AMBIENT]
+    if par[A_TEMPERATURE_2] >= 0.0:
+        act[int(par[A_TEMPERATURE_2])] = par[M_2 + M_AMBIENT]
     n = int(par[P_DELAY])
     for k in range(n):
         act[int(par[A_DELAY]) + 1 + k] = ref_1

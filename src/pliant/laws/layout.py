@@ -28,25 +28,40 @@ P_COMPANION = 20  # 1 where the second reference is the control of the next actu
 P_RESOLUTION_1 = 21  # quantum of reference 1, 0 for none
 P_RESOLUTION_2 = 22
 P_DELAY = 23  # command delay in steps
-P_LINK_FRICTION = 24  # level, presliding stiffness, load and preset coefficient
-P_LINK_DAMPING = 28  # constant, growth with the preset
-A_LINK = 30  # from here to 37: offsets into the state, -1 for absent
-A_MOTOR_1 = 31
-A_MOTOR_2 = 32
-A_CURRENT_1 = 33
-A_CURRENT_2 = 34
-A_PREVIOUS_1 = 35
-A_PREVIOUS_2 = 36
-A_DELAY = 37
-P_STATES = 38  # length of the state
-M_1 = 40  # motor blocks
-M_2 = 58
-C_1 = 76  # controller blocks
-C_2 = 82
-PARAMETERS = 88
+P_LINK_DAMPING = 24  # constant, growth with the preset
+P_SLEW_1 = 26  # largest rate of reference 1, BIG for none
+P_SLEW_2 = 27
+A_LINK = 28  # from here to A_TEMPERATURE_2: offsets into the state, -1 for absent
+A_MOTOR_1 = 29
+A_MOTOR_2 = 30
+A_CURRENT_1 = 31
+A_CURRENT_2 = 32
+A_PREVIOUS_1 = 33
+A_PREVIOUS_2 = 34
+A_DELAY = 35
+A_SLEW = 36
+A_TEMPERATURE_1 = 37
+A_TEMPERATURE_2 = 38
+P_STATES = 39  # length of the state
+P_LINK_FRICTION = 40  # friction block
+M_1 = 48  # motor blocks
+M_2 = 84
+C_1 = 120  # controller blocks
+C_2 = 126
+PARAMETERS = 132
 
 MAGIC = 71917.0
 """Mark of pliant's actuators; like the law keys short enough to survive six printed digits."""
+
+# -- inside a friction block ------------------------------------------------------------------------------
+F_LEVEL = 0
+F_STIFFNESS = 1
+F_LOAD = 2
+F_PRESET = 3
+F_STRIBECK_VELOCITY = 4  # 0 without LuGre's bristle
+F_BREAKAWAY = 5
+F_BRISTLE_DAMPING = 6
+F_PARAMETERS = 7
 
 # -- inside a motor block ---------------------------------------------------------------------------------
 M_INERTIA = 0
@@ -55,18 +70,27 @@ M_TORQUE = 2
 M_SPEED = 3  # BIG unless enforced
 M_LOW = 4
 M_HIGH = 5
-M_FRICTION = 6
-M_FRICTION_STIFFNESS = 7
-M_FRICTION_LOAD = 8
-M_FRICTION_PRESET = 9
-M_NO_LOAD_SPEED = 10  # BIG without torque-speed line
-M_PRESET_DAMPING = 11
-M_RESISTANCE = 12  # 0 without electrical part
-M_INDUCTANCE = 13
-M_KT = 14
-M_KB = 15
-M_SUPPLY = 16
-M_PARAMETERS = 17
+M_FRICTION = 6  # friction block
+M_NO_LOAD_SPEED = 13  # BIG without torque-speed line
+M_PRESET_DAMPING = 14
+M_RESISTANCE = 15  # 0 without electrical part
+M_INDUCTANCE = 16
+M_KT = 17
+M_KB = 18
+M_SUPPLY = 19
+M_SUPPLY_RESISTANCE = 20
+M_CURRENT = 21  # largest current, BIG for none
+M_COGGING = 22
+M_COGGING_PERIODS = 23  # 0 without cogging
+M_COGGING_PHASE = 24
+M_RIPPLE = 25
+M_THERMAL_RESISTANCE = 26  # 0 without thermal part
+M_THERMAL_CAPACITY = 27
+M_AMBIENT = 28
+M_COPPER = 29  # temperature coefficient of the resistance
+M_DERATING = 30  # the largest current falls from here ...
+M_HOTTEST = 31  # ... to 0 here
+M_PARAMETERS = 32
 
 # -- inside a controller block ----------------------------------------------------------------------------
 C_KP = 0
@@ -118,6 +142,10 @@ O_MOTOR_2_FRICTION = OUT["motor_2_friction"]
 O_MOTOR_2_DAMPING = OUT["motor_2_damping"]
 O_MOTOR_2_VELOCITY_LIMIT = OUT["motor_2_velocity_limit"]
 O_MOTOR_2_STOP = OUT["motor_2_stop"]
+O_MOTOR_1_COGGING = OUT["motor_1_cogging"]
+O_MOTOR_2_COGGING = OUT["motor_2_cogging"]
+O_MOTOR_1_TEMPERATURE = OUT["motor_1_temperature"]
+O_MOTOR_2_TEMPERATURE = OUT["motor_2_temperature"]
 O_LINK_DAMPING_TORQUE = OUT["link_damping_torque"]
 
 
@@ -130,19 +158,27 @@ def _limit(value: float) -> float:
     return math.copysign(BIG, value) if abs(value) > BIG else float(value)
 
 
+def pack_friction(par: Any, base: int, friction: Any) -> None:
+    """Write a `PreslidingFriction` into ``par`` from index ``base`` on."""
+    par[base + F_LEVEL] = float(friction.torque)
+    par[base + F_STIFFNESS] = float(friction.stiffness)
+    par[base + F_LOAD] = float(friction.load_coefficient)
+    par[base + F_PRESET] = float(friction.preset_coefficient)
+    par[base + F_STRIBECK_VELOCITY] = float(friction.stribeck_velocity)
+    par[base + F_BREAKAWAY] = float(friction.breakaway)
+    par[base + F_BRISTLE_DAMPING] = float(friction.bristle_damping)
+
+
 def pack_motor(par: Any, base: int, motor: Any) -> None:
     """Write a `DCMotor` or `LeverDrive` into ``par`` from index ``base`` on."""
-    friction, electrical = motor.friction, motor.electrical
+    electrical, cogging, thermal = motor.electrical, motor.cogging, motor.thermal
     par[base + M_INERTIA] = float(motor.inertia)
     par[base + M_DAMPING] = float(motor.damping)
     par[base + M_TORQUE] = _limit(motor.max_torque)
     par[base + M_SPEED] = _limit(motor.max_velocity if motor.limit_velocity else math.inf)
     par[base + M_LOW] = _limit(motor.min_position)
     par[base + M_HIGH] = _limit(motor.max_position)
-    par[base + M_FRICTION] = float(friction.torque)
-    par[base + M_FRICTION_STIFFNESS] = float(friction.stiffness)
-    par[base + M_FRICTION_LOAD] = float(friction.load_coefficient)
-    par[base + M_FRICTION_PRESET] = float(friction.preset_coefficient)
+    pack_friction(par, base + M_FRICTION, motor.friction)
     par[base + M_NO_LOAD_SPEED] = _limit(motor.max_velocity if motor.torque_speed else math.inf)
     par[base + M_PRESET_DAMPING] = float(motor.preset_damping)
     par[base + M_RESISTANCE] = 0.0 if electrical is None else float(electrical.resistance)
@@ -150,6 +186,18 @@ def pack_motor(par: Any, base: int, motor: Any) -> None:
     par[base + M_KT] = 1.0 if electrical is None else float(electrical.torque_constant)
     par[base + M_KB] = 0.0 if electrical is None else float(electrical.back_emf_constant)
     par[base + M_SUPPLY] = BIG if electrical is None else _limit(electrical.supply_voltage)
+    par[base + M_SUPPLY_RESISTANCE] = 0.0 if electrical is None else float(electrical.supply_resistance)
+    par[base + M_CURRENT] = BIG if electrical is None else _limit(electrical.max_current)
+    par[base + M_COGGING] = 0.0 if cogging is None else float(cogging.torque)
+    par[base + M_COGGING_PERIODS] = 0.0 if cogging is None else float(cogging.periods)
+    par[base + M_COGGING_PHASE] = 0.0 if cogging is None else float(cogging.phase)
+    par[base + M_RIPPLE] = 0.0 if cogging is None else float(cogging.ripple)
+    par[base + M_THERMAL_RESISTANCE] = 0.0 if thermal is None else float(thermal.resistance)
+    par[base + M_THERMAL_CAPACITY] = 1.0 if thermal is None else float(thermal.capacity)
+    par[base + M_AMBIENT] = 0.0 if thermal is None else float(thermal.ambient)
+    par[base + M_COPPER] = 0.0 if thermal is None else float(thermal.temperature_coefficient)
+    par[base + M_DERATING] = BIG if thermal is None else _limit(thermal.derating_temperature)
+    par[base + M_HOTTEST] = BIG if thermal is None else _limit(thermal.max_temperature)
 
 
 def pack_pid(par: Any, base: int, pid: Any) -> None:

@@ -1,4 +1,4 @@
-"""Motors: rotary motor, lever drive and armature circuit."""
+"""Motors: rotary motor, lever drive, armature circuit, cogging, winding temperature."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pliant.base.errors import LawError
 from pliant.base.options import check_values, option
 from pliant.laws.friction import PreslidingFriction
 
-__all__ = ["DCMotor", "Electrical", "LeverDrive"]
+__all__ = ["Cogging", "DCMotor", "Electrical", "LeverDrive", "Thermal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,78 @@ class Electrical:
     """Back-EMF constant K_b, reflected to the link."""
     supply_voltage: float = option(24.0, unit="V", low=0.0, above=True, infinite=True, source="qbMove supply")
     """Maximum voltage."""
+    supply_resistance: float = option(0.0, unit="ohm", low=0.0)
+    """Resistance of battery and cable: the available voltage sags by this times the current."""
+    max_current: float = option(math.inf, unit="A", low=0.0, above=True, infinite=True)
+    """Largest current that the drive allows."""
 
     def __post_init__(self) -> None:
         check_values(self, LawError)
+
+
+@dataclass(frozen=True, slots=True)
+class Cogging:
+    """Cogging and torque ripple: position-dependent torques of a motor with slots and few poles.
+
+    The cogging torque -torque sin(periods theta + phase) is the gradient of the energy
+    torque (1 - cos(periods theta + phase)) / periods (first harmonic of Hanselman 2006, chapter 9): detents, and
+    no work over a period. The ripple scales the motor's torque by 1 + ripple sin(periods theta + phase).
+    """
+
+    torque: float = option(0.05, unit="N m", low=0.0, source="assumed")
+    """Amplitude of the cogging torque, reflected to the link."""
+    periods: float = option(84.0, low=0.0, above=True, source="assumed")
+    """Periods per revolution of the motor position theta, which is after the gear: the least common multiple of slots
+    and poles, times the gear ratio."""
+    phase: float = option(0.0, unit="rad")
+    """Phase at theta = 0."""
+    ripple: float = option(0.0, low=0.0, high=0.5)
+    """Relative amplitude of the torque ripple."""
+
+    def __post_init__(self) -> None:
+        check_values(self, LawError)
+
+
+@dataclass(frozen=True, slots=True)
+class Thermal:
+    """Temperature of the winding: one heat capacity behind one thermal resistance, heated by the copper losses.
+
+    capacity dT/dt = R i^2 - (T - ambient) / resistance, with R = R_0 (1 + temperature_coefficient (T - ambient)): the
+    resistance of `Electrical` is that at the ambient temperature. Between ``derating_temperature`` and
+    ``max_temperature`` the drive reduces the largest current linearly to 0; a motor whose drive has no ``max_current``
+    is cut off at ``max_temperature``. Temperatures are absolute.
+    """
+
+    resistance: float = option(10.0, unit="K/W", low=0.0, above=True, source="assumed")
+    """Thermal resistance from the winding to the ambient air."""
+    capacity: float = option(20.0, unit="J/K", low=0.0, above=True, source="assumed")
+    """Heat capacity of the winding."""
+    ambient: float = option(298.15, unit="K", low=0.0, above=True)
+    """Ambient temperature, and that of the winding at the start."""
+    temperature_coefficient: float = option(0.00393, unit="1/K", low=0.0, source="copper at 20 C, IEC 60028")
+    """Relative increase of the resistance per kelvin."""
+    derating_temperature: float = option(math.inf, unit="K", infinite=True)
+    """Temperature above which the drive reduces the current."""
+    max_temperature: float = option(math.inf, unit="K", infinite=True)
+    """Temperature at which the drive allows no current."""
+
+    def __post_init__(self) -> None:
+        check_values(self, LawError)
+        if (
+            not math.isinf(self.derating_temperature)
+            and not self.derating_temperature < self.max_temperature < math.inf
+        ):
+            raise LawError(
+                f"Thermal: derating from {self.derating_temperature:g} K needs a max_temperature above it; "
+                f"max_temperature is {self.max_temperature:g} K",
+                field="derating_temperature",
+            )
+        if self.max_temperature <= self.ambient:
+            raise LawError(
+                f"Thermal: max_temperature {self.max_temperature:g} K must be above ambient {self.ambient:g} K; "
+                "temperatures are absolute",
+                field="max_temperature",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +136,10 @@ class DCMotor:
     """Increase of the damping per magnitude of the preset."""
     electrical: Electrical | None = None
     """Armature circuit; None to apply the commanded torque directly."""
+    cogging: Cogging | None = None
+    """Cogging and torque ripple; None for none."""
+    thermal: Thermal | None = None
+    """Temperature of the winding, which needs ``electrical``; None for a winding that stays cold."""
 
     def __post_init__(self) -> None:
         name = type(self).__name__
@@ -75,6 +148,10 @@ class DCMotor:
             raise LawError(
                 f"{name}: min_position {self.min_position:g} is not below max_position {self.max_position:g}",
                 field="min_position",
+            )
+        if self.thermal is not None and self.electrical is None:
+            raise LawError(
+                f"{name}: thermal needs a winding that heats; set electrical, or omit thermal", field="thermal"
             )
         if self.torque_speed and math.isinf(self.max_velocity):
             raise LawError(f"{name}: torque_speed needs a finite max_velocity", field="max_velocity")
@@ -98,7 +175,8 @@ class DCMotor:
 
         par = [0.0] * M_PARAMETERS
         pack_motor(par, 0, self)
-        pos, vel, w, effort, _ = kernels.motor_step(par, 0, *state, 0.0, torque, load, 0.0, dt)
+        cold = 0.0 if self.thermal is None else self.thermal.ambient
+        pos, vel, w, effort, _ = kernels.motor_step(par, 0, *state, 0.0, cold, torque, load, 0.0, dt)
         return (pos, vel, w), effort
 
 

@@ -12,6 +12,8 @@ import copy
 import dataclasses
 import functools
 import logging
+import os
+import sys
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
 __all__ = ["WarpBatch", "load_mujoco_warp"]
 
 log = logging.getLogger("pliant")
+
+STEP_MODULES = ("forward", "smooth", "passive", "derivative", "solver", "support", "constraint")
+"""Modules of MuJoCo Warp whose kernels a step of almost any model launches."""
 
 # Columns of the table of addresses, a row for each compliant actuator.
 _ACTUATOR, _CTRL_1, _CTRL_2, _QPOS, _DOF, _ACT, _STATES = range(7)
@@ -281,6 +286,7 @@ class WarpBatch(RobotBatch):
         self._sizes = {name: int(size) for name, size in sizes.items() if size is not None}
         with self._wp.ScopedDevice(self.device):
             self._make()
+            self._load_modules()
         self._wants_observation = bool(self.joints)
         self._graph: Any = None
         self._previous: dict[str, Callable[[Any, Any], None] | None] = {"act_dyn": None, "act_bias": None}
@@ -314,10 +320,10 @@ class WarpBatch(RobotBatch):
         users = (
             np.ascontiguousarray(m.actuator_user[table[:, _ACTUATOR], : layout.PARAMETERS]) if n else np.zeros((0, 88))
         )
-        self._par = wp.array(np.repeat(users[None], self.worlds, axis=0), dtype=self._real)
-        self._act = wp.zeros((self.worlds, max(1, n), width), dtype=self._real)
-        self._rate = wp.zeros_like(self._act)
-        self.observed = wp.zeros((self.worlds, max(1, n), layout.OBSERVATIONS), dtype=self._real)
+        self._par = self._zeros(n, users.shape[1])
+        self._par.assign(np.broadcast_to(users, self._par.shape))
+        self._act, self._rate = self._zeros(n, width), self._zeros(n, width)
+        self.observed = self._zeros(n, layout.OBSERVATIONS)
         """Outputs of the laws at the end of the last step, an array of Warp."""
         self._step_count = wp.zeros(self.worlds, dtype=wp.int64)
         self._bad = wp.zeros(self.worlds, dtype=wp.int64)
@@ -330,6 +336,27 @@ class WarpBatch(RobotBatch):
             for field in ("qpos", "qvel", "ctrl", "act")
             if getattr(self._data, field).size
         }
+
+    def _zeros(self, joints: int, width: int) -> Any:
+        """Return zeros of shape (worlds, joints, width) whose first two axes are contiguous in memory.
+
+        A thread computes one joint of one world, so that the threads of a GPU read the same element of adjacent rows at
+        the same time.
+        """
+        columns = self._wp.zeros((width, self.worlds, max(1, joints)), dtype=self._real)
+        return columns.transpose([1, 2, 0])
+
+    def _load_modules(self) -> None:
+        """Compile in parallel, where they are not in Warp's cache, the kernels that every step needs.
+
+        Each is compiled by the first launch otherwise, one after another.
+        """
+        wp = self._wp
+        names = [f"mujoco_warp._src.{name}" for name in STEP_MODULES]
+        modules = [wp.get_module(name) for name in names if name in sys.modules]
+        texts = (_ADVANCE, _BIAS, _FINISH, _OBSERVE, _HOLD)
+        modules += [law.kernel(text).module for law, _ in self._groups for text in texts]
+        wp.force_load(self.device, modules=modules, max_workers=os.cpu_count())
 
     def _supported(self, make: Callable[[], Any]) -> Any:
         """Run a function of MuJoCo Warp; what it does not have is refused by name."""

@@ -64,7 +64,8 @@ def actuator_names(joint: str) -> tuple[str, str]:
 class Description:
     """Components of a robot: rigid bodies, compliant actuators, devices, interface.
 
-    `pliant.model.Robot` adds methods that modify and check them.
+    `pliant.model.Robot` adds methods that modify and check them. Actuators of the spec that have no name get one, that
+    of what they drive and "_actuator", because ports and devices are found by name.
 
     Args:
         spec: the rigid bodies; stored without copying. `compile` does not change it.
@@ -112,6 +113,7 @@ class Description:
                 )
         if set_defaults and not is_authored(spec, "integrator") and spec.option.integrator == INTEGRATORS["euler"]:
             spec.option.integrator = INTEGRATORS["implicitfast"]
+        self.notes += _name_actuators(spec)
 
     # -- what it is -------------------------------------------------------------------------------------
 
@@ -296,7 +298,8 @@ class Description:
                 if state.size:
                     start = int(model.actuator_actadr[row])
                     model.key_act[index, start : start + state.size] = state
-                model.key_ctrl[index, row : row + actuator.commands] = references[: actuator.commands]
+                first = int(model.actuator_ctrladr[row])  # an actuator before it may have several controls
+                model.key_ctrl[index, first : first + actuator.commands] = references[: actuator.commands]
 
     def compile_error(self, error: Exception) -> ModelError:
         """Return a compile error of MuJoCo as a ModelError that names file and element."""
@@ -328,6 +331,22 @@ def _authored_bits() -> dict[str, int]:
 
 
 _BITS: dict[str, int] = {}
+
+
+def _name_actuators(spec: mujoco.MjSpec) -> list[str]:
+    """Give every actuator a name; return a note for each that had none."""
+    taken, notes = {actuator.name for actuator in spec.actuators}, []
+    for actuator in spec.actuators:
+        if actuator.name:
+            continue
+        name = start = f"{actuator.target or 'unnamed'}_actuator"
+        number = 2
+        while name in taken:
+            name, number = f"{start}_{number}", number + 1
+        actuator.name = name
+        taken.add(name)
+        notes.append(f"the actuator of {actuator.target!r} has no name; it is called {name!r}")
+    return notes
 
 
 def _as_user_actuator(actuator: Any, joint: str) -> None:

@@ -130,7 +130,7 @@ def sensor_from_mapping(name: str, tree: Mapping[str, Any], where: str) -> Senso
         ModelError: an unknown kind or field, a value that does not convert or is out of range.
     """
     kind = tree.get("kind")
-    if kind not in SENSOR_KINDS:
+    if isinstance(kind, str) and kind not in SENSOR_KINDS:
         for offer in offers("devices"):
             offer.load()
     if not isinstance(kind, str) or kind not in SENSOR_KINDS:

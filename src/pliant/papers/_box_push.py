@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from pliant.papers.frame.trace import Trace, Traced
 
 if TYPE_CHECKING:
     import mujoco
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from pliant.model.robot import Robot
 
@@ -306,7 +306,7 @@ def push(preset: float, options: BoxOptions | None = None, timestep: float = 1e-
     engine.set_pose(dict(zip(JOINTS, plan.joints[0])))
     substeps = round(every / timestep)
     commands = np.repeat(plan.equilibrium[:-1], substeps, axis=0)
-    inputs: dict[str, Any] = {f"{joint}/reference_1": column for joint, column in zip(JOINTS, commands.T)}
+    inputs: dict[str, ArrayLike | float] = {f"{joint}/reference_1": column for joint, column in zip(JOINTS, commands.T)}
     inputs |= {f"{joint}/reference_2": preset for joint in JOINTS}
     site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, TIP)
     body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, BOX)
@@ -318,7 +318,7 @@ def push(preset: float, options: BoxOptions | None = None, timestep: float = 1e-
         signs = np.all(geoms == (tip_geom, box_geom), axis=1) * 1.0 - np.all(geoms == (box_geom, tip_geom), axis=1)
         return signs @ forces
 
-    record: dict[str, Callable[[], Any]] = {
+    record: dict[str, Callable[[], ArrayLike]] = {
         "tip": lambda: data.site_xpos[site],
         "joints": lambda: data.qpos[arm],
         "box": lambda: data.xpos[body],

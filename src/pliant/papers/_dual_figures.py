@@ -12,8 +12,11 @@ from pliant.papers.frame.base import Figure
 from pliant.papers.frame.panels import Band, Level, Line, Panel, Picture, draw
 
 if TYPE_CHECKING:
+    from mujoco import MjModel
+
     from pliant.papers.arms.follow_tag import Run
     from pliant.papers.frame.films import Film
+    from pliant.papers.frame.panels import Item
 
 Array = NDArray[np.float64]
 DOTS = 90
@@ -102,7 +105,7 @@ def _paths(contact: Run, free: Run) -> Figure:
     def path(places: Array, **style: Any) -> Line:
         return Line(*(1e3 * (places - CENTER))[:, [0, 2]].T, points=0, **style)
 
-    hand: list[Any] = [path(contact.tag[rows], color="muted", lw=1.0, ls=":", label="circle of the tag")]
+    hand: list[Item] = [path(contact.tag[rows], color="muted", lw=1.0, ls=":", label="circle of the tag")]
     if free is not contact:
         without = free.hand[free.lap(0.0, math.inf)] - beside
         hand.append(path(without, color="stiff", lw=1.1, label="without the post"))
@@ -123,7 +126,7 @@ def _paths(contact: Run, free: Run) -> Figure:
 
 
 def _following(free: Run, published: Run, reference: tuple[Array, Array]) -> Figure:
-    items: list[Any] = []
+    items: list[Item] = []
     for run, color, text in ((published, "soft", "published law"), (free, "stiff", "with feed-forward")):
         rows = run.lap(0.0, math.inf)
         if run is free and float(np.linalg.norm(run.force[rows], axis=1).max(initial=0.0)) > 1.0:
@@ -143,7 +146,7 @@ def _following(free: Run, published: Run, reference: tuple[Array, Array]) -> Fig
     return draw("following", caption, [panel], height=2.4)
 
 
-def scene_model(run: Run, row: int, *, tag: bool, width: int = 640, height: int = 520) -> Any:
+def scene_model(run: Run, row: int, *, tag: bool, width: int = 640, height: int = 520) -> MjModel:
     """Return both arms with their paths and a camera "view", the left one with its tag or not; see `scene`."""
     from pliant.franka.robots.torso import torso
     from pliant.papers.frame.pictures import draw_path, even_light

@@ -13,6 +13,8 @@ from pliant.papers.frame.base import Figure
 from pliant.papers.frame.panels import Level, Line, Panel, Picture, draw, lines
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from pliant.papers.arms.tag_servo import Run, Setup, Start
     from pliant.papers.frame.films import Film
 
@@ -57,7 +59,7 @@ def _kind(run: Run) -> str:
     return "rendered images" if run.rendered else "exact features"
 
 
-def _draw_corners(axis: Any, run: Run, *, straight: bool = True, width: float = 1.4) -> None:
+def _draw_corners(axis: Axes, run: Run, *, straight: bool = True, width: float = 1.4) -> None:
     from pliant.base.figures import MUTED
 
     goal = np.vstack([run.true_goal, run.true_goal[:1]])
@@ -70,7 +72,7 @@ def _draw_corners(axis: Any, run: Run, *, straight: bool = True, width: float = 
         axis.plot(*run.true_goal[i], marker="s", ms=3.5, color=color, zorder=4)
 
 
-def _frame(axis: Any, width: int = 640, height: int = 480) -> None:
+def _frame(axis: Axes, width: int = 640, height: int = 480) -> None:
     axis.set_xlim(-0.5, width - 0.5)
     axis.set_ylim(height - 0.5, -0.5)
     axis.set_aspect("equal")

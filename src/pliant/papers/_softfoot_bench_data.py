@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +13,10 @@ from pliant.papers.frame.base import Figure, Statement, Target
 from pliant.papers.frame.panels import Level, Line, Panel, color_of, draw
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
+
+    from pliant.papers.frame.panels import Item
 
 _NO_DATA = "Not judged: it compares with measured {what}, which were never published. `--set data=FILE.csv` judges it."
 TABLE_1 = {"MuJoCo": (14.6, 33.2, 21.7), "MuJoCo filtered": (10.5, 21.2, 13.1)}
@@ -111,7 +114,7 @@ def _force_targets(errors: ForceErrors, measured: Trials) -> dict[str, tuple[lis
         ]  # fmt: skip
 
     text = "{:.1f} % (heel), {:.1f} % (fascia), {:.1f} % (metatarsus)"
-    first, others = measured.where(position=1), [p for p in places if p not in (1, 6)]
+    others = [p for p in places if p not in (1, 6)]
     rows = {
         "total": (
             [Target("Data, total: largest error as a part of the load", total, high=10.0, unit="%",
@@ -133,14 +136,11 @@ def _force_targets(errors: ForceErrors, measured: Trials) -> dict[str, tuple[lis
         ),
     }  # fmt: skip
     if 1 in places:
-        signs = errors.absolute[first].mean(axis=0)
+        signs = errors.absolute[measured.where(position=1)].mean(axis=0)
         rows["signs"] = (
             [
-                Target("Data, p1: mean error of the heel", float(signs[0]), low=0.0, unit="N", source="figure 6"),
-                Target("Data, p1: mean error of the fascia", float(signs[1]), low=0.0, unit="N", source="figure 6"),
-                Target(
-                    "Data, p1: mean error of the metatarsus", float(signs[2]), high=0.0, unit="N", source="figure 6"
-                ),
+                Target(f"Data, p1: mean error of the {part}", float(sign), **{side: 0.0}, unit="N", source="figure 6")
+                for part, sign, side in zip(PARTS, signs, ("low", "low", "high"), strict=True)
             ],
             "At p1 the mean errors are {:.2g} N (heel), {:.2g} N (fascia), {:.2g} N (metatarsus).".format(*signs),
         )
@@ -210,7 +210,7 @@ def _bars(found: Trials, values: NDArray, unit: str, title: str, *, reference: N
     index, width = np.arange(len(places)), 0.8 / len(heights)
     panels = []
     for (i, part), (j, load) in itertools.product(enumerate(PARTS), enumerate(loads)):
-        items: list[Any] = []
+        items: list[Item] = []
         for k, height in enumerate(heights):
             rows = [found.where(load=load, height=height, position=p) for p in places]
             x = index + (k - 0.5 * (len(heights) - 1)) * width
@@ -231,7 +231,7 @@ def _turns(found: Trials, values: NDArray, title: str) -> list[Panel]:
     modules = (range(1, 7), [f"m{m}" for m in range(1, 7)])
     panels = []
     for (i, load), (j, place) in itertools.product(enumerate(loads), enumerate(places)):
-        items: list[Any] = []
+        items: list[Item] = []
         for k, height in enumerate(heights):
             row = np.degrees(values[found.where(load=load, height=height, position=place)][0])
             style = {"color": k, "markersize": 2.5, "linewidth": 1.1, "label": f"{1e3 * height:g} mm"}
@@ -245,7 +245,7 @@ def _turns(found: Trials, values: NDArray, title: str) -> list[Panel]:
 def _boxes(values: NDArray, title: str) -> Panel:
     """Return box plots of the rotations of each module over all trials, as figure 8."""
 
-    def plots(axis: Any) -> None:
+    def plots(axis: Axes) -> None:
         boxes = axis.boxplot(np.degrees(values), patch_artist=True, widths=0.55, flierprops={"markersize": 3})
         for patch in boxes["boxes"]:
             patch.set(facecolor=color_of(5), edgecolor=color_of("ink"))

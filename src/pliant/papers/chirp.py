@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.base.options import option
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
@@ -18,9 +19,13 @@ from pliant.papers.frame.runs import drive
 from pliant.papers.frame.trace import Trace
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
 
     from pliant.model.robot import Robot
+
+Array = NDArray[np.float64]
 
 AMPLITUDE = 0.15
 """Amplitude of the chirp [rad]. Section 4.2.1."""
@@ -120,7 +125,7 @@ def build_joint(run: Run, timestep: float) -> Robot:
     return robot
 
 
-def simulate(run: Run, timestep: float = TIMESTEP, progress: Any = None) -> Trace:
+def simulate(run: Run, timestep: float = TIMESTEP, progress: Callable[[float], None] | None = None) -> Trace:
     """Run one chirp.
 
     Returns:
@@ -138,7 +143,7 @@ def simulate(run: Run, timestep: float = TIMESTEP, progress: Any = None) -> Trac
     return drive(engine, inputs, ["joint/position", "joint/equilibrium"], steps, every=every, progress=progress)
 
 
-def response(time: NDArray[np.float64], q: NDArray[np.float64], at: Any, duration: float = 30.0) -> NDArray[np.float64]:
+def response(time: Array, q: Array, at: Array, duration: float = 30.0) -> Array:
     """Return half the peak-to-peak value of a trace over one period around the moments of given frequencies.
 
     Args:
@@ -156,7 +161,7 @@ def response(time: NDArray[np.float64], q: NDArray[np.float64], at: Any, duratio
     return np.array(out)
 
 
-def servo_amplitude(f: Any) -> NDArray[np.float64]:
+def servo_amplitude(f: ArrayLike) -> Array:
     """Return the amplitude of the motors without load and friction: PD gains on inertia and damping.
 
     |kp / (kp - J w^2 + j w (D + kd))| times the chirp's amplitude.
@@ -253,7 +258,7 @@ def verify_sticking(run: Run, largest: float) -> Target | None:
     ).measure(largest)
 
 
-def verify_heavier(run: Run, at: NDArray[np.float64], amplitude: NDArray[np.float64]) -> list[Target]:
+def verify_heavier(run: Run, at: Array, amplitude: Array) -> list[Target]:
     """Check peak and peak frequency of a heavier stiff link against an integration by another program."""
     peak, frequency = HEAVIER[round(run.inertia, 6)]
     source = "ours: integrated without the engine"
@@ -263,6 +268,21 @@ def verify_heavier(run: Run, at: NDArray[np.float64], amplitude: NDArray[np.floa
             at[int(np.argmax(amplitude))]
         ),
     ]
+
+
+def verify_time_step(context: Context, chosen: list[Run], peaks: Mapping[str, float], at: Array) -> Target:
+    """Check that twice the time step changes the largest amplitude of some runs little."""
+    changes = []
+    for run in context.track(chosen, "twice the time step", low=0.85, high=0.95):
+        coarse = simulate(run, TIMESTEP)
+        amplitude = response(coarse["time"], coarse["joint/position"], at, run.options.duration)
+        changes.append(abs(float(amplitude.max() / peaks[run.name]) - 1.0))
+    return Target(
+        "change of the largest amplitude with twice the time step",
+        max(changes),
+        high=0.01,
+        source="ours: convergence",
+    )
 
 
 def _films(context: Context, options: ChirpOptions) -> list[Film]:
@@ -299,8 +319,8 @@ def chirp(context: Context, options: ChirpOptions) -> Result:
     runs = runs_of(options)
     timestep = TIMESTEP if context.quick else 0.5 * TIMESTEP
     traces: dict[str, Trace] = {}
-    link: dict[str, NDArray[np.float64]] = {}
-    motor: dict[str, NDArray[np.float64]] = {}
+    link: dict[str, Array] = {}
+    motor: dict[str, Array] = {}
     total = len(runs) + (0 if context.quick else 2)
     for i, run in enumerate(runs.values()):
         traces[run.name] = found = simulate(
@@ -313,44 +333,12 @@ def chirp(context: Context, options: ChirpOptions) -> Result:
     targets = [verify_servo(name, float(motor[name][-1]), float(at[-1])) for name in ("soft", "soft, no friction")]
     if options == replace(ChirpOptions(), duration=options.duration):
         targets += [t for name in heavier for t in verify_heavier(runs[name], at, link[name])]
-    stuck = [
-        target
-        for name in PRESETS
-        if (target := verify_sticking(runs[name], float(np.abs(traces[name]["joint/position"]).max()))) is not None
-    ]
+    sticking = [verify_sticking(runs[n], float(np.abs(traces[n]["joint/position"]).max())) for n in PRESETS]
+    stuck = [target for target in sticking if target is not None]
     targets += stuck
     if not context.quick:
-        changes = []
-        for k, name in enumerate(("soft, no friction", heavier[0])):
-            coarse = simulate(
-                runs[name],
-                TIMESTEP,
-                lambda f, k=k: context.progress(0.95 * (len(runs) + k + f) / total, "twice the time step"),
-            )
-            amplitude = response(coarse["time"], coarse["joint/position"], at, options.duration)
-            changes.append(abs(float(amplitude.max() / peaks[name]) - 1.0))
-        targets.append(
-            Target(
-                "change of the largest amplitude with twice the time step",
-                high=0.01,
-                source="ours: convergence",
-            ).measure(max(changes))
-        )
+        targets.append(verify_time_step(context, [runs[n] for n in ("soft, no friction", heavier[0])], peaks, at))
     context.progress(0.96, "figures")
-    rows = [
-        {
-            "run": name,
-            "springs": run.springs or options.springs,
-            "I [kg m\u00b2]": run.inertia,
-            "friction [N m]": run.options.friction,
-            "largest [rad]": round(peaks[name], 4),
-            "at [Hz]": round(float(at[int(np.argmax(link[name]))]), 2),
-            "at 0.6 Hz [rad]": round(float(link[name][0]), 4),
-            "at 5.9 Hz [rad]": round(float(link[name][-1]), 4),
-            "motors at 5.9 Hz [rad]": round(float(motor[name][-1]), 4),
-        }
-        for name, run in runs.items()
-    ]
     notes = [f"Time step {1e3 * timestep:g} ms, duration {options.duration:g} s, {len(runs)} runs."]
     if stuck:
         notes.insert(
@@ -376,14 +364,7 @@ def chirp(context: Context, options: ChirpOptions) -> Result:
         ],
         notes=notes,
     )
-    result.tables = [
-        Table.of(
-            "Amplitudes",
-            rows,
-            "Half the peak-to-peak value of the link angle over one period. The rows of soft and stiff runs of one "
-            "name have the same friction.",
-        )
-    ]
+    result.tables = [_table(runs, options, at, link, motor)]
     result.figures = [
         _figure_time(context, {name: traces[name] for name in runs if name not in heavier}, options.duration),
         _figure_frequency(at, link, motor["soft, no friction"]),
@@ -394,6 +375,32 @@ def chirp(context: Context, options: ChirpOptions) -> Result:
         result.traces[f"{key}_equilibrium_rad"] = traces[name]["joint/equilibrium"]
     result.traces["time_s"] = traces["soft"]["time"]
     return result
+
+
+def _table(
+    runs: Mapping[str, Run], options: ChirpOptions, at: Array, link: Mapping[str, Array], motor: Mapping[str, Array]
+) -> Table:
+    """Return the amplitudes of link and motors at the frequencies ``at``."""
+    rows = [
+        {
+            "run": name,
+            "springs": run.springs or options.springs,
+            "I [kg m\u00b2]": run.inertia,
+            "friction [N m]": run.options.friction,
+            "largest [rad]": round(float(link[name].max()), 4),
+            "at [Hz]": round(float(at[int(np.argmax(link[name]))]), 2),
+            "at 0.6 Hz [rad]": round(float(link[name][0]), 4),
+            "at 5.9 Hz [rad]": round(float(link[name][-1]), 4),
+            "motors at 5.9 Hz [rad]": round(float(motor[name][-1]), 4),
+        }
+        for name, run in runs.items()
+    ]
+    return Table.of(
+        "Amplitudes",
+        rows,
+        "Half the peak-to-peak value of the link angle over one period. The rows of soft and stiff runs of one "
+        "name have the same friction.",
+    )
 
 
 def measured_peaks(context: Context) -> dict[str, float]:
@@ -431,9 +438,7 @@ def _figure_time(context: Context, runs: dict[str, Trace], duration: float) -> F
     return draw("chirp", caption, panels, rows=half, context=context, height=1.7, legend=1, **shared)
 
 
-def _figure_frequency(
-    at: NDArray[np.float64], link: dict[str, NDArray[np.float64]], motor: NDArray[np.float64]
-) -> Figure:
+def _figure_frequency(at: Array, link: dict[str, Array], motor: Array) -> Figure:
     styles: dict[str, Any] = {
         f"{behaviour}{joint}": (color, style)
         for behaviour, colors in (("soft", (1, 4, 1)), ("stiff", (0, 5, 0)))

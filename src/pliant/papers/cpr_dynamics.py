@@ -234,11 +234,8 @@ def cpr_dynamics(context: Context, options: DynamicsOptions) -> Result:
     statics = load_robot("Stewart_Gough_6PFR")
     counts = {
         "chain": [4, 6, 8] if context.quick else [4, 6, 8, 12, 16, 24],
-        "flex": [8] if context.quick else [8, 12, 16],
+        "flex": [8] if context.quick else [8, 12, 16, 24],
     }
-    if not context.quick:
-        counts["flex"].append(24)
-    curves: dict[str, np.ndarray] = {}
     jobs = [(variant, n) for variant, ns in counts.items() for n in ns]
     found: dict[str, list[list[float]]] = {variant: [] for variant in counts}
     for variant, n in context.track(jobs, lambda j: f"{j[0]}, {j[1]} segments", low=0.5, high=0.85):
@@ -259,10 +256,8 @@ def cpr_dynamics(context: Context, options: DynamicsOptions) -> Result:
     context.progress(0.87, "swing")
     seconds = 0.3 if context.quick else 3.0
     motion, goal = swing(statics, 8, seconds)
-    fine = {
-        n: swing(statics, n, seconds, timestep=FINE_STEP)[0].position[:, 1]
-        for n in ((12, 16) if context.quick else (8, 12, 16))
-    }
+    links = (12, 16) if context.quick else (8, 12, 16)
+    fine = {n: swing(statics, n, seconds, timestep=FINE_STEP)[0].position[:, 1] for n in links}
     pitch = {n: 100.0 * (time_stretch(fine[n], fine[16]) - 1.0) for n in fine}
     result.targets.append(pitch_target(pitch[12]))
     if 8 in pitch:

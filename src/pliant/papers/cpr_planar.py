@@ -214,6 +214,19 @@ def _films(context: Context, options: PlanarOptions) -> list[Film]:
     ]
 
 
+PATHS = {
+    "RERRFR": (
+        "A robot with two actuated revolute joints and an extensible limb that is fixed on the plate is moved by the "
+        "direct model.",
+        "figures 3a to 3c",
+    ),
+    "3ER": ("A robot with three extensible limbs (3EFR) is moved by the inverse model.", "figure 3d"),
+    "3PR": ("A robot with prismatic joints at the base (3PFR) is moved by the inverse model.", "figure 3e"),
+    "3RR": ("A robot with revolute joints at the base (3RFR) is moved by the inverse model.", "figure 3f"),
+}
+"""Robot -> what the paper says of it, and where."""
+
+
 @experiment(
     "cpr-planar",
     title="Four planar continuum parallel robots",
@@ -225,7 +238,6 @@ def _films(context: Context, options: PlanarOptions) -> list[Film]:
 def cpr_planar(context: Context, options: PlanarOptions) -> Result:
     """Move four planar robots of elastic rods: one by joint values, three by plate poses."""
     from pliant.rods import catalogue, load_robot
-    from pliant.rods.figures import figure_of_robots
 
     result = Result(
         summary="The robot of two revolute joints and one extensible limb is moved by its joints (direct model, "
@@ -238,47 +250,10 @@ def cpr_planar(context: Context, options: PlanarOptions) -> Result:
         ],
     )
     paths, seconds = follow_paths(context, options)
-    groups, titles, table = [], [], []
     targets = {name: path_targets(name, path) for name, path in paths.items()}
     result.targets = [t for found in targets.values() for t in found if t.source.startswith("ours")]
-    mixed = paths["RERRFR"]
-    for k, letter in ((0, "a"), (len(mixed) // 2, "b"), (len(mixed) - 1, "c")):
-        groups.append([mixed[k]])
-        titles.append(f"({letter}) RERRFR, direct")
-    for letter, (name, text) in zip("def", INVERSE.items()):
-        path = paths[name]
-        rows = len(path)
-        groups.append([path[k] for k in (0, rows // 3, 2 * rows // 3, rows // 2)])
-        titles.append(f"({letter}) {text.split(',')[0]}, inverse")
     for name, path in paths.items():
-        index = max(path[int(k)].morse_index for k in np.linspace(0, len(path) - 1, 9))
-        table.append(
-            [
-                name, "inverse" if path[0].inverse else "direct", len(path), round(float(path.iterations.mean()), 2),
-                round(1e3 * seconds[name], 4), f"{path.residual.max():.1e}", "yes" if index == 0 else f"index {index}",
-            ]
-        )  # fmt: skip
-    where = {"RERRFR": "figures 3a to 3c", "3ER": "figure 3d", "3PR": "figure 3e", "3RR": "figure 3f"}
-    says = {
-        "RERRFR": "A robot with two actuated revolute joints and an extensible limb that is fixed on the plate is "
-        "moved by the direct model.",
-        "3ER": "A robot with three extensible limbs (3EFR) is moved by the inverse model.",
-        "3PR": "A robot with prismatic joints at the base (3PFR) is moved by the inverse model.",
-        "3RR": "A robot with revolute joints at the base (3RFR) is moved by the inverse model.",
-    }
-    for name, path in paths.items():
-        first, last = path[0].plate_pose[:2, 3], path[len(path) // 2].plate_pose[:2, 3]
-        span = float(np.linalg.norm(last - first))
-        result.statements.append(
-            Statement(
-                what=says[name],
-                where=where[name],
-                targets=[t for t in targets[name] if not t.source.startswith("ours")],
-                found=f"{len(path)} equilibria in a row, residual at most {path.residual.max():.0e}; the plate moves "
-                f"by {1e3 * span:.0f} mm to the middle of the path.",
-                rests_on="Joint values, poses and loads of the figure were not published.",
-            )
-        )
+        result.statements.append(_path_statement(name, path, targets[name]))
     context.progress(0.85, "robots of the published software")
     result.statements.append(generality(tuple(n for n in catalogue() if load_robot(n).planar), "planar"))
     (name, entries), *_ = SAVED.items()
@@ -298,20 +273,56 @@ def cpr_planar(context: Context, options: PlanarOptions) -> Result:
         Table(
             title="Paths",
             columns=["robot", "model", "rows", "iterations a row", "time a row [ms]", "largest residual", "stable"],
-            rows=table,
+            rows=[_path_row(name, path, seconds[name]) for name, path in paths.items()],
             note="Time in one thread, compiled loop, kernels already compiled: information, not a target.",
         )
     )
-    result.figures.append(
-        Figure(
-            name="robots",
-            caption="The robots of the paper's figure 3. (a) to (c): joints given, plate found. (d) to (f): the plate "
-            "moves on a circle, joints found; earlier configurations are faint. Colour is the bending strain at the "
-            "surface of the rods.",
-            figure=figure_of_robots(groups, titles, columns=3),
-        )
-    )
+    result.figures.append(_figure(paths))
     return result
+
+
+def _path_statement(name: str, path: Path, targets: list[Target]) -> Statement:
+    """Judge a robot of figure 3 by the paper's targets of its path."""
+    what, where = PATHS[name]
+    first, last = path[0].plate_pose[:2, 3], path[len(path) // 2].plate_pose[:2, 3]
+    span = float(np.linalg.norm(last - first))
+    return Statement(
+        what=what,
+        where=where,
+        targets=[t for t in targets if not t.source.startswith("ours")],
+        found=f"{len(path)} equilibria in a row, residual at most {path.residual.max():.0e}; the plate moves "
+        f"by {1e3 * span:.0f} mm to the middle of the path.",
+        rests_on="Joint values, poses and loads of the figure were not published.",
+    )
+
+
+def _path_row(name: str, path: Path, seconds: float) -> list[object]:
+    """Return a row of the table of paths."""
+    index = max(path[int(k)].morse_index for k in np.linspace(0, len(path) - 1, 9))
+    return [
+        name, "inverse" if path[0].inverse else "direct", len(path), round(float(path.iterations.mean()), 2),
+        round(1e3 * seconds, 4), f"{path.residual.max():.1e}", "yes" if index == 0 else f"index {index}",
+    ]  # fmt: skip
+
+
+def _figure(paths: Mapping[str, Path]) -> Figure:
+    """Draw the robots of figure 3 along their paths."""
+    from pliant.rods.figures import figure_of_robots
+
+    mixed = paths["RERRFR"]
+    groups = [[mixed[k]] for k in (0, len(mixed) // 2, len(mixed) - 1)]
+    titles = [f"({letter}) RERRFR, direct" for letter in "abc"]
+    for letter, (name, text) in zip("def", INVERSE.items()):
+        path, rows = paths[name], len(paths[name])
+        groups.append([path[k] for k in (0, rows // 3, 2 * rows // 3, rows // 2)])
+        titles.append(f"({letter}) {text.split(',')[0]}, inverse")
+    return Figure(
+        name="robots",
+        caption="The robots of the paper's figure 3. (a) to (c): joints given, plate found. (d) to (f): the plate "
+        "moves on a circle, joints found; earlier configurations are faint. Colour is the bending strain at the "
+        "surface of the rods.",
+        figure=figure_of_robots(groups, titles, columns=3),
+    )
 
 
 def generality(names: Sequence[str], kind: str) -> Statement:

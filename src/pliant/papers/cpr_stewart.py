@@ -236,7 +236,6 @@ def _films(context: Context, options: StewartOptions) -> list[Film]:
 def cpr_stewart(context: Context, options: StewartOptions) -> Result:
     """Move three hexapods of elastic rods with different plate joints along a closed path."""
     from pliant.rods import catalogue, load_robot
-    from pliant.rods.figures import figure_of_robots
 
     rows = 100 if context.quick else 500
     result = Result(
@@ -251,15 +250,13 @@ def cpr_stewart(context: Context, options: StewartOptions) -> Result:
             "which moves the joints by less than 1e-5 m."
         ],
     )
-    groups, titles, table, traces, tilted = [], [], [], {}, {}
+    paths: dict[str, tuple[Path, float]] = {}
     for k, (name, (text, _)) in enumerate(ROBOTS.items()):
         context.progress(0.05 + 0.22 * k, text)
+        path, _ = paths[name] = follow_path(name, options, rows)
         short, _, joint = text.partition(", ")
-        path, spent = follow_path(name, options, rows)
-        home = load_robot(name).home()
         targets = path_targets(short, path)
-        result.targets += [t for t in targets if t.source.startswith("ours")]
-        result.targets.append(home_target(name))
+        result.targets += [*(t for t in targets if t.source.startswith("ours")), home_target(name)]
         travel = float((path.q.max(axis=0) - path.q.min(axis=0)).max())
         result.statements.append(
             Statement(
@@ -271,20 +268,10 @@ def cpr_stewart(context: Context, options: StewartOptions) -> Result:
                 rests_on="Poses, paths and loads of the figure were not published.",
             )
         )
-        strain = 1e3 * max(float(c.bending_strain.max()) for c in home.centrelines())
-        table.append(
-            [
-                text, round(1e3 * spent, 3), round(1.0 / spent), round(PUBLISHED_TIME / spent),
-                round(float(path.iterations.mean()), 2), round(float(home.smallest_stiffness), 1), round(strain, 2),
-            ]
-        )  # fmt: skip
-        tilted[joint] = path[rows // 3]
-        groups.append([path[0], path[rows // 3], path[rows // 2]])
-        titles.append(text)
-        traces[name] = path.q
         result.traces[f"{short.lower()}_joints_m"] = path.q
     context.progress(0.72, "table 1")
     universal = with_universal_joints()
+    tilted = {ROBOTS[name][0].partition(", ")[2]: path[rows // 3] for name, (path, _) in paths.items()}
     tilted["universal"] = universal.solve_igm(tilted["spherical"].plate_pose, (0.0, 0.0, -options.load, 0.0, 0.0, 0.0))
     result.statements.append(table_1(tilted))
     context.progress(0.78, "robots of the published software")
@@ -293,18 +280,7 @@ def cpr_stewart(context: Context, options: StewartOptions) -> Result:
         (name.removeprefix("Stewart_Gough_"), key, *saved_configuration(name, key, *SAVED[name][key]))
         for name, key in context.track([(n, k) for n in SAVED for k in SAVED[n]], "stored", low=0.8, high=0.92)
     ]
-    gaps = [gap for *_, gap in found]
-    result.statements.append(
-        Statement(
-            what="The configurations that the software stores for spatial robots are equilibria.",
-            where="software of footnote 1, user_parameters_vectors of robot_config.yaml",
-            targets=[target for _, _, target, _ in found],
-            found=f"At the stored joint values the plate rests {1e3 * min(gaps):.1f} to {1e3 * max(gaps):.0f} mm "
-            "from the stored pose. Of the 6EFR that is the doubled length of equation 2 on limbs of 1.13 m under a "
-            "plate near buckling; the 6PFS is off by the 25 mm of its joint's attachment, and Till's robot by 4 mm, so "
-            "that these were probably stored with other parts than the published ones.",
-        )
-    )
+    result.statements.append(_stored_statement([target for _, _, target, _ in found], [gap for *_, gap in found]))
     context.progress(0.93, "drawing")
     result.tables += [
         Table(
@@ -313,7 +289,7 @@ def cpr_stewart(context: Context, options: StewartOptions) -> Result:
                 "robot", "time a pose [ms]", "rate [Hz]", "times the published solver", "iterations",
                 "stiffness [N/m]", "strain [1/1000]",
             ],
-            rows=table,
+            rows=[_path_row(name, path, spent) for name, (path, spent) in paths.items()],
             note="One thread, compiled loop, accuracy setting accurate: information, not a target. The published "
             "solver takes 155 ms a pose on a comparable core as shipped. Stiffness and strain at home.",
         ),
@@ -323,18 +299,52 @@ def cpr_stewart(context: Context, options: StewartOptions) -> Result:
             rows=[[name, key, round(1e3 * gap, 2)] for name, key, _, gap in found],
         ),
     ]  # fmt: skip
+    result.figures += _figures({name: path for name, (path, _) in paths.items()})
+    return result
+
+
+def _path_row(name: str, path: Path, spent: float) -> list[object]:
+    """Return a row of the table of paths; ``spent`` is the time a pose [s]."""
+    from pliant.rods import load_robot
+
+    home = load_robot(name).home()
+    strain = 1e3 * max(float(c.bending_strain.max()) for c in home.centrelines())
+    return [
+        ROBOTS[name][0], round(1e3 * spent, 3), round(1.0 / spent), round(PUBLISHED_TIME / spent),
+        round(float(path.iterations.mean()), 2), round(float(home.smallest_stiffness), 1), round(strain, 2),
+    ]  # fmt: skip
+
+
+def _stored_statement(targets: list[Target], gaps: list[float]) -> Statement:
+    """Judge the configurations that the published software stores; ``gaps`` between plates and poses [m]."""
+    return Statement(
+        what="The configurations that the software stores for spatial robots are equilibria.",
+        where="software of footnote 1, user_parameters_vectors of robot_config.yaml",
+        targets=targets,
+        found=f"At the stored joint values the plate rests {1e3 * min(gaps):.1f} to {1e3 * max(gaps):.0f} mm "
+        "from the stored pose. Of the 6EFR that is the doubled length of equation 2 on limbs of 1.13 m under a "
+        "plate near buckling; the 6PFS is off by the 25 mm of its joint's attachment, and Till's robot by 4 mm, so "
+        "that these were probably stored with other parts than the published ones.",
+    )
+
+
+def _figures(paths: Mapping[str, Path]) -> list[Figure]:
+    """Draw the robots and their joint values along the paths."""
+    from pliant.rods.figures import figure_of_robots
+
     panels = []
-    for name, q in traces.items():
+    for name, path in paths.items():
+        q = path.q
         each = lines(np.linspace(0.0, 1.0, len(q)), q, [f"q{a + 1}" for a in range(q.shape[1])], points=0)
         panels.append(Panel(each, "path", "joint value [m]", ROBOTS[name][0]))
     panels[-1].legend = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-    result.figures += [
+    groups = [[path[0], path[len(path) // 3], path[len(path) // 2]] for path in paths.values()]
+    return [
         Figure(
             name="robots",
             caption="The robots of the paper's figure 4, at the start of the path (faint), after a third and after "
             "half of it. Colour is the bending strain at the surface of the rods.",
-            figure=figure_of_robots(groups, titles, columns=3, height=3.0),
+            figure=figure_of_robots(groups, [ROBOTS[name][0] for name in paths], columns=3, height=3.0),
         ),
         draw("joints", "Joint values along the closed path.", panels, height=2.2, sharey=True),
     ]
-    return result

@@ -126,7 +126,7 @@ class _Seen:
     """Measured corners [pixels]."""
 
 
-def _carried(cell: Cell, look: Callable[[], Any]) -> _Seen:
+def _carried(cell: Cell, look: Callable[[], tuple[_Seen, float, object]]) -> _Seen:
     """Take an image."""
     from pliant.base.conditions import require_fresh
     from pliant.papers.arms.tag_servo import MAX_AGE
@@ -232,7 +232,7 @@ def drive(
     from pliant.base.errors import BridgeError, DeviceError
     from pliant.base.spatial import inverse
     from pliant.control.checks import ControlError
-    from pliant.papers.arms.tag_servo import PERIOD, _eyes, make_run
+    from pliant.papers.arms.tag_servo import PERIOD, _eyes, begin_with_image, make_run, servo_rows
     from pliant.vision.poses import pose_features
     from pliant.vision.visual_servoing import ServoMonitor, ServoStatus, pose_below
 
@@ -241,17 +241,14 @@ def drive(
     each = round(PERIOD / CYCLE)
     monitor = ServoMonitor(pose_below(setup.translation, setup.rotation), growth=20.0)
     tool = arm.get_flMe() @ arm.get_eMc()
-    rows: dict[str, list[Any]] = {name: [] for name in ("time", "X_CO", "pixels", "velocity", "q")}
+    rows = servo_rows()
     torques: list[Array] = []
     status, message, end = "running", "", math.inf
     null_speed, speed, ages = math.nan, 0.0, [0.0]
     limits = np.array(arm.arm.limits.velocity)
     until = setup.timeout if duration is None else duration
     try:
-        arm.wait(0.02)  # until there is an image
-        arm.set_robot_state("force_torque")
-        while round(arm.time / CYCLE) % each:
-            arm.wait(CYCLE)
+        begin_with_image(arm, "force_torque")
         began, k, seen = arm.time, 0, None
         while (t := k * CYCLE) < until - 0.5 * CYCLE and t < end:
             q, dq = arm.get_position(), arm.get_velocity("joint")
@@ -261,10 +258,8 @@ def drive(
                 if cell.picture is not None:
                     ages.append(cell.picture()[0])
                 V = J @ dq
-                R = X_FC[:3, :3]
-                found = (arm.time - began, cell.true_pose(), seen.pixels, np.concatenate([R.T @ V[:3], R.T @ V[3:]]), q)
-                for name, value in zip(rows, found, strict=True):
-                    rows[name].append(value)
+                velocity = np.concatenate([X_FC[:3, :3].T @ V[:3], X_FC[:3, :3].T @ V[3:]])
+                rows.add(arm.time - began, cell.true_pose(), seen.pixels, velocity, q)
                 state = monitor(pose_features(inverse(X_FC) @ seen.X_FO, goal), t)
                 if state is ServoStatus.DIVERGED:
                     status, message = str(state), "the error has grown twentyfold"
@@ -461,7 +456,7 @@ def checks(runs: Sequence[TorqueRun], options: FrankaDynamicServoOptions) -> lis
 # ------------------------------------------------------------------------------------------------------------- tables
 
 
-def _row(label: str, run: TorqueRun, options: FrankaDynamicServoOptions) -> dict[str, Any]:
+def _row(label: str, run: TorqueRun, options: FrankaDynamicServoOptions) -> dict[str, object]:
     place, angle = run.servo.errors[-1] if len(run.servo.time) else (math.nan, math.nan)
     return {
         "run": label,
@@ -506,7 +501,7 @@ def null_space_table(poses: Sequence[Start], options: FrankaDynamicServoOptions)
         ("published: towards the least kinetic energy", {"null_space": "inertia"}),
         ("none", {"null_damping": 0.0}),
     )
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for label, changes in cases:
         changed = replace(options, **changes)  # pyright: ignore[reportArgumentType]
         runs = [in_process(start, "pose", changed, rendered=False) for start in poses]

@@ -465,7 +465,7 @@ def dynamics_statements(
         Statement(
             what="Two arms, a camera and an obstacle are simulated in a visual servoing task, whose path is D-shaped.",
             where="section IV-B, figure 6",
-            found="It cannot be judged: pliant has no visual servoing.",
+            found="Not judged here: the experiment franka-dual-arm simulates and judges it.",
         ),
     ]  # fmt: skip
 
@@ -506,6 +506,27 @@ def _films(context: Context, options: FrankaFloatOptions) -> list[Film]:
     ]
 
 
+def _drift_table(drifts: Mapping[str, Array], seconds: str) -> Table:
+    return Table(
+        title=f"Drift of the joints in {seconds} of zero torque [rad]",
+        columns=["arm", *(f"joint {i}" for i in range(1, 8)), "largest"],
+        rows=[[label, *map(float, np.abs(d).max(axis=0)), float(np.abs(d).max())] for label, d in drifts.items()],
+        note="Largest distance from the start at any time. The identified friction is zero at "
+        "rest, so it slows an arm but does not hold it.",
+    )
+
+
+def _wrench_table(wrenches: Array, found: Array) -> Table:
+    return Table(
+        title="Wrenches at the end effector and what the robot says of them",
+        columns=["push", *(f"{n} {u}" for n in ("applied", "error") for u in ("fx", "fy", "fz", "mx", "my", "mz"))],
+        rows=[
+            [i + 1, *map(float, w), *map(float, e - w)] for i, (w, e) in enumerate(zip(wrenches, found, strict=True))
+        ],
+        note="N and N m, base axes. Mean of the last 0.1 s of 2 s. The arm holds its pose by joint impedance.",
+    )
+
+
 @experiment(
     "franka-float",
     title="A floating arm and the wrench it feels",
@@ -538,22 +559,8 @@ def franka_float(context: Context, options: FrankaFloatOptions) -> Result:
 
     seconds = f"{duration:g} s"
     tables = [
-        Table(
-            title=f"Drift of the joints in {seconds} of zero torque [rad]",
-            columns=["arm", *(f"joint {i}" for i in range(1, 8)), "largest"],
-            rows=[[label, *map(float, np.abs(d).max(axis=0)), float(np.abs(d).max())] for label, d in drifts.items()],
-            note="Largest distance from the start at any time. The identified friction is zero at "
-            "rest, so it slows an arm but does not hold it.",
-        ),
-        Table(
-            title="Wrenches at the end effector and what the robot says of them",
-            columns=["push", *(f"{n} {u}" for n in ("applied", "error") for u in ("fx", "fy", "fz", "mx", "my", "mz"))],
-            rows=[
-                [i + 1, *map(float, w), *map(float, e - w)]
-                for i, (w, e) in enumerate(zip(wrenches, found, strict=True))
-            ],
-            note="N and N m, base axes. Mean of the last 0.1 s of 2 s. The arm holds its pose by joint impedance.",
-        ),
+        _drift_table(drifts, seconds),
+        _wrench_table(wrenches, found),
         Table(
             title="Dynamics library over random states within the limits, with hand",
             columns=["quantity", "compared with", "largest difference"],

@@ -448,14 +448,14 @@ def _starts_table(poses: Sequence[Start], runs: Sequence[Run]) -> Table:
     )
 
 
-def interface_table(runs: Sequence[Run], names: Sequence[str], about: Callable[[Run], Sequence[Any]]) -> Table:
+def interface_table(runs: Sequence[Run], names: Sequence[str], about: Callable[[Run], Sequence[object]]) -> Table:
     """Return what the interface counted in runs; ``names`` and ``about`` are their first columns."""
     counted = ("cycles", "lost", "late", "timeouts", "malformed")
     rows = [[*about(run), *(run.counters.get(name) for name in counted)] for run in runs]
     return Table(title="Runs through the interface", columns=[*names, *counted], rows=rows)
 
 
-def _about(run: Run) -> list[Any]:
+def _about(run: Run) -> list[object]:
     return [run.law, kind(run), float(run.time[-1]) if len(run.time) else None, run.status]
 
 

@@ -19,7 +19,9 @@ from pliant.papers.frame.panels import Band, Level, Line, Note, Panel, draw
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from pliant.control.ilc import IterationRecord
     from pliant.model.robot import Robot
+    from pliant.papers.frame.panels import Color, Item
 
 PAPER = "Mengacci et al. 2021, Front. Robot. AI 8:713083"
 GOAL = (0.8, 0.8)
@@ -140,7 +142,7 @@ def motion(timestep: float = TIMESTEP) -> NDArray[np.float64]:
 def learn(
     options: IlcOptions | None = None,
     timestep: float | None = None,
-    progress: Callable[[Any], None] | None = None,
+    progress: Callable[[IterationRecord], None] | None = None,
     **changes: Any,
 ) -> LearningResult:
     """Return the learning of an arm.
@@ -371,6 +373,22 @@ def _films(context: Context, options: IlcOptions) -> list[Film]:
     ]
 
 
+def _table_of_variants(context: Context, options: IlcOptions) -> Table:
+    """Learn with other arms and with a filtered error."""
+    others = [
+        [label, *_outcome(learn(replace(options, **changes)))]
+        for label, changes in context.track(VARIANTS, lambda v: v[0], low=0.5, high=0.75)
+    ]
+    # The authors' toolbox filters samples of 25 ms at 0.1 of Nyquist.
+    filtered = learn(options, filter_cutoff=0.1 * TIMESTEP / 0.025)
+    return Table(
+        title="The same learning with other arms",
+        columns=["arm", "runs", "inside", "joint 1 first [rad]", "joint 2 first", "joint 1 last", "joint 2 last"],
+        rows=[*others, ["error filtered without phase (2 Hz)", *_outcome(filtered)]],
+        note=f"At most {MAX_RUNS} runs. The paper prints no rigid-body data; links of 1 kg give its 11 runs.",
+    )
+
+
 @experiment(
     "ilc",
     title="Iterative learning of a feed-forward input",
@@ -386,41 +404,19 @@ def ilc(context: Context, options: IlcOptions) -> Result:
     context.progress(0.4, "half the time step")
     targets = [*verify(options, result), verify_time_step(options, 2 if context.quick else RUNS)]
 
-    rows = [
-        [r.run, r.gain, *map(float, r.max_error), *map(float, r.mean_error), bool(r.max_error.max() <= TOLERANCE)]
-        for r in result.records
-    ]
     tables = [
         Table(
             title="Error by run",
             columns=["run", "gain", "joint 1 max [rad]", "joint 2 max [rad]", "joint 1 mean", "joint 2 mean", "inside"],
-            rows=rows,
+            rows=[
+                [r.run, r.gain, *map(float, (*r.max_error, *r.mean_error)), bool(r.max_error.max() <= TOLERANCE)]
+                for r in result.records
+            ],
             note="The first run has the desired motion itself as its input.",
         )
     ]
     if not context.quick:
-        others = []
-        for label, changes in context.track(VARIANTS, lambda v: v[0], low=0.5, high=0.75):
-            others.append([label, *_outcome(learn(replace(options, **changes)))])
-        # The authors' toolbox filters samples of 25 ms at 0.1 of Nyquist.
-        filtered = learn(options, filter_cutoff=0.1 * TIMESTEP / 0.025)
-        others.append(["error filtered without phase (2 Hz)", *_outcome(filtered)])
-        tables.append(
-            Table(
-                title="The same learning with other arms",
-                columns=[
-                    "arm",
-                    "runs",
-                    "inside",
-                    "joint 1 first [rad]",
-                    "joint 2 first",
-                    "joint 1 last",
-                    "joint 2 last",
-                ],
-                rows=others,
-                note=f"At most {MAX_RUNS} runs. The paper prints no rigid-body data; links of 1 kg give its 11 runs.",
-            )
-        )
+        tables.append(_table_of_variants(context, options))
     factors = draw_arms(context.rng, 4 if context.quick else 8)
     arms = [
         transfer(options, row, result.command)
@@ -469,7 +465,7 @@ def ilc(context: Context, options: IlcOptions) -> Result:
     )
 
 
-def _outcome(result: LearningResult) -> list[Any]:
+def _outcome(result: LearningResult) -> list[object]:
     """Return runs, whether it converged, and the errors of the first and the last run."""
     errors = result.max_errors
     return [result.runs, "yes" if result.converged else "no", *map(float, errors[0]), *map(float, errors[-1])]
@@ -496,7 +492,7 @@ def _table_of_transfers(arms: Sequence[Transfer]) -> Table:
     )
 
 
-def _shades(count: int) -> list[Any]:
+def _shades(count: int) -> list[Color]:
     """Return colours from pale to full, one per run."""
     from matplotlib import colormaps
 
@@ -518,7 +514,7 @@ def _figure_15(context: Context, result: LearningResult, step: float) -> Figure:
     time, shades = np.arange(len(reference)) * step, _shades(result.runs)
     for joint in range(2):
         band = reference[:, joint]
-        responses: list[Any] = [
+        responses: list[Item] = [
             lambda axis, b=band: axis.fill_between(
                 *thin(time, b - TOLERANCE, b + TOLERANCE), color=MUTED, alpha=0.18, lw=0
             ),

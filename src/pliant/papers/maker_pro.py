@@ -11,7 +11,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +21,9 @@ from pliant.papers.frame.films import Film, Shot
 from pliant.papers.frame.panels import Line, Panel, draw
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+
+    from pliant.laws.qbmove import QbMove
 
 PAPER = "qbMove Maker Pro, draft of the plugin's first paper (nickparnenzini/qbmove_plugin)"
 PEAK = 1.5
@@ -108,7 +110,7 @@ def measured(preset: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return MEASURED[:, column], MEASURED[:, column + 1]
 
 
-def spring(options: MakerProOptions | None = None) -> Any:
+def spring(options: MakerProOptions | None = None) -> QbMove:
     """Return the law of the Maker Pro."""
     from pliant.robots.qbmove import spring_law
 
@@ -117,7 +119,7 @@ def spring(options: MakerProOptions | None = None) -> Any:
 
 
 def branch(
-    preset: float, torque: Any, rising: bool, loss: Loss, options: MakerProOptions | None = None
+    preset: float, torque: ArrayLike, rising: bool, loss: Loss, options: MakerProOptions | None = None
 ) -> NDArray[np.float64]:
     """Return the deflection on a branch of a steady loop, in closed form [rad].
 
@@ -172,7 +174,7 @@ def identify(presets: Sequence[float] = PRESETS, options: MakerProOptions | None
     return _loss(min(fits, key=lambda s: s.cost).x)
 
 
-def _loss(x: Any) -> Loss:
+def _loss(x: NDArray[np.float64]) -> Loss:
     return Loss(friction=float(x[0]), dead_band=float(x[1]), torque_offset=float(x[2]), position_offset=float(x[3]))
 
 

@@ -365,14 +365,9 @@ def sensitivity_statements(changes: dict[str, NDArray], options: BenchValidation
             for part, value in zip(PARTS, ratio, strict=True)
         ]  # fmt: skip
         least = PARTS[int(np.argmin(printed))]
-        targets.append(
-            Target(
-                f"Sensitivity to the {name}: the {least} changes least",
-                float(PARTS[int(np.argmin(values))] == least),
-                equals=1.0,
-                source="section V-A",
-            )
-        )
+        right = float(PARTS[int(np.argmin(values))] == least)
+        name_of = f"Sensitivity to the {name}: the {least} changes least"
+        targets.append(Target(name_of, right, equals=1.0, source="section V-A"))
         numbers = " / ".join(f"{v:.2g}" for v in values)
         amount, unit = amounts[name]
         statements.append(
@@ -409,7 +404,7 @@ def _tables(found: Trials, reduced: Trials, measured: Trials | None, changes: di
     tables = []
     if measured is not None:
         errors = force_errors(found, measured)
-        rows: list[list[Any]] = [
+        rows: list[list[object]] = [
             ["pliant", *(100.0 * errors.mean)],
             ["pliant filtered", *(100.0 * errors.filtered_mean)],
             *([f"{name}, printed", *values] for name, values in {**TABLE_1, **ANALYTICAL}.items()),

@@ -25,11 +25,13 @@ import numpy as np
 from pliant.base.errors import PliantError
 from pliant.base.options import option
 from pliant.feet.contacts import contact_forces
+from pliant.model.inertia import set_inertia
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, film_of_tracks
 from pliant.papers.frame.panels import Line, Panel, draw
 
 if TYPE_CHECKING:
+    from mujoco import MjModel
     from numpy.typing import NDArray
 
     from pliant.simulation.film import PoseTrack
@@ -104,13 +106,12 @@ def rig(kind: str, options: StandingOptions, timestep: float, *, locked: bool, p
     spec = new_spec(f"standing-{kind}", timestep, extent=0.3, center=(0.04, 0.0, 0.05))
     carriage = spec.worldbody.add_body(name="carriage")
     carriage.add_joint(name="slide", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=[0.0, 0.0, 1.0])
-    carriage.explicitinertial = True
-    carriage.mass = options.payload if locked else 0.1
-    carriage.inertia = [0.01 * carriage.mass] * 3
+    mass = options.payload if locked else 0.1
+    set_inertia(carriage, mass, 0.01 * mass)
     if not locked:
         carriage.joints[0].damping = [100.0, 0.0, 0.0]
     ankle = carriage.add_body(name="ankle", quat=[math.cos(0.5 * pitch), 0.0, math.sin(0.5 * pitch), 0.0])
-    ankle.explicitinertial, ankle.mass, ankle.inertia = True, 1e-3, [1e-5] * 3
+    set_inertia(ankle, 1e-3, 1e-5)
     if not locked:
         ankle.add_joint(name="ankle", type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0.0, 1.0, 0.0], damping=[0.5, 0.0, 0.0])
     if kind == "soft":
@@ -139,9 +140,7 @@ def _flat_foot(ankle: Any, pad: StandingOptions | None) -> None:
     thickness = 0.0 if pad is None else pad.pad_thickness
     middle, half = 0.5 * (rear + front), 0.5 * (front - rear)
     foot = ankle.add_body(name="foot")
-    foot.explicitinertial = True
-    foot.mass, foot.ipos = mass, [0.0, 0.0, 0.0]
-    foot.inertia = [2e-3, 5e-3, 5e-3]
+    set_inertia(foot, mass, [2e-3, 5e-3, 5e-3])
     contact = {"contype": 1, "conaffinity": 2} if pad is None else {"contype": 0, "conaffinity": 0}
     plate = {"type": mujoco.mjtGeom.mjGEOM_BOX, "material": "metal", "mass": 0.0}
     bottom = -ANKLE_HEIGHT + thickness
@@ -156,7 +155,7 @@ def _flat_foot(ankle: Any, pad: StandingOptions | None) -> None:
     for i in range(_COUNT):
         x = rear + (i + 0.5) * length
         piece = foot.add_body(name=f"pad_{i}", pos=[x, 0.0, -ANKLE_HEIGHT])
-        piece.explicitinertial, piece.mass, piece.inertia = True, 0.002, [1e-6] * 3
+        set_inertia(piece, 0.002, 1e-6)
         piece.add_joint(
             name=f"pad_{i}",
             type=mujoco.mjtJoint.mjJNT_SLIDE,
@@ -174,7 +173,7 @@ def _flat_foot(ankle: Any, pad: StandingOptions | None) -> None:
         )  # fmt: skip
 
 
-def _start(model: Any) -> float:
+def _start(model: MjModel) -> float:
     """Return the height of the ankle above the lowest point of the sole [m]."""
     import mujoco
 
@@ -208,7 +207,7 @@ class Standing:
     """Largest difference of the moments of ground and weight about the ankle [N m]."""
     poses: NDArray[np.float64]
     """Joint positions, shape (n, nq)."""
-    model: Any
+    model: MjModel
     """The compiled model."""
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from pliant.feet.press_bench import REDUCED, Standing, press, stand
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, film_of_tracks
 from pliant.papers.frame.panels import BESIDE, Band, Level, Line, Note, Panel, draw
+
+if TYPE_CHECKING:
+    from pliant.papers.frame.panels import Item
 
 PAPER = "Crotti et al. 2024, Soft Adaptive Feet for Legged Robots, arXiv 2412.03191"
 LOADS = (20.0, 50.0, 100.0, 200.0, 300.0, 500.0, 700.0, 900.0)
@@ -398,7 +401,7 @@ def _figure_places(forces: dict[float, float]) -> Figure:
 
 
 def _figure_centers(exact: np.ndarray, reduced: np.ndarray) -> Figure:
-    items: list[Any] = [Level(0.0, color="0.6", linewidth=0.6)]
+    items: list[Item] = [Level(0.0, color="0.6", linewidth=0.6)]
     for i, (load, trial) in enumerate(TRIAL_CENTER.items()):
         items.append(Line(PITCHES, trial, "x", color=i, markersize=7, label=f"{load:g} N, trial"))
         items.append(Line(PITCHES, exact[i], "-", color=i, label=f"{load:g} N, this run"))

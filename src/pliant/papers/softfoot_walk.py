@@ -8,6 +8,7 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -55,6 +56,8 @@ SETTINGS: dict[str, Mapping[str, Any]] = {"rigid": {}, "soft": {}}
 """Feet -> options of the robot that differ from its defaults: none, the controller is the same."""
 
 Walks = Mapping[Walk, Crossing]
+Ankles = Mapping[float, Mapping[str, Rate]]
+"""Completed walks over the bar of the ankles: stiffness [N m/rad] -> feet -> rate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +166,9 @@ def _settings(settings: Any) -> dict[str, Any]:
     return {f"settings.{f.name}": getattr(settings, f.name) for f in dataclasses.fields(settings)}
 
 
-def judge(walks: Walks, differing: Sequence[str], sizes: Sequence[float] = LIKELY) -> list[Statement]:
+def judge(
+    walks: Walks, differing: Sequence[str], sizes: Sequence[float] = LIKELY, ankles: Ankles = MappingProxyType({})
+) -> list[Statement]:
     """Return the statements of section IV with what the walks say.
 
     All statements about "both sizes" are judged at the same sizes. The chances of all tests are adjusted together for
@@ -173,15 +178,17 @@ def judge(walks: Walks, differing: Sequence[str], sizes: Sequence[float] = LIKEL
         walks: the walks.
         differing: settings of the controller that are not the same for both feet.
         sizes: heights of the bars that stand for the paper's two.
+        ankles: completed walks by the stiffness of the ankles.
     """
+    stiffness = by_ankles_in_words(ankles)
     heights = sorted({w.height for w in walks if w.height > 0.0})
     sizes = [h for h in heights if any(abs(h - size) < 1e-9 for size in sizes)]
     robot = next(iter(walks)).robot
     fewest = min(rate(walks, feet, h).trials for feet in FEET for h in heights)
     chances = _chances(walks, heights, sizes)
     compared = [
-        _improvement(walks, heights, sizes, chances),
-        _rigid(walks, heights, sizes),
+        _improvement(walks, heights, sizes, chances, stiffness),
+        _rigid(walks, heights, sizes, stiffness),
         _passes(walks, heights, sizes),
         _between(walks, heights, chances),
         _motion(walks, heights, chances),
@@ -244,7 +251,7 @@ def _mm(height: float) -> str:
 
 
 def _improvement(
-    walks: Walks, heights: Sequence[float], sizes: Sequence[float], chances: Mapping[str, float]
+    walks: Walks, heights: Sequence[float], sizes: Sequence[float], chances: Mapping[str, float], stiffness: str
 ) -> Statement:
     rates = {h: [rate(walks, feet, h) for feet in FEET] for h in heights}
 
@@ -278,22 +285,24 @@ def _improvement(
         targets=targets,
         found=f"Completed walks: {'; '.join(map(text, sizes)) or 'none'}."
         + (f" Sizes of ours, not judged: {'; '.join(map(text, others))}." if others else ""),
-        rests_on=f"{ASSUMED} The judged sizes are {_list(sizes)}. {ANKLES}",
+        rests_on=f"{ASSUMED} The judged sizes are {_list(sizes)}. {stiffness}",
     )
 
 
-ANKLES = (
-    "The comparison depends on the stiffness of the loaded ankles: over 20 mm the biped completes as many walks with "
-    "rigid as with soft feet at 0 and 25 N m/rad, and fewer at 50 and 100 N m/rad."
-)
-"""What a verdict on the feet rests on besides."""
+def by_ankles_in_words(ankles: Ankles) -> str:
+    """Return what a verdict on the feet rests on besides."""
+    depends = "The comparison depends on the stiffness of the loaded ankles"
+    if len(ankles) < 2:
+        return f"{depends}, which a full run varies."
+    rates = (f"at {k:.0f} N m/rad rigid {r['rigid']}, soft {r['soft']}" for k, r in ankles.items())
+    return f"{depends}. Completed walks over {_mm(ANKLE_HEIGHT)}: {'; '.join(rates)}."
 
 
 def _list(heights: Sequence[float]) -> str:
     return " and ".join(map(_mm, heights)) or "none"
 
 
-def _rigid(walks: Walks, heights: Sequence[float], sizes: Sequence[float]) -> Statement:
+def _rigid(walks: Walks, heights: Sequence[float], sizes: Sequence[float], stiffness: str) -> Statement:
     rates = {h: rate(walks, "rigid", h) for h in heights}
     low, high = SOMETIMES
     some = [h for h in sizes if low < rates[h].value < high]
@@ -316,7 +325,7 @@ def _rigid(walks: Walks, heights: Sequence[float], sizes: Sequence[float]) -> St
             ),
         ],
         found=f"{one}Rigid feet complete: {texts}. Judged: {_list(sizes)}.",
-        rests_on=f"{ASSUMED} {ANKLES}",
+        rests_on=f"{ASSUMED} {stiffness}",
     )
 
 
@@ -500,7 +509,7 @@ def _millimetres(values: Sequence[float]) -> str:
     return f"{1e3 * statistics.median(values):.0f}, {1e3 * max(values):.0f}" if values else ""
 
 
-def _ankles_table(rates: Mapping[float, Mapping[str, Rate]]) -> Table:
+def _ankles_table(rates: Ankles) -> Table:
     rows = [[f"{k:.0f}", *map(str, r.values()), f"{fisher(*r.values()):.2g}"] for k, r in rates.items()]
     columns = ["ankles [N m/rad]", *(f"{feet} feet, completed" for feet in FEET), "p, Fisher"]
     return Table(
@@ -550,7 +559,7 @@ def by_ankles(every: Walks) -> dict[float, dict[str, Rate]]:
     }
 
 
-def ankles_figure(rates: Mapping[float, Mapping[str, Rate]]) -> Figure:
+def ankles_figure(rates: Ankles) -> Figure:
     """Draw the completed walks over the stiffness of the loaded ankles, with their intervals."""
     lines = []
     for number, feet in enumerate(FEET):
@@ -634,11 +643,7 @@ def softfoot_walk(context: Context, options: SoftFootWalkOptions) -> Result:
     ankles = by_ankles(every)
     if len(ankles) > 1:
         figures.append(ankles_figure(ankles))
-        notes.append(
-            f"The comparison depends on the ankles. Over {_mm(ANKLE_HEIGHT)} the robot completes: "
-            + "; ".join(f"at {k:.0f} N m/rad rigid {r['rigid']}, soft {r['soft']}" for k, r in ankles.items())
-            + "."
-        )
+        notes.append(by_ankles_in_words(ankles))
     if not context.quick:
         context.progress(0.96, "pictures")
         picture = pictures(ANKLE_HEIGHT, options.robot)
@@ -647,7 +652,7 @@ def softfoot_walk(context: Context, options: SoftFootWalkOptions) -> Result:
         else:
             notes.append(f"There are no pictures: {picture}.")
     return Result(
-        statements=judge(walks, settings_that_differ(options.robot), options.sizes),
+        statements=judge(walks, settings_that_differ(options.robot), options.sizes, ankles),
         targets=checks(walks),
         tables=[
             table(walks, f"Walks of {options.robot} over one bar, ankles of {stiffness:.0f} N m/rad"),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +18,10 @@ from pliant.papers.frame.runs import drive, rms, spring_equilibrium, step_respon
 from pliant.papers.frame.trace import Trace
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+
+    from pliant.laws.base import Law
+    from pliant.papers.frame.panels import Item
 
 JOINTS = ("joint_1", "joint_2")
 STEP = 0.8
@@ -91,7 +93,7 @@ def simulate(
     engine = MujocoEngine(robot)
     steps = round(duration / timestep)
     time = np.arange(steps) * timestep
-    inputs: dict[str, Any] = {}
+    inputs: dict[str, ArrayLike | float] = {}
     for joint in JOINTS:
         inputs[f"{joint}/reference_1"] = reference(time)
         inputs[f"{joint}/reference_2"] = preset
@@ -101,7 +103,7 @@ def simulate(
     return traces.extended({"reference": "rad"}, reference=reference(traces["time"]))
 
 
-def stiction_band(law: Any, preset: float, friction: float) -> tuple[float, float]:
+def stiction_band(law: Law, preset: float, friction: float) -> tuple[float, float]:
     """Return how far below and above the commanded equilibrium friction can hold the link [rad].
 
     The angles at which the spring's torque is +friction and -friction.
@@ -117,7 +119,7 @@ def _sine(time: NDArray[np.float64]) -> NDArray[np.float64]:
     return AMPLITUDE * np.sin(RATE * np.asarray(time))
 
 
-def _arm(options: TwoDofOptions) -> dict[str, Any]:
+def _arm(options: TwoDofOptions) -> dict[str, float | str]:
     """Return the options of the catalogue's robot that the experiment takes over."""
     return {
         "friction": options.friction,
@@ -159,7 +161,7 @@ def two_dof(context: Context, options: TwoDofOptions) -> Result:
     """Move a two-joint arm by a step and a sinusoid, lying and hanging, soft and stiff."""
     arm = _arm(options)
     lying, hanging = {**arm, "mounting": "horizontal"}, {**arm, "mounting": "vertical"}
-    plan: dict[str, tuple[Callable[..., Any], str, dict[str, Any]]] = {
+    plan: dict[str, tuple[Callable[[NDArray[np.float64]], NDArray[np.float64]], str, dict[str, Any]]] = {
         "step_soft": (_step, "soft", lying),
         "step_stiff": (_step, "stiff", lying),
         "step_damped": (_step, "stiff", {**lying, "preset_damping": options.preset_damping}),
@@ -244,6 +246,11 @@ MOTORS = (
 ARM = "The masses and inertias of the arm were never published."
 
 
+def _each_joint(text: str, values: Sequence[float], **expected: Any) -> list[Target]:
+    """Return a target for each joint, named after it."""
+    return [Target(f"{text}, {joint}", value, **expected) for joint, value in zip(JOINTS, values)]
+
+
 def _step_statements(
     runs: dict[str, Trace], band: dict[str, list[tuple[float, float]]], options: TwoDofOptions
 ) -> list[Statement]:
@@ -251,10 +258,12 @@ def _step_statements(
         return [float(runs[name][f"{joint}/{what}"][-1]) for joint in JOINTS]
 
     def reached(values: list[float], text: str) -> list[Target]:
-        near = partial(
-            Target, equals=STEP, tolerance=REACHED, unit="rad", source="section 4.2.2; 2 % of the step is ours"
-        )
-        return [near(f"{text}, {joint}", value) for joint, value in zip(JOINTS, values)]
+        source = "section 4.2.2; 2 % of the step is ours"
+        return _each_joint(text, values, equals=STEP, tolerance=REACHED, unit="rad", source=source)
+
+    def swung(text: str, value: float, **expected: Any) -> Target:
+        source = "section 4.2.2, high oscillation; the number is ours"
+        return Target(f"Step: turning points of the stiff link{text}, joint_1", value, source=source, **expected)
 
     stuck = (
         f" With {options.friction:g} N m of dry friction the spring cannot move joint 1 from "
@@ -298,19 +307,8 @@ def _step_statements(
             what="Step, stiff: the simulated link oscillates much.",
             where="section 4.2.2, figure 12 B",
             targets=[
-                Target(
-                    "Step: turning points of the stiff link, joint_1",
-                    swings["step_stiff"][0],
-                    low=5,
-                    source="section 4.2.2, high oscillation; the number is ours",
-                    note="Turning points more than 5 mrad apart.",
-                ),
-                Target(
-                    "Step: turning points of the stiff link over those of the soft one, joint_1",
-                    swings["step_stiff"][0] / max(1, swings["step_soft"][0]),
-                    low=2.0,
-                    source="section 4.2.2, high oscillation; the number is ours",
-                ),
+                swung("", swings["step_stiff"][0], low=5, note="Turning points more than 5 mrad apart."),
+                swung(" over those of the soft one", swings["step_stiff"][0] / max(1, swings["step_soft"][0]), low=2.0),
             ],
             found=f"The motion of joint 1 has {swings['step_stiff'][0]} turning points when stiff and "
             f"{swings['step_soft'][0]} when soft; it overshoots by {over['step_stiff']:.2f} rad.",
@@ -335,38 +333,37 @@ def _step_statements(
 def _sine_statements(sines: dict[str, dict[str, _Sine]]) -> list[Statement]:
     soft, stiff, lying = sines["sine_soft"], sines["sine_stiff"], sines["sine_lying"]
     lost = {j: (AMPLITUDE - lying[j].amplitude) / (AMPLITUDE - soft[j].amplitude) for j in JOINTS}
+    lacking = "Sinusoid: amplitude that the soft link lacks without gravity over that with it"
+    alone = [lying[joint] for joint in JOINTS]
+    late = max(r[j].lag for r in (soft, stiff) for j in JOINTS)
     return [
         Statement(
             what="Sinusoid, hanging, soft and stiff: the link equilibrium position tracks the reference.",
             where="section 4.2.2, figure 13 B",
             targets=[
-                Target(
-                    f"Sinusoid: RMS error of the equilibrium, {name}, {joint}",
-                    run[joint].lag,
+                target
+                for name, run in (("soft", soft), ("stiff", stiff))
+                for target in _each_joint(
+                    f"Sinusoid: RMS error of the equilibrium, {name}",
+                    [run[joint].lag for joint in JOINTS],
                     high=0.05 * AMPLITUDE,
                     unit="rad",
                     source="section 4.2.2; 5 % of the amplitude is ours",
                 )
-                for name, run in (("soft", soft), ("stiff", stiff))
-                for joint in JOINTS
             ],
-            found=f"The RMS error of the equilibrium is at most "
-            f"{1e3 * max(r[j].lag for r in (soft, stiff) for j in JOINTS):.1f} mrad.",
+            found=f"The RMS error of the equilibrium is at most {1e3 * late:.1f} mrad.",
             rests_on=MOTORS,
         ),
         Statement(
             what="Sinusoid, hanging, soft: the link does not reach the desired motion.",
             where="section 4.2.2, figure 13 B",
-            targets=[
-                Target(
-                    f"Sinusoid: amplitude of the soft link, {joint}",
-                    soft[joint].amplitude,
-                    high=0.75 * AMPLITUDE,
-                    unit="rad",
-                    source="section 4.2.2; three quarters is ours",
-                )
-                for joint in JOINTS
-            ],
+            targets=_each_joint(
+                "Sinusoid: amplitude of the soft link",
+                [soft[joint].amplitude for joint in JOINTS],
+                high=0.75 * AMPLITUDE,
+                unit="rad",
+                source="section 4.2.2; three quarters is ours",
+            ),
             found=f"The soft link moves by {soft['joint_1'].amplitude:.3f} and {soft['joint_2'].amplitude:.3f} rad for "
             f"0.8 rad; its RMS error is {soft['joint_1'].error:.3f} and {soft['joint_2'].error:.3f} rad.",
             rests_on=ARM,
@@ -374,45 +371,31 @@ def _sine_statements(sines: dict[str, dict[str, _Sine]]) -> list[Statement]:
         Statement(
             what="Sinusoid, hanging, soft: gravity is the reason.",
             where="section 4.2.2",
-            targets=[
-                Target(
-                    f"Sinusoid: amplitude that the soft link lacks without gravity over that with it, {joint}",
-                    lost[joint],
-                    high=0.5,
-                    source="section 4.2.2; one half is ours",
-                )
-                for joint in JOINTS
-            ],
+            targets=_each_joint(lacking, [*lost.values()], high=0.5, source="section 4.2.2; one half is ours"),
             found=f"Gravity takes {100 * (1 - lost['joint_1']):.0f} and {100 * (1 - lost['joint_2']):.0f} % of the "
-            f"missing amplitude; without it the amplitude is {lying['joint_1'].amplitude:.3f} and "
-            f"{lying['joint_2'].amplitude:.3f} rad. Friction and damping leave an RMS error of "
-            f"{lying['joint_1'].error:.3f} and {lying['joint_2'].error:.3f} rad, which is mostly delay "
-            f"({math.degrees(-lying['joint_1'].phase):.0f} degrees).",
+            f"missing amplitude; without it the amplitude is {alone[0].amplitude:.3f} and "
+            f"{alone[1].amplitude:.3f} rad. Friction and damping leave an RMS error of "
+            f"{alone[0].error:.3f} and {alone[1].error:.3f} rad, which is mostly delay "
+            f"({math.degrees(-alone[0].phase):.0f} degrees).",
             rests_on=ARM,
         ),
         Statement(
             what="Sinusoid, hanging: the stiff link stays close to the desired motion.",
             where="section 4.2.2, implied: only the soft link is said to miss it",
             targets=[
-                *(
-                    Target(
-                        f"Sinusoid: amplitude of the stiff link, {joint}",
-                        stiff[joint].amplitude,
-                        low=0.8 * AMPLITUDE,
-                        high=1.05 * AMPLITUDE,
-                        unit="rad",
-                        source="section 4.2.2, implied; 80 to 105 % is ours",
-                    )
-                    for joint in JOINTS
+                *_each_joint(
+                    "Sinusoid: amplitude of the stiff link",
+                    [stiff[joint].amplitude for joint in JOINTS],
+                    low=0.8 * AMPLITUDE,
+                    high=1.05 * AMPLITUDE,
+                    unit="rad",
+                    source="section 4.2.2, implied; 80 to 105 % is ours",
                 ),
-                *(
-                    Target(
-                        f"Sinusoid: RMS error of the stiff link over that of the soft one, {joint}",
-                        stiff[joint].error / soft[joint].error,
-                        high=0.5,
-                        source="section 4.2.2, implied; one half is ours",
-                    )
-                    for joint in JOINTS
+                *_each_joint(
+                    "Sinusoid: RMS error of the stiff link over that of the soft one",
+                    [stiff[joint].error / soft[joint].error for joint in JOINTS],
+                    high=0.5,
+                    source="section 4.2.2, implied; one half is ours",
                 ),
             ],
             found=f"The stiff link moves by {stiff['joint_1'].amplitude:.3f} and {stiff['joint_2'].amplitude:.3f} rad, "
@@ -542,7 +525,7 @@ def _figure_motion(
     name: str,
     caption: str,
     place: str,
-    items: Callable[[str, int], list[Any]],
+    items: Callable[[str, int], list[Item]],
     **limits: Any,
 ) -> Figure:
     """Return a figure of both joints, soft and stiff, with measured curves; the legend has the order of the lines."""
@@ -563,7 +546,7 @@ def _figure_motion(
     return draw(name, caption, panels, rows=2, context=context, legend=1, legend_options=legend, height=2.15, **shared)
 
 
-def _motion(traces: Trace, joint: str) -> list[Any]:
+def _motion(traces: Trace, joint: str) -> list[Item]:
     """Return link and motors of a joint."""
     return [
         traces.line(f"{joint}/position", color="link", label="link"),
@@ -572,7 +555,7 @@ def _motion(traces: Trace, joint: str) -> list[Any]:
 
 
 def _figure_step(context: Context, runs: dict[str, Trace], band: dict[str, list[tuple[float, float]]]) -> Figure:
-    def items(behaviour: str, row: int) -> list[Any]:
+    def items(behaviour: str, row: int) -> list[Item]:
         joint, (low, high) = JOINTS[row], band[behaviour][row]
         damped = runs["step_damped"].line(
             f"{joint}/position", color=2, linewidth=1.1, label="link, damping grows with preset"
@@ -593,7 +576,7 @@ def _figure_step(context: Context, runs: dict[str, Trace], band: dict[str, list[
 
 
 def _figure_sine(context: Context, runs: dict[str, Trace]) -> Figure:
-    def items(behaviour: str, row: int) -> list[Any]:
+    def items(behaviour: str, row: int) -> list[Item]:
         run = runs[f"sine_{behaviour}"]
         reference = run.line("reference", color="muted", linewidth=1.0, linestyle=DASHED, label="reference", zorder=4)
         return [*_motion(run, JOINTS[row]), reference]

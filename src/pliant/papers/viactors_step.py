@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pliant.model import Robot
+    from pliant.model.check import StepSize
+    from pliant.papers.frame.panels import Item
 
 PAPER = "Mengacci et al. 2021, Front. Robot. AI 8:713083"
 REFERENCE = 0.8
@@ -187,7 +189,7 @@ def simulate(case: Case, body: Body, timestep: float, duration: float | None = N
     return drive(engine, inputs, ["joint/position", "joint/torque"], round((duration or body.duration) / timestep))
 
 
-def link_step_size(case: Case, body: Body, timestep: float = 1e-3) -> Any:
+def link_step_size(case: Case, body: Body, timestep: float = 1e-3) -> StepSize:
     """Return the check's finding about the link, with the spring's largest slope."""
     from pliant.laws import Mode
     from pliant.model.check import step_sizes
@@ -255,7 +257,7 @@ class CaseRun:
     """Where spring and load balance [rad]."""
     timestep: float
     """Time step of the run [s]."""
-    size: Any
+    size: StepSize
     """The check's finding about the link."""
     traces: Trace
     """The run."""
@@ -600,7 +602,7 @@ def _figure_steps(context: Context, body: Body, runs: dict[Case, Trace], finals:
         actuator, last = pair[0].actuator, pair[1] is CASES[-1]
         span, top = {"SEA": (0.002, 0.42), "AwAS-II": (0.45, 2.4), "BAVS": (0.4, 7.0), "qbMove": (0.75, 1.7)}[actuator]
         phi = np.linspace(-span, span, 801)
-        springs: list[Any] = [Level(0.0, color="ink", linewidth=0.6, vertical=vertical) for vertical in (False, True)]
+        springs: list[Item] = [Level(0.0, color="ink", linewidth=0.6, vertical=vertical) for vertical in (False, True)]
         for case in reversed(pair):
             law = case.build(body).actuators["joint"].law
             theta, p = law.map_references(0.0, case.preset), law.parameters().tolist()
@@ -638,7 +640,7 @@ def _figure_steps(context: Context, body: Body, runs: dict[Case, Trace], finals:
 
 def _figure_errors(errors: dict[Case, tuple[NDArray[np.float64], NDArray[np.float64]]]) -> Figure:
     actuators = list(dict.fromkeys(case.actuator for case in errors))
-    items: list[Any] = []
+    items: list[Item] = []
     for case, (fraction, error) in errors.items():
         color, soft = CYCLE[actuators.index(case.actuator)], case.behaviour == "soft"
         face, style = ("none", (0, (4, 2))) if soft else (color, "-")
@@ -657,7 +659,7 @@ def _figure_errors(errors: dict[Case, tuple[NDArray[np.float64], NDArray[np.floa
 
 def _figure_bounds(growth: dict[Case, dict[float, NDArray[np.float64]]]) -> Figure:
     actuators = list(dict.fromkeys(case.actuator for case in growth))
-    items: list[Any] = [Level(1.0, linewidth=0.8)]
+    items: list[Item] = [Level(1.0, linewidth=0.8)]
     for case, traces in growth.items():
         style = {"color": actuators.index(case.actuator), "linestyle": (0, (4, 2)) if case.behaviour == "soft" else "-"}
         # The largest of 16 steps: the disturbance swings through zero.

@@ -238,12 +238,13 @@ WALL = "Wall times depend on the machine and are not judged; the table has them.
 def statements(runs: list[LoopRun]) -> list[Statement]:
     """Judge section 3.3.4 and figure 6."""
     paced = [run for run in runs if run.delays]
-    slow, fast = paced[0], paced[-1]
+    return [*_period_statements(runs), *_delay_statements(paced), *_wall_statements(paced[0])]
+
+
+def _period_statements(runs: list[LoopRun]) -> list[Statement]:
+    """Judge the simulated periods of the loops, and the ticks of the clock."""
     locked = [run for run in runs if not run.delays]
     exact = all(run.worst == 0.0 for run in runs)
-    off = max(
-        abs(found - math.ceil(wanted)) for run in paced for found, wanted in zip(run.delays, DELAYS_MS, strict=True)
-    )
     return [
         Statement(
             what="A control loop of 1 kHz executes every 1 ms of simulated time beside a simulation of 1 ms steps.",
@@ -281,6 +282,16 @@ def statements(runs: list[LoopRun]) -> list[Statement]:
             ],
             found=f"{sum(len(run.stamps) for run in runs)} ticks arrived in order, one for each step.",
         ),
+    ]  # fmt: skip
+
+
+def _delay_statements(paced: list[LoopRun]) -> list[Statement]:
+    """Judge delays on the simulation's clock, and loops beside runs at other speeds than real time."""
+    slow, fast = paced[0], paced[-1]
+    off = max(
+        abs(found - math.ceil(wanted)) for run in paced for found, wanted in zip(run.delays, DELAYS_MS, strict=True)
+    )
+    return [
         Statement(
             what="A thread that asks for a delay is woken when it has slept for that time on the simulation's clock.",
             where="section 3.3.4",
@@ -311,6 +322,12 @@ def statements(runs: list[LoopRun]) -> list[Statement]:
             f"{slow.achieved:.2g} of real time) and at {fast.label} ({fast.achieved:.2g} times real time).",
             rests_on="How fast the fast run is depends on the machine, and is not judged.",
         ),
+    ]  # fmt: skip
+
+
+def _wall_statements(slow: LoopRun) -> list[Statement]:
+    """Return the statements about wall time, which is not judged."""
+    return [
         Statement(
             what="The real-time factor is the update frequency times the step; at 0.1, ten seconds are needed for one.",
             where="section 3.3.4, equation 2",
@@ -327,7 +344,7 @@ def statements(runs: list[LoopRun]) -> list[Statement]:
             where="figure 6",
             found=WALL,
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _missing(run: LoopRun) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from pliant.papers.yarp_clock import PAPER
 from pliant.yarp.program import Board, biped, serve
 
 if TYPE_CHECKING:
+    from pliant.papers.frame.panels import Item
     from pliant.simulation.film import PoseTrack
 
 Array = NDArray[np.float64]
@@ -408,7 +409,7 @@ RED_GREEN_BLUE = ("#c62828", "#2e7d32", "#1565c0")
 
 
 def _figure_xyz(
-    name: str, caption: str, rows: Array, columns: dict[str, slice], items: list[Any], width: float
+    name: str, caption: str, rows: Array, columns: dict[str, slice], items: list[Item], width: float
 ) -> Figure:
     """Return a figure of vectors over time: a panel each, x, y and z in the paper's colours."""
     panels = [

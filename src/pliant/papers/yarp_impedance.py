@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -421,16 +422,15 @@ def board_statements(boards: int, axes: int, states_per_step: float, described: 
     """Judge how many control boards there are, how often each tells its state, and what a file describes."""
     from pliant.walking.robots.biped.parameters import JOINTS
 
+    answering = sum(described.values())
     return [
         Statement(
             what="Control board, force/torque sensor and inertial unit are plugins in the SDF that describes the "
             "robot; they are loaded with it.",
             where="abstract and section 3.3.5",
-            targets=[
-                Target("described plugins that answer at their ports", sum(described.values()), equals=len(described),
-                       source="section 3.3.5"),
-            ],
-            found=f"{sum(described.values())} of the {len(described)} plugins in the tags of a description answer at "
+            targets=[Target("described plugins that answer at their ports", answering, equals=len(described),
+                            source="section 3.3.5")],
+            found=f"{answering} of the {len(described)} plugins in the tags of a description answer at "
             "the ports of their configuration.",
             rests_on="The description is a URDF here; pliant reads an SDF with the same tags by the package rod.",
         ),
@@ -451,9 +451,7 @@ def board_statements(boards: int, axes: int, states_per_step: float, described: 
             what="In every cycle of the simulation a control board reads positions, velocities and torques, and "
             "broadcasts them.",
             where="section 3.3.1, figure 4",
-            targets=[
-                Target("states sent a step", states_per_step, equals=1.0, source="section 3.3.1"),
-            ],
+            targets=[Target("states sent a step", states_per_step, equals=1.0, source="section 3.3.1")],
             found=f"stateExt:o sent {states_per_step:g} messages a step with the bridge's option period=0; by "
             "default it sends one every 10 ms.",
         ),
@@ -470,13 +468,13 @@ def interface_statements(found: Interfaces) -> list[Statement]:
     bend = float(np.abs(found.position - line).max())
     read_back = all(ok for ok, _ in found.switches.values())
     moved = max(change for _, change in found.switches.values())
+    rounding = partial(Target, high=1e-9, source="section 3.3.1; rounding")
     return [
         Statement(
             what="IPositionControl moves by a linear trajectory that considers a largest joint speed.",
             where="section 3.3.1",
             targets=[
-                Target("references off a straight line in time", bend, high=1e-9, unit="rad",
-                       source="section 3.3.1; rounding"),
+                rounding("references off a straight line in time", bend, unit="rad"),
                 Target("steps until the move is done less distance over speed",
                        float(found.done[0] - found.done[1]), equals=0.0, tolerance=1.0,
                        source="section 3.3.1; a step is ours"),
@@ -490,29 +488,21 @@ def interface_statements(found: Interfaces) -> list[Statement]:
         Statement(
             what="IPositionDirect gives references to the position controllers at once.",
             where="section 3.3.1",
-            targets=[
-                Target("references less what was streamed", found.direct, high=1e-9, unit="rad",
-                       source="section 3.3.1; rounding"),
-            ],
+            targets=[rounding("references less what was streamed", found.direct, unit="rad")],
             found=f"A streamed reference is that of the next step, within {found.direct:.0e} rad.",
         ),
         Statement(
             what="ITorqueControl is a perfect torque follower.",
             where="section 3.3.1",
-            targets=[
-                Target("measured less commanded torques", found.torque, high=1e-9, unit="N m",
-                       source="section 3.3.1; rounding"),
-            ],
+            targets=[rounding("measured less commanded torques", found.torque, unit="N m")],
             found=f"From the second state after a command the measured torques differ from it by at most "
             f"{found.torque:.0e} N m.",
         ),
         Statement(
             what="IImpedanceControl follows equation 1: torque = -P (q - q_d) - D dq + offset.",
             where="section 3.3.1, equation 1",
-            targets=[
-                Target("measured torques less equation 1", found.impedance, high=1e-9, unit="N m",
-                       source="equation 1; rounding"),
-            ],
+            targets=[rounding("measured torques less equation 1", found.impedance, unit="N m",
+                              source="equation 1; rounding")],
             found=f"With q, dq and q_d as the ports tell them the measured torques, up to {found.largest:.2g} N m, "
             f"differ from equation 1 by at most {found.impedance:.0e} N m.",
         ),
@@ -521,8 +511,8 @@ def interface_statements(found: Interfaces) -> list[Statement]:
             where="section 3.3.1",
             targets=[
                 Target("joints with the controller asked for", found.mixed, equals=len(MIXED), source="section 3.3.1"),
-                Target("torque of the joint in torque mode less that asked for, beside other modes", found.mixed_torque,
-                       high=1e-9, unit="N m", source="section 3.3.1; rounding"),
+                rounding("torque of the joint in torque mode less that asked for, beside other modes",
+                         found.mixed_torque, unit="N m"),
             ],
             found=f"Torque, impedance, position direct and position control at once, a joint each: {found.mixed} of "
             f"{len(MIXED)} are read back, and the torque is that asked for within {found.mixed_torque:.0e} N m.",
@@ -555,8 +545,7 @@ def push_statements(plain: Push, compensated: Push, stiff: Push, options: YarpIm
             what="The offset of equation 1 can be used for gravity compensation.",
             where="section 3.3.1 and abstract",
             targets=[
-                Target("sag with compensation over sag without", held / sag, high=0.01,
-                       source="ours: 1 %"),
+                Target("sag with compensation over sag without", held / sag, high=0.01, source="ours: 1 %"),
                 Target("sag without compensation less gravity torque over stiffness", off, high=0.002, unit="rad",
                        source="equation 1 at rest; 2 mrad are ours"),
             ],

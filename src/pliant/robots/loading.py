@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pliant.base.documents.files import open_file
+from pliant.base.documents.files import exists, open_file
 from pliant.base.errors import ModelError, nearest
 from pliant.base.options import describe, parse_number
 from pliant.base.wing import offers
@@ -88,7 +88,7 @@ def load(
             raise ModelError(f"timestep is {timestep:g}; must be > 0 s", field="timestep")
     text = os.fspath(path_or_name)
     path = Path(text).expanduser()
-    if not (path.suffix.lower() in suffixes() or os.sep in text or "/" in text or path.exists()):
+    if not (path.suffix.lower() in suffixes() or os.sep in text or "/" in text or exists(path)):
         from pliant.robots import build_robot
 
         try:
@@ -99,7 +99,7 @@ def load(
             endings = f"; the file of a robot must be one of {', '.join(suffixes())}"
             raise ModelError(f"there is no file {text!r}{_similar_files(path) or endings}", file=text) from None
     else:
-        if not path.exists():
+        if not exists(path):
             raise ModelError(f"there is no file {text!r}{_similar_files(path)}", file=text)
         robot = _from_file(path, package_paths, allow_missing_meshes, self_collision, options or {})
     if timestep is not None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from pliant.base.documents.files import is_file
 from pliant.base.errors import ModelError, PliantError, nearest
 from pliant.base.options import place_of
 from pliant.base.plugins import user_modules
@@ -119,7 +120,7 @@ def _registered_twice(one: CatalogueRobot, other: CatalogueRobot) -> str:
 
 def _from_folder(folder: str) -> dict[str, CatalogueRobot]:
     # A robot whose build module is heavy to import has its entries in a light module of their own.
-    if not (folder.isidentifier() and (Path(__file__).parent / folder / "__init__.py").is_file()):
+    if not (folder.isidentifier() and is_file(Path(__file__).parent / folder / "__init__.py")):
         return {}
     for name in (f"pliant.robots.{folder}.entry", f"pliant.robots.{folder}.build"):
         if importlib.util.find_spec(name) is not None:

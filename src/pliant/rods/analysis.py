@@ -53,6 +53,43 @@ class WrenchEstimate:
     """The direct model under that wrench."""
 
 
+def _checked_measurement(robot: Statics, measured: Mapping[str, ArrayLike]) -> tuple[Array, Array | None, Array | None]:
+    """Return joint values, measured pose and measured actuator forces; None for what was not measured.
+
+    Raises:
+        ModelError: q is missing, nothing else is measured, or a name is not known.
+    """
+    valid = ("q", "pose", "actuator_forces")
+    for key in measured:
+        if key not in valid:
+            raise ModelError(f"measured: {key!r} is not known; {nearest(key, valid)}", field="measured")
+    if "q" not in measured or len(measured) < 2:
+        raise ModelError("measured needs q and pose or actuator_forces", field="measured")
+    q = robot.checked_joints(measured["q"])
+    target = unflatten(robot._pose(measured["pose"])) if "pose" in measured else None
+    forces = None
+    if "actuator_forces" in measured:
+        forces = np.asarray(measured["actuator_forces"], dtype=float)
+        if forces.shape != (robot.actuator_count,) or not np.all(np.isfinite(forces)):
+            raise ModelError(f"actuator_forces needs {robot.actuator_count} finite numbers", field="actuator_forces")
+    return q, target, forces
+
+
+def _difference_quotients(
+    robot: Statics, q: Array, s: Solution, w: Array, steps: Array, misfit: Callable[[Solution], Array]
+) -> Array:
+    """Return the derivative of a misfit by the wrench w about a solution s, by central differences."""
+    columns = []
+    for c, h in enumerate(steps):
+        ends = []
+        for sign in (1.0, -1.0):
+            trial = w.copy()
+            trial[c] += sign * h
+            ends.append(misfit(robot.solve_dgm(q, trial, start=s, branch="smooth")))
+        columns.append((ends[0] - ends[1]) / (2.0 * h))
+    return np.column_stack(columns)
+
+
 def estimate_wrench(
     robot: Statics,
     measured: Mapping[str, ArrayLike],
@@ -72,23 +109,12 @@ def estimate_wrench(
     Raises:
         ModelError: q is missing, or nothing else is measured, or too little to find the wrench.
     """
-    valid = ("q", "pose", "actuator_forces")
-    for key in measured:
-        if key not in valid:
-            raise ModelError(f"measured: {key!r} is not known; {nearest(key, valid)}", field="measured")
-    if "q" not in measured or len(measured) < 2:
-        raise ModelError("measured needs q and pose or actuator_forces", field="measured")
-    q = robot.checked_joints(measured["q"])
-    target = unflatten(robot._pose(measured["pose"])) if "pose" in measured else None
-    forces = None
-    if "actuator_forces" in measured:
-        forces = np.asarray(measured["actuator_forces"], dtype=float)
-        if forces.shape != (robot.actuator_count,) or not np.all(np.isfinite(forces)):
-            raise ModelError(f"actuator_forces needs {robot.actuator_count} finite numbers", field="actuator_forces")
+    q, target, forces = _checked_measurement(robot, measured)
     size = 3 if robot.planar else 6
     pick = [0, 1, 5] if robot.planar else list(range(6))
     length = robot.characteristic_length()
-    weight = np.array([1, 1, length] if robot.planar else [1, 1, 1, length, length, length]) / position_error
+    step_size = np.array([1.0, 1.0, length] if robot.planar else [1.0, 1.0, 1.0, length, length, length])
+    weight = step_size / position_error
     if (0 if target is None else size) + (0 if forces is None else len(forces)) < size:
         raise ModelError(
             f"{robot.actuator_count} forces cannot determine {size} components of a wrench", field="measured"
@@ -104,21 +130,13 @@ def estimate_wrench(
 
     s = robot.solve_dgm(q, start=start) if start is not None else robot.solve_dgm(q)
     w = s.wrench[pick].copy()
-    step_size = np.array([1.0, 1.0, length] if robot.planar else [1.0, 1.0, 1.0, length, length, length])
     r = misfit(s)
     J = np.zeros((len(r), size))
     for _ in range(30):
         if forces is None:
             J = weight[:, None] * s.compliance()
         else:
-            for c in range(size):
-                h = 1e-4 * step_size[c] * robot._model(s.steps).scale[0]
-                ends = []
-                for sign in (1.0, -1.0):
-                    trial = w.copy()
-                    trial[c] += sign * h
-                    ends.append(misfit(robot.solve_dgm(q, trial, start=s, branch="smooth")))
-                J[:, c] = (ends[0] - ends[1]) / (2.0 * h)
+            J = _difference_quotients(robot, q, s, w, 1e-4 * step_size * robot._model(s.steps).scale[0], misfit)
         step = -np.linalg.lstsq(J, r, rcond=1e-10)[0]
         alpha = 1.0
         while True:
@@ -411,6 +429,15 @@ def _moved(middle: Array, values: Mapping[str, float]) -> Array:
     return X
 
 
+def _state_of(s: Solution) -> int:
+    """Return the state of a cell with a solution."""
+    d = s.robot.description
+    limits = [d.limbs[i].joints[j].limits for i, j in d.actuators]
+    if not all(limit is None or limit[0] - 1e-9 <= v <= limit[1] + 1e-9 for v, limit in zip(s.q, limits)):
+        return BEYOND_LIMITS
+    return UNSTABLE if s.morse_index else STABLE if s.stable else NEUTRAL
+
+
 def workspace(
     robot: Statics,
     axes: Mapping[str, ArrayLike],
@@ -440,14 +467,13 @@ def workspace(
     state, index = np.full(count, NO_EQUILIBRIUM), np.full(count, -1)
     stiff, serial, missing = np.full(count, np.nan), np.full(count, np.nan), np.zeros(count)
     q = np.full((count, robot.actuator_count), np.nan)
-    limits = [robot.description.limbs[i].joints[j].limits for i, j in robot.description.actuators]
     # Where a freedom is not controlled the whole pose is not known, and neither is the reach.
     mask = robot._controlled(None)
     reach = Reach(robot.description) if mask[: len(robot.description.freedoms)].all() else None
     tell = _told(progress, count)
 
     def target(cell: int) -> Array:
-        return _moved(middle, {name: values[name][k] for name, k in zip(values, np.unravel_index(cell, shape))})
+        return _moved(middle, {n: v[k] for (n, v), k in zip(values.items(), np.unravel_index(cell, shape))})
 
     within = []
     for cell in range(count):
@@ -465,9 +491,8 @@ def workspace(
         solved: list[int] = []
         starts: list[Solution] = []
         for k in part:
-            cell, start = within[k], home
-            if solved:
-                start = starts[int(np.argmin(np.abs(grid[solved] - grid[k]).sum(axis=1)))]
+            cell = within[k]
+            start = starts[int(np.argmin(np.abs(grid[solved] - grid[k]).sum(axis=1)))] if solved else home
             try:
                 s = mine.solve_igm(target(cell), wrench, start=start, restarts=0)
                 index[cell], stiff[cell] = s.morse_index, s.smallest_stiffness
@@ -476,9 +501,7 @@ def workspace(
                 tell(1)
                 continue
             q[cell] = s.q
-            inside = all(limit is None or limit[0] - 1e-9 <= v <= limit[1] + 1e-9 for v, limit in zip(s.q, limits))
-            judged = UNSTABLE if index[cell] else STABLE if s.stable else NEUTRAL
-            state[cell] = judged if inside else BEYOND_LIMITS
+            state[cell] = _state_of(s)
             solved.append(k)
             starts.append(s)
             if len(solved) > 2 * shape[-1]:  # the last two rows are near enough

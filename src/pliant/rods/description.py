@@ -209,7 +209,10 @@ class Rod:
                     f"rod: {name} is {value:g} Pa, stiffer than any solid. It is in pascal: 200 GPa is 200e9",
                     field=name,
                 )
-        values = self.section.values(0.5, self.young_modulus, self.shear_modulus, self.density)
+        try:
+            values = self.section.values(0.5, self.young_modulus, self.shear_modulus, self.density)
+        except OverflowError:
+            raise ModelError("rod: the section is too large; lengths are in metres", field="section") from None
         slender = np.sqrt(values.bending[0] / values.axial) * 2.0 / self.length
         if slender > 0.3:
             raise ModelError(

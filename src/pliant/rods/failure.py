@@ -136,6 +136,40 @@ def _chain(limb: Limb, name: str, strain: float) -> _Chain | None:
     return _Chain(name, joint, arm, base, slide, limits, (1.0 + strain) * L)
 
 
+def _plate_constraint(description: RobotDescription, X: Array) -> Array:
+    """Return the matrix whose null space has the twists of the plate that no rod resists, shape (n, 6)."""
+    rows = []
+    for limb in description.limbs:
+        J = X @ np.asarray(limb.distal.pose)
+        p, axes = J[:3, 3] - X[:3, 3], J[:3, :3]
+        a = axes @ (np.asarray(limb.distal.axis) / np.linalg.norm(limb.distal.axis))
+        b = axes @ (np.asarray(limb.distal.axis_2) / np.linalg.norm(limb.distal.axis_2))
+        hat = np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
+        move, turn = np.eye(3), np.eye(3)  # which velocities of the joint, which turns the rod resists
+        if limb.distal.kind == "prismatic":
+            move = np.eye(3) - np.outer(a, a)
+        elif limb.distal.kind == "revolute":
+            turn = np.eye(3) - np.outer(a, a)
+        elif limb.distal.kind == "universal":
+            turn = np.outer(np.cross(a, b), np.cross(a, b))
+        elif limb.distal.kind == "spherical":
+            turn = np.zeros((3, 3))
+        rows += [np.hstack([move, -move @ hat]), np.hstack([np.zeros((3, 3)), turn])]
+    if description.planar:
+        rows.append(np.eye(6)[[2, 3, 4]])
+    return np.vstack(rows)
+
+
+def _unbalanced_slide(free: Array, force: Array, scale: float) -> str | None:
+    """Return the force along the free directions, shape (n, 3), as a clause; None where there is none."""
+    power = free @ force
+    size = float(np.abs(power).max())
+    if size <= 1e-9 * scale:
+        return None
+    along = free[int(np.argmax(np.abs(power)))]
+    return f"the plate slides freely along {_axis(along)}, and nothing balances the force of {size:.4g} N along it"
+
+
 def free_motion(
     description: RobotDescription, X: Array, wrench: ArrayLike, *, held: bool, follower: bool = False
 ) -> str | None:
@@ -156,27 +190,7 @@ def free_motion(
         0.5 N m about it"; None where there is no such load.
     """
     R, origin = X[:3, :3], X[:3, 3]
-    rows = []
-    for limb in description.limbs:
-        J = X @ np.asarray(limb.distal.pose)
-        p, axes = J[:3, 3] - origin, J[:3, :3]
-        a = axes @ (np.asarray(limb.distal.axis) / np.linalg.norm(limb.distal.axis))
-        b = axes @ (np.asarray(limb.distal.axis_2) / np.linalg.norm(limb.distal.axis_2))
-        hat = np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
-        move, turn = np.eye(3), np.eye(3)  # which velocities of the joint, which turns the rod resists
-        if limb.distal.kind == "prismatic":
-            move = np.eye(3) - np.outer(a, a)
-        elif limb.distal.kind == "revolute":
-            turn = np.eye(3) - np.outer(a, a)
-        elif limb.distal.kind == "universal":
-            turn = np.outer(np.cross(a, b), np.cross(a, b))
-        elif limb.distal.kind == "spherical":
-            turn = np.zeros((3, 3))
-        rows += [np.hstack([move, -move @ hat]), np.hstack([np.zeros((3, 3)), turn])]
-    constraint = np.vstack(rows)
-    if description.planar:
-        constraint = np.vstack([constraint, np.eye(6)[[2, 3, 4]]])
-    values, vectors = np.linalg.svd(constraint)[1:]
+    values, vectors = np.linalg.svd(_plate_constraint(description, X))[1:]
     free = vectors[np.sum(values > 1e-9) :]
     if not len(free):
         return None
@@ -189,12 +203,7 @@ def free_motion(
     scale = max(1e-9, float(np.abs(total).max()))
     turning = free[np.linalg.norm(free[:, 3:], axis=1) > 1e-9]
     if not len(turning):
-        power = free[:, :3] @ total[:3]
-        if np.abs(power).max() <= 1e-9 * scale:
-            return None
-        along = free[int(np.argmax(np.abs(power))), :3]
-        force = float(np.abs(power).max())
-        return f"the plate slides freely along {_axis(along)}, and nothing balances the force of {force:.4g} N along it"
+        return _unbalanced_slide(free[:, :3], total[:3], scale)
     if len(turning) != len(free):
         return None
     if len(turning) == 1:

@@ -29,7 +29,7 @@ def strain_scale(solutions: Sequence[Solution]) -> float:
 
 def draw_robot(
     axis: Axes, solution: Solution, *, scale: float | None = None, faint: bool = False, points: int = 61
-) -> Any:
+) -> Figure:
     """Draw one configuration into an axis (3-D for a spatial robot).
 
     Args:

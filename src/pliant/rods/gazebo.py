@@ -16,13 +16,16 @@ import shlex
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from pliant.base.documents.files import read_file
+from pliant.base.documents.files import exists, is_file, read_file
 from pliant.base.documents.xml_tree import parse_xml
 from pliant.base.documents.yaml_tree import parse_yaml, read_yaml
 from pliant.base.errors import ModelError, nearest
+from pliant.base.numerics import is_finite_number
+from pliant.base.options import parse_number
 from pliant.base.spatial import inverse, pose, rotation_from_rpy
 from pliant.rods.description import BaseJoint, DistalJoint, Limb, Plate, RobotDescription, Rod, Round, planar_turn
 
@@ -46,6 +49,12 @@ _OPERATORS = {
     ast.UAdd: operator.pos,
     ast.Mod: operator.mod,
 }
+MAX_TEXT = 10_000
+"""Longest text that arguments and properties expand to; each may double the one before."""
+MAX_POWER = 1e100
+"""Largest integer of an expression; products of integers grow without an overflow."""
+MAX_FILES = 100
+"""Most launch files that are read; includes multiply."""
 _FUNCTIONS = {
     name: getattr(math, name) for name in ("sin", "cos", "tan", "sqrt", "radians", "degrees", "atan2", "asin", "acos")
 }
@@ -75,7 +84,10 @@ def _number(text: str, names: dict[str, str], where) -> float | str:
                 raise where(f"${{{text}}} computes with text")
             if isinstance(node.op, ast.Pow) and abs(right) > 64:
                 raise where(f"the power in ${{{text}}} is out of range")
-            return _OPERATORS[type(node.op)](left, right)
+            result = _OPERATORS[type(node.op)](left, right)
+            if isinstance(result, complex) or (isinstance(result, int) and abs(result) > MAX_POWER):
+                raise where(f"${{{text}}} leaves the range of numbers")
+            return result
         if isinstance(node, ast.UnaryOp) and type(node.op) in _OPERATORS:
             return _OPERATORS[type(node.op)](walk(node.operand))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS:
@@ -86,7 +98,7 @@ def _number(text: str, names: dict[str, str], where) -> float | str:
         raise where("an expression is longer than 500 characters")
     try:
         return walk(ast.parse(text.strip(), mode="eval"))
-    except (SyntaxError, ZeroDivisionError, ValueError, TypeError, OverflowError) as fault:
+    except (SyntaxError, ArithmeticError, ValueError, TypeError, RecursionError, MemoryError) as fault:
         raise where(f"${{{text}}} cannot be evaluated: {fault}") from None
 
 
@@ -103,6 +115,11 @@ def expand_xacro(path: str | Path, arguments: dict[str, str] | None = None) -> E
     def where(message: str) -> ModelError:
         return ModelError(message, file=path)
 
+    def short(text: str) -> str:
+        if len(text) > MAX_TEXT:
+            raise where(f"a text expands to more than {MAX_TEXT} characters")
+        return text
+
     def text_of(text: str) -> str:
         for _ in range(20):  # args may hold args
             found = re.search(r"\$\(arg\s+([^)]+)\)", text)
@@ -111,7 +128,7 @@ def expand_xacro(path: str | Path, arguments: dict[str, str] | None = None) -> E
             name = found.group(1).strip()
             if name not in args:
                 raise where(f"xacro arg {name!r} has no value; {nearest(name, args)}")
-            text = text[: found.start()] + str(args[name]) + text[found.end() :]
+            text = short(text[: found.start()] + str(args[name]) + text[found.end() :])
         else:
             raise where(f"the args in {text[:80]!r} refer to each other without end")
         if "$(" in text:
@@ -121,7 +138,7 @@ def expand_xacro(path: str | Path, arguments: dict[str, str] | None = None) -> E
             value = _number(match.group(1), properties, where)
             return value if isinstance(value, str) else repr(float(value))
 
-        out = re.sub(r"\$\{([^}]*)\}", put, text)
+        out = short(re.sub(r"\$\{([^}]*)\}", put, text))
         if "${" in out:
             raise where(f"{text!r}: the expression has no end")
         return out
@@ -169,12 +186,13 @@ class _Launch:
         self.folder = folder
         self.out = _Launched()
         self.depth = 0
+        self.files = 0
 
     def package(self, name: str, path: Path) -> Path:
         for parent in self.folder.resolve().parents:
             if parent.name == name:
                 return parent
-            if (parent / name).is_dir():
+            if exists(parent / name):
                 return parent / name
         raise ModelError(f"package {name!r} is not in a folder above {self.folder}", file=path, field=name)
 
@@ -197,12 +215,24 @@ class _Launch:
 
         value = re.sub(r"\$\(eval ((?:[^()]|\([^()]*\))*)\)", evaluate, value)
         value = re.sub(r"\$\(arg ([^)]*)\)", arg, value)
-        return re.sub(r"\$\(find ([^)]*)\)", find, value)
+        value = re.sub(r"\$\(find ([^)]*)\)", find, value)
+        if len(value) > MAX_TEXT:
+            raise ModelError(f"a text expands to more than {MAX_TEXT} characters", file=path)
+        return value
+
+    def words(self, value: str, args: dict[str, str], path: Path) -> list[str]:
+        try:
+            return shlex.split(self.text(value, args, path))
+        except ValueError as fault:
+            raise ModelError(f"{value[:80]!r} is no command line: {fault}", file=path) from None
 
     def read(self, path: Path, given: dict[str, str]) -> None:
         self.depth += 1
+        self.files += 1
         if self.depth > 20:
             raise ModelError("launch files include each other in a circle", file=path)
+        if self.files > MAX_FILES:
+            raise ModelError(f"more than {MAX_FILES} launch files are included", file=path)
         root = parse_xml(read_file(path), path)
         self.walk(root, dict(given), path, "", set(given))
         self.depth -= 1
@@ -237,7 +267,7 @@ class _Launch:
                 data = parse_yaml(child.text.encode(), path).value
                 self.out.underactuation = data.get("underactuation_vector") if isinstance(data, dict) else None
             elif child.tag == "node" and child.get("type") == "spawn_model":
-                words = shlex.split(self.text(child.get("args", ""), args, path))
+                words = self.words(child.get("args", ""), args, path)
                 if "-sdf" in words:
                     for key in ("x", "y", "z", "R", "P", "Y"):
                         if f"-{key}" in words[:-1]:
@@ -257,12 +287,12 @@ class _Launch:
             self.out.limbs[space] = (file, given, True)
         if name != "robot_description":
             return
-        words = shlex.split(self.text(node.get("command", ""), args, path))
+        words = self.words(node.get("command", ""), args, path)
         if len(words) < 2 or not words[0].endswith("xacro"):
             raise ModelError(f"robot_description is not made by xacro: {words}", file=path, field=name)
         given = dict(word.split(":=", 1) for word in words[2:] if ":=" in word)
         file = Path(words[1])
-        if not file.is_file():
+        if not is_file(file):
             raise ModelError(f"the xacro file {file} does not exist", file=path, field=name)
         if space:
             self.out.limbs[space] = (file, given, False)
@@ -278,6 +308,12 @@ def _numbers(text: str | None, count: int, file: Path, what: str) -> np.ndarray:
     if len(out) != count or not np.all(np.isfinite(out)):
         raise ModelError(f"{what} needs {count} finite numbers, found {text!r}", file=file, field=what)
     return out
+
+
+def _plain(values: object, file: Path, what: str) -> list[float]:
+    if not isinstance(values, list) or not all(is_finite_number(v) for v in values):
+        raise ModelError(f"{what} is {str(values)[:80]}; must be a list of finite numbers", file=file, field=what)
+    return [float(v) for v in values]
 
 
 def _six(text: str | None, file: Path, what: str) -> np.ndarray:
@@ -301,6 +337,65 @@ def _flat(X: np.ndarray) -> np.ndarray:
     return out
 
 
+class _Plate:
+    """The model of the distal plate: its links and joints, and where they are.
+
+    Raises:
+        ModelError: the file has no model.
+    """
+
+    def __init__(self, file: Path, args: dict[str, str], planar: bool) -> None:
+        self.file, self.planar = file, planar
+        model = expand_xacro(file, args).find("model")
+        if model is None:
+            raise ModelError("there is no <model>", file=file, field="model")
+        self.links = {link.get("name"): link for link in model.findall("link")}
+        self.joints = {joint.get("name"): joint for joint in model.findall("joint")}
+        self.X = self.link_pose("distal_plate")
+        self.bodies = [("distal_plate", np.zeros(3))]
+
+    def link_pose(self, name: str) -> np.ndarray:
+        """Return the pose of a link, shape (4, 4)."""
+        if name not in self.links:
+            raise ModelError(f"there is no link {name!r}; {nearest(name, self.links)}", file=self.file, field=name)
+        X = _six(self.links[name].findtext("pose"), self.file, f"pose of {name}")
+        return _flat(X) if self.planar else X
+
+    def joint_of(self, i: int, turn: np.ndarray) -> DistalJoint:
+        """Return the joint of limb i, counted from 1; its two links become bodies of the plate."""
+        body, tip, name = f"limb{i}_joint_body", f"limb{i}_attach_point", f"limb{i}_joint"
+        X_body, X_tip = self.link_pose(body), self.link_pose(tip)
+        if name not in self.joints:
+            raise ModelError(f"there is no joint {name!r}; {nearest(name, self.joints)}", file=self.file)
+        joint = self.joints[name]
+        kind = joint.get("type", "")
+        if kind not in PLATE_TYPES:
+            raise ModelError(f"plate joint type {kind!r} is not known; {nearest(kind, PLATE_TYPES)}", file=self.file)
+        X_joint = X_body @ _six(joint.findtext("pose"), self.file, f"pose of {name}")
+        free = joint.find("axis/xyz")
+        a = _numbers(free.text if free is not None else "0 0 1", 3, self.file, f"axis of {name}")
+        if joint.findtext("axis/use_parent_model_frame", "false").strip() in ("true", "1"):
+            a = X_joint[:3, :3].T @ a
+        self.bodies += [(link, (inverse(self.X) @ X)[:3, 3]) for link, X in ((body, X_body), (tip, X_tip))]
+        return DistalJoint(
+            kind=PLATE_TYPES[kind],
+            axis=tuple(a),
+            pose=inverse(self.X) @ X_joint,
+            attach=inverse(X_joint) @ X_tip @ turn,
+        )
+
+    def mass_and_center(self) -> tuple[float, np.ndarray]:
+        """Return mass [kg] and centre of mass of all bodies in the axes of the plate, shape (3,) [m]."""
+        masses = np.array(
+            [
+                float(_numbers(self.links[name].findtext("inertial/mass"), 1, self.file, f"mass of {name}")[0])
+                for name, _ in self.bodies
+            ]
+        )
+        com = sum(m * p for m, (_, p) in zip(masses, self.bodies)) / masses.sum() if masses.sum() > 0 else np.zeros(3)
+        return float(masses.sum()), com
+
+
 def read_gazebo_folder(folder: str | Path) -> RobotDescription:
     """Read the robot of a folder that holds ``robot_config.yaml``.
 
@@ -312,148 +407,18 @@ def read_gazebo_folder(folder: str | Path) -> RobotDescription:
     """
     folder = Path(folder)
     config_file = folder / "robot_config.yaml"
-    if not config_file.is_file():
-        raise ModelError("there is no robot_config.yaml in this folder", file=folder, field="robot_config.yaml")
-    config = read_yaml(config_file).value
-    if not isinstance(config, dict) or not isinstance(config.get("launching"), dict):
-        raise ModelError("launching: {package_name, launch_files} is missing", file=config_file, field="launching")
-    files = config["launching"].get("launch_files")
-    if not isinstance(files, list) or not files:
-        raise ModelError("launching.launch_files names no launch file", file=config_file, field="launch_files")
-    package = str(config["launching"].get("package_name", ""))
-    planar = "planar" in package
-    launch = _Launch(folder)
-    for name in files:
-        path = folder / (name if str(name).endswith(".launch") else f"{name}.launch")
-        if not path.is_file():
-            raise ModelError(f"launch file {name!r} does not exist", file=config_file, field="launch_files")
-        launch.read(path, {})
-    out = launch.out
-    if out.plate is None:
-        raise ModelError("no launch file describes the distal plate", file=config_file, field="launch_files")
-    count = config.get("number_of_limbs", len(out.limbs))
-    if count != len(out.limbs):
-        raise ModelError(
-            f"number_of_limbs is {count}, but the launch files spawn {len(out.limbs)} limbs",
-            file=config_file,
-            field="number_of_limbs",
-        )
-    rod_data = config.get("rod") or {}
-
-    def value(key: str, default: float) -> float:
-        raw = rod_data.get(key, default)
-        try:
-            return float(raw)
-        except (TypeError, ValueError):
-            raise ModelError(f"rod.{key} is not a number: {raw!r}", file=config_file, field=f"rod.{key}") from None
-
-    rod = Rod(
-        length=value("L", 1.0),
-        section=Round(radius=value("radius", 1e-3)),
-        young_modulus=value("E", 200e9),
-        shear_modulus=value("G", 80e9),
-    )
-    sdf_file, sdf_args = out.plate
-    sdf = expand_xacro(sdf_file, sdf_args)
-    model = sdf.find("model")
-    if model is None:
-        raise ModelError("there is no <model>", file=sdf_file, field="model")
-    links = {link.get("name"): link for link in model.findall("link")}
-    joints = {joint.get("name"): joint for joint in model.findall("joint")}
-
-    def link_pose(name: str) -> np.ndarray:
-        if name not in links:
-            raise ModelError(f"there is no link {name!r}; {nearest(name, links)}", file=sdf_file, field=name)
-        X = _six(links[name].findtext("pose"), sdf_file, f"pose of {name}")
-        return _flat(X) if planar else X
-
-    def mass(name: str) -> float:
-        return float(_numbers(links[name].findtext("inertial/mass"), 1, sdf_file, f"mass of {name}")[0])
-
-    X_plate = link_pose("distal_plate")
-    bodies = [("distal_plate", np.zeros(3))]
-    turn = planar_turn() if planar else np.eye(4)
-    limbs, guesses = [], []
+    config = _read_config(folder, config_file)
+    planar = "planar" in str(config["launching"].get("package_name", ""))
+    out, model = _read_launch_files(folder, config, config_file)
+    rod = _read_rod(config.get("rod") or {}, config_file)
+    plate = _Plate(*model, planar)
     order = sorted(out.limbs, key=lambda name: int(re.sub(r"\D", "", name) or 0))
-    for i, name in enumerate(order, start=1):
-        file, args, extensible = out.limbs[name]
-        urdf = expand_xacro(file, args)
-        parts = {joint.get("name"): joint for joint in urdf.findall("joint")}
-        for needed in ("base_joint", "fix_rod_to_joint"):
-            if needed not in parts:
-                raise ModelError(f"there is no joint {needed!r}; {nearest(needed, parts)}", file=file, field=needed)
-        base = parts["base_joint"]
-        kind = base.get("type", "")
-        if kind not in BASE_TYPES:
-            raise ModelError(
-                f"base joint type {kind!r} is not known; {nearest(kind, BASE_TYPES)}", file=file, field="type"
-            )
-        kind = "extension" if extensible else BASE_TYPES[kind]
-        axis = base.find("axis")
-        direction = _numbers(axis.get("xyz") if axis is not None else "1 0 0", 3, file, "axis")
-        limits = None
-        limit = base.find("limit")
-        if limit is not None and kind == "prismatic":
-            limits = (float(limit.get("lower", "-inf")), float(limit.get("upper", "inf")))
-        made = ()
-        if kind != "fixed":
-            made = (BaseJoint(kind=kind, axis=tuple(direction), limits=limits),)
-        X_base, X_attach = _origin(base, file, "origin"), _origin(parts["fix_rod_to_joint"], file, "origin")
-        body, tip, joint_name = f"limb{i}_joint_body", f"limb{i}_attach_point", f"limb{i}_joint"
-        X_body, X_tip = link_pose(body), link_pose(tip)
-        if joint_name not in joints:
-            raise ModelError(f"there is no joint {joint_name!r}; {nearest(joint_name, joints)}", file=sdf_file)
-        joint = joints[joint_name]
-        plate_kind = joint.get("type", "")
-        if plate_kind not in PLATE_TYPES:
-            raise ModelError(
-                f"plate joint type {plate_kind!r} is not known; {nearest(plate_kind, PLATE_TYPES)}", file=sdf_file
-            )
-        X_joint = X_body @ _six(joint.findtext("pose"), sdf_file, f"pose of {joint_name}")
-        free = joint.find("axis/xyz")
-        a = _numbers(free.text if free is not None else "0 0 1", 3, sdf_file, f"axis of {joint_name}")
-        if joint.findtext("axis/use_parent_model_frame", "false").strip() in ("true", "1"):
-            a = X_joint[:3, :3].T @ a
-        limbs.append(
-            Limb(
-                name=name,
-                rod=rod,
-                base=_flat(X_base) if planar else X_base,
-                joints=made,
-                attach=(_flat(X_attach) if planar else X_attach) @ turn,
-                distal=DistalJoint(
-                    kind=PLATE_TYPES[plate_kind],
-                    axis=tuple(a),
-                    pose=inverse(X_plate) @ X_joint,
-                    attach=inverse(X_joint) @ X_tip @ turn,
-                ),
-            )
-        )
-        bodies += [(body, (inverse(X_plate) @ X_body)[:3, 3]), (tip, (inverse(X_plate) @ X_tip)[:3, 3])]
-    masses = np.array([mass(name) for name, _ in bodies])
-    com = sum(m * p for m, (_, p) in zip(masses, bodies)) / masses.sum() if masses.sum() > 0 else np.zeros(3)
-    s = out.spawn
-    at = np.array([s.get(key, 0.0) for key in ("x", "y", "z")])
-    home = pose(at, rotation_from_rpy([s.get(key, 0.0) for key in ("R", "P", "Y")]))
-    guess = config.get("initial_guess")
-    home_joints = None
-    n = len(limbs)
-    if guess is not None:
-        size = (4 if planar else 7) * n
-        if not isinstance(guess, list) or len(guess) != size:
-            raise ModelError(f"initial_guess needs {size} numbers", file=config_file, field="initial_guess")
-        guesses = [float(v) for v in guess[-n:]]
-        if sum(len(limb.joints) for limb in limbs) == n:
-            home_joints = tuple(guesses)
-    configurations = {}
-    for name, one in (config.get("user_parameters_vectors") or {}).items():
-        p = [float(v) for v in one.get("parameters", [])]
-        tail = 3 if planar else 6
-        if len(p) == (4 if planar else 7) * n + tail:
-            q = tuple(p[-tail - n : -tail])
-            configurations[str(name)] = {"q": q, "pose": tuple(p[-tail:])}
-    controlled = None
+    limbs = tuple(_read_limb(name, *out.limbs[name], rod, i, plate) for i, name in enumerate(order, start=1))
+    mass, com = plate.mass_and_center()
+    at = np.array([out.spawn.get(key, 0.0) for key in ("x", "y", "z")])
+    home = pose(at, rotation_from_rpy([out.spawn.get(key, 0.0) for key in ("R", "P", "Y")]))
     actuated = sum(len(limb.joints) for limb in limbs)
+    controlled = None
     if planar and actuated == 2:
         controlled = ("x", "y")
     elif out.underactuation is not None and actuated < 6 and not planar:
@@ -461,13 +426,128 @@ def read_gazebo_folder(folder: str | Path) -> RobotDescription:
         controlled = tuple(f for f, use in zip(names, out.underactuation) if use)
     return RobotDescription(
         name=folder.name,
-        limbs=tuple(limbs),
-        plate=Plate(mass=0.0 if planar else float(masses.sum()), com=(0.0, 0.0, 0.0) if planar else tuple(com)),
+        limbs=limbs,
+        plate=Plate(mass=0.0 if planar else mass, com=(0.0, 0.0, 0.0) if planar else tuple(com)),
         planar=planar,
         gravity=(0.0, 0.0, 0.0) if planar else (0.0, 0.0, -9.81),
         home=_flat(home) if planar else home,
-        home_joints=home_joints,
+        home_joints=_home_joints(config, len(limbs), actuated, planar, config_file),
         controlled=controlled,
-        configurations=configurations,
+        configurations=_configurations(config, len(limbs), planar, config_file),
         file=str(config_file),
     )
+
+
+def _read_config(folder: Path, file: Path) -> dict[str, Any]:
+    """Return the content of ``robot_config.yaml``, in which a list of launch files is known to be."""
+    if not is_file(file):
+        raise ModelError("there is no robot_config.yaml in this folder", file=folder, field="robot_config.yaml")
+    config = read_yaml(file).value
+    if not isinstance(config, dict) or not isinstance(config.get("launching"), dict):
+        raise ModelError("launching: {package_name, launch_files} is missing", file=file, field="launching")
+    files = config["launching"].get("launch_files")
+    if not isinstance(files, list) or not files:
+        raise ModelError("launching.launch_files names no launch file", file=file, field="launch_files")
+    return config
+
+
+def _read_launch_files(
+    folder: Path, config: dict[str, Any], file: Path
+) -> tuple[_Launched, tuple[Path, dict[str, str]]]:
+    """Return what the launch files ask for, and the file of the plate with its arguments."""
+    launch = _Launch(folder)
+    for name in config["launching"]["launch_files"]:
+        path = folder / (name if str(name).endswith(".launch") else f"{name}.launch")
+        if not is_file(path):
+            raise ModelError(f"launch file {name!r} does not exist", file=file, field="launch_files")
+        launch.read(path, {})
+    out = launch.out
+    if out.plate is None:
+        raise ModelError("no launch file describes the distal plate", file=file, field="launch_files")
+    count = config.get("number_of_limbs", len(out.limbs))
+    if count != len(out.limbs):
+        raise ModelError(
+            f"number_of_limbs is {count}, but the launch files spawn {len(out.limbs)} limbs",
+            file=file,
+            field="number_of_limbs",
+        )
+    return out, out.plate
+
+
+def _read_rod(data: dict[str, Any], file: Path) -> Rod:
+    """Return the rod of all limbs."""
+    if not isinstance(data, dict):
+        raise ModelError(f"rod is {data!r}; must be a mapping", file=file, field="rod")
+
+    def value(key: str, default: float) -> float:
+        raw = data.get(key, default)
+        try:
+            return float(raw)
+        except (TypeError, ValueError):
+            raise ModelError(f"rod.{key} is not a number: {raw!r}", file=file, field=f"rod.{key}") from None
+
+    return Rod(
+        length=value("L", 1.0),
+        section=Round(radius=value("radius", 1e-3)),
+        young_modulus=value("E", 200e9),
+        shear_modulus=value("G", 80e9),
+    )
+
+
+def _read_limb(name: str, file: Path, args: dict[str, str], extensible: bool, rod: Rod, i: int, plate: _Plate) -> Limb:
+    """Return limb i, counted from 1, of its URDF and of the model of the plate."""
+    parts = {joint.get("name"): joint for joint in expand_xacro(file, args).findall("joint")}
+    for needed in ("base_joint", "fix_rod_to_joint"):
+        if needed not in parts:
+            raise ModelError(f"there is no joint {needed!r}; {nearest(needed, parts)}", file=file, field=needed)
+    base = parts["base_joint"]
+    kind = base.get("type", "")
+    if kind not in BASE_TYPES:
+        raise ModelError(f"base joint type {kind!r} is not known; {nearest(kind, BASE_TYPES)}", file=file, field="type")
+    kind = "extension" if extensible else BASE_TYPES[kind]
+    axis, limit = base.find("axis"), base.find("limit")
+    direction = _numbers(axis.get("xyz") if axis is not None else "1 0 0", 3, file, "axis")
+    limits = None
+    if limit is not None and kind == "prismatic":
+        limits = (parse_number(limit.get("lower", "-inf"), "lower"), parse_number(limit.get("upper", "inf"), "upper"))
+    X_base, X_attach = _origin(base, file, "origin"), _origin(parts["fix_rod_to_joint"], file, "origin")
+    turn = planar_turn() if plate.planar else np.eye(4)
+    return Limb(
+        name=name,
+        rod=rod,
+        base=_flat(X_base) if plate.planar else X_base,
+        joints=() if kind == "fixed" else (BaseJoint(kind=kind, axis=tuple(direction), limits=limits),),
+        attach=(_flat(X_attach) if plate.planar else X_attach) @ turn,
+        distal=plate.joint_of(i, turn),
+    )
+
+
+def _home_joints(
+    config: dict[str, Any], limbs: int, actuated: int, planar: bool, file: Path
+) -> tuple[float, ...] | None:
+    """Return the joint values of the initial guess, its last numbers; None where it has none."""
+    guess = config.get("initial_guess")
+    if guess is None:
+        return None
+    size = (4 if planar else 7) * limbs
+    if not isinstance(guess, list) or len(guess) != size:
+        raise ModelError(f"initial_guess needs {size} numbers", file=file, field="initial_guess")
+    joints = tuple(_plain(guess, file, "initial_guess")[-limbs:])
+    return joints if actuated == limbs else None
+
+
+def _configurations(
+    config: dict[str, Any], limbs: int, planar: bool, file: Path
+) -> dict[str, dict[str, tuple[float, ...]]]:
+    """Return the configurations that the file stores: joint values and pose."""
+    tail = 3 if planar else 6
+    found = {}
+    vectors = config.get("user_parameters_vectors") or {}
+    if not isinstance(vectors, dict) or not all(isinstance(one, dict) for one in vectors.values()):
+        field = "user_parameters_vectors"
+        raise ModelError(f"{field} must be mappings by name", file=file, field=field)
+    for name, one in vectors.items():
+        p = _plain(one.get("parameters", []), file, f"user_parameters_vectors.{name}")
+        if len(p) == (4 if planar else 7) * limbs + tail:
+            found[str(name)] = {"q": tuple(p[-tail - limbs : -tail]), "pose": tuple(p[-tail:])}
+    return found

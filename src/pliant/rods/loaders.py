@@ -32,6 +32,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.documents.files import exists
 from pliant.base.documents.yaml_tree import Document, parse_yaml, read_yaml
 from pliant.base.errors import ModelError, nearest
 from pliant.base.spatial import pose, rotation_from_rpy
@@ -97,7 +98,7 @@ class _Reader:
     """
 
     def __init__(
-        self, data: Any, document: Document, places: Sequence[tuple[Any, ...]] = ((),), field: str = ""
+        self, data: object, document: Document, places: Sequence[tuple[str | int, ...]] = ((),), field: str = ""
     ) -> None:
         self.document, self.places, self.field = document, places, field
         if not isinstance(data, Mapping):
@@ -107,7 +108,7 @@ class _Reader:
             )  # fmt: skip
         self.data = data
 
-    def line(self, *keys: Any) -> int | None:
+    def line(self, *keys: str | int) -> int | None:
         """Return the line of a value, or of the nearest value around it."""
         for place in self.places:
             if (*place, *keys) in self.document.lines:
@@ -130,7 +131,7 @@ class _Reader:
     def sub(self, key: str) -> _Reader:
         return self.inner(self.data[key], key, field=".".join(v for v in (self.field, key) if v))
 
-    def inner(self, data: Any, *keys: Any, field: str) -> _Reader:
+    def inner(self, data: object, *keys: str | int, field: str) -> _Reader:
         """Return the reader of a mapping further inside."""
         return _Reader(data, self.document, [(*place, *keys) for place in self.places], field)
 
@@ -141,7 +142,7 @@ class _Reader:
             return default
         return self._value(self.data[key], quantity, key)
 
-    def _value(self, value: Any, quantity: str, key: str) -> float:
+    def _value(self, value: object, quantity: str, key: str) -> float:
         if isinstance(value, bool):
             raise self.fail(f"needs a {quantity}, found {value!r}", key)
         if isinstance(value, str):
@@ -470,7 +471,7 @@ def load_description(name_or_path: str | Path) -> RobotDescription:
         ModelError: there is none of that name; the message says which is the nearest. Or its description is wrong.
     """
     text = str(name_or_path)
-    known = None if text not in catalogue() and Path(name_or_path).exists() else full_name(text)
+    known = None if text not in catalogue() and exists(Path(name_or_path)) else full_name(text)
     if known is not None:
         text = known
         item = resources.files("pliant.rods") / "catalogue" / f"{text}.yaml"
@@ -478,7 +479,7 @@ def load_description(name_or_path: str | Path) -> RobotDescription:
     path = Path(name_or_path)
     if path.is_dir() or path.name == "robot_config.yaml":
         return read_gazebo_folder(path if path.is_dir() else path.parent)
-    if path.suffix in (".yaml", ".yml") or path.exists():
+    if path.suffix in (".yaml", ".yml") or exists(path):
         return read_robot_yaml(path)
     near = nearest(text, [*catalogue(), *short_names()], limit=30)
     raise ModelError(f"there is no robot and no file {text!r}; {near}", field="name")

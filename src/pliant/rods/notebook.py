@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.figures import COLORS, CYCLE, INK, html_figure, html_table, label, new_figure
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 __all__ = ["solution_html"]
 
 
 def solution_html(
-    title: str, lines: Sequence[NDArray[np.float64]], planar: bool, rows: Sequence[tuple[str, Any]]
+    title: str, lines: Sequence[NDArray[np.float64]], planar: bool, rows: Sequence[tuple[str, object]]
 ) -> str:
     """Return an equilibrium as HTML.
 
@@ -29,7 +32,7 @@ def solution_html(
     return f"<p><b>{html.escape(title)}</b></p>{picture}{html_table(['quantity', 'value'], rows)}"
 
 
-def _figure(lines: Sequence[NDArray[np.float64]], planar: bool) -> Any:
+def _figure(lines: Sequence[NDArray[np.float64]], planar: bool) -> Figure:
     options = {} if planar else {"subplot_kw": {"projection": "3d"}}
     figure, axis = new_figure(1, 1, width=3.6, height=3.2, **options)
     size = 2 if planar else 3

@@ -344,6 +344,8 @@ def _command_rows(
         first = model.actuator_ctrladr[model.actuator(joint).id]
         for offset, name in enumerate(names):
             columns[f"{joint}/{name}"] = int(first) + offset
+    for own in robot.spec.actuators:
+        columns[f"{own.name}/control"] = int(model.actuator_ctrladr[model.actuator(own.name).id])
     rows: list[list[tuple[int, float]]] = [[] for _ in range(steps)]
 
     def column(name: str, file: str | None = None) -> int:

@@ -19,10 +19,14 @@ from typing import Any, Generic, Self, TypeVar
 
 import msgspec
 
+from pliant.base.documents.files import exists, read_text
 from pliant.base.errors import PliantError
 from pliant.base.executor import Executor, Task, run_tasks
 
 __all__ = ["FolderLock", "GrowingFile", "Journal", "code_digest", "map_tasks", "read_journal"]
+
+MAX_BYTES = 1 << 28
+"""Largest table or journal [bytes]."""
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
@@ -104,15 +108,14 @@ class GrowingFile:
         Raises:
             PliantError: the file is not UTF-8 text.
         """
-        try:
-            text = self.path.read_text(encoding="utf-8")
-        except FileNotFoundError:
+        if not exists(self.path):
             return ""
-        except UnicodeDecodeError as error:
-            raise PliantError(
-                f"the {self._kind} is not UTF-8 text: {error.reason} at byte {error.start}; name another folder",
-                file=self.path,
-            ) from None
+        try:
+            text = read_text(self.path, PliantError, max_bytes=MAX_BYTES, allow_empty=True)
+        except PliantError as error:
+            what = error.message.replace("the file", f"the {self._kind}", 1)
+            raise PliantError(f"{what}; name another folder", file=self.path) from None
+        text = text.replace("\r\n", "\n")
         whole = text[: text.rfind("\n") + 1]
         if whole != text:
             self.path.write_text(whole, encoding="utf-8")

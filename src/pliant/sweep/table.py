@@ -174,14 +174,17 @@ class ResultFolder:
             with path.open("w", newline="") as file:
                 csv.writer(file).writerow(self._columns)
             return {}
-        header, *lines = csv.reader(text.splitlines())
+        try:
+            header, *lines = csv.reader(text.splitlines())
+        except csv.Error as error:
+            raise PliantError(f"the table cannot be read: {error}; name another folder", file=path) from None
         if header != self._columns:
             raise PliantError("the header is not that of this sweep; name another folder", file=path, line=1)
         rows: dict[int, list[Any]] = {}
         for line, cells in enumerate(lines, start=2):
             if len(cells) != len(self._columns):
                 raise PliantError(f"{len(cells)} cells, the header has {len(self._columns)}", file=path, line=line)
-            if not cells[0].isdecimal():
+            if not (cells[0].isdecimal() and len(cells[0]) < 10):
                 raise PliantError(f"the index is {cells[0]!r}; must be a whole number", file=path, line=line)
             rows[int(cells[0])] = [int(cells[0]), *(_cell(c) for c in cells[1:])]
         return rows

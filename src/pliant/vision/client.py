@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.documents.files import exists, open_file
 from pliant.base.errors import BridgeError, WireError
 from pliant.vision.wire.pictures import COUNTER, HEADER_BYTES, STAMP, decode_header
 
@@ -35,8 +36,11 @@ class SharedPictures:
     """
 
     def __init__(self, path: str | Path) -> None:
+        path = Path(path)
+        if not exists(path):
+            raise BridgeError(f"no pictures at {path}; is the simulation running with --bridge pictures?", file=path)
         try:
-            with Path(path).open("rb") as file:
+            with open_file(path, BridgeError, max_bytes=None) as file:
                 header = decode_header(file.read(HEADER_BYTES))
                 file.seek(0, 2)
                 if file.tell() != header.file_bytes:
@@ -45,10 +49,6 @@ class SharedPictures:
                         f"{header.height} pixels"
                     )
                 self._map = mmap.mmap(file.fileno(), header.file_bytes, access=mmap.ACCESS_READ)
-        except FileNotFoundError:
-            raise BridgeError(
-                f"no pictures at {path}; is the simulation running with --bridge pictures?", file=path
-            ) from None
         except (OSError, WireError) as fault:
             raise BridgeError(f"{path} cannot be read: {fault}", file=path) from None
         found = np.frombuffer(self._map, dtype=np.uint8)

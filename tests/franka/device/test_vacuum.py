@@ -31,6 +31,17 @@ def test_the_vacuum_rises_by_a_first_order_law_and_its_force_is_area_times_press
     assert (state.in_control_range, state.part_present, state.vacuum) == (True, True, 750)
 
 
+def test_a_vacuum_that_is_let_off_reaches_zero_and_no_subnormal_number():
+    gripper = VacuumGripper(CUP)
+    gripper.vacuum = 1e-98
+    seen = set()
+    for _ in range(20_000):
+        gripper.step(False)
+        seen.add(gripper.vacuum)
+    assert gripper.vacuum == 0.0
+    assert all(value == 0.0 or value > 1e-101 for value in seen)
+
+
 def test_without_an_object_the_vacuum_is_unsuccessful_when_its_time_is_over():
     gripper = VacuumGripper(CUP)
     gripper.request(fci.Vacuum(vacuum=100, timeout=1000), 1)

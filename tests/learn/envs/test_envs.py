@@ -3,9 +3,13 @@
 import subprocess
 import sys
 import warnings
+from functools import partial
 
+import mujoco
 import numpy as np
 import pytest
+from native_actuators import continuum_robot
+from warp_devices import BATCHES
 
 from pliant.base.errors import ModelError, PliantError, PortError
 from pliant.engine.distributions import Uniform
@@ -14,7 +18,7 @@ from pliant.learn.envs.make import find_task, make_env, make_vec, task_names, ta
 from pliant.learn.envs.registration import register
 from pliant.learn.envs.task import Action, Task
 from pliant.learn.warp import WarpBatch
-from pliant.model import Imu
+from pliant.model import Imu, Robot
 from pliant.robots import build_robot
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'pliant[learn]'")
@@ -206,10 +210,10 @@ def batch_of(kind):
     if kind == "far":
         return FarBatch
     pytest.importorskip("mujoco_warp", reason="MuJoCo Warp is not installed: pip install 'pliant[warp]'")
-    return WarpBatch
+    return partial(WarpBatch, device=BATCHES[kind])
 
 
-@pytest.mark.parametrize(("kind", "atol"), [("far", 0.0), ("warp", 2e-5)])
+@pytest.mark.parametrize(("kind", "atol"), [("far", 0.0), *((kind, 2e-5) for kind in BATCHES if kind != "cpu")])
 def test_worlds_on_another_device_are_the_same_environment(kind, atol):
     def start(rng, count):
         return {"joint_1": rng.uniform(-0.3, 0.3, count)}
@@ -494,3 +498,25 @@ def test_pictures_have_the_size_that_was_asked_and_show_the_robot():
     assert np.abs(first.astype(int) - second).max() > 50
     env.close()
     env.close()
+
+
+@pytest.mark.parametrize("kind", ["motor", "position"])
+def test_the_controls_of_a_model_s_own_actuators_are_the_actions_within_their_ranges(kind):
+    robot = Robot(mujoco.MjSpec.from_string(continuum_robot(kind)))
+    rest = {"observation": {"length": lambda w: w.port("pull_0/length")}, "reward": lambda w: 0.0 * w.time}
+    env, vec = make_env(robot, period=0.01, **rest), make_vec(robot, 2, period=0.01, **rest)
+    low, high = {"motor": (-20.0, 0.0), "position": (0.1, 0.2)}[kind]
+    assert [(a.port, a.low, a.high) for a in env.task.actions] == [(f"pull_{c}/control", low, high) for c in range(4)]
+    action = np.array([-1.0, 1.0, 1.0, 1.0], dtype=np.float32)
+    env.reset(seed=0)
+    env.step(action)
+    vec.reset(seed=0)
+    vec.step(np.tile(action, (2, 1)))
+    data = mujoco.MjData(model := robot.compile())
+    data.ctrl[:] = env.simulation.engine.port("state/ctrl")
+    np.testing.assert_allclose(data.ctrl, [low, high, high, high], rtol=1e-12)
+    mujoco.mj_step(model, data, 10)
+    np.testing.assert_array_equal(env.simulation.engine.port("state/qpos"), data.qpos)
+    np.testing.assert_array_equal(vec.batch.port("state/qpos")[1], data.qpos)
+    env.close()
+    vec.close()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from law_cases import ALL
 from warp_cases import DT, cases, motion
+from warp_devices import WARP_DEVICES
 
 pytest.importorskip("warp", reason="Warp is not installed: pip install 'pliant[warp]'")
 
@@ -15,14 +16,14 @@ from pliant.laws import BAVS, SEA, CompliantActuator, QbMove, base, get_law
 from pliant.learn.laws import simulate, warp_law
 
 
-def worst(name, precision):
+def worst(name, precision, device):
     """Return the largest deviation of each case, in units of max(1, largest value of the trace)."""
     q, dq, ref_1, ref_2 = motion()
     actuators = cases(name)
     found = {}
     for (case, a), traces in zip(
         actuators.items(),
-        simulate(list(actuators.values()), q, dq, ref_1, ref_2, DT, precision=precision),
+        simulate(list(actuators.values()), q, dq, ref_1, ref_2, DT, precision=precision, device=device),
         strict=True,
     ):
         expected = a.simulate(q, dq, ref_1, ref_2, DT)
@@ -35,15 +36,16 @@ def worst(name, precision):
     return found
 
 
+@pytest.mark.parametrize("device", WARP_DEVICES)
 @pytest.mark.parametrize("name", ALL)
-def test_every_mode_and_option_in_double_precision_equals_simulate(name):
-    found = worst(name, "float64")
+def test_every_mode_and_option_in_double_precision_equals_simulate(name, device):
+    found = worst(name, "float64", device)
     case = max(found, key=found.get)
     assert found[case] <= 1e-12, (case, found[case])
     assert {mode for (mode, _), _ in found} == set(range(7))
 
 
-def pieces(name, steps=20):
+def pieces(name, device, steps=20):
     """Return the torque on the link in both precisions, from the same states: a state each 20 ms along a motion.
 
     A deviation grows along a motion that is unstable itself (a stop that is hit earlier or later), so single precision
@@ -60,17 +62,18 @@ def pieces(name, steps=20):
     deviations = dict.fromkeys(actuators, 0.0)
     for first in range(0, motions[0].size, steps):
         part = [np.broadcast_to(x[first : first + steps], (len(rows), steps)) for x in motions]
-        x, _, after = double.simulate(rows, *part, DT, act)
-        y, _, _ = single.simulate(rows, *part, DT, act)
+        x, _, after = double.simulate(rows, *part, DT, act, device=device)
+        y, _, _ = single.simulate(rows, *part, DT, act, device=device)
         worst = (abs(x - y) / np.maximum(1.0, abs(x).max(axis=1, keepdims=True))).max(axis=1)
         deviations = {case: max(old, new) for (case, old), new in zip(deviations.items(), worst, strict=True)}
         act = after
     return deviations
 
 
+@pytest.mark.parametrize("device", WARP_DEVICES)
 @pytest.mark.parametrize("name", ALL)
-def test_every_mode_and_option_in_single_precision_is_near_simulate(name):
-    found = pieces(name)
+def test_every_mode_and_option_in_single_precision_is_near_simulate(name, device):
+    found = pieces(name, device)
     # Single precision rounds the angle; a stiff bristle or end stop makes a torque of that.
     steep = {
         case: a.law.stop + (a.link_friction.stiffness if a.link_friction else 0.0) for case, a in cases(name).items()
@@ -82,8 +85,9 @@ def test_every_mode_and_option_in_single_precision_is_near_simulate(name):
     assert max(found.values()) > 0.0
 
 
+@pytest.mark.parametrize("device", WARP_DEVICES)
 @pytest.mark.parametrize("name", ALL)
-def test_a_law_at_many_points_equals_evaluate(name):
+def test_a_law_at_many_points_equals_evaluate(name, device):
     cls = get_law(name)
     spring = cls(clip="stop")
     rng = np.random.default_rng(1)
@@ -92,16 +96,17 @@ def test_a_law_at_many_points_equals_evaluate(name):
     expected = np.array(np.broadcast_arrays(*spring.evaluate(q, theta_1, theta_2)))
     scale = np.maximum(1.0, abs(expected))
     for precision, tolerance in (("float64", 1e-12), ("float32", 1e-3)):  # at 1.5 rad a stop of 1000 N m/rad rounds
-        values = warp_law(cls, precision).evaluate(spring.parameters(), q, theta_1, theta_2)
+        values = warp_law(cls, precision).evaluate(spring.parameters(), q, theta_1, theta_2, device=device)
         assert abs((values - expected) / scale).max() <= tolerance, precision
 
 
-def test_the_state_at_rest_equals_that_of_the_engine():
+@pytest.mark.parametrize("device", WARP_DEVICES)
+def test_the_state_at_rest_equals_that_of_the_engine(device):
     for name in ALL:
         actuators = cases(name)
         rows = np.stack([a.pack(DT) for a in actuators.values()])
         presets = [a.initial_preset for a in actuators.values()]
-        act, refs = warp_law(get_law(name)).hold(rows, np.full(len(rows), 0.3), presets)
+        act, refs = warp_law(get_law(name)).hold(rows, np.full(len(rows), 0.3), presets, device=device)
         for a, state, reference in zip(actuators.values(), act, refs, strict=True):
             expected, expected_refs = a.hold(0.3, DT)
             np.testing.assert_allclose(state[: expected.size], expected, atol=1e-15)
@@ -130,8 +135,8 @@ def test_a_kernel_of_the_users_own_calls_a_law():
     ("more", "message"),
     [
         ({"precision": "float16"}, r"precision is 'float16'; did you mean 'float.*must be one of float32, float64"),
-        ({"device": "cuda:7"}, r"device is 'cuda:7'; .*must be one of cpu"),
-        ({"device": "tpu"}, r"device is 'tpu'; .*must be one of cpu"),
+        ({"device": "cuda:7"}, r"device is 'cuda:7'; .*must be one of c"),
+        ({"device": "tpu"}, r"device is 'tpu'; .*must be one of c"),
         ({"dt": 0.0}, r"dt is 0.0; must be a number > 0"),
         ({"ref_1": np.nan}, r"ref_1 holds NaN or infinity"),
         ({"ref_2": np.zeros(3)}, r"ref_2 has shape \(3,\); must fit \(2, 10\)"),

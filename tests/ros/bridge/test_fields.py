@@ -2,13 +2,16 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
+import mujoco
 import numpy as np
 import pytest
+from native_actuators import model_of
 
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.franka.robots.build import build_arms
 from pliant.franka.wire.fci import RobotMode
+from pliant.model import Robot
 from pliant.ros.bridge import RosOptions
 from pliant.ros.bridge.interfaces import INTERFACES
 from pliant.ros.bridge.topics import RosTopics
@@ -33,13 +36,24 @@ class Wire:
 
     def __init__(self, version):
         self.codec = Codec(version)
-        self.topics, self.services = {}, {}
+        self.topics, self.services, self.heard, self.told = {}, {}, {}, []
 
     def advertise(self, topic, type_name, **_):
         return self.topics.setdefault(topic, Topic())
 
     def serve(self, name, type_name, callback):
         self.services[name] = type_name, callback
+
+    def subscribe(self, topic, type_name, arrived):
+        self.heard[topic] = type_name, arrived
+
+    def complain(self, text):
+        self.told.append(text)
+
+    def send(self, topic, **message):
+        type_name, arrived = self.heard[topic]
+        full = {"layout": {"dim": [], "data_offset": 0}, **message} if "Array" in type_name else message
+        arrived(self.codec.decode(type_name, self.codec.encode(type_name, full)))
 
     def call(self, name, **request):
         type_name, callback = self.services[name]
@@ -118,3 +132,24 @@ def test_every_field_is_a_topic(arm):
     (data,) = arm.wire.topics["/cell/franka/q"].sent
     sent = arm.wire.codec.decode("std_msgs/Float64MultiArray", data)
     np.testing.assert_array_equal(sent["data"], sample.values["q"])
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_the_commands_of_a_device_are_topics_of_its_fields(version):
+    robot = Robot(mujoco.MjSpec.from_string(model_of("hinge", "pid")))
+    with Simulation(MujocoEngine(robot), make_devices(robot), pacer="free") as simulation:
+        simulation.start()
+        wire = Wire(version)
+        topics = RosTopics(robot, wire, RosOptions(namespace="cell"))
+        topics.writers["driven"] = []
+        INTERFACES.find(simulation.devices["driven"])(topics, "driven", simulation.devices["driven"])
+        wire.send("/cell/driven/command/control", data=[0.5, 0.1])
+        simulation.step()
+        np.testing.assert_array_equal(simulation.engine.port("driven/control"), [0.5, 0.1])
+        wire.send("/cell/driven/command/control", data=[0.5])
+        assert topics.rejected == 1
+        assert "shape (1,); must be an array of 2" in wire.told[0]
+
+
+def test_an_arm_that_takes_commands_of_its_client_only_has_no_topics_for_them(arm):
+    assert not arm.wire.heard

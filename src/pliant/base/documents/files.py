@@ -10,10 +10,26 @@ from typing import BinaryIO
 
 from pliant.base.errors import ModelError, PliantError
 
-__all__ = ["MAX_BYTES", "check_file", "decode_text", "open_file", "read_file", "read_text"]
+__all__ = ["MAX_BYTES", "check_file", "decode_text", "exists", "is_file", "open_file", "read_file", "read_text"]
 
 MAX_BYTES = 64 * 2**20
 """Largest file that is read as a whole [bytes]."""
+
+
+def exists(path: Path) -> bool:
+    """Return whether there is a file or folder; False for a name that no file can have, such as one too long."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def is_file(path: Path) -> bool:
+    """Return whether there is a regular file; False for a name that no file can have, such as one too long."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def check_file(path: Path, error: type[PliantError] = ModelError, *, max_bytes: int | None = MAX_BYTES) -> None:

@@ -11,6 +11,9 @@ from pliant.base.errors import ModelError, PliantError
 
 __all__ = ["MAX_INTEGER", "parse_json", "read_json"]
 
+MAX_VALUES = 4_000_000
+"""Most values of a text: commas and opening brackets; four million lists take 2 s and 400 MB."""
+
 MAX_INTEGER = 2**64 - 1
 """Largest magnitude of an integer; beyond it no number of a file is meant, and conversion to float may fail."""
 
@@ -31,7 +34,7 @@ def parse_json(data: bytes, file: str | Path | None = None, error: type[PliantEr
 
     Raises:
         PliantError: of the class ``error``: it is not JSON, with the line; an integer is too large; it is nested too
-            deeply.
+            deeply, or has too many values.
     """
 
     def integer(text: str) -> int:
@@ -39,6 +42,9 @@ def parse_json(data: bytes, file: str | Path | None = None, error: type[PliantEr
             raise error(f"the integer {text[:40]} ({len(text)} characters) is too large", file=file)
         return int(text)
 
+    values = data.count(b",") + data.count(b"[") + data.count(b"{")
+    if values > MAX_VALUES:
+        raise error(f"the file has {values} values; must be at most {MAX_VALUES}", file=file)
     try:
         return json.loads(decode_text(data, file, error), parse_int=integer)
     except json.JSONDecodeError as fault:

@@ -13,6 +13,8 @@ __all__ = ["Node", "line_of", "parse_xml"]
 
 MAX_DEPTH = 200
 """Deepest nesting of elements."""
+MAX_PARTS = 1_000_000
+"""Most elements and attributes of a text; a million take 2 s and 400 MB."""
 
 
 class Node(ET.Element):
@@ -38,7 +40,7 @@ def parse_xml(data: bytes, file: str | Path | None = None, *, doctype: bool = Fa
         doctype: accept a document type that is only named; it is not read, and entities stay refused.
 
     Raises:
-        ModelError: not well-formed, with the line; a document type; elements nested too deeply.
+        ModelError: not well-formed, with the line; a document type; elements nested too deeply, or too many of them.
     """
     # A declaration must stand first in XML; blank lines ahead of it are passed over, and counted.
     text = data.lstrip()
@@ -48,10 +50,15 @@ def parse_xml(data: bytes, file: str | Path | None = None, *, doctype: bool = Fa
     root: list[Node] = []
     stack: list[Node] = []
     last: list[Node] = []  # the element that closed last in the present parent, for its tail
+    parts = 0
 
     def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal parts
         node = Node(tag, attributes)
         node.line = parser.CurrentLineNumber + skipped
+        parts += 1 + len(attributes)
+        if parts > MAX_PARTS:
+            raise ModelError(f"more than {MAX_PARTS} elements and attributes", file=file, line=node.line)
         if len(stack) >= MAX_DEPTH:
             raise ModelError(f"elements are nested deeper than {MAX_DEPTH}", file=file, line=node.line)
         if stack:

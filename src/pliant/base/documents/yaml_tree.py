@@ -14,6 +14,10 @@ __all__ = ["Document", "parse_yaml", "read_yaml"]
 
 MAX_DEPTH = 50
 """Deepest nesting of mappings and lists."""
+MAX_TEXT = 4 * 2**20
+"""Longest text [bytes]; it takes 2 s."""
+MAX_VALUES = 100_000
+"""Most values of a text, keys included; 100,000 take 4 s. Long tables are written as CSV or NPZ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +54,12 @@ def parse_yaml(data: bytes, file: str | Path | None = None, error: type[PliantEr
 
     Raises:
         PliantError: of the class ``error``: not well-formed, with the line; aliases, tags of objects, keys given twice,
-            more than one document, no UTF-8 text.
+            more than one document, too many values, no UTF-8 text.
     """
     import yaml
 
+    if len(data) > MAX_TEXT:
+        raise error(f"the file has {len(data)} bytes; must be at most {MAX_TEXT}", file=file)
     text = decode_text(data, file, error)
     kind = "JSON" if str(file).endswith(".json") else "YAML"
     if kind == "JSON":
@@ -97,7 +103,7 @@ def parse_yaml(data: bytes, file: str | Path | None = None, error: type[PliantEr
         return value
 
     try:
-        _refuse_aliases(text, file, error)
+        _refuse_excess(text, file, error)
         node = loader.get_single_node()
         if node is None:
             raise error("the file holds no values", file=file)
@@ -112,11 +118,15 @@ def parse_yaml(data: bytes, file: str | Path | None = None, error: type[PliantEr
         loader.dispose()
 
 
-def _refuse_aliases(text: str, file: str | Path | None, error: type[PliantError]) -> None:
+def _refuse_excess(text: str, file: str | Path | None, error: type[PliantError]) -> None:
+    """Refuse aliases, deep nesting and too many values, before any value is made."""
     import yaml
 
-    depth = 0
+    depth = values = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        values += isinstance(event, yaml.NodeEvent)
+        if values > MAX_VALUES:
+            raise error(f"more than {MAX_VALUES} values; write a table as CSV or NPZ", file=file)
         if isinstance(event, yaml.AliasEvent):
             raise error(
                 "aliases (*name) are not accepted; write the value out", file=file, line=event.start_mark.line + 1

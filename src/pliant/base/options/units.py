@@ -10,13 +10,16 @@ __all__ = ["UNITS", "check_unit"]
 
 UNITS: dict[str, str] = {
     "": "a number without unit",
+    "1/K": "temperature coefficient",
     "1/rad": "inverse angle",
     "1/s": "rate",
     "A": "current",
     "H": "inductance",
     "Hz": "frequency",
     "J": "energy",
+    "J/K": "heat capacity",
     "K": "temperature",
+    "K/W": "thermal resistance",
     "N": "force",
     "N m": "torque",
     "N m s/rad": "rotary damping",

@@ -26,6 +26,7 @@ from pliant.feet.model.closures import fit_closures, measure_closures
 from pliant.feet.model.description import FootDescription
 from pliant.feet.model.geometry import reach
 from pliant.model.contacts import contact_wrench
+from pliant.model.inertia import set_inertia
 
 __all__ = ["FootSupport", "level_pitch", "measure_support"]
 
@@ -260,7 +261,8 @@ def _press(foot: FootDescription, load: float, pitch: float, rig: _Rig) -> tuple
     )
     c, s = math.cos(pitch), math.sin(pitch)
     carriage = spec.worldbody.add_body(name="rig")
-    carriage.explicitinertial, carriage.mass, carriage.inertia, carriage.gravcomp = True, 1.0, [1e-3] * 3, 1.0
+    set_inertia(carriage, 1.0, 1e-3)
+    carriage.gravcomp = 1.0
     for name, axis in (("rig_x", [1.0, 0.0, 0.0]), ("rig_z", [0.0, 0.0, 1.0])):
         carriage.add_joint(
             name=name, type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis, damping=[_DAMPING, 0.0, 0.0], limited=False

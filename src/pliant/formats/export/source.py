@@ -227,7 +227,7 @@ class Source:
         m = self.model
         pliant = {n for j, a in self.robot.actuators.items() for n in actuator_names(j)[: a.commands]}
         found: dict[int, Command] = {}
-        for i in range(m.nu):
+        for i in range(m.nactuator):
             name = m.actuator(i).name
             if name in pliant:
                 continue

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from pliant.engine.flush import SMALLEST
 from pliant.franka.device.gripper import GripperAnswer, HandTasks
 from pliant.franka.device.memory import DT
 from pliant.franka.device.parameters import Cup
@@ -110,6 +111,8 @@ class VacuumGripper(HandTasks[_Task]):
         else:
             goal, tau = 0.0, cup.leak_time
         self.vacuum = goal + (self.vacuum - goal) * math.exp(-DT / tau)
+        if self.vacuum < SMALLEST:
+            self.vacuum = 0.0  # a share of the smallest subnormal number is that number, so it would never end
         self._watch(cup)
         task = self._task
         if task is not None:

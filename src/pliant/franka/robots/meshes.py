@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.base.errors import MissingDependency, ModelError
 from pliant.base.spatial import quaternion_from_rotation
+from pliant.formats.mesh_file import read_mesh
 from pliant.franka.robots.parameters import EE_OF_HAND, FINGER_Z
 
 if TYPE_CHECKING:
@@ -77,12 +78,6 @@ def add_meshes(spec: mujoco.MjSpec, prefix: str, where: str) -> None:
     """
     import mujoco
 
-    try:
-        import trimesh
-    except ImportError:
-        raise MissingDependency(
-            "trimesh", command="pip install 'pliant[meshes]'", purpose="reading the arm's meshes"
-        ) from None
     folder = find_meshes(where)
     by_name: dict[str, mujoco.MjsBody] = {body.name: body for body in spec.bodies}
     for name, body in by_name.items():
@@ -92,11 +87,8 @@ def add_meshes(spec: mujoco.MjSpec, prefix: str, where: str) -> None:
         file = _file(folder, part) or _file(folder, part.rstrip("12"))
         if file is None:
             continue
-        try:
-            mesh = trimesh.load_scene(file).to_mesh()
-        except Exception as error:  # the formats' readers raise whatever they like
-            raise ModelError(f"the mesh cannot be read: {error}", file=file) from error
-        if len(mesh.vertices) < 4 or not len(mesh.faces):
+        mesh = read_mesh(file)
+        if len(mesh.vertices) < 4:
             raise ModelError("the mesh has no surface", file=file)
         for geom in body.geoms:
             geom.group = 3  # collision shapes, hidden by default

@@ -63,11 +63,12 @@ def task_of(
         observation: name -> function of a `World`.
         reward: name -> function of a `World`, or one such function.
         actions: commanded quantities; None for reference 1 of every compliant joint, within its limits, or from -pi to
-            pi rad if it has none.
+            pi rad if it has none; for a robot without one, the controls of its actuators, within their ranges.
         rest: further fields of `Task`.
 
     Raises:
-        ModelError: a field is unknown, or the robot has no compliant joints and ``actions`` is None.
+        ModelError: a field is unknown, or ``actions`` is None and the robot has neither compliant joints nor
+            actuators with ranges.
     """
     valid = {f.name for f in fields(Task)} - {"robot", "observation", "reward", "actions"}
     for name in rest:
@@ -98,14 +99,7 @@ def task_of(
 
 def _references(robot: Robot) -> list[Action]:
     if not robot.actuators:
-        names = [actuator.name for actuator in robot.spec.actuators]
-        if not names:
-            raise ModelError("the robot has no actuator, so that an action can command nothing", field="actions")
-        raise ModelError(
-            f"the robot has no compliant joint; name the commands of an action, such as "
-            f"actions=[Action('{names[0]}/control')]; its actuators are {', '.join(names[:12])}",
-            field="actions",
-        )
+        return _controls(robot)
     limits = {}
     model = robot.compile()
     for joint in robot.actuators:
@@ -113,6 +107,32 @@ def _references(robot: Robot) -> list[Action]:
         limited = index is not None and bool(model.jnt_limited[index])
         limits[joint] = tuple(map(float, model.jnt_range[index])) if limited else (-math.pi, math.pi)
     return [Action(f"{joint}/reference_1", *limits[joint]) for joint in robot.actuators]
+
+
+def _controls(robot: Robot) -> list[Action]:
+    """Return the controls of a robot's own actuators, within their ranges."""
+    from pliant.devices import make_devices
+    from pliant.devices.native_actuator import free_actuators
+    from pliant.engine.native import native_ports
+
+    names = [actuator.name for actuator in robot.spec.actuators]
+    if not names:
+        raise ModelError("the robot has no actuator, so that an action can command nothing", field="actions")
+    model, free = free_actuators(robot, make_devices(robot))
+    actions = []
+    for name in free:
+        assert model is not None  # there are free actuators
+        port = native_ports(model, model.actuator(name).id).get("control")
+        if port is not None and port.info.shape == (1,) and math.isfinite(port.info.high - port.info.low):
+            actions.append(Action(f"{name}/control", port.info.low, port.info.high))
+    if len(actions) == len(names):
+        return actions
+    raise ModelError(
+        f"the robot has no compliant joint, and not every actuator has a control range and is free of a device; name "
+        f"the commands of an action, such as actions=[Action('{names[0]}/control')]; its actuators are "
+        f"{', '.join(names[:12])}",
+        field="actions",
+    )
 
 
 def make_env(

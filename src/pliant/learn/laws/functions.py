@@ -141,7 +141,8 @@ def warp_device(name: str) -> Any:
     found = [str(device) for device in wp.get_devices()]
     wanted = "cuda:0" if name == "cuda" else name
     if wanted not in found:
-        why = "; Warp finds no NVIDIA GPU with a driver here" if str(name).startswith("cuda") else ""
+        absent = str(name).startswith("cuda") and not wp.is_cuda_available()
+        why = "; Warp finds no NVIDIA GPU with a driver here" if absent else ""
         raise LawError(f"device is {name!r}{why}; {nearest(str(name), found)}", field="device")
     return wp.get_device(wanted)
 

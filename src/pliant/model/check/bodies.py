@@ -61,7 +61,7 @@ def bodies_of(model: mujoco.MjModel, poses: int, seed: int) -> Bodies:
     for j in range(model.njnt):
         if model.jnt_type[j] in JOINTS:
             stiffness[model.jnt_dofadr[j]] += model.jnt_stiffness[j]
-    for i in range(model.nu):
+    for i in range(model.nactuator):
         if (
             model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT
             and model.actuator_biastype[i] == mujoco.mjtBias.mjBIAS_AFFINE

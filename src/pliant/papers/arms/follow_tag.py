@@ -11,7 +11,7 @@ import enum
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from pliant.franka.client import FrankaGroup
 from pliant.franka.robots import dynamics, kinematics
 from pliant.franka.robots.parameters import EE_OF_HAND, FER, FRANKA_HAND
 from pliant.franka.robots.torso import CAMERA, TAG, base
+from pliant.papers.frame.trace import Recorder, Trace, Traced
 from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
 from pliant.vision.detector import tag_corners
 from pliant.vision.poses import facing_pose, pose_features
@@ -124,7 +125,7 @@ class Plan:
 
 
 @dataclass(slots=True)
-class Run:
+class Run(Traced):
     """Result of a run, one row per `RECORD`."""
 
     plan: Plan
@@ -137,22 +138,10 @@ class Run:
     """How it ended."""
     message: str
     """Why, if not completed."""
-    time: Array
-    """Since the start, shape (n,) [s]."""
-    q_left: Array
-    """shape (n, 7) [rad]."""
-    q_right: Array
-    """shape (n, 7) [rad]."""
-    force: Array
-    """Contact force on the right hand in world axes, weight removed, shape (n, 3) [N]."""
-    shift: Array
-    """Shift of the features, shape (n, 6) [m, rad]."""
-    velocity: Array
-    """Commanded velocity of the camera, shape (n, 6)."""
-    torque: Array
-    """Commanded torques of the left arm, shape (n, 7) [N m]."""
-    desired: Array
-    """Desired places of the tag in the world, shape (n, 3) [m]."""
+    trace: Trace
+    """Time since the start [s]; positions q_left and q_right [rad]; contact force on the right hand in world axes,
+    weight removed [N]; shift of the features [m, rad]; commanded velocity of the camera; commanded torque of the left
+    arm [N m]; desired places of the tag in the world [m]."""
     circle_at: float
     """When the circle began [s]; NaN if it did not."""
     stopped_at: float
@@ -169,7 +158,7 @@ class Run:
     """Largest difference between the times of both arms' states [s]."""
     cycles: int
     """Commands sent to each arm."""
-    health: list[dict[str, Any]] = field(default_factory=list)
+    health: list[dict[str, object]] = field(default_factory=list)
     """The server's counters of each arm."""
     picture: NDArray[np.uint8] | None = None
     """An image on the way; None with exact features."""
@@ -387,159 +376,182 @@ def follow(torso: Torso, plan: Plan, *, tick: Callable[[float], None] | None = N
         plan: what they do.
         tick: is told the fraction that is done, now and then.
     """
-    left, right = torso.left, torso.right
-    right.set_eMc(inverse(right.get_flMe()) @ CAMERA.F_T_C)
-    X_BW = inverse(base("right"))
-    weight = ToolLoad(FRANKA_HAND.mass, FRANKA_HAND.center_of_mass, gravity=X_BW[:3, :3] @ (0.0, 0.0, -9.81))
-    dt = plan.step * CYCLE
-    goal = facing_pose(plan.distance)
-    X_CE = inverse(CAMERA.F_T_C) @ EE_OF_HAND
-    X_CS = inverse(CAMERA.F_T_C)  # the sensor sits at the flange
-    hybrid = HybridPoseServo(goal, X_CE, FeatureAdmittance(dt, plan.stiffness, plan.damping), inertia=plan.inertia)
-    drive, eyes, follower = _LeftArm(plan), _Eyes(torso, plan), _Follower()
-    group = FrankaGroup([left, right])
-    rows: dict[str, list[Any]] = {
-        name: [] for name in ("time", "q_left", "q_right", "force", "shift", "velocity", "torque", "desired")
-    }
-    images: list[float] = []
-    past: dict[int, Array] = {}
-    ending, message = Ending.COMPLETED, ""
-    circle_at = served_at = math.nan
-    peak = drift = apart = stop_time = 0.0
-    stopped_at = seen_at = 0.0
-    velocity, torque, shift, smooth = np.zeros(6), np.zeros(7), np.zeros(6), np.zeros(6)
-    X_CO: Array | None = None
-    picture, picture_row, picture_corners = None, 0, None
-    left_first = left.get_position()
-    reference = _Reference(
-        plan, base("left") @ kinematics.forward_kinematics(left_first, F_T_EE=EE_OF_HAND) @ TAG.EE_T_O
-    )
-    total = plan.laps / plan.frequency
-    calm = 0
-    cycles = k = 0
+    loop = _Loop(torso, plan)
+    ending, message, stop_time = Ending.COMPLETED, "", 0.0
     try:
-        group.start("force_torque", "velocity")
-        began = left.time
-        while True:
-            t = k * CYCLE
-            apart = max(apart, abs(left.time - right.time))
-            q_left, q_right = left.backend.get("q"), right.backend.get("q")
-            now = round(right.time / CYCLE)
-            past[now] = q_right
-            past.pop(now - KEPT, None)
-            R_BS = kinematics.forward_kinematics(q_right, "flange")[:3, :3]
-            contact = weight.contact(torso.wrench(), R_BS)
-            size = float(np.linalg.norm(contact[:3]))
-            peak = max(peak, size)
-            touching = size > plan.deadband
-            if size > plan.force_limit:
-                ending, message = (
-                    Ending.FORCE_LIMIT,
-                    (f"the contact force is {size:.1f} N at {t:.3f} s; must be <= {plan.force_limit:g} N"),
-                )
-                break
-            circling = not math.isnan(circle_at)
-            if circling and t - circle_at >= total - 0.5 * CYCLE:
-                break
-            if t < plan.float_time - 0.5 * CYCLE:
-                drift = max(drift, float(np.abs(q_left - left_first).max()))
-                wanted = reference.reach(0.0)
-            else:
-                if math.isnan(served_at):
-                    served_at, seen_at = t, t
-                wanted = reference.circle(t - circle_at) if circling else reference.reach(t - served_at)
-                try:
-                    if circling and t - circle_at >= plan.blind_after:
-                        new = None
-                    else:
-                        new = eyes(now)
-                except VisionError:
-                    new = None
-                if new is not None:
-                    at, seen = new
-                    images.append(t)
-                    seen_at = t
-                    X_BC = kinematics.forward_kinematics(past.get(at, q_right), F_T_EE=CAMERA.F_T_C)
-                    follower.see(X_BC @ seen, at * CYCLE)
-                    X_CO = seen
-                if t - seen_at > plan.patience:
-                    ending = Ending.TAG_LOST_IN_CONTACT if touching else Ending.TAG_LOST
-                    message = f"tag {TAG.tag_id} was not seen for {1e3 * plan.patience:.0f} ms at {t:.3f} s" + (
-                        f", with a contact force of {size:.1f} N" if touching else ""
-                    )
-                    break
-                if k % plan.step == 0:
-                    torque = drive(q_left, left.backend.get("dq"), wanted, t - served_at)
-                    left.want_force_torque("joint", torque, filter_gain=1.0)
-                    if X_CO is not None:
-                        seen_part, force_part, shift = _camera_velocity(
-                            plan, hybrid, follower, q_right, now * CYCLE, X_CO, _at_camera(contact, X_CS, plan), dt
-                        )
-                        smooth = smooth + (1.0 - math.exp(-dt / SMOOTHING)) * (seen_part - smooth)
-                        velocity = (smooth + force_part) * (1.0 - math.exp(-2.0 * plan.decay * (t - served_at)))
-                        right.want_velocity("camera", velocity)
-                if not circling:
-                    e = pose_features(true_pose(q_left, q_right), goal) if k % 10 == 0 else None
-                    if e is not None:
-                        near = np.linalg.norm(e[:3]) < 1e-3 and np.linalg.norm(e[3:]) < math.radians(0.5)
-                        calm = calm + 1 if near else 0
-                    if (t - served_at >= REACH or not plan.approach) and calm >= 10:
-                        circle_at = t
-                    elif t - served_at > plan.converge_time:
-                        ending, message = (
-                            Ending.NOT_CONVERGED,
-                            f"the servo did not converge in {plan.converge_time:g} s",
-                        )
-                        break
-            if k % round(RECORD / CYCLE) == 0:
-                R_W = base("right")[:3, :3] @ R_BS
-                values = (t, q_left, q_right, R_W @ contact[:3], shift, velocity, torque, wanted[0][:3, 3])
-                for name, value in zip(rows, values, strict=True):
-                    rows[name].append(value)
-                if eyes.image is not None and picture is None and circling and t - circle_at > 0.45 / plan.frequency:
-                    picture, picture_row = np.array(eyes.image), len(rows["time"]) - 1
-                    picture_corners = None if eyes.found is None else eyes.found.copy()
-                if tick is not None and k % 500 == 0:
-                    tick(min(1.0, t / (total + 4.0)))
-            group.step()
-            cycles += 1
-            k += 1
-        stopped_at = k * CYCLE
-        group.stop()
-        stop_time = left.time - began - stopped_at
+        loop.group.start("force_torque", "velocity")
+        began = torso.left.time
+        while (outcome := loop.cycle()) is None:
+            loop.record()
+            if tick is not None and loop.k % 500 == 0:
+                tick(min(1.0, loop.t / (loop.total + 4.0)))
+            loop.group.step()
+            loop.k += 1
+        ending, message = outcome
+        loop.group.stop()
+        stop_time = torso.left.time - began - loop.t
     except PliantError as fault:
         ending, message = Ending.FAULT, str(fault)
-        stopped_at = k * CYCLE
         if isinstance(fault, DeviceError):
-            group.abort()
+            loop.group.abort()
         else:
-            group.stop()
+            loop.group.stop()
     return Run(
         plan=plan,
         rendered=torso.picture is not None,
         through=torso.through,
         ending=ending,
         message=message,
-        time=np.array(rows["time"]),
-        q_left=np.array(rows["q_left"]).reshape(-1, 7),
-        q_right=np.array(rows["q_right"]).reshape(-1, 7),
-        force=np.array(rows["force"]).reshape(-1, 3),
-        shift=np.array(rows["shift"]).reshape(-1, 6),
-        velocity=np.array(rows["velocity"]).reshape(-1, 6),
-        torque=np.array(rows["torque"]).reshape(-1, 7),
-        desired=np.array(rows["desired"]).reshape(-1, 3),
-        circle_at=circle_at,
-        stopped_at=stopped_at,
+        trace=loop.rows.trace(),
+        circle_at=loop.circle_at,
+        stopped_at=loop.t,
         stop_time=stop_time,
-        peak_force=peak,
-        float_drift=drift,
-        images=np.array(images),
-        time_apart=apart,
-        cycles=cycles,
-        picture=picture,
-        picture_row=picture_row,
-        picture_corners=picture_corners,
+        peak_force=loop.peak,
+        float_drift=loop.drift,
+        images=np.array(loop.images),
+        time_apart=loop.apart,
+        cycles=loop.k,
+        picture=loop.picture,
+        picture_row=loop.picture_row,
+        picture_corners=loop.picture_corners,
     )
+
+
+class _Loop:
+    """The cycles of both arms: `cycle` commands, `record` takes a row."""
+
+    def __init__(self, torso: Torso, plan: Plan) -> None:
+        self.torso, self.plan = torso, plan
+        self.left, self.right = left, right = torso.left, torso.right
+        self.X_CS = inverse(CAMERA.F_T_C)  # the sensor sits at the flange
+        right.set_eMc(inverse(right.get_flMe()) @ CAMERA.F_T_C)
+        down = inverse(base("right"))[:3, :3] @ (0.0, 0.0, -9.81)
+        self.weight = ToolLoad(FRANKA_HAND.mass, FRANKA_HAND.center_of_mass, gravity=down)
+        self.dt = plan.step * CYCLE
+        self.goal = facing_pose(plan.distance)
+        admittance = FeatureAdmittance(self.dt, plan.stiffness, plan.damping)
+        self.hybrid = HybridPoseServo(self.goal, self.X_CS @ EE_OF_HAND, admittance, inertia=plan.inertia)
+        self.drive, self.eyes, self.follower = _LeftArm(plan), _Eyes(torso, plan), _Follower()
+        self.group = FrankaGroup([left, right])
+        seven = ("", 7)
+        self.rows = Recorder(
+            time="s", q_left=seven, q_right=seven, force=("N", 3), shift=("", 6), velocity=("", 6), torque=seven,
+            desired=("m", 3),
+        )  # fmt: skip
+        self.images: list[float] = []
+        self.past: dict[int, Array] = {}
+        self.k = self.calm = self.picture_row = 0
+        self.circle_at = self.served_at = math.nan
+        self.peak = self.drift = self.apart = self.seen_at = 0.0
+        self.velocity, self.torque, self.shift, self.smooth = np.zeros(6), np.zeros(7), np.zeros(6), np.zeros(6)
+        self.X_CO: Array | None = None
+        self.picture: NDArray[np.uint8] | None = None
+        self.picture_corners: Array | None = None
+        self.first = left.get_position()
+        X_WO = base("left") @ kinematics.forward_kinematics(self.first, F_T_EE=EE_OF_HAND) @ TAG.EE_T_O
+        self.reference = _Reference(plan, X_WO)
+        self.total = plan.laps / plan.frequency
+
+    @property
+    def t(self) -> float:
+        """Time since the start [s]."""
+        return self.k * CYCLE
+
+    @property
+    def circling(self) -> bool:
+        """Whether the tag is on the circle."""
+        return not math.isnan(self.circle_at)
+
+    def cycle(self) -> tuple[Ending, str] | None:
+        """Command both arms; return how the run ends and why, None if it goes on."""
+        plan, t = self.plan, self.t
+        self.apart = max(self.apart, abs(self.left.time - self.right.time))
+        self.q_left, self.q_right = self.left.backend.get("q"), self.right.backend.get("q")
+        now = round(self.right.time / CYCLE)
+        self.past[now] = self.q_right
+        self.past.pop(now - KEPT, None)
+        self.R_BS = kinematics.forward_kinematics(self.q_right, "flange")[:3, :3]
+        self.contact = self.weight.contact(self.torso.wrench(), self.R_BS)
+        size = float(np.linalg.norm(self.contact[:3]))
+        self.peak = max(self.peak, size)
+        if size > plan.force_limit:
+            limit = f"must be <= {plan.force_limit:g} N"
+            return Ending.FORCE_LIMIT, f"the contact force is {size:.1f} N at {t:.3f} s; {limit}"
+        if self.circling and t - self.circle_at >= self.total - 0.5 * CYCLE:
+            return Ending.COMPLETED, ""
+        if t < plan.float_time - 0.5 * CYCLE:
+            self.drift = max(self.drift, float(np.abs(self.q_left - self.first).max()))
+            self.wanted = self.reference.reach(0.0)
+            return None
+        if math.isnan(self.served_at):
+            self.served_at = self.seen_at = t
+        circle, reach = self.reference.circle, self.reference.reach
+        self.wanted = circle(t - self.circle_at) if self.circling else reach(t - self.served_at)
+        self._look(now)
+        if t - self.seen_at > plan.patience:
+            message = f"tag {TAG.tag_id} was not seen for {1e3 * plan.patience:.0f} ms at {t:.3f} s"
+            if size <= plan.deadband:
+                return Ending.TAG_LOST, message
+            return Ending.TAG_LOST_IN_CONTACT, f"{message}, with a contact force of {size:.1f} N"
+        if self.k % plan.step == 0:
+            self._command(now)
+        return None if self.circling else self._settle()
+
+    def _look(self, now: int) -> None:
+        """Take an image if there is a new one."""
+        if self.circling and self.t - self.circle_at >= self.plan.blind_after:
+            return
+        try:
+            new = self.eyes(now)
+        except VisionError:
+            return
+        if new is None:
+            return
+        at, self.X_CO = new
+        self.images.append(self.t)
+        self.seen_at = self.t
+        X_BC = kinematics.forward_kinematics(self.past.get(at, self.q_right), F_T_EE=CAMERA.F_T_C)
+        self.follower.see(X_BC @ self.X_CO, at * CYCLE)
+
+    def _command(self, now: int) -> None:
+        """Send a torque to the left arm and, once the tag was seen, a velocity to the right one."""
+        since = self.t - self.served_at
+        self.torque = self.drive(self.q_left, self.left.backend.get("dq"), self.wanted, since)
+        self.left.want_force_torque("joint", self.torque, filter_gain=1.0)
+        if self.X_CO is None:
+            return
+        wrench = _at_camera(self.contact, self.X_CS, self.plan)
+        seen_part, force_part, self.shift = _camera_velocity(
+            self.plan, self.hybrid, self.follower, self.q_right, now * CYCLE, self.X_CO, wrench, self.dt
+        )
+        self.smooth = self.smooth + (1.0 - math.exp(-self.dt / SMOOTHING)) * (seen_part - self.smooth)
+        self.velocity = (self.smooth + force_part) * (1.0 - math.exp(-2.0 * self.plan.decay * since))
+        self.right.want_velocity("camera", self.velocity)
+
+    def _settle(self) -> tuple[Ending, str] | None:
+        """Begin the circle once the camera rests at its goal; return the ending if that takes too long."""
+        plan, since = self.plan, self.t - self.served_at
+        if self.k % 10 == 0:
+            e = pose_features(true_pose(self.q_left, self.q_right), self.goal)
+            near = np.linalg.norm(e[:3]) < 1e-3 and np.linalg.norm(e[3:]) < math.radians(0.5)
+            self.calm = self.calm + 1 if near else 0
+        if (since >= REACH or not plan.approach) and self.calm >= 10:
+            self.circle_at = self.t
+        elif since > plan.converge_time:
+            return Ending.NOT_CONVERGED, f"the servo did not converge in {plan.converge_time:g} s"
+        return None
+
+    def record(self) -> None:
+        """Take a row where one is due, and an image on the first lap."""
+        if self.k % round(RECORD / CYCLE):
+            return
+        force = base("right")[:3, :3] @ self.R_BS @ self.contact[:3]
+        place = self.wanted[0][:3, 3]
+        self.rows.add(self.t, self.q_left, self.q_right, force, self.shift, self.velocity, self.torque, place)
+        late = self.circling and self.t - self.circle_at > 0.45 / self.plan.frequency
+        if self.eyes.image is not None and self.picture is None and late:
+            self.picture, self.picture_row = np.array(self.eyes.image), len(self.rows) - 1
+            self.picture_corners = None if self.eyes.found is None else self.eyes.found.copy()
 
 
 def _at_camera(contact: Array, X_CS: Array, plan: Plan) -> Array:

@@ -12,9 +12,9 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pliant.base.errors import BridgeError
 
@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from pliant.franka.client import FrankaRobot
     from pliant.model import Robot
 
-__all__ = ["PATIENCE_S", "Arm", "Server", "build_arm", "open_robot", "serve"]
+__all__ = ["ATTEMPTS", "PATIENCE_S", "Arm", "Server", "build_arm", "open_robot", "past_stalls", "serve"]
+
+R = TypeVar("R")
+ATTEMPTS = 3
+"""Runs through the interface before one that the machine interrupted is judged."""
 
 PATIENCE_S = 60.0
 """How long the served arms wait for a command [s]: so long that no stall of the program or the machine loses one. What
@@ -37,6 +41,26 @@ class Arm:
     """The arm."""
     through: str
     """How the arm is connected, for the report."""
+
+
+def past_stalls(make: Callable[[], R]) -> R:
+    """Return what a run through the interface gives; one in which libfranka had no state for a second is made again.
+
+    The machine stalled the server then, which says nothing about the arm.
+
+    Args:
+        make: makes the run.
+
+    Raises:
+        BridgeError: the interface failed in another way, or in each of `ATTEMPTS` runs.
+    """
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return make()
+        except BridgeError as error:
+            if "timeout" not in str(error).lower():
+                raise
+    return make()
 
 
 @contextlib.contextmanager

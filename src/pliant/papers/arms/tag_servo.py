@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -17,6 +17,8 @@ from pliant.base.camera import CameraModel
 from pliant.base.conditions import VisionError, require_fresh
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency, ModelError
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
+from pliant.papers.arms.franka_server import ATTEMPTS
+from pliant.papers.frame.trace import Recorder, Trace, Traced
 from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
 from pliant.vision.detector import tag_corners
 from pliant.vision.points import project_points
@@ -34,6 +36,7 @@ from pliant.vision.visual_servoing import (
 
 if TYPE_CHECKING:
     from pliant.franka.client import FrankaRobot
+    from pliant.franka.client.robot import RobotState
 
 __all__ = [
     "Cell",
@@ -51,6 +54,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+Image = NDArray[np.uint8]
 Law = Literal["PBVS", "IBVS"]
 R = TypeVar("R")
 
@@ -129,7 +133,7 @@ class Start:
 
 
 @dataclass(slots=True)
-class Run:
+class Run(Traced):
     """Result of a servo run, one row per image."""
 
     law: Law
@@ -140,18 +144,11 @@ class Run:
     """How the arm was reached."""
     goal: Array
     """Desired pose of the tag in the camera, shape (4, 4)."""
-    time: Array
-    """Since the first image, shape (n,) [s]."""
-    X_CO: Array
-    """True pose of the tag in the camera, shape (n, 4, 4)."""
-    pixels: Array
-    """Corners that were measured, shape (n, 4, 2) [pixels]."""
-    true_pixels: Array
-    """Corners where the true pose projects them, shape (n, 4, 2) [pixels]."""
-    velocity: Array
-    """Commanded velocity of the camera in its axes, shape (n, 6) [m/s, rad/s]."""
-    q: Array
-    """Joint positions, shape (n, 7) [rad]."""
+    true_goal: Array
+    """Corners at the goal, shape (4, 2) [pixels]."""
+    trace: Trace
+    """Time since the first image [s], true pose X_CO of the tag in the camera, corners that were measured and
+    true_pixels where the true pose projects them, commanded velocity of the camera in its axes, joint positions q."""
     age: float
     """Largest age of an image when it was used [s]."""
     status: str
@@ -197,13 +194,6 @@ class Run:
         """Largest distance of a corner from the straight line between its first place and its goal [pixels]."""
         ends = self.true_goal
         return max(deviation(self.true_pixels[:, i], ends[i]) for i in range(4))
-
-    @property
-    def true_goal(self) -> Array:
-        """Corners at the goal, shape (4, 2) [pixels]."""
-        return self._goal_pixels
-
-    _goal_pixels: Array = field(default_factory=lambda: np.zeros((4, 2)))
 
 
 def deviation(path: Array, end: Array) -> float:
@@ -472,10 +462,6 @@ def served_cell(
             )
 
 
-ATTEMPTS = 3
-"""Runs through the interface before one that the machine interrupted is judged."""
-
-
 def interrupted(run: Run) -> bool:
     """Return whether a run ended because its client had no state for a second: the machine stalled the server."""
     return run.status == "fault" and "timeout" in run.message.lower()
@@ -508,21 +494,21 @@ class _Seen:
     X_CO: Array
 
 
-def _eyes(cell: Cell, setup: Setup, model: CameraModel) -> Callable[[], tuple[_Seen, float, Any]]:
+def _eyes(cell: Cell, setup: Setup, model: CameraModel) -> Callable[[], tuple[_Seen, float, Image | None]]:
     """Return a function that looks: features, age of the image [s], image or None."""
     corners = tag_corners(setup.size)
     take = cell.picture
     if take is None:
         exact = ExactDetector(model, corners)
 
-        def look() -> tuple[_Seen, float, Any]:
+        def look() -> tuple[_Seen, float, Image | None]:
             seen = exact.detect(cell.true_pose())
             return _Seen(seen.pixels, seen.xy, seen.Z, estimate_planar_pose(seen.xy, corners)), 0.0, None
 
         return look
     detector = AprilTagDetector(model, setup.size)
 
-    def look_at_picture() -> tuple[_Seen, float, Any]:
+    def look_at_picture() -> tuple[_Seen, float, Image | None]:
         age, image = take()
         tag = detector.find(image, 0)
         return _Seen(tag.pixels, tag.xy, tag.Z, tag.X_CO), age, image
@@ -558,7 +544,7 @@ def servo(
     held: list[_Seen] = []
     near = pose_below(setup.translation, setup.rotation)
 
-    def task(_: Any) -> Task:
+    def task(_: object) -> Task:
         seen, age, image = look()
         require_fresh(age, MAX_AGE)
         held[:] = [seen]
@@ -567,22 +553,19 @@ def servo(
         return law_task(law, seen, goal, setup)
 
     ages: list[float] = []
-    images: list[Any] = [None]
+    images: list[Image | None] = [None]
     loop = VisualServo(
         task,
         setup.gain,
         ServoMonitor(lambda _: near(pose_features(held[0].X_CO, goal))),
         smooth_start=setup.decay if setup.smooth == "published" else 0.0,
     )
-    rows: dict[str, list[Any]] = {name: [] for name in ("time", "X_CO", "pixels", "velocity", "q")}
+    rows = servo_rows()
     status, message, end = "running", "", math.inf
     half = 0.5 * (start.distance + setup.distance)
     kept, kept_row = None, 0
     try:
-        arm.wait(0.02)  # until there is an image
-        arm.set_robot_state("velocity")
-        while round(arm.time / CYCLE) % round(PERIOD / CYCLE):
-            arm.wait(CYCLE)
+        begin_with_image(arm, "velocity")
         began = arm.time
         while arm.time - began < (setup.timeout if duration is None else duration) - 0.5 * CYCLE:
             t = arm.time - began
@@ -592,10 +575,9 @@ def servo(
                 status, message = str(step.status), step.message
                 break
             velocity = step.velocity * (1.0 - math.exp(-setup.decay * t) if setup.smooth == "scaled" else 1.0)
-            for name, value in zip(rows, (t, X_CO, held[0].pixels, velocity, arm.get_position()), strict=True):
-                rows[name].append(value)
+            rows.add(t, X_CO, held[0].pixels, velocity, arm.get_position())
             if kept is None and np.linalg.norm(X_CO[:3, 3]) <= half:
-                kept, kept_row = images[0], len(rows["time"]) - 1
+                kept, kept_row = images[0], len(rows) - 1
             if step.status is ServoStatus.CONVERGED and status != ServoStatus.CONVERGED:
                 status, end = str(step.status), t + setup.settle
             if duration is None and t >= end:
@@ -618,7 +600,20 @@ def servo(
     )
 
 
-def make_run(cell: Cell, law: Law, goal: Array, size: float, rows: Mapping[str, list[Any]], **outcome: Any) -> Run:
+def begin_with_image(arm: FrankaRobot, state: RobotState) -> None:
+    """Enter a state of the robot, and wait for the cycle of an image."""
+    arm.wait(0.02)  # until there is an image
+    arm.set_robot_state(state)
+    while round(arm.time / CYCLE) % round(PERIOD / CYCLE):
+        arm.wait(CYCLE)
+
+
+def servo_rows() -> Recorder:
+    """Return a recorder of a servo's rows, one per image."""
+    return Recorder(time="s", X_CO=("", (4, 4)), pixels=("pixels", (4, 2)), velocity=("", 6), q=("rad", 7))
+
+
+def make_run(cell: Cell, law: Law, goal: Array, size: float, rows: Recorder, **outcome: Any) -> Run:
     """Return what a run gave.
 
     Args:
@@ -626,23 +621,19 @@ def make_run(cell: Cell, law: Law, goal: Array, size: float, rows: Mapping[str, 
         law: how the camera moved.
         goal: desired pose of the tag in the camera, shape (4, 4).
         size: edge of the tag [m].
-        rows: "time", "X_CO", "pixels", "velocity" and "q", one row per image.
+        rows: those of `servo_rows`.
         outcome: further fields of `Run`.
     """
     corners = tag_corners(size)
-    poses = np.array(rows["X_CO"]).reshape(-1, 4, 4)
+    trace = rows.trace()
+    true = np.array([cell.camera.pixels(project_points(corners, X)[0]) for X in trace.X_CO])
     return Run(
         law=law,
         rendered=cell.picture is not None,
         through=cell.through,
         goal=goal,
-        time=np.array(rows["time"]),
-        X_CO=poses,
-        pixels=np.array(rows["pixels"]).reshape(-1, 4, 2),
-        true_pixels=np.array([cell.camera.pixels(project_points(corners, X)[0]) for X in poses]).reshape(-1, 4, 2),
-        velocity=np.array(rows["velocity"]).reshape(-1, 6),
-        q=np.array(rows["q"]).reshape(-1, 7),
-        _goal_pixels=cell.camera.pixels(project_points(corners, goal)[0]),
+        true_goal=cell.camera.pixels(project_points(corners, goal)[0]),
+        trace=trace.extended({"true_pixels": "pixels"}, true_pixels=true.reshape(-1, 4, 2)),
         **outcome,
     )
 

@@ -43,7 +43,7 @@ class Torso:
     camera."""
     through: str
     """How the arms are reached."""
-    health: Callable[[], Sequence[Mapping[str, Any]]] = tuple
+    health: Callable[[], Sequence[Mapping[str, object]]] = tuple
     """The server's counters of each arm, after its end."""
 
 

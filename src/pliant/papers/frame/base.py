@@ -39,7 +39,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -47,6 +47,9 @@ from pliant.base.errors import PliantError
 from pliant.base.executor import Executor
 from pliant.base.options import describe, options_of
 from pliant.papers.frame.films import NO_SCENE, Films, WrittenFilm
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
 
 __all__ = [
     "Change",
@@ -148,7 +151,7 @@ class Target:
         text = f"{self.name}: {measured}; expected {self.expected} {self.unit}".rstrip()
         return text if self.passed or not math.isfinite(self.beyond) else f"{text}; {_number(self.beyond)} beyond"
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return all fields with ``passed`` and ``expected``, for JSON."""
         return {**dataclasses.asdict(self), "passed": self.passed, "expected": self.expected}
 
@@ -222,7 +225,7 @@ class Statement:
         """The targets that were not met."""
         return [target for target in self.targets if not target.passed]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return all fields with ``verdict``, for JSON."""
         return {
             "what": self.what,
@@ -281,20 +284,20 @@ class Table:
     """Title of the table."""
     columns: Sequence[str]
     """Column headings, with units."""
-    rows: Sequence[Sequence[Any]]
+    rows: Sequence[Sequence[object]]
     """Cells: numbers, text, or None for an empty cell."""
     note: str = ""
     """Sentence below the table."""
 
     @classmethod
-    def of(cls, title: str, rows: Iterable[Mapping[str, Any]], note: str = "") -> Table:
+    def of(cls, title: str, rows: Iterable[Mapping[str, object]], note: str = "") -> Table:
         """Return a table of rows that name their cells: heading -> cell, the same headings in every row."""
         every = list(rows)
         return cls(
             title=title, columns=list(every[0]) if every else [], rows=[[*row.values()] for row in every], note=note
         )
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return the table for JSON."""
         return {"title": self.title, "columns": list(self.columns), "rows": [list(r) for r in self.rows]}
 
@@ -307,7 +310,7 @@ class Figure:
     """Name of its files, without suffix."""
     caption: str
     """Description of the figure; the first sentence is its title."""
-    figure: Any
+    figure: Drawing | bytes
     """A `matplotlib.figure.Figure` (see `pliant.base.figures`), or PNG bytes."""
 
 
@@ -387,7 +390,7 @@ class Result:
         """Targets of all statements, followed by the checks."""
         return [*(t for statement in self.statements for t in statement.targets), *self.targets]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return all results except arrays and figures as plain types, for JSON."""
         return {
             "name": self.name,

@@ -22,6 +22,7 @@ from pliant.papers.frame.base import Table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
     from pliant.papers.frame.base import Context
@@ -81,7 +82,7 @@ def read_curves(context: Context, place: str) -> list[Curve]:
     return [read_curve(path) for path in sorted(paths, key=lambda p: p.stem)]
 
 
-def draw_curves(context: Context, axis: Any, place: str) -> None:
+def draw_curves(context: Context, axis: Axes, place: str) -> None:
     """Draw the measured curves of a place below the simulated curves."""
     from pliant.base.figures import INK
 

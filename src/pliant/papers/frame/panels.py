@@ -24,27 +24,32 @@ from pliant.papers.frame.base import Figure
 from pliant.papers.frame.curves import draw_curves
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
+
     from pliant.papers.frame.base import Context
 
-__all__ = ["DASHED", "Band", "Level", "Line", "Note", "Panel", "Picture", "color_of", "draw", "lines"]
+__all__ = ["DASHED", "Band", "Color", "Item", "Level", "Line", "Note", "Panel", "Picture", "color_of", "draw", "lines"]
 
 DASHED = (0, (4, 3))
 """Line style of references."""
 BESIDE = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
 """Legend at the right of a panel."""
 
-Item = Callable[[Any], object]
+Item = Callable[["Axes"], object]
 """Anything that draws into an axis."""
+Color = str | int | tuple[float, ...]
+"""A colour by name, by number in the cycle, or as red, green, blue and alpha."""
 
 
-def color_of(name: Any) -> Any:
+def color_of(name: Color) -> Color:
     """Return a colour by its name in `pliant.base.figures`, or by its number in the cycle."""
     if isinstance(name, int):
         return CYCLE[name % len(CYCLE)]
     return {**COLORS, "ink": INK, "muted": MUTED}.get(name, name) if isinstance(name, str) else name
 
 
-def _style(style: Mapping[str, Any]) -> dict[str, Any]:
+def _style(style: Mapping[str, object]) -> dict[str, Any]:
     found = {key: value for key, value in style.items() if value is not None}
     return {**found, "color": color_of(found["color"])} if "color" in found else found
 
@@ -61,10 +66,12 @@ class Line:
         style: label, color, and further arguments of that method.
     """
 
-    def __init__(self, x: Any, y: Any, form: str = "", *, kind: str = "plot", points: int = 1500, **style: Any) -> None:
+    def __init__(
+        self, x: ArrayLike, y: ArrayLike, form: str = "", *, kind: str = "plot", points: int = 1500, **style: object
+    ) -> None:
         self.x, self.y, self.form, self.kind, self.points, self.style = x, y, form, kind, points, style
 
-    def __call__(self, axis: Any) -> None:
+    def __call__(self, axis: Axes) -> None:
         """Draw it."""
         x, y = thin(self.x, self.y, points=self.points) if self.points and self.kind == "plot" else (self.x, self.y)
         getattr(axis, self.kind)(x, y, *([self.form] if self.form else []), **_style(self.style))
@@ -73,10 +80,10 @@ class Line:
 class Level:
     """A horizontal reference line, or a vertical one with ``vertical``."""
 
-    def __init__(self, value: float, *, vertical: bool = False, color: Any = "muted", **style: Any) -> None:
+    def __init__(self, value: float, *, vertical: bool = False, color: Color = "muted", **style: object) -> None:
         self.value, self.vertical, self.style = value, vertical, {"color": color, **style}
 
-    def __call__(self, axis: Any) -> None:
+    def __call__(self, axis: Axes) -> None:
         """Draw it."""
         (axis.axvline if self.vertical else axis.axhline)(self.value, **_style(self.style))
 
@@ -90,14 +97,14 @@ class Band:
         high: float,
         *,
         horizontal: bool = False,
-        color: Any = "muted",
+        color: Color = "muted",
         alpha: float = 0.15,
-        **style: Any,
+        **style: object,
     ) -> None:
         self.low, self.high, self.horizontal = low, high, horizontal
         self.style = {"color": color, "alpha": alpha, "linewidth": 0, **style}
 
-    def __call__(self, axis: Any) -> None:
+    def __call__(self, axis: Axes) -> None:
         """Draw it."""
         (axis.axhspan if self.horizontal else axis.axvspan)(self.low, self.high, **_style(self.style))
 
@@ -106,11 +113,11 @@ class Note:
     """A short text at a place of the panel."""
 
     def __init__(
-        self, x: float, y: float, text: str, *, color: Any = "muted", fontsize: float = 8, **style: Any
+        self, x: float, y: float, text: str, *, color: Color = "muted", fontsize: float = 8, **style: object
     ) -> None:
         self.x, self.y, self.text, self.style = x, y, text, {"color": color, "fontsize": fontsize, **style}
 
-    def __call__(self, axis: Any) -> None:
+    def __call__(self, axis: Axes) -> None:
         """Draw it."""
         axis.text(self.x, self.y, self.text, **_style(self.style))
 
@@ -118,10 +125,10 @@ class Note:
 class Picture:
     """A picture in place of a diagram, or the reason why there is none."""
 
-    def __init__(self, pixels: Any, reason: str = "") -> None:
+    def __init__(self, pixels: NDArray[np.uint8] | None, reason: str = "") -> None:
         self.pixels, self.reason = pixels, reason
 
-    def __call__(self, axis: Any) -> None:
+    def __call__(self, axis: Axes) -> None:
         """Draw it without ticks, grid and frame."""
         axis.grid(False)
         axis.set_xticks([])
@@ -134,7 +141,9 @@ class Picture:
             axis.imshow(self.pixels)
 
 
-def lines(x: Any, values: Any, labels: Sequence[str], *, colors: Sequence[Any] = CYCLE, **style: Any) -> list[Line]:
+def lines(
+    x: ArrayLike, values: ArrayLike, labels: Sequence[str], *, colors: Sequence[Color] = CYCLE, **style: Any
+) -> list[Line]:
     """Return a line for each column of values, shape (n, columns), with a label and a colour of its own."""
     columns = np.asarray(values).T
     return [
@@ -166,9 +175,9 @@ class Panel:
         title: str = "",
         *,
         log: str = "",
-        legend: str | Mapping[str, Any] | None = None,
+        legend: str | Mapping[str, object] | None = None,
         measured: str | Sequence[str] = (),
-        **limits: Any,
+        **limits: object,
     ) -> None:
         self.items: list[Item] = []
         for item in items:
@@ -176,7 +185,7 @@ class Panel:
         self.x, self.y, self.title, self.log, self.legend, self.limits = x, y, title, log, legend, limits
         self.measured = (measured,) if isinstance(measured, str) else measured
 
-    def draw(self, axis: Any, context: Context | None = None, *, x: bool = True, y: bool = True) -> None:
+    def draw(self, axis: Axes, context: Context | None = None, *, x: bool = True, y: bool = True) -> None:
         """Draw the panel.
 
         Args:
@@ -213,7 +222,7 @@ def draw(
     rows: int = 1,
     context: Context | None = None,
     legend: int | None = None,
-    legend_options: Mapping[str, Any] | None = None,
+    legend_options: Mapping[str, object] | None = None,
     **options: Any,
 ) -> Figure:
     """Return a figure of panels in rows; a label that all panels of a shared axis have stands once.

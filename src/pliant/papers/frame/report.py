@@ -130,7 +130,7 @@ def write_index(folder: Path) -> Path:
             entry = read_json(path)
         except PliantError:
             continue
-        if isinstance(entry, dict) and {"name", "targets", "passed", "verdicts", "files"} <= entry.keys():
+        if _is_report(entry):
             entries.append(entry)
     path = folder / _INDEX
     try:
@@ -138,6 +138,23 @@ def write_index(folder: Path) -> Path:
     except OSError as error:
         raise PliantError(f"{str(path)!r} cannot be written: {error.strerror}", field="output") from None
     return path
+
+
+def _is_report(entry: Any) -> bool:
+    """Return whether a value is what `write_report` writes, as far as the index shows it."""
+    if not isinstance(entry, dict):
+        return False
+    texts = [entry.get(key, "") for key in ("name", "title", "paper", "section")]
+    lists = [entry.get("targets"), *[entry.get(key) for key in ("verdicts", "files")]]
+    return (
+        bool(entry.get("name"))
+        and all(isinstance(text, str) for text in texts)
+        and "passed" in entry
+        and [type(one) for one in lists] == [list, dict, dict]
+        and all(isinstance(target, dict) for target in entry["targets"])
+        and all(isinstance(count, int) for count in entry["verdicts"].values())
+        and isinstance(entry["files"].get("report", ""), str)
+    )
 
 
 def render_report(result: Result, pictures: dict[str, tuple[str, bytes]] | None = None) -> str:
@@ -262,7 +279,7 @@ def _film(film: WrittenFilm) -> str:
     return f"<figure>{shown}<figcaption>{text}</figcaption></figure>"
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return html.escape(str(value))
 
 
@@ -277,11 +294,11 @@ def _section(section: str) -> str:
     return f"section {section}" if section[0].isdigit() else section
 
 
-def _word(passed: Any) -> str:
+def _word(passed: object) -> str:
     return "pass" if passed else "fail"
 
 
-def _checks(passed: Any) -> str:
+def _checks(passed: object) -> str:
     return f"checks {_word(passed)}"
 
 
@@ -402,7 +419,7 @@ def _table(table: Table) -> str:
     return f'<div class="scroll"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if value is None:
         return "\u2013"
     if isinstance(value, bool):
@@ -458,7 +475,7 @@ def _inline(svg: str, title: str) -> str:
     return f'{head} role="img" aria-label="{html.escape(title)}">{rest}'
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Return JSON-ready data: numpy numbers as Python's, NaN and infinity as None."""
     if isinstance(value, dict):
         return {str(k): _plain(v) for k, v in value.items()}

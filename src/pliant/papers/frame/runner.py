@@ -10,6 +10,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def reproduce(
     *,
     quick: bool = False,
     seed: int = 0,
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
     curves: str | Path | None = None,
     video: Video | None = None,
     executor: Executor | None = None,
@@ -105,19 +106,7 @@ def reproduce(
     """
     from pliant.papers.frame.report import write_index, write_report
 
-    wanted = [names] if isinstance(names, str) else list(names)
-    if not wanted:
-        raise PliantError(
-            "no experiment is named; valid names: 'all' or " + ", ".join(e.name for e in list_experiments())
-        )
-    for package in ("matplotlib", "scipy"):
-        require(package, extra="reproduce", purpose="reproducing published results")
-    chosen: dict[str, Experiment] = {}
-    for name in wanted:
-        for found in list_experiments() if name == "all" else [find_experiment(name)]:
-            chosen.setdefault(found.name, found)
-    if video is not None:
-        _refuse_still([found for name, found in chosen.items() if name in wanted])
+    chosen = _chosen([names] if isinstance(names, str) else list(names), video)
     if executor is not None and not any(found.uses_executor for found in chosen.values()):
         raise PliantError(
             "processes and a cluster have no effect: none of these experiments runs many simulations; omit them",
@@ -128,44 +117,20 @@ def reproduce(
         raise PliantError(f"seed is {seed}; must be a whole number >= 0", field="seed")
     if curves is not None and not Path(curves).is_dir():
         raise PliantError(f"the folder of curves {str(curves)!r} does not exist", field="curves")
-    for found in chosen.values():
-        if found.check is not None:
-            found.check(settings[found.name])
-    if video is not None and video.camera:
-        for found in chosen.values():
-            check_film_camera(found, video.camera)
+    _check_options(chosen, settings, None if video is None else video.camera)
     folder = writable_folder(output)
     results = []
     for found in chosen.values():
-        report = None if progress is None else _reporter(progress, found.name)
         context = Context(
             output=writable_folder(folder / found.name),
             quick=quick,
             seed=seed,
             executor=executor or Executor(processes=1 if quick else 0),
-            report=report,
+            report=None if progress is None else _reporter(progress, found.name),
             curves=None if curves is None else Path(curves) / found.name,
         )
-        scope = {name: getattr(settings[found.name], name) for name in getattr(found.options_class, "SCOPE", ())}
-        default = found.options_class(**scope)
         context.progress(0.0, "starting")
-        if settings[found.name] == default:
-            result = _run(found, context, default)
-        else:
-            with tempfile.TemporaryDirectory(prefix="pliant-") as scratch:
-                first = Context(
-                    output=Path(scratch),
-                    quick=quick,
-                    seed=seed,
-                    executor=context.executor,
-                    report=_part(report, 0.0, 0.5, "defaults"),
-                    curves=context.curves,
-                )
-                before = _run(found, first, default)
-            context.report = _part(report, 0.5, 1.0, "")
-            result = _run(found, context, settings[found.name])
-            result.changes = changed_verdicts(before, result)
-            context.report = report
+        result = _run_and_compare(found, context, settings[found.name])
         if video is not None:
             film_experiment(found, context, settings[found.name], result, video)
         write_report(result, folder)
@@ -177,11 +142,47 @@ def reproduce(
     return results
 
 
-def _refuse_still(named: Sequence[Experiment]) -> None:
-    """Refuse films of experiments that are named and have none."""
-    reasons = [f"{found.name} has no film: {found.films}" for found in named if isinstance(found.films, str)]
-    if reasons:
-        raise PliantError("; ".join([*reasons, "name it without --video"]), field="video")
+def _chosen(wanted: Sequence[str], video: Video | None) -> dict[str, Experiment]:
+    """Return the named experiments, each once; refuse films of those that are named and have none."""
+    if not wanted:
+        raise PliantError(
+            "no experiment is named; valid names: 'all' or " + ", ".join(e.name for e in list_experiments())
+        )
+    for package in ("matplotlib", "scipy"):
+        require(package, extra="reproduce", purpose="reproducing published results")
+    chosen: dict[str, Experiment] = {}
+    for name in wanted:
+        for found in list_experiments() if name == "all" else [find_experiment(name)]:
+            chosen.setdefault(found.name, found)
+    named = [found for name, found in chosen.items() if name in wanted]
+    still = [f"{found.name} has no film: {found.films}" for found in named if isinstance(found.films, str)]
+    if video is not None and still:
+        raise PliantError("; ".join([*still, "name it without --video"]), field="video")
+    return chosen
+
+
+def _check_options(chosen: Mapping[str, Experiment], settings: Mapping[str, Any], camera: str | None) -> None:
+    """Let experiments refuse their options, and check that their films have the camera, if one is named."""
+    for found in chosen.values():
+        if found.check is not None:
+            found.check(settings[found.name])
+    for found in chosen.values() if camera else ():
+        check_film_camera(found, camera)
+
+
+def _run_and_compare(found: Experiment, context: Context, options: Any) -> Result:
+    """Run an experiment; with changed options run it with the default ones first, and compare the verdicts."""
+    scope = {name: getattr(options, name) for name in getattr(found.options_class, "SCOPE", ())}
+    default = found.options_class(**scope)
+    if options == default:
+        return _run(found, context, default)
+    report = context.report
+    with tempfile.TemporaryDirectory(prefix="pliant-") as scratch:
+        first = replace(context, output=Path(scratch), report=_part(report, 0.0, 0.5, "defaults"))
+        before = _run(found, first, default)
+    result = _run(found, replace(context, report=_part(report, 0.5, 1.0, "")), options)
+    result.changes = changed_verdicts(before, result)
+    return result
 
 
 def check_film_camera(found: Experiment, camera: str) -> None:
@@ -280,10 +281,10 @@ def _run(found: Experiment, context: Context, options: Any) -> Result:
     return result
 
 
-def _settings(chosen: Mapping[str, Experiment], options: Mapping[str, Any]) -> dict[str, Any]:
+def _settings(chosen: Mapping[str, Experiment], options: Mapping[str, object]) -> dict[str, Any]:
     """Return an instance of each experiment's options; "name.key" is for one experiment, "key" for all that have it."""
     names = {name: [info.name for info in describe(found.options_class)] for name, found in chosen.items()}
-    given: dict[str, dict[str, Any]] = {name: {} for name in chosen}
+    given: dict[str, dict[str, object]] = {name: {} for name in chosen}
     for key, value in options.items():
         head, dot, rest = str(key).rpartition(".")
         owners = [name for name in chosen if rest in names[name] and (not dot or head == name)]

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from pliant.engine import MujocoEngine
+    from pliant.laws.base import Law
 
 __all__ = ["StepResponse", "drive", "nice_step", "rms", "spring_equilibrium", "step_response"]
 
-Source = str | Callable[[], Any]
+Source = str | Callable[[], "ArrayLike"]
 """A port of the engine, or a function that returns the value of a column."""
 
 
@@ -90,7 +91,7 @@ def drive(
     return Trace({"time": time, **dict(zip(sources, rows))}, {"time": "s", **units})
 
 
-def _shape(source: Any) -> tuple[int, ...]:
+def _shape(source: ArrayLike | Callable[[], ArrayLike]) -> tuple[int, ...]:
     """Return the shape of a row: that of a function's value, () for a port of one number."""
     shape = np.shape(source() if callable(source) else source)
     return () if shape == (1,) and not callable(source) else shape
@@ -147,7 +148,7 @@ def _crossing(t: NDArray[np.float64], y: NDArray[np.float64], level: float) -> f
 
 
 def spring_equilibrium(
-    law: Any, equilibrium: float, preset: float, load: Callable[[float], float], *, span: float = 0.79
+    law: Law, equilibrium: float, preset: float, load: Callable[[float], float], *, span: float = 0.79
 ) -> float:
     """Return the link angle at which the spring carries a load, found by bisection.
 

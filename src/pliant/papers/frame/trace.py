@@ -103,7 +103,9 @@ class Trace(Mapping[str, Array]):
         known = {name: column.unit for name, column in self.columns.items()}
         return Trace({**self._values, **columns}, {**known, **(units or {})})
 
-    def line(self, name: str, part: Any = None, *, scale: float = 1.0, over: str = "time", **style: Any) -> Line:
+    def line(
+        self, name: str, part: int | slice | None = None, *, scale: float = 1.0, over: str = "time", **style: Any
+    ) -> Line:
         """Return a column as the line of a figure.
 
         Args:
@@ -145,18 +147,18 @@ class Recorder:
         for name, given in columns.items():
             unit, shape = (given, ()) if isinstance(given, str) else given
             self.columns[name] = Column(name, unit, (shape,) if isinstance(shape, int) else shape)
-        self._rows: dict[str, list[Any]] = {name: [] for name in columns}
+        self._rows: dict[str, list[ArrayLike]] = {name: [] for name in columns}
 
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(next(iter(self._rows.values())))
 
-    def add(self, *values: Any, **named: Any) -> None:
+    def add(self, *values: ArrayLike, **named: ArrayLike) -> None:
         """Take a row: a value of each column, in the order of their declaration or by name; arrays are copied."""
         for name, value in {**dict(zip(self._rows, values, strict=not named)), **named}.items():
             self._rows[name].append(np.array(value, dtype=float) if isinstance(value, np.ndarray) else value)
 
-    def take(self, sources: Mapping[str, Callable[[], Any]]) -> None:
+    def take(self, sources: Mapping[str, Callable[[], ArrayLike]]) -> None:
         """Take a row from functions, by the name of the column."""
         self.add(**{name: source() for name, source in sources.items()})
 

@@ -203,6 +203,7 @@ def build(bench: Bench, options: BenchOptions) -> Robot:
         options: its options.
     """
     from pliant.model import Robot
+    from pliant.model.inertia import set_inertia
     from pliant.robots.parts import actuator, finished, interface_of, look_at, new_spec
 
     spec = new_spec(bench.name, options.timestep, extent=0.2, center=(0.01, 0.0, AXIS_HEIGHT - 0.02))
@@ -214,11 +215,8 @@ def build(bench: Bench, options: BenchOptions) -> Robot:
     out = (1.0, 0.0) if options.mounting == "horizontal" else (0.0, -1.0)
     tip = (options.load_distance * out[0], 0.0, options.load_distance * out[1])
     inertia = max(options.link_inertia, MINIMAL_INERTIA)
-    link.explicitinertial = True
-    link.mass = max(options.load_mass, MINIMAL_INERTIA)
-    link.ipos = list(tip)
     # A thin body in the plane of motion would do as well: only the axis' own component matters.
-    link.inertia = [inertia, inertia, inertia]
+    set_inertia(link, max(options.load_mass, MINIMAL_INERTIA), inertia, tip)
     cylinder(link, (0.0, -0.007, 0.0), (0.0, 0.022, 0.0), 0.014, "metal")
     capsule(link, (0.0, -0.002, 0.0), (tip[0], -0.002, tip[2]), 0.0065, "link")
     if options.load_mass > 0.0:

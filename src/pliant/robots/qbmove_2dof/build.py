@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pliant.base.options import option
+from pliant.model.inertia import set_inertia
 from pliant.robots.catalogue import CatalogueRobot
 from pliant.robots.qbmove import CUBE, ArmOptions, add_cube, spring_law
 
@@ -76,9 +77,7 @@ def build(options: TwoJointOptions) -> Robot:
     for number, joint in enumerate(JOINTS, 1):
         link = parent.add_body(name=f"link_{number}", pos=[start, 0.0, 0.0])
         link.add_joint(name=joint, axis=[0.0, 0.0, 1.0], damping=[options.damping, 0.0, 0.0])
-        link.explicitinertial = True
-        link.mass, link.ipos = options.link_mass, [options.link_com, 0.0, 0.0]
-        link.inertia = [options.link_inertia, options.link_inertia, options.link_inertia]
+        set_inertia(link, options.link_mass, options.link_inertia, (options.link_com, 0.0, 0.0))
         # A fork around the cube: two cheeks and the plate that holds what follows.
         reach = half + 0.006
         for side in (-1.0, 1.0):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pliant.base.options import option
+from pliant.model.inertia import set_inertia
 from pliant.robots.catalogue import CatalogueRobot
 from pliant.robots.parts import box, capsule, cylinder
 from pliant.robots.qbmove import CUBE, ArmOptions, add_cube, spring_law
@@ -93,13 +94,11 @@ def build(options: FiveJointOptions) -> Robot:
         vector = [0.0, 0.0, 0.0]
         vector["xyz".index(axis)] = _SIGNS[axis]
         module.add_joint(name=joint, axis=vector, damping=[options.damping, 0.0, 0.0])
-        module.explicitinertial = True
         # A link carries the cube of the next joint, a module's length further on; the shoulder's is on the spot.
         ahead = 0.0 if number == 1 else length
         last = number == len(JOINTS)
-        module.mass = options.tip_mass if last else options.module_mass
-        module.ipos = [0.0, 0.0, -0.5 * ahead if last else -ahead]
-        module.inertia = [options.module_inertia] * 3
+        mass, below = (options.tip_mass, 0.5 * ahead) if last else (options.module_mass, ahead)
+        set_inertia(module, mass, options.module_inertia, (0.0, 0.0, -below))
         accent = "orange" if number % 2 else "blue"
         if axis == "y":
             _fork(module, ahead, last)

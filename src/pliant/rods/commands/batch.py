@@ -11,7 +11,7 @@ from pliant.base.errors import PliantError
 from pliant.cli.options import Debug, Json, Workers, check_workers
 from pliant.cli.output import emit, make_console
 from pliant.cli.progress import Bar
-from pliant.rods.commands.inputs import Robot
+from pliant.rods.commands.inputs import ACCURACY, Robot
 from pliant.rods.commands.writing import tell, write_table
 
 __all__ = ["batch"]
@@ -31,7 +31,7 @@ def batch(
     ],
     *,
     q: Annotated[bool, Parameter(negative=(), help="The table has joint values.")] = False,
-    accuracy: Annotated[str, Parameter(help="accurate (1e-6 m) or fast (1e-5 m).")] = "accurate",
+    accuracy: Annotated[str, Parameter(help=ACCURACY)] = "accurate",
     workers: Workers = None,
     output: Annotated[
         Path | None, Parameter(help="Write joint values, pose, index and residual per row (.csv).")

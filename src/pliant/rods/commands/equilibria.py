@@ -10,7 +10,17 @@ from pliant.base.errors import PliantError
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, print_table
 from pliant.cli.progress import Bar
-from pliant.rods.commands.inputs import JOINTS, POSE, WRENCH, Robot, numbers
+from pliant.rods.commands.inputs import (
+    CONTROLLED,
+    JOINTS,
+    POSE,
+    WRENCH,
+    Robot,
+    freedoms,
+    numbers,
+    plate_pose,
+    plate_wrench,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,9 +38,7 @@ def equilibria(
     pose: Annotated[str | None, Parameter(help=POSE, allow_leading_hyphen=True)] = None,
     q: Annotated[str | None, Parameter(help=JOINTS, allow_leading_hyphen=True)] = None,
     wrench: Annotated[str | None, Parameter(help=WRENCH, allow_leading_hyphen=True)] = None,
-    controlled: Annotated[
-        str | None, Parameter(help="Controlled degrees of freedom of a robot with fewer actuators, such as z,rx,ry.")
-    ] = None,
+    controlled: Annotated[str | None, Parameter(help=CONTROLLED)] = None,
     starts: Annotated[int, Parameter(help="Number of random starts.")] = 60,
     seed: Annotated[int, Parameter(help="Seed of the random starts.")] = 0,
     json: Json = False,
@@ -44,12 +52,10 @@ def equilibria(
 
     console = make_console(quiet=json)
     statics = load_robot(robot)
-    planar = statics.planar
     if pose is not None and q is not None:
         raise PliantError("--pose and --q exclude each other; give one of them", field="pose")
-    load = None if wrench is None else numbers(wrench, "--wrench", (3,) if planar else (6,))
-    held = None if controlled is None else controlled.replace(",", " ").split()
-    at = None if pose is None else statics.pose_from_numbers(numbers(pose, "--pose", (3,) if planar else (3, 6)))
+    load, held = plate_wrench(statics, wrench), freedoms(controlled)
+    at = plate_pose(statics, pose)
     joints = None if q is None else numbers(q, "--q")
     with Bar(console, statics.name, "starts", shown=not json) as bar:
         found = statics.equilibria(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +12,18 @@ from pliant.base.errors import PliantError, nearest
 from pliant.cli.checks import refuse_unused
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, print_table
-from pliant.rods.commands.inputs import JOINTS, POSE, WRENCH, Robot, numbers
+from pliant.rods.commands.inputs import (
+    ACCURACY,
+    CONTROLLED,
+    JOINTS,
+    POSE,
+    WRENCH,
+    Robot,
+    freedoms,
+    numbers,
+    plate_pose,
+    plate_wrench,
+)
 from pliant.rods.commands.writing import check_outputs, draw, tell, write_shapes, write_table
 
 if TYPE_CHECKING:
@@ -21,43 +33,105 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pliant.rods import ContinuumParallelRobot, Solution
+    from pliant.rods.path import Path as SolvedPath
 
 __all__ = ["solve"]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """What is given: a plate pose or joint values, the load, and what is controlled."""
+
+    pose: Annotated[str | None, Parameter(help=POSE, allow_leading_hyphen=True)] = None
+    """Plate pose; None for the home pose."""
+    q: Annotated[str | None, Parameter(help=JOINTS, allow_leading_hyphen=True)] = None
+    """Joint values; None to solve for them."""
+    wrench: Annotated[str | None, Parameter(help=WRENCH, allow_leading_hyphen=True)] = None
+    """Wrench on the plate."""
+    controlled: Annotated[str | None, Parameter(help=CONTROLLED)] = None
+    """Controlled degrees of freedom; None for those of the robot."""
+    follower: Annotated[bool, Parameter(negative=())] = False
+    """The wrench rotates with the plate."""
+    configuration: str | None = None
+    """Solve a configuration that is saved in the file of the robot."""
+
+    def values(self, robot: ContinuumParallelRobot) -> tuple[np.ndarray | None, bool]:
+        """Return the given pose or joint values, None for home, and whether they are joint values.
+
+        Raises:
+            PliantError: more than one is given, a number is wrong, or the robot has no such configuration.
+        """
+        if self.configuration is not None:
+            saved = robot.description.configurations
+            if self.configuration not in saved:
+                raise PliantError(
+                    f"{robot.name} has no configuration {self.configuration!r}; {nearest(self.configuration, saved)}",
+                    field="configuration",
+                )
+            one = saved[self.configuration]
+            if "q" in one:
+                return one["q"], True
+            return robot.pose_from_numbers(_saved_pose(robot.planar, one["pose"])), False
+        if self.q is not None:
+            return numbers(self.q, "--q"), True
+        return plate_pose(robot, self.pose), False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """A path to follow instead of one point."""
+
+    to: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
+    """Follow a straight line to this pose (with --q: to these values)."""
+    steps: int | None = None
+    """Number of points of that line; default 50."""
+    path: Path | None = None
+    """Follow a table (.csv) of poses, or of joint values with --q-path."""
+    q_path: Annotated[bool, Parameter(negative=())] = False
+    """The table of --path has joint values."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """Which equilibrium is found, and how well."""
+
+    branch: str = "home"
+    """Which of several equilibria: home (continued from home, and its stable neighbour where it has lost its
+    stability), smooth (continued from home, also where it is unstable) or lowest (of the lowest energy)."""
+    accuracy: Annotated[str, Parameter(help=ACCURACY)] = "accurate"
+    """Largest error."""
+    seed: int = 0
+    """Seed of the random restarts."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """Files of the result."""
+
+    figure: Path | None = None
+    """Draw the rods (.png, .svg, .pdf)."""
+    output: Path | None = None
+    """Write the path or the shapes of the rods (.csv)."""
+
+    def as_dict(self) -> dict[str, str | None]:
+        """Return the files for JSON."""
+        return {"figure": self.figure and str(self.figure), "output": self.output and str(self.output)}
+
+
+HOME, ONE_POINT, ACCURATE, NO_FILES = Problem(), Course(), Method(), Written()
 
 
 def solve(
     robot: Robot,
     *,
-    pose: Annotated[str | None, Parameter(help=POSE, allow_leading_hyphen=True)] = None,
-    q: Annotated[str | None, Parameter(help=JOINTS, allow_leading_hyphen=True)] = None,
-    wrench: Annotated[str | None, Parameter(help=WRENCH, allow_leading_hyphen=True)] = None,
-    controlled: Annotated[
-        str | None, Parameter(help="Controlled degrees of freedom of a robot with fewer actuators, such as z,rx,ry.")
-    ] = None,
-    follower: Annotated[bool, Parameter(negative=(), help="The wrench rotates with the plate.")] = False,
-    configuration: Annotated[
-        str | None, Parameter(help="Solve a configuration that is saved in the file of the robot.")
-    ] = None,
-    to: Annotated[
-        str | None,
-        Parameter(help="Follow a straight line to this pose (with --q: to these values).", allow_leading_hyphen=True),
-    ] = None,
-    steps: Annotated[int | None, Parameter(help="Number of points of that line; default 50.")] = None,
-    path: Annotated[
-        Path | None, Parameter(help="Follow a table (.csv) of poses, or of joint values with --q-path.")
-    ] = None,
-    q_path: Annotated[bool, Parameter(negative=(), help="The table of --path has joint values.")] = False,
-    branch: Annotated[
-        str,
-        Parameter(
-            help="Which of several equilibria: home (continued from home, and its stable neighbour where it has lost "
-            "its stability), smooth (continued from home, also where it is unstable) or lowest (of the lowest energy)."
-        ),
-    ] = "home",
-    accuracy: Annotated[str, Parameter(help="accurate (1e-6 m) or fast (1e-5 m).")] = "accurate",
-    seed: Annotated[int, Parameter(help="Seed of the random restarts.")] = 0,
-    figure: Annotated[Path | None, Parameter(help="Draw the rods (.png, .svg, .pdf).")] = None,
-    output: Annotated[Path | None, Parameter(help="Write the path or the shapes of the rods (.csv).")] = None,
+    problem: Problem = HOME,
+    course: Course = ONE_POINT,
+    method: Method = ACCURATE,
+    written: Written = NO_FILES,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -68,57 +142,45 @@ def solve(
     from pliant.rods import load_robot
 
     console = make_console(quiet=json)
-    check_outputs(figure, output)
-    statics = load_robot(robot, accuracy=accuracy)
-    planar = statics.planar
-    if sum(v is not None for v in (pose, q, configuration)) > 1:
-        raise PliantError("--pose, --q and --configuration exclude each other; give one of them", field="pose")
-    refuse_unused(steps is not None and to is None, "--steps", "--to")
-    refuse_unused(q_path and path is None, "--q-path", "--path")
-    refuse_unused(follower and wrench is None, "--follower", "--wrench")
-    refuse_unused(controlled is not None and (q is not None or q_path), "--controlled", "a plate pose to solve for")
-    steps = 50 if steps is None else steps
-    options: dict[str, Any]
-    load = None if wrench is None else numbers(wrench, "--wrench", (3,) if planar else (6,))
-    held = None if controlled is None else controlled.replace(",", " ").split()
-    direct, values = q is not None, None
-    if configuration is not None:
-        saved = statics.description.configurations
-        if configuration not in saved:
-            raise PliantError(
-                f"{statics.name} has no configuration {configuration!r}; {nearest(configuration, saved)}",
-                field="configuration",
-            )
-        one = saved[configuration]
-        direct = "q" in one
-        values = one["q"] if direct else statics.pose_from_numbers(_saved_pose(planar, one["pose"]))
-    elif q is not None:
-        values = numbers(q, "--q")
-    elif pose is not None:
-        values = statics.pose_from_numbers(numbers(pose, "--pose", (3,) if planar else (3, 6)))
-    if path is not None or to is not None:
-        rows = _rows(statics, values, path, to, steps, direct or q_path)
-        options = {"inverse": not (direct or q_path), "controlled": held, "follower": follower, "branch": branch}
-        return _follow(statics, rows, load, options, figure, output, json, console)
-    options = {"follower": follower, "seed": seed, "branch": branch}
+    check_outputs(written.figure, written.output)
+    statics = load_robot(robot, accuracy=method.accuracy)
+    _refuse_contradictions(problem, course)
+    load, held = plate_wrench(statics, problem.wrench), freedoms(problem.controlled)
+    values, direct = problem.values(statics)
+    options: dict[str, Any] = {"follower": problem.follower, "branch": method.branch}
+    if course.path is not None or course.to is not None:
+        rows = _rows(statics, values, course, direct or course.q_path)
+        options |= {"inverse": not (direct or course.q_path), "controlled": held}
+        return _follow(statics, statics.follow(rows, load, **options), written, json, console)
     if direct:
-        solution = statics.solve_dgm(values, load, **options)
-    elif values is None and load is None and held is None and branch == "home":
+        solution = statics.solve_dgm(values, load, seed=method.seed, **options)
+    elif values is None and load is None and held is None and method.branch == "home":
         solution = statics.home()
     else:
         goal = statics.description.home if values is None else values
-        solution = statics.solve_igm(goal, load, controlled=held, **options)
+        solution = statics.solve_igm(goal, load, controlled=held, seed=method.seed, **options)
     report = _report(solution)
-    if output is not None:
-        write_shapes(solution, output)
-    if figure is not None:
-        draw([[solution]], [statics.name], figure)
+    if written.output is not None:
+        write_shapes(solution, written.output)
+    if written.figure is not None:
+        draw([[solution]], [statics.name], written.figure)
     if json:
-        emit({**report, "figure": figure and str(figure), "output": output and str(output)})
+        emit({**report, **written.as_dict()})
         return 0
     _print_solution(console, solution, report)
-    tell(console, figure, output)
+    tell(console, written.figure, written.output)
     return 0
+
+
+def _refuse_contradictions(problem: Problem, course: Course) -> None:
+    """Refuse options that exclude each other or have no effect."""
+    if sum(v is not None for v in (problem.pose, problem.q, problem.configuration)) > 1:
+        raise PliantError("--pose, --q and --configuration exclude each other; give one of them", field="pose")
+    refuse_unused(course.steps is not None and course.to is None, "--steps", "--to")
+    refuse_unused(course.q_path and course.path is None, "--q-path", "--path")
+    refuse_unused(problem.follower and problem.wrench is None, "--follower", "--wrench")
+    joints = problem.q is not None or course.q_path
+    refuse_unused(problem.controlled is not None and joints, "--controlled", "a plate pose to solve for")
 
 
 def _report(solution: Solution) -> dict[str, Any]:
@@ -202,23 +264,27 @@ def _print_solution(console: Console, solution: Solution, report: dict[str, Any]
         console.print(f"[yellow]joint limit[/yellow] {text}", soft_wrap=True)
 
 
-def _rows(statics, values, path, to, steps, direct) -> Any:
+def _rows(
+    statics: ContinuumParallelRobot, values: np.ndarray | None, course: Course, direct: bool
+) -> np.ndarray | list[np.ndarray]:
+    """Return the joint values or the poses of a path."""
     import numpy as np
 
     from pliant.base.spatial import exp_so3, log_so3
     from pliant.base.spatial import pose as make_pose
     from pliant.rods.tables import joint_columns, plate_columns, read_table
 
+    steps = 50 if course.steps is None else course.steps
     count = (statics.actuator_count,) if direct else ((3,) if statics.planar else (3, 6))
-    if path is not None:
-        if to is not None:
+    if course.path is not None:
+        if course.to is not None:
             raise PliantError("--path and --to exclude each other; give one of them", field="path")
         names = joint_columns(statics.actuator_count) if direct else plate_columns(statics.planar)[0]
-        table = read_table(path, count, names)
+        table = read_table(course.path, count, names)
         return table if direct else [statics.pose_from_numbers(row) for row in table]
     if not 2 <= steps <= 1_000_000:
         raise PliantError(f"--steps is {steps}; must be 2 to 1000000", field="steps")
-    end = numbers(to, "--to", count)
+    end = numbers(course.to or "", "--to", count)
     s = np.linspace(0.0, 1.0, steps)[:, None]
     if direct:
         return np.asarray(values) + s * (end - np.asarray(values))
@@ -250,22 +316,22 @@ def _beyond_limits(statics: ContinuumParallelRobot, q: np.ndarray) -> list[str]:
     return out
 
 
-def _follow(statics, rows, load, options, figure, output, json, console) -> int:
+def _follow(statics: ContinuumParallelRobot, done: SolvedPath, written: Written, json: bool, console: Console) -> int:
+    """Write and print a path that was followed."""
     import numpy as np
 
     from pliant.rods.tables import joint_columns, plate_columns
 
-    done = statics.follow(rows, load, **options)
     poses = np.array([statics.pose_numbers(X) for X in done.plate_poses])
     picks = sorted({round(k) for k in np.linspace(0, len(done) - 1, 25)})
     index = {k: done[k].morse_index for k in picks}
     unstable = [k for k, count in index.items() if count]
-    if output is not None:
+    if written.output is not None:
         head = ",".join([*joint_columns(statics.actuator_count), *plate_columns(statics.planar)[0]])
-        write_table(output, head, np.hstack([done.q, poses]))
-    if figure is not None:
+        write_table(written.output, head, np.hstack([done.q, poses]))
+    if written.figure is not None:
         shown = [done[k] for k in sorted({0, len(done) // 3, 2 * len(done) // 3, len(done) - 1})]
-        draw([shown], [f"{statics.name}, {len(done)} poses"], figure)
+        draw([shown], [f"{statics.name}, {len(done)} poses"], written.figure)
     beyond = _beyond_limits(statics, done.q)
     data = {
         "robot": statics.name,
@@ -277,8 +343,7 @@ def _follow(statics, rows, load, options, figure, output, json, console) -> int:
         "unstable_rows": unstable,
         "joint_limits": beyond,
         "notes": [{"row": row, "note": note} for row, note in done.notes],
-        "figure": figure and str(figure),
-        "output": output and str(output),
+        **written.as_dict(),
     }
     if json:
         emit(data)
@@ -297,5 +362,5 @@ def _follow(statics, rows, load, options, figure, output, json, console) -> int:
         console.print(f"[yellow]unstable[/yellow] at rows {', '.join(map(str, unstable))} of the checked rows")
     else:
         console.print(f"[green]stable[/green] at all {len(index)} checked rows")
-    tell(console, figure, output)
+    tell(console, written.figure, written.output)
     return 0

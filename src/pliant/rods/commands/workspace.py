@@ -11,11 +11,14 @@ from pliant.base.errors import PliantError
 from pliant.cli.options import Debug, Json, Workers, check_workers
 from pliant.cli.output import emit, make_console, print_table
 from pliant.cli.progress import Bar
-from pliant.rods.commands.inputs import POSE, WRENCH, Robot, numbers
+from pliant.rods.commands.inputs import ACCURACY, POSE, WRENCH, Robot, numbers, plate_pose, plate_wrench
 from pliant.rods.commands.writing import check_outputs, save_figure, tell, write_table
 
 if TYPE_CHECKING:
     import numpy as np
+    from rich.console import Console
+
+    from pliant.rods.analysis import Workspace
 
 __all__ = ["workspace"]
 
@@ -38,7 +41,7 @@ def workspace(
         Parameter(help=POSE.split(";")[0] + ", which the axes vary; default the home pose.", allow_leading_hyphen=True),
     ] = None,
     wrench: Annotated[str | None, Parameter(help=WRENCH, allow_leading_hyphen=True)] = None,
-    accuracy: Annotated[str, Parameter(help="accurate (1e-6 m) or fast (1e-5 m).")] = "accurate",
+    accuracy: Annotated[str, Parameter(help=ACCURACY)] = "accurate",
     workers: Workers = None,
     figure: Annotated[Path | None, Parameter(help="Draw the map of one or two axes (.png, .svg, .pdf).")] = None,
     output: Annotated[Path | None, Parameter(help="Write a row per cell (.csv).")] = None,
@@ -54,28 +57,16 @@ def workspace(
     console = make_console(quiet=json)
     check_outputs(figure, output)
     statics = load_robot(robot, accuracy=accuracy)
-    planar = statics.planar
-    axes = {}
-    for text in axis:
-        name, values = _axis(text)
-        if name in axes:
-            raise PliantError(f"--axis {name} is given twice", field="axis")
-        axes[name] = values
+    axes = _axes(axis)
     cells = int(np.prod([len(v) for v in axes.values()]))
     if cells > MAX_CELLS:
         raise PliantError(f"the grid has {cells} cells; must be at most {MAX_CELLS}", field="axis")
     check_workers(workers)
-    middle = None if pose is None else statics.pose_from_numbers(numbers(pose, "--pose", (3,) if planar else (3, 6)))
-    load = None if wrench is None else numbers(wrench, "--wrench", (3,) if planar else (6,))
+    middle, load = plate_pose(statics, pose), plate_wrench(statics, wrench)
     with Bar(make_console(quiet=True), statics.name, "cells", shown=not json) as bar:
         found = statics.workspace(axes, pose=middle, wrench=load, workers=workers, progress=bar)
     if output is not None:
-        grid = np.meshgrid(*axes.values(), indexing="ij")
-        head = [*axes, "state", "morse_index", "stiffness", "serial", "missing"]
-        head += [f"q{a + 1}" for a in range(statics.actuator_count)]
-        columns = [*grid, found.state, found.morse_index, found.stiffness, found.serial, found.missing]
-        table = np.column_stack([*(c.ravel() for c in columns), found.q.reshape(cells, -1)])
-        write_table(output, ",".join(head), table)
+        _write(output, found)
     if figure is not None:
         from pliant.rods.figures import figure_of_workspace
 
@@ -96,19 +87,50 @@ def workspace(
     if json:
         emit(data)
         return 0
+    console.print(f"{statics.name}: {' x '.join(str(len(v)) for v in axes.values())} cells", soft_wrap=True)
+    _print_counts(console, counts)
+    if stable.size:
+        console.print(f"smallest plate stiffness of the stable cells: {stable.min():.4g} to {stable.max():.4g} N/m")
+    tell(console, figure, output)
+    return 0
+
+
+def _write(file: Path, found: Workspace) -> None:
+    """Write a row for each cell."""
+    import numpy as np
+
+    grid = np.meshgrid(*found.axes.values(), indexing="ij")
+    q = found.q.reshape(-1, found.q.shape[-1])
+    head = [*found.axes, "state", "morse_index", "stiffness", "serial", "missing"]
+    columns = [*grid, found.state, found.morse_index, found.stiffness, found.serial, found.missing]
+    table = np.column_stack([*(c.ravel() for c in columns), q])
+    write_table(file, ",".join([*head, *(f"q{a + 1}" for a in range(q.shape[1]))]), table)
+
+
+def _print_counts(console: Console, counts: dict[str, int]) -> None:
     from rich.table import Table
 
     table = Table(box=None)
     for column, side in (("cells", "left"), ("", "right"), ("", "right")):
         table.add_column(column, justify=side)
     for name, count in counts.items():
-        table.add_row(name, str(count), f"{100.0 * count / cells:.1f} %")
-    console.print(f"{statics.name}: {' x '.join(str(len(v)) for v in axes.values())} cells", soft_wrap=True)
+        table.add_row(name, str(count), f"{100.0 * count / sum(counts.values()):.1f} %")
     print_table(console, table)
-    if stable.size:
-        console.print(f"smallest plate stiffness of the stable cells: {stable.min():.4g} to {stable.max():.4g} N/m")
-    tell(console, figure, output)
-    return 0
+
+
+def _axes(texts: list[str]) -> dict[str, np.ndarray]:
+    """Read the axes of the grid.
+
+    Raises:
+        PliantError: an axis is given twice, or is not of the form of `_axis`.
+    """
+    axes: dict[str, np.ndarray] = {}
+    for text in texts:
+        name, values = _axis(text)
+        if name in axes:
+            raise PliantError(f"--axis {name} is given twice", field="axis")
+        axes[name] = values
+    return axes
 
 
 def _axis(text: str) -> tuple[str, np.ndarray]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pliant.base.errors import PliantError
 from pliant.cli.checks import check_figure, check_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    import numpy as np
+    from matplotlib.figure import Figure
     from rich.console import Console
 
     from pliant.rods import Solution
@@ -25,13 +28,13 @@ def check_outputs(figure: Path | None, output: Path | None) -> None:
         check_folder(output, "--output")
 
 
-def draw(groups: Any, titles: list[str], file: Path) -> None:
+def draw(groups: Sequence[Sequence[Solution]], titles: list[str], file: Path) -> None:
     from pliant.rods.figures import figure_of_robots
 
     save_figure(figure_of_robots(groups, titles, height=4.6), file)
 
 
-def save_figure(figure: Any, file: Path) -> None:
+def save_figure(figure: Figure, file: Path) -> None:
     from pliant.base.figures import saving
 
     try:
@@ -41,7 +44,7 @@ def save_figure(figure: Any, file: Path) -> None:
         raise PliantError(f"the figure cannot be written: {error}", file=file) from None
 
 
-def write_table(file: Path, head: str, table: Any) -> None:
+def write_table(file: Path, head: str, table: np.ndarray) -> None:
     import numpy as np
 
     try:

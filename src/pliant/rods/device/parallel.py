@@ -412,7 +412,7 @@ class ParallelRobotDevice(DeviceBase):
 
     # -- any thread ---------------------------------------------------------------------------------------------
 
-    def health(self) -> Mapping[str, Any]:
+    def health(self) -> Mapping[str, object]:
         """Return the counters, with the commands without equilibrium, the changes of branch, and the last reasons."""
         return {
             **super().health(),

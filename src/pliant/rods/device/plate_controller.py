@@ -145,7 +145,7 @@ class PlateController(DeviceBase):
             "active": float(self._goal is not None),
         }
 
-    def health(self) -> Mapping[str, Any]:
+    def health(self) -> Mapping[str, object]:
         """Return the counters, and whether a goal came."""
         return {**super().health(), "active": self._goal is not None}
 

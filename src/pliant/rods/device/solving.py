@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 
 __all__ = ["Solver"]
 
@@ -33,14 +32,14 @@ class Solver:
     def __init__(self, name: str) -> None:
         self._name = name
         self._condition = threading.Condition()
-        self._waiting: dict[str, Callable[[], Any]] = {}
-        self._done: deque[tuple[str, Any]] = deque()
+        self._waiting: dict[str, Callable[[], object]] = {}
+        self._done: deque[tuple[str, object]] = deque()
         self._thread: threading.Thread | None = None
         self._closed = False
         self.replaced = 0
         """Jobs that gave way to newer ones."""
 
-    def submit(self, kind: str, job: Callable[[], Any]) -> None:
+    def submit(self, kind: str, job: Callable[[], object]) -> None:
         """Queue a job, which must not raise; its result is kept for `results`."""
         with self._condition:
             if self._closed:
@@ -53,7 +52,7 @@ class Solver:
                 self._thread.start()
             self._condition.notify_all()
 
-    def results(self) -> list[tuple[str, Any]]:
+    def results(self) -> list[tuple[str, object]]:
         """Return what was done since the last call, as (kind, result), oldest first."""
         out = []
         while self._done:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
 
 from pliant.base.numerics import Array
+from pliant.model.inertia import set_inertia
 from pliant.rods.model.options import ParallelOptions
 from pliant.rods.model.stretch import Stretch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mujoco import MjsBody, MjsFlex, MjsGeom
+
     from pliant.rods.description import RobotDescription, Rod
     from pliant.rods.solution import Solution
 
@@ -44,7 +49,7 @@ class RodShape:
     """Ends of the segments in the world, shape (segments + 1, 3) [m]."""
     radius: float
     """Radius [m]."""
-    shapes: list[Any]
+    shapes: Sequence[MjsGeom | MjsFlex]
     """The geoms, one for each segment, or the one flex."""
     bodies: list[str] = field(default_factory=list)
     """Names of the bodies that carry the segments; none for a flex."""
@@ -111,10 +116,7 @@ def polar_inertia(rod: Rod, s: float) -> float:
     return v.mass * (v.bending[0] + v.bending[1]) / v.axial
 
 
-def add_inertia(body: Any, mass: float, size: float, *, gravcomp: float = 0.0) -> None:
+def add_inertia(body: MjsBody, mass: float, size: float, *, gravcomp: float = 0.0) -> None:
     """Give a body the mass and the inertia of a ball about its origin."""
-    body.explicitinertial = True
-    body.ipos = [0.0, 0.0, 0.0]  # MuJoCo takes the place in the parent's frame for one that is not given
-    body.mass = mass
-    body.inertia = [0.4 * mass * size**2] * 3
+    set_inertia(body, mass, 0.4 * mass * size**2)
     body.gravcomp = gravcomp

@@ -33,6 +33,7 @@ from pliant.base.errors import ModelError
 from pliant.base.numerics import Array
 from pliant.base.options import parse
 from pliant.base.spatial import exp_so3, quaternion_from_rotation
+from pliant.model.inertia import set_inertia
 from pliant.model.interface import Interface
 from pliant.model.robot import Robot
 from pliant.rods.model.assembly import PLATE, Assembly, add_inertia
@@ -43,6 +44,8 @@ from pliant.rods.model.options import ParallelOptions
 from pliant.rods.model.rod_contact import add_rod_contact
 
 if TYPE_CHECKING:
+    from mujoco import MjsBody
+
     from pliant.rods.description import BaseJoint, Limb, RobotDescription
     from pliant.rods.robot import ContinuumParallelRobot
     from pliant.rods.solution import Solution
@@ -162,7 +165,7 @@ def _note_stretching(out: Assembly) -> None:
         out.notes.append(f"stretching and shear of the rods (strain up to {worst:.1e} at the start) are left out here")
 
 
-def _root(out: Assembly, limb: Limb, i: int) -> tuple[Any, Array]:
+def _root(out: Assembly, limb: Limb, i: int) -> tuple[MjsBody, Array]:
     """Add the base joints of a limb; return the body that carries the rod, with the frame of the rod's base in it."""
     spec, options = out.spec, out.options
     name = out.limb_name(i)
@@ -228,12 +231,8 @@ def _add_plate(out: Assembly, d: RobotDescription, solution: Solution) -> None:
     if d.plate.mass <= 0.0:
         plate.gravcomp = 1.0
         out.notes.append(f"the plate has no mass: {mass:g} kg without weight is assumed")
-    plate.explicitinertial = True
-    plate.mass = mass
-    plate.ipos = d.plate.com
-    plate.inertia = out.options.plate_inertia or (
-        mass * reach**2 * np.array([0.25, 0.25, 0.5]) + mass * (0.01 * reach) ** 2
-    )
+    disc = mass * reach**2 * np.array([0.25, 0.25, 0.5]) + mass * (0.01 * reach) ** 2
+    set_inertia(plate, mass, out.options.plate_inertia or disc, d.plate.com)
     if out.options.plate_inertia is None:
         out.notes.append(f"the plate's inertia is that of a disc of radius {reach:.3g} m")
     if d.planar:

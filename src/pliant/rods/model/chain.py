@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
 
 from pliant.base.numerics import Array, CubicSpline
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose, quaternion_from_rotation
+from pliant.model.inertia import set_inertia
 from pliant.rods.model.assembly import (
     CONTACT_SOLIMP,
     CONTACT_SOLREF,
@@ -22,7 +23,9 @@ from pliant.rods.model.fastening import fasten_tip
 from pliant.rods.model.stretch import Stretch
 
 if TYPE_CHECKING:
-    from pliant.rods.description import Limb
+    from mujoco import MjsBody, MjsGeom
+
+    from pliant.rods.description import Limb, Rod
     from pliant.rods.solution import Centreline
 
 __all__ = ["add_chain"]
@@ -30,7 +33,31 @@ __all__ = ["add_chain"]
 SAMPLES = 401  # of a centreline, from which links are taken
 
 
-def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[Any, Array]) -> Callable[[Limb], None]:
+def _set_part(body: MjsBody, rod: Rod, curve: _Curve, part: tuple[float, float], here: Array, polar: float) -> None:
+    """Give a link the mass of a part of the rod.
+
+    Args:
+        body: the link.
+        rod: the rod.
+        curve: its centreline.
+        part: begin and end of the part, 0 to 1.
+        here: orientation of the link in the world, shape (3, 3).
+        polar: moment of inertia about the centreline per length [kg m].
+    """
+    s, until = part
+    x4, w4 = np.polynomial.legendre.leggauss(4)
+    span = 0.5 * (s + until) + 0.5 * (until - s) * x4
+    lineal = 0.5 * w4 * np.array([rod.values(float(t)).mass for t in span])
+    density, size = float(lineal.sum()), curve.length * (until - s)
+    mass = max(density * size, 1e-9)
+    points = np.array([curve.position(t) for t in span])
+    com = lineal @ points / density if density > 0.0 else 0.5 * w4 @ points
+    about = max(polar * size, 1e-12)
+    slim = mass * size**2 / 12.0 + 0.5 * about
+    set_inertia(body, mass, [slim, slim, about], here.T @ (com - curve.position(s)))
+
+
+def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[MjsBody, Array]) -> Callable[[Limb], None]:
     """Add one rod as links with hinges; return what joins its tip to the plate."""
     d, options, rod = out.description, out.options, limb.rod
     n, name = options.segments, out.limb_name(i)
@@ -43,13 +70,13 @@ def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[Any, Array]) -> Cal
     X_parent = pose(curve.position(0.0), curve.rotation(0.0)) @ inverse(X_body_rod)  # frame of the body in the world
     links: list[str] = []
     capsules: list[str] = []
-    shapes: list[Any] = []
+    shapes: list[MjsGeom] = []
     carriers = [body.name]
     turns: list[float] = []
     radius = section_radius(rod)
     bits = out.contact_bits
 
-    def capsule(carrier: Any, label: str, a: Array, b: Array) -> None:
+    def capsule(carrier: MjsBody, label: str, a: Array, b: Array) -> None:
         geom = carrier.add_geom(
             name=label, type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=[*a, *b], size=[radius, 0, 0],
             rgba=[0.93, 0.55, 0.14, 1], solref=CONTACT_SOLREF, solimp=CONTACT_SOLIMP, priority=1, mass=0.0, **bits,
@@ -60,7 +87,6 @@ def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[Any, Array]) -> Cal
     first = inverse(X_parent) @ np.append(curve.position(at[0]), 1.0)
     capsule(body, f"{name}/link0", X_body_rod[:3, 3], first[:3])
     before = curve.rotation(0.0)
-    x4, w4 = np.polynomial.legendre.leggauss(4)
     for k in range(n):
         s, here, last = at[k], curve.rotation(ends[k]), k == n - 1
         X_link = pose(curve.position(s), here)
@@ -68,22 +94,10 @@ def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[Any, Array]) -> Cal
         body = body.add_body(name=f"{name}/link{k + 1}", pos=X[:3, 3], quat=quaternion_from_rotation(X[:3, :3]))
         links.append(body.name)
         carriers.append(body.name)
-        v = rod.values(float(s))
         until = 1.0 if last else at[k + 1]
-        span = 0.5 * (s + until) + 0.5 * (until - s) * x4
-        lineal = 0.5 * w4 * np.array([rod.values(float(t)).mass for t in span])
-        density, size = float(lineal.sum()), length * (until - s)
-        body.explicitinertial = True
-        mass = max(density * size, 1e-9)
-        points = np.array([curve.position(t) for t in span])
-        com = lineal @ points / density if density > 0.0 else 0.5 * w4 @ points
-        body.mass = mass
-        body.ipos = here.T @ (com - curve.position(s))
-        polar = max(polar_inertia(rod, float(ends[k])) * size, 1e-12)
-        slim = mass * size**2 / 12.0 + 0.5 * polar
-        body.inertia = [slim, slim, polar]
+        _set_part(body, rod, curve, (s, until), here, polar_inertia(rod, float(ends[k])))
         # The hinges turn about the axes of the link before (bending d1, d2; torsion d3); at the start they are at 0.
-        axes = [before[:, 0], before[:, 1], before[:, 2]]
+        v, axes = rod.values(float(s)), [before[:, 0], before[:, 1], before[:, 2]]
         h = share[k] * length
         stiffness = [v.bending[0] / h, v.bending[1] / h, v.torsion / h]
         labels = [f"{name}/bend{k + 1}", f"{name}/bend{k + 1}b", f"{name}/twist{k + 1}"]

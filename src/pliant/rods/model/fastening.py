@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -13,6 +13,8 @@ from pliant.base.spatial import inverse, quaternion_from_rotation
 from pliant.rods.model.assembly import PLATE, STIFF_SOLIMP, Assembly, add_inertia
 
 if TYPE_CHECKING:
+    from mujoco import MjsBody
+
     from pliant.rods.description import Limb
 
 __all__ = ["connect", "fasten_tip"]
@@ -41,7 +43,7 @@ def _across(a: Array) -> Array:
     return b / np.linalg.norm(b)
 
 
-def fasten_tip(out: Assembly, limb: Limb, tip: Any, name: str, X_tip: Array, X_body_tip: Array) -> None:
+def fasten_tip(out: Assembly, limb: Limb, tip: MjsBody, name: str, X_tip: Array, X_body_tip: Array) -> None:
     """Join a body that carries the rod's tip to the plate, as the distal joint says.
 
     Args:

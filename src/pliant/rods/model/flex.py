@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from pliant.base.errors import ModelError
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, inverse, pose
+from pliant.model.inertia import set_inertia
 from pliant.rods.model.assembly import (
     CONTACT_SOLIMP,
     CONTACT_SOLREF,
@@ -24,23 +25,23 @@ from pliant.rods.model.assembly import (
 from pliant.rods.model.fastening import connect
 
 if TYPE_CHECKING:
+    from mujoco import MjsBody, MjsFlex
+
     from pliant.rods.description import Limb
 
 __all__ = ["add_flex", "bend"]
 
 
-def add_flex(out: Assembly, limb: Limb, i: int, root: tuple[Any, Array]) -> Callable[[Limb], None]:
-    """Add one rod as a flex: n + 2 points at s = (k - 1/2) h, the first two on the base, the last two on a tip body.
+def _refuse(out: Assembly, limb: Limb, i: int) -> None:
+    """Refuse a rod or a joint that a flex cannot be.
 
-    The model is compiled straight, since MuJoCo takes what is bent then for precurved; `bend` bends it afterwards.
+    Raises:
+        ModelError: which of them it has.
     """
-    d, options, rod = out.description, out.options, limb.rod
-    spec, n, name = out.spec, options.segments, out.limb_name(i)
-    who = d.limb_name(i)
-    v, tip_v = rod.values(0.0), rod.values(1.0)
-    middle = rod.values(0.5)
+    rod = limb.rod
+    v, middle, tip_v = (rod.values(s) for s in (0.0, 0.5, 1.0))
     refused = None
-    if d.planar:
+    if out.description.planar:
         refused = "planar robot"
     elif any(joint.kind == "extension" for joint in limb.joints):
         refused = "extensible limb"
@@ -55,16 +56,61 @@ def add_flex(out: Assembly, limb: Limb, i: int, root: tuple[Any, Array]) -> Call
     elif limb.distal.kind == "revolute" and not _along_rod(limb):
         refused = "plate joint whose axis is not the rod's own"
     if refused:
-        raise ModelError(f"{who}: the flex variant has no {refused}; use variant='chain'", field="variant")
+        raise ModelError(
+            f"{out.description.limb_name(i)}: the flex variant has no {refused}; use variant='chain'", field="variant"
+        )
+
+
+def _add_elastic(out: Assembly, label: str, limb: Limb) -> MjsFlex:
+    """Add a flex with the elasticity of a rod and its contact, and the equality that holds its edges."""
+    v, radius = limb.rod.values(0.0), section_radius(limb.rod)
+    flex = out.spec.add_flex(name=label, dim=1, radius=radius, rgba=[0.93, 0.55, 0.14, 1])
+    area = 0.25 * np.pi * radius**4
+    flex.young, flex.shear = v.bending[0] / area, v.torsion / (2.0 * area)
+    flex.damping = out.options.damping
+    flex.selfcollide = mujoco.mjtFlexSelf.mjFLEXSELF_NONE
+    flex.contype, flex.conaffinity = out.contact_bits["contype"], out.contact_bits["conaffinity"]
+    flex.solref, flex.solimp, flex.priority = CONTACT_SOLREF, CONTACT_SOLIMP, 1
+    edges = out.spec.add_equality(name=label, type=mujoco.mjtEq.mjEQ_FLEX, name1=label)
+    edges.solimp = STIFF_SOLIMP
+    out.constraints.append(label)
+    return flex
+
+
+def _twist_angles(tangents: Array, R: Array, edges: Iterable[int]) -> list[float]:
+    """Return the twist of each edge against parallel transport [rad].
+
+    Args:
+        tangents: directions of the edges, shape (m, 3).
+        R: orientations of the rod at every quarter of an edge, shape (4 n + 1, 3, 3).
+        edges: those with a twist.
+    """
+    angles = []
+    u, angle = R[0][:, 0], 0.0
+    for e in edges:
+        u = _transport(tangents[e - 1], tangents[e]) @ u
+        d1 = R[4 * e][:, 0]
+        d1 = d1 - tangents[e] * (tangents[e] @ d1)
+        found = np.arctan2(tangents[e] @ np.cross(u, d1), u @ d1)
+        angle += (found - angle + np.pi) % (2.0 * np.pi) - np.pi
+        angles.append(angle)
+    return angles
+
+
+def add_flex(out: Assembly, limb: Limb, i: int, root: tuple[MjsBody, Array]) -> Callable[[Limb], None]:
+    """Add one rod as a flex: n + 2 points at s = (k - 1/2) h, the first two on the base, the last two on a tip body.
+
+    The model is compiled straight, since MuJoCo takes what is bent then for precurved; `bend` bends it afterwards.
+    """
+    _refuse(out, limb, i)
+    spec, n, name = out.spec, out.options.segments, out.limb_name(i)
     line = out.solution.centreline(i, 4 * n + 1)
     p, R, length = line.position, line.rotation, line.length
     h = length / n
     body, X_body_rod = root
     X_root = pose(p[0], R[0])
-    radius = section_radius(rod)
     at = [pose(p[0] + (k - 0.5) * h * R[0][:, 2], R[0]) for k in range(n + 2)]  # straight
-    element = max(v.mass, 1e-6) * h
-    polar = max(polar_inertia(rod, 0.5) * h, 1e-12)
+    element = max(limb.rod.values(0.0).mass, 1e-6) * h
     names = [body.name, body.name]
     points = [(X_body_rod @ inverse(X_root) @ at[k])[:3, 3] for k in (0, 1)]
     for k in range(2, n + 2):
@@ -80,38 +126,21 @@ def add_flex(out: Assembly, limb: Limb, i: int, root: tuple[Any, Array]) -> Call
     twists = {e: f"{label}_twist_{e}" for e in range(1, n)} | {n: f"{label}_twist"}
     for twist_name in twists.values():
         twist = spec.worldbody.add_body(name=twist_name)
-        twist.explicitinertial = True
-        twist.mass, twist.inertia = element, [polar] * 3
+        set_inertia(twist, element, max(polar_inertia(limb.rod, 0.5) * h, 1e-12))
         twist.gravcomp = 1.0
         twist.add_joint(name=twist_name, type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0, 0, 1])
-    flex = spec.add_flex(name=label, dim=1, radius=radius, rgba=[0.93, 0.55, 0.14, 1])
+    flex = _add_elastic(out, label, limb)
     flex.vertbody, flex.vert = names, np.concatenate(points)
     flex.elem = [e + c for e in range(n + 1) for c in (0, 1)]
-    area = 0.25 * np.pi * radius**4
-    flex.young, flex.shear = v.bending[0] / area, v.torsion / (2.0 * area)
-    flex.damping = options.damping
-    flex.selfcollide = mujoco.mjtFlexSelf.mjFLEXSELF_NONE
-    flex.contype, flex.conaffinity = out.contact_bits["contype"], out.contact_bits["conaffinity"]
-    flex.solref, flex.solimp, flex.priority = CONTACT_SOLREF, CONTACT_SOLIMP, 1
-    edges = spec.add_equality(name=label, type=mujoco.mjtEq.mjEQ_FLEX, name1=label)
-    edges.solimp = STIFF_SOLIMP
-    out.constraints.append(label)
     # Where the start has them: points, the tip's pose, the twist of each edge against parallel transport.
     clamped = at[1][:3, 3]
     nodes = [at[0][:3, 3], clamped, *(p[4 * k - 2] for k in range(2, n)), *(X[:3, 3] for X in ends)]
-    bent: dict[str, Any] = {f"{name}/point{k}": nodes[k] for k in range(2, n + 2)}
-    out.rods.append(RodShape(points=np.array(nodes), radius=radius, shapes=[flex]))
+    bent: dict[str, Array | float] = {f"{name}/point{k}": nodes[k] for k in range(2, n + 2)}
+    out.rods.append(RodShape(points=np.array(nodes), radius=section_radius(limb.rod), shapes=[flex]))
     tangents = np.diff(nodes, axis=0)
     lengths = np.linalg.norm(tangents, axis=1)
     tangents /= lengths[:, None]
-    u, angle = R[0][:, 0], 0.0
-    for e, twist_name in twists.items():
-        u = _transport(tangents[e - 1], tangents[e]) @ u
-        d1 = R[4 * e][:, 0]
-        d1 = d1 - tangents[e] * (tangents[e] @ d1)
-        found = np.arctan2(tangents[e] @ np.cross(u, d1), u @ d1)
-        angle += (found - angle + np.pi) % (2.0 * np.pi) - np.pi
-        bent[twist_name] = angle
+    bent.update(zip(twists.values(), _twist_angles(tangents, R, twists)))
     out.bent.update({key: np.atleast_1d(value) for key, value in bent.items()})
     out.edges[label] = lengths
 

@@ -82,7 +82,7 @@ class RodPanel:
         """The path."""
         self._lock = threading.Lock()
         self._fresh: Found | None = None
-        self._touched: Any = None
+        self._touched: object = None
         self._note, self._note_at = "", 0.0
         self._at = time.monotonic()
         self._scale = 0.0
@@ -153,7 +153,7 @@ class RodPanel:
     def _by_hand(self, work: Callable[[], None]) -> Callable[..., None]:
         """Return a callback for what a person changed; what the page itself writes into a control is no command."""
 
-        def call(event: Any = None) -> None:
+        def call(event: object = None) -> None:
             if event is not None and event.client is None:
                 return
             self.path.playing = False
@@ -207,7 +207,7 @@ class RodPanel:
         self._choose(POSE)
         self._solver.ask(self._target(POSE, tuple(self._robot.pose_numbers(plate))))
 
-    def _given(self, given: str | None, touched: Any = None) -> None:
+    def _given(self, given: str | None, touched: object = None) -> None:
         self._touched = touched
         if given is not None:
             self._choose(given)

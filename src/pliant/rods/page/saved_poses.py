@@ -115,13 +115,14 @@ class SavedPoses:
             lines.append(f"  {json.dumps(name)}: {{{'q' if one.direct else 'pose'}: [{values}]}}")
         return "\n".join(lines if len(lines) > 1 else ["configurations: {}"]) + "\n"
 
-    def _own(self, name: str, one: Mapping[str, Any]) -> SavedPose:
+    def _own(self, name: str, one: Mapping[str, object]) -> SavedPose:
         model = one.get("mode")
         direct = model == "dgm"
         values, wrench = one.get("q" if direct else "pose"), one.get("wrench")
         size = 3 if self._robot.planar else 6
         if (
-            model not in MODELS
+            not isinstance(model, str)
+            or model not in MODELS
             or not _is_vector(values, self._robot.actuator_count if direct else size)
             or not (wrench is None or _is_vector(wrench, size))
         ):
@@ -129,7 +130,7 @@ class SavedPoses:
         load = None if wrench is None else _numbers(wrench)
         return SavedPose(direct=direct, values=_numbers(values), wrench=load, own=True)
 
-    def _read(self) -> dict[str, dict[str, Any]]:
+    def _read(self) -> dict[str, dict[str, object]]:
         try:
             if not self._file.exists():
                 return {}
@@ -141,7 +142,7 @@ class SavedPoses:
             raise ModelError("the saved poses must be a mapping of robots", file=self._file)
         return data
 
-    def _write(self, every: dict[str, dict[str, Any]]) -> None:
+    def _write(self, every: dict[str, dict[str, object]]) -> None:
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             with replacing(self._file) as fresh:
@@ -150,7 +151,7 @@ class SavedPoses:
             raise ModelError(f"the pose cannot be saved: {error}", file=self._file) from None
 
 
-def _is_vector(value: Any, count: int) -> bool:
+def _is_vector(value: object, count: int) -> bool:
     return isinstance(value, list) and len(value) == count and all(map(is_finite_number, value))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from pliant.base.errors import BridgeError
 from pliant.base.numerics import Array
 from pliant.base.spatial import quaternion_from_rotation
+from pliant.model.inertia import set_inertia
 from pliant.page.controls import plain_name, plain_text
 from pliant.page.curve_drawing import THINNEST, CurveDrawing
 from pliant.page.document import READY
@@ -151,7 +152,7 @@ class StaticsView:
         if self._robots:
             choice = gui.add_dropdown("robot", [name, *(r for r in self._robots if r != name)], initial_value=name)
 
-            def changed(_: Any) -> None:
+            def changed(_: object) -> None:
                 if choice.value != name and choice.value in self._robots:
                     self._change_to(str(choice.value))
 
@@ -199,10 +200,8 @@ def _model(robot: ContinuumParallelRobot, plate: Array) -> mujoco.MjModel:
             type=mujoco.mjtGeom.mjGEOM_BOX, size=[size] * 3, pos=base[:3, 3],
             quat=quaternion_from_rotation(base[:3, :3]), rgba=[0.35, 0.38, 0.42, 1.0], group=1,
         )  # fmt: skip
-    body = spec.worldbody.add_body(
-        name=PLATE, pos=plate[:3, 3], quat=quaternion_from_rotation(plate[:3, :3]), mass=1.0, inertia=[1.0, 1.0, 1.0],
-        explicitinertial=True,
-    )  # fmt: skip
+    body = spec.worldbody.add_body(name=PLATE, pos=plate[:3, 3], quat=quaternion_from_rotation(plate[:3, :3]))
+    set_inertia(body, 1.0, 1.0)
     body.add_freejoint()
     corners = [np.asarray(limb.distal.pose, dtype=float)[:3, 3] for limb in d.limbs]
     body.add_geom(

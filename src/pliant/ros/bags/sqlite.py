@@ -100,6 +100,14 @@ class SqliteBag:
                 f"{', '.join(sorted(tables)[:12]) or 'none'}",
                 file=self.path,
             )
+        for table in sorted({"topics", "messages"}):
+            # A column that is computed can make gigabytes of a small file.
+            computed = [str(row[1]) for row in self._ask(f"PRAGMA table_xinfo({table})") if row[6]]
+            if computed:
+                raise RecordingError(
+                    f"the column {computed[0]!r} of {table} is computed; must be stored, as rosbag2 stores it",
+                    file=self.path,
+                )
         texts: dict[str, str] = {}
         if "message_definitions" in tables:
             for name, encoding, text in self._ask(

@@ -91,9 +91,17 @@ def collect(bag: Bag, wanted: set[str]) -> tuple[dict[str, Series], TimeAxis]:
         wanted: names of the topics; each has one type that pliant knows.
 
     Raises:
-        RecordingError: the clock goes back, or there is more than memory should hold.
+        RecordingError: a topic has several types, the clock goes back, or there is more than memory should hold.
         WireError: a message does not follow its type.
     """
+    for name in sorted(wanted):
+        types = sorted({t.type for t in bag.topics if t.name == name and t.count})
+        if len(types) > 1:
+            raise RecordingError(
+                f"the topic {name} has messages of {len(types)} types ({', '.join(types)}); must be one",
+                file=bag.path,
+                field=name,
+            )
     clocks = {t.name for t in bag.topics if t.name == CLOCK and t.count and t.known_type() == "rosgraph_msgs/Clock"}
     found = {name: Series() for name in sorted(wanted | clocks)}
     size = 0

@@ -99,6 +99,8 @@ def _names_of(bag: Bag, states: set[str]) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for name in states:
         for message in bag.messages([name]):
+            if message.topic.known_type() != "sensor_msgs/JointState":
+                continue  # two topics of a damaged bag may have one name
             try:
                 found[name] = tuple(message.decode()["name"])
             except WireError as error:

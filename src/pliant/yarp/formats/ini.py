@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pliant.base.documents.files import decode_text, read_file
+from pliant.base.documents.files import decode_text, is_file, read_file
 from pliant.base.errors import ModelError, WireError, nearest
 from pliant.base.options import parse_bool, parse_number
 from pliant.yarp.formats.includes import MAX_INCLUDE_DEPTH, entered, missing, through
@@ -437,7 +437,7 @@ class _Reader:
         if len(chain) >= MAX_INCLUDE_DEPTH:
             raise source.fault(f"includes are nested more than {MAX_INCLUDE_DEPTH} deep{through(chain)}", number)
         places = entered(target, file, number, chain)
-        if not target.is_file():
+        if not is_file(target):
             raise missing(target, file, number, chain, "include")
         self.read(target, places, self._group(source, words[:-1], number) if len(words) >= 2 else source.top)
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from pliant.base.documents.files import read_file
+from pliant.base.documents.files import is_file, read_file
 from pliant.base.documents.xml_tree import Node, parse_xml
 from pliant.base.errors import ModelError, WireError, nearest
 from pliant.yarp.formats.includes import MAX_INCLUDE_DEPTH, entered, missing, through
@@ -225,7 +225,7 @@ class _Reader:
         if self.files > MAX_INCLUDES or len(chain) >= MAX_INCLUDE_DEPTH:
             raise at.fault(f"includes are more than {MAX_INCLUDES} or nested more than {MAX_INCLUDE_DEPTH} deep")
         places = entered(target, file, element.line, chain)
-        if not target.is_file():
+        if not is_file(target):
             fallback = next((c for c in element if c.tag.rpartition(":")[2] == "fallback"), None)
             if not isinstance(fallback, Node):
                 raise missing(target, file, element.line, chain, "href")

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any
 
+from pliant.model.inertia import set_inertia
 from pliant.robots.catalogue import CatalogueRobot
 from pliant.walking.bars import add_bars
 from pliant.walking.robots.biped import parameters as p
@@ -145,10 +146,7 @@ def _inertial(body: Any, kind: str, sign: float) -> None:
 
 def _box_inertia(body: Any, mass: float, size: Any, center: Any) -> None:
     a, b, c = (edge * edge for edge in size)
-    body.explicitinertial = True
-    body.mass = mass
-    body.ipos = list(center)
-    body.inertia = [mass * (b + c) / 12.0, mass * (a + c) / 12.0, mass * (a + b) / 12.0]
+    set_inertia(body, mass, [mass * (b + c) / 12.0, mass * (a + c) / 12.0, mass * (a + b) / 12.0], center)
 
 
 def _shapes(body: Any, kind: str, sign: float) -> None:

@@ -1,0 +1,58 @@
+"""Meshes of files that MuJoCo does not read itself."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+from pliant.base.documents.files import MAX_BYTES, check_file, read_file
+from pliant.base.errors import MissingDependency, ModelError
+
+__all__ = ["MAX_MESH_BYTES", "MESHES", "NATIVE_MESHES", "read_mesh"]
+
+NATIVE_MESHES = (".stl", ".obj", ".msh")
+"""Suffixes of the meshes that MuJoCo reads."""
+MESHES = (*NATIVE_MESHES, ".dae", ".ply", ".off", ".glb", ".gltf")
+"""Suffixes of meshes. Others are not passed to the converter, which would also unpack archives."""
+MAX_MESH_BYTES = 4 * MAX_BYTES
+"""Largest file of a mesh [bytes]."""
+
+
+def read_mesh(path: Path) -> Any:
+    """Return the `trimesh.Trimesh` of a file, in metres, with its scene's transforms applied.
+
+    Files that it names, such as buffers and textures, are read as it is: regular files within the same limit.
+
+    Args:
+        path: the mesh.
+
+    Raises:
+        ModelError: another suffix than those of `MESHES`, no regular file, no mesh, or one without faces.
+        MissingDependency: trimesh or pycollada is not installed.
+    """
+    if path.suffix.lower() not in MESHES:
+        raise ModelError(f"a mesh ends in {path.suffix!r}; must be one of {', '.join(MESHES)}", file=path)
+    check_file(path, max_bytes=MAX_MESH_BYTES)
+    command = 'pip install "pliant[meshes]"'
+    try:
+        import trimesh
+    except ImportError:
+        raise MissingDependency("trimesh", command=command, purpose=f"reading {path}") from None
+
+    class Beside(trimesh.resolvers.FilePathResolver):
+        def get(self, name: str) -> bytes:
+            return read_file(Path(self.parent) / name.strip(), max_bytes=MAX_MESH_BYTES)
+
+    try:
+        scene = trimesh.load_scene(path, resolver=Beside(path))
+        mesh = scene.to_mesh() if hasattr(scene, "to_mesh") else scene.dump(concatenate=True)
+    except ImportError as error:
+        raise MissingDependency(str(error.name or "pycollada"), command=command, purpose=f"reading {path}") from None
+    except Exception as error:  # the formats' readers raise whatever they like
+        if path.suffix.lower() == ".dae" and importlib.util.find_spec("collada") is None:
+            raise MissingDependency("pycollada", command=command, purpose=f"reading {path}") from None
+        raise ModelError(f"the mesh cannot be read: {type(error).__name__}: {error}", file=path) from error
+    if not len(getattr(mesh, "faces", ())):
+        raise ModelError("the mesh has no faces", file=path)
+    return trimesh.Trimesh(mesh.vertices, mesh.faces, process=False)
