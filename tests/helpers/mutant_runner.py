@@ -20,6 +20,7 @@ import os
 import resource
 import signal
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -66,6 +67,7 @@ class Survey:
 def interpret_kernels() -> None:
     """Let numba compile nothing in this process; to be called before pliant is imported."""
     os.environ["NUMBA_DISABLE_JIT"] = "1"
+    os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="cache-", dir=Path.cwd())  # code derived before the change
     importlib.import_module("numba").config.DISABLE_JIT = True
     codecache = importlib.import_module("pliant.base.codecache")
     compile_laws = importlib.import_module("pliant.laws.compile")
@@ -244,7 +246,7 @@ def prepare() -> None:
 
 def survey(test_file: str, copy: Path, *, interpreted: bool, kept: Path) -> Survey:
     """Return what the tests of a file take and execute, from `kept` if neither they nor the sources have changed."""
-    content = hashlib.sha256((copy / test_file).read_bytes())
+    content = hashlib.sha256((copy / test_file).read_bytes() + Path(__file__).read_bytes())
     for path in sorted((copy / "src").rglob("*.py")):
         content.update(path.read_bytes())
     key = f"{content.hexdigest()} {interpreted}"

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import hashlib
 import json
 import shutil
@@ -203,6 +204,20 @@ def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
 
 
+@functools.cache
+def mutants_by_room() -> list[list[Mutant]]:
+    """Return the mutants of each of `ROOMS`."""
+    rooms = []
+    for room in ROOMS:
+        every = []
+        for path in sorted((ROOT / "src" / "pliant" / room).rglob("*.py")):
+            file = str(path.relative_to(ROOT))
+            if not file.startswith(tuple(f"src/pliant/{name}" for name in PRESENTATION)):
+                every += mutants_of(file, path.read_bytes())
+        rooms.append(every)
+    return rooms
+
+
 def choose(count: int, seed: int, only: str = "") -> list[Mutant]:
     """Return so many mutants, drawn with a seed, of all rooms in turn.
 
@@ -217,14 +232,7 @@ def choose(count: int, seed: int, only: str = "") -> list[Mutant]:
     def rank(mutant: Mutant) -> bytes:
         return hashlib.sha256(f"{seed}|{mutant.key}".encode()).digest()
 
-    rooms = []
-    for room in ROOMS:
-        every = []
-        for path in sorted((ROOT / "src" / "pliant" / room).rglob("*.py")):
-            file = str(path.relative_to(ROOT))
-            if not file.startswith(tuple(f"src/pliant/{name}" for name in PRESENTATION)):
-                every += mutants_of(file, path.read_bytes())
-        rooms.append(sorted((m for m in every if only in f"{m.file}:{m.line}"), key=rank))
+    rooms = [sorted((m for m in every if only in f"{m.file}:{m.line}"), key=rank) for every in mutants_by_room()]
     return [mutant for turn in zip_longest(*rooms) for mutant in turn if mutant is not None][:count]
 
 
@@ -310,9 +318,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="part of FILE:LINE")
-    parser.add_argument(
-        "--output", type=Path, default=ROOT / "build" / "mutants.jsonl", help="one line for each mutant"
-    )
+    parser.add_argument("--output", type=Path, default=Path("build/mutants.jsonl"), help="one line for each mutant")
     parser.add_argument("--again", action="store_true", help="try those that survived once more")
     given = parser.parse_args()
     given.output = given.output.resolve()
