@@ -68,7 +68,7 @@ def test_a_forked_process_ends_by_the_default_action(interrupted, number):
 
 
 STUCK = """
-import mujoco, time, warnings
+import mujoco, threading, time, warnings
 from pliant.engine import MujocoEngine
 from pliant.recording import read_recording
 
@@ -80,7 +80,8 @@ def step(self, n=1):
     if self.steps == 500:
         while len(read_recording("run.mcap").get("joint/time", ())) < 20:  # until the recorder has flushed
             time.sleep(0.01)
-        print("inside", flush=True)
+        # From a thread that gets its turn when the step below has released the interpreter.
+        threading.Timer(0.3, print, ["inside"], {"flush": True}).start()
         mujoco.mj_step(self.model, self.data, nstep=2**31 - 1)
 
 MujocoEngine.step = step

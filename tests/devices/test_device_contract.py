@@ -145,7 +145,8 @@ def test_numbers_start_anew_with_a_reset_and_equal_seeds_give_equal_samples(made
         runs.append(device.read(engine.time_ns))
     first, second = runs
     assert first.seq == second.seq == 0
-    assert all(np.array_equal(first.values[f], second.values[f]) for f in device.samples)
+    for field in device.samples:
+        np.testing.assert_array_equal(first.values[field], second.values[field])
 
 
 def test_health_is_plain_and_it_closes_twice(made):

@@ -164,7 +164,7 @@ def test_an_environment_refuses_to_be_pickled_or_copied(kind):
 
 def test_a_robot_without_compliant_joints_names_its_actuators():
     biped = str(Path(__file__).parents[2] / "data" / "biped.xml")
-    with pytest.raises(ModelError, match=r"no compliant joint; .*Action\('(\w+)/control'\).*its actuators are \1, "):
+    with pytest.raises(ModelError, match=r"no compliant joint, .*Action\('(\w+)/control'\).*its actuators are \1, "):
         made("worlds", biped)
     hopper = str(Path(__file__).parents[2] / "data" / "yarp" / "robots" / "hopper.urdf")
     with pytest.raises(ModelError, match="has no actuator"):
