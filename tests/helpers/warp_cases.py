@@ -6,10 +6,25 @@ import numpy as np
 from law_cases import *  # noqa: F403  registers the laws of the tests
 
 from pliant.base.errors import LawError
-from pliant.laws import PID, CompliantActuator, DCMotor, Electrical, LeverDrive, PreslidingFriction, get_law
+from pliant.laws import (
+    PID,
+    Cogging,
+    CompliantActuator,
+    DCMotor,
+    Electrical,
+    LeverDrive,
+    PreslidingFriction,
+    Thermal,
+    get_law,
+)
 
 DT = 1e-3
 COIL = Electrical(resistance=2.3, inductance=0.02, torque_constant=0.8, back_emf_constant=0.3, supply_voltage=12.0)
+LUGRE = PreslidingFriction(
+    torque=0.05, stiffness=200.0, stribeck_velocity=0.1, breakaway=0.03, bristle_damping=0.02, load_coefficient=0.1
+)
+DRIVE = Electrical(max_current=2.0, supply_resistance=0.5)
+WARM = Thermal(capacity=0.01, derating_temperature=299.0, max_temperature=330.0)
 RICH = PreslidingFriction(torque=0.05, load_coefficient=0.1, preset_coefficient=0.05)
 
 # Name -> (changes of the actuator, of each motor, of each controller, of the law).
@@ -30,6 +45,12 @@ OPTIONS = {
     "link_damping": ({"link_damping": 0.3, "link_preset_damping": 0.2}, {}, {}, {}),
     "delay": ({"command_delay": 7e-3}, {}, {}, {}),
     "resolution": ({"command_resolution": 0.01}, {}, {}, {}),
+    "lugre": ({"link_friction": LUGRE}, {"friction": LUGRE}, {}, {}),
+    "cogging": ({}, {"cogging": Cogging(torque=0.1, periods=30.0, phase=0.3, ripple=0.1)}, {}, {}),
+    "drive": ({}, {"electrical": DRIVE}, {}, {}),
+    "sag": ({}, {"electrical": Electrical(inductance=0.02, supply_resistance=0.5)}, {}, {}),
+    "thermal": ({}, {"electrical": DRIVE, "thermal": WARM}, {}, {}),
+    "slew": ({"reference_slew_1": 1.0, "reference_slew_2": 0.05}, {}, {}, {}),
     "all": (
         {"link_friction": RICH, "link_damping": 0.1, "command_delay": 3e-3, "command_resolution": 1e-3},
         {"electrical": COIL, "friction": RICH, "torque_speed": True, "preset_damping": 0.5},
