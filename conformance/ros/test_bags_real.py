@@ -90,6 +90,8 @@ def start(tmp_path):
                 stderr=err,
                 start_new_session=True,
                 cwd=tmp_path,
+                # A shell lets its background jobs ignore SIGINT, which rosbag calls as if it were a function.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
             )
             process.logs = logs
             stack.callback(_end, process)
