@@ -25,7 +25,7 @@ def test_the_quick_version_judges_every_statement_and_passes_its_checks():
     result = quick("franka-dynamic-servo")
     assert not result.error
     assert [target.name for target in result.failures] == []
-    assert [statement.what for statement in result.not_reproduced] == []
+    assert [(statement.what, statement.found) for statement in result.not_reproduced] == []
     assert any("rendered images: " in note for note in result.notes) == bool(missing_for_pictures())
 
 
