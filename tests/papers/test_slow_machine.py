@@ -21,7 +21,7 @@ from mutations import quick
 from pliant.base.errors import BridgeError
 from pliant.papers.arms import tag_servo
 from pliant.papers.arms.franka_server import ATTEMPTS, past_stalls
-from pliant.papers.arms.tag_servo import interrupted, law_task, uninterrupted
+from pliant.papers.arms.tag_servo import interrupted, law_task
 from pliant.papers.frame.runner import list_experiments
 from pliant.papers.franka_visual_servo import (
     FrankaVisualServoOptions,
@@ -133,7 +133,7 @@ class Lost:
 )
 def test_a_run_that_the_machine_interrupted_is_made_again_and_no_other(runs, kept, made):
     rest = list(runs)
-    assert uninterrupted(lambda: rest.pop(0), lambda run: run) is kept
+    assert past_stalls(lambda: rest.pop(0), interrupted) is kept
     assert len(runs) - len(rest) == made
     assert [interrupted(run()) for run in (Fault, Lost, Whole)] == [True, False, False]
 

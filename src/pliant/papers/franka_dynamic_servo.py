@@ -316,7 +316,8 @@ def through_interface(
     duration: float | None = None,
 ) -> TorqueRun:
     """Servo one arm that another process serves through the Franka Control Interface."""
-    from pliant.papers.arms.tag_servo import served_cell, uninterrupted
+    from pliant.papers.arms.franka_server import past_stalls
+    from pliant.papers.arms.tag_servo import interrupted, served_cell
 
     def make() -> TorqueRun:
         with served_cell(start, setup_of(options), rendered=rendered, period=CYCLE, plant=exact_plant()) as found:
@@ -324,7 +325,7 @@ def through_interface(
         run.servo.counters = dict(found.counters())
         return run
 
-    return uninterrupted(make, lambda run: run.servo)
+    return past_stalls(make, lambda run: interrupted(run.servo))
 
 
 def linear_error(time: Array, options: FrankaDynamicServoOptions) -> Array:

@@ -99,7 +99,8 @@ def run_through_interface(
     start: Start, law: Law, setup: Setup, *, rendered: bool, duration: float | None = None
 ) -> Run:
     """Servo one arm that another process serves through the Franka Control Interface."""
-    from pliant.papers.arms.tag_servo import served_cell, servo, uninterrupted
+    from pliant.papers.arms.franka_server import past_stalls
+    from pliant.papers.arms.tag_servo import interrupted, served_cell, servo
 
     def make() -> Run:
         with served_cell(start, setup, rendered=rendered) as found:
@@ -107,7 +108,7 @@ def run_through_interface(
         run.counters = dict(found.counters())
         return run
 
-    return uninterrupted(make, lambda run: run)
+    return past_stalls(make, interrupted)
 
 
 def missing_client() -> str:

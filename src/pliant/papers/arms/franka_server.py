@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pliant.franka.client import FrankaRobot
     from pliant.model import Robot
 
-__all__ = ["ATTEMPTS", "PATIENCE_S", "Arm", "Server", "build_arm", "open_robot", "past_stalls", "serve"]
+__all__ = ["ATTEMPTS", "PATIENCE_S", "Arm", "Server", "build_arm", "names_stall", "open_robot", "past_stalls", "serve"]
 
 R = TypeVar("R")
 ATTEMPTS = 3
@@ -43,23 +43,32 @@ class Arm:
     """How the arm is connected, for the report."""
 
 
-def past_stalls(make: Callable[[], R]) -> R:
-    """Return what a run through the interface gives; one in which libfranka had no state for a second is made again.
+def names_stall(text: str) -> bool:
+    """Return whether an error says that libfranka had no state for a second: the machine stalled the server."""
+    return "timeout" in text.lower()
 
-    The machine stalled the server then, which says nothing about the arm.
+
+def past_stalls(make: Callable[[], R], stalled: Callable[[R], bool] = lambda _: False) -> R:
+    """Return what a run through the interface gives; one that a stall of the machine ended is made again.
+
+    A stall says nothing about the arm.
 
     Args:
-        make: makes the run.
+        make: makes the run; it may also raise what ended it.
+        stalled: tells of a run that was made whether a stall ended it.
 
     Raises:
-        BridgeError: the interface failed in another way, or in each of `ATTEMPTS` runs.
+        BridgeError: the interface failed in another way, or in the last of `ATTEMPTS` runs.
     """
     for _ in range(ATTEMPTS - 1):
         try:
-            return make()
+            found = make()
         except BridgeError as error:
-            if "timeout" not in str(error).lower():
+            if not names_stall(str(error)):
                 raise
+            continue
+        if not stalled(found):
+            return found
     return make()
 
 

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from pliant.base.camera import CameraModel
 from pliant.base.conditions import VisionError, require_fresh
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency, ModelError
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
-from pliant.papers.arms.franka_server import ATTEMPTS
+from pliant.papers.arms.franka_server import names_stall
 from pliant.papers.frame.trace import Recorder, Trace, Traced
 from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
 from pliant.vision.detector import tag_corners
@@ -56,7 +56,6 @@ __all__ = [
 Array = NDArray[np.float64]
 Image = NDArray[np.uint8]
 Law = Literal["PBVS", "IBVS"]
-R = TypeVar("R")
 
 TAG = (0.5, 0.0, 0.0)
 """Place of the tag in the base of the arm [m]; it lies flat, its x and y along those of the base."""  # assumed
@@ -463,22 +462,8 @@ def served_cell(
 
 
 def interrupted(run: Run) -> bool:
-    """Return whether a run ended because its client had no state for a second: the machine stalled the server."""
-    return run.status == "fault" and "timeout" in run.message.lower()
-
-
-def uninterrupted(make: Callable[[], R], of: Callable[[R], Run]) -> R:
-    """Return a run through the interface; one that the machine interrupted is made again, `ATTEMPTS` times at most.
-
-    Args:
-        make: makes the run.
-        of: gives the servo run in it.
-    """
-    for _ in range(ATTEMPTS - 1):
-        found = make()
-        if not interrupted(of(found)):
-            return found
-    return make()
+    """Return whether a run ended because the machine stalled the server."""
+    return run.status == "fault" and names_stall(run.message)
 
 
 # --------------------------------------------------------------------------------------------------------------- loop
