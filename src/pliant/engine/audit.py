@@ -4,366 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.engine import audit_kernels as kernels
 from pliant.laws.compile import bound
-from pliant.laws.layout import (
-    A_DELAY,
-    A_SLEW,
-    O_COPPER_POWER,
-    O_LINK_DAMPING_TORQUE,
-    O_LINK_FRICTION_TORQUE,
-    O_LOAD_1,
-    O_LOAD_2,
-    O_MOTOR_1_EFFORT,
-    O_MOTOR_1_FRICTION,
-    O_MOTOR_1_POSITION,
-    O_MOTOR_1_VELOCITY,
-    O_MOTOR_2_EFFORT,
-    O_MOTOR_2_FRICTION,
-    O_MOTOR_2_POSITION,
-    O_MOTOR_2_VELOCITY,
-    O_STORED_ENERGY,
-    O_TORQUE,
-    OBSERVATIONS,
-    P_COMPANION,
-    P_DELAY,
-    P_MODE,
-)
+from pliant.laws.layout import A_DELAY, A_SLEW, O_STORED_ENERGY, P_COMPANION, P_DELAY, P_MODE
 
 if TYPE_CHECKING:
     import mujoco
 
 __all__ = ["EnergyAudit", "EnergyBalance"]
-
-_W = OBSERVATIONS
-# what the accumulator holds
-_MOTORS, _REFERENCES, _EXTERNAL, _FRICTION, _DAMPING, _LINK, _PASSIVE, _CONSTRAINT, _COPPER = range(9)
-_THROUGHPUT, _STORED, _START, _INTEGRATOR, _SPEED, _STOPS, _COGGING = 9, 10, 11, 12, 13, 14, 15
-_SIZE = 16
-
-
-class StepSpan(NamedTuple):
-    """The degrees of freedom before and after a step."""
-
-    velocity: np.ndarray
-    """Velocities before the step, shape (nv,)."""
-    qvel: np.ndarray
-    """Velocities now, shape (nv,)."""
-    nv: int
-    """Number of degrees of freedom."""
-    h: float
-    """Time step [s]."""
-    sums: np.ndarray
-    """Receives the exchanges [J]."""
-
-
-class CompliantRows(NamedTuple):
-    """The compliant actuators of a model."""
-
-    observed: np.ndarray
-    """Observations now, shape (n, `pliant.laws.layout.OBSERVATIONS`)."""
-    was: np.ndarray
-    """Observations before the step."""
-    n: int
-    """Number of actuators."""
-    dofs: np.ndarray
-    """Degree of freedom of each, -1 for none."""
-    direct: np.ndarray
-    """1 where the actuator applies torques to the link (modes 0 and 1)."""
-    rows: np.ndarray
-    """Row of each in the forces of the actuators."""
-
-
-class JointForces(NamedTuple):
-    """Forces on the degrees of freedom that act in a step, each of shape (nv,)."""
-
-    applied: np.ndarray
-    """Forces from outside."""
-    damper: np.ndarray
-    """Forces of dampers."""
-    constraint: np.ndarray
-    """Forces of constraints."""
-
-
-class Servos(NamedTuple):
-    """Actuators that are not compliant joints, one per output: f = f_start - kv dv - h kp v, limited."""
-
-    n: int
-    """Number of outputs."""
-    rows: np.ndarray
-    """Row of each in the forces of the actuators."""
-    kp: np.ndarray
-    """Position gain."""
-    kv: np.ndarray
-    """Velocity gain."""
-    low: np.ndarray
-    """Least force."""
-    high: np.ndarray
-    """Most force."""
-    held: np.ndarray
-    """Limited degree of freedom that it drives, -1 for none."""
-
-
-class Transmission(NamedTuple):
-    """Forces of all actuators and their moments, as MuJoCo stores them: sparse rows."""
-
-    n: int
-    """Number of rows."""
-    force: np.ndarray
-    """Force of each row."""
-    moment: np.ndarray
-    """Moments of all rows."""
-    count: np.ndarray
-    """Number of moments of each row."""
-    first: np.ndarray
-    """First moment of each row."""
-    column: np.ndarray
-    """Degree of freedom of each moment."""
-
-
-class Implicit(NamedTuple):
-    """What the integrator evaluates at the end of the step, 0 or 1."""
-
-    damped: int
-    """Dampers of joints."""
-    servoed: int
-    """Velocity gains of actuators."""
-    sprung: int
-    """Springs of joints and position gains of actuators."""
-
-
-class JointSprings(NamedTuple):
-    """Springs of joints that are no compliant actuators."""
-
-    n: int
-    """Number of springs."""
-    dof: np.ndarray
-    """Degree of freedom of each."""
-    place: np.ndarray
-    """Address of each in ``qpos``."""
-    which: np.ndarray
-    """Joint of each."""
-    stiffness: np.ndarray
-    """Stiffness of all joints."""
-    rest: np.ndarray
-    """Rest positions of all joints, as ``qpos``."""
-    qpos: np.ndarray
-    """Positions now."""
-    before: np.ndarray
-    """Positions before the step."""
-
-
-class PassiveForces(NamedTuple):
-    """Passive forces on the degrees of freedom, each of shape (nv,)."""
-
-    damping: np.ndarray
-    """Coefficient of damping."""
-    hidden: np.ndarray
-    """Friction that a device includes in a motor's torque."""
-    gravcomp: np.ndarray
-    """Compensation of gravity."""
-    applied: np.ndarray
-    """Share of it that does not count as the actuators'."""
-    fluid: np.ndarray
-    """Forces of a fluid."""
-    adhesion: np.ndarray
-    """Forces of adhesion."""
-
-
-class TorqueLimits(NamedTuple):
-    """Joints that limit the sum of what their actuators, and their compensation of gravity, ask for."""
-
-    n: int
-    """Number of limited degrees of freedom."""
-    dofs: np.ndarray
-    """The limited degrees of freedom."""
-    least: np.ndarray
-    """Least torque, shape (nv,)."""
-    most: np.ndarray
-    """Most torque, shape (nv,)."""
-    lifted: np.ndarray
-    """Share of the compensation of gravity that counts as the actuators', shape (nv,)."""
-    torque: np.ndarray
-    """Torque that acts, shape (nv,)."""
-    asked: np.ndarray
-    """Torque that is asked for; a buffer of shape (nv,)."""
-
-
-def centred_energy(observed, r, d, direct, velocity, h):
-    """Return the stored energy of an actuator at the time of the velocities, half a step before the positions.
-
-    ``r`` is the start of its row in ``observed``, ``d`` its degree of freedom, ``velocity`` the joint velocities.
-    """
-    stored = observed[r + O_STORED_ENERGY]
-    if direct != 0:
-        return stored
-    if d >= 0:
-        spring = observed[r + O_TORQUE] + observed[r + O_LINK_FRICTION_TORQUE] + observed[r + O_LINK_DAMPING_TORQUE]
-        stored += 0.5 * h * velocity[d] * spring
-    if observed[r + O_MOTOR_1_EFFORT] == observed[r + O_MOTOR_1_EFFORT]:  # not NaN: the mode has this motor
-        stored -= 0.5 * h * observed[r + O_MOTOR_1_VELOCITY] * observed[r + O_LOAD_1]
-    if observed[r + O_MOTOR_2_EFFORT] == observed[r + O_MOTOR_2_EFFORT]:
-        stored -= 0.5 * h * observed[r + O_MOTOR_2_VELOCITY] * observed[r + O_LOAD_2]
-    return stored
-
-
-def audit_before(joints, span):
-    """Take the state before a step, with the references of that step (C arrays, see `EnergyAudit`)."""
-    observed, was, n, dofs, direct, _ = joints
-    velocity, qvel, nv, h, sums = span
-    stored = 0.0
-    for i in range(n):
-        stored += centred_energy(observed, i * _W, dofs[i], direct[i], qvel, h)
-    for k in range(n * _W):
-        was[k] = observed[k]
-    for k in range(nv):
-        velocity[k] = qvel[k]
-    # Nothing moved since the last step, so a change of stored energy is the work of the references.
-    work = stored - sums[_STORED]
-    sums[_REFERENCES] += work
-    sums[_THROUGHPUT] += abs(work)
-    sums[_START] = stored
-
-
-def audit_motor(observed, was, r, o, x, load, h, gone):
-    """Add the exchanges of one motor in a step to ``gone``: work, friction, damping, speed limit, stops,
-    cogging.
-
-    ``o`` is the column of its position, followed by velocity and effort, ``x`` of its friction, followed by damping,
-    speed limit and stop, and ``load`` of its load. Where a stop shortens the way of a step, it takes up the work of
-    the load on the rest of the way.
-    """
-    turned = 0.5 * h * (was[r + o + 1] + observed[r + o + 1])
-    if turned == turned and was[r + o + 2] == was[r + o + 2]:  # not NaN: the mode has this motor
-        gone[0] += was[r + o + 2] * turned
-        gone[1] += was[r + x] * turned
-        gone[2] += was[r + x + 1] * turned
-        gone[3] += was[r + x + 2] * turned
-        gone[5] += was[r + x + 4] * turned
-        if was[r + x + 3] != 0.0:
-            short = observed[r + o] - was[r + o] - h * observed[r + o + 1]
-            gone[4] += was[r + x + 3] * turned - 0.5 * (was[r + load] + observed[r + load]) * short
-
-
-def audit_after(joints, span, forces, force, gone):
-    """Add the exchanges of one step (C arrays, see `EnergyAudit`)."""
-    observed, was, n, dofs, direct, rows = joints
-    velocity, qvel, nv, h, sums = span
-    applied, damper, constraint = forces
-    external = 0.0
-    passive = 0.0
-    contact = 0.0
-    for k in range(nv):
-        mean = 0.5 * h * (velocity[k] + qvel[k])
-        external += applied[k] * mean
-        passive -= damper[k] * mean
-        contact -= constraint[k] * mean
-    link = 0.0
-    copper = 0.0
-    stored = 0.0
-    ahead = 0.0
-    for k in range(6):
-        gone[k] = 0.0
-    for i in range(n):
-        r = i * _W
-        d = dofs[i]
-        stored += centred_energy(observed, r, d, direct[i], qvel, h)
-        copper += 0.5 * h * (was[r + O_COPPER_POWER] + observed[r + O_COPPER_POWER])
-        audit_motor(observed, was, r, O_MOTOR_1_POSITION, O_MOTOR_1_FRICTION, O_LOAD_1, h, gone)
-        audit_motor(observed, was, r, O_MOTOR_2_POSITION, O_MOTOR_2_FRICTION, O_LOAD_2, h, gone)
-        if d >= 0:
-            turned = 0.5 * h * (velocity[d] + qvel[d])
-            lost = (was[r + O_LINK_FRICTION_TORQUE] + was[r + O_LINK_DAMPING_TORQUE]) * turned
-            link += lost
-            if direct[i] != 0:
-                gone[0] += was[r + O_TORQUE] * turned + lost
-            else:
-                ahead += (force[rows[i]] - was[r + O_TORQUE]) * turned
-    sums[_MOTORS] += gone[0]
-    sums[_EXTERNAL] += external
-    sums[_FRICTION] += gone[1]
-    sums[_DAMPING] += gone[2]
-    sums[_SPEED] += gone[3]
-    sums[_STOPS] += gone[4]
-    sums[_COGGING] += gone[5]
-    sums[_LINK] += link
-    sums[_PASSIVE] += passive
-    sums[_CONSTRAINT] += contact
-    sums[_COPPER] += copper
-    sums[_INTEGRATOR] -= ahead
-    for k in range(6):
-        sums[_THROUGHPUT] += abs(gone[k])
-    sums[_THROUGHPUT] += abs(external) + abs(link) + abs(passive) + abs(ahead)
-    sums[_THROUGHPUT] += abs(contact) + abs(stored - sums[_START])
-    sums[_STORED] = stored
-
-
-def audit_model(servos, transmission, implicit, springs, passive_forces, limits, span):
-    """Add what MuJoCo's own elements exchange in one step (C arrays, see `EnergyAudit`).
-
-    The integrator evaluates some forces at the end of the step, linearised: f = f_start - d (v_1 - v_0) - h k v_1. The
-    flags say for what: ``damped`` dampers of joints, ``servoed`` the d of actuators, ``sprung`` every k; d and k of
-    an actuator do not act while it, or the joint ``held`` that it drives, is at its limit.
-    """
-    actuators, rows, kp, kv, low, high, held = servos
-    outputs, force, moment, count, first, column = transmission
-    damped, servoed, sprung = implicit
-    sprung_joints, dof, place, which, stiffness, rest, qpos, before = springs
-    damping, hidden, gravcomp, applied, fluid, adhesion = passive_forces
-    limited, capped, least, most, lifted, torque, asked = limits
-    velocity, qvel, nv, h, sums = span
-    motors = 0.0
-    for i in range(actuators):
-        row = rows[i]
-        mean = 0.0
-        change = 0.0
-        new = 0.0
-        for k in range(first[row], first[row] + count[row]):
-            a, b = velocity[column[k]], qvel[column[k]]
-            mean += 0.5 * moment[k] * (a + b)
-            change += moment[k] * (b - a)
-            new += moment[k] * b
-        f = force[row]
-        free = held[i] < 0 or least[held[i]] < torque[held[i]] < most[held[i]]
-        if servoed != 0 and free and low[i] < f < high[i]:
-            f -= kv[i] * change
-            if sprung != 0:
-                f -= h * kp[i] * new
-        motors += h * f * mean
-    if limited > 0:
-        for k in range(nv):
-            asked[k] = lifted[k] * gravcomp[k]
-        for row in range(outputs):
-            for k in range(first[row], first[row] + count[row]):
-                asked[column[k]] += moment[k] * force[row]
-        for i in range(limited):
-            d = capped[i]
-            motors += 0.5 * h * (velocity[d] + qvel[d]) * (torque[d] - asked[d])
-    friction = 0.0
-    passive = 0.0
-    external = 0.0
-    for k in range(nv):
-        mean = 0.5 * h * (velocity[k] + qvel[k])
-        friction += hidden[k] * mean
-        external += applied[k] * gravcomp[k] * mean
-        passive += (damping[k] * damped * (qvel[k] - velocity[k]) - fluid[k] - adhesion[k]) * mean
-    lost = 0.0
-    if sprung != 0:
-        for i in range(sprung_joints):
-            c = stiffness[which[i]]
-            old, now = before[place[i]] - rest[place[i]], qpos[place[i]] - rest[place[i]]
-            d = dof[i]
-            acting = -c * (old + h * qvel[d])
-            lost -= 0.5 * c * (now * now - old * old) + 0.5 * h * (velocity[d] + qvel[d]) * acting
-    sums[_MOTORS] += motors + friction
-    sums[_FRICTION] += friction
-    sums[_EXTERNAL] += external
-    sums[_PASSIVE] += passive
-    sums[_INTEGRATOR] += lost
-    sums[_THROUGHPUT] += abs(motors + friction) + abs(friction) + abs(external) + abs(passive) + abs(lost)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -473,7 +125,7 @@ class EnergyAudit:
         self._model, self._data, self._observed, self._observe = model, data, observed, observe
         self._dt = float(model.opt.timestep)
         modes = model.actuator_user[where[:, 0], P_MODE] if where.size else np.zeros(0)
-        self._sums = np.zeros(_SIZE)
+        self._sums = np.zeros(kernels.SIZE)
         self._was = np.zeros_like(observed)
         self._velocity = np.zeros(model.nv)
         self._dofs = np.ascontiguousarray(where[:, 2], dtype=np.int64)
@@ -481,11 +133,13 @@ class EnergyAudit:
         self._wrenches = data.xfrc_applied
         self._position, self._qpos = data.qpos, np.zeros(model.nq)
         rows = np.ascontiguousarray(model.actuator_outadr[where[:, 0]], dtype=np.int64)
-        joints = CompliantRows(observed, self._was, where.shape[0], self._dofs, self._direct, rows)
-        self._span = StepSpan(self._velocity, data.qvel, model.nv, self._dt, self._sums)
-        self._before = bound(audit_before, joints, self._span)
-        forces = JointForces(data.qfrc_applied, data.qfrc_damper, data.qfrc_constraint)
-        self._after = bound(audit_after, joints, self._span, forces, data.actuator_force, np.zeros(6))
+        joints = kernels.CompliantRows(observed, self._was, where.shape[0], self._dofs, self._direct, rows)
+        self._span = kernels.StepSpan(self._velocity, data.qvel, model.nv, self._dt, self._sums)
+        self._before = bound(kernels.audit_before, joints, self._span)
+        forces = kernels.JointForces(data.qfrc_applied, data.qfrc_damper, data.qfrc_constraint)
+        self._after = bound(
+            kernels.audit_after, joints, self._span, forces, data.actuator_force, np.zeros(kernels.MOTOR_EXCHANGES)
+        )
         self._lines = _delay_lines(model, where, modes)
         self._delayed = np.zeros(self._lines.size)
         self._model_work = self._prepare_model(where)
@@ -523,8 +177,8 @@ class EnergyAudit:
         damped = servoed or (integrator == int(kind.mjINT_EULER) and not explicit)
 
         return bound(
-            audit_model,
-            Servos(
+            kernels.audit_model,
+            kernels.Servos(
                 n=len(rows),
                 rows=_ints(rows),
                 kp=np.where(affine, -model.actuator_biasprm[of, 1], 0.0),
@@ -533,7 +187,7 @@ class EnergyAudit:
                 high=np.where(limited, model.actuator_forcerange[of, 1], np.inf),
                 held=_ints(held),
             ),
-            Transmission(
+            kernels.Transmission(
                 n=model.nout,
                 force=data.actuator_force,
                 moment=data.actuator_moment,
@@ -541,8 +195,8 @@ class EnergyAudit:
                 first=data.moment_rowadr,
                 column=data.moment_colind,
             ),
-            Implicit(int(damped), int(servoed), int(sprung)),
-            JointSprings(
+            kernels.Implicit(int(damped), int(servoed), int(sprung)),
+            kernels.JointSprings(
                 n=len(joints),
                 dof=_ints(model.jnt_dofadr[joints]),
                 place=_ints(model.jnt_qposadr[joints]),
@@ -552,7 +206,7 @@ class EnergyAudit:
                 qpos=data.qpos,
                 before=self._qpos,
             ),
-            PassiveForces(
+            kernels.PassiveForces(
                 damping=model.dof_damping,
                 hidden=self._friction,
                 gravcomp=data.qfrc_gravcomp,
@@ -560,7 +214,7 @@ class EnergyAudit:
                 fluid=data.qfrc_fluid,
                 adhesion=data.qfrc_adhesion,
             ),
-            TorqueLimits(
+            kernels.TorqueLimits(
                 n=len(capped),
                 dofs=_ints(capped),
                 least=least,
@@ -575,7 +229,7 @@ class EnergyAudit:
     def reset(self) -> None:
         """Start a new balance at the current state."""
         self._sums[:] = 0.0
-        self._sums[_STORED] = self._first_stored = float(self._observed[:, O_STORED_ENERGY].sum())
+        self._sums[kernels.STORED] = self._first_stored = float(self._observed[:, O_STORED_ENERGY].sum())
         self._first_rigid = self._last_rigid = None
 
     def shift(self, energy: float) -> None:
@@ -591,8 +245,8 @@ class EnergyAudit:
             self._first_rigid = self.rigid_energy()
         if self._last_rigid is not None:
             work = self.rigid_energy() - self._last_rigid
-            self._sums[_REFERENCES] += work
-            self._sums[_THROUGHPUT] += abs(work)
+            self._sums[kernels.REFERENCES] += work
+            self._sums[kernels.THROUGHPUT] += abs(work)
         self._observe()
         self._before()
         if self._lines.size:
@@ -615,8 +269,8 @@ class EnergyAudit:
         self._model_work()
         if np.count_nonzero(self._wrenches):
             work = self._wrench_work()
-            self._sums[_EXTERNAL] += work
-            self._sums[_THROUGHPUT] += abs(work)
+            self._sums[kernels.EXTERNAL] += work
+            self._sums[kernels.THROUGHPUT] += abs(work)
         if self._variable:
             self._last_rigid = self.rigid_energy()
 
@@ -644,23 +298,23 @@ class EnergyAudit:
         """Return the balance since the last reset."""
         w = self._sums
         rigid = 0.0 if self._first_rigid is None else self.rigid_energy() - self._first_rigid
-        stored = w[_STORED] - self._first_stored + rigid
+        stored = w[kernels.STORED] - self._first_stored + rigid
         return EnergyBalance(
-            motors=float(w[_MOTORS]),
-            references=float(w[_REFERENCES]),
-            external=float(w[_EXTERNAL]),
+            motors=float(w[kernels.MOTORS]),
+            references=float(w[kernels.REFERENCES]),
+            external=float(w[kernels.EXTERNAL]),
             stored=float(stored),
-            motor_friction=float(w[_FRICTION]),
-            motor_damping=float(w[_DAMPING]),
-            velocity_limit=float(w[_SPEED]),
-            motor_stops=float(w[_STOPS]),
-            cogging=float(w[_COGGING]),
-            link_losses=float(w[_LINK]),
-            joint_damping=float(w[_PASSIVE]),
-            constraints=float(w[_CONSTRAINT]),
-            integrator=float(w[_INTEGRATOR]),
-            copper=float(w[_COPPER]),
-            throughput=float(w[_THROUGHPUT]),
+            motor_friction=float(w[kernels.FRICTION]),
+            motor_damping=float(w[kernels.DAMPING]),
+            velocity_limit=float(w[kernels.SPEED]),
+            motor_stops=float(w[kernels.STOPS]),
+            cogging=float(w[kernels.COGGING]),
+            link_losses=float(w[kernels.LINK]),
+            joint_damping=float(w[kernels.PASSIVE]),
+            constraints=float(w[kernels.CONSTRAINT]),
+            integrator=float(w[kernels.INTEGRATOR]),
+            copper=float(w[kernels.COPPER]),
+            throughput=float(w[kernels.THROUGHPUT]),
         )
 
 
