@@ -168,23 +168,26 @@ def friction_level(par, f, load, preset):
     return par[f + F_LEVEL] + par[f + F_LOAD] * abs(load) + par[f + F_PRESET] * abs(preset)
 
 
+def bristle_torque(par, f, x, v, w, slip):
+    """Return the friction against the motion of a friction block: ``w`` is the anchor after the step, ``slip`` its
+    rate in the step."""
+    return par[f + F_STIFFNESS] * (x - w) + par[f + F_BRISTLE_DAMPING] * (v - slip)
+
+
 def friction_step(par, f, x, v, w, level, h):
     """Return the anchor of a friction block after a step, and the friction against the motion in the step.
 
     ``x`` and ``v`` are the position and the velocity, ``w`` is the anchor, ``level`` the Coulomb level.
     """
     k = par[f + F_STIFFNESS]
-    friction = k * (x - w)
+    before = w
     if par[f + F_STRIBECK_VELOCITY] > 0.0:  # LuGre: dw/dt = K |v| (x - w) / g(v), implicit in w
         s = v / par[f + F_STRIBECK_VELOCITY]
         a = h * k * abs(v) / max(level + par[f + F_BREAKAWAY] * math.exp(-s * s), TINY)
-        move = (x - w) * a / (1.0 + a)
-        w = w + move
-        friction = k * (x - w) + par[f + F_BRISTLE_DAMPING] * (v - move / h)
-    elif abs(friction) > level:  # the division only where the bristle slides
+        w = w + (x - w) * a / (1.0 + a)
+    elif abs(k * (x - w)) > level:  # the division only where the bristle slides
         w = slide(x, w, level / k)
-        friction = k * (x - w)
-    return w, friction
+    return w, bristle_torque(par, f, x, v, w, (w - before) / h)
 
 
 def winding(par, b, heat):
@@ -218,10 +221,10 @@ def armature(par, b, vel, current, heat, u, h):
     return min(max(current, -most), most)
 
 
-def cogging_torque(par, b, pos):
-    """Return the cogging torque of a motor against its motion."""
+def cogging_sine(par, b, pos):
+    """Return the sine of which cogging and ripple of a motor are multiples; 0 without cogging."""
     if par[b + M_COGGING_PERIODS] > 0.0:
-        return par[b + M_COGGING] * math.sin(par[b + M_COGGING_PERIODS] * pos + par[b + M_COGGING_PHASE])
+        return math.sin(par[b + M_COGGING_PERIODS] * pos + par[b + M_COGGING_PHASE])
     return 0.0
 
 
@@ -233,10 +236,9 @@ def motor_step(par, b, pos, vel, w, current, heat, u, load, preset, h):
     if par[b + M_RESISTANCE] > 0.0:
         current = armature(par, b, vel, current, heat, u, h)
         u = par[b + M_KT] * current
-    hold = 0.0
-    if par[b + M_COGGING_PERIODS] > 0.0:
-        hold = cogging_torque(par, b, pos)
-        u = u * (1.0 + par[b + M_RIPPLE] * math.sin(par[b + M_COGGING_PERIODS] * pos + par[b + M_COGGING_PHASE]))
+    wave = cogging_sine(par, b, pos)
+    hold = par[b + M_COGGING] * wave
+    u = u * (1.0 + par[b + M_RIPPLE] * wave)
     f = b + M_FRICTION
     w, friction = friction_step(par, f, pos, vel, w, friction_level(par, f, load, preset), h)
     d = par[b + M_DAMPING] + par[b + M_PRESET_DAMPING] * abs(preset)
@@ -450,8 +452,7 @@ def link_torque(par, q, dq, r1, r2, h, act, rate):
         preset = preset_of(par, th1, th2)
     s = int(par[A_LINK])
     if s >= 0:
-        torque -= par[P_LINK_FRICTION + F_STIFFNESS] * (q - (act[s] + h * rate[s]))
-        torque -= par[P_LINK_FRICTION + F_BRISTLE_DAMPING] * (dq - rate[s])
+        torque -= bristle_torque(par, P_LINK_FRICTION, q, dq, act[s] + h * rate[s], rate[s])
     d = par[P_LINK_DAMPING] + par[P_LINK_DAMPING + 1] * abs(preset)
     if d > 0.0:
         torque -= d * dq
@@ -471,10 +472,9 @@ def observe_motor(par, b, c, a, cur, hot, prev, mode, ref, load, preset, h, act,
         _, u = pid_step(par, c, act[a + 3], ref, pos, vel, ref_rate, low, high, h)
     current = act[cur] if cur >= 0 else 0.0
     heat = act[hot] if hot >= 0 else 0.0
-    _, after, _, effort, current = motor_step(par, b, pos, vel, act[a + 2], current, heat, u, load, preset, h)
-    level = friction_level(par, b + M_FRICTION, load, preset)
-    _, friction = friction_step(par, b + M_FRICTION, pos, vel, act[a + 2], level, h)
-    hold = cogging_torque(par, b, pos)
+    _, after, w, effort, current = motor_step(par, b, pos, vel, act[a + 2], current, heat, u, load, preset, h)
+    friction = bristle_torque(par, b + M_FRICTION, pos, vel, w, (w - act[a + 2]) / h)
+    hold = par[b + M_COGGING] * cogging_sine(par, b, pos)
     d = par[b + M_DAMPING] + par[b + M_PRESET_DAMPING] * abs(preset)
     out[o] = pos
     out[o + 1] = vel
