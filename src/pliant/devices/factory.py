@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pliant.devices.base import DeviceBase
 from pliant.devices.board import Board
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.devices.kinds import devices_of, has_device
-from pliant.devices.native_actuator import NativeActuator, free_actuators
+from pliant.devices.native_actuator import free_name, native_actuators
 from pliant.model.interface import DeviceSpec, ModelPart
 from pliant.model.robot import Robot
 from pliant.model.sensors import SensorDescription
@@ -50,13 +50,7 @@ def make_devices(robot: Robot, *, joint_sample_period: float | None = None, **op
                 devices.extend(devices_of(service, robot, options))
     if robot.actuators:
         devices.append(_board(robot, options))
-    model, free = free_actuators(robot, devices)
-    taken = {device.name for device in devices}
-    for actuator in free if model is not None else ():
-        name = _free_name(actuator, taken)
-        devices.append(NativeActuator(actuator, model, name=name, sample_period=period, **options))
-        taken.add(name)
-    return devices
+    return [*devices, *native_actuators(robot, devices, sample_period=period, **options)]
 
 
 def _board(robot: Robot, options: Mapping[str, Any]) -> Board:
@@ -66,11 +60,5 @@ def _board(robot: Robot, options: Mapping[str, Any]) -> Board:
     if manager is not None:
         order = manager.joints
         routes = dict(zip(manager.joints, zip(manager.ref_1, manager.ref_2, strict=True), strict=True))
-    name = _free_name("board", robot.actuators)
+    name = free_name("board", robot.actuators)
     return Board({joint: robot.actuators[joint] for joint in order}, name=name, routes=routes, **options)
-
-
-def _free_name(name: str, taken: Collection[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import mujoco
@@ -13,7 +13,7 @@ from pliant.engine.base import Engine, PortInfo
 from pliant.engine.native import native_ports
 from pliant.model.robot import Robot
 
-__all__ = ["NativeActuator", "free_actuators"]
+__all__ = ["NativeActuator", "free_name", "native_actuators"]
 
 
 class NativeActuator(DeviceBase):
@@ -67,23 +67,36 @@ class NativeActuator(DeviceBase):
         self._control[:] = self._start
 
 
-def free_actuators(robot: Robot, devices: Iterable[DeviceBase]) -> tuple[mujoco.MjModel | None, list[str]]:
-    """Return the compiled model, and the actuators of MuJoCo itself whose control no device writes.
+def native_actuators(robot: Robot, devices: Iterable[DeviceBase], **options: Any) -> list[NativeActuator]:
+    """Return a device for each actuator of MuJoCo itself whose control no other device writes, in the model's order.
 
     Args:
         robot: the robot.
-        devices: its devices.
-
-    Returns:
-        The compiled model, None if there is no such actuator, and their names in the order of the model.
+        devices: its other devices; a device that would have the name of one of them has "_" behind it.
+        options: options of each device.
     """
-    written = {port for device in devices for port in device.written_ports}
-    own = [a.name for a in robot.spec.actuators if f"{a.name}/control" not in written]
-    if not own:
-        return None, []
+    taken, written = set(), set()
+    for device in devices:
+        taken.add(device.name)
+        written.update(device.written_ports)
+    free = {actuator.name for actuator in robot.spec.actuators if f"{actuator.name}/control" not in written}
+    if not free:
+        return []
     model = robot.compile()
-    named = [model.actuator(i).name for i in range(model.nactuator)]
-    return model, [name for name in named if name in own]
+    made = []
+    for actuator in (model.actuator(i).name for i in range(model.nactuator)):
+        if actuator in free:
+            name = free_name(actuator, taken)
+            taken.add(name)
+            made.append(NativeActuator(actuator, model, name=name, **options))
+    return made
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """Return the name, with as many "_" behind it as make it differ from those that are taken."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _field(port: PortInfo, *, limited: bool = True) -> FieldInfo:

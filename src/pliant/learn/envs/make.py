@@ -112,19 +112,17 @@ def _references(robot: Robot) -> list[Action]:
 def _controls(robot: Robot) -> list[Action]:
     """Return the controls of a robot's own actuators, within their ranges."""
     from pliant.devices import make_devices
-    from pliant.devices.native_actuator import free_actuators
-    from pliant.engine.native import native_ports
+    from pliant.devices.native_actuator import NativeActuator
 
     names = [actuator.name for actuator in robot.spec.actuators]
     if not names:
         raise ModelError("the robot has no actuator, so that an action can command nothing", field="actions")
-    model, free = free_actuators(robot, make_devices(robot))
     actions = []
-    for name in free:
-        assert model is not None  # there are free actuators
-        port = native_ports(model, model.actuator(name).id).get("control")
-        if port is not None and port.info.shape == (1,) and math.isfinite(port.info.high - port.info.low):
-            actions.append(Action(f"{name}/control", port.info.low, port.info.high))
+    for device in make_devices(robot):
+        if isinstance(device, NativeActuator) and device.commands:
+            control = device.commands["control"]["control"]
+            if control.shape == () and math.isfinite(control.high - control.low):
+                actions.append(Action(f"{device.actuator}/control", control.low, control.high))
     if len(actions) == len(names):
         return actions
     raise ModelError(
