@@ -317,9 +317,9 @@ class WarpBatch(RobotBatch):
         self._table = wp.array(table, dtype=wp.int32)
         self._start_at_zero = wp.array(np.array([j in self._zero for j in self.joints], dtype=bool), dtype=wp.bool)
         width = max([1, *states])
-        users = (
-            np.ascontiguousarray(m.actuator_user[table[:, _ACTUATOR], : layout.PARAMETERS]) if n else np.zeros((0, 88))
-        )
+        users = np.zeros((0, layout.PARAMETERS))
+        if n:
+            users = np.ascontiguousarray(m.actuator_user[table[:, _ACTUATOR], : layout.PARAMETERS])
         self._par = self._zeros(n, users.shape[1])
         self._par.assign(np.broadcast_to(users, self._par.shape))
         self._act, self._rate = self._zeros(n, width), self._zeros(n, width)
