@@ -11,8 +11,7 @@ from pliant.base.errors import BridgeError, PliantError
 from pliant.base.options import check_declaration, describe, option
 from pliant.simulation.bridges import bridge_options, list_bridges, make_bridge, register_bridge
 
-
-ARM = SimpleNamespace(name="arm")
+ARM = SimpleNamespace(interface=None)
 
 
 def make_smoke(robot, port: int = 1, label: str = "x", fast: bool = False, rate: float = 2.0):

@@ -68,8 +68,7 @@ def check_source(given: Any, asker: str) -> None:
     Raises:
         ModelError: it is something else.
     """
-    named = isinstance(getattr(given, "name", None), str)
-    if given is None or (named and not isinstance(given, type | Path | mujoco.MjSpec | mujoco.MjModel)):
+    if given is None or (hasattr(given, "interface") and not isinstance(given, type)):
         return
     check_robot(given, asker, compiled=False)
 

@@ -65,7 +65,7 @@ class Case:
         """Return the state of a simulation after an action on one of some ports, or on none."""
         simulation.reset(seed=0)
         for other in ports:
-            low, high = self.value[other], self.value[other] + 2.0 * SHIFT  # rounded as an action is: stiff rods show it
+            low, high = self.value[other], self.value[other] + 2.0 * SHIFT  # rounded as an action: rods show it
             simulation.engine.port(other)[0] = 0.5 * (low + high) - (0.0 if other == port else 0.5 * (high - low))
         simulation.step(STEPS)
         return state_of(simulation.engine.port)

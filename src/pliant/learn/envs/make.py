@@ -83,7 +83,8 @@ def task_of(
         isinstance(robot, str | Path) or callable(robot) or hasattr(robot, "devices")
     ):
         raise ModelError(
-            f"task_of got {robot!r:.100}; must be a Robot, a function that returns one, a file or a name in the catalogue",
+            f"task_of got {robot!r:.100}; must be a Robot, a function that returns one, a file or a name in the "
+            "catalogue",
             field="robot",
         )
 
