@@ -685,6 +685,9 @@ class Simulation:
         """Close everything; the error that led here stays the one that is raised."""
         self._in_step = False
         try:
+            if isinstance(error, PliantError):
+                now = self.engine.time_ns
+                self._log.record_fault(error, now + self._log_offset_ns, now)
             self.close()
         except Exception as second:
             error.add_note(f"while closing: {second}")
