@@ -84,6 +84,19 @@ class SoftFootOptions:
     )
     """Compliance of the stops of each of the two hinges of a coupling, in a chain of its own, beyond 0.001 rad and at
     scale 1. It does not depend on the armature."""
+    sole_stiffness: float = option(
+        8e7,
+        unit="N/m^3",
+        low=1e6,
+        high=1e10,
+        source="assumed: E / t of 5 mm of silicone of 10 Shore A, 0.4 MPa by Gent 1958",
+    )
+    """Stiffness of the soles per area. A contact point has its share of the area of a module, see `ContactLaw`."""
+    sole_damping: float = option(
+        1.6e6, unit="N s/m^3", low=0.0, high=1e12, source="assumed: a relaxation time of 20 ms"
+    )
+    """Damping of the soles per area. MuJoCo's friction creeps at a speed in inverse proportion to it: 4 mm/s under 30 N
+    sideways and 300 N down, as with MuJoCo's default contact."""
     frontal_freedom: bool = option(False, source="assumed, after the feet with two arches of Pace et al. 2024")
     """Whether the metatarsal joint also turns about the long axis of the foot, so that the forefoot follows ground that
     is tilted sideways."""
@@ -99,7 +112,7 @@ class SoftFootOptions:
     """Which foot; the right one is the mirror image of the left one, and chain 1 is the outer chain of both."""
     release_quirks: bool = option(False, source="of pliant")
     """Whether to repeat what is odd in the release: chain 4 is 0.5 mm off its tendon, tendons are taut at 0.286 m and
-    the closure has the solver's default time constant, whatever compliance that gives."""
+    closure and soles have the solver's default time constant, whatever compliance that gives."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
