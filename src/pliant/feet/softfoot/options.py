@@ -25,9 +25,8 @@ class SoftFootOptions:
     """Number of chains of modules side by side."""
     lump: bool = option(False, source="of pliant")
     """Whether the chains, where there are fewer, stand for five: with the mass, stiffness, width and lateral second
-    moment of five. On ground that is the same across the foot they have the force and the centre of pressure of five,
-    but not their shares of heel, sole and toes (heel 169, 180, 218 N of 309 N with five, three, one); on an obstacle
-    under a part of the width each presses as all the chains that it stands for. Otherwise the sole has fewer chains of
+    moment of five. On ground that is the same across the foot they have the forces, the load of the heel and the centre of
+    pressure of five; on an obstacle under a part of the width each presses as all the chains that it stands for. Otherwise the sole has fewer chains of
     the real kind, as the one of the bench."""
     coupling: Literal["exact", "midpoint"] = option("exact", source=_RELEASE)
     """exact: two hinges a coupling, tied so that the modules roll on each other; midpoint: one hinge between the two
@@ -36,9 +35,9 @@ class SoftFootOptions:
     tendon: Literal["spatial", "fixed"] = option("spatial", source=_RELEASE)
     """spatial: routed over pulleys; fixed: a constant lever arm of 3.8 mm, which costs less."""
     contact: Literal["box", "capsule", "skid"] = option("box", source=_RELEASE)
-    """Shape of the soles. Capsules lie across the foot, rounded under the modules and the heel: on obstacles half as
-    many contact points, and the heel takes more of the load. Skids are capsules along each chain under a box as heel:
-    half as many contact points, twice as stiff."""
+    """Shape of the soles, all with the stiffness of their area. Capsules lie across the foot, rounded under the modules
+    and the heel: on obstacles half as many contact points, and the heel takes more of the load. Skids are capsules
+    along each chain under a box as heel: half as many contact points."""
     shapes: Literal["full", "plain"] = option("full", source="of pliant")
     """full: modules, rollers and axles are drawn beside the shapes that touch; plain: only these, visible, which saves
     2 to 9 % of a step."""
@@ -92,11 +91,9 @@ class SoftFootOptions:
         source="assumed: E / t of 5 mm of silicone of 10 Shore A, 0.4 MPa by Gent 1958",
     )
     """Stiffness of the soles per area. A contact point has its share of the area of a module, see `ContactLaw`."""
-    sole_damping: float = option(
-        1.6e6, unit="N s/m^3", low=0.0, high=1e12, source="assumed: a relaxation time of 20 ms"
-    )
-    """Damping of the soles per area. MuJoCo's friction creeps at a speed in inverse proportion to it: 4 mm/s under 30 N
-    sideways and 300 N down, as with MuJoCo's default contact."""
+    sole_damping: float = option(8e5, unit="N s/m^3", low=0.0, high=1e12, source="assumed: a relaxation time of 10 ms")
+    """Damping of the soles per area. MuJoCo's friction creeps at a speed in inverse proportion to it: 7 mm/s under 30 N
+    sideways and 300 N down (4 mm/s with the contacts of the release). Impacts grow with it."""
     frontal_freedom: bool = option(False, source="assumed, after the feet with two arches of Pace et al. 2024")
     """Whether the metatarsal joint also turns about the long axis of the foot, so that the forefoot follows ground that
     is tilted sideways."""
