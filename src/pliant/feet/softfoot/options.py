@@ -25,9 +25,9 @@ class SoftFootOptions:
     """Number of chains of modules side by side."""
     lump: bool = option(False, source="of pliant")
     """Whether the chains, where there are fewer, stand for five: with the mass, stiffness, width and lateral second
-    moment of five. On ground that is the same across the foot they have the forces, the load of the heel and the centre of
-    pressure of five; on an obstacle under a part of the width each presses as all the chains that it stands for. Otherwise the sole has fewer chains of
-    the real kind, as the one of the bench."""
+    moment of five. On ground that is the same across the foot they have the forces, the load of the heel and the centre
+    of pressure of five; on an obstacle under a part of the width each presses as all the chains that it stands for.
+    Otherwise the sole has fewer chains of the real kind, as the one of the bench."""
     coupling: Literal["exact", "midpoint"] = option("exact", source=_RELEASE)
     """exact: two hinges a coupling, tied so that the modules roll on each other; midpoint: one hinge between the two
     axes, of the same first-order motion, with half the joints. The coupling at the heel, which bends by up to 30
