@@ -7,7 +7,7 @@ from shadow_logs import described
 from pliant.base.errors import RecordingError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.recording import Recorder, export, read_recording
+from pliant.recording import Recorder, export
 from pliant.shadow import ShadowLog, read_shadow_log
 from pliant.shadow.log import PIECES, Signal
 from pliant.simulation import Simulation
