@@ -170,7 +170,7 @@ class DCMotor:
         Returns:
             The new state, and the torque applied after saturation [N m].
         """
-        from pliant.laws import kernels
+        from pliant.laws import motor_kernels as kernels
         from pliant.laws.layout import M_PARAMETERS, pack_motor
 
         par = [0.0] * M_PARAMETERS
