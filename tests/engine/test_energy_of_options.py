@@ -17,6 +17,8 @@ from pliant.engine import MujocoEngine
 from pliant.laws import BAVS, PID, SEA, AwAS2, CompliantActuator, DCMotor, Mode, QbMove
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.motor import Cogging, Electrical, Thermal
+from pliant.laws.spring import Creep, Hysteresis, Strength
+from pliant.laws.transmission import Backlash, Gear, Tendon
 from pliant.model import Robot
 from pliant.model.parameters import change_actuator
 
@@ -110,6 +112,35 @@ OPTIONS = {
         thermal={"capacity": 0.01, "derating_temperature": 300.0, "max_temperature": 400.0},
     ),
     "thermal.max_temperature": motors(electrical={}, thermal={"capacity": 0.01, "max_temperature": 310.0}),
+    "electrical.max_current_rate": motors(electrical={"max_current_rate": 20.0}),
+    "gear": motors(gear={}, lever={"gear": {"inertia": 0.5, "stiffness": 1e6, "damping": 50.0}}),
+    "gear.inertia": motors(gear={"inertia": 0.02}, lever={"gear": {"inertia": 1.0, "stiffness": 1e6}}),
+    "gear.stiffness": motors(gear={"stiffness": 1500.0}, lever={"gear": {"inertia": 0.5, "stiffness": 3e5}}),
+    "gear.damping": motors(gear={"damping": 2.0}, lever={"gear": {"inertia": 0.5, "stiffness": 1e6, "damping": 200.0}}),
+    "backlash": motors(backlash={"width": 0.03}, lever={"backlash": {"width": 5e-4, "damping": 50.0}}),
+    "backlash.width": motors(backlash={"width": 0.1}, lever={"backlash": {"width": 1e-3, "damping": 50.0}}),
+    "backlash.damping": motors(backlash={"damping": 0.2}, lever={"backlash": {"width": 1e-3, "damping": 500.0}}),
+    "tendon": motors(tendon={}, lever={"tendon": {"stiffness": 1e5, "damping": 100.0}}),
+    "tendon.stiffness": motors(tendon={"stiffness": 100.0}, lever={"tendon": {"stiffness": 3e4, "damping": 100.0}}),
+    "tendon.damping": motors(tendon={"damping": 2.0}, lever={"tendon": {"stiffness": 1e5, "damping": 500.0}}),
+    "tendon.pretension": motors(
+        tendon={"pretension": 0.5}, lever={"tendon": {"stiffness": 1e5, "damping": 100.0, "pretension": 20.0}}
+    ),
+    "tendon.slack": motors(
+        tendon={"slack": 0.05}, lever={"tendon": {"stiffness": 1e5, "damping": 100.0, "slack": 5e-4}}
+    ),
+    "link_backlash": actuator(link_backlash={"width": 0.05}),
+    "link_backlash.width": actuator(link_backlash={"width": 0.1}),
+    "link_backlash.damping": actuator(link_backlash={"damping": 0.2}),
+    "hysteresis": actuator(hysteresis={}),
+    "hysteresis.torque": actuator(hysteresis={"torque": 0.3}),
+    "hysteresis.deflection": actuator(hysteresis={"deflection": 0.15}),
+    "creep": actuator(creep={"time": 0.1}),
+    "creep.stiffness": actuator(creep={"stiffness": 5.0, "time": 0.2}),
+    "creep.time": actuator(creep={"time": 0.03}),
+    "strength.yield_torque": actuator(strength={"yield_torque": 0.15}),
+    "strength.flow_damping": actuator(strength={"yield_torque": 0.15, "flow_damping": 0.3}),
+    "strength.break_torque": actuator(strength={"break_torque": 0.4}),
     "reference_slew_1": actuator(reference_slew_1=1.0),
     "reference_slew_2": actuator(reference_slew_2=0.05),
     "kp": controllers(kp=60.0),
@@ -130,13 +161,20 @@ def merged(one, other):
 
 
 def test_the_sweep_has_every_option_of_an_actuator_its_motors_and_controllers():
-    blocks = {"law", "mode", "motor_1", "motor_2", "pid_1", "pid_2", "friction"}
+    blocks = {"law", "mode", "motor_1", "motor_2", "pid_1", "pid_2", "friction", "strength"}
     inner = {
         "electrical.": Electrical,
         "cogging.": Cogging,
         "thermal.": Thermal,
         "friction.": PreslidingFriction,
         "link_friction.": PreslidingFriction,
+        "gear.": Gear,
+        "backlash.": Backlash,
+        "tendon.": Tendon,
+        "link_backlash.": Backlash,
+        "hysteresis.": Hysteresis,
+        "creep.": Creep,
+        "strength.": Strength,
     }
     names = {f.name for cls in (CompliantActuator, DCMotor, PID) for f in dataclasses.fields(cls)} - blocks
     names |= {prefix + f.name for prefix, cls in inner.items() for f in dataclasses.fields(cls)}

@@ -19,6 +19,8 @@ from pliant.laws.layout import (
     A_CURRENT_1,
     A_CURRENT_2,
     A_DELAY,
+    A_GEAR_1,
+    A_GEAR_2,
     A_LINK,
     A_MOTOR_1,
     A_MOTOR_2,
@@ -34,7 +36,9 @@ from pliant.laws.layout import (
     M_1,
     M_2,
     M_AMBIENT,
+    M_GEAR_INERTIA,
     OBSERVATIONS,
+    P_BLOCKS,
     P_DELAY,
     P_LINK_DAMPING,
     P_LINK_FRICTION,
@@ -44,14 +48,21 @@ from pliant.laws.layout import (
 from pliant.laws.motor_kernels import effective_limits, heat_step, motor_step, pid_step
 from pliant.laws.observation_kernels import observe
 from pliant.laws.reference_kernels import advance_references, effective_references, preset_of
+from pliant.laws.spring_kernels import advance_spring, gear_torque, outputs, rest_spring, spring_torques, torque_ahead
 
 
-def advance_motor(par, b, c, a, cur, hot, prev, mode, ref, load, preset, h, act, rate):
+def advance_motor(par, b, c, a, cur, hot, prev, gear, mode, ref, load, preset, h, act, rate):
     """Write the rates of one motor's states: ``b`` and ``c`` are the bases of its block and its controller's in par,
-    ``a``, ``cur``, ``hot`` and ``prev`` the places of its states, current, temperature and last reference in act."""
+    ``a``, ``cur``, ``hot``, ``prev`` and ``gear`` the places of its states, current, temperature, last reference and
+    the output of its gear in act."""
     per = 1.0 / h
     pos = act[a]
     vel = act[a + 1]
+    if gear >= 0:
+        elastic, damping = gear_torque(par, b, pos - act[gear], vel - act[gear + 1], h)
+        rate[gear + 1] = (elastic + damping - load) / par[b + M_GEAR_INERTIA]
+        rate[gear] = act[gear + 1] + h * rate[gear + 1]
+        load = elastic + damping
     u = ref
     integral = act[a + 3]
     if mode >= 5:
@@ -92,21 +103,28 @@ def advance(par, q, dq, r1, r2, h, act, rate):
     elif mode >= 4:
         a = int(par[A_MOTOR_1])
         b = int(par[A_MOTOR_2])
-        th1 = act[a]
-        th2 = act[b] if b >= 0 else 0.0
         if mode == 6:
             r1, r2 = law_references(r1, r2, par)
+        th1, th2 = outputs(par, act)
         preset = preset_of(par, th1, th2)
-        _, load_1, load_2 = law_torques(q, th1, th2, par)
+        torque, load_1, load_2 = spring_torques(par, q, th1, th2, act)
         cur = int(par[A_CURRENT_1])
         hot = int(par[A_TEMPERATURE_1])
         k = int(par[A_PREVIOUS_1])
-        advance_motor(par, M_1, C_1, a, cur, hot, k, mode, r1, load_1, preset, h, act, rate)
+        g = int(par[A_GEAR_1])
+        advance_motor(par, M_1, C_1, a, cur, hot, k, g, mode, r1, load_1, preset, h, act, rate)
         if b >= 0:
             cur = int(par[A_CURRENT_2])
             hot = int(par[A_TEMPERATURE_2])
             k = int(par[A_PREVIOUS_2])
-            advance_motor(par, M_2, C_2, b, cur, hot, k, mode, r2, load_2, preset, h, act, rate)
+            g = int(par[A_GEAR_2])
+            advance_motor(par, M_2, C_2, b, cur, hot, k, g, mode, r2, load_2, preset, h, act, rate)
+        if par[P_BLOCKS] > 0.0:
+            advance_spring(par, q, th1, th2, torque, load_1, load_2, h, act, rate)
+    elif mode >= 2 and par[P_BLOCKS] > 0.0:
+        th1, th2 = motor_positions(par, r1, r2, h, act, rate)
+        torque, load_1, load_2 = spring_torques(par, q, th1, th2, act)
+        advance_spring(par, q, th1, th2, torque, load_1, load_2, h, act, rate)
 
     s = int(par[A_LINK])
     if s >= 0:
@@ -116,7 +134,7 @@ def advance(par, q, dq, r1, r2, h, act, rate):
             th1, th2 = motor_positions(par, r1, r2, h, act, rate)
             preset = preset_of(par, th1, th2)
             if par[P_LINK_FRICTION + F_LOAD] > 0.0:
-                load, _, _ = law_torques(q, th1, th2, par)
+                load = torque_ahead(par, q, th1, th2, h, act, rate)
         level = friction_level(par, P_LINK_FRICTION, load, preset)
         w, _ = friction_step(par, P_LINK_FRICTION, q, dq, act[s], level, h)
         rate[s] = (w - act[s]) * per
@@ -129,11 +147,15 @@ def motor_positions(par, r1, r2, h, act, rate):
         return law_references(r1, r2, par)
     if mode == 2:
         return r1, r2
-    a = int(par[A_MOTOR_1])
-    b = int(par[A_MOTOR_2])
-    th1 = act[a]
-    th2 = act[b] if b >= 0 else 0.0
+    th1, th2 = outputs(par, act)
     if mode != 4:
+        a = int(par[A_MOTOR_1])
+        b = int(par[A_MOTOR_2])
+        if par[P_BLOCKS] > 0.0:
+            if par[A_GEAR_1] >= 0.0:
+                a = int(par[A_GEAR_1])
+            if par[A_GEAR_2] >= 0.0:
+                b = int(par[A_GEAR_2])
         th1 += h * rate[a]
         if b >= 0:
             th2 += h * rate[b]
@@ -156,7 +178,7 @@ def link_torque(par, q, dq, r1, r2, h, act, rate):
         _, torque = pid_step(par, C_1, act[a], r1, q, dq, ref_rate, -BIG, BIG, h)
     else:
         th1, th2 = motor_positions(par, r1, r2, h, act, rate)
-        torque, _, _ = law_torques(q, th1, th2, par)
+        torque = torque_ahead(par, q, th1, th2, h, act, rate)
         preset = preset_of(par, th1, th2)
     s = int(par[A_LINK])
     if s >= 0:
@@ -195,6 +217,8 @@ def hold(par, q, preset, act):
         if b >= 0:
             act[b] = th2
             act[b + 2] = th2
+    if mode >= 2 and par[P_BLOCKS] > 0.0:
+        rest_spring(par, q, th1, th2, act)
     eff_1 = ref_1
     eff_2 = ref_2
     if mode == 6:

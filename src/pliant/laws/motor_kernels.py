@@ -19,9 +19,11 @@ from pliant.laws.layout import (
     M_COGGING_PHASE,
     M_COPPER,
     M_CURRENT,
+    M_CURRENT_RATE,
     M_DAMPING,
     M_DERATING,
     M_FRICTION,
+    M_GEAR_STIFFNESS,
     M_HIGH,
     M_HOTTEST,
     M_INDUCTANCE,
@@ -100,12 +102,15 @@ def armature(par, b, vel, current, heat, u, h):
         x = h / par[b + M_INDUCTANCE]
         bus = max(bus - par[b + M_SUPPLY_RESISTANCE] * abs(current), 0.0)
         v = min(max(asked, -bus), bus) - emf
-        current = (current + x * v) / (1.0 + x * r)
+        new = (current + x * v) / (1.0 + x * r)
     else:
         high = (bus - emf) / (r + par[b + M_SUPPLY_RESISTANCE])  # where the bus has sagged to what the winding gets
         low = (-bus - emf) / (r + par[b + M_SUPPLY_RESISTANCE])
-        current = min(max((asked - emf) / r, low), high)
-    return min(max(current, -most), most)
+        new = min(max((asked - emf) / r, low), high)
+    new = min(max(new, -most), most)
+    if par[b + M_CURRENT_RATE] < BIG:
+        new = min(max(new, current - h * par[b + M_CURRENT_RATE]), current + h * par[b + M_CURRENT_RATE])
+    return new
 
 
 def cogging_sine(par, b, pos):
@@ -132,13 +137,18 @@ def motor_step(par, b, pos, vel, w, current, heat, u, load, preset, h):
     vel = vel + (u - load - friction - hold - d * vel) / par[b + M_INERTIA] * h
     if par[b + M_SPEED] < BIG:
         vel = min(max(vel, -par[b + M_SPEED]), par[b + M_SPEED])
+    start = pos
     pos = pos + vel * h
+    stop = pos
     if pos < par[b + M_LOW] and par[b + M_LOW] > -BIG:
-        pos = par[b + M_LOW]
-        vel = 0.0
+        stop = par[b + M_LOW]
     elif pos > par[b + M_HIGH] and par[b + M_HIGH] < BIG:
-        pos = par[b + M_HIGH]
+        stop = par[b + M_HIGH]
+    if stop != pos:
+        pos = stop
         vel = 0.0
+        if par[b + M_GEAR_STIFFNESS] > 0.0:  # a rotor arrives at its stop in the step, and rests there from the next on
+            vel = (stop - start) / h
     return pos, vel, w, u, current
 
 
