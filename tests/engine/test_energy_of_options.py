@@ -232,10 +232,14 @@ def acts(option, name, mode):
     blocks = OPTIONS[option](LAWS[name])
     if any(block.startswith("motor") for block in blocks):
         return mode.has_motors
+    if not {"link_backlash", "hysteresis", "creep", "strength"}.isdisjoint(blocks):
+        return mode.has_spring
     return mode in (Mode.LINK_PID, Mode.PID_REFS, Mode.PID_EQ_PRESET) or not any(b.startswith("pid") for b in blocks)
 
 
-EVERY = [*((option,) for option in OPTIONS), *itertools.combinations(OPTIONS, 2)]
+CONTRADICTIONS = [("tendon.pretension", "tendon.slack")]
+PAIRS = [pair for pair in itertools.combinations(OPTIONS, 2) if pair not in CONTRADICTIONS]
+EVERY = [*((option,) for option in OPTIONS), *PAIRS]
 CASES = {
     options: [(n, m) for n, m in itertools.product(LAWS, Mode) if all(acts(option, n, m) for option in options)]
     for options in EVERY

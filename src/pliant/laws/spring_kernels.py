@@ -88,7 +88,7 @@ def gear_torque(par, b, twist, slip, h):
     m = 1.0 / par[b + M_INERTIA] + 1.0 / par[b + M_GEAR_INERTIA]
     c = par[b + M_GEAR_DAMPING]
     if h * h * m * k > 1.0:
-        c += 0.5 * h * k
+        c += h * k
     elastic = k * twist
     return elastic, c * (slip - h * m * elastic) / (1.0 + h * m * c)
 

@@ -79,7 +79,7 @@ class Gear:
     (Spong 1987, Journal of Dynamic Systems, Measurement and Control 109(4), with the gear as the elastic element.)
     Everything is reflected to the link. Motor position, controller, friction and stops are the rotor's; the spring
     sees the output. The damping is implicit in the relative velocity. Where the time step h does not resolve the
-    resonance, h^2 stiffness (1/J + 1/inertia) > 1, the spring is implicit too, which damps it by h stiffness / 2.
+    resonance, h^2 stiffness (1/J + 1/inertia) > 1, the spring is implicit too, which adds the damping h stiffness.
     """
 
     inertia: float = option(0.005, unit="kg m^2", low=0.0, above=True, source="assumed")
