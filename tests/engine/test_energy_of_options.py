@@ -12,9 +12,10 @@ import random
 import mujoco
 import numpy as np
 import pytest
+from pendulum import LAWS, PENDULUM, PERIOD, references
 
 from pliant.engine import MujocoEngine
-from pliant.laws import BAVS, PID, SEA, AwAS2, CompliantActuator, DCMotor, Mode, QbMove
+from pliant.laws import PID, SEA, CompliantActuator, DCMotor, Mode
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.motor import Cogging, Electrical, Thermal
 from pliant.laws.spring import Creep, Hysteresis, Strength
@@ -22,13 +23,7 @@ from pliant.laws.transmission import Backlash, Gear, Tendon
 from pliant.model import Robot
 from pliant.model.parameters import change_actuator
 
-LAWS = {"sea": SEA(k=40.0), "qbmove": QbMove(), "bavs": BAVS(), "awas_ii": AwAS2()}
 STEPS = (1e-3, 2.5e-4)
-PERIOD = 0.4
-
-PENDULUM = """<mujoco><option timestep="{dt}" integrator="implicitfast"/><worldbody><body name="link">
-<joint name="joint" axis="0 1 0" damping="0.01"/>
-<inertial pos="0 0 -0.1" mass="0.3" diaginertia="0.01 0.01 0.001"/></body></worldbody></mujoco>"""
 
 
 # -- the options -----------------------------------------------------------------------------------------------
@@ -183,21 +178,6 @@ def test_the_sweep_has_every_option_of_an_actuator_its_motors_and_controllers():
 
 
 # -- a run -----------------------------------------------------------------------------------------------------
-
-
-def references(law, mode, t):
-    """Smooth references, one period."""
-    lever, two = law.second_input == "lever", law.motors == 2
-    sine, rise = np.sin(2.0 * np.pi * t / PERIOD), 0.5 * (1.0 - np.cos(2.0 * np.pi * t / PERIOD))
-    if mode == Mode.LINK_TORQUE:
-        return 0.4 * sine, 0.0 * t
-    if mode == Mode.LINK_PID:
-        return 0.6 * rise, 0.0 * t
-    if mode == Mode.MOTOR_TORQUES:
-        return sine, 60.0 * sine if lever else 0.6 * rise
-    if mode in (Mode.SPRING_REFS, Mode.PID_REFS) and two:
-        return 0.6 * rise + 0.05, 0.01 + 0.004 * sine if lever else 0.4 * rise - 0.05
-    return 0.6 * rise, 0.01 + 0.003 * sine if lever else 0.1 + 0.08 * sine
 
 
 def balance_of(law, mode, names, dt):
