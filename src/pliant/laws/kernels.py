@@ -85,6 +85,23 @@ def advance_motor(par, b, c, a, cur, hot, prev, gear, mode, ref, load, preset, h
     rate[a + 3] = (integral - act[a + 3]) * per
 
 
+def advance_motors(par, mode, r1, r2, load_1, load_2, preset, h, act, rate):
+    """Write the rates of the states of all motors with these references and loads."""
+    cur = int(par[A_CURRENT_1])
+    hot = int(par[A_TEMPERATURE_1])
+    k = int(par[A_PREVIOUS_1])
+    g = int(par[A_GEAR_1])
+    a = int(par[A_MOTOR_1])
+    advance_motor(par, M_1, C_1, a, cur, hot, k, g, mode, r1, load_1, preset, h, act, rate)
+    a = int(par[A_MOTOR_2])
+    if a >= 0:
+        cur = int(par[A_CURRENT_2])
+        hot = int(par[A_TEMPERATURE_2])
+        k = int(par[A_PREVIOUS_2])
+        g = int(par[A_GEAR_2])
+        advance_motor(par, M_2, C_2, a, cur, hot, k, g, mode, r2, load_2, preset, h, act, rate)
+
+
 def advance(par, q, dq, r1, r2, h, act, rate):
     """Advance the actuator's state by one step: write ``rate`` so that next = act + h * rate."""
     mode = int(par[P_MODE])
@@ -100,31 +117,21 @@ def advance(par, q, dq, r1, r2, h, act, rate):
             rate[k] = ref_rate
         new, _ = pid_step(par, C_1, act[a], r1, q, dq, ref_rate, -BIG, BIG, h)
         rate[a] = (new - act[a]) * per
-    elif mode >= 4:
-        a = int(par[A_MOTOR_1])
-        b = int(par[A_MOTOR_2])
+    elif mode >= 4 or (mode >= 2 and par[P_BLOCKS] > 0.0):
+        th1 = r1
+        th2 = r2
+        if mode == 3 or mode == 6:
+            th1, th2 = law_references(r1, r2, par)
         if mode == 6:
-            r1, r2 = law_references(r1, r2, par)
-        th1, th2 = outputs(par, act)
-        preset = preset_of(par, th1, th2)
+            r1 = th1
+            r2 = th2
+        if mode >= 4:
+            th1, th2 = outputs(par, act)
         torque, load_1, load_2 = spring_torques(par, q, th1, th2, act)
-        cur = int(par[A_CURRENT_1])
-        hot = int(par[A_TEMPERATURE_1])
-        k = int(par[A_PREVIOUS_1])
-        g = int(par[A_GEAR_1])
-        advance_motor(par, M_1, C_1, a, cur, hot, k, g, mode, r1, load_1, preset, h, act, rate)
-        if b >= 0:
-            cur = int(par[A_CURRENT_2])
-            hot = int(par[A_TEMPERATURE_2])
-            k = int(par[A_PREVIOUS_2])
-            g = int(par[A_GEAR_2])
-            advance_motor(par, M_2, C_2, b, cur, hot, k, g, mode, r2, load_2, preset, h, act, rate)
+        if mode >= 4:
+            advance_motors(par, mode, r1, r2, load_1, load_2, preset_of(par, th1, th2), h, act, rate)
         if par[P_BLOCKS] > 0.0:
             advance_spring(par, q, th1, th2, torque, load_1, load_2, h, act, rate)
-    elif mode >= 2 and par[P_BLOCKS] > 0.0:
-        th1, th2 = motor_positions(par, r1, r2, h, act, rate)
-        torque, load_1, load_2 = spring_torques(par, q, th1, th2, act)
-        advance_spring(par, q, th1, th2, torque, load_1, load_2, h, act, rate)
 
     s = int(par[A_LINK])
     if s >= 0:

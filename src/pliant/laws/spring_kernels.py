@@ -171,36 +171,35 @@ def shared(par, torque, load_1, load_2, branch):
 
 def spring_torques(par, q, th1, th2, act):
     """Return the torque of the spring on the link and its loads on the motors, with all blocks."""
-    if par[P_BLOCKS] == 0.0:
-        return law_torques(q, th1, th2, par)
-    if at(par, A_BROKEN, act) != 0.0:
-        return 0.0, 0.0, 0.0
-    x, x1, x2 = ends(par, q, th1, th2, act)
-    torque, load_1, load_2 = law_torques(x, x1, x2, par)
-    branch, _, _ = branches(par, deflection(par, x, x1, x2), act)
+    branch = 0.0
+    if par[P_BLOCKS] > 0.0:
+        if at(par, A_BROKEN, act) != 0.0:
+            return 0.0, 0.0, 0.0
+        q, th1, th2 = ends(par, q, th1, th2, act)
+        branch, _, _ = branches(par, deflection(par, q, th1, th2), act)
+    torque, load_1, load_2 = law_torques(q, th1, th2, par)  # one place, which keeps the machine code small
     return shared(par, torque, load_1, load_2, branch)
 
 
 def torque_ahead(par, q, th1, th2, h, act, rate):
     """Return the torque of the spring on the link at the motor positions th1, th2 of this step's end (modes 5, 6), or
     of its start; the branches keep the torque of the start."""
-    if par[P_BLOCKS] == 0.0:
-        torque, _, _ = law_torques(q, th1, th2, par)
-        return torque
-    if at(par, A_BROKEN, act) != 0.0:
-        return 0.0
-    before_1 = th1
-    before_2 = th2
-    ahead = 0.0
-    if par[P_MODE] > 3.0:
-        before_1, before_2 = outputs(par, act)
-    if par[P_MODE] > 4.0:
-        ahead = h
-    x, x1, x2 = ends(par, q, before_1, before_2, act)
-    branch, _, _ = branches(par, deflection(par, x, x1, x2), act)
-    x1 = x1 - before_1 + th1 - ahead * (rate_at(par, A_PLAY_1, rate) + rate_at(par, A_TENDON_1, rate))
-    x2 = x2 - before_2 + th2 - ahead * (rate_at(par, A_PLAY_2, rate) + rate_at(par, A_TENDON_2, rate))
-    torque, _, _ = law_torques(x, x1, x2, par)
+    branch = 0.0
+    if par[P_BLOCKS] > 0.0:
+        if at(par, A_BROKEN, act) != 0.0:
+            return 0.0
+        before_1 = th1
+        before_2 = th2
+        ahead = 0.0
+        if par[P_MODE] > 3.0:
+            before_1, before_2 = outputs(par, act)
+        if par[P_MODE] > 4.0:
+            ahead = h
+        q, x1, x2 = ends(par, q, before_1, before_2, act)
+        branch, _, _ = branches(par, deflection(par, q, x1, x2), act)
+        th1 += x1 - before_1 - ahead * (rate_at(par, A_PLAY_1, rate) + rate_at(par, A_TENDON_1, rate))
+        th2 += x2 - before_2 - ahead * (rate_at(par, A_PLAY_2, rate) + rate_at(par, A_TENDON_2, rate))
+    torque, _, _ = law_torques(q, th1, th2, par)
     return torque - branch
 
 
