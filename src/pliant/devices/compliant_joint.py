@@ -43,6 +43,7 @@ class CompliantJoint(DeviceBase):
 
     Commands are the two references of the joint's mode, with the toolbox's names (mode 6: ``equilibrium_position``
     and ``stiffness_preset``), and ``external_torque`` [N m]. Before the first command the joint holds its pose.
+    When its spring breaks (`pliant.laws.Strength`), reading the device raises a DeviceError, which ends the run.
 
     Args:
         joint: name of the joint, and of the device unless ``name`` is given.
@@ -74,6 +75,9 @@ class CompliantJoint(DeviceBase):
         self._ref_1 = engine.port(f"{joint}/reference_1")
         self._ref_2 = engine.port(f"{joint}/reference_2") if f"{joint}/reference_2" in engine.ports() else None
         self._range.attach(engine)
+        # A spring that can break ends the run when it does.
+        can_break = self.actuator.strength is not None and np.isfinite(self.actuator.strength.break_torque)
+        self._broken = engine.port(f"{joint}/broken") if can_break else None
         nothing = np.full(1, np.nan)
         ports = {"reference_2": nothing if self._ref_2 is None else self._ref_2}
         self._measured = [
@@ -114,7 +118,18 @@ class CompliantJoint(DeviceBase):
                 limits.warn(2, float(external))
 
     def _measure(self) -> dict[str, float | np.ndarray]:
+        if self._broken is not None and self._broken[0] != 0.0:
+            self._report_breakage(float(self._broken[0]))
         return {name: item() for name, item in self._measured}
+
+    def _report_breakage(self, torque: float) -> None:
+        strength = self.actuator.strength
+        limit = f" of {strength.break_torque:g} N m" if strength is not None else ""
+        raise DeviceError(
+            f"{self.name}: the spring of joint {self.joint!r} broke at t = {self._engine.time_ns * 1e-9:.6g} s: its "
+            f"torque {torque:.4g} N m reached strength.break_torque{limit}; it transmits nothing any more",
+            field=f"{self.joint}.strength.break_torque",
+        )
 
     def _trip(self) -> None:
         """Hold the present pose: what a qbMove does when its watchdog expires is to stop; here it stays."""
