@@ -281,6 +281,27 @@ def test_an_archive_named_as_a_mesh_is_not_unpacked(tmp_path):
         pliant.load(tmp_path / "arm.urdf")
 
 
+@pytest.mark.parametrize("name", ["m.zip", "m.mjz", "m.obj", "m.xml"])
+@pytest.mark.parametrize(
+    "inside",
+    [
+        '<asset><mesh name="m" file="{}"/></asset>',
+        '<asset><skin name="s" file="{}"/></asset>',
+        '<asset><hfield name="h" file="{}" size="1 1 1 1"/></asset>',
+        '<asset><texture name="t" type="cube" fileright="{}"/></asset>',
+        '<asset><model name="p" file="{}"/></asset>',
+        '<include file="{}"/>',
+        '<worldbody><flexcomp name="f" type="mesh" file="{}" dim="2"/></worldbody>',
+    ],
+    ids=["mesh", "skin", "terrain", "texture", "model", "include", "flex"],
+)
+def test_an_archive_that_a_model_names_is_not_unpacked(inside, name, tmp_path):
+    zipped(tmp_path / name, "m.obj", b"v 0 0 0\n" * 1000)
+    (tmp_path / "arm.xml").write_text(f"<mujoco>{inside.format(name)}</mujoco>")
+    with pytest.raises(ModelError, match="is an archive; must be a file that is unpacked"):
+        pliant.load(tmp_path / "arm.xml")
+
+
 @pytest.mark.parametrize("text", ["9" * 400, "[" * 100_000, '{"a": 1', "-" + "9" * 30])
 def test_json_is_read_within_limits(text, tmp_path):
     (tmp_path / "a.json").write_text(text)
