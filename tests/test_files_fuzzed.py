@@ -40,6 +40,7 @@ FAILED = [
     "robot.yaml-2-563",
     "robot.yaml-2-623",
     "gazebo-robot_config.yaml-2-186",
+    "cloth.obj-7241-72",
 ]
 """Seeds that once ended in another exception than PliantError."""
 
@@ -299,6 +300,18 @@ def test_an_archive_that_a_model_names_is_not_unpacked(inside, name, tmp_path):
     zipped(tmp_path / name, "m.obj", b"v 0 0 0\n" * 1000)
     (tmp_path / "arm.xml").write_text(f"<mujoco>{inside.format(name)}</mujoco>")
     with pytest.raises(ModelError, match="is an archive; must be a file that is unpacked"):
+        pliant.load(tmp_path / "arm.xml")
+
+
+@pytest.mark.parametrize("corner", ["5", "-5", "0", "2147483648", "1/4", "1//1", "1_0", "a"])
+@pytest.mark.parametrize("name", ['file="m.obj"', 'file="m.txt" content_type="model/obj"'])
+def test_a_flex_whose_faces_have_points_that_the_file_has_not_is_refused(name, corner, tmp_path):
+    for file in ("m.obj", "m.txt"):
+        (tmp_path / file).write_text(f"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0 0\nf 1/1 2 -1\nf 1 2 {corner}\n")
+    (tmp_path / "arm.xml").write_text(
+        f'<mujoco><worldbody><flexcomp name="f" type="mesh" {name} dim="2"/></worldbody></mujoco>'
+    )
+    with pytest.raises(ModelError, match=f":7: a face has the corner '{corner}'; must be indices of the 4 points, 1 "):
         pliant.load(tmp_path / "arm.xml")
 
 

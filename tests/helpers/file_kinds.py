@@ -388,7 +388,7 @@ type="skybox" fileright="m.png" fileleft="m.png" fileup="m.png"/><texture name="
 <material name="m" texture="t"/></asset><worldbody><geom size="1" material="m"/></worldbody></mujoco>"""
 PICTURE = b"""<mujoco><asset><texture name="t" type="2d" file="m.ktx" content_type="image/ktx"/><material name="m"
 texture="t"/></asset><worldbody><geom size="1" material="m"/></worldbody></mujoco>"""
-CLOTH = b"""<mujoco><worldbody><flexcomp name="f" type="mesh" file="m.obj" dim="2" mass="1" radius="0.01"><edge
+CLOTH = b"""<mujoco><worldbody><flexcomp name="f" type="mesh" file="m.%s" dim="2" mass="1" radius="0.01"><edge
 equality="true"/><pin id="0"/></flexcomp></worldbody></mujoco>"""
 SOFT = b"""<mujoco><worldbody><body name="b"><flexcomp name="f" type="gmsh" file="m.msh" dim="3" mass="1"/></body>
 </worldbody></mujoco>"""
@@ -474,7 +474,8 @@ def _meshes() -> list[Kind]:
         ("skin.skn", ".skn", SKIN, mutate_skin, COVERED),
         ("cube.png", ".png", png_bytes(4, 4, bytes(52)), mutate_png, CUBE),
         ("texture.ktx", ".ktx", b"\xabKTX 11\xbb\r\n\x1a\n" + bytes(64), mutate_bytes, PICTURE),
-        ("cloth.obj", ".obj", OBJ, mutate_lines, CLOTH), ("attached.xml", ".xml", PART, mutate_xml, ATTACHED),
+        ("cloth.obj", ".obj", OBJ, mutate_lines, CLOTH % b"obj"),
+("cloth.stl", ".stl", STL, mutate_bytes, CLOTH % b"stl"), ("attached.xml", ".xml", PART, mutate_xml, ATTACHED),
         ("included.xml", ".xml", PART, mutate_xml, INCLUDED),
     ]  # fmt: skip
     out += [

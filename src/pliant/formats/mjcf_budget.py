@@ -8,6 +8,7 @@ from pathlib import Path
 from pliant.base.documents.files import MAX_BYTES, check_file, exists, open_file, read_file
 from pliant.base.documents.xml_tree import Node, line_of, parse_xml
 from pliant.base.errors import ModelError
+from pliant.formats.mesh_file import check_faces
 
 __all__ = ["check_budget"]
 
@@ -182,6 +183,8 @@ class _Budget:
             self._no_archive(element, file, place)
             with open_file(place, max_bytes=MAX_ASSET_BYTES) as stream:
                 head = stream.read(24)
+            if element.tag == "flexcomp" and (element.get("content_type") or place.suffix).lower().endswith("obj"):
+                check_faces(place)
             width, height = int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")
             if head.startswith(_PNG) and element.tag == "texture":
                 self._textured(element, file, width * height, key)
