@@ -283,8 +283,8 @@ class FrankaArm(DeviceBase):
 
     signatures = ("franka_arm",)
 
-    def __init__(self, description: FrankaArmDescription) -> None:
-        super().__init__(description.name, samples=SAMPLES, commands=_COMMANDS, period=DT)
+    def __init__(self, description: FrankaArmDescription, **options: Any) -> None:
+        super().__init__(description.name, samples=SAMPLES, commands=_COMMANDS, period=DT, **options)
         self.inbox.accept(())
         self.description = description
         self.urdf = description.urdf
@@ -541,5 +541,5 @@ _NO_TORQUE = np.zeros(7)
 
 
 @device_for(FrankaArmDescription)
-def _make(description: FrankaArmDescription, robot: Robot) -> FrankaArm:
-    return FrankaArm(description)
+def _make(description: FrankaArmDescription, robot: Robot, **options: Any) -> FrankaArm:
+    return FrankaArm(description, **options)
