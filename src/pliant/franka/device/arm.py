@@ -352,6 +352,9 @@ class FrankaArm(DeviceBase):
 
     def _restart(self, rng: np.random.Generator) -> None:
         self._command = None
+        for part in (self.cabinet, self.gripper, self.vacuum):
+            for answer in part.cancel() if part is not None else ():
+                self._deliver(answer)
         self._waiting.clear()
         self.plant.start(self._q0)
         self._state.forward()
