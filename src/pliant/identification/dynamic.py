@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from pliant.base.errors import LawError, nearest
 from pliant.base.numerics import Array
 from pliant.identification.measurements import Measurement, Trials, as_measurements
-from pliant.identification.parameters import scale_parameters, with_values
+from pliant.identification.parameters import STARTS, scale_parameters, with_values
 from pliant.identification.results import Fit, Identification
-from pliant.identification.solver import Search, SearchOptions, identification_of, solve
+from pliant.identification.solver import Search, SearchOptions, identification_of, orthogonal, solve
 from pliant.laws import layout
 from pliant.laws.actuator import ActuatorTraces, CompliantActuator
 from pliant.laws.base import Law, get_law
@@ -31,6 +31,9 @@ MAX_STEPS = 5_000_000
 
 MOTOR_STEP = 2.0e-4
 """Longest of the two steps of the default simulation with motors [s]; the other one is half as long."""
+
+REWEIGHTINGS = 5
+"""Most searches with weights from the residuals of the one before."""
 
 OUTPUTS: dict[str, str] = {
     "torque": "torque",
@@ -94,7 +97,7 @@ def fit_actuator(
         outputs: measured columns that are compared with the simulation: "torque", "motor_1_position",
             "motor_2_position".
         weights: standard deviation of the noise of each output, in its unit; None for the rms of the output, and, with
-            several outputs, a second search with the rms of their residuals.
+            several outputs, further searches with the rms of their residuals.
         ties: path of a tied parameter -> path of the free parameter that it follows.
         dt: time step of a simulation whose actuator is looked for [s]. None for the continuous motor: steps of 0.2 and
             0.1 ms are extrapolated to 0 (Richardson), and `Fit.integration_error` states the difference.
@@ -115,13 +118,17 @@ def fit_actuator(
     if not any(run.keep.any() for run in runs):
         raise LawError(f"fit_actuator: skip = {skip:g} s leaves no sample", field="skip")
     compared = _Compared.of(actuator, runs, outputs, weights or {})
-    solution = solve(scaled, compared.residuals, options, step=1e-4)
-    if weights is None and len(outputs) > 1:
-        compared = compared.reweighted(scaled.values(solution.x))
-        again = dataclasses.replace(options, starts=1)
-        solution = solve(scaled, compared.residuals, again, step=1e-4, first=[solution.x])
-    fits = compared.fits(compared.simulate(scaled.values(solution.x)))
-    return identification_of(actuator, scaled, solution, fits, ())
+    every = scaled.with_starts(compared.starts())
+    solution = solve(every, compared.residuals, options, step=1e-4)
+    again = dataclasses.replace(options, starts=1)
+    for _ in range(REWEIGHTINGS if weights is None and len(outputs) > 1 else 0):
+        before, compared = compared.sigma, compared.reweighted(every.values(solution.x))
+        solution = solve(every, compared.residuals, again, step=1e-4, first=[solution.x])
+        ratios = np.array([compared.sigma[name] / before[name] for name in outputs])
+        if ratios.max() < 1.1 * ratios.min():
+            break
+    fits = compared.fits(compared.simulate(every.values(solution.x)))
+    return identification_of(actuator, scaled, solution.of_first(len(scaled.names)), fits, ())
 
 
 def expected_errors(
@@ -151,22 +158,24 @@ def expected_errors(
     scaled = scale_parameters(actuator, free, {})
     runs = [_prepare(actuator, trial, outputs, dt, 0.0) for trial in trials]
     compared = _Compared.of(actuator, runs, outputs, noise)
-    x, step = scaled.x(scaled.start), 1e-3
-    low, _ = scaled.bounds()
+    every = scaled.with_starts(compared.starts())
+    x, step = every.x(every.start), 1e-3
+    low, _ = every.bounds()
     columns = []
     for i in range(x.size):
         up, down = x.copy(), x.copy()
         up[i], down[i] = x[i] + step, max(x[i] - step, low[i])
         columns.append(
-            (compared.residuals(scaled.values(up)) - compared.residuals(scaled.values(down))) / (up[i] - down[i])
+            (compared.residuals(every.values(up)) - compared.residuals(every.values(down))) / (up[i] - down[i])
         )
-    _, sv, Vt = np.linalg.svd(np.stack(columns, axis=1), full_matrices=False)
+    jacobian = orthogonal(np.stack(columns, axis=1), len(scaled.names))
+    _, sv, Vt = np.linalg.svd(jacobian, full_matrices=False)
     lost = sv <= 1e-10 * max(float(sv[0]), 1e-300)
     with np.errstate(divide="ignore"):
         variance = (Vt.T**2) @ np.where(lost, 0.0, 1.0 / sv**2)
         value = float(2.0 * np.sum(np.log(sv)))
     undetermined = (Vt.T**2) @ lost.astype(float) > 1e-3
-    errors = np.where(undetermined, math.inf, np.sqrt(variance) * np.abs(scaled.slope(x)))
+    errors = np.where(undetermined, math.inf, np.sqrt(variance) * np.abs(scaled.slope(x[: len(scaled.names)])))
     return {name: float(e) for name, e in zip(scaled.names, errors, strict=True)}, value
 
 
@@ -204,6 +213,13 @@ class _Compared:
             sigma[name] = weights.get(name, float(np.std(values)) or 1.0)
         return cls(actuator, runs, measured, sigma)
 
+    def starts(self) -> list[str]:
+        """Return the names of the positions of compared motors at the first samples."""
+        if not self.actuator.mode.has_motors:
+            return []
+        motors = [j for j in (1, 2) if f"motor_{j}_position" in self.sigma]
+        return [STARTS.format(j, i) for i in range(len(self.runs)) for j in motors]
+
     def reweighted(self, values: Mapping[str, float]) -> _Compared:
         """Return the same comparison in units of the residuals that values of the parameters leave."""
         predicted = self.predict(values)
@@ -223,7 +239,7 @@ class _Compared:
         changed = with_values(self.actuator, values)
         out = {}
         for i, run in enumerate(self.runs):
-            traces = [_simulate(changed, run, step, grid, values) for step, grid in run.grids]
+            traces = [_simulate(changed, run, i, step, grid, values) for step, grid in run.grids]
             for name in self.sigma:
                 sensor = "torque" if OUTPUTS[name] == "torque" else name
                 at = run.trial["time"][run.keep] - values.get(f"{sensor}_delay", 0.0)
@@ -342,7 +358,7 @@ def _references(
 
 
 def _simulate(
-    actuator: CompliantActuator, run: _Run, step: float, grid: Array, values: Mapping[str, float]
+    actuator: CompliantActuator, run: _Run, number: int, step: float, grid: Array, values: Mapping[str, float]
 ) -> ActuatorTraces:
     trial = run.trial
     ref_1, ref_2 = _references(actuator, trial, step, grid, actuator.command_delay)
@@ -355,18 +371,16 @@ def _simulate(
     state = None
     if actuator.mode.has_motors:
         # At rest where the motors are measured at first, or where the first references put them.
-        one, two = float(ref_1[0]), float(ref_2[0])
+        begin = [float(ref_1[0]), float(ref_2[0])]
         if actuator.mode == Mode.PID_EQ_PRESET:
-            one, two = actuator.law.map_references(one, two)
-        one, two = (
-            (float(trial[name][0]) - values.get(f"{name}_offset", 0.0)) / values.get(f"{name}_gain", 1.0)
-            if name in trial
-            else position
-            for name, position in (("motor_1_position", one), ("motor_2_position", two))
-        )
+            begin = list(actuator.law.map_references(*begin))
+        for j, name in enumerate(("motor_1_position", "motor_2_position")):
+            if name in trial:
+                true = (trial[name][0] - values.get(f"{name}_offset", 0.0)) / values.get(f"{name}_gain", 1.0)
+                begin[j] = float(true) + values.get(STARTS.format(j + 1, number), 0.0)
         par = actuator.pack(step)
         state = actuator.hold(float(q[0]), step)[0]
-        for where, position in ((layout.A_MOTOR_1, one), (layout.A_MOTOR_2, two)):
+        for where, position in zip((layout.A_MOTOR_1, layout.A_MOTOR_2), begin, strict=True):
             i = int(par[where])
             if i >= 0:
                 state[i + layout.S_POSITION] = position

@@ -24,6 +24,7 @@ from pliant.laws.pid import PID
 __all__ = [
     "SENSORS",
     "SIGNED",
+    "STARTS",
     "TYPICAL",
     "ScaledParameters",
     "get_value",
@@ -56,6 +57,16 @@ SIGNED: dict[str, tuple[str, str]] = {
 }
 """Parameter of a sensor -> unit and kind: measured(t) = gain true(t - delay) + offset. It belongs to the measurement
 and not to the actuator; it has either sign."""
+
+STARTS = "motor_{}_position_start[{}]"
+"""Position of a motor at the first sample of a log minus the measured one [rad]: its noise is no part of the motion.
+It is fitted beside the free parameters and not reported."""
+
+
+def is_signed(name: str) -> bool:
+    """Return whether a parameter belongs to the measurement, and may have either sign."""
+    return name in SIGNED or name.endswith("]")
+
 
 _SCALE = {"offset": 0.01, "gain": 1.0, "delay": 0.01}
 
@@ -129,7 +140,7 @@ def with_values(actuator: CompliantActuator, values: Mapping[str, float]) -> Com
     """
     tree: dict[str, Any] = {}
     for path, value in values.items():
-        if path in SIGNED:
+        if is_signed(path):
             continue
         for target in target_paths(path):
             *parts, last = target.split(".")
@@ -166,6 +177,17 @@ class ScaledParameters:
             out[name] = out[master]
         return out
 
+    def with_starts(self, names: Sequence[str]) -> ScaledParameters:
+        """Return the parameters with some of `STARTS` behind them."""
+        count = len(names)
+        return ScaledParameters(
+            (*self.names, *names),
+            np.r_[self.start, np.zeros(count)],
+            np.r_[self.typical, np.full(count, 1e-3)],
+            np.r_[self.logarithmic, np.zeros(count, dtype=bool)],
+            self.ties,
+        )
+
     def x(self, p: Array) -> Array:
         """Return the point of the search for the values ``p`` of the free parameters; the inverse of `values`."""
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -177,7 +199,7 @@ class ScaledParameters:
 
     def bounds(self) -> tuple[Array, Array]:
         """Return the lower and the upper bounds of the search."""
-        signed = np.array([name in SIGNED for name in self.names])
+        signed = np.array([is_signed(name) for name in self.names])
         low = np.where(self.logarithmic, -14.0, np.where(signed, -1e6, 0.0))
         return low, np.where(self.logarithmic, 14.0, 1e6)
 

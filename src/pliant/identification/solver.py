@@ -8,6 +8,7 @@ variance, cov = s^2 (J^T J)^-1 with s^2 = r^T r / (m - n), enlarged where succes
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from pliant.identification.results import Estimate, Fit, Identification
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
 
-__all__ = ["Progress", "Residuals", "Search", "SearchOptions", "Solution", "identification_of", "solve"]
+__all__ = ["Progress", "Residuals", "Search", "SearchOptions", "Solution", "identification_of", "orthogonal", "solve"]
 
 Residuals = Callable[[Mapping[str, float]], Array]
 """Function from the values of the parameters by path to the residuals of a model, scaled to order 1."""
@@ -52,6 +53,26 @@ class Solution:
     """Number of searches."""
     begin: Array
     """Scaled start point of the best search, shape (n,)."""
+
+    def of_first(self, count: int) -> Solution:
+        """Return the solution for the first parameters, with the others free: the Jacobian is orthogonal to theirs."""
+        return dataclasses.replace(
+            self,
+            x=self.x[:count],
+            jacobian=orthogonal(self.jacobian, count),
+            others=tuple((x[:count], cost) for x, cost in self.others),
+            begin=self.begin[:count],
+        )
+
+
+def orthogonal(jacobian: Array, count: int) -> Array:
+    """Return the first columns of a Jacobian, without the part that the other columns can explain."""
+    first, others = jacobian[:, :count], jacobian[:, count:]
+    if others.shape[1] == 0:
+        return first
+    U, sv, _ = np.linalg.svd(others, full_matrices=False)
+    U = U[:, sv > 1e-12 * max(float(sv[0]), 1e-300)]
+    return first - U @ (U.T @ first)
 
 
 class SearchOptions(TypedDict, total=False):
