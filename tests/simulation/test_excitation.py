@@ -53,8 +53,8 @@ def test_parameters_reach_the_predicted_errors_within_a_factor_of_one_and_a_half
     found = fit_actuator(actuator, noisy, FREE, outputs=tuple(NOISE), starts=1, dt=STEP, weights=NOISE)
     for name in FREE:
         assert 1.0 / 1.5 < found[name].standard_error / designed.errors[name] < 1.5, found.report()
-    true = {name: 0.0019 if name.startswith("law") else None for name in FREE}
-    true |= {"motor.inertia": 0.0233, "motor.damping": 0.2698, "motor.friction.torque": 0.02}
+    true = {"motor.inertia": 0.0233, "motor.damping": 0.2698, "motor.friction.torque": 0.02}
+    true |= {"law.k1": 0.0019, "law.k2": 0.0019}
     missed = [(found[name].value - true[name]) / designed.errors[name] for name in FREE]
     assert np.sqrt(np.mean(np.square(missed))) < 1.5, found.report()
 
