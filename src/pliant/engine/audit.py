@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.engine import audit_kernels as kernels
 from pliant.laws.compile import BoundKernel, bound
-from pliant.laws.layout import A_DELAY, A_SLEW, O_STORED_ENERGY, P_COMPANION, P_DELAY, P_MODE
+from pliant.laws.layout import A_DELAY, A_SLEW, O_STORED_ENERGY, P_BLOCKS, P_COMPANION, P_DELAY, P_MODE, P_SECOND
 
 if TYPE_CHECKING:
     import mujoco
@@ -42,6 +42,10 @@ class EnergyBalance:
     """Energy that the stops of the motors take in impacts (``min_position``, ``max_position``)."""
     cogging: float
     """Work against the cogging of the motors, 0 over a period of it."""
+    transmission: float
+    """Loss in backlash, tendons and elastic gears between motors, springs and links."""
+    spring_losses: float
+    """Loss in hysteresis, creep, plastic flow and breakage of the springs."""
     link_losses: float
     """Loss in the friction and damping that the actuators apply to the link."""
     joint_damping: float
@@ -60,6 +64,7 @@ class EnergyBalance:
         """Energy balance error [J], caused by the time integration: supplied less lost less stored energy."""
         supplied = self.motors + self.references + self.external
         lost = self.motor_friction + self.motor_damping + self.velocity_limit + self.motor_stops + self.cogging
+        lost += self.transmission + self.spring_losses
         lost += self.link_losses + self.joint_damping + self.constraints
         return supplied - lost - self.integrator - self.stored
 
@@ -132,7 +137,12 @@ class EnergyAudit:
         self._direct = (modes < 2).astype(np.int64)
         self._qpos = np.zeros(model.nq)
         rows = np.ascontiguousarray(model.actuator_outadr[where[:, 0]], dtype=np.int64)
-        joints = kernels.CompliantRows(observed, self._was, where.shape[0], self._dofs, self._direct, rows)
+        seconds = model.actuator_user[where[:, 0], P_SECOND] if where.size else np.zeros(0)
+        blocks = (model.actuator_user[where[:, 0], P_BLOCKS] if where.size else np.zeros(0)).astype(np.int64)
+        shares = np.where(seconds[:, None] == 1.0, (0.5, 0.5), (1.0, 0.0))
+        joints = kernels.CompliantRows(
+            observed, self._was, where.shape[0], self._dofs, self._direct, rows, shares, blocks
+        )
         self._span = kernels.StepSpan(self._velocity, data.qvel, model.nv, self._dt, self._sums)
         account_before = bound(kernels.audit_before, joints, self._span)
         forces = kernels.JointForces(data.qfrc_applied, data.qfrc_damper, data.qfrc_constraint)
@@ -302,6 +312,8 @@ class EnergyAudit:
             velocity_limit=float(w[kernels.SPEED]),
             motor_stops=float(w[kernels.STOPS]),
             cogging=float(w[kernels.COGGING]),
+            transmission=float(w[kernels.TRANSMISSION]),
+            spring_losses=float(w[kernels.SPRING]),
             link_losses=float(w[kernels.LINK]),
             joint_damping=float(w[kernels.PASSIVE]),
             constraints=float(w[kernels.CONSTRAINT]),

@@ -14,6 +14,7 @@ UNITS: dict[str, str] = {
     "1/rad": "inverse angle",
     "1/s": "rate",
     "A": "current",
+    "A/s": "current per time",
     "H": "inductance",
     "Hz": "frequency",
     "J": "energy",
