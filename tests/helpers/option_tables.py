@@ -7,7 +7,23 @@ from pathlib import Path
 from pliant.base.options import describe, markdown_table
 from pliant.feet.model.sole import Sole
 from pliant.feet.softfoot import SoftFeetOptions, SoftFootOptions
-from pliant.laws import COMMANDS, JOINT_FIELDS, PID, CompliantActuator, DCMotor, Electrical, registered_laws
+from pliant.laws import (
+    COMMANDS,
+    JOINT_FIELDS,
+    PID,
+    Backlash,
+    Cogging,
+    CompliantActuator,
+    Creep,
+    DCMotor,
+    Electrical,
+    Gear,
+    Hysteresis,
+    Strength,
+    Tendon,
+    Thermal,
+    registered_laws,
+)
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.motor import LeverDrive
 from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription
@@ -97,7 +113,10 @@ def page() -> str:
     )
     blocks = (
         ("The actuator itself", CompliantActuator), ("Motor", DCMotor), ("Drive of a lever", LeverDrive),
-        ("Electrical part of a motor", Electrical), ("Friction", PreslidingFriction), ("Controller", PID),
+        ("Electrical part of a motor", Electrical), ("Cogging and ripple", Cogging),
+        ("Temperature of the winding", Thermal), ("Elastic gear", Gear), ("Backlash", Backlash), ("Tendons", Tendon),
+        ("Hysteresis of the spring", Hysteresis), ("Creep of the spring", Creep), ("Yield and breakage", Strength),
+        ("Friction", PreslidingFriction), ("Controller", PID),
     )  # fmt: skip
     parts += [f"### {title}\n\n{markdown_table(kind)}\n" for title, kind in blocks]
     parts.append("## Sensors\n\nWritten `--set SENSOR.KEY=VALUE`, or below `sensors:` in YAML.\n")

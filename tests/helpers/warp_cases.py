@@ -8,12 +8,18 @@ from law_cases import *  # noqa: F403  registers the laws of the tests
 from pliant.base.errors import LawError
 from pliant.laws import (
     PID,
+    Backlash,
     Cogging,
     CompliantActuator,
+    Creep,
     DCMotor,
     Electrical,
+    Gear,
+    Hysteresis,
     LeverDrive,
     PreslidingFriction,
+    Strength,
+    Tendon,
     Thermal,
     get_law,
 )
@@ -50,6 +56,13 @@ OPTIONS = {
     "drive": ({}, {"electrical": DRIVE}, {}, {}),
     "sag": ({}, {"electrical": Electrical(inductance=0.02, supply_resistance=0.5)}, {}, {}),
     "thermal": ({}, {"electrical": DRIVE, "thermal": WARM}, {}, {}),
+    "current_rate": ({}, {"electrical": Electrical(max_current_rate=20.0)}, {}, {}),
+    "gear": ({}, {"gear": Gear(stiffness=2000.0)}, {}, {}),
+    "backlash": ({"link_backlash": Backlash(width=0.02)}, {"backlash": Backlash(width=0.01)}, {}, {}),
+    "tendon": ({}, {"tendon": Tendon(pretension=0.2)}, {}, {}),
+    "slack": ({}, {"tendon": Tendon(slack=0.01)}, {}, {}),
+    "hysteresis": ({"hysteresis": Hysteresis(), "creep": Creep(time=0.1)}, {}, {}, {}),
+    "yield": ({"strength": Strength(yield_torque=0.1, break_torque=0.4)}, {}, {}, {}),
     "slew": ({"reference_slew_1": 1.0, "reference_slew_2": 0.05}, {}, {}, {}),
     "all": (
         {"link_friction": RICH, "link_damping": 0.1, "command_delay": 3e-3, "command_resolution": 1e-3},

@@ -68,7 +68,9 @@ except Exception as error:
 def simulation(path, **options):
     robot = load("qbmove-1dof")
     engine = MujocoEngine(robot, dump_folder=path.parent)
-    return Simulation(engine, make_devices(robot), pacer="free", recorder=Recorder(path, flush_interval=60.0), **options)
+    return Simulation(
+        engine, make_devices(robot), pacer="free", recorder=Recorder(path, flush_interval=60.0), **options
+    )
 
 
 @pytest.mark.parametrize("steps", [0, 1, 250])

@@ -157,11 +157,13 @@ def _energy_line(balance: EnergyBalance) -> str:
         "speed limit": balance.velocity_limit,
         "motor stops": balance.motor_stops,
         "cogging": balance.cogging,
+        "transmission": balance.transmission,
+        "springs": balance.spring_losses,
         "joint losses": balance.joint_damping + balance.link_losses + balance.constraints,
         "integrator": balance.integrator,
     }
     least = 1e-6 * balance.throughput
-    rare = ("speed limit", "motor stops", "cogging", "integrator")
+    rare = ("speed limit", "motor stops", "cogging", "transmission", "springs", "integrator")
     shown = ", ".join(f"{name} {value:.4g}" for name, value in terms.items() if name not in rare or abs(value) > least)
     error = f"{balance.residual:.2g} J ({100 * balance.relative:.2g} % of the exchanged energy)"
     return f"energy [J]: {shown}, energy balance error: {error}"

@@ -20,12 +20,13 @@ from typing import Any
 from pliant.base.documents.xml_tree import line_of
 from pliant.base.errors import LawError, ModelError, nearest
 from pliant.base.options import parse_number
+from pliant.formats.block_tags import block_tags
 from pliant.formats.sensor_tags import is_sensor_plugin
 from pliant.formats.source import tag_readers
 from pliant.formats.tags import Tags, place_of
 from pliant.laws import BAVS, PID, SEA, AwAS2, CompliantActuator, DCMotor, Law, Mode, PreslidingFriction, QbMove
 from pliant.model.interface import JointInterface
-from pliant.model.parameters import MODE_NAMES
+from pliant.model.parameters import MODE_NAMES, change_actuator
 
 __all__ = ["PLUGINS", "PluginKind", "Plugins", "read_plugins"]
 
@@ -52,7 +53,13 @@ class PluginKind:
         """Every tag that may stand in the plugin element."""
         motors = [prefix + part for prefix in self.motors for part in MOTOR_TAGS]
         controllers = [prefix + part for prefix in self.controllers for part in CONTROLLER_TAGS]
-        return [*REQUIRED_TAGS, *self.springs, *self.unused, *motors, *controllers]
+        return [*REQUIRED_TAGS, *self.springs, *self.unused, *motors, *controllers, *self.blocks]
+
+    @property
+    def blocks(self) -> dict[str, str]:
+        """Path of a parameter of the actuator by tag, for what the toolbox has no tags for."""
+        own = {name if name != "friction" else "friction.torque" for name in MOTOR_TAGS.values()}
+        return block_tags(self.motors, [f"motor_{k + 1}.{name}" for k in range(len(self.motors)) for name in own])
 
 
 REQUIRED_TAGS = ("joint", "operation_mode", "pub_eltau", "pub_state", "sub_ext_tau")
@@ -295,6 +302,8 @@ def _read(
         if len(motors) == 2:
             blocks.update(motor_2=motors[1], pid_2=controllers[1])
         actuator = reader.build(CompliantActuator, {"law": law, "mode": mode, **blocks}, {})
+    if actuator is not None and joint is not None:
+        actuator = _with_blocks(reader, kind, actuator, joint)
     reader.finish()
     notes.extend(reader.notes)
     if actuator is None or joint is None:
@@ -309,6 +318,29 @@ def _read(
         line=line_of(element),
     )
     return actuator, interface
+
+
+def _with_blocks(
+    reader: _Reader, kind: PluginKind, actuator: CompliantActuator, joint: str
+) -> CompliantActuator | None:
+    """Return an actuator with the blocks that the tags give it; a refusal is reported at the tag at fault."""
+    tree: dict[str, Any] = {}
+    given = {tag: path for tag, path in kind.blocks.items() if tag in reader.tags}
+    for tag, path in given.items():
+        *blocks, name = path.split(".")
+        branch = tree
+        for block in blocks:
+            branch = branch.setdefault(block, {})
+        branch[name] = reader.value(tag, math.nan)
+    if not tree or reader.faults:
+        return actuator
+    try:
+        return change_actuator(actuator, tree, joint)
+    except ModelError as error:
+        field_name = (error.field or "").removeprefix(f"{joint}.")
+        tag = next((t for t, path in given.items() if path.startswith(field_name)), next(iter(given)))
+        reader.refuse(f"<{tag}>: {error.message}", tag)
+        return None
 
 
 def _motor(reader: _Reader, prefix: str) -> DCMotor | None:

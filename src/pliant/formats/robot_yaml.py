@@ -14,6 +14,7 @@ from pliant.base.wing import offer, offers
 from pliant.formats.manager import manager_from_mapping, read_manager
 from pliant.formats.source import Block, Source
 from pliant.laws import CompliantActuator, get_law, registered_laws
+from pliant.model.check.declared import wide_play
 from pliant.model.parameters import change_actuator
 from pliant.model.robot import Robot
 from pliant.model.sensor_reading import sensor_from_mapping
@@ -175,3 +176,6 @@ def _actuator_from_yaml(robot: Robot, joint: str, tree: Mapping[str, Any]) -> No
         robot.add_actuator(joint, actuator)
     else:
         robot.actuators[joint] = change_actuator(existing, tree, joint)
+    wide = wide_play(robot, joint, robot.actuators[joint])
+    if wide is not None:
+        raise wide

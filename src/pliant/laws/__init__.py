@@ -11,6 +11,8 @@ from pliant.laws.motor import Cogging, DCMotor, Electrical, LeverDrive, Thermal
 from pliant.laws.pid import PID
 from pliant.laws.qbmove import QbMove
 from pliant.laws.sea import SEA
+from pliant.laws.spring import Creep, Hysteresis, Strength
+from pliant.laws.transmission import Backlash, Gear, Tendon
 
 __all__ = [
     "BAVS",
@@ -21,10 +23,14 @@ __all__ = [
     "SEA",
     "ActuatorTraces",
     "AwAS2",
+    "Backlash",
     "Cogging",
     "CompliantActuator",
+    "Creep",
     "DCMotor",
     "Electrical",
+    "Gear",
+    "Hysteresis",
     "JointCommand",
     "JointField",
     "Law",
@@ -33,6 +39,8 @@ __all__ = [
     "Mode",
     "PreslidingFriction",
     "QbMove",
+    "Strength",
+    "Tendon",
     "Thermal",
     "get_law",
     "law",

@@ -18,6 +18,8 @@ from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
 from pliant.laws.motor import DCMotor, LeverDrive
 from pliant.laws.pid import PID
+from pliant.laws.spring import Creep, Hysteresis, Strength
+from pliant.laws.transmission import Backlash
 
 __all__ = ["ActuatorTraces", "CompliantActuator"]
 
@@ -68,6 +70,14 @@ class CompliantActuator:
     """Viscous damping of the link in the actuator."""
     link_preset_damping: float = option(0.0, unit="N m s/rad^2", low=0.0)
     """Increase of the link damping per unit of preset."""
+    link_backlash: Backlash | None = None
+    """Play between the spring and the link; None for none."""
+    hysteresis: Hysteresis | None = None
+    """Hysteresis of the spring; None for none."""
+    creep: Creep | None = None
+    """Creep of the spring; None for none."""
+    strength: Strength | None = None
+    """Yield and breakage of the spring; None for a spring that bears everything."""
     command_delay: float = option(0.0, unit="s", low=0.0, high=10.0)
     """Delay of the references on the bus, rounded to whole time steps."""
     command_resolution: float = option(0.0, unit="rad", low=0.0)
@@ -177,11 +187,13 @@ class CompliantActuator:
         par[layout.P_LINK_DAMPING : layout.P_LINK_DAMPING + 2] = (self.link_damping, self.link_preset_damping)
         layout.pack_motor(par, layout.M_1, self.motor_1)
         layout.pack_motor(par, layout.M_2, self.motor_2 or self.motor_1)
+        layout.pack_spring(par, self)
         layout.pack_pid(par, layout.C_1, self.pid_1)
         layout.pack_pid(par, layout.C_2, self.pid_2 or self.pid_1)
 
         size = 0
         par[layout.A_LINK : layout.A_TEMPERATURE_2 + 1] = -1.0
+        par[layout.A_PLAY : layout.A_GEAR_2 + 1] = -1.0
         par[layout.P_SLEW_1] = min(self.reference_slew_1, layout.BIG)
         par[layout.P_SLEW_2] = min(self.reference_slew_2, layout.BIG)
 
@@ -215,10 +227,34 @@ class CompliantActuator:
                 reserve(layout.A_TEMPERATURE_2, 1)
         if min(self.reference_slew_1, self.reference_slew_2) < layout.BIG:
             reserve(layout.A_SLEW, 2)
+        first = size
+        for where, length in self._blocks():
+            reserve(where, length)
+        par[layout.P_BLOCKS] = float(size > first)
         if delay > 0:
             reserve(layout.A_DELAY, 1 + 2 * delay)
         par[layout.P_STATES] = size
         return par
+
+    def _blocks(self) -> list[tuple[int, int]]:
+        """Return the place of each block between motors and link in the parameter vector, and its number of states."""
+        if not self.mode.has_spring:
+            return []
+        strength = self.strength or Strength()
+        found = [
+            (layout.A_PLAY, 1, self.link_backlash is not None),
+            (layout.A_YIELD, 1, not math.isinf(strength.yield_torque)),
+            (layout.A_BROKEN, 1, not math.isinf(strength.break_torque)),
+            (layout.A_SLIP, layout.SLIPS, self.hysteresis is not None),
+            (layout.A_CREEP, 1, self.creep is not None),
+        ]
+        motors = (self.motor_1, self.motor_2)[: self.law.motors] if self.mode.has_motors else ()
+        for k, motor in enumerate(motors):
+            if motor is not None:
+                found.append((layout.A_PLAY_1 + k, 1, motor.backlash is not None))
+                found.append((layout.A_TENDON_1 + k, 1, motor.tendon is not None))
+                found.append((layout.A_GEAR_1 + k, 2, motor.gear is not None))
+        return [(where, length) for where, length, present in found if present]
 
     def states(self, dt: float) -> int:
         """Return the number of state variables for a time step dt [s]."""

@@ -106,6 +106,17 @@ JOINT_FIELDS: dict[str, JointField] = _table(
     _audited("motor_2_stop", "N m", "torque by which a stop holds motor 2 or the lever back in the step", "N"),
     _audited("motor_2_cogging", "N m", "cogging torque of motor 2 or the lever, against its motion", "N"),
     _audited("link_damping_torque", "N m", "damping of the link, against its motion"),
+    _audited("branch_torque", "N m", "torque of hysteresis and creep of the spring, against its deflection"),
+    _audited("branch_energy", "J", "energy in hysteresis and creep of the spring"),
+    _audited("tendon_energy", "J", "energy in the tendons of the motors"),
+    _audited("link_offset", "rad", "link angle less that of the spring's end, less the plastic deflection: backlash"),
+    _audited("plastic_deflection", "rad", "permanent deflection of the spring at the link by plastic flow"),
+    _audited("motor_1_offset", "rad", "position of motor 1 less that of the spring's end: backlash and tendon"),
+    _audited("motor_2_offset", "rad", "position of motor 2 less that of the spring's end: backlash and tendon", "m"),
+    _audited("motor_1_output_velocity", "rad/s", "velocity of motor 1 after its elastic gear"),
+    _audited("motor_2_output_velocity", "rad/s", "velocity of motor 2 after its elastic gear", "m/s"),
+    _audited("gear_power", "W", "mean power lost in the elastic gears in the step"),
+    _audited("broken", "N m", "torque at which the spring broke; 0 while it is whole"),
 )
 """All fields by name, in the order of samples and observations."""
 

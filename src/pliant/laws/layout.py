@@ -31,7 +31,7 @@ P_DELAY = 23  # command delay in steps
 P_LINK_DAMPING = 24  # constant, growth with the preset
 P_SLEW_1 = 26  # largest rate of reference 1, BIG for none
 P_SLEW_2 = 27
-A_LINK = 28  # from here to A_TEMPERATURE_2: offsets into the state, -1 for absent
+A_LINK = 28  # from here to A_TEMPERATURE_2, and from A_PLAY on: offsets into the state, -1 for absent
 A_MOTOR_1 = 29
 A_MOTOR_2 = 30
 A_CURRENT_1 = 31
@@ -45,10 +45,27 @@ A_TEMPERATURE_2 = 38
 P_STATES = 39  # length of the state
 P_LINK_FRICTION = 40  # friction block
 M_1 = 48  # motor blocks
-M_2 = 84
-C_1 = 120  # controller blocks
-C_2 = 126
-PARAMETERS = 132
+M_2 = 96
+C_1 = 144  # controller blocks
+C_2 = 150
+P_BLOCKS = 156  # 1 with any of what follows, or with backlash, tendon or gear of a motor
+P_PLAY = 157  # width and damping of the backlash between spring and link
+P_SLIP = 159  # stiffness of one slip element, and the deflection at which the last one slips
+P_CREEP = 161  # stiffness and time constant of the creep branch
+P_YIELD = 163  # torque (BIG for none) and damping of plastic flow
+P_BREAK = 165  # torque, BIG for none
+A_PLAY = 166  # from here to A_GEAR_2: offsets into the state, -1 for absent
+A_YIELD = 167
+A_BROKEN = 168
+A_SLIP = 169
+A_CREEP = 170
+A_PLAY_1 = 171
+A_PLAY_2 = 172
+A_TENDON_1 = 173
+A_TENDON_2 = 174
+A_GEAR_1 = 175
+A_GEAR_2 = 176
+PARAMETERS = 177
 
 MAGIC = 71917.0
 """Mark of pliant's actuators; like the law keys short enough to survive six printed digits."""
@@ -90,7 +107,16 @@ M_AMBIENT = 28
 M_COPPER = 29  # temperature coefficient of the resistance
 M_DERATING = 30  # the largest current falls from here ...
 M_HOTTEST = 31  # ... to 0 here
-M_PARAMETERS = 32
+M_CURRENT_RATE = 32  # BIG for none
+M_PLAY = 33  # width and damping of the backlash between motor and spring
+M_TENDON = 35  # stiffness, damping, pretension and slack of a pair of tendons
+M_GEAR_INERTIA = 39
+M_GEAR_STIFFNESS = 40  # 0 without elastic gear
+M_GEAR_DAMPING = 41
+M_PARAMETERS = 42
+
+# -- the slip elements of a spring's hysteresis -------------------------------------------------------------
+SLIPS = 4
 
 # -- inside a controller block ----------------------------------------------------------------------------
 C_KP = 0
@@ -147,6 +173,17 @@ O_MOTOR_2_COGGING = OUT["motor_2_cogging"]
 O_MOTOR_1_TEMPERATURE = OUT["motor_1_temperature"]
 O_MOTOR_2_TEMPERATURE = OUT["motor_2_temperature"]
 O_LINK_DAMPING_TORQUE = OUT["link_damping_torque"]
+O_BRANCH_TORQUE = OUT["branch_torque"]
+O_BRANCH_ENERGY = OUT["branch_energy"]
+O_TENDON_ENERGY = OUT["tendon_energy"]
+O_LINK_OFFSET = OUT["link_offset"]
+O_PLASTIC = OUT["plastic_deflection"]
+O_MOTOR_1_OFFSET = OUT["motor_1_offset"]
+O_MOTOR_2_OFFSET = OUT["motor_2_offset"]
+O_MOTOR_1_OUTPUT_VELOCITY = OUT["motor_1_output_velocity"]
+O_MOTOR_2_OUTPUT_VELOCITY = OUT["motor_2_output_velocity"]
+O_GEAR_POWER = OUT["gear_power"]
+O_BROKEN = OUT["broken"]
 
 
 def law_key(name: str) -> float:
@@ -198,6 +235,32 @@ def pack_motor(par: Any, base: int, motor: Any) -> None:
     par[base + M_COPPER] = 0.0 if thermal is None else float(thermal.temperature_coefficient)
     par[base + M_DERATING] = BIG if thermal is None else _limit(thermal.derating_temperature)
     par[base + M_HOTTEST] = BIG if thermal is None else _limit(thermal.max_temperature)
+    par[base + M_CURRENT_RATE] = BIG if electrical is None else _limit(electrical.max_current_rate)
+    if motor.backlash is not None:
+        par[base + M_PLAY], par[base + M_PLAY + 1] = float(motor.backlash.width), float(motor.backlash.damping)
+    if motor.tendon is not None:
+        t = motor.tendon
+        for k, value in enumerate((t.stiffness, t.damping, t.pretension, t.slack)):
+            par[base + M_TENDON + k] = float(value)
+    if motor.gear is not None:
+        par[base + M_GEAR_INERTIA] = float(motor.gear.inertia)
+        par[base + M_GEAR_STIFFNESS] = float(motor.gear.stiffness)
+        par[base + M_GEAR_DAMPING] = float(motor.gear.damping)
+
+
+def pack_spring(par: Any, actuator: Any) -> None:
+    """Write what a `CompliantActuator` has between its motors and its link beside the law into ``par``."""
+    par[P_YIELD], par[P_BREAK] = BIG, BIG
+    if actuator.link_backlash is not None:
+        par[P_PLAY], par[P_PLAY + 1] = float(actuator.link_backlash.width), float(actuator.link_backlash.damping)
+    if actuator.hysteresis is not None:
+        width = float(actuator.hysteresis.deflection)
+        par[P_SLIP], par[P_SLIP + 1] = 2.0 * float(actuator.hysteresis.torque) / (width * (SLIPS + 1)), width
+    if actuator.creep is not None:
+        par[P_CREEP], par[P_CREEP + 1] = float(actuator.creep.stiffness), float(actuator.creep.time)
+    if actuator.strength is not None:
+        par[P_YIELD], par[P_YIELD + 1] = _limit(actuator.strength.yield_torque), float(actuator.strength.flow_damping)
+        par[P_BREAK] = _limit(actuator.strength.break_torque)
 
 
 def pack_pid(par: Any, base: int, pid: Any) -> None:

@@ -10,7 +10,7 @@ from law_cases import ALL, instances, points
 from warp_cases import DT, cases, motion
 
 from pliant.base.errors import LawError, MissingDependency
-from pliant.laws import Law, get_law, kernels, layout
+from pliant.laws import Law, get_law, kernels, layout, observation_kernels, reference_kernels, spring_kernels
 from pliant.laws.compile import LAW_KERNELS, law_functions
 from pliant.learn.laws import load_warp
 from pliant.learn.laws.translate import ARRAY, REAL, translate
@@ -63,7 +63,8 @@ def test_the_text_of_every_law_gives_what_its_kernels_give(name):
 def test_the_text_of_the_step_gives_what_the_kernels_give(name, monkeypatch):
     bound = law_functions(get_law(name))
     for key, function in bound.items():
-        monkeypatch.setattr(kernels, key, function, raising=False)
+        for module in (kernels, observation_kernels, reference_kernels, spring_kernels):
+            monkeypatch.setattr(module, key, function, raising=False)
     entries = {kernels.advance: STEP, kernels.link_torque: STEP, kernels.observe: (*STEP, ARRAY)}
     text = runnable(entries, bound)
     q, dq, ref_1, ref_2 = motion(40)

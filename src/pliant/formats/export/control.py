@@ -125,6 +125,7 @@ def _beyond_plugin(actuator: CompliantActuator) -> dict[str, str]:
         for k in (1, 2) if not lever else (1,):
             covered |= {f"motor_{k}.{n}" for n in MOTOR_TAGS.values() if n != "friction"}
             covered |= {f"motor_{k}.friction.torque", *(f"pid_{k}.{n}" for n in CONTROLLER_TAGS.values())}
+        covered |= set(PLUGINS[kind].blocks.values())
     for path, value in _flat(actuator).items():
         if path not in covered and value is not None and value != defaults.get(path):
             out[path.removeprefix("law.")] = str(value)
@@ -168,3 +169,7 @@ def _write_plugin(root: ET.Element, source: Source, joint: str, actuator: Compli
         if pid is not None:
             for part, parameter in CONTROLLER_TAGS.items():
                 tag(prefix + part, float(getattr(pid, parameter)))
+    values, defaults = _flat(actuator), _flat(CompliantActuator(law=type(actuator.law)(), mode=actuator.mode))
+    for what, path in kind.blocks.items():
+        if values.get(path) is not None and values[path] != defaults.get(path):
+            tag(what, float(values[path]))

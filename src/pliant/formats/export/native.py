@@ -10,6 +10,7 @@ of the joint; friction and cogging are a ``<dcmotor>`` without winding.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -28,6 +29,54 @@ MOTOR_MASS = 1e-9
 """Mass of the body of a motor, which turns about its centre [kg]."""
 _LOSSLESS = 1e-9
 """Motor constant of a ``<dcmotor>`` that carries friction and cogging alone: it damps with its square [N m s/rad]."""
+# Fields that are written, have no effect, or are refused with a reason of their own.
+_ACTUATOR = frozenset(
+    [
+        "law",
+        "mode",
+        "motor_1",
+        "motor_2",
+        "pid_1",
+        "pid_2",
+        "link_friction",
+        "link_damping",
+        "link_preset_damping",
+        "command_delay",
+        "command_resolution",
+        "reference_slew_1",
+        "reference_slew_2",
+        "initial_preset",
+        "start",
+    ]
+)
+_MOTOR = frozenset(
+    [
+        "inertia",
+        "damping",
+        "max_torque",
+        "max_velocity",
+        "min_position",
+        "max_position",
+        "friction",
+        "limit_velocity",
+        "torque_speed",
+        "preset_damping",
+        "electrical",
+        "cogging",
+        "thermal",
+    ]
+)
+_WINDING = frozenset(
+    [
+        "resistance",
+        "inductance",
+        "torque_constant",
+        "back_emf_constant",
+        "supply_voltage",
+        "supply_resistance",
+        "max_current",
+    ]
+)
 _TWO_MOTOR_MODES = (Mode.SPRING_REFS, Mode.MOTOR_TORQUES, Mode.PID_REFS)
 _IMPLICIT = (mujoco.mjtIntegrator.mjINT_IMPLICITFAST, mujoco.mjtIntegrator.mjINT_IMPLICIT)
 
@@ -75,6 +124,7 @@ def replace_actuators(robot: Robot, spec: mujoco.MjSpec, model: mujoco.MjModel, 
 def _refusals(actuator: CompliantActuator, fit: bool) -> Iterator[str]:
     """Yield the blocks of an actuator that MuJoCo does not have."""
     law, mode = actuator.law, actuator.mode
+    yield from _unwritten(actuator, _ACTUATOR, "")
     if mode.has_spring and type(law) is not SEA:
         if not fit:
             yield (
@@ -104,6 +154,13 @@ def _refusals(actuator: CompliantActuator, fit: bool) -> Iterator[str]:
         yield from _friction_refusals(actuator.link_friction, "link_friction")
 
 
+def _unwritten(part: object, written: frozenset[str], prefix: str) -> Iterator[str]:
+    """Yield the fields of a block that are set and have no counterpart here, so that a new block is refused."""
+    for field in dataclasses.fields(part):  # type: ignore[arg-type]
+        if field.name not in written and getattr(part, field.name) != field.default:
+            yield f"{prefix}{field.name}"
+
+
 def _equal_motors(actuator: CompliantActuator) -> bool:
     return (actuator.motor_1, actuator.pid_1) == (actuator.motor_2, actuator.pid_2)
 
@@ -118,6 +175,7 @@ def _pid_refusals(pid: PID | None) -> Iterator[str]:
 
 
 def _motor_refusals(motor: DCMotor) -> Iterator[str]:
+    yield from _unwritten(motor, _MOTOR, "motor_1.")
     yield from _friction_refusals(motor.friction, "motor_1.friction")
     if motor.torque_speed:
         yield "motor_1.torque_speed"
@@ -129,6 +187,7 @@ def _motor_refusals(motor: DCMotor) -> Iterator[str]:
         yield "motor_1.thermal (MuJoCo's has no derating and no cut-off)"
     winding = motor.electrical
     if winding is not None:
+        yield from _unwritten(winding, _WINDING, "motor_1.electrical.")
         if winding.inductance > 0.0:
             yield "motor_1.electrical.inductance"
         if winding.supply_resistance > 0.0:
