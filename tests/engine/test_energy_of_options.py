@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from pliant.engine import MujocoEngine
-from pliant.laws import BAVS, PID, SEA, AwAS2, CompliantActuator, DCMotor, Mode, QbMove
+from pliant.laws import BAVS, PID, SEA, AwAS2, CompliantActuator, DCMotor, Mode, QbMove, TableSEA
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.motor import Cogging, Electrical, Thermal
 from pliant.model import Robot
 from pliant.model.parameters import change_actuator
 
-LAWS = {"sea": SEA(k=40.0), "qbmove": QbMove(), "bavs": BAVS(), "awas_ii": AwAS2()}
+LAWS = {"sea": SEA(k=40.0), "qbmove": QbMove(), "bavs": BAVS(), "awas_ii": AwAS2(), "sea_table": TableSEA()}
 STEPS = (1e-3, 2.5e-4)
 PERIOD = 0.4
 

@@ -603,7 +603,7 @@ class CpuBatch(RobotBatch):
         self.port(name)[mask] = values
 
     def _put_rows(self, row: int, rows: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
-        self.batch.expand("actuator_user")[mask, int(self._where[row, 0]), : layout.PARAMETERS] = rows
+        self.batch.expand("actuator_user")[mask, int(self._where[row, 0]), : rows.shape[1]] = rows
 
     def _put_field(self, field: str, index: Any, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
         place = index if isinstance(index, tuple) else (index,)

@@ -23,7 +23,19 @@ from pliant.base.options import parse_number
 from pliant.formats.sensor_tags import is_sensor_plugin
 from pliant.formats.source import tag_readers
 from pliant.formats.tags import Tags, place_of
-from pliant.laws import BAVS, PID, SEA, AwAS2, CompliantActuator, DCMotor, Law, Mode, PreslidingFriction, QbMove
+from pliant.laws import (
+    BAVS,
+    PID,
+    SEA,
+    AwAS2,
+    CompliantActuator,
+    DCMotor,
+    Law,
+    Mode,
+    PreslidingFriction,
+    QbMove,
+    TableSEA,
+)
 from pliant.model.interface import JointInterface
 from pliant.model.parameters import MODE_NAMES
 
@@ -46,6 +58,10 @@ class PluginKind:
     """Prefix of the controller tags, one entry a motor."""
     unused: tuple[str, ...] = ()
     """Tags that the original reads and never uses."""
+    files: tuple[str, ...] = ()
+    """Tags of ``springs`` that name a file, relative to the description."""
+    flags: tuple[str, ...] = ()
+    """Tags of ``springs`` that are true or false."""
 
     @property
     def tags(self) -> list[str]:
@@ -111,9 +127,18 @@ PLUGINS: dict[str, PluginKind] = {
             controllers=("ctrl_",),
             unused=("spring_l_0",),
         ),
+        PluginKind(
+            name="sea_table",
+            law=TableSEA,
+            springs={"spring_table": "table", "spring_odd": "odd", "spring_scale": "torque_scale"},
+            files=("spring_table",),
+            flags=("spring_odd",),
+            motors=("mot_",),
+            controllers=("ctrl_",),
+        ),
     )
 }
-"""The toolbox's plugins by the X of libX_plugin.so."""
+"""The plugins by the X of libX_plugin.so: four of the toolbox, and pliant's own of the same form."""
 
 
 @dataclass(slots=True)
@@ -237,7 +262,7 @@ class _Reader(Tags):
             return make(**values)
         except LawError as error:
             tag = next((t for t, f in tags.items() if f == error.field), "")
-            message = error.message.partition(": ")[2] or error.message
+            message = error.where + error.message if error.file else error.message.partition(": ")[2] or error.message
             self.refuse(f"<{tag}>: {message}" if tag in self.tags else message, tag or str(error.field))
             return None
 
@@ -276,9 +301,17 @@ def _read(
                 f"<joint> {joint!r} is {joints[joint]}; must be a revolute, continuous or prismatic joint", "joint"
             )
     mode = reader.mode()
-    springs = {name: reader.value(tag, math.nan) for tag, name in kind.springs.items() if tag in reader.tags}
-    # A text that is no number has been reported already; the law then keeps its default.
-    springs = {name: value for name, value in springs.items() if not math.isnan(value)}
+    springs: dict[str, Any] = {}
+    for tag, name in kind.springs.items():
+        if tag not in reader.tags:
+            continue
+        if tag in kind.files:
+            springs[name] = (Path(file).parent if file is not None else Path()) / reader.text(tag)
+        elif tag in kind.flags:
+            springs[name] = reader.flag(tag, True)
+        elif not math.isnan(value := reader.value(tag, math.nan)):
+            # A text that is no number has been reported already; the law then keeps its default.
+            springs[name] = value
     law = reader.build(kind.law, springs, kind.springs)
     for tag in kind.unused:
         if tag in reader.tags:

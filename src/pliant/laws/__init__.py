@@ -11,6 +11,7 @@ from pliant.laws.motor import Cogging, DCMotor, Electrical, LeverDrive, Thermal
 from pliant.laws.pid import PID
 from pliant.laws.qbmove import QbMove
 from pliant.laws.sea import SEA
+from pliant.laws.spring_table import TableSEA
 
 __all__ = [
     "BAVS",
@@ -33,6 +34,7 @@ __all__ = [
     "Mode",
     "PreslidingFriction",
     "QbMove",
+    "TableSEA",
     "Thermal",
     "get_law",
     "law",

@@ -153,14 +153,15 @@ class CompliantActuator:
         return round(self.command_delay / dt) if self.command_delay > 0.0 else 0
 
     def pack(self, dt: float) -> NDArray[np.float64]:
-        """Return the parameter vector of `pliant.laws.layout`, shape (PARAMETERS,).
+        """Return the parameter vector of `pliant.laws.layout`, shape (PARAMETERS,), or longer if the law has a table.
 
         Args:
             dt: time step [s], which determines the length of the delay line.
         """
-        par = np.zeros(layout.PARAMETERS)
         law = self.law
-        par[: layout.P_MAGIC] = law.parameters()
+        own = law.parameters()
+        par = np.zeros(max(layout.PARAMETERS, own.size))
+        par[: own.size] = own
         par[layout.P_MAGIC] = layout.MAGIC
         par[layout.P_LAW] = layout.law_key(law.name)
         par[layout.P_MODE] = float(self.mode)

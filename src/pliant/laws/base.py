@@ -17,6 +17,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import types
+import typing
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -84,7 +85,7 @@ class Law:
         check_values(self, LawError)
         for info in describe(type(self)):
             value = getattr(self, info.name)
-            if value is not None and info.name != "clip":
+            if value is not None and _is_number(info.type):
                 object.__setattr__(self, info.name, float(value))
         self.validate()
 
@@ -127,8 +128,8 @@ class Law:
 
     @classmethod
     def parameter_fields(cls) -> list[str]:
-        """Names of the parameters of the law, in the order of ``p``."""
-        return [f.name for f in dataclasses.fields(cls) if f.name not in ("clip", "stop_stiffness")]
+        """Names of the numbers that the law depends on, in the order of ``p``."""
+        return [info.name for info in describe(cls) if info.name != "stop_stiffness" and _is_number(info.type)]
 
     @property
     def stop(self) -> float:
@@ -198,6 +199,11 @@ class Law:
         """Return (ref_1, ref_2) for an equilibrium position [rad] and a preset (theta_sr [rad], or sigma [m])."""
         ref_1, ref_2 = type(self).references(float(equilibrium), float(preset), self.parameters())
         return float(ref_1), float(ref_2)
+
+
+def _is_number(kind: Any) -> bool:
+    """Return whether a field is a number, or None, and no text, truth value or file."""
+    return bool({float, int} & set(typing.get_args(kind) or (kind,)))
 
 
 _LAWS: dict[str, type[Law]] = {}

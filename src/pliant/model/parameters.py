@@ -114,7 +114,9 @@ def rebuild(instance: Any, tree: Mapping[str, Any], where: str) -> Any:
         return dataclasses.replace(instance, **changes)
     except LawError as error:
         given = ", ".join(f"{where}.{k}={v}" for k, v in tree.items() if not isinstance(v, Mapping))
-        raise ModelError(f"{given or where}: {error.message}", field=f"{where}.{error.field or ''}") from error
+        raise ModelError(
+            f"{given or where}: {error.where}{error.message}", field=f"{where}.{error.field or ''}"
+        ) from error
 
 
 def _defaults_follow(actuator: CompliantActuator, mode: Mode) -> dict[str, Any]:

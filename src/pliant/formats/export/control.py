@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import xml.etree.ElementTree as ET
+from pathlib import Path
 from typing import Any
 
 from pliant.formats.export.source import Source, numbers
@@ -158,7 +159,11 @@ def _write_plugin(root: ET.Element, source: Source, joint: str, actuator: Compli
     tag("pub_state", described.publish_state)
     tag("sub_ext_tau", described.subscribe_external_torque)
     for what, parameter in kind.springs.items():
-        tag(what, float(getattr(actuator.law, parameter)))
+        value = getattr(actuator.law, parameter)
+        if isinstance(value, Path):
+            ET.SubElement(plugin, what).text = str(value.resolve())
+        elif value is not None:
+            tag(what, value if isinstance(value, bool) else float(value))
     for prefix, motor in zip(kind.motors, (actuator.motor_1, actuator.motor_2)):
         if motor is not None:
             for part, parameter in MOTOR_TAGS.items():

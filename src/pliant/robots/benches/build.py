@@ -1,4 +1,4 @@
-"""The four benches of one compliant joint with a load of 0.2 kg at 0.04 m (Mengacci et al. 2021, section 4.1)."""
+"""Benches of one compliant joint with a load of 0.2 kg at 0.04 m, as in Mengacci et al. 2021, section 4.1."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pliant.base.options import option
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
     from pliant.laws import Law
     from pliant.model import Robot
 
-__all__ = ["ROBOTS", "AwAS2Options", "BAVSOptions", "BenchOptions", "QbMoveOptions", "SEAOptions"]
+__all__ = ["ROBOTS", "AwAS2Options", "BAVSOptions", "BenchOptions", "QbMoveOptions", "SEAOptions", "TableOptions"]
 
 _PAPER = "Mengacci et al. 2021, section 4.1"
+_DOI = "Mengacci et al. 2021, doi 10.3389/frobt.2021.713083"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +76,17 @@ class AwAS2Options(BenchOptions):
     """Lever position before the first command: the paper's soft case; its stiff one has 0.04."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableOptions(BenchOptions):
+    """Options of ``sea-table-1dof``."""
+
+    table: Path | None = None
+    """CSV file of the spring, with the columns deflection [rad] and torque [N m]; None for a hardening spring, which is
+    assumed."""
+    odd: bool = True
+    """Whether the table has deflections >= 0 only, and the spring behaves equally in both directions."""
+
+
 # -- law and looks of each ---------------------------------------------------------------------------------
 
 
@@ -97,6 +110,12 @@ def _awas2(options: AwAS2Options) -> Law:
     from pliant.laws import AwAS2
 
     return AwAS2()
+
+
+def _table(options: TableOptions) -> Law:
+    from pliant.laws import TableSEA
+
+    return TableSEA(table=options.table, odd=options.odd)
 
 
 def _draw_sea(stand: Any) -> None:
@@ -154,8 +173,10 @@ class Bench:
     """Makes the law from the options."""
     draw: Callable[[Any], None]
     """Draws the actuator's housing onto the stand, at y > 0; the origin is on the axis."""
-    sections: str = "section 4.1"
-    """Where the paper describes it."""
+    source: str = f"{_DOI}, section 4.1"
+    """Source of the numbers."""
+    assumed: str = ""
+    """A further assumption."""
 
 
 BENCHES = (
@@ -172,7 +193,7 @@ BENCHES = (
         options=QbMoveOptions,
         law=_qbmove,
         draw=_draw_qbmove,
-        sections="sections 4.1 and 4.2.1",
+        source=f"{_DOI}, sections 4.1 and 4.2.1",
     ),
     Bench(
         name="bavs-1dof",
@@ -188,8 +209,17 @@ BENCHES = (
         law=_awas2,
         draw=_draw_awas2,
     ),
+    Bench(
+        name="sea-table-1dof",
+        summary="One joint with a series elastic actuator whose spring is a table, and a load.",
+        options=TableOptions,
+        law=_table,
+        draw=_draw_sea,
+        source=f"load, motor and controller: {_DOI}, section 4.1; the spring is assumed",
+        assumed="The table of the spring: 40 N m/rad at rest, 250 N m/rad at 0.4 rad.",
+    ),
 )
-"""The benches of the paper."""
+"""The benches of the paper, and one with a spring of the user's."""
 
 
 def build(bench: Bench, options: BenchOptions) -> Robot:
@@ -240,10 +270,11 @@ ROBOTS = tuple(
         options=bench.options,
         function=functools.partial(build, bench),
         scenarios=("push", "steps"),
-        source=f"Mengacci et al. 2021, doi 10.3389/frobt.2021.713083, {bench.sections}",
+        source=bench.source,
         assumed=(
             "The direction of gravity at q = 0, the inertia of the link and its damping: the paper prints none of "
             "them.",
+            *filter(None, [bench.assumed]),
         ),
     )
     for bench in BENCHES
