@@ -12,6 +12,7 @@ from pliant.base.documents.xml_tree import parse_xml
 from pliant.base.errors import ModelError
 from pliant.formats.gazebo import PLUGINS, read_plugins
 from pliant.laws import BAVS, PID, SEA, AwAS2, DCMotor, LeverDrive, Mode, PreslidingFriction, QbMove
+from pliant.laws.pneumatics import VALVE_GAINS
 
 pytestmark = pytest.mark.quick
 
@@ -101,7 +102,8 @@ def test_every_plugin_loads_and_compiles_in_every_mode(kind, mode, urdf, plugin)
     actuator = robot.actuators["joint"]
     assert type(actuator.law) is PLUGINS[kind].law
     assert actuator.mode == mode
-    assert actuator.pid_1 == (PID(kp=0.8, kd=0.2) if mode == 1 else PID())
+    usual = VALVE_GAINS if kind == "pam" else PID()
+    assert actuator.pid_1 == (PID(kp=0.8, kd=0.2) if mode == 1 else usual)
     assert robot.compile().nu == actuator.commands
 
 

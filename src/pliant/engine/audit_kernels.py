@@ -24,7 +24,9 @@ from pliant.laws.layout import (
     O_MOTOR_2_POSITION,
     O_MOTOR_2_VELOCITY,
     O_STORED_ENERGY,
+    O_SUPPLY_POWER,
     O_TORQUE,
+    O_VALVE_POWER,
     OBSERVATIONS,
 )
 
@@ -46,8 +48,8 @@ __all__ = [
 # What the accumulator holds, and its size.
 (
     MOTORS, REFERENCES, EXTERNAL, FRICTION, DAMPING, LINK, PASSIVE, CONSTRAINT, COPPER,
-    THROUGHPUT, STORED, START, INTEGRATOR, SPEED, STOPS, COGGING, SIZE,
-) = range(17)  # fmt: skip
+    THROUGHPUT, STORED, START, INTEGRATOR, SPEED, STOPS, COGGING, VALVES, SIZE,
+) = range(18)  # fmt: skip
 MOTOR_EXCHANGES = 6
 """Exchanges of the motors in a step: work, friction, damping, speed limit, stops, cogging."""
 
@@ -210,10 +212,12 @@ def centred_energy(observed, r, d, direct, velocity, h):
     if d >= 0:
         spring = observed[r + O_TORQUE] + observed[r + O_LINK_FRICTION_TORQUE] + observed[r + O_LINK_DAMPING_TORQUE]
         stored += 0.5 * h * velocity[d] * spring
-    if observed[r + O_MOTOR_1_EFFORT] == observed[r + O_MOTOR_1_EFFORT]:  # not NaN: the mode has this motor
-        stored -= 0.5 * h * observed[r + O_MOTOR_1_VELOCITY] * observed[r + O_LOAD_1]
-    if observed[r + O_MOTOR_2_EFFORT] == observed[r + O_MOTOR_2_EFFORT]:
-        stored -= 0.5 * h * observed[r + O_MOTOR_2_VELOCITY] * observed[r + O_LOAD_2]
+    power = observed[r + O_MOTOR_1_VELOCITY] * observed[r + O_LOAD_1]
+    if observed[r + O_MOTOR_1_EFFORT] == observed[r + O_MOTOR_1_EFFORT] and power == power:  # not NaN: there is a motor
+        stored -= 0.5 * h * power
+    power = observed[r + O_MOTOR_2_VELOCITY] * observed[r + O_LOAD_2]
+    if observed[r + O_MOTOR_2_EFFORT] == observed[r + O_MOTOR_2_EFFORT] and power == power:
+        stored -= 0.5 * h * power
     return stored
 
 
@@ -272,6 +276,7 @@ def audit_after(joints, span, forces, force, gone):
     copper = 0.0
     stored = 0.0
     ahead = 0.0
+    valves = 0.0
     for k in range(MOTOR_EXCHANGES):
         gone[k] = 0.0
     for i in range(n):
@@ -281,6 +286,8 @@ def audit_after(joints, span, forces, force, gone):
         copper += 0.5 * h * (was[r + O_COPPER_POWER] + observed[r + O_COPPER_POWER])
         audit_motor(observed, was, r, O_MOTOR_1_POSITION, O_MOTOR_1_FRICTION, O_LOAD_1, h, gone)
         audit_motor(observed, was, r, O_MOTOR_2_POSITION, O_MOTOR_2_FRICTION, O_LOAD_2, h, gone)
+        gone[0] += h * was[r + O_SUPPLY_POWER]
+        valves += h * was[r + O_VALVE_POWER]
         if d >= 0:
             turned = 0.5 * h * (velocity[d] + qvel[d])
             lost = (was[r + O_LINK_FRICTION_TORQUE] + was[r + O_LINK_DAMPING_TORQUE]) * turned
@@ -296,6 +303,7 @@ def audit_after(joints, span, forces, force, gone):
     sums[SPEED] += gone[3]
     sums[STOPS] += gone[4]
     sums[COGGING] += gone[5]
+    sums[VALVES] += valves
     sums[LINK] += link
     sums[PASSIVE] += passive
     sums[CONSTRAINT] += contact
@@ -304,7 +312,7 @@ def audit_after(joints, span, forces, force, gone):
     for k in range(MOTOR_EXCHANGES):
         sums[THROUGHPUT] += abs(gone[k])
     sums[THROUGHPUT] += abs(external) + abs(link) + abs(passive) + abs(ahead)
-    sums[THROUGHPUT] += abs(contact) + abs(stored - sums[START])
+    sums[THROUGHPUT] += abs(contact) + abs(valves) + abs(stored - sums[START])
     sums[STORED] = stored
 
 

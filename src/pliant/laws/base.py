@@ -79,7 +79,8 @@ class Law:
     motors: ClassVar[int] = 2
     """Number of motor positions of the law: 1 or 2."""
     second_input: ClassVar[str] = "angle"
-    """Type of theta_2: "angle" [rad], "lever" [m] or "none"."""
+    """Type of theta_2: "angle" [rad], "lever" [m] or "none"; with "pressure" both inputs are gauge pressures [Pa] of
+    chambers, and the loads are their volumes with a negative sign (`pliant.laws.muscle_kernels`)."""
 
     def __post_init__(self) -> None:
         check_values(self, LawError)
@@ -273,9 +274,10 @@ def law(name: str) -> Callable[[L], L]:
             raise LawError(f"{cls.__name__}: motors is {cls.motors!r}; must be 1 or 2", field="motors")
         if cls.motors == 1:
             cls.second_input = "none"
-        if cls.second_input not in (("none",) if cls.motors == 1 else ("angle", "lever")):
+        if cls.second_input not in (("none",) if cls.motors == 1 else ("angle", "lever", "pressure")):
             raise LawError(
-                f"{cls.__name__}: second_input is {cls.second_input!r}; must be 'angle' or 'lever', with two motors",
+                f"{cls.__name__}: second_input is {cls.second_input!r}; must be 'angle', 'lever' or 'pressure', with "
+                "two motors",
                 field="second_input",
             )
         if cls.references is Law.references and cls.second_input != "angle":

@@ -168,6 +168,8 @@ def change_actuator(actuator: CompliantActuator, tree: Mapping[str, Any], where:
         if (law.motors, law.second_input) != (actuator.law.motors, actuator.law.second_input):
             # Drive and controller 2 belong to the law's kind of second input.
             changes.update(motor_2=None, pid_2=None, initial_preset=None)
+            if "pressure" in (law.second_input, actuator.law.second_input):
+                changes.update(motor_1=DCMotor(), pid_1=None)
     if "mode" in tree:
         changes["mode"] = mode
         changes.update(_defaults_follow(actuator, mode))
