@@ -112,7 +112,8 @@ def page() -> str:
     )
     blocks = (
         ("The actuator itself", CompliantActuator), ("Motor", DCMotor), ("Drive of a lever", LeverDrive),
-        ("Valve and air of a muscle", PneumaticDrive), ("Electrical part of a motor", Electrical), ("Friction", PreslidingFriction), ("Controller", PID),
+        ("Valve and air of a muscle", PneumaticDrive), ("Electrical part of a motor", Electrical),
+        ("Friction", PreslidingFriction), ("Controller", PID),
     )  # fmt: skip
     parts += [f"### {title}\n\n{markdown_table(kind)}\n" for title, kind in blocks]
     parts.append("## Sensors\n\nWritten `--set SENSOR.KEY=VALUE`, or below `sensors:` in YAML.\n")

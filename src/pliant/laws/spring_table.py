@@ -301,7 +301,7 @@ class TableSEA(Law):
 
     table: Path | None = None
     """CSV file with a header line ``deflection [rad],torque [N m]`` and 3 to 64 rows; a relative path counts from the
-    robot file that names it. None for a hardening spring of 40 to 250 N m/rad up to 0.4 rad, with ``odd`` (assumed)."""
+    robot file that names it. None for a hardening spring of 40 to 230 N m/rad up to 0.4 rad, with ``odd`` (assumed)."""
     odd: bool = True
     """Whether the table has deflections >= 0 only and the spring behaves equally in both directions. The first row must
     then be 0, 0."""

@@ -270,7 +270,7 @@ BENCHES = (
         law=_table,
         draw=_draw_sea,
         source=f"load, motor and controller: {_DOI}, section 4.1; the spring is assumed",
-        assumed="The table of the spring: 40 N m/rad at rest, 250 N m/rad at 0.4 rad.",
+        assumed="The table of the spring: 40 N m/rad at rest, 230 N m/rad at 0.4 rad.",
     ),
 )
 """The benches of the paper, one with a spring of the user's, and one with pneumatic muscles."""
