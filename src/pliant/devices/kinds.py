@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -10,6 +12,7 @@ from pliant.base.options import place_of
 from pliant.base.wing import offers
 from pliant.devices.base import DeviceBase
 from pliant.model.sensors import SensorDescription
+from pliant.model.wanted import check_described, check_robot
 
 __all__ = [
     "DeviceFactory",
@@ -48,10 +51,28 @@ def device_for(description: type) -> Callable[[F], F]:
                 "remove one of them",
                 field=description.__name__,
             )
+        if isinstance(factory, type):
+            _check_arguments(factory, description)
         _FACTORIES[description] = factory
         return factory
 
     return register
+
+
+def _check_arguments(device: type, description: type) -> None:
+    """Make a class of devices refuse a description of another kind, and what is no robot, before it looks at them."""
+    create: Any = device.__init__
+    names = list(inspect.signature(create).parameters)[1:3]
+
+    @functools.wraps(create)
+    def checked(self: Any, *args: Any, **options: Any) -> None:
+        if type(self) is device and len(names) == 2:
+            described, robot = (*args, *(options.get(name) for name in names[len(args) :]))[:2]
+            check_described(described, description, device.__name__)
+            check_robot(robot, device.__name__, compiled=False)
+        create(self, *args, **options)
+
+    setattr(device, "__init__", checked)  # noqa: B010 - an assignment is no valid override for the type checker
 
 
 def devices_for(description: type) -> Callable[[F], F]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from pliant.base.errors import BridgeError, PliantError
 from pliant.devices.base import Device, Sample, SampleSource
-from pliant.engine.base import MujocoState
+from pliant.engine.base import MujocoState, check_engine, mujoco_state
 from pliant.page.cameras import Cameras
 from pliant.page.contacts import find_contacts
 from pliant.page.controls import DeviceControls, Panel, plain_name, plain_text
@@ -99,6 +99,8 @@ class PageView(BridgeBase):
         needed: bool = False,
         metadata: Mapping[str, str] | None = None,
     ) -> None:
+        check_engine(engine, "PageView")
+        engine = mujoco_state(engine, "the page")
         self._metadata = dict(metadata or {})
         self._engine, self._needed = engine, needed
         self._given, self._robots = server, list(robots)

@@ -34,6 +34,7 @@ from pliant.feet.model.part import ReplacedFoot, no_ground, support_of, touches_
 from pliant.feet.model.support import FootSupport
 from pliant.model.description import Description
 from pliant.model.robot import Robot
+from pliant.model.wanted import check_robot
 
 __all__ = ["Replacement", "replace_foot"]
 
@@ -129,6 +130,7 @@ def replace_foot(
         >>> for side in ("left", "right"):
         ...     replace_foot(robot, f"{side}_ankle_roll_link", SoftFoot(n_chains=1, lump=True))
     """
+    check_robot(robot, "replace_foot", compiled=False)
     trial = robot.copy()  # nothing of the robot changes if the foot does not fit
     planned = _plan(trial, body, foot, fit or FootFit())
     frame = planned.take_off(trial.spec)

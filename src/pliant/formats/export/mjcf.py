@@ -17,6 +17,7 @@ from pliant.engine.abi import library
 from pliant.model.interface import ModelPart
 from pliant.model.robot import Robot
 from pliant.model.varying import refuse_varying
+from pliant.model.wanted import check_robot
 
 __all__ = ["MjcfExport", "describe_mjcf"]
 
@@ -44,6 +45,7 @@ def describe_mjcf(robot: Robot) -> MjcfExport:
     Raises:
         ModelError: MuJoCo refuses the robot, or it holds what no file can, such as limbs that change their length.
     """
+    check_robot(robot, "describe_mjcf", compiled=False)
     refuse_varying(robot, "an MJCF file")
     model, spec = robot.compile(), robot.assemble()
     for key in spec.keys:

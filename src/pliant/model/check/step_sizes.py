@@ -17,6 +17,7 @@ from pliant.model.check.bodies import Bodies, bodies_of, compile_bodies, link_da
 from pliant.model.check.slopes import Slopes, preset_reach, slopes_of
 from pliant.model.description import Description
 from pliant.model.parameters import change_actuator
+from pliant.model.wanted import check_robot
 
 __all__ = [
     "REFUSE_ABOVE",
@@ -142,6 +143,7 @@ def step_sizes(
     Raises:
         ModelError: the rigid bodies do not compile, or a joint does not exist.
     """
+    check_robot(robot, "step_sizes", compiled=False)
     model = compile_bodies(robot)
     return evaluate_steps(robot, bodies_of(model, poses, seed), timestep or robot.timestep, modes, presets or {})
 
