@@ -1,5 +1,6 @@
 """Pneumatic muscles in the engine: convergence to an independent integration, energy, and random use."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -8,6 +9,7 @@ from benches import INERTIA, WEIGHT, bench
 from scipy.integrate import solve_ivp
 
 from pliant.engine import MujocoEngine
+from pliant.engine.worlds import CpuBatch
 from pliant.laws import PID, CompliantActuator, McKibben, PneumaticDrive, PreslidingFriction, TableSEA, muscle_friction
 
 LAW, DRIVE = McKibben(), PneumaticDrive(time_constant=0.02, conductance=4e-9)
@@ -215,3 +217,24 @@ def test_a_mode_change_keeps_the_mean_pressure():
     assert engine.port("joint/reference_1")[0] + engine.port("joint/reference_2")[0] == pytest.approx(5e5, rel=0.02)
     engine.step(200)
     assert engine.port("joint/preset")[0] == pytest.approx(2.5e5, rel=0.02)
+
+
+def test_worlds_of_a_batch_have_their_own_muscles_and_air():
+    robot = bench(CompliantActuator(LAW, mode=6, motor_1=DRIVE), damping=1.0, dt=1e-3)
+    batch = CpuBatch(robot, 2)
+    arms, exponents = np.array([0.02, 0.025]), np.array([1.0, 1.4])
+    batch.set_parameters({"joint.pulley_radius": arms, "joint.motor_1.exponent": exponents}, np.ones(2, dtype=bool))
+    batch.reset()  # the air at rest is that of the new parameters
+    batch.write("joint/reference_1", 0.3)
+    batch.write("joint/reference_2", 2e5)
+    batch.step(500)
+    for world, (arm, exponent) in enumerate(zip(arms, exponents)):
+        drive = dataclasses.replace(DRIVE, exponent=float(exponent))
+        actuator = CompliantActuator(LAW.replace(pulley_radius=float(arm)), mode=6, motor_1=drive, motor_2=DRIVE)
+        engine = MujocoEngine(bench(actuator, damping=1.0, dt=1e-3), check=False)
+        engine.port("joint/reference_1")[0], engine.port("joint/reference_2")[0] = 0.3, 2e5
+        engine.step(500)
+        for name in ("position", "motor_1_position", "motor_2_position"):
+            assert batch.read(f"joint/{name}")[world, 0] == pytest.approx(
+                float(engine.port(f"joint/{name}")[0]), rel=1e-3
+            )

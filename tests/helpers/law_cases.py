@@ -75,7 +75,8 @@ class Hardening(Law):
 
 BUILT_IN = ("sea", "qbmove", "bavs", "awas_ii")
 ENERGY_ONLY = ("test_energy_qbmove", "test_energy_awas", "test_hardening")
-ALL = BUILT_IN + ENERGY_ONLY
+OWN = ("sea_table", "pam")
+ALL = BUILT_IN + OWN + ENERGY_ONLY
 PRESSURES = 5.0e5
 """Largest gauge pressure of a muscle in a test [Pa]."""
 

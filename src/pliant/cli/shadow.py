@@ -32,9 +32,7 @@ def shadow(
     watch: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = (),
     window: Annotated[float | None, Parameter(help="Length of a window [s]; default: the whole log is one.")] = None,
     settle: Annotated[float, Parameter(help="Begin of the log that is not judged [s].")] = 1.0,
-    commands: Annotated[
-        str, Parameter(help="Commands between samples: held, sampled, latched or auto.")
-    ] = "auto",
+    commands: Annotated[str, Parameter(help="Commands between samples: held, sampled, latched or auto.")] = "auto",
     plot: Annotated[Path | None, Parameter(help="Draw robot and simulation (.png, .svg, .pdf).")] = None,
     json: Json = False,
     debug: Debug = False,
