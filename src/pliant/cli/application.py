@@ -47,7 +47,6 @@ COMMANDS = {
     "replay": "pliant.cli.replay:replay",
     "identify": "pliant.cli.identify:identify",
     "doctor": "pliant.cli.doctor:doctor",
-    "shadow": "pliant.cli.shadow:shadow",
     "list": "pliant.cli.list:list_",
 }
 """Command of the core -> its function or group."""

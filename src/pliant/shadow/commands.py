@@ -76,6 +76,8 @@ def shadow(
         found: dict[str, Any] = {"log": str(log), "notes": list(read.notes), "windows": [_row(w) for w in windows]}
         emit(found | ({"plot": str(plot)} if plot is not None else {}))
         return 0
+    if commands == "auto":
+        console.print(f"commands are taken as {windows[0].commands} (--commands)")
     for drift in windows:
         _say(console, drift, alone=len(windows) == 1)
     if plot is not None:
@@ -88,6 +90,7 @@ def _row(drift: Drift) -> Mapping[str, Any]:
         "begin": drift.begin,
         "end": drift.end,
         "misfit": drift.misfit,
+        "commands": drift.commands,
         "drifted": list(drift.drifted),
         "verdict": drift.verdict,
         "estimates": [
