@@ -31,6 +31,7 @@ from pliant.laws import (
     Tendon,
     Thermal,
 )
+from pliant.laws.pneumatics import VALVE_GAINS
 
 pytestmark = pytest.mark.quick
 
@@ -120,7 +121,8 @@ def test_every_plugin_loads_and_compiles_in_every_mode(kind, mode, urdf, plugin)
     actuator = robot.actuators["joint"]
     assert type(actuator.law) is PLUGINS[kind].law
     assert actuator.mode == mode
-    assert actuator.pid_1 == (PID(kp=0.8, kd=0.2) if mode == 1 else PID())
+    usual = VALVE_GAINS if kind == "pam" else PID()
+    assert actuator.pid_1 == (PID(kp=0.8, kd=0.2) if mode == 1 else usual)
     assert robot.compile().nu == actuator.commands
 
 

@@ -40,6 +40,7 @@ from pliant.feet.trials import Trial, Trials
 from pliant.formats.manager import read_manager
 from pliant.franka.client.position_file import read_positions
 from pliant.identification.measurements import read_measurement
+from pliant.laws import TableSEA
 from pliant.learn.policy import Policy
 from pliant.papers.frame.curves import read_curve
 from pliant.papers.frame.report import write_index
@@ -593,6 +594,8 @@ def _tables() -> list[Kind]:
              read=lambda p: _show_dump(p, True, None)),  # type: ignore[arg-type]
         Kind(name="policy.npz", seed=_policy(), mutate=mutate_npz, read=Policy.load),
         Kind(name="fit.json", seed=IDENTIFIED, mutate=mutate_json, read=read_identified),
+        Kind(name="spring.csv", seed=b"deflection [rad],torque [N m]\n-0.2,-9\n-0.1,-4\n0,0\n0.1,4\n0.2,9\n",
+             mutate=mutate_lines, read=lambda p: TableSEA(table=p, odd=False)),
         Kind(name="curve.csv", seed=b"time,torque\n0,1\n1,2\n", mutate=mutate_lines, read=read_curve),
         Kind(name="home.pos", seed=b"#PANDA\nR: 1 2 3 4 5 6 7\n", mutate=mutate_lines, read=read_positions),
         Kind(name="trials.csv", seed=_trials(), mutate=mutate_lines, read=lambda p: read_trials(p, count=2)),

@@ -19,6 +19,9 @@ from pliant.laws import (
     Electrical,
     Gear,
     Hysteresis,
+    JointCommand,
+    JointField,
+    PneumaticDrive,
     Strength,
     Tendon,
     Thermal,
@@ -36,7 +39,7 @@ from pliant.simulation.bridges import bridge_options, list_bridges
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "options.md"
 OWN_BRIDGES = ("fci", "foxglove", "pictures", "ros1", "ros2", "yarp", "zenoh")
-OWN_LAWS = ("sea", "qbmove", "bavs", "awas_ii")
+OWN_LAWS = ("sea", "qbmove", "bavs", "awas_ii", "sea_table", "pam")
 
 HEAD = """\
 # Options and fields
@@ -61,22 +64,26 @@ def _own(kind: type, base: type) -> str:
     return markdown_table(kind, names)
 
 
+def _units(declared: JointField | JointCommand) -> str:
+    """Return the unit, and those of laws with a lever or with pressures where they differ."""
+    others = {"lever": declared.lever, "muscles": declared.pressure}
+    return "; ".join(
+        [declared.unit, *(f"{kind}: {unit or 'none'}" for kind, unit in others.items() if unit is not None)]
+    )
+
+
 def _fields() -> str:
     rows = ["| field | unit | meaning |", "|---|---|---|"]
     for field in JOINT_FIELDS.values():
         if field.sampled:
-            lever = f"; lever: {field.lever}" if field.lever else ""
-            rows.append(f"| `{field.name}` | {field.unit}{lever} | {field.description} |")
+            rows.append(f"| `{field.name}` | {_units(field)} | {field.description} |")
     return "\n".join(rows)
 
 
 def _commands() -> str:
     rows = ["| mode | name | first reference | second reference |", "|---|---|---|---|"]
     for mode, pair in COMMANDS.items():
-        cells = [
-            "" if c.name == "disabled" else f"`{c.name}` [{c.unit}{f'; lever: {c.lever}' if c.lever else ''}]"
-            for c in pair
-        ]
+        cells = ["" if c.name == "disabled" else f"`{c.name}` [{_units(c)}]" for c in pair]
         rows.append(f"| {mode.value} | `{mode.name.lower()}` | {cells[0]} | {cells[1]} |")
     return "\n".join(rows)
 
@@ -113,7 +120,8 @@ def page() -> str:
     )
     blocks = (
         ("The actuator itself", CompliantActuator), ("Motor", DCMotor), ("Drive of a lever", LeverDrive),
-        ("Electrical part of a motor", Electrical), ("Cogging and ripple", Cogging),
+        ("Valve and air of a muscle", PneumaticDrive), ("Electrical part of a motor", Electrical),
+        ("Cogging and ripple", Cogging),
         ("Temperature of the winding", Thermal), ("Elastic gear", Gear), ("Backlash", Backlash), ("Tendons", Tendon),
         ("Hysteresis of the spring", Hysteresis), ("Creep of the spring", Creep), ("Yield and breakage", Strength),
         ("Friction", PreslidingFriction), ("Controller", PID),

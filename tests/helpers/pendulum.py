@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from pliant.laws import BAVS, SEA, AwAS2, Mode, QbMove
+from pliant.laws import BAVS, SEA, AwAS2, Mode, QbMove, TableSEA
 
-LAWS = {"sea": SEA(k=40.0), "qbmove": QbMove(), "bavs": BAVS(), "awas_ii": AwAS2()}
+LAWS = {"sea": SEA(k=40.0), "qbmove": QbMove(), "bavs": BAVS(), "awas_ii": AwAS2(), "sea_table": TableSEA()}
 PERIOD = 0.4
 
 PENDULUM = """<mujoco><option timestep="{dt}" integrator="implicitfast"/><worldbody><body name="link">

@@ -78,9 +78,18 @@ def actuator(name, mode, option):
     cls = get_law(name)
     changes, motor, pid, of_law = OPTIONS[option]
     lever = cls.second_input == "lever"
-    start = 0.02 if lever else 0.15
+    muscles = cls.second_input == "pressure"
+    start = {"lever": 0.02, "pressure": 1.5e5}.get(cls.second_input, 0.15)
     try:
         more = dict(changes)
+        if muscles:
+            if motor or pid.get("velocity_feedforward"):
+                return None
+            gains = {"kp": 0.8, "kd": 0.2} if mode == 1 else {"kp": 2e-5, "kd": 0.0}
+            valve = {"kp": 2e-5, "kd": 0.0} | {k: v for k, v in pid.items() if k != "ki"}
+            return CompliantActuator(
+                cls(**of_law), mode=mode, pid_1=PID(**gains | pid), pid_2=PID(**valve), initial_preset=start, **more
+            )
         if cls.motors == 2:
             second = LeverDrive if lever else DCMotor
             limits = {k: v for k, v in motor.items() if not (lever and k in ("min_position", "max_torque"))}

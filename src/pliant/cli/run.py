@@ -153,7 +153,7 @@ def _energy_line(balance: EnergyBalance) -> str:
     terms = {
         "in": balance.motors + balance.references + balance.external,
         "stored": balance.stored,
-        "motor losses": balance.motor_friction + balance.motor_damping,
+        "motor losses": balance.motor_friction + balance.motor_damping + balance.valves,
         "speed limit": balance.velocity_limit,
         "motor stops": balance.motor_stops,
         "cogging": balance.cogging,
@@ -264,9 +264,7 @@ def _state_table(states: dict[str, dict[str, float]], robot: Robot) -> Table:
     table.add_column("joint")
     cells = {joint: [joint] for joint in states}
     for field in ("position", "velocity", "torque", "stiffness", "energy", "equilibrium", "preset"):
-        units = {
-            joint: JOINT_FIELDS[field].unit_of(robot.actuators[joint].law.second_input == "lever") for joint in states
-        }
+        units = {joint: JOINT_FIELDS[field].unit_of(robot.actuators[joint].law.second_input) for joint in states}
         common = len(set(units.values())) == 1
         table.add_column(f"{field}\n{next(iter(units.values())) if common else ''}", justify="right", no_wrap=True)
         for joint, state in states.items():

@@ -20,10 +20,11 @@ __all__ = ["CompliantJoint"]
 def _mode_commands(actuator: CompliantActuator) -> dict[str, dict[str, FieldInfo]]:
     """Return mode name -> command field -> what it carries, for the modes that the actuator can have."""
     modes: dict[str, dict[str, FieldInfo]] = {}
-    lever = actuator.law.second_input == "lever"
+    kind = actuator.law.second_input
+    lever = kind == "lever"
     length = float(getattr(actuator.law, "L", np.inf))
     for mode, (first, second) in COMMANDS.items():
-        fields = {first.name: FieldInfo(unit=first.unit, description=f"reference 1 of mode {mode.value}")}
+        fields = {first.name: FieldInfo(unit=first.unit_of(kind), description=f"reference 1 of mode {mode.value}")}
         if mode.has_spring and actuator.law.motors == 2:
             if lever and mode != Mode.MOTOR_TORQUES:
                 # A lever at its full length has infinite stiffness.
@@ -32,7 +33,7 @@ def _mode_commands(actuator: CompliantActuator) -> dict[str, dict[str, FieldInfo
                 )
             else:
                 fields[second.name] = FieldInfo(
-                    unit=second.unit_of(lever), description=f"reference 2 of mode {mode.value}"
+                    unit=second.unit_of(kind), description=f"reference 2 of mode {mode.value}"
                 )
         fields["external_torque"] = FieldInfo(unit="N m", description="torque added to the link from outside")
         modes[mode.name.lower()] = fields
@@ -56,10 +57,10 @@ class CompliantJoint(DeviceBase):
     signatures = ("joint",)
 
     def __init__(self, joint: str, actuator: CompliantActuator, *, name: str | None = None, **options: Any) -> None:
-        lever = actuator.law.second_input == "lever"
-        units = {field.name: field.unit_of(lever) for field in JOINT_FIELDS.values()}
+        kind = actuator.law.second_input
+        units = {field.name: field.unit_of(kind) for field in JOINT_FIELDS.values()}
         first, second = COMMANDS[actuator.mode]
-        units |= {"reference_1": first.unit, "reference_2": second.unit_of(lever)}
+        units |= {"reference_1": first.unit_of(kind), "reference_2": second.unit_of(kind)}
         fields = {key: FieldInfo(unit=units[key], description=JOINT_FIELDS[key].description) for key in SAMPLED}
         super().__init__(name or joint, samples=fields, commands=_mode_commands(actuator), **options)
         self.joint = joint

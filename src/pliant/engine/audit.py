@@ -25,7 +25,8 @@ class EnergyBalance:
     motors: float
     """Mechanical work of the motors' torques (modes 4 to 6), of torques applied to the link (modes 0, 1), and of all
     actuators that are not compliant joints: arm motors, servos of parallel robots, MuJoCo's own actuators. Only the
-    torque that remains after the torque limits of the joints is counted."""
+    torque that remains after the torque limits of the joints is counted. With muscles, also the work that the air from
+    their supply can do against the ambient air."""
     references: float
     """Work of moving references in modes 2 and 3, where the motors are ideal, and of rods whose length changes."""
     external: float
@@ -46,6 +47,8 @@ class EnergyBalance:
     """Loss in backlash, tendons and elastic gears between motors, springs and links."""
     spring_losses: float
     """Loss in hysteresis, creep, plastic flow and breakage of the springs."""
+    valves: float
+    """Loss in the valves of muscles, the air that flows out included."""
     link_losses: float
     """Loss in the friction and damping that the actuators apply to the link."""
     joint_damping: float
@@ -65,6 +68,7 @@ class EnergyBalance:
         supplied = self.motors + self.references + self.external
         lost = self.motor_friction + self.motor_damping + self.velocity_limit + self.motor_stops + self.cogging
         lost += self.transmission + self.spring_losses
+        lost += self.valves
         lost += self.link_losses + self.joint_damping + self.constraints
         return supplied - lost - self.integrator - self.stored
 
@@ -314,6 +318,7 @@ class EnergyAudit:
             cogging=float(w[kernels.COGGING]),
             transmission=float(w[kernels.TRANSMISSION]),
             spring_losses=float(w[kernels.SPRING]),
+            valves=float(w[kernels.VALVES]),
             link_losses=float(w[kernels.LINK]),
             joint_damping=float(w[kernels.PASSIVE]),
             constraints=float(w[kernels.CONSTRAINT]),

@@ -33,8 +33,10 @@ from pliant.laws.layout import (
     O_MOTOR_2_POSITION,
     O_PLASTIC,
     O_STORED_ENERGY,
+    O_SUPPLY_POWER,
     O_TENDON_ENERGY,
     O_TORQUE,
+    O_VALVE_POWER,
     OBSERVATIONS,
 )
 
@@ -61,8 +63,8 @@ __all__ = [
 # What the accumulator holds, and its size.
 (
     MOTORS, REFERENCES, EXTERNAL, FRICTION, DAMPING, LINK, PASSIVE, CONSTRAINT, COPPER,
-    THROUGHPUT, STORED, START, INTEGRATOR, SPEED, STOPS, COGGING, TRANSMISSION, SPRING, SIZE,
-) = range(19)  # fmt: skip
+    THROUGHPUT, STORED, START, INTEGRATOR, SPEED, STOPS, COGGING, TRANSMISSION, SPRING, VALVES, SIZE,
+) = range(20)  # fmt: skip
 MOTOR_EXCHANGES = 8
 """Exchanges of the motors in a step: work, friction, damping, speed limit, stops, cogging."""
 
@@ -285,12 +287,12 @@ def centred_energy(observed, r, d, direct, share_1, share_2, velocity, h):
     if d >= 0:
         spring = observed[r + O_TORQUE] + observed[r + O_LINK_FRICTION_TORQUE] + observed[r + O_LINK_DAMPING_TORQUE]
         stored += 0.5 * h * velocity[d] * (spring + branch)
-    if observed[r + O_MOTOR_1_EFFORT] == observed[r + O_MOTOR_1_EFFORT]:  # not NaN: the mode has this motor
-        load = observed[r + O_LOAD_1] + share_1 * branch
-        stored -= 0.5 * h * observed[r + O_MOTOR_1_OUTPUT_VELOCITY] * load
-    if observed[r + O_MOTOR_2_EFFORT] == observed[r + O_MOTOR_2_EFFORT]:
-        load = observed[r + O_LOAD_2] + share_2 * branch
-        stored -= 0.5 * h * observed[r + O_MOTOR_2_OUTPUT_VELOCITY] * load
+    power = observed[r + O_MOTOR_1_OUTPUT_VELOCITY] * (observed[r + O_LOAD_1] + share_1 * branch)
+    if observed[r + O_MOTOR_1_EFFORT] == observed[r + O_MOTOR_1_EFFORT] and power == power:  # not NaN: there is a motor
+        stored -= 0.5 * h * power
+    power = observed[r + O_MOTOR_2_OUTPUT_VELOCITY] * (observed[r + O_LOAD_2] + share_2 * branch)
+    if observed[r + O_MOTOR_2_EFFORT] == observed[r + O_MOTOR_2_EFFORT] and power == power:
+        stored -= 0.5 * h * power
     return stored
 
 
@@ -382,6 +384,7 @@ def audit_after(joints, span, forces, force, gone):
     copper = 0.0
     stored = 0.0
     ahead = 0.0
+    valves = 0.0
     for k in range(MOTOR_EXCHANGES):
         gone[k] = 0.0
     for i in range(n):
@@ -396,6 +399,8 @@ def audit_after(joints, span, forces, force, gone):
             turned = 0.5 * h * (velocity[d] + qvel[d]) if d >= 0 else 0.0
             centred = centred_energy(was, r, d, direct[i], share_1, share_2, velocity, h)
             audit_spring(observed, was, r, turned, share_1, share_2, centred, h, gone)
+        gone[0] += h * was[r + O_SUPPLY_POWER]
+        valves += h * was[r + O_VALVE_POWER]
         if d >= 0:
             turned = 0.5 * h * (velocity[d] + qvel[d])
             lost = (was[r + O_LINK_FRICTION_TORQUE] + was[r + O_LINK_DAMPING_TORQUE]) * turned
@@ -413,6 +418,7 @@ def audit_after(joints, span, forces, force, gone):
     sums[COGGING] += gone[5]
     sums[TRANSMISSION] += gone[6]
     sums[SPRING] += gone[7]
+    sums[VALVES] += valves
     sums[LINK] += link
     sums[PASSIVE] += passive
     sums[CONSTRAINT] += contact
@@ -421,7 +427,7 @@ def audit_after(joints, span, forces, force, gone):
     for k in range(MOTOR_EXCHANGES):
         sums[THROUGHPUT] += abs(gone[k])
     sums[THROUGHPUT] += abs(external) + abs(link) + abs(passive) + abs(ahead)
-    sums[THROUGHPUT] += abs(contact) + abs(stored - sums[START])
+    sums[THROUGHPUT] += abs(contact) + abs(valves) + abs(stored - sums[START])
     sums[STORED] = stored
 
 

@@ -20,6 +20,7 @@ from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
 from pliant.laws.motor import Cogging, DCMotor, Electrical, LeverDrive, Thermal
 from pliant.laws.pid import PID
+from pliant.laws.pneumatics import PneumaticDrive
 
 __all__ = [
     "SENSORS",
@@ -93,6 +94,8 @@ def parameter_unit(law: Law, path: str) -> str:
         kind = type(law) if blocks[-1] == "law" else _BLOCKS.get(blocks[-1], CompliantActuator)
         if blocks[-1] == "motor_2" and law.second_input == "lever":
             kind = LeverDrive
+        if blocks[-1] in ("motor", "motor_1", "motor_2") and law.second_input == "pressure":
+            kind = PneumaticDrive
     units = {info.name: info.unit for info in describe(kind)}
     return SIGNED[path][0] if path in SIGNED else units.get(last, "")
 

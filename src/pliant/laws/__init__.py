@@ -8,10 +8,13 @@ from pliant.laws.fields import COMMAND_NAMES, COMMANDS, JOINT_FIELDS, JointComma
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
 from pliant.laws.motor import Cogging, DCMotor, Electrical, LeverDrive, Thermal
+from pliant.laws.muscle import McKibben, closed_stiffness, muscle_friction
 from pliant.laws.pid import PID
+from pliant.laws.pneumatics import PneumaticDrive
 from pliant.laws.qbmove import QbMove
 from pliant.laws.sea import SEA
 from pliant.laws.spring import Creep, Hysteresis, Strength
+from pliant.laws.spring_table import TableSEA
 from pliant.laws.transmission import Backlash, Gear, Tendon
 
 __all__ = [
@@ -36,13 +39,18 @@ __all__ = [
     "Law",
     "LawValues",
     "LeverDrive",
+    "McKibben",
     "Mode",
+    "PneumaticDrive",
     "PreslidingFriction",
     "QbMove",
     "Strength",
+    "TableSEA",
     "Tendon",
     "Thermal",
+    "closed_stiffness",
     "get_law",
     "law",
+    "muscle_friction",
     "registered_laws",
 ]

@@ -41,7 +41,7 @@ from pliant.base.codecache import (
 )
 from pliant.base.compiling import compilation, count_functions, follow_numba, named
 from pliant.base.errors import LawError
-from pliant.laws import kernels
+from pliant.laws import kernels, muscle_kernels
 
 __all__ = [
     "BoundKernel",
@@ -51,6 +51,7 @@ __all__ = [
     "compiled",
     "from_block",
     "is_cached",
+    "step_kernels",
 ]
 
 log = logging.getLogger("pliant")
@@ -98,6 +99,8 @@ class Compilable(Protocol):
 
     name: ClassVar[str]
     """Name in the registry."""
+    second_input: ClassVar[str]
+    """Type of the inputs, which decides on the kernels of the step."""
 
 
 class CompiledLaw:
@@ -113,6 +116,7 @@ class CompiledLaw:
         self.path = path
         """Source file of the machine code."""
         self._label = cls.__name__
+        self._step = step_kernels(cls)
         self._bound = bound
         self._lock = threading.RLock()
         self._machines: list[Any] = []
@@ -120,7 +124,7 @@ class CompiledLaw:
     @functools.cached_property
     def _namespace(self) -> dict[str, Any]:
         tag = self.path.stem
-        namespace = _dispatchers(_kernel_functions(), self._bound, tag)
+        namespace = _dispatchers(_kernel_functions(self._step), self._bound, tag)
         # numba imports the module of a cached function when it loads it: name one that exists.
         namespace["__name__"] = __name__
         exec(compile(_SOURCE, str(self.path), "exec"), namespace)
@@ -134,7 +138,7 @@ class CompiledLaw:
 
     @functools.cached_property
     def _portable(self) -> str:
-        return portable_fingerprint(_kernel_functions(), self._bound, extra=_VERSION)
+        return portable_fingerprint(_kernel_functions(self._step), self._bound, extra=_VERSION)
 
     def _shipped(self, entry: str) -> str:
         """Return the name of the entry's assembly among the files that come with the package."""
@@ -328,7 +332,13 @@ def _place_of(function: types.FunctionType) -> dict[str, Any]:
     return {"file": function.__code__.co_filename, "line": function.__code__.co_firstlineno}
 
 
-_ENTRIES = ("advance", "link_torque", "observe", "hold", "simulate", "evaluate")
+_STEP = ("advance", "link_torque", "observe", "hold")
+
+
+def step_kernels(cls: type[Compilable]) -> dict[str, types.FunctionType]:
+    """Return the kernels of a step of a law by name: advance, link_torque, observe, hold."""
+    module = muscle_kernels if cls.second_input == "pressure" else kernels
+    return {name: getattr(module, name) for name in _STEP}
 
 
 def law_functions(cls: type[Compilable]) -> dict[str, types.FunctionType]:
@@ -341,8 +351,8 @@ def law_functions(cls: type[Compilable]) -> dict[str, types.FunctionType]:
     return bound
 
 
-def _kernel_functions() -> list[types.FunctionType]:
-    return [getattr(kernels, name) for name in _ENTRIES]
+def _kernel_functions(step: dict[str, types.FunctionType]) -> list[types.FunctionType]:
+    return [*step.values(), kernels.simulate, kernels.evaluate]
 
 
 _compiled: dict[type[Compilable], CompiledLaw] = {}
@@ -374,9 +384,11 @@ def compiled(cls: type[Compilable]) -> CompiledLaw:
 def _prepare(cls: type[Compilable]) -> CompiledLaw:
     if not cls.name:
         raise LawError(f"{cls.__name__} is not registered; decorate it with @law('name')")
-    bound = law_functions(cls)
+    # `simulate` calls those of the law's kind.
+    step = step_kernels(cls)
+    bound = law_functions(cls) | step
     folder = private_folder("laws")
-    path = folder / f"{cls.name}_{fingerprint(_kernel_functions(), bound, extra=_VERSION)}.py"
+    path = folder / f"{cls.name}_{fingerprint(_kernel_functions(step), bound, extra=_VERSION)}.py"
     if read_text(path, "#") != _SOURCE:
         write_text(path, _SOURCE, "#")
     return CompiledLaw(cls, path, bound)

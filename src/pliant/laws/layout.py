@@ -19,11 +19,18 @@ BIG = 1.0e6
 """Stands for infinity among limits. MuJoCo's XML writer drops what is 1e-12 of the largest number in a row, so this is
 the largest number that leaves a row's small ones (above 1e-6) alone."""
 
+SECOND_INPUTS = ("none", "angle", "lever", "pressure")
+"""Types of the inputs of a law by their number in the parameter vector."""
+USUAL_PRESETS = {"none": 0.0, "angle": 0.0, "lever": 0.01, "pressure": 1.5e5}
+"""Stiffness preset before the first command, by type of the inputs [rad, m, Pa]: assumed."""
+REFERENCE_PRESSURE = 1.0e5
+"""Pressure of the standard reference atmosphere of ISO 8778, on which conductances are based [Pa]."""
+
 # -- the parameter vector ---------------------------------------------------------------------------------
 P_MAGIC = 16  # MAGIC: this actuator is ours
 P_LAW = 17  # law_key(name)
 P_MODE = 18
-P_SECOND = 19  # what theta_2 is: 0 none, 1 angle, 2 lever
+P_SECOND = 19  # what theta_2 is: 0 none, 1 angle, 2 lever, 3 pressure (of both)
 P_COMPANION = 20  # 1 where the second reference is the control of the next actuator
 P_RESOLUTION_1 = 21  # quantum of reference 1, 0 for none
 P_RESOLUTION_2 = 22
@@ -69,6 +76,11 @@ PARAMETERS = 177
 
 MAGIC = 71917.0
 """Mark of pliant's actuators; like the law keys short enough to survive six printed digits."""
+
+# -- behind the parameters of every actuator: the table of a law that has one (`pliant.laws.spring_table`) ----
+T_COUNT = PARAMETERS  # number of knots
+T_KNOTS = PARAMETERS + 1  # position, torque, slope and energy of each knot
+T_KNOT = 4
 
 # -- inside a friction block ------------------------------------------------------------------------------
 F_LEVEL = 0
@@ -118,6 +130,16 @@ M_PARAMETERS = 42
 # -- the slip elements of a spring's hysteresis -------------------------------------------------------------
 SLIPS = 4
 
+# -- inside a motor block of a law of pressures: valve and air of a muscle -----------------------------------
+N_SUPPLY = 0  # absolute pressures
+N_AMBIENT = 1
+N_FLOW = 2  # conductance times the reference pressure
+N_CRITICAL = 3
+N_LAG = 4
+N_DEAD = 5
+N_EXPONENT = 6
+N_PARAMETERS = 7
+
 # -- inside a controller block ----------------------------------------------------------------------------
 C_KP = 0
 C_KI = 1
@@ -133,6 +155,8 @@ S_VELOCITY = 1
 S_ANCHOR = 2
 S_INTEGRAL = 3
 MOTOR_STATES = 4
+S_CONTENT = 0  # of a muscle: content of its chamber, opening of its valve
+S_OPENING = 1
 
 # -- what `observe` writes: the observed fields of `pliant.laws.fields.JOINT_FIELDS`, in their order ---------
 OBSERVATIONS = len(OBSERVED)
@@ -184,6 +208,8 @@ O_MOTOR_1_OUTPUT_VELOCITY = OUT["motor_1_output_velocity"]
 O_MOTOR_2_OUTPUT_VELOCITY = OUT["motor_2_output_velocity"]
 O_GEAR_POWER = OUT["gear_power"]
 O_BROKEN = OUT["broken"]
+O_SUPPLY_POWER = OUT["supply_power"]
+O_VALVE_POWER = OUT["valve_power"]
 
 
 def law_key(name: str) -> float:
@@ -261,6 +287,17 @@ def pack_spring(par: Any, actuator: Any) -> None:
     if actuator.strength is not None:
         par[P_YIELD], par[P_YIELD + 1] = _limit(actuator.strength.yield_torque), float(actuator.strength.flow_damping)
         par[P_BREAK] = _limit(actuator.strength.break_torque)
+
+
+def pack_drive(par: Any, base: int, drive: Any) -> None:
+    """Write a `PneumaticDrive` into ``par`` from index ``base`` on."""
+    par[base + N_SUPPLY] = float(drive.supply_pressure)
+    par[base + N_AMBIENT] = float(drive.ambient_pressure)
+    par[base + N_FLOW] = float(drive.conductance) * REFERENCE_PRESSURE
+    par[base + N_CRITICAL] = float(drive.critical_ratio)
+    par[base + N_LAG] = float(drive.time_constant)
+    par[base + N_DEAD] = float(drive.dead_volume)
+    par[base + N_EXPONENT] = float(drive.exponent)
 
 
 def pack_pid(par: Any, base: int, pid: Any) -> None:

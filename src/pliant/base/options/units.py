@@ -49,6 +49,8 @@ UNITS: dict[str, str] = {
     "m/s^2": "acceleration",
     "m/s^3": "jerk",
     "m^2": "area",
+    "m^3": "volume",
+    "m^3/(s Pa)": "sonic conductance",
     "m^4": "second moment of area",
     "ns": "time of the integer clock",
     "ohm": "resistance",

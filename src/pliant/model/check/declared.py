@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import LawError, ModelError, nearest
-from pliant.laws import CompliantActuator, LeverDrive, Mode
+from pliant.laws import CompliantActuator, DCMotor, LeverDrive, Mode
 from pliant.model.check.bodies import JOINTS
 from pliant.model.description import INTEGRATORS, REST_KEY, Description
 from pliant.model.interface import DeviceSpec, ModelPart
@@ -146,7 +146,7 @@ def check_parameters(robot: Description, joint: str, actuator: CompliantActuator
             continue
         who = f"motor_{i + 1}"
         unit = "N" if isinstance(motor, LeverDrive) else "N m"
-        if motor.friction.torque >= motor.max_torque:
+        if isinstance(motor, DCMotor) and motor.friction.torque >= motor.max_torque:
             problems.append(
                 Problem(
                     "error" if motor.max_torque > 0.0 else "warning",
@@ -203,7 +203,7 @@ def wide_play(robot: Description, joint: str, actuator: CompliantActuator) -> Mo
     of_joint = (high - low) * degree if limited else math.inf
     plays = [("link_backlash.width", actuator.link_backlash.width, of_joint)] if actuator.link_backlash else []
     for k, motor in enumerate((actuator.motor_1, actuator.motor_2)):
-        if motor is None:
+        if not isinstance(motor, DCMotor):
             continue
         way = motor.max_position - motor.min_position if isinstance(motor, LeverDrive) else of_joint
         if motor.backlash is not None:
