@@ -20,6 +20,8 @@ from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
 from pliant.laws.motor import Cogging, DCMotor, Electrical, LeverDrive, Thermal
 from pliant.laws.pid import PID
+from pliant.laws.spring import Creep, Hysteresis, Strength
+from pliant.laws.transmission import Backlash, Gear, Tendon
 
 __all__ = [
     "SIGNED",
@@ -62,6 +64,13 @@ _BLOCKS = {
     "electrical": Electrical,
     "cogging": Cogging,
     "thermal": Thermal,
+    "gear": Gear,
+    "backlash": Backlash,
+    "link_backlash": Backlash,
+    "tendon": Tendon,
+    "hysteresis": Hysteresis,
+    "creep": Creep,
+    "strength": Strength,
 }
 _OFFSETS = {"position_offset": "rad", "torque_offset": "N m"}
 """Units of parameters that belong to the measurement and not to the actuator."""
