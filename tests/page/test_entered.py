@@ -1,6 +1,5 @@
 """Numbers that are entered on a page: one command when they are entered, and inside the range of the control."""
 
-import asyncio
 import contextlib
 import importlib.util
 import math
@@ -8,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from robot_data import needs_data
-from running import eventually, free_port, running
-from viser._messages import GuiUpdateMessage
+from running import enter, eventually, free_port, running
 
 from pliant.devices.mailbox import Mailbox
 from pliant.page import PageServer
@@ -74,17 +72,6 @@ def test_in_a_browser_a_number_beyond_the_range_is_limited_and_the_page_says_so(
         browser.until("/99 was entered; must be at most/.test(document.body.innerText)")
         browser.until(f"Math.abs(+{BOX}.value - {high}) < 1e-6")
         assert [v for v in puts if v["equilibrium_position"] != high] == []
-
-
-def enter(server, uuid, value):
-    """Give a control a value, as a browser does."""
-    connection = server.viser._websock_server
-
-    async def give():
-        for handler in connection._incoming_handlers[GuiUpdateMessage]:
-            await handler(0, GuiUpdateMessage(uuid, {"value": value}))
-
-    asyncio.run_coroutine_threadsafe(give(), connection._background_event_loop).result(30.0)
 
 
 DAILY = ("qbmove-1dof", "fr3", "6PFR")

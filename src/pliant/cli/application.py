@@ -46,8 +46,8 @@ COMMANDS = {
     "export": "pliant.cli.export:export",
     "replay": "pliant.cli.replay:replay",
     "identify": "pliant.cli.identify:identify",
+    "excite": "pliant.cli.excite:excite",
     "doctor": "pliant.cli.doctor:doctor",
-    "shadow": "pliant.cli.shadow:shadow",
     "list": "pliant.cli.list:list_",
 }
 """Command of the core -> its function or group."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,7 @@ class CompliantJoint(DeviceBase):
         self.joints = (joint,)
         self.actuator = actuator
         self.mode = actuator.mode
+        self._gains = _gains_of(actuator)
         self._range = CommandRange(self.name, joint, actuator)
         # A joint whose mode has no motors shows none; a replay and a plot have to know.
         self.metadata = {"motors": str(int(actuator.mode.has_motors)), "mode": str(int(actuator.mode))}
@@ -86,6 +88,7 @@ class CompliantJoint(DeviceBase):
 
     def _restart(self, rng: np.random.Generator) -> None:
         self.mode = self.actuator.mode
+        self._gains = _gains_of(self.actuator)
         self._external[0] = 0.0
         self._range.restart()
         self._accept()
@@ -138,6 +141,11 @@ class CompliantJoint(DeviceBase):
     def _hold(self) -> None:
         self._engine.set_mode(self.joint, self.mode)
 
+    @property
+    def gains(self) -> Mapping[str, float]:
+        """Gains in force, ``kp_1``, ``ki_1``, ``kd_1`` and those of motor 2; units as in `set_gains`."""
+        return self._gains
+
     def limits(self, mode: str, command: str) -> tuple[float, float]:
         """Return the lowest and the highest value of a command that the joint can follow, in the command's unit."""
         return self._range.limits(Mode[mode.upper()], command)
@@ -179,8 +187,20 @@ class CompliantJoint(DeviceBase):
         """
         gains = {name: value for name, value in (("kp", kp), ("ki", ki), ("kd", kd)) if value is not None}
         self._engine.set_gains(self.joint, motor, **gains)
+        # A new dictionary: other threads read the old one meanwhile.
+        self._gains = self._gains | {f"{name}_{motor}": float(value) for name, value in gains.items()}
 
     @request
     def hold(self) -> None:
         """Hold the current pose until the next command."""
         self._hold()
+
+
+def _gains_of(actuator: CompliantActuator) -> dict[str, float]:
+    """Return the gains of the controllers with which a run begins."""
+    return {
+        f"{gain}_{motor}": float(getattr(pid, gain))
+        for motor, pid in ((1, actuator.pid_1), (2, actuator.pid_2))
+        if pid is not None and (motor == 1 or actuator.law.motors == 2)
+        for gain in ("kp", "ki", "kd")
+    }

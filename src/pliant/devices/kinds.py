@@ -25,8 +25,10 @@ __all__ = [
     "has_device",
 ]
 
-DeviceFactory = Callable[[Any, Any], DeviceBase]
-"""Takes a description and the robot that it is described on."""
+DeviceFactory = Callable[..., DeviceBase]
+"""Takes a description, the robot that it is described on, and options of `DeviceBase`."""
+COMMON = ("latency", "command_latency", "watchdog")
+"""Options of `pliant.devices.make_devices` that every device takes; others, such as periods, are its own."""
 F = TypeVar("F", bound=Callable[..., DeviceBase])
 
 _FACTORIES: dict[type, DeviceFactory] = {}
@@ -95,14 +97,27 @@ def devices_of(description: object, robot: Any, options: Mapping[str, Any]) -> l
     Args:
         description: the description.
         robot: the robot.
-        options: of `pliant.devices.make_devices`, for functions that are registered by `devices_for`.
+        options: of `pliant.devices.make_devices`; a sensor's own latency stands in place of that of all devices.
 
     Raises:
-        DeviceError: no device is registered for it.
+        DeviceError: no device is registered for it, or its function takes no option that was given.
     """
     factory = find_device(description)
     several = _SEVERAL.get(type(description))
-    return [factory(description, robot)] if several is None else several(description, **options)
+    if several is not None:
+        return several(description, **options)
+    given = {name: options[name] for name in COMMON if options.get(name)}
+    if getattr(description, "latency", 0.0):
+        given.pop("latency", None)
+    try:
+        inspect.signature(factory).bind(description, robot, **given)
+    except TypeError:
+        raise DeviceError(
+            f"the device of {type(description).__name__} ({place_of(factory)}) takes none of {', '.join(given)}; let "
+            "its function take **options and pass them to DeviceBase",
+            field=next(iter(given), ""),
+        ) from None
+    return [factory(description, robot, **given)]
 
 
 def find_device(description: object) -> DeviceFactory:

@@ -48,9 +48,14 @@ __all__ = [
     "StepSpan",
     "TorqueLimits",
     "Transmission",
+    "WrenchForces",
     "audit_after",
     "audit_before",
     "audit_model",
+    "audit_wrenches",
+    "copy_numbers",
+    "swap_places",
+    "take_places",
 ]
 
 # What the accumulator holds, and its size.
@@ -211,6 +216,60 @@ class TorqueLimits(NamedTuple):
     """Torque that acts, shape (nv,)."""
     asked: np.ndarray
     """Torque that is asked for; a buffer of shape (nv,)."""
+
+
+class WrenchForces(NamedTuple):
+    """Forces from which the share of the wrenches on bodies follows, each but the wrenches of shape (nv,)."""
+
+    wrenches: np.ndarray
+    """Wrenches on all bodies."""
+    size: int
+    """Number of their elements."""
+    smooth: np.ndarray
+    """Sum of all forces but those of constraints."""
+    passive: np.ndarray
+    """Passive forces."""
+    bias: np.ndarray
+    """Coriolis, centrifugal and gravitational forces."""
+    applied: np.ndarray
+    """Forces from outside on the degrees of freedom."""
+    actuator: np.ndarray
+    """Forces of the actuators."""
+
+
+def copy_numbers(source, count, target):
+    """Copy numbers (C arrays)."""
+    for k in range(count):
+        target[k] = source[k]
+
+
+def take_places(values, places, count, taken):
+    """Copy the numbers at some places (C arrays)."""
+    for k in range(count):
+        taken[k] = values[places[k]]
+
+
+def swap_places(values, places, count, taken):
+    """Exchange the numbers at some places with those that were taken (C arrays)."""
+    for k in range(count):
+        taken[k], values[places[k]] = values[places[k]], taken[k]
+
+
+def audit_wrenches(forces, span):
+    """Add the work of the wrenches on bodies in one step: of what is left of the forces that acted (C arrays)."""
+    wrenches, size, smooth, passive, bias, applied, actuator = forces
+    velocity, qvel, nv, h, sums = span
+    acting = 0
+    for k in range(size):
+        if wrenches[k] != 0.0:
+            acting = 1
+    if acting != 0:
+        work = 0.0
+        for k in range(nv):
+            force = smooth[k] - (passive[k] - bias[k] + applied[k] + actuator[k])
+            work += 0.5 * h * force * (velocity[k] + qvel[k])
+        sums[EXTERNAL] += work
+        sums[THROUGHPUT] += abs(work)
 
 
 def centred_energy(observed, r, d, direct, share_1, share_2, velocity, h):

@@ -402,6 +402,8 @@ class Foxglove(BridgeBase):
         if self._server is not None:
             self._server.clear_session()
             self._send_scene()
+            if self._listener is not None:  # a client shows the values that the reset has restored
+                self._server.publish_parameter_values(self._listener.on_get_parameters(None, []))
 
     def _subscribed(self, topic: str) -> None:
         if topic == SCENE:

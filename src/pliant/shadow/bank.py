@@ -16,6 +16,9 @@ from pliant.shadow.log import ShadowLog, Signal
 
 __all__ = ["Bank", "Compared"]
 
+STEP = 1e-4
+"""Longest time step of the simulations [s]: the motors' controllers are the robot's own, not those of a coarse step."""
+
 
 class Compared(NamedTuple):
     """Measured and simulated values of one port."""
@@ -42,7 +45,9 @@ class Bank:
         self.offsets = [c for c in candidates if c.kind == "offset"]
         self.log = log
         worlds = 1 + 2 * len(self.candidates)
-        self.batch = CpuBatch(robot, worlds)
+        fine = robot.copy()
+        fine.update({"option.timestep": min(float(robot.timestep), STEP)})
+        self.batch = CpuBatch(fine, worlds)
         self._shifts = np.zeros((worlds, len(robot.actuators)))
         joints = list(robot.actuators)
         for k, candidate in enumerate(self.candidates):

@@ -38,8 +38,8 @@ FLOOR = 1e-3
 COMMANDS = ("auto", "held", "sampled", "latched")
 TRIED = 10.0
 """Time over which kinds of commands are compared [s]."""
-TIE = 0.2
-"""Another candidate explains as much, where it leaves at most this share more of the explained misfit."""
+TIE = 2.0
+"""Another candidate explains as much, if it leaves at most this multiple of what the best one leaves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,8 @@ class Drift:
     """Root mean square of measured minus simulated positions, as described [rad]."""
     estimates: tuple[Estimate, ...]
     """One for each candidate, the one that explains most first."""
+    commands: str
+    """How the commands of the log are taken to be between their samples."""
     drifted: tuple[str, ...]
     """The parameter that has drifted; several if the window cannot tell them apart; none if nothing has."""
 
@@ -118,7 +120,7 @@ def find_drift(
         settle: begin of the log that is not judged, because the state at its begin is not known [s].
         commands: how commands are between their samples: ``held`` from each to the next, ``sampled`` (straight from
             one to the next), ``latched`` (in effect since the sample before), or ``auto`` for that with which the robot
-            as described differs least from the begin of the log.
+            as described, or with one parameter other than the delay changed, differs least from the begin of the log.
         progress: called with the log time that is simulated [s].
 
     Returns:
@@ -139,11 +141,11 @@ def find_drift(
             + (f"of {window:g} s" if window else ""),
             field="window",
         )
-    kind = _kind_of_commands(robot, log, settle) if commands == "auto" else commands
+    kind = _kind_of_commands(robot, candidates, log, settle) if commands == "auto" else commands
     bank = Bank(robot, candidates, _KINDS[kind](log))
     found = bank.run(progress)
     edges = np.arange(begin, end - length + 1e-9, length / 2.0)
-    return [_judge(bank, found, float(edge), float(edge) + length) for edge in edges], found
+    return [_judge(bank, found, float(edge), float(edge) + length, kind) for edge in edges], found
 
 
 _KINDS: dict[str, Callable[[ShadowLog], ShadowLog]] = {
@@ -153,12 +155,16 @@ _KINDS: dict[str, Callable[[ShadowLog], ShadowLog]] = {
 }
 
 
-def _kind_of_commands(robot: Robot, log: ShadowLog, settle: float) -> str:
+def _kind_of_commands(robot: Robot, candidates: Sequence[Candidate], log: ShadowLog, settle: float) -> str:
+    """Return the kind with which the best change of one parameter leaves least; a drift must not choose the kind."""
     part = log.until(log.begin + settle + TRIED)
-    left = {
-        kind: _misfit(Bank(robot, (), change(part)).run(), part.begin + settle, part.end)
-        for kind, change in _KINDS.items()
-    }
+    candidates = [c for c in candidates if c.kind != "delay"]
+    left: dict[str, float] = {}
+    for kind, change in _KINDS.items():
+        bank = Bank(robot, candidates, change(part))
+        found = bank.run()
+        terms = _Terms.of(bank, found, _weights(found, part.begin + settle, part.end), part.begin + settle, part.end)
+        left[kind] = min([terms.rr, *(terms.least(k)[1] for k in range(len(candidates)))])
     return min(left, key=left.__getitem__)
 
 
@@ -169,7 +175,7 @@ def _least(candidate: Candidate, dt: float) -> float:
     return max(0.1, 1.5 * dt / candidate.step) if candidate.kind == "delay" else 0.1
 
 
-def _judge(bank: Bank, found: Mapping[str, Compared], begin: float, end: float) -> Drift:
+def _judge(bank: Bank, found: Mapping[str, Compared], begin: float, end: float, kind: str) -> Drift:
     weights = _weights(found, begin, end)
     terms = [_Terms.of(bank, found, weights, low, high) for low, high in _blocks(begin, end)]
     whole = sum(terms[1:], terms[0])
@@ -183,14 +189,14 @@ def _judge(bank: Bank, found: Mapping[str, Compared], begin: float, end: float) 
         explained = 1.0 - left / whole.rr if whole.rr > 0.0 else 0.0
         estimates.append(Estimate(candidate, change, scatter, max(0.0, explained)))
     estimates.sort(key=lambda e: -e.explained)
-    return Drift(begin, end, _misfit(found, begin, end), tuple(estimates), _drifted(estimates, bank.batch.dt))
+    return Drift(begin, end, _misfit(found, begin, end), tuple(estimates), kind, _drifted(estimates, bank.batch.dt))
 
 
 def _drifted(estimates: Sequence[Estimate], dt: float) -> tuple[str, ...]:
     best = estimates[0]
     if best.explained < CLEAR or abs(best.change) < max(_least(best.candidate, dt), SURE * best.error):
         return ()
-    left = (1.0 - best.explained) + TIE * best.explained
+    left = TIE * (1.0 - best.explained)
     return tuple(e.candidate.name for e in estimates if 1.0 - e.explained <= left)
 
 

@@ -83,7 +83,7 @@ class RunLog:
             recorder.close()
 
     def record_fault(self, error: PliantError, log_ns: int, now_ns: int) -> None:
-        """Record the error that ends the run, also before the first sample; a run that did not begin leaves no recording."""
+        """Record the error that ends a run, also before its first sample; a run that did not begin leaves no file."""
         if now_ns == 0 or self.recorder is None or self.write is None:
             return
         values: dict[str, object] = {"error": type(error).__name__, "message": str(error)}

@@ -33,6 +33,8 @@ UNITS: dict[str, str] = {
     "N s": "impulse",
     "N s/m": "linear damping",
     "N/m": "linear stiffness",
+    "N/m^3": "stiffness per area",
+    "N s/m^3": "damping per area",
     "Pa": "pressure, modulus",
     "T": "magnetic flux density",
     "V": "voltage",

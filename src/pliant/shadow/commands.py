@@ -32,9 +32,7 @@ def shadow(
     watch: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = (),
     window: Annotated[float | None, Parameter(help="Length of a window [s]; default: the whole log is one.")] = None,
     settle: Annotated[float, Parameter(help="Begin of the log that is not judged [s].")] = 1.0,
-    commands: Annotated[
-        str, Parameter(help="Commands between samples: held, sampled, latched or auto.")
-    ] = "auto",
+    commands: Annotated[str, Parameter(help="Commands between samples: held, sampled, latched or auto.")] = "auto",
     plot: Annotated[Path | None, Parameter(help="Draw robot and simulation (.png, .svg, .pdf).")] = None,
     json: Json = False,
     debug: Debug = False,
@@ -78,6 +76,8 @@ def shadow(
         found: dict[str, Any] = {"log": str(log), "notes": list(read.notes), "windows": [_row(w) for w in windows]}
         emit(found | ({"plot": str(plot)} if plot is not None else {}))
         return 0
+    if commands == "auto":
+        console.print(f"commands are taken as {windows[0].commands} (--commands)")
     for drift in windows:
         _say(console, drift, alone=len(windows) == 1)
     if plot is not None:
@@ -90,6 +90,7 @@ def _row(drift: Drift) -> Mapping[str, Any]:
         "begin": drift.begin,
         "end": drift.end,
         "misfit": drift.misfit,
+        "commands": drift.commands,
         "drifted": list(drift.drifted),
         "verdict": drift.verdict,
         "estimates": [
