@@ -21,6 +21,8 @@ from pliant.laws.modes import Mode
 from pliant.laws.motor import Cogging, DCMotor, Electrical, LeverDrive, Thermal
 from pliant.laws.pid import PID
 from pliant.laws.pneumatics import PneumaticDrive
+from pliant.laws.spring import Creep, Hysteresis, Strength
+from pliant.laws.transmission import Backlash, Gear, Tendon
 
 __all__ = [
     "SENSORS",
@@ -83,6 +85,13 @@ _BLOCKS = {
     "electrical": Electrical,
     "cogging": Cogging,
     "thermal": Thermal,
+    "gear": Gear,
+    "backlash": Backlash,
+    "link_backlash": Backlash,
+    "tendon": Tendon,
+    "hysteresis": Hysteresis,
+    "creep": Creep,
+    "strength": Strength,
 }
 
 

@@ -204,7 +204,7 @@ class JointOptions:
     """Operation mode of the actuators, 0 to 6."""
     timestep: float = option(0.0005, unit="s", low=1e-7, high=0.1, source="assumed: the paper prints none")
     """Length of a simulation step."""
-    realistic: bool = False
+    realistic: bool = option(False, source="pliant.robots.realism names that of each value")
     """Whether motors and springs have the blocks of `pliant.robots.realism`: current, temperature, cogging, elastic
     gears, backlash, hysteresis. Modes 2 and 3, whose motors are ideal, become 5 and 6."""
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pliant.base.errors import ModelError
+
 if TYPE_CHECKING:
     from pliant.laws import CompliantActuator, DCMotor, Law
 
@@ -50,6 +52,11 @@ def realistic(actuator: CompliantActuator) -> CompliantActuator:
     from pliant.laws import Backlash, Hysteresis, LeverDrive, Mode
 
     law = actuator.law
+    if law.second_input == "pressure":
+        raise ModelError(
+            "realistic=true is for robots with motors; muscles have valves, air and hysteresis without it",
+            field="realistic",
+        )
     motors: dict[str, DCMotor] = {"motor_1": _motor(law)}
     if isinstance(actuator.motor_2, LeverDrive):
         # assumed: a ball screw

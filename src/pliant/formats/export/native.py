@@ -20,7 +20,7 @@ import numpy as np
 
 from pliant.base.errors import ModelError
 from pliant.formats.export.spring_fit import NO_SPRING, SpringFit, fit_spring
-from pliant.laws import PID, SEA, Cogging, CompliantActuator, DCMotor, Mode, PreslidingFriction, layout
+from pliant.laws import PID, SEA, Cogging, CompliantActuator, DCMotor, Mode, PneumaticDrive, PreslidingFriction, layout
 from pliant.model.robot import Robot
 
 __all__ = ["replace_actuators"]
@@ -148,7 +148,9 @@ def _refusals(actuator: CompliantActuator, fit: bool) -> Iterator[str]:
         yield "reference_slew"
     if mode == Mode.LINK_PID or mode in (Mode.PID_REFS, Mode.PID_EQ_PRESET):
         yield from _pid_refusals(actuator.pid_1)
-    if mode.has_motors:
+    if isinstance(actuator.motor_1, PneumaticDrive):
+        yield "motor_1: muscles with valves and air"
+    elif mode.has_motors:
         yield from _motor_refusals(actuator.motor_1)
     if actuator.link_friction is not None:
         yield from _friction_refusals(actuator.link_friction, "link_friction")

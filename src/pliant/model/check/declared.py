@@ -180,7 +180,7 @@ def _check_idle_blocks(joint: str, actuator: CompliantActuator, problems: Proble
         f"motor_{k + 1}.{name}"
         for k, motor in enumerate((actuator.motor_1, actuator.motor_2))
         for name in ("gear", "backlash", "tendon", "cogging", "thermal", "electrical")
-        if motor is not None and getattr(motor, name) is not None
+        if isinstance(motor, DCMotor) and getattr(motor, name) is not None
     ]
     mode = actuator.mode
     for what, names, present in (("spring", of_spring, mode.has_spring), ("motors", of_motors, mode.has_motors)):
