@@ -147,15 +147,15 @@ class Client:
             state = self.state()
         return number, self.state()
 
-    def swing(self, cycles, seen=None):
-        """Run a torque motion of a given length; return its last state of motion."""
+    def swing(self, cycles, seen=None, size=0.3):
+        """Run a torque motion of a given length and size [N m]; return its last state of motion."""
         number, state = self.begin(2, 4)
         first = state.message_id
         for k in range(cycles):
             assert state.message_id == first + k, "a state was lost"
             if seen is not None:
                 seen.append(state.reals.tobytes())
-            torque = np.array([1, 1, 1, 1, 0.2, 0.2, 0.05]) * 0.3 * np.sin(0.01 * k)
+            torque = np.array([1, 1, 1, 1, 0.2, 0.2, 0.05]) * size * np.sin(0.01 * k)
             self.command(state, tau_J_d=torque)
             state = self.state()
         last = state

@@ -10,7 +10,7 @@ import mujoco
 import pytest
 from tests.helpers.softfoot_rigs import press
 
-from pliant.feet.softfoot import softfoot
+from pliant.feet.softfoot import closure_compliance, softfoot
 
 FLAT = {100: (95.04, 46.8, 59.2), 300: (94.71, 153.0, 150.5), 500: (94.44, 288.1, 208.3)}
 """Load [N] -> height of the ankle [mm], force on the heel and on the first modules [N]."""
@@ -66,6 +66,12 @@ def test_the_centre_of_pressure_over_the_pitch_is_that_of_the_release_on_the_rig
     for pitch, expected in zip(PITCH, PRESSURE[load], strict=True):
         rest = press(load, pitch_deg=pitch, forward=True, **TRIAL)
         assert 1e3 * rest.center_of_pressure()[0] == pytest.approx(expected, abs=0.7), pitch
+
+
+def test_the_released_closure_has_the_documented_compliance_on_the_rig_of_the_trial():
+    rig = {**TRIAL, "seconds": 0.002}
+    for rest in (press(300, pitch_deg=1, forward=True, **rig), press(300, roll_deg=1.0, sideways=True, **rig)):
+        assert closure_compliance(rest.model) == pytest.approx(7.0e-6, abs=0.06e-6)
 
 
 @pytest.mark.parametrize(("load", "reference"), ROLL)

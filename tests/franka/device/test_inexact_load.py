@@ -1,6 +1,7 @@
 """What an inexact payload does under zero torques; docs/limitations.md says these numbers.
 
-No static friction holds the simulated arm, so that the weight that the controller does not know accelerates it.
+Without static friction, which `FrankaRobot.simulated` has not, the weight that the controller does not know accelerates the
+arm.
 """
 
 from pathlib import Path

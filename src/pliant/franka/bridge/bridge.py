@@ -44,9 +44,10 @@ _PACE = {
     "during a motion need mode=paced",
     "wall": "robot time is the wall clock at 1 kHz; commands that come late are lost, as on the robot",
 }
-FIRST_COMMAND_S = 0.6
-"""How long the first command of a motion is waited for where several arms are served [s]: their client may be starting
-the motion of another arm, which takes the robots' time."""
+FIRST_COMMAND_S = 0.4
+"""How long a cycle waits for the first command of a motion [s]. The client may need another state before it commands: a
+client of libfranka takes two states that have come together for one, and with several arms it may be starting the
+motion of another. It gives up after 1 s without a state. An arm at rest stands still meanwhile."""
 MAX_LAG = 0.1
 """Lag behind the wall clock above which it is given up instead of caught up [s]."""
 
@@ -186,7 +187,7 @@ class FciBridge(BridgeBase):
             self._until_next_tick(wake=True)
             return
         wait = self.options.command_timeout
-        if len(self.arms) > 1 and not all(arm.cabinet.awaits_command for arm in owing):
+        if not all(arm.cabinet.awaits_command for arm in owing):
             wait = min(wait, FIRST_COMMAND_S)
         deadline = time.perf_counter() + wait
         while wait > 0.0:

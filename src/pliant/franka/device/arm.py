@@ -221,6 +221,8 @@ class FrankaArmDescription:
     """Pose of the nominal end effector in the flange, 4 rows of 4; None for the flange itself."""
     friction: bool = True
     """Whether the identified friction acts on the joints."""
+    static_friction: bool = False
+    """Whether static friction, which no controller compensates, acts on the joints too."""
     friction_compensation: bool | None = None
     """Whether the cabinet compensates the identified friction; None: where it acts."""
     settings: Settings = field(default_factory=Settings)
@@ -329,10 +331,15 @@ class FrankaArm(DeviceBase):
         description = self.description
         self._state = mujoco_state(engine, self.name)
         self.plant = ArmPlant(
-            self._state.model, self._state.data, description.name, arm=description.arm, friction=description.friction
+            self._state.model,
+            self._state.data,
+            description.name,
+            arm=description.arm,
+            friction=description.friction,
+            static_friction=description.settings.torque_loop_bandwidth if description.static_friction else None,
+            friction_torque=self._state.motor_friction,
         )
         """Sensors and motors."""
-        self.plant.count_friction(self._state.motor_friction)
         compensates = description.friction_compensation
         compensates = description.friction if compensates is None else compensates
         self.cabinet = Cabinet(

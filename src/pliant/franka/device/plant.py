@@ -11,6 +11,7 @@ from pliant.base.errors import ModelError
 from pliant.base.spatial import rotation_from_quaternion
 from pliant.franka.device.dynamics import friction_kernel
 from pliant.franka.device.parameters import Arm
+from pliant.franka.device.static_friction import StaticFriction, bristles
 
 if TYPE_CHECKING:
     import mujoco
@@ -38,12 +39,26 @@ class ArmPlant:
         name: prefix of the arm's bodies, joints and actuators.
         arm: parameters of the arm.
         friction: whether the identified friction acts on the joints.
+        static_friction: bandwidth of the joints' torque loops, beside which static friction acts too [rad/s]; None: no
+            static friction.
+        friction_torque: array for the friction of each step, shape (nv,) [N m], that the energy audit reads; None: one
+            of its own.
 
     Raises:
         ModelError: the model has no arm of that name.
     """
 
-    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, name: str, *, arm: Arm, friction: bool) -> None:
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        data: mujoco.MjData,
+        name: str,
+        *,
+        arm: Arm,
+        friction: bool,
+        static_friction: float | None = None,
+        friction_torque: Array | None = None,
+    ) -> None:
         import mujoco
 
         def find(kind: mujoco.mjtObj, what: str) -> int:
@@ -65,8 +80,11 @@ class ArmPlant:
         self._warm = [data.qacc_warmstart[v0 : v0 + 7]]
         self._held: Array | None = None
         self._u = data.ctrl[u0 : u0 + 7]
-        self._dofs = slice(v0, v0 + 7)
-        self._friction = np.zeros(7)
+        self._friction = np.zeros(7) if friction_torque is None else friction_torque[v0 : v0 + 7]
+        self._static: StaticFriction | None = None
+        if static_friction is not None:
+            held = bristles(arm, self.rotor_inertia, static_friction)
+            self._static = StaticFriction(held, self._q, self._dq, self._friction, float(model.opt.timestep))
         self._tau_J = np.zeros(7)
         self.has_hand = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, f"{name}_finger1") >= 0
         if self.has_hand:
@@ -87,10 +105,6 @@ class ArmPlant:
         self.gravity: Array = rotation_from_quaternion(model.body_quat[base]).T @ model.opt.gravity
         """Gravity in the base frame, shape (3,) [m/s^2]."""
 
-    def count_friction(self, motor_friction: Array) -> None:
-        """Write the friction of each step into `MujocoState.motor_friction` too, for the energy audit."""
-        self._friction = motor_friction[self._dofs]
-
     def start(self, q: ArrayLike) -> None:
         """Put the arm at q, at rest, with half-open fingers."""
         self._q[:] = q
@@ -99,6 +113,8 @@ class ArmPlant:
         self._ddq[:] = 0.0
         self._tau_J[:] = 0.0
         self._held = None
+        if self._static is not None:
+            self._static.relax()
         if self.has_hand:
             self._finger[:] = HALF_OPEN
             self._finger_rate[:] = 0.0
@@ -113,11 +129,17 @@ class ArmPlant:
 
     def write(self, torque: Array) -> None:
         """Drive the motors during the next step, shape (7,) [N m]."""
+        friction = self._friction
         if self.friction:
-            friction_kernel(self._dq, self.arm.friction, self._friction)
-            np.subtract(torque, self._friction, self._u)
+            friction_kernel(self._dq, self.arm.friction, friction)
+        elif self._static is not None:
+            friction[:] = 0.0
         else:
             self._u[:] = torque
+            return
+        if self._static is not None:
+            self._static.step()
+        np.subtract(torque, friction, self._u)
 
     def read_hand(self) -> tuple[float, float]:
         """Return the opening between the fingers [m] and its rate [m/s]; zeros without a hand."""
@@ -152,6 +174,8 @@ class ArmPlant:
         self._q[:] = q
         self._dq[:] = 0.0
         self._ddq[:] = 0.0
+        if self._static is not None:
+            self._static.relax()
         for part in self._warm:
             part[:] = 0.0
         if not self.has_hand:

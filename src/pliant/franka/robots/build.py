@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -225,6 +225,7 @@ def build_arms(
     name: str = "franka",
     friction: bool = True,
     friction_compensation: bool | None = None,
+    static_friction: bool = False,
     settings: Settings | None = None,
     load: Payload | None = None,
     meshes: str = "",
@@ -239,6 +240,7 @@ def build_arms(
         name: name of the model.
         friction: whether the identified joint friction acts.
         friction_compensation: whether the cabinets compensate it; None: if it acts.
+        static_friction: whether static friction acts too, which holds a joint at rest and nobody compensates.
         settings: gains, thresholds and checks of every cabinet.
         load: a body fixed to the flange of every arm beside the hand, unknown to the controller until it is told.
         meshes: folder of meshes to look at, or the name of an installed package; "" for primitive shapes.
@@ -282,14 +284,13 @@ def build_arms(
             qpos[compiled.joint(f"{mount.name}_finger{i}").qposadr[0]] = HALF_OPEN
     spec.add_key(name="rest", qpos=qpos)
     spec.modelname = name
-    arms = [_arm(mount, friction, friction_compensation, settings or Settings()) for mount in mounts]
+    joints = {"friction": friction, "friction_compensation": friction_compensation, "static_friction": static_friction}
+    arms = [_arm(mount, joints, settings or Settings()) for mount in mounts]
     cameras = [_camera(mount) for mount in mounts if mount.camera is not None]
     return Robot(spec, devices=[*arms, *cameras, *(_wrench(mount) for mount in mounts if mount.wrench_sensor)])
 
 
-def _arm(
-    mount: ArmMount, friction: bool, friction_compensation: bool | None, settings: Settings
-) -> FrankaArmDescription:
+def _arm(mount: ArmMount, joints: dict[str, Any], settings: Settings) -> FrankaArmDescription:
     """Return the description of an arm with its controller."""
     end_effector, F_T_NE = _END_EFFECTORS[mount.hand]
     return FrankaArmDescription(
@@ -300,8 +301,7 @@ def _arm(
         cup=CUP if mount.hand == "vacuum" else None,
         end_effector=end_effector,
         F_T_NE=F_T_NE,
-        friction=friction,
-        friction_compensation=friction_compensation,
+        **joints,
         settings=settings,
         urdf=urdf(mount.arm),
     )
