@@ -1,6 +1,6 @@
 """What an inexact payload does under zero torques; docs/limitations.md says these numbers.
 
-Without static friction, which `FrankaRobot.simulated` has not, the weight that the controller does not know accelerates the
+`FrankaRobot.simulated` has no static friction by default: the weight that the controller does not know accelerates the
 arm.
 """
 
