@@ -4,18 +4,19 @@ A `ShadowLog` holds what a robot was told and what it did. `Bank` simulates the 
 one as described and two for each parameter that may drift. `find_drift` compares them with the log, window by window.
 """
 
-from pliant.shadow.bank import Bank
-from pliant.shadow.candidates import Candidate, candidates_of
-from pliant.shadow.drift import Drift, Estimate, find_drift
-from pliant.shadow.log import ShadowLog, read_shadow_log
+from pliant.base.lazy import lazy_names
 
-__all__ = [
-    "Bank",
-    "Candidate",
-    "Drift",
-    "Estimate",
-    "ShadowLog",
-    "candidates_of",
-    "find_drift",
-    "read_shadow_log",
-]
+_EXPORTS = {
+    "Bank": "pliant.shadow.bank",
+    "Candidate": "pliant.shadow.candidates",
+    "Drift": "pliant.shadow.drift",
+    "Estimate": "pliant.shadow.drift",
+    "ShadowLog": "pliant.shadow.log",
+    "candidates_of": "pliant.shadow.candidates",
+    "find_drift": "pliant.shadow.drift",
+    "read_shadow_log": "pliant.shadow.log",
+}
+
+__all__ = [*_EXPORTS]
+
+__getattr__, __dir__ = lazy_names(__name__, _EXPORTS)

@@ -11,6 +11,7 @@ import numpy as np
 from pliant.base.numerics import Array
 from pliant.engine.worlds import CpuBatch
 from pliant.model.robot import Robot
+from pliant.model.wanted import check_robot
 from pliant.shadow.candidates import Candidate
 from pliant.shadow.log import ShadowLog, Signal
 
@@ -41,6 +42,7 @@ class Bank:
     """
 
     def __init__(self, robot: Robot, candidates: Sequence[Candidate], log: ShadowLog) -> None:
+        check_robot(robot, "Bank", compiled=False)
         self.candidates = [c for c in candidates if c.kind != "offset"]
         self.offsets = [c for c in candidates if c.kind == "offset"]
         self.log = log

@@ -11,6 +11,7 @@ from pliant.base.errors import ModelError, nearest
 from pliant.base.options import describe
 from pliant.laws.actuator import CompliantActuator
 from pliant.model.robot import Robot
+from pliant.model.wanted import check_robot
 
 __all__ = ["DELAY_STEP", "FACTOR", "Candidate", "candidates_of"]
 
@@ -54,6 +55,7 @@ def candidates_of(robot: Robot, watched: Sequence[str] = ()) -> list[Candidate]:
     Raises:
         ModelError: a name that the robot does not have, or a parameter that is zero.
     """
+    check_robot(robot, "candidates_of", compiled=False)
     known = {candidate.name: candidate for candidate in _all(robot)}
     if not watched:
         return list(known.values())

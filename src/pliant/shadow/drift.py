@@ -17,6 +17,7 @@ import numpy as np
 from pliant.base.errors import RecordingError, nearest
 from pliant.base.numerics import Array
 from pliant.model.robot import Robot
+from pliant.model.wanted import check_robot
 from pliant.shadow.bank import Bank, Compared
 from pliant.shadow.candidates import Candidate, candidates_of
 from pliant.shadow.log import ShadowLog
@@ -130,6 +131,7 @@ def find_drift(
         RecordingError: the log is shorter than ``settle`` and a window.
         ModelError: a parameter cannot be watched.
     """
+    check_robot(robot, "find_drift", compiled=False)
     if commands not in COMMANDS:
         raise RecordingError(f"commands is {commands!r}; {nearest(commands, COMMANDS)}", field="commands")
     candidates = candidates_of(robot, watched)

@@ -13,6 +13,7 @@ from pliant.base.errors import RecordingError
 from pliant.base.numerics import Array
 from pliant.identification.measurements import Measurement, measurement_of, read_measurement
 from pliant.model.robot import Robot
+from pliant.model.wanted import check_robot
 from pliant.recording.foreign import foreign_format, is_recording, traces_of_recording
 
 __all__ = ["MEASURED", "ShadowLog", "Signal", "read_shadow_log"]
@@ -125,6 +126,7 @@ def read_shadow_log(path: str | Path, robot: Robot) -> ShadowLog:
     Raises:
         RecordingError: the file cannot be read, or has no commands or measurements of the robot's joints.
     """
+    check_robot(robot, "read_shadow_log", compiled=False)
     path = Path(path)
     joints = list(robot.actuators)
     if not joints:
