@@ -67,7 +67,8 @@ def beyond(monkeypatch):
 
     def started(self, model, data, name, **options):
         start(self, model, data, name, **options)
-        self.applied = data.qfrc_applied[self._dofs]
+        first = int(model.joint(f"{name}_joint1").dofadr[0])
+        self.applied = data.qfrc_applied[first : first + 7]
 
     def wrote(self, torque):
         write(self, torque)

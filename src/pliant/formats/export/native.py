@@ -21,6 +21,7 @@ import numpy as np
 from pliant.base.errors import ModelError
 from pliant.formats.export.spring_fit import NO_SPRING, SpringFit, fit_spring
 from pliant.laws import PID, SEA, Cogging, CompliantActuator, DCMotor, Mode, PneumaticDrive, PreslidingFriction, layout
+from pliant.model.inertia import set_inertia
 from pliant.model.robot import Robot
 
 __all__ = ["replace_actuators"]
@@ -331,8 +332,7 @@ class _Joint:
         motor, count = self.actuator.motor_1, self.count
         link = next(j for j in self.spec.joints if j.name == self.joint)
         body = self.spec.worldbody.add_body(name=self.motor_name)
-        body.explicitinertial, body.mass = True, MOTOR_MASS
-        body.ipos, body.iquat, body.inertia = [0.0] * 3, [1.0, 0.0, 0.0, 0.0], [count * motor.inertia] * 3
+        set_inertia(body, MOTOR_MASS, count * motor.inertia)
         hinge = body.add_joint(name=self.motor_name, type=mujoco.mjtJoint.mjJNT_HINGE)
         hinge.ref = link.ref
         if motor.min_position > -math.inf or motor.max_position < math.inf:
