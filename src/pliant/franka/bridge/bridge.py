@@ -44,7 +44,7 @@ _PACE = {
     "during a motion need mode=paced",
     "wall": "robot time is the wall clock at 1 kHz; commands that come late are lost, as on the robot",
 }
-FIRST_COMMAND_S = 0.4
+FIRST_COMMAND_S = 0.6
 """How long a cycle waits for the first command of a motion [s]. The client may need another state before it commands: a
 client of libfranka takes two states that have come together for one, and with several arms it may be starting the
 motion of another. It gives up after 1 s without a state. An arm at rest stands still meanwhile."""
