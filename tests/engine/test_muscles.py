@@ -3,14 +3,18 @@
 import dataclasses
 import math
 
+import mujoco
 import numpy as np
 import pytest
 from benches import INERTIA, WEIGHT, bench
 from scipy.integrate import solve_ivp
 
 from pliant.engine import MujocoEngine
+from pliant.engine.mujoco_engine import hold_pose
 from pliant.engine.worlds import CpuBatch
 from pliant.laws import PID, CompliantActuator, McKibben, PneumaticDrive, PreslidingFriction, TableSEA, muscle_friction
+from pliant.laws.layout import USUAL_PRESETS
+from pliant.robots.loading import load
 
 LAW, DRIVE = McKibben(), PneumaticDrive(time_constant=0.02, conductance=4e-9)
 DAMPING = 0.3
@@ -238,3 +242,10 @@ def test_worlds_of_a_batch_have_their_own_muscles_and_air():
             assert batch.read(f"joint/{name}")[world, 0] == pytest.approx(
                 float(engine.port(f"joint/{name}")[0]), rel=1e-3
             )
+
+
+def test_without_a_preset_plain_mujoco_starts_with_the_usual_pressure():
+    model = load("pam-1dof").compile()
+    data = mujoco.MjData(model)
+    hold_pose(model, data)
+    assert data.ctrl[1] == USUAL_PRESETS["pressure"]

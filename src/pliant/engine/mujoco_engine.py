@@ -52,15 +52,16 @@ def hold_pose(
     Args:
         model: compiled model.
         data: its data; `act` and `ctrl` are written.
-        presets: actuator name -> stiffness preset [rad], or lever position [m]; default 0 rad, or 0.01 m for a lever.
+        presets: actuator name -> stiffness preset [rad], lever position [m] or pressure [Pa]; default 0 rad, 0.01 m or
+            1.5e5 Pa.
         zero: names of actuators whose motors start at 0 for any joint position, as in the original toolbox.
     """
     callbacks.install(model)
     for i, cls in callbacks.laws_of(model).items():
         row = np.ascontiguousarray(model.actuator_user[i])
         name = model.actuator(i).name
-        lever = row[layout.P_SECOND] == 2.0
-        preset = (presets or {}).get(name, 0.01 if lever else 0.0)
+        kind = layout.SECOND_INPUTS[int(row[layout.P_SECOND])]
+        preset = (presets or {}).get(name, layout.USUAL_PRESETS[kind])
         states = int(row[layout.P_STATES])
         state, refs = np.zeros(max(1, states)), np.zeros(2)
         q = 0.0 if name in zero else _link_angle(model, data, i)
