@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import ModelError
+from pliant.engine import MujocoEngine
 from pliant.identification import fit_actuator
 from pliant.robots.loading import load
 from pliant.simulation.excitation import NOISE, ExcitationOptions, design_excitation, log_of_command
@@ -57,6 +58,42 @@ def test_parameters_reach_the_predicted_errors_within_a_factor_of_one_and_a_half
     true |= {"law.k1": 0.0019, "law.k2": 0.0019}
     missed = [(found[name].value - true[name]) / designed.errors[name] for name in FREE]
     assert np.sqrt(np.mean(np.square(missed))) < 1.5, found.report()
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [
+        pytest.param(name, parameter, marks=() if name == "qbmove-2dof" else pytest.mark.nightly)
+        for name, parameter in [
+            ("sea-1dof", "law.k"), ("qbmove-1dof", "law.k1"), ("bavs-1dof", "law.k"), ("awas2-1dof", "law.Ks"),
+            ("qbmove-2dof", "law.k1"), ("qbmove-5dof", "law.k1"), ("sea-table-1dof", "law.torque_scale"),
+        ]
+    ],
+)  # fmt: skip
+def test_every_robot_with_motors_has_a_motion_that_begins_at_rest(name, parameter):
+    robot = load(name)
+    robot.update({"actuator.mode": 6})
+    joint, options = next(iter(robot.actuators)), ExcitationOptions(duration=0.5, candidates=1)
+    found = design_excitation(robot, joint, [parameter, "motor_1.inertia"], options)
+    engine = MujocoEngine(robot)
+    for k, values in enumerate(found.table.columns.values()):
+        assert values[0] == engine.port(f"{joint}/reference_{k + 1}").item()
+    assert all(peak <= options.margin * limit for peak, limit in found.peaks.values())
+
+
+def test_another_preset_is_reached_smoothly():
+    options = ExcitationOptions(duration=2.0, candidates=1, preset=0.3)
+    _, preset = design_excitation(robot_in_mode(6), "joint", FREE, options).table.columns.values()
+    assert preset[0] == 0.2
+    assert preset[-1] == pytest.approx(0.3)
+    assert np.abs(np.diff(preset)).max() < 5e-3
+
+
+def test_muscles_are_refused():
+    robot = load("pam-1dof")
+    robot.update({"actuator.mode": 6})
+    with pytest.raises(ModelError, match="joint has muscles"):
+        design_excitation(robot, "joint", ["law.radius"])
 
 
 def test_a_joint_without_motors_in_its_mode_is_refused():

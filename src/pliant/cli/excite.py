@@ -32,9 +32,9 @@ class MotionOptions:
     max_frequency: float = option(5.0, unit="Hz", low=0.5, high=50.0)
     """Highest frequency of the motion [Hz]."""
     reach: float = option(0.5, unit="rad", low=0.0, above=True)
-    """Largest equilibrium position, beside the limits of the joint [rad]."""
-    preset: float = option(0.2, unit="rad", low=0.0)
-    """Constant preset of joints with two motors [rad]."""
+    """Largest distance of the equilibrium position from the initial one, beside the limits of the joint [rad]."""
+    preset: float | None = option(None, low=0.0)
+    """Preset of joints with two motors [rad, or m of a lever]; default: the initial one."""
     candidates: int = option(40, low=1, high=10_000)
     """Motions that are tried."""
     seed: Seed = 0
@@ -55,7 +55,10 @@ def excite(
 ) -> int:
     """Design a safe motion that makes parameters of a joint identifiable."""
     import_modules(robot.import_)
+    import numpy as np
+
     from pliant.simulation.excitation import ExcitationOptions, design_excitation
+    from pliant.sweep.table import write_table
 
     if output.suffix.lower() != ".csv":
         raise PliantError(f"the suffix is {output.suffix!r}; must be .csv", file=output)
@@ -77,14 +80,9 @@ def excite(
     console = make_console(quiet=json)
     with Bar(console, "designing", "motions", shown=not json) as bar:
         found = design_excitation(found_robot, joint, free, options, progress=bar)
-    names = list(found.table.columns)
-    rows = [",".join(["time", *names])]
-    for k, time in enumerate(found.table.time):
-        rows.append(",".join([f"{time:.6g}", *(f"{found.table.columns[n][k]:.9g}" for n in names)]))
-    try:
-        output.write_text("\n".join(rows) + "\n")
-    except OSError as error:
-        raise PliantError(f"the file cannot be written: {error.strerror}", file=output) from None
+    columns = found.table.columns
+    rows = np.column_stack([found.table.time, *columns.values()]).round(9).tolist()
+    write_table(output, ["time", *columns], rows)
     values = {
         "joint": joint,
         "table": str(output),

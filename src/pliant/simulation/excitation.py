@@ -31,6 +31,9 @@ NOISE = {"motor_1_position": 2e-4, "motor_2_position": 2e-4, "torque": 0.01}
 ENGINE_STEP = 2.0e-4
 """Step of the simulation of a candidate [s]."""
 
+SHRINKS = 40
+"""How often a motion is made smaller; a motor that is at its largest torque does not tell by how much it must be."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExcitationOptions:
@@ -45,9 +48,11 @@ class ExcitationOptions:
     max_frequency: float = 5.0
     """Highest frequency [Hz]."""
     reach: float = 0.5
-    """Largest equilibrium position beside the limits of the joint [rad]."""
-    preset: float = 0.2
-    """Constant preset of joints with two motors [rad; lever: a quarter of it in 0.01 m]."""
+    """Largest distance of the equilibrium position from that of the initial pose, beside the limits of the joint
+    [rad]."""
+    preset: float | None = None
+    """Preset of joints with two motors, reached after the begin of the motion [rad, or m of a lever]; None: the initial
+    one."""
     margin: float = 0.9
     """Part of every limit that is used."""
     candidates: int = 40
@@ -93,7 +98,7 @@ def design_excitation(
         progress: called with the number of candidates that were tried, and their total number.
 
     Raises:
-        ModelError: the joint is not compliant, or not in mode 5 or 6.
+        ModelError: the joint is not compliant, has muscles, or is not in mode 5 or 6; or no motion keeps the limits.
         LawError: a parameter does not exist.
     """
     options = options or ExcitationOptions()
@@ -124,8 +129,12 @@ def design_excitation(
         if progress is not None:
             progress(k + 1, options.candidates)
     _, command, errors, peaks = best
-    names = COMMAND_NAMES[actuator.mode][: actuator.commands]
-    columns = dict(zip((f"{joint}/{n}" for n in names), _references(actuator, command, options), strict=False))
+    columns = {
+        f"{joint}/{name}": reference
+        for name, reference in zip(
+            COMMAND_NAMES[actuator.mode], _references(robot, joint, command, options), strict=False
+        )
+    }
     return Excitation(table=CommandTable(time=t, columns=columns), errors=errors, naive=naive[2], peaks=peaks)
 
 
@@ -182,6 +191,8 @@ def _joint_of(robot: Robot, joint: str) -> CompliantActuator:
     if joint not in robot.actuators:
         raise ModelError(f"no compliant joint {joint!r}; {nearest(joint, robot.actuators)}", field="joint")
     actuator = robot.actuators[joint]
+    if actuator.law.second_input == "pressure":
+        raise ModelError(f"{joint} has muscles; motions are designed for joints with motors", field="joint")
     if actuator.mode not in (Mode.PID_REFS, Mode.PID_EQ_PRESET):
         raise ModelError(f"{joint} is in mode {actuator.mode.value}; must be 5 or 6", field="mode")
     return actuator
@@ -193,17 +204,29 @@ def _times(options: ExcitationOptions) -> Array:
 
 def _window(t: Array, duration: float) -> Array:
     """Return a factor that rises from 0 to 1 and falls to 0 in a tenth of the duration each."""
-    edge = np.clip(np.minimum(t, t[-1] - t) / (0.1 * duration), 0.0, 1.0)
+    return _rise(np.minimum(t, t[-1] - t), duration)
+
+
+def _rise(t: Array, duration: float) -> Array:
+    """Return a factor that rises smoothly from 0 to 1 in a tenth of the duration."""
+    edge = np.clip(t / (0.1 * duration), 0.0, 1.0)
     return edge**2 * (3.0 - 2.0 * edge)
 
 
-def _references(actuator: CompliantActuator, command: Array, options: ExcitationOptions) -> tuple[Array, ...]:
+def _references(robot: Robot, joint: str, command: Array, options: ExcitationOptions) -> tuple[Array, ...]:
+    """Return the references of a motion of the equilibrium about that of the initial pose."""
+    actuator = robot.actuators[joint]
+    engine = MujocoEngine(robot, check=False)
+    rest = [engine.port(f"{joint}/reference_{i + 1}").item() for i in range(actuator.commands)]
     if actuator.law.motors == 1:
-        return (command,)
-    preset = np.full(command.size, 0.05 * options.preset if actuator.law.second_input == "lever" else options.preset)
-    if actuator.mode == Mode.PID_REFS and actuator.law.second_input == "angle":
-        return command + preset, command - preset
-    return command, preset
+        return (rest[0] + command,)
+    both = actuator.mode == Mode.PID_REFS and actuator.law.second_input == "angle"
+    initial = 0.5 * (rest[0] - rest[1]) if both else rest[1]
+    change = 0.0 if options.preset is None else options.preset - initial
+    preset = change * _rise(_times(options), options.duration)
+    if both:
+        return rest[0] + command + preset, rest[1] + command - preset
+    return rest[0] + command, rest[1] + preset
 
 
 def _within_limits(
@@ -221,10 +244,8 @@ def _within_limits(
     }
     reach = options.reach / float(np.max(np.abs(shape)))
     command = shape * reach
-    for _ in range(8):
-        log, every = log_of_command(
-            robot, joint, _references(actuator, command, options)[: actuator.commands], options.period
-        )
+    for _ in range(SHRINKS):
+        log, every = log_of_command(robot, joint, _references(robot, joint, command, options), options.period)
         every["position"] = every["position"] - middle
         peaks = {name: (float(np.max(np.abs(every[name]))), limit) for name, limit in limits.items()}
         worst = max(peak / limit for peak, limit in peaks.values())
