@@ -104,12 +104,19 @@ from pliant.laws.spring_kernels import (
 )
 
 
-def observe_motor(par, b, c, a, cur, hot, prev, gear, mode, ref, load, preset, h, act, rate, out, o, x, t, v):
+def observe_motor(par, b, c, place, cur, hot, prev, gear, mode, ref, load, preset, h, act, out, o, x, t, v):
     """Write one motor's position, velocity, effort at out[o..o+2], its temperature at out[t], the velocity after its
     gear at out[v]; friction, damping, and the torques of its speed limit, its stops and its cogging against the motion
-    at out[x..x+4]; returns powers in, friction, damping, copper and its stored energy.
+    at out[x..x+4]; add its powers in, of friction, damping and copper; returns its stored energy.
 
+    ``b`` and ``c`` are the bases of its block and its controller's in par; ``place``, ``cur``, ``hot``, ``prev`` and
+    ``gear`` where par has the places of its states, current, temperature, last reference and the output of its gear.
     The energy of an elastic gear is that at the time of the velocities, half a step before the positions."""
+    a = int(par[place])
+    cur = int(par[cur])
+    hot = int(par[hot])
+    prev = int(par[prev])
+    gear = int(par[gear])
     pos = act[a]
     vel = act[a + 1]
     stored = 0.5 * par[b + M_INERTIA] * vel * vel
@@ -153,11 +160,15 @@ def observe_motor(par, b, c, a, cur, hot, prev, gear, mode, ref, load, preset, h
         out[x + 3] = par[b + M_INERTIA] / h * (limited - after)
     if gear >= 0:
         out[O_GEAR_POWER] += lost * (slip + 0.5 * (after - vel - h * of_gear))
-    copper = 0.0
     if par[b + M_RESISTANCE] > 0.0:
         r, _ = winding(par, b, heat)
-        copper = r * current * current
-    return effort * vel, friction * vel, d * vel * vel, copper, stored
+        out[O_COPPER_POWER] += r * current * current
+    out[O_MOTOR_POWER] += effort * vel
+    out[O_FRICTION_POWER] += friction * vel
+    out[O_DAMPING_POWER] += d * vel * vel
+    if pos <= par[b + M_LOW] or pos >= par[b + M_HIGH]:
+        out[O_AT_STOP] = 1.0
+    return stored
 
 
 def observe_blocks(par, x, x1, x2, act, out):
@@ -256,39 +267,17 @@ def observe(par, q, dq, r1, r2, h, act, rate, out):
             out[O_PRESET] = nan
         stored = out[O_ENERGY] + out[O_BRANCH_ENERGY] + out[O_TENDON_ENERGY]
         if mode >= 4:
-            a = int(par[A_MOTOR_1])
-            k = int(par[A_CURRENT_1])
-            t = int(par[A_TEMPERATURE_1])
-            n = int(par[A_PREVIOUS_1])
-            g = int(par[A_GEAR_1])
-            p, f, d, c, s = observe_motor(
-                par, M_1, C_1, a, k, t, n, g, mode, ref_1, load_1, preset, h, act, rate, out,
-                O_MOTOR_1_POSITION, O_MOTOR_1_FRICTION, O_MOTOR_1_TEMPERATURE, O_MOTOR_1_OUTPUT_VELOCITY,
+            stored += observe_motor(
+                par, M_1, C_1, A_MOTOR_1, A_CURRENT_1, A_TEMPERATURE_1, A_PREVIOUS_1, A_GEAR_1, mode, ref_1, load_1,
+                preset, h, act, out, O_MOTOR_1_POSITION, O_MOTOR_1_FRICTION, O_MOTOR_1_TEMPERATURE,
+                O_MOTOR_1_OUTPUT_VELOCITY,
             )  # fmt: skip
-            out[O_MOTOR_POWER] += p
-            out[O_FRICTION_POWER] += f
-            out[O_DAMPING_POWER] += d
-            out[O_COPPER_POWER] += c
-            stored += s
-            if out[O_MOTOR_1_POSITION] <= par[M_1 + M_LOW] or out[O_MOTOR_1_POSITION] >= par[M_1 + M_HIGH]:
-                out[O_AT_STOP] = 1.0
-            a = int(par[A_MOTOR_2])
-            if a >= 0:
-                k = int(par[A_CURRENT_2])
-                t = int(par[A_TEMPERATURE_2])
-                n = int(par[A_PREVIOUS_2])
-                g = int(par[A_GEAR_2])
-                p, f, d, c, s = observe_motor(
-                    par, M_2, C_2, a, k, t, n, g, mode, ref_2, load_2, preset, h, act, rate, out,
-                    O_MOTOR_2_POSITION, O_MOTOR_2_FRICTION, O_MOTOR_2_TEMPERATURE, O_MOTOR_2_OUTPUT_VELOCITY,
+            if par[A_MOTOR_2] >= 0.0:
+                stored += observe_motor(
+                    par, M_2, C_2, A_MOTOR_2, A_CURRENT_2, A_TEMPERATURE_2, A_PREVIOUS_2, A_GEAR_2, mode, ref_2, load_2,
+                    preset, h, act, out, O_MOTOR_2_POSITION, O_MOTOR_2_FRICTION, O_MOTOR_2_TEMPERATURE,
+                    O_MOTOR_2_OUTPUT_VELOCITY,
                 )  # fmt: skip
-                out[O_MOTOR_POWER] += p
-                out[O_FRICTION_POWER] += f
-                out[O_DAMPING_POWER] += d
-                out[O_COPPER_POWER] += c
-                stored += s
-                if out[O_MOTOR_2_POSITION] <= par[M_2 + M_LOW] or out[O_MOTOR_2_POSITION] >= par[M_2 + M_HIGH]:
-                    out[O_AT_STOP] = 1.0
     s = int(par[A_LINK])
     if s >= 0:
         level = friction_level(par, P_LINK_FRICTION, load, preset)
