@@ -20,7 +20,8 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import PliantError
-from pliant.engine import abi
+from pliant.engine.abi import library as mujoco_library
+from pliant.engine.abi import verify
 from pliant.laws.compile import BoundKernel, assemble, from_block
 
 __all__ = ["STOPPED", "StepProgram", "physics", "state_copy"]
@@ -150,8 +151,8 @@ class _Machine:
     """The machine code of all programs."""
 
     def __init__(self) -> None:
-        abi.verify()
-        process, library, python = ctypes.CDLL(None), abi.library(), ctypes.pythonapi
+        verify()
+        library, process, python = mujoco_library(), ctypes.CDLL(None), ctypes.pythonapi
         key = ctypes.c_ulong(0)  # unsigned int with glibc, unsigned long on macOS
         if process.pthread_key_create(ctypes.byref(key), None):
             raise PliantError("the process has no thread-specific key left, which a step of the engine needs")
