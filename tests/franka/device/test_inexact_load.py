@@ -1,7 +1,6 @@
 """What an inexact payload does under zero torques; docs/limitations.md says these numbers.
 
-Without static friction, which `FrankaRobot.simulated` has not, the weight that the controller does not know accelerates the
-arm.
+`FrankaRobot.simulated` has no static friction: the weight that the controller does not know accelerates the arm.
 """
 
 from pathlib import Path
