@@ -86,6 +86,7 @@ gallery: $(STAMP)
 	$(BIN)/pliant reproduce all --quick --output build/gallery
 	$(BIN)/python tests/helpers/gallery.py experiments build/gallery
 	$(BIN)/python tests/helpers/gallery.py page
+	$(BIN)/python tests/helpers/real_actuators.py
 	$(BIN)/python tests/helpers/scenes.py
 
 # Pins stay as they are; `make lock UPGRADE=1` takes the newest of all. pip refuses hashes in constraints of an

@@ -132,6 +132,30 @@ def bench_step() -> list[Figure]:
     return figures
 
 
+def bench_engine() -> list[Figure]:
+    """`MujocoEngine.step` against mj_step on the same compiled model, whose laws run in both."""
+    figures = []
+    steps = 2000
+    for n in (1, 5, 20):
+        robot = compliant(n, 6)
+        bare = MujocoEngine(robot, check=False, guard=False)
+        engine, audited = MujocoEngine(robot, check=False), MujocoEngine(robot, check=False, audit=True)
+        t = rounds(
+            {
+                "mj_step": lambda bare=bare: mujoco.mj_step(bare.model, bare.data, steps),
+                "guard and observation": lambda engine=engine: engine.step(steps),
+                "and energy audit": lambda audited=audited: audited.step(steps),
+            },
+            31,
+        )
+        for name in ("guard and observation", "and energy audit"):
+            ratio = t[name] / t["mj_step"]
+            note = f"{t[name] / steps * 1e6:.2f} against {t['mj_step'] / steps * 1e6:.2f} us"
+            label = f"engine.step(n) with {name}, {n} joints, mode 6 / mj_step of the same model"
+            figures.append(Figure(label, ratio, "x", "<= 1.20", ratio <= 1.2, note))
+    return figures
+
+
 def _numpy_loop(model: mujoco.MjModel, steps: int) -> float:
     """Return the time of one simulation step with the law of mode 3 evaluated in numpy before mj_step [s]."""
     law = QbMove()
@@ -304,6 +328,7 @@ def bench_memory() -> list[Figure]:
 
 BENCHES = {
     "step": bench_step,
+    "engine": bench_engine,
     "batch": bench_batch,
     "loop": bench_loop,
     "sweep": bench_sweep,

@@ -25,6 +25,7 @@ from run import Figure
 
 import pliant
 from pliant.base.errors import MissingDependency
+from pliant.feet.model.foot_fit import FootFit
 from pliant.feet.model.replace import replace_foot
 from pliant.feet.softfoot import SoftFoot
 from pliant.walking.robots.humanoids.build import FEET
@@ -55,7 +56,7 @@ class Standing:
         robot = pliant.load(name, timestep=DT)
         if foot is not None:
             for body in ROBOTS[name]:
-                replace_foot(robot, body, foot, pitch="level")
+                replace_foot(robot, body, foot, FootFit(pitch="level"))
         self.model = robot.compile()
         self.data = mujoco.MjData(self.model)
         mujoco.mj_resetDataKeyframe(self.model, self.data, 0)

@@ -259,11 +259,8 @@ def test_a_field_table_that_is_wrong_is_refused_with_its_place(tmp_path, old, ne
     text = SENSOR.replace("thermometer_of_a_user", name).replace(old, new)
     module = import_user_module(declared(tmp_path, text))
 
-    class Robot:
-        timestep = 0.001
-
     with pytest.raises(DeviceError, match=rf"other\.py:\d+: t: .*{message}"):
-        module.ThermometerDevice(module.Thermometer(name="t", body="link"), Robot())
+        module.ThermometerDevice(module.Thermometer(name="t", body="link"), load("qbmove-1dof"))
 
 
 def test_a_description_without_a_device_is_refused(tmp_path):

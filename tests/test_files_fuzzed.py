@@ -40,6 +40,7 @@ FAILED = [
     "robot.yaml-2-563",
     "robot.yaml-2-623",
     "gazebo-robot_config.yaml-2-186",
+    "cloth.obj-7241-72",
 ]
 """Seeds that once ended in another exception than PliantError."""
 
@@ -279,6 +280,39 @@ def test_an_archive_named_as_a_mesh_is_not_unpacked(tmp_path):
     )
     with pytest.raises(ModelError, match=r"a mesh ends in '\.zip'; must be one of \.stl, \.obj"):
         pliant.load(tmp_path / "arm.urdf")
+
+
+@pytest.mark.parametrize("name", ["m.zip", "m.mjz", "m.obj", "m.xml"])
+@pytest.mark.parametrize(
+    "inside",
+    [
+        '<asset><mesh name="m" file="{}"/></asset>',
+        '<asset><skin name="s" file="{}"/></asset>',
+        '<asset><hfield name="h" file="{}" size="1 1 1 1"/></asset>',
+        '<asset><texture name="t" type="cube" fileright="{}"/></asset>',
+        '<asset><model name="p" file="{}"/></asset>',
+        '<include file="{}"/>',
+        '<worldbody><flexcomp name="f" type="mesh" file="{}" dim="2"/></worldbody>',
+    ],
+    ids=["mesh", "skin", "terrain", "texture", "model", "include", "flex"],
+)
+def test_an_archive_that_a_model_names_is_not_unpacked(inside, name, tmp_path):
+    zipped(tmp_path / name, "m.obj", b"v 0 0 0\n" * 1000)
+    (tmp_path / "arm.xml").write_text(f"<mujoco>{inside.format(name)}</mujoco>")
+    with pytest.raises(ModelError, match="is an archive; must be a file that is unpacked"):
+        pliant.load(tmp_path / "arm.xml")
+
+
+@pytest.mark.parametrize("corner", ["5", "-5", "0", "2147483648", "1/4", "1//1", "1_0", "a"])
+@pytest.mark.parametrize("name", ['file="m.obj"', 'file="m.txt" content_type="model/obj"'])
+def test_a_flex_whose_faces_have_points_that_the_file_has_not_is_refused(name, corner, tmp_path):
+    for file in ("m.obj", "m.txt"):
+        (tmp_path / file).write_text(f"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0 0\nf 1/1 2 -1\nf 1 2 {corner}\n")
+    (tmp_path / "arm.xml").write_text(
+        f'<mujoco><worldbody><flexcomp name="f" type="mesh" {name} dim="2"/></worldbody></mujoco>'
+    )
+    with pytest.raises(ModelError, match=f":7: a face has the corner '{corner}'; must be indices of the 4 points, 1 "):
+        pliant.load(tmp_path / "arm.xml")
 
 
 @pytest.mark.parametrize("text", ["9" * 400, "[" * 100_000, '{"a": 1', "-" + "9" * 30])

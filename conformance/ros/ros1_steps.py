@@ -201,6 +201,39 @@ def lock_step(ns, joint, seconds):
     return {"digest": digest.hexdigest(), "count": seen[0], "rtf": (seen[0] - 3) * 1e-3 / wall}
 
 
+def native_actuators(ns, joint, seconds):
+    """Hear every field of some actuators, as many as ``seconds``, and command each until it obeys."""
+    heard, publishers = {}, {}
+
+    end, found = time.time() + 60, {}
+    while sum(topic.endswith("/control") for topic in found) < seconds and time.time() < end:
+        time.sleep(0.1)
+        found = {t: kind for t, kind in rospy.get_published_topics() if t.startswith(f"/{ns}/{joint}")}
+    for topic, kind in found.items():
+        heard[topic] = []
+        kind = Float64 if kind == "std_msgs/Float64" else Float64MultiArray
+        rospy.Subscriber(topic, kind, lambda message, topic=topic: heard[topic].append(message.data))
+        if topic.endswith("/control"):
+            publishers[topic] = rospy.Publisher(topic.replace("/control", "/command/control"), kind, queue_size=10)
+    wanted = {}
+    while not all(heard.values()) and time.time() < end:
+        time.sleep(0.1)
+    for topic, publisher in publishers.items():
+        first = heard[topic][0]
+        wanted[topic] = 0.05 if isinstance(first, float) else [0.05] * len(first)
+        while list_of(heard[topic][-1]) != list_of(wanted[topic]) and time.time() < end:
+            publisher.publish(wanted[topic]) if isinstance(first, float) else publisher.publish(data=wanted[topic])
+            time.sleep(0.05)
+    return {
+        "heard": {topic: len(values) for topic, values in heard.items()},
+        "obeyed": {topic: list_of(heard[topic][-1]) == list_of(wanted[topic]) for topic in publishers},
+    }
+
+
+def list_of(value):
+    return [value] if isinstance(value, float) else list(value)
+
+
 def main():
     name, ns, joint = sys.argv[1:4]
     seconds = float(sys.argv[4]) if len(sys.argv) > 4 else 3.0

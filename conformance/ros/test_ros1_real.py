@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "helpers"))
 import real
+from native_actuators import TRANSMISSIONS, every_transmission
 
 pytestmark = [
     pytest.mark.network,
@@ -141,3 +143,15 @@ def test_a_roscore_that_dies_is_reported_and_the_run_goes_on(core, serve):
     health = json.loads(real.finish(process))["health"]["bridges"]["ros1"]
     assert health["master_state"] == "gone"
     assert any("gone" in fault for fault in health["last_faults"])
+
+
+def test_the_actuators_of_mujoco_of_every_transmission_are_driven_and_heard_by_rospy(core, serve, tmp_path):
+    (tmp_path / "every.xml").write_text(every_transmission())
+    process = serve(tmp_path / "every.xml", 600, bridge="ros1:namespace=every")
+    found = real.ros1_step(core, "native_actuators", "every", "driven_", len(TRANSMISSIONS))
+    said = json.loads(real.interrupted(process))
+    assert len(found["obeyed"]) == len(TRANSMISSIONS)
+    assert all(found["obeyed"].values()), found["obeyed"]
+    assert len(found["heard"]) > 4 * len(TRANSMISSIONS)
+    assert all(found["heard"].values()), found["heard"]
+    assert said["health"]["bridges"]["ros1"]["rejected"] == 0

@@ -25,7 +25,7 @@ def test_the_table_of_a_run_shows_the_unit_of_the_preset(law, unit):
     heads, presets = units_of(robot)
     assert heads["preset"] == unit
     assert all(heads[name] for name in ("position", "velocity", "torque", "stiffness", "energy", "equilibrium"))
-    second = {COMMANDS[a.mode][1].unit_of(a.law.second_input == "lever") for a in robot.actuators.values()}
+    second = {COMMANDS[a.mode][1].unit_of(a.law.second_input) for a in robot.actuators.values()}
     assert second == {unit}  # as the command has it
     assert all(float(cell) >= 0.0 for cell in presets.values())
 

@@ -9,7 +9,7 @@ import pytest
 from pliant.base.errors import DeviceError, LawError, ModelError
 from pliant.devices import Board, CompliantJoint, make_devices
 from pliant.engine import MujocoEngine
-from pliant.laws import COMMAND_NAMES, SEA, AwAS2, CompliantActuator, Mode, QbMove
+from pliant.laws import COMMAND_NAMES, SEA, AwAS2, CompliantActuator, Mode, QbMove, Strength
 from pliant.model import Robot
 from pliant.simulation import Simulation
 
@@ -97,6 +97,18 @@ def test_power_and_energy_agree_with_motor_torque_and_speed():
     assert v["energy"] == pytest.approx(
         QbMove().evaluate(v["position"], v["motor_1_position"], v["motor_2_position"]).energy, rel=1e-12
     )
+
+
+def test_a_spring_that_breaks_ends_the_run_and_names_joint_time_and_torque():
+    actuator = CompliantActuator(SEA(k=10.0), mode=Mode.SPRING_EQ_PRESET, strength=Strength(break_torque=2.0))
+    words = r"joint 'joint0' broke at t = 0\.\d+ s: its torque -?\d[.\d]* N m reached .* of 2 N m"
+    with simulate(arm(actuator)) as simulation:
+        simulation.devices["joint0"].inbox.put({"equilibrium_position": 0.15})
+        simulation.run(0.2)
+        simulation.devices["joint0"].inbox.put({"equilibrium_position": 1.0})
+        with pytest.raises(DeviceError, match=words):
+            simulation.run(0.5)
+        assert simulation.engine.time_ns < 250_000_000
 
 
 def test_a_lever_at_or_beyond_its_length_is_refused():

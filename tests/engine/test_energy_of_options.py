@@ -12,21 +12,18 @@ import random
 import mujoco
 import numpy as np
 import pytest
+from pendulum import LAWS, PENDULUM, PERIOD, references
 
 from pliant.engine import MujocoEngine
-from pliant.laws import BAVS, PID, SEA, AwAS2, CompliantActuator, DCMotor, Mode, QbMove
+from pliant.laws import PID, SEA, CompliantActuator, DCMotor, Mode
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.motor import Cogging, Electrical, Thermal
+from pliant.laws.spring import Creep, Hysteresis, Strength
+from pliant.laws.transmission import Backlash, Gear, Tendon
 from pliant.model import Robot
 from pliant.model.parameters import change_actuator
 
-LAWS = {"sea": SEA(k=40.0), "qbmove": QbMove(), "bavs": BAVS(), "awas_ii": AwAS2()}
 STEPS = (1e-3, 2.5e-4)
-PERIOD = 0.4
-
-PENDULUM = """<mujoco><option timestep="{dt}" integrator="implicitfast"/><worldbody><body name="link">
-<joint name="joint" axis="0 1 0" damping="0.01"/>
-<inertial pos="0 0 -0.1" mass="0.3" diaginertia="0.01 0.01 0.001"/></body></worldbody></mujoco>"""
 
 
 # -- the options -----------------------------------------------------------------------------------------------
@@ -110,6 +107,35 @@ OPTIONS = {
         thermal={"capacity": 0.01, "derating_temperature": 300.0, "max_temperature": 400.0},
     ),
     "thermal.max_temperature": motors(electrical={}, thermal={"capacity": 0.01, "max_temperature": 310.0}),
+    "electrical.max_current_rate": motors(electrical={"max_current_rate": 20.0}),
+    "gear": motors(gear={}, lever={"gear": {"inertia": 0.5, "stiffness": 1e6, "damping": 50.0}}),
+    "gear.inertia": motors(gear={"inertia": 0.02}, lever={"gear": {"inertia": 1.0, "stiffness": 1e6}}),
+    "gear.stiffness": motors(gear={"stiffness": 1500.0}, lever={"gear": {"inertia": 0.5, "stiffness": 3e5}}),
+    "gear.damping": motors(gear={"damping": 2.0}, lever={"gear": {"inertia": 0.5, "stiffness": 1e6, "damping": 200.0}}),
+    "backlash": motors(backlash={"width": 0.03}, lever={"backlash": {"width": 5e-4, "damping": 50.0}}),
+    "backlash.width": motors(backlash={"width": 0.1}, lever={"backlash": {"width": 1e-3, "damping": 50.0}}),
+    "backlash.damping": motors(backlash={"damping": 0.2}, lever={"backlash": {"width": 1e-3, "damping": 500.0}}),
+    "tendon": motors(tendon={}, lever={"tendon": {"stiffness": 1e5, "damping": 100.0}}),
+    "tendon.stiffness": motors(tendon={"stiffness": 100.0}, lever={"tendon": {"stiffness": 3e4, "damping": 100.0}}),
+    "tendon.damping": motors(tendon={"damping": 2.0}, lever={"tendon": {"stiffness": 1e5, "damping": 500.0}}),
+    "tendon.pretension": motors(
+        tendon={"pretension": 0.5}, lever={"tendon": {"stiffness": 1e5, "damping": 100.0, "pretension": 20.0}}
+    ),
+    "tendon.slack": motors(
+        tendon={"slack": 0.05}, lever={"tendon": {"stiffness": 1e5, "damping": 100.0, "slack": 5e-4}}
+    ),
+    "link_backlash": actuator(link_backlash={"width": 0.05}),
+    "link_backlash.width": actuator(link_backlash={"width": 0.1}),
+    "link_backlash.damping": actuator(link_backlash={"damping": 0.2}),
+    "hysteresis": actuator(hysteresis={}),
+    "hysteresis.torque": actuator(hysteresis={"torque": 0.3}),
+    "hysteresis.deflection": actuator(hysteresis={"deflection": 0.15}),
+    "creep": actuator(creep={"time": 0.1}),
+    "creep.stiffness": actuator(creep={"stiffness": 5.0, "time": 0.2}),
+    "creep.time": actuator(creep={"time": 0.03}),
+    "strength.yield_torque": actuator(strength={"yield_torque": 0.15}),
+    "strength.flow_damping": actuator(strength={"yield_torque": 0.15, "flow_damping": 0.3}),
+    "strength.break_torque": actuator(strength={"break_torque": 0.4}),
     "reference_slew_1": actuator(reference_slew_1=1.0),
     "reference_slew_2": actuator(reference_slew_2=0.05),
     "kp": controllers(kp=60.0),
@@ -130,13 +156,20 @@ def merged(one, other):
 
 
 def test_the_sweep_has_every_option_of_an_actuator_its_motors_and_controllers():
-    blocks = {"law", "mode", "motor_1", "motor_2", "pid_1", "pid_2", "friction"}
+    blocks = {"law", "mode", "motor_1", "motor_2", "pid_1", "pid_2", "friction", "strength"}
     inner = {
         "electrical.": Electrical,
         "cogging.": Cogging,
         "thermal.": Thermal,
         "friction.": PreslidingFriction,
         "link_friction.": PreslidingFriction,
+        "gear.": Gear,
+        "backlash.": Backlash,
+        "tendon.": Tendon,
+        "link_backlash.": Backlash,
+        "hysteresis.": Hysteresis,
+        "creep.": Creep,
+        "strength.": Strength,
     }
     names = {f.name for cls in (CompliantActuator, DCMotor, PID) for f in dataclasses.fields(cls)} - blocks
     names |= {prefix + f.name for prefix, cls in inner.items() for f in dataclasses.fields(cls)}
@@ -145,21 +178,6 @@ def test_the_sweep_has_every_option_of_an_actuator_its_motors_and_controllers():
 
 
 # -- a run -----------------------------------------------------------------------------------------------------
-
-
-def references(law, mode, t):
-    """Smooth references, one period."""
-    lever, two = law.second_input == "lever", law.motors == 2
-    sine, rise = np.sin(2.0 * np.pi * t / PERIOD), 0.5 * (1.0 - np.cos(2.0 * np.pi * t / PERIOD))
-    if mode == Mode.LINK_TORQUE:
-        return 0.4 * sine, 0.0 * t
-    if mode == Mode.LINK_PID:
-        return 0.6 * rise, 0.0 * t
-    if mode == Mode.MOTOR_TORQUES:
-        return sine, 60.0 * sine if lever else 0.6 * rise
-    if mode in (Mode.SPRING_REFS, Mode.PID_REFS) and two:
-        return 0.6 * rise + 0.05, 0.01 + 0.004 * sine if lever else 0.4 * rise - 0.05
-    return 0.6 * rise, 0.01 + 0.003 * sine if lever else 0.1 + 0.08 * sine
 
 
 def balance_of(law, mode, names, dt):
@@ -194,10 +212,14 @@ def acts(option, name, mode):
     blocks = OPTIONS[option](LAWS[name])
     if any(block.startswith("motor") for block in blocks):
         return mode.has_motors
+    if not {"link_backlash", "hysteresis", "creep", "strength"}.isdisjoint(blocks):
+        return mode.has_spring
     return mode in (Mode.LINK_PID, Mode.PID_REFS, Mode.PID_EQ_PRESET) or not any(b.startswith("pid") for b in blocks)
 
 
-EVERY = [*((option,) for option in OPTIONS), *itertools.combinations(OPTIONS, 2)]
+CONTRADICTIONS = [("tendon.pretension", "tendon.slack")]
+PAIRS = [pair for pair in itertools.combinations(OPTIONS, 2) if pair not in CONTRADICTIONS]
+EVERY = [*((option,) for option in OPTIONS), *PAIRS]
 CASES = {
     options: [(n, m) for n, m in itertools.product(LAWS, Mode) if all(acts(option, n, m) for option in options)]
     for options in EVERY

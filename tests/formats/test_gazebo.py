@@ -11,7 +11,27 @@ import pliant
 from pliant.base.documents.xml_tree import parse_xml
 from pliant.base.errors import ModelError
 from pliant.formats.gazebo import PLUGINS, read_plugins
-from pliant.laws import BAVS, PID, SEA, AwAS2, DCMotor, LeverDrive, Mode, PreslidingFriction, QbMove
+from pliant.laws import (
+    BAVS,
+    PID,
+    SEA,
+    AwAS2,
+    Backlash,
+    Cogging,
+    Creep,
+    DCMotor,
+    Electrical,
+    Gear,
+    Hysteresis,
+    LeverDrive,
+    Mode,
+    PreslidingFriction,
+    QbMove,
+    Strength,
+    Tendon,
+    Thermal,
+)
+from pliant.laws.pneumatics import VALVE_GAINS
 
 pytestmark = pytest.mark.quick
 
@@ -101,7 +121,8 @@ def test_every_plugin_loads_and_compiles_in_every_mode(kind, mode, urdf, plugin)
     actuator = robot.actuators["joint"]
     assert type(actuator.law) is PLUGINS[kind].law
     assert actuator.mode == mode
-    assert actuator.pid_1 == (PID(kp=0.8, kd=0.2) if mode == 1 else PID())
+    usual = VALVE_GAINS if kind == "pam" else PID()
+    assert actuator.pid_1 == (PID(kp=0.8, kd=0.2) if mode == 1 else usual)
     assert robot.compile().nu == actuator.commands
 
 
@@ -148,9 +169,50 @@ def test_truth_values_take_words_and_digits(text, truth, urdf, plugin):
     assert interface.publish_elastic_torque is truth
 
 
+def test_tags_give_an_actuator_its_blocks(urdf, plugin):
+    tags = {
+        "mot_1_friction_stribeck_velocity": 0.1,
+        "mot_1_cogging_torque": 0.04,
+        "mot_1_electrical_max_current": 3,
+        "mot_1_thermal_capacity": 15,
+        "mot_2_gear_stiffness": 9000,
+        "mot_2_backlash_width": 0.002,
+        "mot_2_tendon_pretension": 1.5,
+        "link_backlash_width": 0.01,
+        "link_friction_torque": 0.03,
+        "hysteresis_torque": 0.2,
+        "creep_time": 2,
+        "strength_break_torque": 7,
+        "reference_slew_1": 3,
+        "link_damping": 0.05,
+    }
+    actuator = pliant.load(urdf(plugin("qbmove", **tags))).actuators["joint"]
+    assert actuator.motor_1 == DCMotor(
+        friction=PreslidingFriction(stribeck_velocity=0.1), cogging=Cogging(torque=0.04),
+        electrical=Electrical(max_current=3.0), thermal=Thermal(capacity=15.0),
+    )  # fmt: skip
+    assert actuator.motor_2 == DCMotor(
+        gear=Gear(stiffness=9000.0), backlash=Backlash(width=0.002), tendon=Tendon(pretension=1.5)
+    )
+    assert actuator.link_backlash == Backlash(width=0.01)
+    assert actuator.link_friction == PreslidingFriction(torque=0.03)
+    assert (actuator.hysteresis, actuator.creep) == (Hysteresis(torque=0.2), Creep(time=2.0))
+    assert actuator.strength == Strength(break_torque=7.0)
+    assert (actuator.reference_slew_1, actuator.link_damping) == (3.0, 0.05)
+
+
 @pytest.mark.parametrize(
     ("kind", "tags", "field", "message"),
     [
+        ("sea", {"mot_thermal_capacity": 10}, "mot_thermal_capacity", "set electrical"),
+        ("sea", {"mot_tendon_slack": 0.1, "mot_tendon_pretension": 1}, "mot_tendon_slack", "contradicts slack"),
+        ("sea", {"strength_yield_torque": 2, "strength_break_torque": 1}, "strength_yield_torque", "must be below"),
+        ("qbmove", {"mot_1_gear_inertia": 0}, "mot_1_gear_inertia", "> 0"),
+        ("qbmove", {"mot_1_gaer_inertia": 1}, "mot_1_gaer_inertia", "did you mean 'mot_1_gear_inertia'"),
+        ("sea", {"creep_time": "soon"}, "creep_time", "must be a number such as"),
+        ("sea", {"link_backlash_width": 9}, "joint.link_backlash.width", "the range of the joint"),
+        ("sea", {"mot_backlash_width": 9}, "joint.motor_1.backlash.width", "the range of the joint"),
+        ("sea", {"mot_tendon_slack": 9}, "joint.motor_1.tendon.slack", "would move without its motor"),
         ("sea", {"joint": None}, "joint", "required tag <joint> is missing"),
         ("sea", {"operation_mode": None}, "operation_mode", "6 PIDEqPres"),
         ("sea", {"pub_state": None, "pub_stat": "true"}, "pub_stat", "did you mean 'pub_state'"),

@@ -52,6 +52,9 @@ def smooth_references(law, mode, t):
     if mode == 4:
         return 0.3 * np.sin(6 * t), -0.2 * np.sin(5 * t)
     first = 0.3 * np.sin(5 * t)
+    if law.second_input == "pressure":
+        second = 1.5e5 + 0.5e5 * np.sin(4 * t)
+        return (first, second) if mode in (3, 6) else (1.5e5 + 1e5 * np.sin(5 * t), second)
     if isinstance(law, AwAS2) or law.second_input == "lever":
         return first, 0.012 + 0.003 * (1 - np.cos(4 * t))
     if mode in (3, 6):

@@ -26,6 +26,7 @@ from file_mutations import (
     mutate_mcap,
     mutate_npz,
     mutate_png,
+    mutate_skin,
     mutate_xml,
     mutate_yaml,
     png_bytes,
@@ -39,6 +40,7 @@ from pliant.feet.trials import Trial, Trials
 from pliant.formats.manager import read_manager
 from pliant.franka.client.position_file import read_positions
 from pliant.identification.measurements import read_measurement
+from pliant.laws import TableSEA
 from pliant.learn.policy import Policy
 from pliant.papers.frame.curves import read_curve
 from pliant.papers.frame.report import write_index
@@ -358,6 +360,37 @@ TEXTURED = b"""<mujoco><asset><texture name="t" type="2d" file="m.png"/><materia
 <geom type="hfield" hfield="h"/></worldbody></mujoco>"""
 TERRAIN = b"""<mujoco><asset><hfield name="h" file="m.bin" size="1 1 1 1"/></asset><worldbody>
 <geom type="hfield" hfield="h"/></worldbody></mujoco>"""
+COVERED = b"""<mujoco><asset><skin name="s" file="m.skn" inflate="0.01" group="2"/></asset><worldbody><body name="b">
+<freejoint/><geom size="0.1"/><body name="c" pos="1 0 0"><joint/><geom size="0.1"/></body></body></worldbody>
+</mujoco>"""
+SKIN = (struct.pack("<4i", 4, 4, 4, 2) + struct.pack("<12f", 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1)
+        + struct.pack("<8f", 0, 0, 1, 0, 0, 1, 1, 1) + struct.pack("<12i", 0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3)
+        + b"".join(name.ljust(40, b"\0") + struct.pack("<7fi2i2f", place, 0, 0, 1, 0, 0, 0, 2, *over, 1, 0.5)
+                   for name, place, over in ((b"b", 0, (0, 2)), (b"c", 1, (1, 3)))))  # fmt: skip
+"""Counts, vertices, texture coordinates and faces; for each bone its body, pose, vertices and weights."""
+INLINE = b"""<mujoco><asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1" texcoord="0 0 1 0 0 1 1 1"
+face="0 2 1 0 1 3 0 3 2 1 2 3" normal="1 0 0 0 1 0 0 0 1 1 0 0" refpos="0 0 1" scale="1 1 2" inertia="convex"
+maxhullvert="8"/>
+<mesh name="n" builtin="supersphere" params="6 0.5 0.5"/><skin name="s" vertex="0 0 0 1 0 0 0 1 0" face="0 1 2"
+texcoord="0 0 1 0 0 1"><bone body="b" bindpos="0 0 0" bindquat="1 0 0 0" vertid="0 1 2" vertweight="1 1 0.5"/></skin>
+<texture name="t" type="cube" builtin="gradient" rgb1="1 0 0" rgb2="0 0 1" width="8" height="8" random="0.1"/>
+<texture name="u" type="2d" builtin="checker" mark="edge" width="4" height="4" nchannel="3"/><material name="a"><layer
+texture="u" role="rgb"/></material><hfield name="h" nrow="2" ncol="3" size="1 1 1 1" elevation="0 1 2 3 4 5"/>
+</asset><worldbody><geom type="hfield" hfield="h"/><body name="b"><freejoint/><geom type="mesh" mesh="m" material="a"/>
+<geom type="mesh" mesh="n" material="a"/></body></worldbody><deformable><flex name="f" dim="2" body="b"
+vertex="0 0 0 1 0 0 0 1 0" element="0 1 2" texcoord="0 0 1 0 0 1"/></deformable></mujoco>"""
+PART = b"""<mujoco><compiler angle="radian" meshdir="x"/><default><geom size="0.1"/></default><worldbody><body name="b">
+<joint name="j" range="-1 1"/><geom/></body></worldbody><actuator><motor name="m" joint="j"/></actuator></mujoco>"""
+ATTACHED = b"""<mujoco><asset><model name="p" file="m.xml"/></asset><worldbody><attach model="p" body="b" prefix="l_"/>
+<frame pos="0 1 0"><attach model="p" prefix="r_"/></frame></worldbody></mujoco>"""
+INCLUDED = b"""<mujoco><include file="m.xml"/><worldbody><geom type="plane" size="1 1 1"/></worldbody></mujoco>"""
+CUBE = b"""<mujoco><asset><texture name="t" type="cube" file="m.png" gridsize="1 1" gridlayout="U"/><texture name="s"
+type="skybox" fileright="m.png" fileleft="m.png" fileup="m.png"/><texture name="r" type="2d" nchannel="4" file="m.png"/>
+<material name="m" texture="t"/></asset><worldbody><geom size="1" material="m"/></worldbody></mujoco>"""
+PICTURE = b"""<mujoco><asset><texture name="t" type="2d" file="m.ktx" content_type="image/ktx"/><material name="m"
+texture="t"/></asset><worldbody><geom size="1" material="m"/></worldbody></mujoco>"""
+CLOTH = b"""<mujoco><worldbody><flexcomp name="f" type="mesh" file="m.%s" dim="2" mass="1" radius="0.01"><edge
+equality="true"/><pin id="0"/></flexcomp></worldbody></mujoco>"""
 SOFT = b"""<mujoco><worldbody><body name="b"><flexcomp name="f" type="gmsh" file="m.msh" dim="3" mass="1"/></body>
 </worldbody></mujoco>"""
 
@@ -439,6 +472,12 @@ def _meshes() -> list[Kind]:
         ("own.msh", ".msh", MSH, mutate_bytes, GEOM % b".msh"), ("flex.msh", ".msh", GMSH, mutate_lines, SOFT),
         ("texture.png", ".png", png_bytes(4, 4, bytes(52)), mutate_png, TEXTURED),
         ("terrain.bin", ".bin", struct.pack("<ii9f", 3, 3, *range(9)), mutate_bytes, TERRAIN),
+        ("skin.skn", ".skn", SKIN, mutate_skin, COVERED),
+        ("cube.png", ".png", png_bytes(4, 4, bytes(52)), mutate_png, CUBE),
+        ("texture.ktx", ".ktx", b"\xabKTX 11\xbb\r\n\x1a\n" + bytes(64), mutate_bytes, PICTURE),
+        ("cloth.obj", ".obj", OBJ, mutate_lines, CLOTH % b"obj"),
+("cloth.stl", ".stl", STL, mutate_bytes, CLOTH % b"stl"), ("attached.xml", ".xml", PART, mutate_xml, ATTACHED),
+        ("included.xml", ".xml", PART, mutate_xml, INCLUDED),
     ]  # fmt: skip
     out += [
         Kind(name=name, file=f"m{end}", seed=seed, mutate=mutate, read=read, opened="arm.xml", beside={"arm.xml": text})
@@ -513,6 +552,7 @@ def _robots() -> list[Kind]:
         *[Kind(name=f"arm{i}.urdf", seed=seed, mutate=mutate_xml, read=compiled) for i, seed in enumerate(urdf)],
         Kind(name="tagged.urdf", seed=TAGGED, mutate=mutate_xml, read=compiled),
         Kind(name="arm.xml", seed=MJCF, mutate=mutate_xml, read=compiled),
+        Kind(name="assets.xml", seed=INLINE, mutate=mutate_xml, read=compiled),
         Kind(name="biped.xml", seed=(DATA / "biped.xml").read_bytes(), mutate=mutate_xml, read=compiled),
         Kind(name="arm.sdf", seed=SDF, mutate=mutate_xml, read=compiled),
         Kind(name="bytes.urdf", seed=urdf[0], mutate=mutate_bytes, read=compiled),
@@ -554,6 +594,8 @@ def _tables() -> list[Kind]:
              read=lambda p: _show_dump(p, True, None)),  # type: ignore[arg-type]
         Kind(name="policy.npz", seed=_policy(), mutate=mutate_npz, read=Policy.load),
         Kind(name="fit.json", seed=IDENTIFIED, mutate=mutate_json, read=read_identified),
+        Kind(name="spring.csv", seed=b"deflection [rad],torque [N m]\n-0.2,-9\n-0.1,-4\n0,0\n0.1,4\n0.2,9\n",
+             mutate=mutate_lines, read=lambda p: TableSEA(table=p, odd=False)),
         Kind(name="curve.csv", seed=b"time,torque\n0,1\n1,2\n", mutate=mutate_lines, read=read_curve),
         Kind(name="home.pos", seed=b"#PANDA\nR: 1 2 3 4 5 6 7\n", mutate=mutate_lines, read=read_positions),
         Kind(name="trials.csv", seed=_trials(), mutate=mutate_lines, read=lambda p: read_trials(p, count=2)),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import io
+import itertools
 import json
+import math
 import random
 import re
 import sqlite3
@@ -22,6 +24,8 @@ NUMBERS = ["0", "-1", "1", "nan", "inf", "-inf", "1e308", "1e-320", "9" * 400, "
            "9223372036854775808", "1e12", "0x10", "1_000", "", " ", "0.5 0.5", "1e999", "true", "٣"]  # fmt: skip
 TEXTS = ["", " ", "a", "../../etc/passwd", "/dev/zero", "é" * 30, "a/b", "x" * 5000, "%s%n", "{}", "\t", "world"]
 
+SKIN_NUMBERS = [*(struct.pack("<i", n) for n in (0, 1, 3, 4, -1, 2**31 - 1, 2**30, -(2**31))),
+                *(struct.pack("<f", x) for x in (0.5, -1.0, 1e38, math.nan, math.inf))]  # fmt: skip
 
 # A tree that is written again keeps these prefixes, which readers look for.
 ET.register_namespace("xacro", "http://www.ros.org/wiki/xacro")
@@ -423,3 +427,38 @@ def mutate_png(chance: random.Random, seed: bytes) -> bytes:
     for _ in range(chance.choice((1, 1, 2))):
         chunks = _reordered(chance, chunks, changed) if chunks else chunks
     return seed[:8] + b"".join(_png_chunk(kind, body) for kind, body in chunks)
+
+
+def mutate_skin(chance: random.Random, seed: bytes) -> bytes:
+    """Change counts, indices, numbers and names of a skin, and mostly keep the lengths in agreement with the counts."""
+    counts = list(struct.unpack_from("<4i", seed))
+    sizes = [12 * counts[0], 8 * counts[1], 12 * counts[2]]
+    ends = [16, *(16 + sum(sizes[: k + 1]) for k in range(3))]
+    blocks = [bytearray(seed[a:b]) for a, b in itertools.pairwise(ends)]
+    bones, at = [], ends[-1]
+    for _ in range(counts[3]):
+        covered = struct.unpack_from("<i", seed, at + 68)[0]
+        bones.append(bytearray(seed[at : at + 72 + 8 * covered]))
+        at += len(bones[-1])
+    for _ in range(chance.choice((1, 1, 2, 4))):
+        kind = chance.randrange(8)
+        if kind == 0:
+            counts[chance.randrange(4)] = chance.choice((-1, 0, 1, 2**31 - 1, 2**30, -(2**31), 100_000_000))
+        elif kind <= 3:
+            block = chance.choice([*blocks, *bones])
+            i = 4 * chance.randrange(len(block) // 4)
+            block[i : i + 4] = chance.choice(SKIN_NUMBERS)
+        elif kind == 4:
+            bone = chance.choice(bones)
+            bone[:40] = chance.choice((b"b", b"c", b"", b"world", b"no", b"x" * 40, b"\xff" * 40)).ljust(40, b"\0")
+        elif kind == 5:
+            chance.choice(bones)[68:72] = chance.choice(SKIN_NUMBERS)
+        elif kind == 6:
+            bones.append(bytearray(chance.choice(bones)))
+            counts[3] = min(counts[3] + chance.randrange(2), 2**31 - 1)
+        else:
+            k, length = chance.choice(((0, 12), (1, 8), (2, 12)))
+            blocks[k] += blocks[k][:length]
+            counts[k] = min(counts[k] + 1, 2**31 - 1)
+    data = struct.pack("<4i", *counts) + b"".join([*blocks, *bones])
+    return data if chance.random() < 0.9 else mutate_bytes(chance, data)

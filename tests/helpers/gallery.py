@@ -29,6 +29,8 @@ ROBOTS: dict[str, tuple[str, dict[str, float], float]] = {
     "qbmove-1dof": ("", {"joint/equilibrium_position": 0.7, "joint/stiffness_preset": 0.3}, 3.0),
     "bavs-1dof": ("", {"joint/equilibrium_position": 0.7}, 3.0),
     "awas2-1dof": ("", {"joint/equilibrium_position": 0.7}, 3.0),
+    "sea-table-1dof": ("", {"joint/equilibrium_position": 0.7}, 3.0),
+    "pam-1dof": ("", {"joint/equilibrium_position": 0.9, "joint/stiffness_preset": 2.5e5}, 3.0),
     "qbmove-2dof": ("", TWO_JOINTS, 3.0),
     "qbmove-5dof": ("", {"joint_2/equilibrium_position": 0.5, "joint_4/equilibrium_position": 0.6}, 3.0),
 }
@@ -138,7 +140,16 @@ def experiments(reports: Path) -> None:
 
 
 FAMILIES = {
-    "Compliant joints and arms": ("sea-1dof", "qbmove-1dof", "bavs-1dof", "awas2-1dof", "qbmove-2dof", "qbmove-5dof"),
+    "Compliant joints and arms": (
+        "sea-1dof",
+        "qbmove-1dof",
+        "bavs-1dof",
+        "awas2-1dof",
+        "qbmove-2dof",
+        "qbmove-5dof",
+        "sea-table-1dof",
+        "pam-1dof",
+    ),
     "Feet and humanoids": ("softfoot", "softfoot-bench", "biped", "talos", "g1", "icub"),
     "Franka arms": ("franka", "fr3", "franka-dual", "franka-torso"),
 }

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.laws import BAVS, SEA, AwAS2, Law, QbMove, get_law, law, registered_laws
+from pliant.laws import BAVS, SEA, AwAS2, Law, McKibben, QbMove, TableSEA, get_law, law, registered_laws
 from pliant.laws.functions import saturate, where
 
 
@@ -75,7 +75,10 @@ class Hardening(Law):
 
 BUILT_IN = ("sea", "qbmove", "bavs", "awas_ii")
 ENERGY_ONLY = ("test_energy_qbmove", "test_energy_awas", "test_hardening")
-ALL = BUILT_IN + ENERGY_ONLY
+OWN = ("sea_table", "pam")
+ALL = BUILT_IN + OWN + ENERGY_ONLY
+PRESSURES = 5.0e5
+"""Largest gauge pressure of a muscle in a test [Pa]."""
 
 VARIANTS = {
     "sea": [SEA(), SEA(k=400.0, max_deflection=0.5)],
@@ -85,6 +88,8 @@ VARIANTS = {
     "test_energy_qbmove": [EnergyQbMove(0.01038, 6.257, 0.08918, 3.9)],
     "test_energy_awas": [EnergyAwAS2()],
     "test_hardening": [Hardening()],
+    "sea_table": [TableSEA(), TableSEA(torque_scale=0.3)],
+    "pam": [McKibben(), McKibben(end_correction=1.0, contraction=0.2, pulley_radius=0.04, max_deflection=1.0)],
 }
 """Sets of parameters by law: the defaults, and identified or odd ones that break symmetries."""
 
@@ -118,6 +123,8 @@ def points(law, n, seed=0):
     rng = np.random.default_rng(seed)
     q = rng.uniform(-1.5, 1.5, n)
     theta_1 = q + rng.uniform(-1.0, 1.0, n) * reach(law)
+    if law.second_input == "pressure":
+        return q, rng.uniform(0.0, PRESSURES, n), rng.uniform(0.0, PRESSURES, n)
     if law.second_input == "lever":
         theta_2 = rng.uniform(0.0, 0.95, n) * law.L
     elif law.motors == 1:
@@ -130,6 +137,9 @@ def points(law, n, seed=0):
 def on_a_kink(law, q, theta_1, theta_2, margin=1e-6):
     """Say where a point lies within a margin of a clip, on which the slope has two values."""
     limit = getattr(law, "max_deflection", getattr(law, "knee", 0.0))
+    if law.second_input == "pressure":
+        slack = (law.largest_contraction - law.contraction) * law.length / law.pulley_radius
+        return np.minimum(np.abs(np.abs(q) - limit), np.abs(np.abs(q) - slack)) < margin
     near = np.abs(np.abs(q - theta_1) - limit) < margin
     if law.second_input == "angle":
         near |= np.abs(np.abs(q - theta_2) - limit) < margin

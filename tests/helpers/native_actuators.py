@@ -67,8 +67,24 @@ KINDS = {
 """Kind -> its parameters."""
 
 
+EVERY = {"ball in parent": "general", "slide": "intvelocity", "body": "adhesion", "slider-crank": "position",
+         "hinge": "pid", "site": "velocity", "spatial tendon": "muscle", "rotation of a ball": "orientation",
+         "rotation of a site": "orientation"}  # fmt: skip
+"""Transmission -> kind of its actuator in `every_transmission`; a motor where there is none."""
+
+
+def every_transmission():
+    """Return the MJCF of a mechanism with an actuator of each transmission, called ``driven_0`` and so on."""
+    kinds = [(t, EVERY.get(t, "motor")) for t in TRANSMISSIONS]
+    return _model("".join(f'<{k} name="driven_{i}" {TRANSMISSIONS[t]} {KINDS[k]}/>' for i, (t, k) in enumerate(kinds)))
+
+
 def model_of(transmission, kind):
     """Return the MJCF of a mechanism with one actuator of a transmission and a kind; at the start everything moves."""
+    return _model(f'<{kind} name="driven" {TRANSMISSIONS[transmission]} {KINDS[kind]}/>')
+
+
+def _model(actuators):
     return f"""<mujoco><option timestep="0.002" integrator="implicitfast"/><worldbody>
       <site name="origin"/><geom name="table" type="plane" size="5 5 0.1" pos="0 0 -2"/>
       <body name="arm"><joint name="hinge" axis="0 1 0" damping="0.1"/><geom size="0.1" pos="0.3 0 0" contype="0"
@@ -81,5 +97,5 @@ def model_of(transmission, kind):
       <site name="slider" pos="0.7 0 0" zaxis="1 0 0"/>
       </worldbody><tendon><spatial name="spatial"><site site="origin"/><site site="crank"/><site site="end"/></spatial>
       <fixed name="fixed"><joint joint="hinge" coef="1"/><joint joint="slide" coef="2"/></fixed></tendon>
-      <actuator><{kind} name="driven" {TRANSMISSIONS[transmission]} {KINDS[kind]}/></actuator>
+      <actuator>{actuators}</actuator>
       <keyframe><key name="rest" qvel="{" ".join(["0.3"] * 11)}"/></keyframe></mujoco>"""

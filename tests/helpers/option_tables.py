@@ -7,7 +7,26 @@ from pathlib import Path
 from pliant.base.options import describe, markdown_table
 from pliant.feet.model.sole import Sole
 from pliant.feet.softfoot import SoftFeetOptions, SoftFootOptions
-from pliant.laws import COMMANDS, JOINT_FIELDS, PID, CompliantActuator, DCMotor, Electrical, registered_laws
+from pliant.laws import (
+    COMMANDS,
+    JOINT_FIELDS,
+    PID,
+    Backlash,
+    Cogging,
+    CompliantActuator,
+    Creep,
+    DCMotor,
+    Electrical,
+    Gear,
+    Hysteresis,
+    JointCommand,
+    JointField,
+    PneumaticDrive,
+    Strength,
+    Tendon,
+    Thermal,
+    registered_laws,
+)
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.motor import LeverDrive
 from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription
@@ -20,7 +39,7 @@ from pliant.simulation.bridges import bridge_options, list_bridges
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "options.md"
 OWN_BRIDGES = ("fci", "foxglove", "pictures", "ros1", "ros2", "yarp", "zenoh")
-OWN_LAWS = ("sea", "qbmove", "bavs", "awas_ii")
+OWN_LAWS = ("sea", "qbmove", "bavs", "awas_ii", "sea_table", "pam")
 
 HEAD = """\
 # Options and fields
@@ -45,22 +64,26 @@ def _own(kind: type, base: type) -> str:
     return markdown_table(kind, names)
 
 
+def _units(declared: JointField | JointCommand) -> str:
+    """Return the unit, and those of laws with a lever or with pressures where they differ."""
+    others = {"lever": declared.lever, "muscles": declared.pressure}
+    return "; ".join(
+        [declared.unit, *(f"{kind}: {unit or 'none'}" for kind, unit in others.items() if unit is not None)]
+    )
+
+
 def _fields() -> str:
     rows = ["| field | unit | meaning |", "|---|---|---|"]
     for field in JOINT_FIELDS.values():
         if field.sampled:
-            lever = f"; lever: {field.lever}" if field.lever else ""
-            rows.append(f"| `{field.name}` | {field.unit}{lever} | {field.description} |")
+            rows.append(f"| `{field.name}` | {_units(field)} | {field.description} |")
     return "\n".join(rows)
 
 
 def _commands() -> str:
     rows = ["| mode | name | first reference | second reference |", "|---|---|---|---|"]
     for mode, pair in COMMANDS.items():
-        cells = [
-            "" if c.name == "disabled" else f"`{c.name}` [{c.unit}{f'; lever: {c.lever}' if c.lever else ''}]"
-            for c in pair
-        ]
+        cells = ["" if c.name == "disabled" else f"`{c.name}` [{_units(c)}]" for c in pair]
         rows.append(f"| {mode.value} | `{mode.name.lower()}` | {cells[0]} | {cells[1]} |")
     return "\n".join(rows)
 
@@ -97,7 +120,11 @@ def page() -> str:
     )
     blocks = (
         ("The actuator itself", CompliantActuator), ("Motor", DCMotor), ("Drive of a lever", LeverDrive),
-        ("Electrical part of a motor", Electrical), ("Friction", PreslidingFriction), ("Controller", PID),
+        ("Valve and air of a muscle", PneumaticDrive), ("Electrical part of a motor", Electrical),
+        ("Cogging and ripple", Cogging),
+        ("Temperature of the winding", Thermal), ("Elastic gear", Gear), ("Backlash", Backlash), ("Tendons", Tendon),
+        ("Hysteresis of the spring", Hysteresis), ("Creep of the spring", Creep), ("Yield and breakage", Strength),
+        ("Friction", PreslidingFriction), ("Controller", PID),
     )  # fmt: skip
     parts += [f"### {title}\n\n{markdown_table(kind)}\n" for title, kind in blocks]
     parts.append("## Sensors\n\nWritten `--set SENSOR.KEY=VALUE`, or below `sensors:` in YAML.\n")

@@ -1,5 +1,6 @@
 """A robot with its page, simulated in real time in a thread."""
 
+import asyncio
 import contextlib
 import socket
 import threading
@@ -54,3 +55,20 @@ def eventually(true, seconds=60.0):
     while not true():
         assert time.monotonic() < until, "waited in vain"
         threading.Event().wait(0.05)
+
+
+def enter(server, uuid, value):
+    """Give a control a value, as a browser does; without a browser viser calls nobody."""
+    from viser import GuiEvent
+    from viser._messages import GuiUpdateMessage
+
+    connection = server.viser._websock_server
+
+    async def give():
+        for handler in connection._incoming_handlers[GuiUpdateMessage]:
+            await handler(0, GuiUpdateMessage(uuid, {"value": value}))
+
+    asyncio.run_coroutine_threadsafe(give(), connection._background_event_loop).result(30.0)
+    handle = server.gui._gui_input_handle_from_uuid[uuid]
+    for called in list(handle._impl.update_cb):
+        called(GuiEvent(None, 0, handle))

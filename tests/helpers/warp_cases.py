@@ -8,12 +8,18 @@ from law_cases import *  # noqa: F403  registers the laws of the tests
 from pliant.base.errors import LawError
 from pliant.laws import (
     PID,
+    Backlash,
     Cogging,
     CompliantActuator,
+    Creep,
     DCMotor,
     Electrical,
+    Gear,
+    Hysteresis,
     LeverDrive,
     PreslidingFriction,
+    Strength,
+    Tendon,
     Thermal,
     get_law,
 )
@@ -50,6 +56,13 @@ OPTIONS = {
     "drive": ({}, {"electrical": DRIVE}, {}, {}),
     "sag": ({}, {"electrical": Electrical(inductance=0.02, supply_resistance=0.5)}, {}, {}),
     "thermal": ({}, {"electrical": DRIVE, "thermal": WARM}, {}, {}),
+    "current_rate": ({}, {"electrical": Electrical(max_current_rate=20.0)}, {}, {}),
+    "gear": ({}, {"gear": Gear(stiffness=2000.0)}, {}, {}),
+    "backlash": ({"link_backlash": Backlash(width=0.02)}, {"backlash": Backlash(width=0.01)}, {}, {}),
+    "tendon": ({}, {"tendon": Tendon(pretension=0.2)}, {}, {}),
+    "slack": ({}, {"tendon": Tendon(slack=0.01)}, {}, {}),
+    "hysteresis": ({"hysteresis": Hysteresis(), "creep": Creep(time=0.1)}, {}, {}, {}),
+    "yield": ({"strength": Strength(yield_torque=0.1, break_torque=0.4)}, {}, {}, {}),
     "slew": ({"reference_slew_1": 1.0, "reference_slew_2": 0.05}, {}, {}, {}),
     "all": (
         {"link_friction": RICH, "link_damping": 0.1, "command_delay": 3e-3, "command_resolution": 1e-3},
@@ -65,9 +78,18 @@ def actuator(name, mode, option):
     cls = get_law(name)
     changes, motor, pid, of_law = OPTIONS[option]
     lever = cls.second_input == "lever"
-    start = 0.02 if lever else 0.15
+    muscles = cls.second_input == "pressure"
+    start = {"lever": 0.02, "pressure": 1.5e5}.get(cls.second_input, 0.15)
     try:
         more = dict(changes)
+        if muscles:
+            if motor or pid.get("velocity_feedforward"):
+                return None
+            gains = {"kp": 0.8, "kd": 0.2} if mode == 1 else {"kp": 2e-5, "kd": 0.0}
+            valve = {"kp": 2e-5, "kd": 0.0} | {k: v for k, v in pid.items() if k != "ki"}
+            return CompliantActuator(
+                cls(**of_law), mode=mode, pid_1=PID(**gains | pid), pid_2=PID(**valve), initial_preset=start, **more
+            )
         if cls.motors == 2:
             second = LeverDrive if lever else DCMotor
             limits = {k: v for k, v in motor.items() if not (lever and k in ("min_position", "max_torque"))}

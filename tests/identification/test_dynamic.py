@@ -45,13 +45,15 @@ def servo_trial(actuator, seconds=1.2, period=0.005, noise=0.0, seed=0):
     preset = 0.2 + 0.1 * (hold > 0.5)
     traces = actuator.simulate(0.3 * np.sin(3.0 * t), None, eq, preset, step)
     rng = np.random.default_rng(seed)
+    # A trace shows the motors after the step that begins at its time.
+    one, two = (np.r_[x[0], x[:-1]] for x in (traces.motor_1_position, traces.motor_2_position))
     return {
         "time": t[::every],
         "q": 0.3 * np.sin(3.0 * t[::every]),
         "theta_eq": eq[::every],
         "preset": preset[::every],
-        "theta_1": traces.motor_1_position[::every] + noise * rng.standard_normal(t[::every].size),
-        "theta_2": traces.motor_2_position[::every] + noise * rng.standard_normal(t[::every].size),
+        "theta_1": one[::every] + noise * rng.standard_normal(t[::every].size),
+        "theta_2": two[::every] + noise * rng.standard_normal(t[::every].size),
     }
 
 
@@ -70,12 +72,13 @@ def test_the_delay_of_the_bus_comes_back():
     true = CompliantActuator(SEA(k=20.0), Mode.PID_EQ_PRESET, command_delay=0.012)
     step, n = 2e-5, 75_000
     t = np.arange(n) * step
-    eq = 0.3 * np.sin(6.0 * t) + 0.1 * np.sin(17.0 * t)
+    held = t[np.arange(n) // 50 * 50]
+    eq = 0.3 * np.sin(6.0 * held) + 0.1 * np.sin(17.0 * held)
     traces = true.simulate(np.zeros(n), None, eq, 0.0, step)
-    data = {"time": t, "q": np.zeros(n), "reference_1": eq, "theta_1": traces.motor_1_position}
+    data = {"time": t, "q": np.zeros(n), "reference_1": eq, "theta_1": np.r_[0.0, traces.motor_1_position[:-1]]}
     data = {name: column[::50] for name, column in data.items()}
     found = fit_servo(true.replace(command_delay=0.0), data, ["command_delay", "motor.damping"], starts=1)
-    assert found["command_delay"].value == pytest.approx(0.012, abs=3e-4)
+    assert found["command_delay"].value == pytest.approx(0.012, abs=5e-5)
     assert found["damping"].value == pytest.approx(0.2698, rel=0.02)
 
 
@@ -83,9 +86,10 @@ def test_gains_and_damping_together_are_called_undetermined():
     true = CompliantActuator(SEA(k=5.0), Mode.PID_EQ_PRESET)
     step, n = 2e-5, 40_000
     t = np.arange(n) * step
-    eq = 0.3 * np.sin(8.0 * t)
-    traces = true.simulate(np.zeros(n), None, eq, 0.0, step)
-    data = {"time": t, "q": np.zeros(n), "reference_1": eq, "theta_1": traces.motor_1_position}
+    eq = 0.3 * np.sin(8.0 * t[np.arange(n) // 50 * 50])
+    motor = true.simulate(np.zeros(n), None, eq, 0.0, step).motor_1_position
+    data = {"time": t, "q": np.zeros(n), "reference_1": eq, "theta_1": np.r_[0.0, motor[:-1]]}
+    data = {name: column[::50] for name, column in data.items()}
     found = fit_servo(true, data, ["motor.damping", "pid.kd"], starts=1)
     assert found.condition > 1e3 or any("do not determine" in w or "trade off" in w for w in found.warnings)
     assert found["damping"].value + found["kd"].value == pytest.approx(0.2698 + 4.5, rel=1e-3)

@@ -1,68 +1,196 @@
-"""Fits to motion that no code of pliant integrated: a servo at 5 us by the fourth-order Runge-Kutta method."""
+"""Fits to motion that no code of pliant integrated: servos on springs, from equations that stand here, by DOP853."""
 
+import itertools
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from pliant.identification import fit_servo
-from pliant.laws import PID, SEA, CompliantActuator, Mode
+from pliant.identification import fit_actuator
+from pliant.laws import PID, SEA, AwAS2, CompliantActuator, DCMotor, LeverDrive, Mode, PreslidingFriction, QbMove
 
-INERTIA, DAMPING, FRICTION, STIFFNESS = 0.031, 0.38, 0.12, 1000.0
-KP, KD, SPRING, LIMIT = 90.0, 3.2, 15.0, 6.0
-FINE = 5e-6
+DELAY = 0.0073
+FREE = math.inf
 
 
-def reference(t):
-    return 0.35 * math.sin(2.0 * math.pi * (0.6 + 1.1 * t) * t) + (0.15 if t > 0.9 else 0.0)
+@dataclass(frozen=True)
+class Servo:
+    """A motor with viscous and elasto-plastic friction, and its controller."""
+
+    inertia: float = 0.031
+    damping: float = 0.38
+    friction: float = 0.12
+    bristle: float = 1000.0
+    kp: float = 90.0
+    kd: float = 3.2
+
+
+def integrate(seconds, period, servos, loads, references):
+    """Return times and positions of motors under references that are held for a period and arrive late."""
+    from scipy.integrate import DOP853
+
+    reach = [s.friction / s.bristle for s in servos]
+    times = np.arange(round(seconds / period)) * period
+    edges = np.unique(np.round(np.concatenate([times, times + DELAY]), 12))
+    edges = edges[edges <= times[-1] + 1e-12]
+    y = np.zeros(3 * len(servos))
+    positions = {0: y[0::3].copy()}
+    for begin, end in itertools.pairwise(edges):
+        r = references(max(math.floor((begin - DELAY) / period + 1e-6), 0) * period)
+        pieces = math.ceil((end - begin) / 2.5e-4 - 1e-9)
+        for a, b in itertools.pairwise(np.linspace(begin, end, pieces + 1)):
+
+            def slope(t, y, r=r):
+                out = np.empty(y.size)
+                for j, (s, load) in enumerate(zip(servos, loads(t, y[0::3]), strict=True)):
+                    x, v, z = y[3 * j : 3 * j + 3]
+                    held = s.bristle * z
+                    # The bristle slides where its deflection would pass its reach.
+                    slides = abs(z) >= reach[j] and z * v > 0.0
+                    torque = s.kp * (r[j] - x) - s.kd * v - load - held - s.damping * v
+                    out[3 * j : 3 * j + 3] = v, torque / s.inertia, 0.0 if slides else v
+                return out
+
+            solver = DOP853(slope, a, y, b, rtol=1e-8, atol=1e-10)
+            while solver.status == "running":
+                solver.step()
+            y = solver.y.copy()
+            for j in range(len(servos)):
+                y[3 * j + 2] = min(max(y[3 * j + 2], -reach[j]), reach[j])
+        sample = round(end / period)
+        if abs(end - sample * period) < 1e-9:
+            positions[sample] = y[0::3].copy()
+    return times, np.array([positions[k] for k in range(times.size)])
+
+
+def chirp(t):
+    return math.sin(2.0 * math.pi * (0.6 + 1.1 * t) * t)
+
+
+def step(t):
+    return 1.0 if t > 0.5 else 0.0
 
 
 def link(t):
-    return 0.2 * math.sin(4.0 * t)
+    return 0.08 * math.sin(4.0 * t)
 
 
-def moved_elsewhere(seconds, period):
-    """Return times and motor positions of a servo on a spring; its reference is held for each period of the bus."""
-
-    def slope(x, v, w, r, t):
-        friction = STIFFNESS * (x - w)
-        torque = min(max(KP * (r - x) - KD * v, -LIMIT), LIMIT)
-        load = -SPRING * (link(t) - x)
-        return v, (torque - load - friction - DAMPING * v) / INERTIA
-
-    x, v, w = 0.0, 0.0, 0.0
-    times, positions = [], []
-    every = round(period / FINE)
-    r = 0.0
-    reach = FRICTION / STIFFNESS
-    for k in range(round(seconds / FINE)):
-        t = k * FINE
-        if k % every == 0:
-            times.append(t)
-            positions.append(x)
-            r = reference(t)
-        h = FINE
-        a = slope(x, v, w, r, t)
-        b = slope(x + 0.5 * h * a[0], v + 0.5 * h * a[1], w, r, t + 0.5 * h)
-        c = slope(x + 0.5 * h * b[0], v + 0.5 * h * b[1], w, r, t + 0.5 * h)
-        d = slope(x + h * c[0], v + h * c[1], w, r, t + h)
-        x += h / 6.0 * (a[0] + 2.0 * b[0] + 2.0 * c[0] + d[0])
-        v += h / 6.0 * (a[1] + 2.0 * b[1] + 2.0 * c[1] + d[1])
-        w = min(max(w, x - reach), x + reach)  # the bristle slides where it would carry more
-    return np.array(times), np.array(positions)
+def noisy(time, columns, noise, seed=0):
+    rng = np.random.default_rng(seed)
+    data = {"time": time, "q": np.array([link(t) for t in time])}
+    for name, values in columns.items():
+        data[name] = np.asarray(values) + noise.get(name, 0.0) * rng.standard_normal(time.size)
+    return data
 
 
-@pytest.mark.parametrize("rate", [100.0, 250.0, 500.0, 1000.0])
-def test_a_servo_that_was_integrated_elsewhere_is_identified(rate):
-    time, position = moved_elsewhere(1.4, 1.0 / rate)
-    rng = np.random.default_rng(0)
-    data = {
-        "time": time,
-        "q": np.array([link(t) for t in time]),
-        "reference_1": np.array([reference(t) for t in time]),
-        "theta_1": position + 2e-5 * rng.standard_normal(time.size),
+def servo(rate):
+    return DCMotor(max_torque=FREE), PID(kp=90.0, kd=3.2), {"theta_1": 2e-5, "theta_2": 2e-5, "tau": 2e-3}
+
+
+MOTOR = {"motor.inertia": 0.031, "motor.damping": 0.38, "motor.friction.torque": 0.12, "command_delay": DELAY}
+
+
+def sea(rate):
+    time, x = integrate(
+        1.0, 1.0 / rate, [Servo()], lambda t, x: [-15.0 * (link(t) - x[0])],
+        lambda t: [0.35 * chirp(t) + 0.15 * step(t)],
+    )  # fmt: skip
+    motor, pid, noise = servo(rate)
+    q = np.array([link(t) for t in time])
+    columns = {
+        "reference_1": [0.35 * chirp(t) + 0.15 * step(t) for t in time],
+        "theta_1": x[:, 0],
+        "tau": -15.0 * (q - x[:, 0]),
     }
-    start = CompliantActuator(SEA(k=SPRING), Mode.PID_REFS, pid_1=PID(kp=KP, kd=KD))
-    found = fit_servo(start, data, starts=1)
-    for name, true in (("motor.inertia", INERTIA), ("motor.damping", DAMPING), ("motor.friction.torque", FRICTION)):
-        assert found[name].value == pytest.approx(true, rel=0.03)
+    start = CompliantActuator(SEA(k=12.0), Mode.PID_REFS, motor, pid_1=pid, command_delay=0.004)
+    return start, noisy(time, columns, noise), ("motor_1_position", "torque"), {**MOTOR, "law.k": 15.0}
+
+
+def qbmove(rate):
+    k, a = 0.02, 7.0
+
+    def loads(t, x):
+        return [-k * math.sinh(a * (link(t) - p)) for p in x]
+
+    def inputs(t):
+        return 0.12 * chirp(t), 0.2 + 0.1 * step(t)
+
+    time, x = integrate(
+        1.0, 1.0 / rate, [Servo(), Servo()], loads, lambda t: [inputs(t)[0] + inputs(t)[1], inputs(t)[0] - inputs(t)[1]]
+    )
+    motor, pid, noise = servo(rate)
+    columns = {
+        "equilibrium": [inputs(t)[0] for t in time],
+        "preset": [inputs(t)[1] for t in time],
+        "theta_1": x[:, 0],
+        "theta_2": x[:, 1],
+        "tau": [sum(loads(t, row)) for t, row in zip(time, x, strict=True)],
+    }
+    start = CompliantActuator(
+        QbMove(k1=0.024, a1=6.6, k2=0.024, a2=6.6), Mode.PID_EQ_PRESET, motor, motor, pid, pid, command_delay=0.004
+    )
+    true = {**MOTOR, "law.k1": k, "law.a1": a, "law.k2": k, "law.a2": a}
+    return start, noisy(time, columns, noise), ("motor_1_position", "motor_2_position", "torque"), true
+
+
+def awas(rate):
+    ks, length, radius = 10.0, 0.05, 0.015
+    lever = Servo(inertia=2.0, damping=100.0, friction=5.0, bristle=1e6, kp=2e4, kd=300.0)
+
+    def torque(t, x):
+        ratio = length / radius * x[1] / (length - x[1])
+        return -ks * ratio**2 * math.sin(2.0 * (link(t) - x[0]))
+
+    def loads(t, x):
+        s, gap = math.sin(link(t) - x[0]), length - x[1]
+        return [torque(t, x), 2.0 * ks * (length / radius) ** 2 * x[1] * length / gap**3 * s * s]
+
+    def inputs(t):
+        return [0.15 * chirp(t), 0.012 + 0.006 * step(t)]
+
+    time, x = integrate(1.0, 1.0 / rate, [Servo(), lever], loads, inputs)
+    motor, pid, noise = servo(rate)
+    columns = {
+        "equilibrium": [inputs(t)[0] for t in time],
+        "preset": [inputs(t)[1] for t in time],
+        "theta_1": x[:, 0],
+        "theta_2": x[:, 1],
+        "tau": [torque(t, row) for t, row in zip(time, x, strict=True)],
+    }
+    drive = LeverDrive(min_position=-0.01, friction=PreslidingFriction(torque=5.0, stiffness=1e6))
+    start = CompliantActuator(
+        AwAS2(Ks=8.0), Mode.PID_EQ_PRESET, motor, drive, pid, PID(kp=2e4, kd=300.0), command_delay=0.004
+    )
+    true = {name.replace("motor.", "motor_1."): value for name, value in MOTOR.items()}
+    noise["theta_2"] = 2e-6
+    return (
+        start,
+        noisy(time, columns, noise),
+        ("motor_1_position", "motor_2_position", "torque"),
+        {
+            **true,
+            "law.Ks": ks,
+        },
+    )
+
+
+QUICK = [(sea, 100.0), (sea, 1000.0), (qbmove, 250.0), (awas, 500.0)]
+NIGHTLY = [pair for pair in itertools.product([sea, qbmove, awas], [100.0, 250.0, 500.0, 1000.0]) if pair not in QUICK]
+
+
+@pytest.mark.parametrize(
+    ("joint", "rate"), [*QUICK, *(pytest.param(*pair, marks=pytest.mark.nightly) for pair in NIGHTLY)]
+)
+def test_a_joint_that_was_integrated_elsewhere_is_identified_within_3_percent_and_two_stated_errors(joint, rate):
+    start, data, outputs, true = joint(rate)
+    # A fit finds the noise of each sensor by itself, with more searches; one case does so.
+    noise = {"motor_1_position": 2e-5, "motor_2_position": 2e-6 if joint is awas else 2e-5, "torque": 2e-3}
+    found = fit_actuator(
+        start, data, list(true), outputs=outputs, starts=1, weights=None if (joint, rate) == QUICK[0] else noise
+    )
+    assert found.identified
+    for name, value in true.items():
+        estimate = found[name]
+        assert estimate.value == pytest.approx(value, rel=0.03), found.report()
+        assert abs(estimate.value - value) < 2.0 * estimate.standard_error, found.report()

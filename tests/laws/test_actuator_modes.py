@@ -7,7 +7,22 @@ import pytest
 import reference
 from law_cases import BUILT_IN, VARIANTS
 
-from pliant.laws import PID, AwAS2, CompliantActuator, DCMotor, LeverDrive, Mode, PreslidingFriction, kernels, layout
+from pliant.laws import (
+    PID,
+    AwAS2,
+    CompliantActuator,
+    DCMotor,
+    LeverDrive,
+    Mode,
+    PreslidingFriction,
+    friction_kernels,
+    kernels,
+    layout,
+    motor_kernels,
+    observation_kernels,
+    reference_kernels,
+    spring_kernels,
+)
 
 DT = 1e-3
 N = 1500
@@ -149,11 +164,14 @@ def test_modes_without_a_spring_report_no_spring(mode):
 
 def python_simulate(law_class):
     """Return `kernels.simulate` as plain Python, with the kernels of one law bound to its names."""
-    names = dict(vars(kernels))
+    names: dict = {}
+    modules = (kernels, friction_kernels, motor_kernels, observation_kernels, reference_kernels, spring_kernels)
+    for module in modules:
+        names |= vars(module)
     for kernel in ("torques", "stiffness", "reported_stiffness", "energy", "references"):
         names[f"law_{kernel}"] = getattr(law_class, kernel)
     for name, value in list(names.items()):
-        if isinstance(value, types.FunctionType) and value.__module__ == kernels.__name__:
+        if isinstance(value, types.FunctionType) and value.__module__ in {m.__name__ for m in modules}:
             names[name] = types.FunctionType(value.__code__, names, name, value.__defaults__)
     return names["simulate"]
 

@@ -6,13 +6,13 @@ from benches import bench
 from pliant.base.errors import LawError
 from pliant.devices import CompliantJoint
 from pliant.engine import MujocoEngine
-from pliant.laws import COMMANDS, JOINT_FIELDS, AwAS2, CompliantActuator, JointField, Mode, QbMove, layout
+from pliant.laws import COMMANDS, JOINT_FIELDS, AwAS2, CompliantActuator, JointField, McKibben, Mode, QbMove, layout
 from pliant.laws.fields import SAMPLED
 
 pytestmark = pytest.mark.quick
 
 
-@pytest.mark.parametrize("law", [QbMove(), AwAS2()], ids=["angle", "lever"])
+@pytest.mark.parametrize("law", [QbMove(), AwAS2(), McKibben()], ids=["angle", "lever", "pressure"])
 def test_samples_and_ports_have_the_units_and_descriptions_of_the_table(law):
     actuator = CompliantActuator(law, mode=Mode.PID_EQ_PRESET)
     ports = MujocoEngine(bench(actuator)).ports()
@@ -22,7 +22,7 @@ def test_samples_and_ports_have_the_units_and_descriptions_of_the_table(law):
         if not field.observed:
             continue
         port = ports[f"joint/{name}"]
-        assert (port.unit, port.description) == (field.unit_of(law.second_input == "lever"), field.description)
+        assert (port.unit, port.description) == (field.unit_of(law.second_input), field.description)
         if field.sampled:
             assert (samples[name].unit, samples[name].description) == (port.unit, port.description)
 

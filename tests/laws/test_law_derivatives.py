@@ -8,7 +8,7 @@ import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jets import derivative
-from law_cases import BUILT_IN, VARIANTS, instances, label, on_a_kink, points, reach
+from law_cases import BUILT_IN, PRESSURES, VARIANTS, instances, label, on_a_kink, points, reach
 from scipy.integrate import quad
 
 pytestmark = pytest.mark.quick
@@ -93,6 +93,8 @@ def test_energy_closes_along_random_paths(law, seed):
 
     def corner():
         q = rng.uniform(-1.0, 1.0)
+        if law.second_input == "pressure":
+            return np.array([1.5 * q, *rng.uniform(0.0, PRESSURES, 2)])
         theta_2 = rng.uniform(0.0, 0.8) * law.L if law.second_input == "lever" else q + rng.uniform(-1, 1) * reach(law)
         return np.array([q, q + rng.uniform(-1, 1) * reach(law), theta_2])
 
@@ -100,8 +102,8 @@ def test_energy_closes_along_random_paths(law, seed):
     step = b - a
     limit = getattr(law, "max_deflection", getattr(law, "knee", 0.0))
     kinks = []
-    for other in (1, 2) if law.second_input == "angle" else (1,):
-        x, dx = a[0] - a[other], step[0] - step[other]
+    for other in {"angle": (1, 2), "pressure": (0,)}.get(law.second_input, (1,)):
+        x, dx = (a[0] - a[other], step[0] - step[other]) if other else (a[0], step[0])
         kinks += [s for s in ((limit - x) / dx, (-limit - x) / dx) if 0.0 < s < 1.0]
 
     def power(s):

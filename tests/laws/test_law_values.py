@@ -97,7 +97,7 @@ def test_a_non_contiguous_array_is_read_as_it_looks():
     )
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", [name for name in ALL if get_law(name).second_input != "pressure"])
 def test_the_energy_is_at_its_minimum_where_the_spring_is_relaxed(name):
     law = VARIANTS[name][0]
     theta_2 = 0.02 if law.second_input == "lever" else 0.0

@@ -41,7 +41,7 @@ def test_the_impact_of_a_pad_is_that_of_a_mass_on_a_spring():
 
 
 def test_the_impact_does_not_hang_on_the_time_step():
-    coarse, fine = (drop("soft", [(0.02, 0.0, 0.0)], StandingOptions(), timestep=dt) for dt in (5e-4, 2.5e-4))
+    coarse, fine = (drop("soft", [(0.02, 0.0, 0.0)], StandingOptions(), timestep=dt) for dt in (6.25e-5, 3.125e-5))
     assert coarse == pytest.approx(fine, rel=0.1)
 
 

@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from pliant.recording import RecordingWarning, read_recording
+from pliant.base.errors import BridgeError, DivergedError
+from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
+from pliant.recording import Recorder, RecordingWarning, read_recording
+from pliant.robots.loading import load
+from pliant.simulation import Simulation
+from pliant.simulation.bridge import BridgeBase
 
 HERE = Path(__file__).parent
 CHILD = """
@@ -57,3 +63,45 @@ except Exception as error:
         kept = len(read_recording(path)["elbow/time"])
     assert int(done) - MAX_LOSS <= kept <= int(done) + 1
     assert kept > 0
+
+
+def simulation(path, **options):
+    robot = load("qbmove-1dof")
+    engine = MujocoEngine(robot, dump_folder=path.parent)
+    return Simulation(
+        engine, make_devices(robot), pacer="free", recorder=Recorder(path, flush_interval=60.0), **options
+    )
+
+
+@pytest.mark.parametrize("steps", [0, 1, 250])
+def test_a_divergence_is_in_the_recording_from_the_first_step_on(steps, tmp_path):
+    path = tmp_path / "run.mcap"
+    run = simulation(path)
+    run.step(steps)
+    run.engine.data.qvel[0] = 1e9
+    with pytest.raises(DivergedError):
+        run.step(3)
+    found = read_recording(path)
+    (event,) = found.events
+    assert (event.name, event.values["error"], event.values["joint"]) == ("fault", "DivergedError", "joint")
+    assert event.time == pytest.approx(run.engine.dt * (steps + 1))
+    assert Path(event.values["dump"]).parent == tmp_path
+    assert Path(event.values["dump"]).is_file()
+    assert len(found["board/time"] if steps else []) == steps
+
+
+def test_a_run_that_cannot_begin_leaves_no_recording(tmp_path):
+    path = tmp_path / "run.mcap"
+    with pytest.raises(BridgeError, match="no port"):
+        simulation(path, bridges=[CannotStart()]).step(1)
+    assert not path.exists()
+
+
+class CannotStart(BridgeBase):
+    name = "closed"
+
+    def start(self, devices):
+        raise BridgeError("no port")
+
+    def stop(self):
+        pass

@@ -13,8 +13,8 @@ from pliant.base.errors import ModelError, PliantError
 from pliant.base.options import check_declaration, describe, option
 from pliant.robots import CatalogueRobot, build_robot, find_robot, list_robots
 
-BENCHES = ("sea-1dof", "qbmove-1dof", "bavs-1dof", "awas2-1dof")
-ARMS = ("qbmove-2dof", "qbmove-5dof")
+BENCHES = ("sea-1dof", "qbmove-1dof", "bavs-1dof", "awas2-1dof", "sea-table-1dof")
+ARMS = ("qbmove-2dof", "qbmove-5dof", "pam-1dof")
 
 
 def at(model, **positions):

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 from guest_wings import guest_bridges
@@ -9,6 +10,8 @@ from guest_wings import guest_bridges
 from pliant.base.errors import BridgeError, PliantError
 from pliant.base.options import check_declaration, describe, option
 from pliant.simulation.bridges import bridge_options, list_bridges, make_bridge, register_bridge
+
+ARM = SimpleNamespace(interface=None)
 
 
 def make_smoke(robot, port: int = 1, label: str = "x", fast: bool = False, rate: float = 2.0):
@@ -37,12 +40,12 @@ def smoke(monkeypatch):
 
 
 def test_options_are_converted_to_the_type_of_their_default():
-    assert make_bridge("smoke:port=8080,fast=yes,rate=0.5,label=left", "arm") == ("arm", 8080, "left", True, 0.5)
+    assert make_bridge("smoke:port=8080,fast=yes,rate=0.5,label=left", ARM) == (ARM, 8080, "left", True, 0.5)
     assert make_bridge("smoke", None) == (None, 1, "x", False, 2.0)
 
 
 def test_a_dataclass_of_options_is_handed_to_the_bridge():
-    assert make_bridge("fog:port=99", "arm") == ("arm", FogOptions(port=99))
+    assert make_bridge("fog:port=99", ARM) == (ARM, FogOptions(port=99))
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ COMMANDS = {
     "export": "pliant.cli.export:export",
     "replay": "pliant.cli.replay:replay",
     "identify": "pliant.cli.identify:identify",
+    "excite": "pliant.cli.excite:excite",
     "doctor": "pliant.cli.doctor:doctor",
     "list": "pliant.cli.list:list_",
 }

@@ -35,6 +35,12 @@ def export(
         str | None, Parameter(help="Name of the ROS package in mesh addresses; the folder of the file is the package.")
     ] = None,
     namespace: Annotated[str | None, Parameter(help="For bag: prefix of the topics; default: the robot's.")] = None,
+    native: Annotated[
+        bool, Parameter(negative=(), help="For mjcf: write compliant actuators as elements of plain MuJoCo.")
+    ] = False,
+    fit: Annotated[
+        bool, Parameter(negative=(), help="With --native: fit springs that MuJoCo lacks at their initial preset.")
+    ] = False,
     overwrite: Annotated[bool, Parameter(negative=(), help="Replace existing files.")] = False,
     robot: RobotOptions = NO_SETTINGS,
     json: Json = False,
@@ -50,6 +56,7 @@ def export(
     if exporter is not None:
         for option, given in (("--package", package), ("--set", robot.set), ("--package-path", robot.package_path)):
             refuse_unused(bool(given), option, "the format urdf or mjcf")
+        refuse_unused(native or fit, "--native" if native else "--fit", "the format mjcf")
         write = exporter.load()
         return write(Path(source), output, namespace=namespace or "", overwrite=overwrite, json=json)
     if format not in ("urdf", "mjcf"):
@@ -61,16 +68,18 @@ def export(
     loaded = robot.load(source)
     if format == "mjcf":
         refuse_unused(package is not None, "--package", "the format urdf")
-        _write_mjcf(loaded, output, overwrite)
+        refuse_unused(fit and not native, "--fit", "--native")
+        _write_mjcf(loaded, output, overwrite, native, fit)
     else:
+        refuse_unused(native or fit, "--native" if native else "--fit", "the format mjcf")
         _write_urdf(loaded, output, package, overwrite)
     return 0
 
 
-def _write_mjcf(robot: Robot, output: Path | None, overwrite: bool) -> None:
+def _write_mjcf(robot: Robot, output: Path | None, overwrite: bool, native: bool, fit: bool) -> None:
     from pliant.formats.export.mjcf import describe_mjcf
 
-    described = describe_mjcf(robot)
+    described = describe_mjcf(robot, native=native, fit=fit)
     if output is None:
         print(described.text, end="")
         _print_warnings(described.warnings)

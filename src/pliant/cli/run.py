@@ -153,15 +153,17 @@ def _energy_line(balance: EnergyBalance) -> str:
     terms = {
         "in": balance.motors + balance.references + balance.external,
         "stored": balance.stored,
-        "motor losses": balance.motor_friction + balance.motor_damping,
+        "motor losses": balance.motor_friction + balance.motor_damping + balance.valves,
         "speed limit": balance.velocity_limit,
         "motor stops": balance.motor_stops,
         "cogging": balance.cogging,
+        "transmission": balance.transmission,
+        "springs": balance.spring_losses,
         "joint losses": balance.joint_damping + balance.link_losses + balance.constraints,
         "integrator": balance.integrator,
     }
     least = 1e-6 * balance.throughput
-    rare = ("speed limit", "motor stops", "cogging", "integrator")
+    rare = ("speed limit", "motor stops", "cogging", "transmission", "springs", "integrator")
     shown = ", ".join(f"{name} {value:.4g}" for name, value in terms.items() if name not in rare or abs(value) > least)
     error = f"{balance.residual:.2g} J ({100 * balance.relative:.2g} % of the exchanged energy)"
     return f"energy [J]: {shown}, energy balance error: {error}"
@@ -262,9 +264,7 @@ def _state_table(states: dict[str, dict[str, float]], robot: Robot) -> Table:
     table.add_column("joint")
     cells = {joint: [joint] for joint in states}
     for field in ("position", "velocity", "torque", "stiffness", "energy", "equilibrium", "preset"):
-        units = {
-            joint: JOINT_FIELDS[field].unit_of(robot.actuators[joint].law.second_input == "lever") for joint in states
-        }
+        units = {joint: JOINT_FIELDS[field].unit_of(robot.actuators[joint].law.second_input) for joint in states}
         common = len(set(units.values())) == 1
         table.add_column(f"{field}\n{next(iter(units.values())) if common else ''}", justify="right", no_wrap=True)
         for joint, state in states.items():

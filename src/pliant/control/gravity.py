@@ -29,6 +29,9 @@ __all__ = [
     "torque_range",
 ]
 
+MAX_PRESSURE = 6.0e5
+"""Largest mean pressure of muscles that is looked at [Pa]."""
+
 
 def qbmove_deflection(torque: ArrayLike, k: float, a: float, preset: ArrayLike = 0.0) -> Any:
     """Return theta_eq - q of a qbMove with equal springs that carries a torque.
@@ -46,8 +49,10 @@ def qbmove_deflection(torque: ArrayLike, k: float, a: float, preset: ArrayLike =
     return np.arcsinh(np.asarray(torque, dtype=float) / (2.0 * k * np.cosh(a * np.asarray(preset, dtype=float)))) / a
 
 
-def torque_range(law: Law, preset: float = 0.0) -> tuple[float, float]:
+def torque_range(law: Law, preset: float = 0.0, q: float = 0.0) -> tuple[float, float]:
     """Return the least and the largest torque that a law can put on the link at a preset [N m].
+
+    Of muscles it depends on the angle q of the link [rad]; of other laws it does not.
 
     With ``clip="stop"`` the end stop counts: the range is then infinite. A law without ``max_deflection`` is taken
     over deflections of pi on both sides.
@@ -57,7 +62,7 @@ def torque_range(law: Law, preset: float = 0.0) -> tuple[float, float]:
     reach = _reach(law, preset)
     p = law.parameters()
     # The torque rises with the equilibrium up to the clip and rests there; a grid also catches laws that fall again.
-    torques = [_torque(law, p, x, preset) for x in np.linspace(-reach, reach, 401)]
+    torques = [_torque(law, p, x, preset, q) for x in np.linspace(-reach, reach, 401)]
     return min(torques), max(torques)
 
 
@@ -90,7 +95,7 @@ def equilibrium_for_torque(law: Law, q: ArrayLike, torque: ArrayLike, preset: Ar
             raise LawError(f"equilibrium_for_torque: {name} is {array}; must be finite numbers", field=name)
     phi = np.empty(q_.shape)
     for index in np.ndindex(q_.shape):
-        phi[index] = _deflection(law, float(tau_[index]), float(p_[index]))
+        phi[index] = _deflection(law, float(tau_[index]), float(p_[index]), float(q_[index]))
     out = q_ + phi
     return float(out) if out.ndim == 0 else out
 
@@ -101,7 +106,8 @@ def preset_for_stiffness(law: Law, stiffness: float, preset_range: tuple[float, 
     Args:
         law: a law with a preset.
         stiffness: wanted stiffness at zero deflection [N m/rad].
-        preset_range: where to look [rad or m]; None takes 0 to the clip, or to 0.9 of a lever's length.
+        preset_range: where to look [rad, m or Pa]; None takes 0 to the clip, to 0.9 of a lever's length, or to
+            600 kPa of muscles.
 
     Raises:
         LawError: the law has no preset, or the stiffness is outside what it can reach.
@@ -109,7 +115,9 @@ def preset_for_stiffness(law: Law, stiffness: float, preset_range: tuple[float, 
     if law.second_input == "none":
         raise LawError(f"preset_for_stiffness: {law.label} has no preset", field="law")
     if preset_range is None:
-        top = 0.9 * getattr(law, "L", 0.05) if law.second_input == "lever" else float(getattr(law, "max_deflection", 1))
+        top = float(getattr(law, "max_deflection", 1))
+        if law.second_input != "angle":
+            top = 0.9 * getattr(law, "L", 0.05) if law.second_input == "lever" else MAX_PRESSURE
         preset_range = (0.0, top)
     p = law.parameters()
 
@@ -174,9 +182,11 @@ class GravityCompensation:
         return out
 
 
-def _torque(law: Law, p: Any, phi: float, preset: float) -> float:
-    ref_1, ref_2 = type(law).references(phi, preset, p)
-    return float(type(law).torques(0.0, ref_1, ref_2, p)[0])
+def _torque(law: Law, p: Any, phi: float, preset: float, q: float) -> float:
+    """Return the torque on the link at q with the equilibrium q + phi; only that of muscles depends on q."""
+    at = q if law.second_input == "pressure" else 0.0
+    ref_1, ref_2 = type(law).references(at + phi, preset, p)
+    return float(type(law).torques(at, ref_1, ref_2, p)[0])
 
 
 def _crossing(excess: Callable[[float], float], below: float, above: float) -> float:
@@ -194,10 +204,12 @@ def _reach(law: Law, preset: float) -> float:
     limit = getattr(law, "max_deflection", None)
     if limit is None:
         return math.pi
+    if law.second_input == "pressure":
+        return 2.0 * float(limit)
     return float(limit) + (abs(preset) if law.second_input == "angle" else 0.0)
 
 
-def _deflection(law: Law, torque: float, preset: float) -> float:
+def _deflection(law: Law, torque: float, preset: float, q: float) -> float:
     """Return theta_eq - q."""
     if isinstance(law, SEA) and law.k > 0.0 and abs(torque) <= law.k * law.max_deflection:
         return torque / law.k
@@ -206,7 +218,7 @@ def _deflection(law: Law, torque: float, preset: float) -> float:
         if abs(phi) + abs(preset) <= law.max_deflection:
             return phi
     p = law.parameters()
-    start = _torque(law, p, 0.0, preset)
+    start = _torque(law, p, 0.0, preset, q)
     if torque == start:
         return 0.0
     side = 1.0 if torque > start else -1.0
@@ -216,7 +228,7 @@ def _deflection(law: Law, torque: float, preset: float) -> float:
     inner, outer = 0.0, None
     for i in range(1, steps + 1):
         x = side * reach * i / steps
-        if side * (_torque(law, p, x, preset) - torque) >= 0.0:
+        if side * (_torque(law, p, x, preset, q) - torque) >= 0.0:
             outer = x
             break
         inner = x
@@ -224,15 +236,15 @@ def _deflection(law: Law, torque: float, preset: float) -> float:
         x = side * reach
         for _ in range(60):
             x *= 1.5
-            if side * (_torque(law, p, x, preset) - torque) >= 0.0:
+            if side * (_torque(law, p, x, preset, q) - torque) >= 0.0:
                 outer = x
                 break
             inner = x
     if outer is None:
-        low, high = torque_range(law, preset)
+        low, high = torque_range(law, preset, q)
         raise LawError(
             f"{law.label}: the joint has to give {torque:.4g} N m, its spring gives {low:.4g} to {high:.4g} N m at "
             f"preset {preset:g}; reduce the load or increase the preset",
             field="torque",
         )
-    return _crossing(lambda x: side * (_torque(law, p, x, preset) - torque), inner, outer)
+    return _crossing(lambda x: side * (_torque(law, p, x, preset, q) - torque), inner, outer)

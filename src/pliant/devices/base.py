@@ -274,9 +274,7 @@ class DeviceBase:
 
     def write(self) -> None:
         """Latch the latest command that has arrived, check the watchdog and run the firmware."""
-        command = self.inbox.take()
-        if self._command_latency_ns:
-            command = self._delay_command(command)
+        command = self._delayed(self.inbox.take(), self._command_line)
         if command is not None:
             if command.mode in self.inbox.accepted:
                 self._counters.commands += 1
@@ -388,9 +386,16 @@ class DeviceBase:
         """Do nothing. A device with threads or libraries overrides this and releases them."""
 
     # ------------------------------------------------------------------ inside
-    def _delay_command(self, command: Command | None) -> Command | None:
+    def _delayed(self, command: Command | None, line: deque[tuple[int, Command]]) -> Command | None:
+        """Return the newest command of a mailbox that has been on its way for the command latency; None if none has.
+
+        Args:
+            command: what the mailbox gave now.
+            line: what is on its way; a device with a second mailbox has a second line, which it clears in a restart.
+        """
+        if not self._command_latency_ns:
+            return command
         now = self._engine.time_ns
-        line = self._command_line
         if command is not None:
             line.append((now + self._command_latency_ns, command))
         arrived = None

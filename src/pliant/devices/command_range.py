@@ -75,10 +75,10 @@ class CommandRange:
     ) -> tuple[_Range, _Range, _Range]:
         law = self.actuator.law
         first, second = COMMANDS[mode]
-        lever = law.second_input == "lever"
+        lever, pressure = law.second_input == "lever", law.second_input == "pressure"
         deflection = float(getattr(law, "max_deflection", math.inf))
-        one = _Range(first.name, first.unit)
-        two = _Range(second.name, second.unit_of(lever))
+        one = _Range(first.name, first.unit_of(law.second_input))
+        two = _Range(second.name, second.unit_of(law.second_input))
         run_away = f"the largest torque that does not accelerate {self.joint!r} beyond what ends the run within 1 s"
         external = _Range(EXTERNAL, "N m" if rotary else "N", -largest, largest, run_away)
         if mode == Mode.LINK_TORQUE:
@@ -88,7 +88,15 @@ class CommandRange:
                 if motor is not None:
                     which.low, which.high = -motor.max_torque, motor.max_torque
                     which.reason = f"the torque of the motor of {self.joint!r}, to which it is limited"
-        elif rotary:
+                    if pressure:
+                        which.reason = f"from the open exhaust to the open supply of the valve of {self.joint!r}"
+        if pressure and mode.has_spring and mode != Mode.MOTOR_TORQUES:
+            refs = mode in (Mode.SPRING_REFS, Mode.PID_REFS)
+            for which, motor in ((one, self.actuator.motor_1), (two, self.actuator.motor_2)):
+                if motor is not None and (refs or which is two):
+                    which.low, which.high = 0.0, motor.max_position
+                    which.reason = f"from the ambient pressure to that of the supply of {self.joint!r}"
+        if rotary and mode not in (Mode.LINK_TORQUE, Mode.MOTOR_TORQUES) and one.unit == "rad":
             motors = mode in (Mode.SPRING_REFS, Mode.PID_REFS)
             # A spring between a motor outside this range and the link is at its end at every angle of the joint.
             margin = deflection if motors else 0.0
@@ -101,7 +109,7 @@ class CommandRange:
                 one.reason = f"the range of {self.joint!r} and the largest deflection of its spring"
             else:
                 one.reason = f"the range of {self.joint!r}"
-            if law.motors == 2 and not lever:
+            if law.motors == 2 and not lever and not pressure:
                 if motors:
                     two.low, two.high, two.reason, two.angle = one.low, one.high, one.reason, True
                 elif mode.has_spring and deflection < math.inf:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,11 @@ __all__ = ["CompliantJoint"]
 def _mode_commands(actuator: CompliantActuator) -> dict[str, dict[str, FieldInfo]]:
     """Return mode name -> command field -> what it carries, for the modes that the actuator can have."""
     modes: dict[str, dict[str, FieldInfo]] = {}
-    lever = actuator.law.second_input == "lever"
+    kind = actuator.law.second_input
+    lever = kind == "lever"
     length = float(getattr(actuator.law, "L", np.inf))
     for mode, (first, second) in COMMANDS.items():
-        fields = {first.name: FieldInfo(unit=first.unit, description=f"reference 1 of mode {mode.value}")}
+        fields = {first.name: FieldInfo(unit=first.unit_of(kind), description=f"reference 1 of mode {mode.value}")}
         if mode.has_spring and actuator.law.motors == 2:
             if lever and mode != Mode.MOTOR_TORQUES:
                 # A lever at its full length has infinite stiffness.
@@ -31,7 +33,7 @@ def _mode_commands(actuator: CompliantActuator) -> dict[str, dict[str, FieldInfo
                 )
             else:
                 fields[second.name] = FieldInfo(
-                    unit=second.unit_of(lever), description=f"reference 2 of mode {mode.value}"
+                    unit=second.unit_of(kind), description=f"reference 2 of mode {mode.value}"
                 )
         fields["external_torque"] = FieldInfo(unit="N m", description="torque added to the link from outside")
         modes[mode.name.lower()] = fields
@@ -43,6 +45,7 @@ class CompliantJoint(DeviceBase):
 
     Commands are the two references of the joint's mode, with the toolbox's names (mode 6: ``equilibrium_position``
     and ``stiffness_preset``), and ``external_torque`` [N m]. Before the first command the joint holds its pose.
+    When its spring breaks (`pliant.laws.Strength`), reading the device raises a DeviceError, which ends the run.
 
     Args:
         joint: name of the joint, and of the device unless ``name`` is given.
@@ -54,16 +57,17 @@ class CompliantJoint(DeviceBase):
     signatures = ("joint",)
 
     def __init__(self, joint: str, actuator: CompliantActuator, *, name: str | None = None, **options: Any) -> None:
-        lever = actuator.law.second_input == "lever"
-        units = {field.name: field.unit_of(lever) for field in JOINT_FIELDS.values()}
+        kind = actuator.law.second_input
+        units = {field.name: field.unit_of(kind) for field in JOINT_FIELDS.values()}
         first, second = COMMANDS[actuator.mode]
-        units |= {"reference_1": first.unit, "reference_2": second.unit_of(lever)}
+        units |= {"reference_1": first.unit_of(kind), "reference_2": second.unit_of(kind)}
         fields = {key: FieldInfo(unit=units[key], description=JOINT_FIELDS[key].description) for key in SAMPLED}
         super().__init__(name or joint, samples=fields, commands=_mode_commands(actuator), **options)
         self.joint = joint
         self.joints = (joint,)
         self.actuator = actuator
         self.mode = actuator.mode
+        self._gains = _gains_of(actuator)
         self._range = CommandRange(self.name, joint, actuator)
         # A joint whose mode has no motors shows none; a replay and a plot have to know.
         self.metadata = {"motors": str(int(actuator.mode.has_motors)), "mode": str(int(actuator.mode))}
@@ -74,6 +78,9 @@ class CompliantJoint(DeviceBase):
         self._ref_1 = engine.port(f"{joint}/reference_1")
         self._ref_2 = engine.port(f"{joint}/reference_2") if f"{joint}/reference_2" in engine.ports() else None
         self._range.attach(engine)
+        # A spring that can break ends the run when it does.
+        can_break = self.actuator.strength is not None and np.isfinite(self.actuator.strength.break_torque)
+        self._broken = engine.port(f"{joint}/broken") if can_break else None
         nothing = np.full(1, np.nan)
         ports = {"reference_2": nothing if self._ref_2 is None else self._ref_2}
         self._measured = [
@@ -82,6 +89,7 @@ class CompliantJoint(DeviceBase):
 
     def _restart(self, rng: np.random.Generator) -> None:
         self.mode = self.actuator.mode
+        self._gains = _gains_of(self.actuator)
         self._external[0] = 0.0
         self._range.restart()
         self._accept()
@@ -114,7 +122,18 @@ class CompliantJoint(DeviceBase):
                 limits.warn(2, float(external))
 
     def _measure(self) -> dict[str, float | np.ndarray]:
+        if self._broken is not None and self._broken[0] != 0.0:
+            self._report_breakage(float(self._broken[0]))
         return {name: item() for name, item in self._measured}
+
+    def _report_breakage(self, torque: float) -> None:
+        strength = self.actuator.strength
+        limit = f" of {strength.break_torque:g} N m" if strength is not None else ""
+        raise DeviceError(
+            f"{self.name}: the spring of joint {self.joint!r} broke at t = {self._engine.time_ns * 1e-9:.6g} s: its "
+            f"torque {torque:.4g} N m reached strength.break_torque{limit}; it transmits nothing any more",
+            field=f"{self.joint}.strength.break_torque",
+        )
 
     def _trip(self) -> None:
         """Hold the present pose: what a qbMove does when its watchdog expires is to stop; here it stays."""
@@ -122,6 +141,11 @@ class CompliantJoint(DeviceBase):
 
     def _hold(self) -> None:
         self._engine.set_mode(self.joint, self.mode)
+
+    @property
+    def gains(self) -> Mapping[str, float]:
+        """Gains in force, ``kp_1``, ``ki_1``, ``kd_1`` and those of motor 2; units as in `set_gains`."""
+        return self._gains
 
     def limits(self, mode: str, command: str) -> tuple[float, float]:
         """Return the lowest and the highest value of a command that the joint can follow, in the command's unit."""
@@ -164,8 +188,20 @@ class CompliantJoint(DeviceBase):
         """
         gains = {name: value for name, value in (("kp", kp), ("ki", ki), ("kd", kd)) if value is not None}
         self._engine.set_gains(self.joint, motor, **gains)
+        # A new dictionary: other threads read the old one meanwhile.
+        self._gains = self._gains | {f"{name}_{motor}": float(value) for name, value in gains.items()}
 
     @request
     def hold(self) -> None:
         """Hold the current pose until the next command."""
         self._hold()
+
+
+def _gains_of(actuator: CompliantActuator) -> dict[str, float]:
+    """Return the gains of the controllers with which a run begins."""
+    return {
+        f"{gain}_{motor}": float(getattr(pid, gain))
+        for motor, pid in ((1, actuator.pid_1), (2, actuator.pid_2))
+        if pid is not None and (motor == 1 or actuator.law.motors == 2)
+        for gain in ("kp", "ki", "kd")
+    }

@@ -13,6 +13,7 @@ from pliant.devices.native_actuator import free_name, native_actuators
 from pliant.model.interface import DeviceSpec, ModelPart
 from pliant.model.robot import Robot
 from pliant.model.sensors import SensorDescription
+from pliant.model.wanted import check_robot
 
 __all__ = ["make_devices"]
 
@@ -32,6 +33,7 @@ def make_devices(robot: Robot, *, joint_sample_period: float | None = None, **op
             nearest whole multiple of the time step.
         options: passed to every device: latency, command_latency, watchdog and so on.
     """
+    check_robot(robot, "make_devices", compiled=False)
     dt = float(robot.spec.option.timestep)
     period = max(1, round(0.01 / dt)) * dt if joint_sample_period is None else joint_sample_period
     devices: list[DeviceBase] = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -10,6 +12,7 @@ from pliant.base.options import place_of
 from pliant.base.wing import offers
 from pliant.devices.base import DeviceBase
 from pliant.model.sensors import SensorDescription
+from pliant.model.wanted import check_described, check_robot
 
 __all__ = [
     "DeviceFactory",
@@ -22,8 +25,10 @@ __all__ = [
     "has_device",
 ]
 
-DeviceFactory = Callable[[Any, Any], DeviceBase]
-"""Takes a description and the robot that it is described on."""
+DeviceFactory = Callable[..., DeviceBase]
+"""Takes a description, the robot that it is described on, and options of `DeviceBase`."""
+COMMON = ("latency", "command_latency", "watchdog")
+"""Options of `pliant.devices.make_devices` that every device takes; others, such as periods, are its own."""
 F = TypeVar("F", bound=Callable[..., DeviceBase])
 
 _FACTORIES: dict[type, DeviceFactory] = {}
@@ -48,10 +53,28 @@ def device_for(description: type) -> Callable[[F], F]:
                 "remove one of them",
                 field=description.__name__,
             )
+        if isinstance(factory, type):
+            _check_arguments(factory, description)
         _FACTORIES[description] = factory
         return factory
 
     return register
+
+
+def _check_arguments(device: type, description: type) -> None:
+    """Make a class of devices refuse a description of another kind, and what is no robot, before it looks at them."""
+    create: Any = device.__init__
+    names = list(inspect.signature(create).parameters)[1:3]
+
+    @functools.wraps(create)
+    def checked(self: Any, *args: Any, **options: Any) -> None:
+        if type(self) is device and len(names) == 2:
+            described, robot = (*args, *(options.get(name) for name in names[len(args) :]))[:2]
+            check_described(described, description, device.__name__)
+            check_robot(robot, device.__name__, compiled=False)
+        create(self, *args, **options)
+
+    setattr(device, "__init__", checked)  # noqa: B010 - an assignment is no valid override for the type checker
 
 
 def devices_for(description: type) -> Callable[[F], F]:
@@ -74,14 +97,27 @@ def devices_of(description: object, robot: Any, options: Mapping[str, Any]) -> l
     Args:
         description: the description.
         robot: the robot.
-        options: of `pliant.devices.make_devices`, for functions that are registered by `devices_for`.
+        options: of `pliant.devices.make_devices`; a sensor's own latency stands in place of that of all devices.
 
     Raises:
-        DeviceError: no device is registered for it.
+        DeviceError: no device is registered for it, or its function takes no option that was given.
     """
     factory = find_device(description)
     several = _SEVERAL.get(type(description))
-    return [factory(description, robot)] if several is None else several(description, **options)
+    if several is not None:
+        return several(description, **options)
+    given = {name: options[name] for name in COMMON if options.get(name)}
+    if getattr(description, "latency", 0.0):
+        given.pop("latency", None)
+    try:
+        inspect.signature(factory).bind(description, robot, **given)
+    except TypeError:
+        raise DeviceError(
+            f"the device of {type(description).__name__} ({place_of(factory)}) takes none of {', '.join(given)}; let "
+            "its function take **options and pass them to DeviceBase",
+            field=next(iter(given), ""),
+        ) from None
+    return [factory(description, robot, **given)]
 
 
 def find_device(description: object) -> DeviceFactory:

@@ -89,6 +89,11 @@ class JointDevice(Device, Protocol):
     actuator: CompliantActuator
     """Actuator of the joint."""
 
+    @property
+    def gains(self) -> Mapping[str, float]:
+        """Gains in force, ``kp_1``, ``ki_1``, ``kd_1`` and those of motor 2; the request ``set_gains`` changes them."""
+        ...
+
     def limits(self, mode: str, field: str) -> tuple[float, float]:
         """Return the limits of a command field in a mode."""
         ...

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.engine import audit_kernels as kernels
-from pliant.laws.compile import bound
-from pliant.laws.layout import A_DELAY, A_SLEW, O_STORED_ENERGY, P_COMPANION, P_DELAY, P_MODE
+from pliant.laws.compile import BoundKernel, bound
+from pliant.laws.layout import A_DELAY, A_SLEW, O_STORED_ENERGY, P_BLOCKS, P_COMPANION, P_DELAY, P_MODE, P_SECOND
 
 if TYPE_CHECKING:
     import mujoco
@@ -25,7 +25,8 @@ class EnergyBalance:
     motors: float
     """Mechanical work of the motors' torques (modes 4 to 6), of torques applied to the link (modes 0, 1), and of all
     actuators that are not compliant joints: arm motors, servos of parallel robots, MuJoCo's own actuators. Only the
-    torque that remains after the torque limits of the joints is counted."""
+    torque that remains after the torque limits of the joints is counted. With muscles, also the work that the air from
+    their supply can do against the ambient air."""
     references: float
     """Work of moving references in modes 2 and 3, where the motors are ideal, and of rods whose length changes."""
     external: float
@@ -42,6 +43,12 @@ class EnergyBalance:
     """Energy that the stops of the motors take in impacts (``min_position``, ``max_position``)."""
     cogging: float
     """Work against the cogging of the motors, 0 over a period of it."""
+    transmission: float
+    """Loss in backlash, tendons and elastic gears between motors, springs and links."""
+    spring_losses: float
+    """Loss in hysteresis, creep, plastic flow and breakage of the springs."""
+    valves: float
+    """Loss in the valves of muscles, the air that flows out included."""
     link_losses: float
     """Loss in the friction and damping that the actuators apply to the link."""
     joint_damping: float
@@ -60,6 +67,8 @@ class EnergyBalance:
         """Energy balance error [J], caused by the time integration: supplied less lost less stored energy."""
         supplied = self.motors + self.references + self.external
         lost = self.motor_friction + self.motor_damping + self.velocity_limit + self.motor_stops + self.cogging
+        lost += self.transmission + self.spring_losses
+        lost += self.valves
         lost += self.link_losses + self.joint_damping + self.constraints
         return supplied - lost - self.integrator - self.stored
 
@@ -99,7 +108,7 @@ class EnergyAudit:
         data: its state.
         where: addresses of the compliant actuators, as returned by `pliant.engine.callbacks.addresses`.
         observed: their observations, shape (actuators, `pliant.laws.layout.OBSERVATIONS`).
-        observe: function that updates the observations.
+        observe: call that updates the observations.
         friction: friction that devices subtract from motor torques, per degree of freedom; a live array of shape
             (nv,) [N m].
         variable: whether devices change the model during the run, for example the length of rods. The energy added by
@@ -112,7 +121,7 @@ class EnergyAudit:
         data: mujoco.MjData,
         where: np.ndarray,
         observed: np.ndarray,
-        observe: Callable[[], None],
+        observe: BoundKernel,
         *,
         friction: np.ndarray,
         variable: bool = False,
@@ -130,22 +139,47 @@ class EnergyAudit:
         self._velocity = np.zeros(model.nv)
         self._dofs = np.ascontiguousarray(where[:, 2], dtype=np.int64)
         self._direct = (modes < 2).astype(np.int64)
-        self._wrenches = data.xfrc_applied
-        self._position, self._qpos = data.qpos, np.zeros(model.nq)
+        self._qpos = np.zeros(model.nq)
         rows = np.ascontiguousarray(model.actuator_outadr[where[:, 0]], dtype=np.int64)
-        joints = kernels.CompliantRows(observed, self._was, where.shape[0], self._dofs, self._direct, rows)
+        seconds = model.actuator_user[where[:, 0], P_SECOND] if where.size else np.zeros(0)
+        blocks = (model.actuator_user[where[:, 0], P_BLOCKS] if where.size else np.zeros(0)).astype(np.int64)
+        shares = np.where(seconds[:, None] == 1.0, (0.5, 0.5), (1.0, 0.0))
+        joints = kernels.CompliantRows(
+            observed, self._was, where.shape[0], self._dofs, self._direct, rows, shares, blocks
+        )
         self._span = kernels.StepSpan(self._velocity, data.qvel, model.nv, self._dt, self._sums)
-        self._before = bound(kernels.audit_before, joints, self._span)
+        account_before = bound(kernels.audit_before, joints, self._span)
         forces = kernels.JointForces(data.qfrc_applied, data.qfrc_damper, data.qfrc_constraint)
-        self._after = bound(
+        account_after = bound(
             kernels.audit_after, joints, self._span, forces, data.actuator_force, np.zeros(kernels.MOTOR_EXCHANGES)
         )
-        self._lines = _delay_lines(model, where, modes)
-        self._delayed = np.zeros(self._lines.size)
-        self._model_work = self._prepare_model(where)
+        model_work = self._prepare_model(where)
+        self.before: list[BoundKernel] = [account_before]
+        """Calls of each step before MuJoCo's, after the observation of the state with the references of the step."""
+        self.after: list[BoundKernel] = [observe, account_after]
+        """Calls of each step after MuJoCo's; they observe the new state."""
+        lines = _delay_lines(model, where, modes)
+        if lines.size:
+            # The next references have arrived at the spring: it is evaluated with those of this step.
+            delayed = np.zeros(lines.size)
+            self.before.append(bound(kernels.take_places, data.act, lines, lines.size, delayed))
+            swap = bound(kernels.swap_places, data.act, lines, lines.size, delayed)
+            self.after = [swap, observe, account_after, swap, observe]
+        if self._sprung:
+            self.before.append(bound(kernels.copy_numbers, data.qpos, model.nq, self._qpos))
+        wrenches = kernels.WrenchForces(
+            wrenches=data.xfrc_applied,
+            size=data.xfrc_applied.size,
+            smooth=data.qfrc_smooth,
+            passive=data.qfrc_passive,
+            bias=data.qfrc_bias,
+            applied=data.qfrc_applied,
+            actuator=data.qfrc_actuator,
+        )
+        self.after += [model_work, bound(kernels.audit_wrenches, wrenches, self._span)]
         self.reset()
 
-    def _prepare_model(self, where: np.ndarray) -> Callable[[], None]:
+    def _prepare_model(self, where: np.ndarray) -> BoundKernel:
         """Return what adds the exchanges of MuJoCo's own elements in one step."""
         import mujoco
 
@@ -239,46 +273,19 @@ class EnergyAudit:
         if self._last_rigid is not None:
             self._last_rigid += energy
 
-    def before(self) -> None:
-        """Record the state before a step, with the references of that step."""
+    def begin(self) -> None:
+        """Take the energy of the bodies before steps: devices may have changed it since the last one."""
         if self._first_rigid is None:  # devices have put the robot where it starts
             self._first_rigid = self.rigid_energy()
         if self._last_rigid is not None:
             work = self.rigid_energy() - self._last_rigid
             self._sums[kernels.REFERENCES] += work
             self._sums[kernels.THROUGHPUT] += abs(work)
-        self._observe()
-        self._before()
-        if self._lines.size:
-            self._delayed[:] = self._data.act[self._lines]
-        if self._sprung:
-            self._qpos[:] = self._position
 
-    def after(self) -> None:
-        """Record the state after a step and add the energy exchanged in the step."""
-        if self._lines.size:
-            # The next references have arrived at the spring: it is evaluated with those of this step.
-            arrived = self._data.act[self._lines]
-            self._data.act[self._lines] = self._delayed
-            self._observe()
-            self._after()
-            self._data.act[self._lines] = arrived
-            self._observe()
-        else:
-            self._after()
-        self._model_work()
-        if np.count_nonzero(self._wrenches):
-            work = self._wrench_work()
-            self._sums[kernels.EXTERNAL] += work
-            self._sums[kernels.THROUGHPUT] += abs(work)
+    def end(self) -> None:
+        """Keep the energy of the bodies after steps."""
         if self._variable:
             self._last_rigid = self.rigid_energy()
-
-    def _wrench_work(self) -> float:
-        """Return the work of `mjData.xfrc_applied` in the step [J]: of what is left of the forces that acted."""
-        data = self._data
-        force = data.qfrc_smooth - (data.qfrc_passive - data.qfrc_bias + data.qfrc_applied + data.qfrc_actuator)
-        return float(0.5 * self._dt * force @ (self._velocity + data.qvel))
 
     def rigid_energy(self) -> float:
         """Return the kinetic plus potential energy of the bodies in the current state [J]."""
@@ -309,6 +316,9 @@ class EnergyAudit:
             velocity_limit=float(w[kernels.SPEED]),
             motor_stops=float(w[kernels.STOPS]),
             cogging=float(w[kernels.COGGING]),
+            transmission=float(w[kernels.TRANSMISSION]),
+            spring_losses=float(w[kernels.SPRING]),
+            valves=float(w[kernels.VALVES]),
             link_losses=float(w[kernels.LINK]),
             joint_damping=float(w[kernels.PASSIVE]),
             constraints=float(w[kernels.CONSTRAINT]),

@@ -10,21 +10,33 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.laws.layout import (
+    O_BRANCH_ENERGY,
+    O_BRANCH_TORQUE,
+    O_BROKEN,
     O_COPPER_POWER,
+    O_ENERGY,
+    O_GEAR_POWER,
     O_LINK_DAMPING_TORQUE,
     O_LINK_FRICTION_TORQUE,
+    O_LINK_OFFSET,
     O_LOAD_1,
     O_LOAD_2,
     O_MOTOR_1_EFFORT,
     O_MOTOR_1_FRICTION,
+    O_MOTOR_1_OFFSET,
+    O_MOTOR_1_OUTPUT_VELOCITY,
     O_MOTOR_1_POSITION,
-    O_MOTOR_1_VELOCITY,
     O_MOTOR_2_EFFORT,
     O_MOTOR_2_FRICTION,
+    O_MOTOR_2_OFFSET,
+    O_MOTOR_2_OUTPUT_VELOCITY,
     O_MOTOR_2_POSITION,
-    O_MOTOR_2_VELOCITY,
+    O_PLASTIC,
     O_STORED_ENERGY,
+    O_SUPPLY_POWER,
+    O_TENDON_ENERGY,
     O_TORQUE,
+    O_VALVE_POWER,
     OBSERVATIONS,
 )
 
@@ -38,17 +50,22 @@ __all__ = [
     "StepSpan",
     "TorqueLimits",
     "Transmission",
+    "WrenchForces",
     "audit_after",
     "audit_before",
     "audit_model",
+    "audit_wrenches",
+    "copy_numbers",
+    "swap_places",
+    "take_places",
 ]
 
 # What the accumulator holds, and its size.
 (
     MOTORS, REFERENCES, EXTERNAL, FRICTION, DAMPING, LINK, PASSIVE, CONSTRAINT, COPPER,
-    THROUGHPUT, STORED, START, INTEGRATOR, SPEED, STOPS, COGGING, SIZE,
-) = range(17)  # fmt: skip
-MOTOR_EXCHANGES = 6
+    THROUGHPUT, STORED, START, INTEGRATOR, SPEED, STOPS, COGGING, TRANSMISSION, SPRING, VALVES, SIZE,
+) = range(20)  # fmt: skip
+MOTOR_EXCHANGES = 8
 """Exchanges of the motors in a step: work, friction, damping, speed limit, stops, cogging."""
 
 
@@ -82,6 +99,10 @@ class CompliantRows(NamedTuple):
     """1 where the actuator applies torques to the link (modes 0 and 1)."""
     rows: np.ndarray
     """Row of each in the forces of the actuators."""
+    shares: np.ndarray
+    """Share of each motor in the deflection of the spring, shape (n, 2)."""
+    blocks: np.ndarray
+    """1 where the actuator has blocks between its motors and its link."""
 
 
 class JointForces(NamedTuple):
@@ -199,31 +220,90 @@ class TorqueLimits(NamedTuple):
     """Torque that is asked for; a buffer of shape (nv,)."""
 
 
-def centred_energy(observed, r, d, direct, velocity, h):
+class WrenchForces(NamedTuple):
+    """Forces from which the share of the wrenches on bodies follows, each but the wrenches of shape (nv,)."""
+
+    wrenches: np.ndarray
+    """Wrenches on all bodies."""
+    size: int
+    """Number of their elements."""
+    smooth: np.ndarray
+    """Sum of all forces but those of constraints."""
+    passive: np.ndarray
+    """Passive forces."""
+    bias: np.ndarray
+    """Coriolis, centrifugal and gravitational forces."""
+    applied: np.ndarray
+    """Forces from outside on the degrees of freedom."""
+    actuator: np.ndarray
+    """Forces of the actuators."""
+
+
+def copy_numbers(source, count, target):
+    """Copy numbers (C arrays)."""
+    for k in range(count):
+        target[k] = source[k]
+
+
+def take_places(values, places, count, taken):
+    """Copy the numbers at some places (C arrays)."""
+    for k in range(count):
+        taken[k] = values[places[k]]
+
+
+def swap_places(values, places, count, taken):
+    """Exchange the numbers at some places with those that were taken (C arrays)."""
+    for k in range(count):
+        taken[k], values[places[k]] = values[places[k]], taken[k]
+
+
+def audit_wrenches(forces, span):
+    """Add the work of the wrenches on bodies in one step: of what is left of the forces that acted (C arrays)."""
+    wrenches, size, smooth, passive, bias, applied, actuator = forces
+    velocity, qvel, nv, h, sums = span
+    acting = 0
+    for k in range(size):
+        if wrenches[k] != 0.0:
+            acting = 1
+    if acting != 0:
+        work = 0.0
+        for k in range(nv):
+            force = smooth[k] - (passive[k] - bias[k] + applied[k] + actuator[k])
+            work += 0.5 * h * force * (velocity[k] + qvel[k])
+        sums[EXTERNAL] += work
+        sums[THROUGHPUT] += abs(work)
+
+
+def centred_energy(observed, r, d, direct, share_1, share_2, velocity, h):
     """Return the stored energy of an actuator at the time of the velocities, half a step before the positions.
 
-    ``r`` is the start of its row in ``observed``, ``d`` its degree of freedom, ``velocity`` the joint velocities.
+    ``r`` is the start of its row in ``observed``, ``d`` its degree of freedom, ``velocity`` the joint velocities,
+    ``share_1`` and ``share_2`` the shares of its motors in the deflection. The torques are those of the law alone.
     """
+    branch = observed[r + O_BRANCH_TORQUE]
     stored = observed[r + O_STORED_ENERGY]
     if direct != 0:
         return stored
     if d >= 0:
         spring = observed[r + O_TORQUE] + observed[r + O_LINK_FRICTION_TORQUE] + observed[r + O_LINK_DAMPING_TORQUE]
-        stored += 0.5 * h * velocity[d] * spring
-    if observed[r + O_MOTOR_1_EFFORT] == observed[r + O_MOTOR_1_EFFORT]:  # not NaN: the mode has this motor
-        stored -= 0.5 * h * observed[r + O_MOTOR_1_VELOCITY] * observed[r + O_LOAD_1]
-    if observed[r + O_MOTOR_2_EFFORT] == observed[r + O_MOTOR_2_EFFORT]:
-        stored -= 0.5 * h * observed[r + O_MOTOR_2_VELOCITY] * observed[r + O_LOAD_2]
+        stored += 0.5 * h * velocity[d] * (spring + branch)
+    power = observed[r + O_MOTOR_1_OUTPUT_VELOCITY] * (observed[r + O_LOAD_1] + share_1 * branch)
+    if observed[r + O_MOTOR_1_EFFORT] == observed[r + O_MOTOR_1_EFFORT] and power == power:  # not NaN: there is a motor
+        stored -= 0.5 * h * power
+    power = observed[r + O_MOTOR_2_OUTPUT_VELOCITY] * (observed[r + O_LOAD_2] + share_2 * branch)
+    if observed[r + O_MOTOR_2_EFFORT] == observed[r + O_MOTOR_2_EFFORT] and power == power:
+        stored -= 0.5 * h * power
     return stored
 
 
 def audit_before(joints, span):
     """Take the state before a step, with the references of that step (C arrays, see `EnergyAudit`)."""
-    observed, was, n, dofs, direct, _ = joints
+    observed, was, n, dofs, direct, _, shares, _ = joints
     velocity, qvel, nv, h, sums = span
     stored = 0.0
     for i in range(n):
-        stored += centred_energy(observed, i * OBSERVATIONS, dofs[i], direct[i], qvel, h)
+        share_1, share_2 = shares[2 * i], shares[2 * i + 1]
+        stored += centred_energy(observed, i * OBSERVATIONS, dofs[i], direct[i], share_1, share_2, qvel, h)
     for k in range(n * OBSERVATIONS):
         was[k] = observed[k]
     for k in range(nv):
@@ -235,13 +315,13 @@ def audit_before(joints, span):
     sums[START] = stored
 
 
-def audit_motor(observed, was, r, o, x, load, h, gone):
+def audit_motor(observed, was, r, o, x, load, share, h, gone):
     """Add the exchanges of one motor in a step to ``gone``: work, friction, damping, speed limit, stops,
     cogging.
 
     ``o`` is the column of its position, followed by velocity and effort, ``x`` of its friction, followed by damping,
     speed limit and stop, and ``load`` of its load. Where a stop shortens the way of a step, it takes up the work of
-    the load on the rest of the way.
+    the load of the law on the rest of the way; ``share`` is the motor's in the deflection.
     """
     turned = 0.5 * h * (was[r + o + 1] + observed[r + o + 1])
     if turned == turned and was[r + o + 2] == was[r + o + 2]:  # not NaN: the mode has this motor
@@ -252,12 +332,44 @@ def audit_motor(observed, was, r, o, x, load, h, gone):
         gone[5] += was[r + x + 4] * turned
         if was[r + x + 3] != 0.0:
             short = observed[r + o] - was[r + o] - h * observed[r + o + 1]
-            gone[4] += was[r + x + 3] * turned - 0.5 * (was[r + load] + observed[r + load]) * short
+            held = was[r + load] + observed[r + load]
+            held += share * (was[r + O_BRANCH_TORQUE] + observed[r + O_BRANCH_TORQUE])
+            gone[4] += was[r + x + 3] * turned - 0.5 * held * short
+
+
+def audit_spring(observed, was, r, turned, share_1, share_2, centred, h, gone):
+    """Add the losses between motors and link in a step to ``gone``: transmission (backlash, tendons, gears), spring
+    (hysteresis, creep, plastic flow, breakage).
+
+    ``turned`` is the way of the link, ``centred`` the stored energy of the actuator before the step.
+    """
+    out_1 = 0.5 * h * (was[r + O_MOTOR_1_OUTPUT_VELOCITY] + observed[r + O_MOTOR_1_OUTPUT_VELOCITY])
+    out_2 = 0.5 * h * (was[r + O_MOTOR_2_OUTPUT_VELOCITY] + observed[r + O_MOTOR_2_OUTPUT_VELOCITY])
+    load_1, load_2 = was[r + O_LOAD_1], was[r + O_LOAD_2]
+    torque = was[r + O_TORQUE] + was[r + O_LINK_FRICTION_TORQUE] + was[r + O_LINK_DAMPING_TORQUE]
+    gone[6] += h * was[r + O_GEAR_POWER] - (observed[r + O_TENDON_ENERGY] - was[r + O_TENDON_ENERGY])
+    gone[7] -= observed[r + O_BRANCH_ENERGY] - was[r + O_BRANCH_ENERGY]
+    if observed[r + O_BROKEN] != 0.0 and was[r + O_BROKEN] == 0.0:
+        # All that the spring has and gets in this step is lost.
+        spring = was[r + O_ENERGY] + centred - was[r + O_STORED_ENERGY]
+        gone[7] += spring + load_1 * out_1 + load_2 * out_2 - torque * turned
+        return
+    play = observed[r + O_LINK_OFFSET] - was[r + O_LINK_OFFSET]
+    flow = observed[r + O_PLASTIC] - was[r + O_PLASTIC]
+    off_1 = observed[r + O_MOTOR_1_OFFSET] - was[r + O_MOTOR_1_OFFSET]
+    off_2 = observed[r + O_MOTOR_2_OFFSET] - was[r + O_MOTOR_2_OFFSET]
+    after = observed[r + O_TORQUE] + observed[r + O_LINK_FRICTION_TORQUE] + observed[r + O_LINK_DAMPING_TORQUE]
+    gone[6] += 0.5 * (load_1 + observed[r + O_LOAD_1]) * off_1 + 0.5 * (load_2 + observed[r + O_LOAD_2]) * off_2
+    gone[6] -= 0.5 * (torque + after) * play
+    gone[7] -= 0.5 * (torque + after) * flow
+    branch = was[r + O_BRANCH_TORQUE]
+    gone[7] += branch * (turned - share_1 * out_1 - share_2 * out_2)
+    gone[7] -= 0.5 * (branch + observed[r + O_BRANCH_TORQUE]) * (play + flow - share_1 * off_1 - share_2 * off_2)
 
 
 def audit_after(joints, span, forces, force, gone):
     """Add the exchanges of one step (C arrays, see `EnergyAudit`)."""
-    observed, was, n, dofs, direct, rows = joints
+    observed, was, n, dofs, direct, rows, shares, blocks = joints
     velocity, qvel, nv, h, sums = span
     applied, damper, constraint = forces
     external = 0.0
@@ -272,15 +384,23 @@ def audit_after(joints, span, forces, force, gone):
     copper = 0.0
     stored = 0.0
     ahead = 0.0
+    valves = 0.0
     for k in range(MOTOR_EXCHANGES):
         gone[k] = 0.0
     for i in range(n):
         r = i * OBSERVATIONS
         d = dofs[i]
-        stored += centred_energy(observed, r, d, direct[i], qvel, h)
+        share_1, share_2 = shares[2 * i], shares[2 * i + 1]
+        stored += centred_energy(observed, r, d, direct[i], share_1, share_2, qvel, h)
         copper += 0.5 * h * (was[r + O_COPPER_POWER] + observed[r + O_COPPER_POWER])
-        audit_motor(observed, was, r, O_MOTOR_1_POSITION, O_MOTOR_1_FRICTION, O_LOAD_1, h, gone)
-        audit_motor(observed, was, r, O_MOTOR_2_POSITION, O_MOTOR_2_FRICTION, O_LOAD_2, h, gone)
+        audit_motor(observed, was, r, O_MOTOR_1_POSITION, O_MOTOR_1_FRICTION, O_LOAD_1, share_1, h, gone)
+        audit_motor(observed, was, r, O_MOTOR_2_POSITION, O_MOTOR_2_FRICTION, O_LOAD_2, share_2, h, gone)
+        if blocks[i] != 0:
+            turned = 0.5 * h * (velocity[d] + qvel[d]) if d >= 0 else 0.0
+            centred = centred_energy(was, r, d, direct[i], share_1, share_2, velocity, h)
+            audit_spring(observed, was, r, turned, share_1, share_2, centred, h, gone)
+        gone[0] += h * was[r + O_SUPPLY_POWER]
+        valves += h * was[r + O_VALVE_POWER]
         if d >= 0:
             turned = 0.5 * h * (velocity[d] + qvel[d])
             lost = (was[r + O_LINK_FRICTION_TORQUE] + was[r + O_LINK_DAMPING_TORQUE]) * turned
@@ -296,6 +416,9 @@ def audit_after(joints, span, forces, force, gone):
     sums[SPEED] += gone[3]
     sums[STOPS] += gone[4]
     sums[COGGING] += gone[5]
+    sums[TRANSMISSION] += gone[6]
+    sums[SPRING] += gone[7]
+    sums[VALVES] += valves
     sums[LINK] += link
     sums[PASSIVE] += passive
     sums[CONSTRAINT] += contact
@@ -304,7 +427,7 @@ def audit_after(joints, span, forces, force, gone):
     for k in range(MOTOR_EXCHANGES):
         sums[THROUGHPUT] += abs(gone[k])
     sums[THROUGHPUT] += abs(external) + abs(link) + abs(passive) + abs(ahead)
-    sums[THROUGHPUT] += abs(contact) + abs(stored - sums[START])
+    sums[THROUGHPUT] += abs(contact) + abs(valves) + abs(stored - sums[START])
     sums[STORED] = stored
 
 

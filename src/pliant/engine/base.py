@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from pliant.base.errors import DeviceError
+from pliant.base.errors import DeviceError, PliantError
 from pliant.base.options import Registry
 from pliant.laws import Mode
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pliant.engine.payload import Payloads
 
-__all__ = ["ENGINES", "Engine", "MujocoState", "PortInfo", "mujoco_state", "register_engine"]
+__all__ = ["ENGINES", "Engine", "MujocoState", "PortInfo", "check_engine", "mujoco_state", "register_engine"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +172,26 @@ class MujocoState(Protocol):
             ModelError: there is no such body, it cannot carry a payload, or a number is not valid.
         """
         ...
+
+
+def check_engine(given: Any, asker: str = "Simulation") -> None:
+    """Refuse what is no engine, and say how to make one of a robot.
+
+    Args:
+        given: what was passed.
+        asker: the class or function that expects an engine.
+
+    Raises:
+        PliantError: it is no engine.
+    """
+    if not isinstance(given, type) and all(hasattr(given, name) for name in ("dt", "step", "ports", "reset")):
+        return
+    text = repr(given) if isinstance(given, str | int | float | type | None) else type(given).__name__
+    raise PliantError(
+        f"{asker} got {text}; must be an engine: Simulation(MujocoEngine(robot), make_devices(robot)) with "
+        "MujocoEngine of pliant.engine and make_devices of pliant.devices; pliant.load(file or name) returns a robot",
+        field="engine",
+    )
 
 
 def mujoco_state(engine: Engine, device: str) -> MujocoState:

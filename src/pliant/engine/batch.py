@@ -115,5 +115,11 @@ def set_actuators(
                 "law or option); put it into a batch of its own",
                 field=joint,
             )
-        rows[sim, index, : layout.PARAMETERS] = row
+        if row.size > rows.shape[2]:
+            raise ModelError(
+                f"simulation {sim}: the table of {joint!r} is longer than any in the batch's model; give the model the "
+                "longest one",
+                field=joint,
+            )
+        rows[sim, index, : row.size] = row
         callbacks.register(type(actuator.law))

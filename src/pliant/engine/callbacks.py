@@ -14,7 +14,7 @@ import contextlib
 import ctypes
 import functools
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +23,7 @@ from pliant.base.errors import ModelError, PliantError
 from pliant.engine import abi
 from pliant.laws import layout, registered_laws
 from pliant.laws.base import Law
-from pliant.laws.compile import compiled
+from pliant.laws.compile import BoundKernel, compiled, from_block
 
 if TYPE_CHECKING:
     import mujoco
@@ -328,6 +328,7 @@ def _assembly() -> str:
             qvel=abi.data_offset("qvel"),
         )
     )
+    parts.append(from_block("observe_block", "@observe", ("ptr", "ptr", "ptr", "i64", "ptr")))
     parts.append(_MANY.format(observations=layout.OBSERVATIONS, load=_INPUTS.format(inputs="%x_i")))
     return "\n".join(parts)
 
@@ -353,9 +354,7 @@ class _Machine:
         self._engine.finalize_object()
         self.advance = self._engine.get_function_address("advance")
         self.bias = self._engine.get_function_address("bias")
-        self.observe = ctypes.CFUNCTYPE(
-            None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p
-        )(self._engine.get_function_address("observe"))
+        self.observe = self._engine.get_function_address("observe_block")
         address, count = ctypes.c_void_p, ctypes.c_int64
         self.many = ctypes.CFUNCTYPE(None, address, count, address, count, address, address, count, address, address)(
             self._engine.get_function_address("many")
@@ -497,8 +496,8 @@ def addresses(model: mujoco.MjModel) -> np.ndarray:
     return np.array(rows, dtype=np.int32).reshape(-1, 3)
 
 
-def observer(model: mujoco.MjModel, data: mujoco.MjData, where: np.ndarray, out: np.ndarray) -> Callable[[], None]:
-    """Return a function that evaluates the fields of `pliant.laws.fields.OBSERVED` for the current state of ``data``.
+def observer(model: mujoco.MjModel, data: mujoco.MjData, where: np.ndarray, out: np.ndarray) -> BoundKernel:
+    """Return the call that evaluates the fields of `pliant.laws.fields.OBSERVED` for the current state of ``data``.
 
     Args:
         model: compiled model.
@@ -506,17 +505,8 @@ def observer(model: mujoco.MjModel, data: mujoco.MjData, where: np.ndarray, out:
         where: addresses of the actuators, as returned by `addresses`.
         out: result, float64, C order, shape (n, OBSERVATIONS).
     """
-    if not len(where):
-        return lambda: None
-    code = _get_machine().observe
-    arguments = (model._address, data._address, where.ctypes.data, where.shape[0], out.ctypes.data)
-    keep = (model, data, where, out)
-
-    def call() -> None:
-        code(*arguments)
-
-    call.__dict__["keep"] = keep  # the addresses stay valid as long as the function lives
-    return call
+    arguments = (model._address, data._address, where, where.shape[0], out)
+    return BoundKernel(_get_machine().observe, arguments, (model, data))
 
 
 def observe_many(cls: type[Law], rows: np.ndarray, points: np.ndarray, states: np.ndarray, out: np.ndarray) -> None:

@@ -13,18 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["FLUSH_PERIOD", "SMALLEST", "Field", "flush_state", "flush_worlds", "steps_to_flush"]
+__all__ = ["FLUSH_PERIOD", "SMALLEST", "Field", "flush_state", "flush_worlds", "step_and_flush"]
 
 SMALLEST = 1e-100
 """Magnitude below which a number of the state becomes 0, in its SI unit: its square is far above 2.2e-308."""
 
 FLUSH_PERIOD = 64
 """Steps between two removals. What decays faster than from 1e-100 to 1e-308 in them reaches 0 by itself."""
-
-
-def steps_to_flush(steps: int) -> int:
-    """Return the number of steps until the next removal, after ``steps`` steps since the reset: 1 to 64."""
-    return FLUSH_PERIOD - steps % FLUSH_PERIOD
 
 
 def flush(values, first, count):
@@ -40,6 +35,13 @@ def flush_state(qpos, nq, qvel, nv, act, na, warmstart):
     flush(qvel, 0, nv)
     flush(act, 0, na)
     flush(warmstart, 0, nv)
+
+
+def step_and_flush(steps, qpos, nq, qvel, nv, act, na, warmstart):
+    """Count a step, and set the small numbers of the state to 0 after every `FLUSH_PERIOD` of them (C arrays)."""
+    steps[0] += 1
+    if steps[0] % FLUSH_PERIOD == 0:
+        flush_state(qpos, nq, qvel, nv, act, na, warmstart)
 
 
 class Field(NamedTuple):

@@ -14,6 +14,8 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import DivergedError
+from pliant.engine.program import state_copy
+from pliant.laws.compile import BoundKernel, bound
 
 __all__ = ["Guard", "dumps_into", "log_to_console_only", "state_folder"]
 
@@ -59,6 +61,23 @@ def log_to_console_only() -> None:
         config.set()
 
 
+def check_speed(qvel, nv, limit, stop):
+    """Set ``stop`` where the square of the norm of the joint velocities is not below a limit (C arrays)."""
+    square = 0.0
+    for k in range(nv):
+        square += qvel[k] * qvel[k]
+    if not square < limit:  # NaN, infinity and runaways alike: every comparison with NaN is false
+        stop[0] = 1
+
+
+def keep_state(state, size, states, kept, place):
+    """Copy a state into the row ``place`` of the kept ones, and advance the place (C arrays)."""
+    row = place[0] * size
+    for k in range(size):
+        states[row + k] = state[k]
+    place[0] = (place[0] + 1) % kept
+
+
 class Guard:
     """Detect divergence of one simulation.
 
@@ -66,30 +85,39 @@ class Guard:
         model: the compiled model.
         data: its state.
         clock: function that returns the simulation time [ns].
+        stop: int64 array of one element; the check sets it to 1.
         folder: folder of the dump; None for the one of `dumps_into`, or else `state_folder`.
     """
 
     def __init__(
-        self, model: mujoco.MjModel, data: mujoco.MjData, clock: Callable[[], int], folder: str | Path | None
+        self,
+        model: mujoco.MjModel,
+        data: mujoco.MjData,
+        clock: Callable[[], int],
+        stop: np.ndarray,
+        folder: str | Path | None,
     ) -> None:
         self._model, self._data, self._clock = model, data, clock
         self._folder = _output.get() if folder is None else Path(folder)
-        self.limit = MAX_SPEED**2
-        """Square of the largest norm of joint velocities."""
         self._spec = int(mujoco.mjtState.mjSTATE_INTEGRATION)
         self._states = np.full((KEPT, mujoco.mj_stateSize(model, self._spec)), np.nan)
-        self._next = 0
+        self._place = np.zeros(1, dtype=np.int64)
+        size = self._states.shape[1]
+        state = np.zeros(size)
+        self.check = bound(check_speed, data.qvel, model.nv, MAX_SPEED**2, stop)
+        """Call that checks the joint velocities after a step."""
+        self.remember: tuple[BoundKernel, BoundKernel] = (
+            state_copy(model, data, state, self._spec),
+            bound(keep_state, state, size, self._states, KEPT, self._place),
+        )
+        """Calls that store the current state."""
 
     def reset(self) -> None:
         """Discard the stored states and store the current one."""
         self._states[:] = np.nan
-        self._next = 0
-        self.remember()
-
-    def remember(self) -> None:
-        """Store the current state."""
-        mujoco.mj_getState(self._model, self._data, self._states[self._next], self._spec)
-        self._next = (self._next + 1) % KEPT
+        self._place[0] = 0
+        for call in self.remember:
+            call()
 
     def stop(self) -> NoReturn:
         """Write the stored states to a file and raise.
@@ -99,7 +127,7 @@ class Guard:
         """
         model, data = self._model, self._data
         velocity = np.where(np.isfinite(data.qvel), np.abs(data.qvel), np.inf)
-        kept = np.roll(self._states, -self._next, axis=0)
+        kept = np.roll(self._states, -self._place[0], axis=0)
         kept = kept[np.isfinite(kept).any(axis=1)]
         first = int(np.argmax(velocity))
         if np.isinf(velocity).sum() > 1:

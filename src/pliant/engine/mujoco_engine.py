@@ -19,10 +19,11 @@ from pliant.base.options import parse_number
 from pliant.engine import callbacks
 from pliant.engine.audit import EnergyAudit
 from pliant.engine.base import PortInfo, register_engine
-from pliant.engine.flush import FLUSH_PERIOD, flush_state, steps_to_flush
+from pliant.engine.flush import FLUSH_PERIOD, step_and_flush
 from pliant.engine.guard import Guard, log_to_console_only
 from pliant.engine.payload import Payloads
 from pliant.engine.ports import port_places
+from pliant.engine.program import StepProgram, physics
 from pliant.laws import Mode, layout
 from pliant.laws.actuator import CompliantActuator, call_hold
 from pliant.laws.compile import bound, compiled
@@ -166,12 +167,8 @@ class MujocoEngine:
         self.observed = np.zeros((self._where.shape[0], layout.OBSERVATIONS))
         self._observe = callbacks.observer(model, self.data, self._where, self.observed)
         self._ports, self._info = self._build_ports()
-        self._qvel = self.data.qvel
-        self._flush = bound(
-            flush_state, self.data.qpos, model.nq, self.data.qvel, model.nv, self.data.act, model.na,
-            self.data.qacc_warmstart,
-        )  # fmt: skip
-        self.guard = Guard(model, self.data, lambda: self.time_ns, dump_folder) if guard else None
+        self._counted, self._stop = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+        self.guard = Guard(model, self.data, lambda: self.time_ns, self._stop, dump_folder) if guard else None
         self.motor_friction = np.zeros(model.nv)
         self.textures: dict[int, int] = {}
         self._watchers: list[weakref.WeakMethod[Callable[[], None]]] = []
@@ -186,6 +183,7 @@ class MujocoEngine:
                 friction=self.motor_friction,
                 variable=bool(variation_of(robot)),
             )
+        self._program = self._make_program()
         self.reset()
 
     # -- clock -----------------------------------------------------------------------------------------
@@ -274,7 +272,7 @@ class MujocoEngine:
 
     def _settle(self) -> None:
         mujoco.mj_forward(self.model, self.data)
-        self._steps = 0
+        self._steps = self._counted[0] = self._stop[0] = 0
         self._observe()
         if self.guard is not None:
             self.guard.reset()
@@ -312,31 +310,37 @@ class MujocoEngine:
         Raises:
             DivergedError: the state contains NaN or infinity, or the velocities exceed the limit of the guard.
         """
-        if self.guard is None and self.audit is None:
-            while n > 0:
-                k = min(n, steps_to_flush(self._steps))
-                mujoco.mj_step(self.model, self.data, k)
-                self._steps += k
-                n -= k
-                if self._steps % FLUSH_PERIOD == 0:
-                    self._flush()
-            self._observe()
-            return
-        for _ in range(n):
-            if self.audit is not None:
-                self.audit.before()
-            mujoco.mj_step(self.model, self.data)
-            self._steps += 1
-            if self._steps % FLUSH_PERIOD == 0:
-                self._flush()
-            # One dot product sees NaN, infinity and runaways alike: every comparison with NaN is false.
-            if self.guard is not None and not self._qvel.dot(self._qvel) < self.guard.limit:
+        if self.audit is not None:
+            self.audit.begin()
+        while n > 0:
+            k = min(n, FLUSH_PERIOD)  # a signal of the operating system waits no longer than these steps
+            try:
+                stopped = self._program.run(k)
+            except BaseException:
+                self._steps = int(self._counted[0])
+                raise
+            if stopped and self.guard is not None:
+                self._steps, self._stop[0] = int(self._counted[0]), 0
                 self.guard.stop()
-            self._observe()
-            if self.guard is not None:
-                self.guard.remember()
-            if self.audit is not None:
-                self.audit.after()
+            self._steps += k
+            n -= k
+        if self.audit is not None:
+            self.audit.end()
+
+    def _make_program(self) -> StepProgram:
+        """Return the calls of a step. Without an audit, the laws are observed once, after the last of n steps."""
+        model, data, audit, guard = self.model, self.data, self.audit, self.guard
+        before, after = ([], []) if audit is None else (audit.before, audit.after)
+        flush = bound(
+            step_and_flush, self._counted, data.qpos, model.nq, data.qvel, model.nv, data.act, model.na,
+            data.qacc_warmstart,
+        )  # fmt: skip
+        each = [*before, physics(model, data), flush]
+        if guard is not None:
+            each += [guard.check, *guard.remember]
+        each += after
+        observe = [self._observe]
+        return StepProgram(observe if audit is not None else [], each, [] if audit is not None else observe, self._stop)
 
     # -- state -----------------------------------------------------------------------------------------
 
@@ -362,7 +366,7 @@ class MujocoEngine:
         warmstart = self.data.qacc_warmstart.copy()
         mujoco.mj_forward(self.model, self.data)
         self.data.qacc_warmstart[:] = warmstart
-        self._steps = int(state[-1])
+        self._steps = self._counted[0] = int(state[-1])
         self._observe()
 
     # -- ports -----------------------------------------------------------------------------------------

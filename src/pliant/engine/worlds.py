@@ -95,10 +95,10 @@ class RobotBatch(abc.ABC):
         if key >= 0:
             mujoco.mj_resetDataKeyframe(model, self._data, key)
         hold_pose(model, self._data, presets, zero=self._zero)
-        levers = model.actuator_user[ids, layout.P_SECOND] == 2.0 if len(ids) else ()
+        kinds = [layout.SECOND_INPUTS[int(model.actuator_user[i, layout.P_SECOND])] for i in ids]
         self._presets = {
-            joint: np.full(self.worlds, presets.get(joint, 0.01 if lever else 0.0))
-            for joint, lever in zip(self.joints, levers, strict=True)
+            joint: np.full(self.worlds, presets.get(joint, layout.USUAL_PRESETS[kind]))
+            for joint, kind in zip(self.joints, kinds, strict=True)
         }
         """Stiffness preset of each joint after a reset [rad or m], shape (worlds,)."""
         self._places: dict[str, PortPlace] = port_places(model, self._data, self._where)
@@ -603,7 +603,7 @@ class CpuBatch(RobotBatch):
         self.port(name)[mask] = values
 
     def _put_rows(self, row: int, rows: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
-        self.batch.expand("actuator_user")[mask, int(self._where[row, 0]), : layout.PARAMETERS] = rows
+        self.batch.expand("actuator_user")[mask, int(self._where[row, 0]), : rows.shape[1]] = rows
 
     def _put_field(self, field: str, index: Any, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
         place = index if isinstance(index, tuple) else (index,)

@@ -20,12 +20,28 @@ from typing import Any
 from pliant.base.documents.xml_tree import line_of
 from pliant.base.errors import LawError, ModelError, nearest
 from pliant.base.options import parse_number
+from pliant.formats.block_tags import block_tags
 from pliant.formats.sensor_tags import is_sensor_plugin
 from pliant.formats.source import tag_readers
 from pliant.formats.tags import Tags, place_of
-from pliant.laws import BAVS, PID, SEA, AwAS2, CompliantActuator, DCMotor, Law, Mode, PreslidingFriction, QbMove
+from pliant.laws import (
+    BAVS,
+    PID,
+    SEA,
+    AwAS2,
+    CompliantActuator,
+    DCMotor,
+    Law,
+    McKibben,
+    Mode,
+    PneumaticDrive,
+    PreslidingFriction,
+    QbMove,
+    TableSEA,
+)
+from pliant.laws.pneumatics import VALVE_GAINS
 from pliant.model.interface import JointInterface
-from pliant.model.parameters import MODE_NAMES
+from pliant.model.parameters import MODE_NAMES, change_actuator
 
 __all__ = ["PLUGINS", "PluginKind", "Plugins", "read_plugins"]
 
@@ -41,18 +57,33 @@ class PluginKind:
     springs: Mapping[str, str]
     """Parameter of the law by tag."""
     motors: tuple[str, ...]
-    """Prefix of the motor tags, one entry a motor."""
+    """Prefix of the motor tags, one entry a motor; of muscles, of the tags of their valves."""
     controllers: tuple[str, ...]
     """Prefix of the controller tags, one entry a motor."""
     unused: tuple[str, ...] = ()
     """Tags that the original reads and never uses."""
+    files: tuple[str, ...] = ()
+    """Tags of ``springs`` that name a file, relative to the description."""
+    flags: tuple[str, ...] = ()
+    """Tags of ``springs`` that are true or false."""
+
+    @property
+    def motor_tags(self) -> Mapping[str, str]:
+        """Field of a motor, or of the drive of a muscle, by tag without prefix."""
+        return DRIVE_TAGS if self.law.second_input == "pressure" else MOTOR_TAGS
 
     @property
     def tags(self) -> list[str]:
         """Every tag that may stand in the plugin element."""
-        motors = [prefix + part for prefix in self.motors for part in MOTOR_TAGS]
+        motors = [prefix + part for prefix in self.motors for part in self.motor_tags]
         controllers = [prefix + part for prefix in self.controllers for part in CONTROLLER_TAGS]
-        return [*REQUIRED_TAGS, *self.springs, *self.unused, *motors, *controllers]
+        return [*REQUIRED_TAGS, *self.springs, *self.unused, *motors, *controllers, *self.blocks]
+
+    @property
+    def blocks(self) -> dict[str, str]:
+        """Path of a parameter of the actuator by tag, for what the toolbox has no tags for."""
+        own = {name if name != "friction" else "friction.torque" for name in MOTOR_TAGS.values()}
+        return block_tags(self.motors, [f"motor_{k + 1}.{name}" for k in range(len(self.motors)) for name in own])
 
 
 REQUIRED_TAGS = ("joint", "operation_mode", "pub_eltau", "pub_state", "sub_ext_tau")
@@ -64,6 +95,15 @@ MOTOR_TAGS = {
     "minPos": "min_position",
     "maxPos": "max_position",
     "tauFric": "friction",
+}
+DRIVE_TAGS = {
+    "supply": "supply_pressure",
+    "ambient": "ambient_pressure",
+    "conductance": "conductance",
+    "criticalRatio": "critical_ratio",
+    "timeConstant": "time_constant",
+    "deadVolume": "dead_volume",
+    "exponent": "exponent",
 }
 CONTROLLER_TAGS = {"P": "kp", "I": "ki", "D": "kd"}
 
@@ -111,9 +151,33 @@ PLUGINS: dict[str, PluginKind] = {
             controllers=("ctrl_",),
             unused=("spring_l_0",),
         ),
+        PluginKind(
+            name="pam",
+            law=McKibben,
+            springs={
+                "muscle_radius": "radius",
+                "muscle_length": "length",
+                "braid_angle": "braid_angle",
+                "end_correction": "end_correction",
+                "muscle_contraction": "contraction",
+                "pulley_radius": "pulley_radius",
+                "max_def": "max_deflection",
+            },
+            motors=("valve_1_", "valve_2_"),
+            controllers=("ctrl_1_", "ctrl_2_"),
+        ),
+        PluginKind(
+            name="sea_table",
+            law=TableSEA,
+            springs={"spring_table": "table", "spring_odd": "odd", "spring_scale": "torque_scale"},
+            files=("spring_table",),
+            flags=("spring_odd",),
+            motors=("mot_",),
+            controllers=("ctrl_",),
+        ),
     )
 }
-"""The toolbox's plugins by the X of libX_plugin.so."""
+"""The plugins by the X of libX_plugin.so: four of the toolbox, and pliant's own of the same form."""
 
 
 @dataclass(slots=True)
@@ -237,7 +301,7 @@ class _Reader(Tags):
             return make(**values)
         except LawError as error:
             tag = next((t for t, f in tags.items() if f == error.field), "")
-            message = error.message.partition(": ")[2] or error.message
+            message = error.where + error.message if error.file else error.message.partition(": ")[2] or error.message
             self.refuse(f"<{tag}>: {message}" if tag in self.tags else message, tag or str(error.field))
             return None
 
@@ -276,17 +340,27 @@ def _read(
                 f"<joint> {joint!r} is {joints[joint]}; must be a revolute, continuous or prismatic joint", "joint"
             )
     mode = reader.mode()
-    springs = {name: reader.value(tag, math.nan) for tag, name in kind.springs.items() if tag in reader.tags}
-    # A text that is no number has been reported already; the law then keeps its default.
-    springs = {name: value for name, value in springs.items() if not math.isnan(value)}
+    springs: dict[str, Any] = {}
+    for tag, name in kind.springs.items():
+        if tag not in reader.tags:
+            continue
+        if tag in kind.files:
+            springs[name] = (Path(file).parent if file is not None else Path()) / reader.text(tag)
+        elif tag in kind.flags:
+            springs[name] = reader.flag(tag, True)
+        elif not math.isnan(value := reader.value(tag, math.nan)):
+            # A text that is no number has been reported already; the law then keeps its default.
+            springs[name] = value
     law = reader.build(kind.law, springs, kind.springs)
     for tag in kind.unused:
         if tag in reader.tags:
             reader.value(tag, 0.0)
             notes.append(f"{place_of(reader.tags[tag], file)}<{tag}> has no effect, as in the original toolbox")
-    motors = [_motor(reader, prefix) for prefix in kind.motors]
+    muscles = kind.law.second_input == "pressure"
+    motors = [(_drive if muscles else _motor)(reader, prefix) for prefix in kind.motors]
     controllers = [
-        _controller(reader, prefix, link=mode == Mode.LINK_PID and i == 0) for i, prefix in enumerate(kind.controllers)
+        _controller(reader, prefix, link=mode == Mode.LINK_PID and i == 0, valve=muscles)
+        for i, prefix in enumerate(kind.controllers)
     ]
     flags = {tag: reader.flag(tag, False) for tag in ("pub_eltau", "pub_state", "sub_ext_tau")}
     actuator = None
@@ -295,6 +369,8 @@ def _read(
         if len(motors) == 2:
             blocks.update(motor_2=motors[1], pid_2=controllers[1])
         actuator = reader.build(CompliantActuator, {"law": law, "mode": mode, **blocks}, {})
+    if actuator is not None and joint is not None:
+        actuator = _with_blocks(reader, kind, actuator, joint)
     reader.finish()
     notes.extend(reader.notes)
     if actuator is None or joint is None:
@@ -311,6 +387,29 @@ def _read(
     return actuator, interface
 
 
+def _with_blocks(
+    reader: _Reader, kind: PluginKind, actuator: CompliantActuator, joint: str
+) -> CompliantActuator | None:
+    """Return an actuator with the blocks that the tags give it; a refusal is reported at the tag at fault."""
+    tree: dict[str, Any] = {}
+    given = {tag: path for tag, path in kind.blocks.items() if tag in reader.tags}
+    for tag, path in given.items():
+        *blocks, name = path.split(".")
+        branch = tree
+        for block in blocks:
+            branch = branch.setdefault(block, {})
+        branch[name] = reader.value(tag, math.nan)
+    if not tree or reader.faults:
+        return actuator
+    try:
+        return change_actuator(actuator, tree, joint)
+    except ModelError as error:
+        field_name = (error.field or "").removeprefix(f"{joint}.")
+        tag = next((t for t, path in given.items() if path.startswith(field_name)), next(iter(given)))
+        reader.refuse(f"<{tag}>: {error.message}", tag)
+        return None
+
+
 def _motor(reader: _Reader, prefix: str) -> DCMotor | None:
     default = DCMotor()
     values: dict[str, Any] = {}
@@ -325,8 +424,14 @@ def _motor(reader: _Reader, prefix: str) -> DCMotor | None:
     return reader.build(DCMotor, values, {prefix + part: name for part, name in MOTOR_TAGS.items()})
 
 
-def _controller(reader: _Reader, prefix: str, *, link: bool) -> PID | None:
-    default = PID(kp=0.8, kd=0.2) if link else PID()
+def _drive(reader: _Reader, prefix: str) -> PneumaticDrive | None:
+    default = PneumaticDrive()
+    values = {name: reader.value(prefix + part, getattr(default, name)) for part, name in DRIVE_TAGS.items()}
+    return reader.build(PneumaticDrive, values, {prefix + part: name for part, name in DRIVE_TAGS.items()})
+
+
+def _controller(reader: _Reader, prefix: str, *, link: bool, valve: bool) -> PID | None:
+    default = PID(kp=0.8, kd=0.2) if link else VALVE_GAINS if valve else PID()
     values = {name: reader.value(prefix + part, getattr(default, name)) for part, name in CONTROLLER_TAGS.items()}
     return reader.build(PID, values, {prefix + part: name for part, name in CONTROLLER_TAGS.items()})
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from typing import Any
 
 from pliant.base.documents.files import MAX_BYTES, check_file, read_file
 from pliant.base.errors import MissingDependency, ModelError
 
-__all__ = ["MAX_MESH_BYTES", "MESHES", "NATIVE_MESHES", "read_mesh"]
+__all__ = ["MAX_MESH_BYTES", "MESHES", "NATIVE_MESHES", "check_faces", "read_mesh"]
 
 NATIVE_MESHES = (".stl", ".obj", ".msh")
 """Suffixes of the meshes that MuJoCo reads."""
@@ -17,6 +18,32 @@ MESHES = (*NATIVE_MESHES, ".dae", ".ply", ".off", ".glb", ".gltf")
 """Suffixes of meshes. Others are not passed to the converter, which would also unpack archives."""
 MAX_MESH_BYTES = 4 * MAX_BYTES
 """Largest file of a mesh [bytes]."""
+_CORNER = re.compile(rb"(-?[0-9]{1,10})(?:/(-?[0-9]{0,10})(?:/(-?[0-9]{0,10}))?)?")
+
+
+def check_faces(path: Path) -> None:
+    """Refuse a Wavefront file with a face of points that the file does not have; MuJoCo reads them for a flex.
+
+    Raises:
+        ModelError: a corner of a face is no index, or one outside the points, texture coordinates or normals before it.
+    """
+    counts = {b"v": 0, b"vt": 0, b"vn": 0}
+    for number, line in enumerate(read_file(path, max_bytes=MAX_MESH_BYTES).splitlines(), start=1):
+        words = line.split()
+        if words and words[0] in counts:
+            counts[words[0]] += 1
+        if not words or words[0] != b"f":
+            continue
+        for corner in words[1:]:
+            found = _CORNER.fullmatch(corner)
+            indices = [int(word) if word else None for word in found.groups()] if found else [0]
+            if any(i is not None and not (0 < i <= n or -n <= i < 0) for i, n in zip(indices, counts.values())):
+                raise ModelError(
+                    f"a face has the corner {corner[:40].decode(errors='replace')!r}; must be indices of the "
+                    f"{counts[b'v']} points, {counts[b'vt']} texture coordinates and {counts[b'vn']} normals before it",
+                    file=path,
+                    line=number,
+                )
 
 
 def read_mesh(path: Path) -> Any:

@@ -8,6 +8,7 @@ from pathlib import Path
 from pliant.base.documents.files import MAX_BYTES, check_file, exists, open_file, read_file
 from pliant.base.documents.xml_tree import Node, line_of, parse_xml
 from pliant.base.errors import ModelError
+from pliant.formats.mesh_file import check_faces
 
 __all__ = ["check_budget"]
 
@@ -41,6 +42,8 @@ _COUNTS = ("nuserdata", "nkey", "nuser_body", "nuser_jnt", "nuser_geom", "nuser_
            "nuser_actuator", "nuser_sensor", "dim", "nsample", "actdim")  # fmt: skip
 _ASSETS = {"mesh": "meshdir", "skin": "meshdir", "texture": "texturedir", "hfield": "meshdir", "flexcomp": "meshdir"}
 _FACES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
+_ARCHIVES = (".zip", ".mjz")
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -157,6 +160,7 @@ class _Budget:
         place = self.folder / name
         if not name or not exists(place):
             return  # MuJoCo says so
+        self._no_archive(element, file, place)
         self.files += 1
         if self.files > MAX_INCLUDES:
             raise _fault(element, file, f"more than {MAX_INCLUDES} files are included", "file")
@@ -176,8 +180,11 @@ class _Budget:
             place = self.folder / folder / name if name else None
             if place is None or not exists(place):
                 continue
+            self._no_archive(element, file, place)
             with open_file(place, max_bytes=MAX_ASSET_BYTES) as stream:
                 head = stream.read(24)
+            if element.tag == "flexcomp" and (element.get("content_type") or place.suffix).lower().endswith("obj"):
+                check_faces(place)
             width, height = int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")
             if head.startswith(_PNG) and element.tag == "texture":
                 self._textured(element, file, width * height, key)
@@ -185,6 +192,15 @@ class _Budget:
                 raise ModelError(
                     f"the picture has {width} x {height} pixels; must be at most {MAX_PIXELS}", file=place, field=key
                 )
+
+    def _no_archive(self, element: Node, file: Path, place: Path) -> None:
+        """Refuse what MuJoCo would unpack: an archive expands to any size."""
+        zipped = place.suffix.lower() in _ARCHIVES or "zip" in element.get("content_type", "").lower()
+        if not zipped:
+            with open_file(place, max_bytes=MAX_ASSET_BYTES) as stream:
+                zipped = stream.read(4) in _ZIP
+        if zipped:
+            raise _fault(element, file, f"{place.name!r} is an archive; must be a file that is unpacked", "file")
 
 
 def _numbers(element: Node, key: str) -> list[float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import typing
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ from typing import Any
 from pliant.base.documents.files import exists
 from pliant.base.documents.yaml_tree import Document
 from pliant.base.errors import LawError, ModelError, nearest
+from pliant.base.options import describe
 from pliant.base.wing import offer, offers
 from pliant.formats.manager import manager_from_mapping, read_manager
 from pliant.formats.source import Block, Source
-from pliant.laws import CompliantActuator, get_law, registered_laws
+from pliant.laws import CompliantActuator, Law, get_law, registered_laws
+from pliant.model.check.declared import wide_play
 from pliant.model.parameters import change_actuator
 from pliant.model.robot import Robot
 from pliant.model.sensor_reading import sensor_from_mapping
@@ -91,7 +94,7 @@ def read_robot_yaml(source: Source) -> Robot:
             raise fail(error.message, *keys) from error
     for joint, tree in (top.get("actuators") or {}).items():
         try:
-            _actuator_from_yaml(robot, joint, tree)
+            _actuator_from_yaml(robot, joint, tree, path.parent)
         except ModelError as error:
             keys = ["actuators", joint]
             for part in (error.field or "").removeprefix(f"{joint}.").split("."):
@@ -109,6 +112,9 @@ def read_robot_yaml(source: Source) -> Robot:
     for section in ("option", "set"):
         for name, value in (top.get(section) or {}).items():
             dotted = f"option.{name}" if section == "option" else name
+            joint, _, leaf = str(dotted).rpartition(".")
+            if joint in robot.actuators:
+                value = _beside(type(robot.actuators[joint].law), {leaf: value}, path.parent)[leaf]
             try:
                 robot.set(dotted, value)
             except ModelError as error:
@@ -156,10 +162,17 @@ def _check_types(document: Document, path: Path, blocks: Mapping[str, Block]) ->
         raise ModelError(f"{shown}: {message}", file=path, line=document.line(*keys), field=shown) from error
 
 
-def _actuator_from_yaml(robot: Robot, joint: str, tree: Mapping[str, Any]) -> None:
-    tree = dict(tree)
+def _beside(law: type[Law], tree: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the parameters of a law, its files relative to a folder."""
+    files = [info.name for info in describe(law) if Path in (info.type, *typing.get_args(info.type))]
+    return {k: folder / v if k in files and isinstance(v, str) and v else v for k, v in tree.items()}
+
+
+def _actuator_from_yaml(robot: Robot, joint: str, tree: Mapping[str, Any], folder: Path) -> None:
     existing = robot.actuators.get(joint)
     name = tree.get("law")
+    law = registered_laws().get(str(name)) or (type(existing.law) if existing is not None else Law)
+    tree = _beside(law, tree, folder)
     if existing is None:
         if not isinstance(name, str):
             raise ModelError(
@@ -175,3 +188,6 @@ def _actuator_from_yaml(robot: Robot, joint: str, tree: Mapping[str, Any]) -> No
         robot.add_actuator(joint, actuator)
     else:
         robot.actuators[joint] = change_actuator(existing, tree, joint)
+    wide = wide_play(robot, joint, robot.actuators[joint])
+    if wide is not None:
+        raise wide

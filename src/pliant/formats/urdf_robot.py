@@ -11,12 +11,14 @@ import dataclasses
 from collections.abc import Mapping
 
 from pliant.base.documents.xml_tree import Node
+from pliant.base.errors import ModelError
 from pliant.formats.gazebo import Plugins, read_plugins
 from pliant.formats.ros2_control import read_all
 from pliant.formats.sensor_tags import SensorTags, read_sensor_tags
 from pliant.formats.served_joints import apply_params, command_limits, place_initially, serve_joints
 from pliant.formats.source import DEFAULT_TIMESTEP, Source, WingTags, read_wing_tags, tag_readers
 from pliant.formats.urdf import read_bodies
+from pliant.model.check.declared import wide_play
 from pliant.model.description import REST_KEY, is_authored
 from pliant.model.interface import Interface, InterfaceExtension
 from pliant.model.robot import Robot
@@ -98,6 +100,11 @@ def robot_of_urdf(
         file=path,
     )
     apply_params(robot, controlled)
+    for joint, actuator in robot.actuators.items():
+        wide = wide_play(robot, joint, actuator)
+        if wide is not None:
+            described = robot.interface.joints.get(joint)
+            raise ModelError(wide.message, file=path, line=described.line if described else None, field=wide.field)
     return robot
 
 

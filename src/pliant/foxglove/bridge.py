@@ -30,6 +30,7 @@ from pliant.foxglove.listener import Listener
 from pliant.foxglove.options import FoxgloveOptions
 from pliant.foxglove.scene import frame_names, mounted, scene_entities, transforms
 from pliant.foxglove.sdk import load_sdk
+from pliant.model.wanted import check_source
 from pliant.recording.sample_message import MessageTypes, body_encoder, has_images, sample_topic
 from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
 from pliant.simulation.live_parameters import live_parameters
@@ -87,6 +88,7 @@ class Foxglove(BridgeBase):
 
     def __init__(self, robot: Robot | Replay | None = None, options: FoxgloveOptions | None = None) -> None:
         super().__init__()
+        check_source(robot, "Foxglove")
         self.options = options or FoxgloveOptions()
         self._title = getattr(robot, "name", "") or "pliant"
         self._simulation: SimulationControl | None = None
@@ -400,6 +402,8 @@ class Foxglove(BridgeBase):
         if self._server is not None:
             self._server.clear_session()
             self._send_scene()
+            if self._listener is not None:  # a client shows the values that the reset has restored
+                self._server.publish_parameter_values(self._listener.on_get_parameters(None, []))
 
     def _subscribed(self, topic: str) -> None:
         if topic == SCENE:

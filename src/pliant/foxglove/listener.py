@@ -96,8 +96,7 @@ class Listener:
         parameter = self._parameters.get(name)
         if parameter is None:
             raise DeviceError(f"there is no parameter {name!r}; {nearest(name, self._parameters)}", field=name)
-        whole = isinstance(value, float) and value == round(value) if parameter.kind is int else True
-        if not is_number(value) or not whole:
+        if not is_number(value) or (parameter.kind is int and value != value // 1):
             raise DeviceError(f"{name} is {value!r}; must be of type {parameter.kind.__name__}", field=name)
         with self._lock:
             parameter.change(parameter.check(parameter.kind(value)))

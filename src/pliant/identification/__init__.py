@@ -4,12 +4,12 @@
 * `fit_friction` fits the friction of the link to the hysteresis loop between the branches, with a fixed or free law.
 * `fit_servo` fits inertia, damping, friction and delay of the motors to references and motor positions.
 
-All three return an `Identification`. `fit_actuator` fits any set of parameters, and `datasheet` computes the data
-sheet of a variable stiffness actuator.
+All three return an `Identification`. `fit_actuator` fits any set of parameters, `expected_errors` says before a fit
+which parameters a measurement determines, and `datasheet` computes the data sheet of a variable stiffness actuator.
 """
 
 from pliant.identification.datasheet import datasheet, loop_width
-from pliant.identification.dynamic import fit_actuator, fit_friction, fit_servo
+from pliant.identification.dynamic import expected_errors, fit_actuator, fit_friction, fit_servo
 from pliant.identification.measurements import Measurement, measurement_of, read_measurement
 from pliant.identification.parameters import parameter_unit
 from pliant.identification.results import Estimate, Fit, Identification
@@ -21,6 +21,7 @@ __all__ = [
     "Identification",
     "Measurement",
     "datasheet",
+    "expected_errors",
     "fit_actuator",
     "fit_friction",
     "fit_law",

@@ -17,8 +17,12 @@ from pliant.identification.parameters import parameter_unit
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
 from pliant.laws.modes import Mode
+from pliant.laws.motor import DCMotor
 
 __all__ = ["datasheet", "loop_width"]
+
+MAX_PRESSURE = 4.0e5
+"""Pressure of which the presets of muscles are shares, as of the length of a lever [Pa]."""
 
 
 def _curve(law: Law, preset: float, points: int = 4001) -> tuple[Array, Array, Array, Array]:
@@ -93,10 +97,9 @@ def datasheet(
         if law.second_input == "none":
             presets = (0.0,)
         else:
-            top = 0.75 * (
-                float(getattr(law, "L", 0.05)) if law.second_input == "lever" else getattr(law, "max_deflection", 0.8)
-            )
-            presets = tuple(float(x) for x in np.linspace(0.2 * top if law.second_input == "lever" else 0.0, top, 5))
+            lengths = {"lever": float(getattr(law, "L", 0.05)), "pressure": MAX_PRESSURE}
+            top = 0.75 * lengths.get(law.second_input, float(getattr(law, "max_deflection", 0.8)))
+            presets = tuple(float(x) for x in np.linspace(0.0 if law.second_input == "angle" else 0.2 * top, top, 5))
     curves = []
     for preset in presets:
         phi, torque, slope, energy = _curve(law, float(preset))
@@ -139,7 +142,7 @@ def datasheet(
         "servo": None,
         "source": "computed from the model; quantities after Grioli et al. 2015",
     }
-    if whole is not None and whole.mode in (Mode.PID_REFS, Mode.PID_EQ_PRESET):
+    if whole is not None and law.second_input != "pressure" and whole.mode in (Mode.PID_REFS, Mode.PID_EQ_PRESET):
         sheet["servo"] = _servo_sheet(whole, tuple(float(p) for p in presets), dt)
     return sheet
 
@@ -147,6 +150,7 @@ def datasheet(
 def _servo_sheet(actuator: CompliantActuator, presets: tuple[float, ...], dt: float) -> dict[str, Any]:
     motor, pid = actuator.motor_1, actuator.pid_1
     assert pid is not None  # the actuator fills it in
+    assert isinstance(motor, DCMotor)
     kp = max(pid.kp, 1e-300)
     out: dict[str, Any] = {
         "lag": (pid.kd + motor.damping) / kp,

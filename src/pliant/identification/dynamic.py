@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,23 +14,26 @@ from numpy.typing import NDArray
 from pliant.base.errors import LawError, nearest
 from pliant.base.numerics import Array
 from pliant.identification.measurements import Measurement, Trials, as_measurements
-from pliant.identification.parameters import scale_parameters, with_values
+from pliant.identification.parameters import STARTS, scale_parameters, with_values
 from pliant.identification.results import Fit, Identification
-from pliant.identification.solver import Search, SearchOptions, identification_of, solve
+from pliant.identification.solver import Search, SearchOptions, identification_of, orthogonal, solve
 from pliant.laws import layout
 from pliant.laws.actuator import ActuatorTraces, CompliantActuator
 from pliant.laws.base import Law, get_law
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
 
-__all__ = ["OUTPUTS", "fit_actuator", "fit_friction", "fit_servo"]
+__all__ = ["OUTPUTS", "expected_errors", "fit_actuator", "fit_friction", "fit_servo"]
 
 
 MAX_STEPS = 5_000_000
 """Maximum number of time steps in the simulation of one measurement."""
 
-MANY_STEPS = 200_000
-"""Number of time steps of all measurements up to which the default step becomes shorter."""
+MOTOR_STEP = 2.0e-4
+"""Longest of the two steps of the default simulation with motors [s]; the other one is half as long."""
+
+REWEIGHTINGS = 5
+"""Most searches with weights from the residuals of the one before."""
 
 OUTPUTS: dict[str, str] = {
     "torque": "torque",
@@ -44,16 +48,13 @@ OUTPUTS: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """One measurement, resampled for the simulation."""
+    """One measurement, and the grids of its simulation."""
 
     trial: Measurement
-    dt: float
-    time: Array
-    q: Array
-    dq: Array
-    at: Array
+    grids: tuple[tuple[float, Array], ...]
+    """Step [s] and times [s] of each simulation; from two of them the limit of a step of 0 is extrapolated."""
     keep: NDArray[np.bool_]
-    outputs: tuple[str, ...]
+    """Samples that are compared."""
 
 
 class FitOptions(SearchOptions, total=False):
@@ -82,7 +83,8 @@ def fit_actuator(
 
     The inputs depend on the mode of the actuator. In modes 2 and 3 they are the motor positions, or "equilibrium" and
     "preset". In modes 5 and 6 they are "reference_1" and "reference_2", or the commanded "equilibrium" and "preset".
-    References are held between their samples, as on a bus; if the delay is free, they are interpolated linearly.
+    References are held between their samples, as on a bus; a step in which one changes has their mean, so that the
+    motion is continuous in the delay. Measured columns are gain true(t - delay) + offset of their sensor.
 
     Args:
         actuator: actuator whose mode defines the references and whose values are the start values and the fixed
@@ -90,15 +92,15 @@ def fit_actuator(
         data: one or several measurements with time and link position. In modes 2 and 3 without damping the time may be
             omitted; the samples are then processed in their order.
         free: paths of the free parameters: "law.k1", "link_friction.torque", "motor.inertia" (both motors), "pid.kp"
-            (both controllers), "command_delay", "position_offset", "torque_offset". A mapping gives start values.
+            (both controllers), "command_delay", and for each sensor its "_offset", "_gain" and "_delay":
+            "torque_offset", "motor_1_position_delay", "position_gain" (the link). A mapping gives start values.
         outputs: measured columns that are compared with the simulation: "torque", "motor_1_position",
             "motor_2_position".
-        weights: standard deviation of the noise of each output, in its unit; None for the rms of the output, which
-            gives all outputs equal weight.
+        weights: standard deviation of the noise of each output, in its unit; None for the rms of the output, and, with
+            several outputs, further searches with the rms of their residuals.
         ties: path of a tied parameter -> path of the free parameter that it follows.
-        dt: largest time step of the simulation [s]; the fitted values are those of the continuous motor only if it is
-            short against the time constants of the servo. None: with motors (modes 5 and 6) 0.02 ms up to 4 s of
-            measurements, in proportion to 0.1 ms above; otherwise 1 ms.
+        dt: time step of a simulation whose actuator is looked for [s]. None for the continuous motor: steps of 0.2 and
+            0.1 ms are extrapolated to 0 (Richardson), and `Fit.integration_error` states the difference.
         skip: initial duration that is simulated but not compared [s].
         **search: fields of `Search`: ``starts``, ``spread``, ``seed``, ``loss``, ``max_evaluations`` and ``progress``.
 
@@ -110,16 +112,71 @@ def fit_actuator(
         raise LawError(f"fit_actuator: mode {actuator.mode.value} cannot be fitted; must be 2, 3, 5 or 6", field="mode")
     options = Search(**search)
     trials = as_measurements(data)
-    dt = _usual_step(actuator, trials) if dt is None else dt
     scaled = scale_parameters(actuator, free, ties or {})
     _check_outputs(outputs)
-    runs = [_prepare(actuator, trial, tuple(outputs), dt, skip) for trial in trials]
+    runs = [_prepare(actuator, trial, outputs, dt, skip) for trial in trials]
     if not any(run.keep.any() for run in runs):
         raise LawError(f"fit_actuator: skip = {skip:g} s leaves no sample", field="skip")
     compared = _Compared.of(actuator, runs, outputs, weights or {})
-    solution = solve(scaled, compared.residuals, options, step=1e-4)
-    fits = compared.fits(compared.predict(scaled.values(solution.x)))
-    return identification_of(actuator, scaled, solution, fits, ())
+    every = scaled.with_starts(compared.starts())
+    solution = solve(every, compared.residuals, options, step=1e-4)
+    again = dataclasses.replace(options, starts=1)
+    for _ in range(REWEIGHTINGS if weights is None and len(outputs) > 1 else 0):
+        before, compared = compared.sigma, compared.reweighted(every.values(solution.x))
+        solution = solve(every, compared.residuals, again, step=1e-4, first=[solution.x])
+        ratios = np.array([compared.sigma[name] / before[name] for name in outputs])
+        if ratios.max() < 1.1 * ratios.min():
+            break
+    fits = compared.fits(compared.simulate(every.values(solution.x)))
+    return identification_of(actuator, scaled, solution.of_first(len(scaled.names)), fits, ())
+
+
+def expected_errors(
+    actuator: CompliantActuator,
+    data: Trials,
+    free: Sequence[str] | Mapping[str, float],
+    noise: Mapping[str, float],
+    *,
+    dt: float | None = None,
+) -> tuple[dict[str, float], float]:
+    """Say before a fit how well measurements can tell parameters apart, from the sensitivity of the prediction.
+
+    Args:
+        actuator: actuator with the presumed values.
+        data: one or several measurements with the inputs of the mode; the outputs are those of ``noise`` among them.
+        free: paths of the parameters, as for `fit_actuator`.
+        noise: output -> standard deviation of its noise, in its unit.
+        dt: as for `fit_actuator`.
+
+    Returns:
+        Parameter -> expected standard error in its unit, infinite where the measurements do not determine it; and the
+        logarithm of det(J^T J) with J in standard deviations and scaled parameters, -infinity if it is singular.
+    """
+    trials = as_measurements(data)
+    outputs = [name for name in noise if all(name in trial for trial in trials)]
+    _check_outputs(outputs)
+    scaled = scale_parameters(actuator, free, {})
+    runs = [_prepare(actuator, trial, outputs, dt, 0.0) for trial in trials]
+    compared = _Compared.of(actuator, runs, outputs, noise)
+    every = scaled.with_starts(compared.starts())
+    x, step = every.x(every.start), 1e-3
+    low, _ = every.bounds()
+    columns = []
+    for i in range(x.size):
+        up, down = x.copy(), x.copy()
+        up[i], down[i] = x[i] + step, max(x[i] - step, low[i])
+        columns.append(
+            (compared.residuals(every.values(up)) - compared.residuals(every.values(down))) / (up[i] - down[i])
+        )
+    jacobian = orthogonal(np.stack(columns, axis=1), len(scaled.names))
+    _, sv, Vt = np.linalg.svd(jacobian, full_matrices=False)
+    lost = sv <= 1e-10 * max(float(sv[0]), 1e-300)
+    with np.errstate(divide="ignore"):
+        variance = (Vt.T**2) @ np.where(lost, 0.0, 1.0 / sv**2)
+        value = float(2.0 * np.sum(np.log(sv)))
+    undetermined = (Vt.T**2) @ lost.astype(float) > 1e-3
+    errors = np.where(undetermined, math.inf, np.sqrt(variance) * np.abs(scaled.slope(x[: len(scaled.names)])))
+    return {name: float(e) for name, e in zip(scaled.names, errors, strict=True)}, value
 
 
 def _check_outputs(outputs: Sequence[str]) -> None:
@@ -156,23 +213,45 @@ class _Compared:
             sigma[name] = weights.get(name, float(np.std(values)) or 1.0)
         return cls(actuator, runs, measured, sigma)
 
+    def starts(self) -> list[str]:
+        """Return the names of the positions of compared motors at the first samples."""
+        if not self.actuator.mode.has_motors:
+            return []
+        motors = [j for j in (1, 2) if f"motor_{j}_position" in self.sigma]
+        return [STARTS.format(j, i) for i in range(len(self.runs)) for j in motors]
+
+    def reweighted(self, values: Mapping[str, float]) -> _Compared:
+        """Return the same comparison in units of the residuals that values of the parameters leave."""
+        predicted = self.predict(values)
+        sigma = {}
+        for name in self.sigma:
+            rest = np.concatenate([predicted[key] - self.measured[key] for key in self.measured if key[1] == name])
+            # Not below the resolution of double precision, for data without noise.
+            sigma[name] = max(float(np.sqrt(np.mean(rest**2))), 1e-9 * self.sigma[name])
+        return dataclasses.replace(self, sigma=sigma)
+
     def predict(self, values: Mapping[str, float]) -> dict[tuple[int, str], Array]:
         """Return the simulated outputs for values of the parameters."""
-        changed = with_values(self.actuator, {k: v for k, v in values.items() if k != "command_delay"})
-        delay = values.get("command_delay")
-        if delay is not None:
-            changed = changed.replace(command_delay=0.0)
+        return {key: both[0] for key, both in self.simulate(values).items()}
+
+    def simulate(self, values: Mapping[str, float]) -> dict[tuple[int, str], tuple[Array, float]]:
+        """Return the simulated outputs, each with the rms of the error of its integration."""
+        changed = with_values(self.actuator, values)
         out = {}
         for i, run in enumerate(self.runs):
-            traces = _simulate(changed, run, delay, values.get("position_offset", 0.0))
-            # In modes 5 and 6 a trace shows the motors after the step that begins at its sample, and their torque.
-            shown = run.time + run.dt if self.actuator.mode.has_motors else run.time
+            traces = [_simulate(changed, run, i, step, grid, values) for step, grid in run.grids]
             for name in self.sigma:
-                series = traces.torque if OUTPUTS[name] == "torque" else traces.values[OUTPUTS[name]]
-                series = np.interp(run.trial["time"][run.keep], shown, series)
-                if OUTPUTS[name] == "torque":
-                    series = series + values.get("torque_offset", 0.0)
-                out[i, name] = series
+                sensor = "torque" if OUTPUTS[name] == "torque" else name
+                at = run.trial["time"][run.keep] - values.get(f"{sensor}_delay", 0.0)
+                shown = []
+                for (step, grid), found in zip(run.grids, traces, strict=True):
+                    series = found.torque if sensor == "torque" else found.values[OUTPUTS[name]]
+                    # In modes 5 and 6 a trace shows the motors after the step that begins at its sample.
+                    shown.append(np.interp(at, grid + step if self.actuator.mode.has_motors else grid, series))
+                best = 2.0 * shown[1] - shown[0] if len(shown) > 1 else shown[0]
+                error = float(np.sqrt(np.mean((best - shown[-1]) ** 2)))
+                gain, offset = values.get(f"{sensor}_gain", 1.0), values.get(f"{sensor}_offset", 0.0)
+                out[i, name] = gain * best + offset, error
         return out
 
     def residuals(self, values: Mapping[str, float]) -> Array:
@@ -183,7 +262,7 @@ class _Compared:
             return np.full(sum(a.size for a in self.measured.values()), np.inf)
         return np.concatenate([(predicted[key] - self.measured[key]) / self.sigma[key[1]] for key in self.measured])
 
-    def fits(self, predicted: Mapping[tuple[int, str], Array]) -> list[Fit]:
+    def fits(self, predicted: Mapping[tuple[int, str], tuple[Array, float]]) -> list[Fit]:
         """Return measured and predicted outputs of each run: over the deflection without motors, else over time."""
         law, fits = self.actuator.law, []
         two = law.second_input == "angle"
@@ -201,28 +280,33 @@ class _Compared:
                     abscissa=x,
                     group=group,
                     measured=series,
-                    predicted=predicted[i, name],
+                    predicted=predicted[i, name][0],
+                    integration_error=predicted[i, name][1],
                 )
             )
         return fits
 
 
-def _prepare(actuator: CompliantActuator, trial: Measurement, outputs: tuple[str, ...], dt: float, skip: float) -> _Run:
+def _prepare(
+    actuator: CompliantActuator, trial: Measurement, outputs: Sequence[str], dt: float | None, skip: float
+) -> _Run:
     if "time" not in trial and _timeless(actuator):
         # Springs and presliding friction know no rate: the order of the samples is enough.
-        trial = Measurement.of({**trial.columns, "time": dt * np.arange(trial.samples)}, source=trial.source)
+        trial = Measurement.of({**trial.columns, "time": 1.0e-3 * np.arange(trial.samples)}, source=trial.source)
     time = trial["time"]
     if time.size < 4:
         raise LawError(f"{trial.source}: {time.size} samples; must be 4 or more", field="time")
-    if not (math.isfinite(dt) and dt > 0.0):
+    if dt is not None and not (math.isfinite(dt) and dt > 0.0):
         raise LawError(f"fit_actuator: dt is {dt}; must be > 0 s", field="dt")
     for name in outputs:
         if OUTPUTS[name] == "torque":
             trial.link_torque()
         else:
             trial[name]
+    motors = actuator.mode.has_motors
+    longest = dt or (MOTOR_STEP if motors else 1.0e-3)
     period = float(np.median(np.diff(time)))
-    step = period / math.ceil(period / dt - 1e-9) if period > dt else period
+    step = period / math.ceil(period / longest - 1e-9) if period > longest else period
     steps = (time[-1] - time[0]) / step
     if steps > MAX_STEPS:
         raise LawError(
@@ -231,26 +315,11 @@ def _prepare(actuator: CompliantActuator, trial: Measurement, outputs: tuple[str
             field="time",
         )
     uniform = np.max(np.abs(np.diff(time) - period)) < 1e-3 * period and step == period
-    grid = time if uniform else time[0] + step * np.arange(math.floor((time[-1] - time[0]) / step + 1e-6) + 1)
-    if "link_position" in trial:
-        q = np.interp(grid, time, trial["link_position"])
-    else:
-        q = np.interp(grid, time, trial.spring_angles(actuator.law.second_input)[0])
-    if "link_velocity" in trial:
-        dq = np.interp(grid, time, trial["link_velocity"])
-    else:
-        dq = np.gradient(q, step) if q.size > 1 else np.zeros_like(q)
-    return _Run(
-        trial=trial, dt=step, time=grid, q=q, dq=dq, at=grid, keep=time - time[0] >= skip - 1e-12, outputs=outputs
-    )
-
-
-def _usual_step(actuator: CompliantActuator, trials: Sequence[Measurement]) -> float:
-    """Return the step of the simulation if none is given [s]: as short as memory and time allow, for motors."""
-    if not actuator.mode.has_motors:
-        return 1.0e-3
-    seconds = sum(float(trial["time"][-1] - trial["time"][0]) for trial in trials)
-    return min(max(seconds / MANY_STEPS, 2.0e-5), 1.0e-4)
+    whole = lambda h: time[0] + h * np.arange(math.floor((time[-1] - time[0]) / h + 1e-6) + 1)  # noqa: E731
+    grids = [(step, time if uniform and not motors else whole(step))]
+    if motors and dt is None:
+        grids.append((0.5 * step, whole(0.5 * step)))
+    return _Run(trial=trial, grids=tuple(grids), keep=time - time[0] >= skip - 1e-12)
 
 
 def _timeless(actuator: CompliantActuator) -> bool:
@@ -258,47 +327,65 @@ def _timeless(actuator: CompliantActuator) -> bool:
     return still and actuator.mode in (Mode.SPRING_REFS, Mode.SPRING_EQ_PRESET)
 
 
-def _references(actuator: CompliantActuator, run: _Run, delay: float | None) -> tuple[Array, Array]:
-    trial, motors = run.trial, actuator.law.motors
+def _held(time: Array, values: Array, start: Array, step: float, delay: float) -> Array:
+    """Return the mean, over steps from ``start``, of references that are held between their times and arrive late."""
+    total = np.concatenate([[0.0], np.cumsum(values[:-1] * np.diff(time))])
+
+    def integral(at: Array) -> Array:
+        inside = np.interp(at, time, total)
+        return inside + np.minimum(at - time[0], 0.0) * values[0] + np.maximum(at - time[-1], 0.0) * values[-1]
+
+    at = start - delay
+    return (integral(at + step) - integral(at)) / step
+
+
+def _references(
+    actuator: CompliantActuator, trial: Measurement, step: float, grid: Array, delay: float
+) -> tuple[Array, Array]:
+    motors, time = actuator.law.motors, trial["time"]
     if actuator.mode in (Mode.SPRING_REFS, Mode.SPRING_EQ_PRESET):
         _, a, b = trial.spring_angles(actuator.law.second_input)
         if actuator.mode == Mode.SPRING_EQ_PRESET and motors == 2 and actuator.law.second_input == "angle":
             a, b = 0.5 * (a + b), 0.5 * (a - b)
         # Measured motor positions are continuous.
-        return np.interp(run.time, trial["time"], a), np.interp(run.time, trial["time"], b)
-    if "reference_1" in trial:
-        a, b = trial["reference_1"], trial["reference_2"] if motors == 2 else np.zeros(trial.samples)
-    elif actuator.mode == Mode.PID_EQ_PRESET:
-        a, b = trial["equilibrium"], trial["preset"] if motors == 2 else np.zeros(trial.samples)
+        return np.interp(grid, time, a), np.interp(grid, time, b)
+    none = np.zeros(trial.samples)
+    if "reference_1" in trial or actuator.mode == Mode.PID_REFS:
+        a, b = trial["reference_1"], trial["reference_2"] if motors == 2 else none
     else:
-        a, b = trial["reference_1"], np.zeros(trial.samples)
-    time = trial["time"]
-    if delay is not None:
-        return np.interp(run.time - delay, time, a), np.interp(run.time - delay, time, b)
-    index = np.clip(np.searchsorted(time, run.time + 1e-9, side="right") - 1, 0, time.size - 1)
-    return a[index], b[index]
+        a, b = trial["equilibrium"], trial["preset"] if motors == 2 else none
+    return _held(time, a, grid, step, delay), _held(time, b, grid, step, delay)
 
 
-def _simulate(actuator: CompliantActuator, run: _Run, delay: float | None, offset: float) -> ActuatorTraces:
-    ref_1, ref_2 = _references(actuator, run, delay)
-    q = run.q - offset
+def _simulate(
+    actuator: CompliantActuator, run: _Run, number: int, step: float, grid: Array, values: Mapping[str, float]
+) -> ActuatorTraces:
+    trial = run.trial
+    ref_1, ref_2 = _references(actuator, trial, step, grid, actuator.command_delay)
+    actuator = actuator.replace(command_delay=0.0)
+    at = grid + values.get("position_delay", 0.0)
+    gain, offset = values.get("position_gain", 1.0), values.get("position_offset", 0.0)
+    measured = trial["link_position"] if "link_position" in trial else trial.spring_angles(actuator.law.second_input)[0]
+    q = (np.interp(at, trial["time"], measured) - offset) / gain
+    dq = np.interp(at, trial["time"], trial["link_velocity"]) if "link_velocity" in trial else np.gradient(q, step)
     state = None
     if actuator.mode.has_motors:
         # At rest where the motors are measured at first, or where the first references put them.
-        trial = run.trial
-        one, two = float(ref_1[0]), float(ref_2[0])
+        begin = [float(ref_1[0]), float(ref_2[0])]
         if actuator.mode == Mode.PID_EQ_PRESET:
-            one, two = actuator.law.map_references(one, two)
-        one = float(trial["motor_1_position"][0]) if "motor_1_position" in trial else one
-        two = float(trial["motor_2_position"][0]) if "motor_2_position" in trial else two
-        par = actuator.pack(run.dt)
-        state = actuator.hold(float(q[0]), run.dt)[0]
-        for where, position in ((layout.A_MOTOR_1, one), (layout.A_MOTOR_2, two)):
+            begin = list(actuator.law.map_references(*begin))
+        for j, name in enumerate(("motor_1_position", "motor_2_position")):
+            if name in trial:
+                true = (trial[name][0] - values.get(f"{name}_offset", 0.0)) / values.get(f"{name}_gain", 1.0)
+                begin[j] = float(true) + values.get(STARTS.format(j + 1, number), 0.0)
+        par = actuator.pack(step)
+        state = actuator.hold(float(q[0]), step)[0]
+        for where, position in zip((layout.A_MOTOR_1, layout.A_MOTOR_2), begin, strict=True):
             i = int(par[where])
             if i >= 0:
                 state[i + layout.S_POSITION] = position
                 state[i + layout.S_ANCHOR] = position
-    return actuator.simulate(q, run.dq, ref_1, ref_2, run.dt, state=state)
+    return actuator.simulate(q, dq, ref_1, ref_2, step, state=state)
 
 
 def fit_friction(

@@ -208,7 +208,8 @@ class Measurement(Mapping[str, NDArray[np.float64]]):
 
         Args:
             second_input: second input of the law: "angle" (two motors, agonist and antagonist) [rad], "lever" (the
-                preset is the position of the lever) [m], or "none" (one motor).
+                preset is the position of the lever) [m], "pressure" (gauge pressures of muscles) [Pa], or "none" (one
+                motor).
 
         Returns:
             Three arrays of shape (n,) [rad]; the third one is in m for a lever.
@@ -229,7 +230,7 @@ class Measurement(Mapping[str, NDArray[np.float64]]):
         one = second_input == "none"
         if "motor_1_position" in self and (one or "motor_2_position" in self):
             return q, self["motor_1_position"], zero if one else self["motor_2_position"]
-        if "equilibrium" in self or "deflection" in self:
+        if second_input != "pressure" and ("equilibrium" in self or "deflection" in self):
             eq = self.columns.get("equilibrium", zero)
             if one:
                 return q, eq, zero
@@ -239,6 +240,8 @@ class Measurement(Mapping[str, NDArray[np.float64]]):
                 return q, eq + self["preset"], eq - self["preset"]
         if one:
             wanted = "'motor_1_position' or 'equilibrium'"
+        elif second_input == "pressure":
+            wanted = "'motor_1_position' and 'motor_2_position', the gauge pressures [Pa]"
         else:
             wanted = "'motor_1_position' and 'motor_2_position', or 'equilibrium' and 'preset'"
         raise RecordingError(

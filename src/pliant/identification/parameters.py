@@ -20,9 +20,14 @@ from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
 from pliant.laws.motor import Cogging, DCMotor, Electrical, LeverDrive, Thermal
 from pliant.laws.pid import PID
+from pliant.laws.pneumatics import PneumaticDrive
+from pliant.laws.spring import Creep, Hysteresis, Strength
+from pliant.laws.transmission import Backlash, Gear, Tendon
 
 __all__ = [
+    "SENSORS",
     "SIGNED",
+    "STARTS",
     "TYPICAL",
     "ScaledParameters",
     "get_value",
@@ -41,14 +46,32 @@ TYPICAL: dict[str, float] = {
     "link_preset_damping": 0.05,
     "preset_damping": 0.05,
     "ki": 1.0,
-    "position_offset": 0.01,
-    "torque_offset": 0.01,
     "torque": 0.02,
 }
 """Scale of parameters that may be 0 or negative and therefore have no logarithm."""
 
-SIGNED = ("position_offset", "torque_offset")
-"""Offsets of the sensors: measured minus true link position [rad], measured minus true torque [N m]."""
+SENSORS = {"position": "rad", "torque": "N m", "motor_1_position": "rad", "motor_2_position": "rad"}
+"""Signal of a sensor -> its unit; "position" is that of the link."""
+
+SIGNED: dict[str, tuple[str, str]] = {
+    f"{signal}_{kind}": (unit if kind == "offset" else "s" if kind == "delay" else "", kind)
+    for signal, unit in SENSORS.items()
+    for kind in ("offset", "gain", "delay")
+}
+"""Parameter of a sensor -> unit and kind: measured(t) = gain true(t - delay) + offset. It belongs to the measurement
+and not to the actuator; it has either sign."""
+
+STARTS = "motor_{}_position_start[{}]"
+"""Position of a motor at the first sample of a log minus the measured one [rad]: its noise is no part of the motion.
+It is fitted beside the free parameters and not reported."""
+
+
+def is_signed(name: str) -> bool:
+    """Return whether a parameter belongs to the measurement, and may have either sign."""
+    return name in SIGNED or name.endswith("]")
+
+
+_SCALE = {"offset": 0.01, "gain": 1.0, "delay": 0.01}
 
 _BLOCKS = {
     "motor": DCMotor,
@@ -62,9 +85,14 @@ _BLOCKS = {
     "electrical": Electrical,
     "cogging": Cogging,
     "thermal": Thermal,
+    "gear": Gear,
+    "backlash": Backlash,
+    "link_backlash": Backlash,
+    "tendon": Tendon,
+    "hysteresis": Hysteresis,
+    "creep": Creep,
+    "strength": Strength,
 }
-_OFFSETS = {"position_offset": "rad", "torque_offset": "N m"}
-"""Units of parameters that belong to the measurement and not to the actuator."""
 
 
 def parameter_unit(law: Law, path: str) -> str:
@@ -75,8 +103,10 @@ def parameter_unit(law: Law, path: str) -> str:
         kind = type(law) if blocks[-1] == "law" else _BLOCKS.get(blocks[-1], CompliantActuator)
         if blocks[-1] == "motor_2" and law.second_input == "lever":
             kind = LeverDrive
+        if blocks[-1] in ("motor", "motor_1", "motor_2") and law.second_input == "pressure":
+            kind = PneumaticDrive
     units = {info.name: info.unit for info in describe(kind)}
-    return units.get(last, _OFFSETS.get(last, ""))
+    return SIGNED[path][0] if path in SIGNED else units.get(last, "")
 
 
 def target_paths(path: str) -> list[str]:
@@ -118,11 +148,11 @@ def _put(block: Any, tree: Mapping[str, Any]) -> Any:
 def with_values(actuator: CompliantActuator, values: Mapping[str, float]) -> CompliantActuator:
     """Return a copy of an actuator with new values at some paths.
 
-    Offsets of the sensors and parameters of a missing motor 2 are ignored.
+    Parameters of the sensors and parameters of a missing motor 2 are ignored.
     """
     tree: dict[str, Any] = {}
     for path, value in values.items():
-        if path in SIGNED:
+        if is_signed(path):
             continue
         for target in target_paths(path):
             *parts, last = target.split(".")
@@ -159,6 +189,17 @@ class ScaledParameters:
             out[name] = out[master]
         return out
 
+    def with_starts(self, names: Sequence[str]) -> ScaledParameters:
+        """Return the parameters with some of `STARTS` behind them."""
+        count = len(names)
+        return ScaledParameters(
+            (*self.names, *names),
+            np.r_[self.start, np.zeros(count)],
+            np.r_[self.typical, np.full(count, 1e-3)],
+            np.r_[self.logarithmic, np.zeros(count, dtype=bool)],
+            self.ties,
+        )
+
     def x(self, p: Array) -> Array:
         """Return the point of the search for the values ``p`` of the free parameters; the inverse of `values`."""
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -170,7 +211,7 @@ class ScaledParameters:
 
     def bounds(self) -> tuple[Array, Array]:
         """Return the lower and the upper bounds of the search."""
-        signed = np.array([name in SIGNED for name in self.names])
+        signed = np.array([is_signed(name) for name in self.names])
         low = np.where(self.logarithmic, -14.0, np.where(signed, -1e6, 0.0))
         return low, np.where(self.logarithmic, 14.0, 1e6)
 
@@ -195,17 +236,15 @@ def scale_parameters(
     for name in names:
         last = name.rsplit(".", 1)[-1]
         given = free[name] if isinstance(free, Mapping) else None
-        value = (
-            0.0 if name in SIGNED and given is None else float(get_value(actuator, name) if given is None else given)
-        )
-        if name not in SIGNED:
-            get_value(actuator, name)
+        own = float(SIGNED[name][1] == "gain") if name in SIGNED else get_value(actuator, name)
+        value = own if given is None else float(given)
         if not math.isfinite(value):
             raise LawError(f"{name} starts at {value}; must be a finite number", field=name)
         log = value > 0.0 and name not in SIGNED and last != "command_delay"
         starts.append(value)
         logarithmic.append(log)
-        typical.append(value if log else TYPICAL.get(last, abs(value) or 1.0))
+        scale = _SCALE[SIGNED[name][1]] if name in SIGNED else TYPICAL.get(last, abs(value) or 1.0)
+        typical.append(value if log else scale)
     for name, master in ties.items():
         get_value(actuator, name)
         if master not in names:

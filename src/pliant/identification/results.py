@@ -63,6 +63,9 @@ class Fit:
     """Measured values, in ``unit``, shape (n,)."""
     predicted: Array
     """Values of the fitted model, in ``unit``, shape (n,)."""
+    integration_error: float = 0.0
+    """Root mean square of the estimated error of the integration of the model, in ``unit``; 0 without motors, and with
+    a given step, which is then part of the model."""
 
     @property
     def residual(self) -> Array:
@@ -147,6 +150,7 @@ class Identification:
                     "unit": f.unit,
                     "samples": int(f.measured.size),
                     "rms": f.rms,
+                    "integration_error": f.integration_error,
                     "max": float(np.max(np.abs(f.residual))),
                     "explained": _explained(f),
                 }

@@ -1,16 +1,16 @@
 """Nonlinear least squares from several start points, with an analysis of the solution.
 
 The solver is `scipy.optimize.least_squares`. Positive parameters have a logarithmic scale, so that small and large
-values, such as k = 0.001 and a = 9, are treated alike. Standard errors assume independent residuals of equal variance:
-cov = s^2 (J^T J)^-1 with s^2 = r^T r / (m - n). If successive residuals are correlated, a warning states by which
-factor the standard errors are too small.
+values, such as k = 0.001 and a = 9, are treated alike. Standard errors are those of independent residuals of equal
+variance, cov = s^2 (J^T J)^-1 with s^2 = r^T r / (m - n), enlarged where successive residuals are correlated
+(`pliant.identification.correlation`).
 """
 
 from __future__ import annotations
 
-import itertools
+import dataclasses
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import LawError, require
 from pliant.base.numerics import Array
+from pliant.identification.correlation import block_inflation, lag_correlation
 from pliant.identification.parameters import SIGNED, ScaledParameters, parameter_unit, with_values
 from pliant.identification.results import Estimate, Fit, Identification
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
 
-__all__ = ["Progress", "Residuals", "Search", "SearchOptions", "Solution", "identification_of", "solve"]
+__all__ = ["Progress", "Residuals", "Search", "SearchOptions", "Solution", "identification_of", "orthogonal", "solve"]
 
 Residuals = Callable[[Mapping[str, float]], Array]
 """Function from the values of the parameters by path to the residuals of a model, scaled to order 1."""
@@ -52,6 +53,26 @@ class Solution:
     """Number of searches."""
     begin: Array
     """Scaled start point of the best search, shape (n,)."""
+
+    def of_first(self, count: int) -> Solution:
+        """Return the solution for the first parameters, with the others free: the Jacobian is orthogonal to theirs."""
+        return dataclasses.replace(
+            self,
+            x=self.x[:count],
+            jacobian=orthogonal(self.jacobian, count),
+            others=tuple((x[:count], cost) for x, cost in self.others),
+            begin=self.begin[:count],
+        )
+
+
+def orthogonal(jacobian: Array, count: int) -> Array:
+    """Return the first columns of a Jacobian, without the part that the other columns can explain."""
+    first, others = jacobian[:, :count], jacobian[:, count:]
+    if others.shape[1] == 0:
+        return first
+    U, sv, _ = np.linalg.svd(others, full_matrices=False)
+    U = U[:, sv > 1e-12 * max(float(sv[0]), 1e-300)]
+    return first - U @ (U.T @ first)
 
 
 class SearchOptions(TypedDict, total=False):
@@ -172,8 +193,8 @@ class _Judged:
     """Direction of the scaled parameters that changes the residuals least, shape (n,)."""
 
 
-def _judge(scaled: ScaledParameters, s: Solution, law: Law) -> _Judged:
-    """Return the estimates with their standard errors and covariance."""
+def _judge(scaled: ScaledParameters, s: Solution, law: Law, inflation: Array) -> _Judged:
+    """Return the estimates with their standard errors and covariance, the errors enlarged by ``inflation``."""
     m, n = s.jacobian.shape
     norms = np.linalg.norm(s.jacobian, axis=0)
     dead = norms <= 1e-12 * max(1.0, float(norms.max(initial=0.0)))
@@ -184,7 +205,7 @@ def _judge(scaled: ScaledParameters, s: Solution, law: Law) -> _Judged:
         weights = np.where(sv > 1e-13 * sv[0], 1.0 / sv, 0.0)
     cov_x = (Vt.T * weights**2) @ Vt * variance
     undetermined = dead | (((Vt.T**2) @ (sv <= 1e-13 * sv[0]).astype(float)) > 1e-3)
-    slope = scaled.slope(s.x)
+    slope = scaled.slope(s.x) * inflation
     covariance = cov_x * np.outer(slope, slope)
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     errors = np.where(undetermined, math.inf, errors)
@@ -241,29 +262,16 @@ def _same(x: Array, s: Solution) -> bool:
     return bool(np.all(np.abs(x - s.x) < 0.01))
 
 
-def _warnings_of_residuals(s: Solution, correlation: float) -> list[str]:
+def _warnings_of_residuals(s: Solution, correlation: float, inflation: Array) -> list[str]:
     warnings: list[str] = []
     if correlation > 0.5 and s.residual.size > 30:
-        factor = math.sqrt((1.0 + correlation) / max(1e-6, 1.0 - correlation))
         warnings.append(
             f"neighbouring residuals are correlated ({correlation:.2f}): the model misses something or the data are "
-            f"smoothed; standard errors are too small by about {factor:.1f}"
+            f"smoothed; the standard errors are enlarged for it, by up to {inflation.max():.1f}"
         )
     if not s.success:
         warnings.append("the search ended at its limit of evaluations")
     return warnings
-
-
-def _lag_correlation(r: Array, breaks: Iterable[int]) -> float:
-    """Return the lag-1 correlation of residuals, pieces apart."""
-    top, bottom = 0.0, 0.0
-    edges = [0, *breaks, r.size]
-    for a, b in itertools.pairwise(edges):
-        piece = r[a:b]
-        if piece.size > 2:
-            top += float(piece[1:] @ piece[:-1])
-            bottom += float(piece @ piece)
-    return top / bottom if bottom > 0.0 else 0.0
 
 
 def _starting_points(scaled: ScaledParameters, search: Search, first: Sequence[Array]) -> list[Array]:
@@ -285,11 +293,14 @@ def identification_of(
     """Return values, standard errors, condition number and warnings for a solution."""
     breaks = np.cumsum([f.measured.size for f in fits])[:-1].tolist()
     found = with_values(actuator, scaled.values(solution.x))
-    judged = _judge(scaled, solution, found.law)
-    correlation = _lag_correlation(solution.residual, breaks)
+    correlation = lag_correlation(solution.residual, breaks)
+    inflation = np.ones(scaled.start.size)
+    if correlation > 2.0 / math.sqrt(max(1, solution.residual.size)):
+        inflation = block_inflation(solution.jacobian, solution.residual, breaks)
+    judged = _judge(scaled, solution, found.law, inflation)
     said = [
         *_warnings(scaled, solution, found.law, judged),
-        *_warnings_of_residuals(solution, correlation),
+        *_warnings_of_residuals(solution, correlation, inflation),
     ]
     return Identification(
         actuator=found,

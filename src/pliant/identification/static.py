@@ -12,7 +12,7 @@ import numpy as np
 from pliant.base.errors import LawError, nearest, require
 from pliant.base.numerics import Array
 from pliant.identification.measurements import Measurement, Trials, as_measurements
-from pliant.identification.parameters import SIGNED, ScaledParameters, scale_parameters, with_values
+from pliant.identification.parameters import ScaledParameters, scale_parameters, with_values
 from pliant.identification.results import Fit, Identification
 from pliant.identification.solver import Search, SearchOptions, identification_of, solve
 from pliant.laws.actuator import CompliantActuator
@@ -21,6 +21,9 @@ from pliant.laws.modes import Mode
 from pliant.laws.qbmove import QbMove
 
 __all__ = ["fit_law"]
+
+_OFFSETS = ("position_offset", "torque_offset")
+"""Parameters of sensors that a static fit may have."""
 
 _USUAL = SearchOptions(starts=8, spread=0.7, max_evaluations=300)
 
@@ -111,8 +114,8 @@ def _scaled(
         if name not in own:
             raise LawError(f"{start.label} has no parameter {name!r}; {nearest(name, own)}", field=name)
     for name in offsets:
-        if name not in SIGNED:
-            raise LawError(f"offsets: {name!r}; {nearest(name, SIGNED)}", field="offsets")
+        if name not in _OFFSETS:
+            raise LawError(f"offsets: {name!r}; {nearest(name, _OFFSETS)}", field="offsets")
     paths: dict[str, float] | list[str] = (
         {f"law.{k}": v for k, v in free.items()} | dict.fromkeys(offsets, 0.0)
         if isinstance(free, Mapping)

@@ -8,9 +8,14 @@ from pliant.laws.fields import COMMAND_NAMES, COMMANDS, JOINT_FIELDS, JointComma
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
 from pliant.laws.motor import Cogging, DCMotor, Electrical, LeverDrive, Thermal
+from pliant.laws.muscle import McKibben, closed_stiffness, muscle_friction
 from pliant.laws.pid import PID
+from pliant.laws.pneumatics import PneumaticDrive
 from pliant.laws.qbmove import QbMove
 from pliant.laws.sea import SEA
+from pliant.laws.spring import Creep, Hysteresis, Strength
+from pliant.laws.spring_table import TableSEA
+from pliant.laws.transmission import Backlash, Gear, Tendon
 
 __all__ = [
     "BAVS",
@@ -21,20 +26,31 @@ __all__ = [
     "SEA",
     "ActuatorTraces",
     "AwAS2",
+    "Backlash",
     "Cogging",
     "CompliantActuator",
+    "Creep",
     "DCMotor",
     "Electrical",
+    "Gear",
+    "Hysteresis",
     "JointCommand",
     "JointField",
     "Law",
     "LawValues",
     "LeverDrive",
+    "McKibben",
     "Mode",
+    "PneumaticDrive",
     "PreslidingFriction",
     "QbMove",
+    "Strength",
+    "TableSEA",
+    "Tendon",
     "Thermal",
+    "closed_stiffness",
     "get_law",
     "law",
+    "muscle_friction",
     "registered_laws",
 ]

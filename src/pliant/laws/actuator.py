@@ -18,6 +18,9 @@ from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
 from pliant.laws.motor import DCMotor, LeverDrive
 from pliant.laws.pid import PID
+from pliant.laws.pneumatics import VALVE_GAINS, PneumaticDrive
+from pliant.laws.spring import Creep, Hysteresis, Strength
+from pliant.laws.transmission import Backlash
 
 __all__ = ["ActuatorTraces", "CompliantActuator"]
 
@@ -53,21 +56,30 @@ class CompliantActuator:
     """The constitutive law."""
     mode: Mode = Mode.PID_EQ_PRESET
     """Operation mode, 0 to 6."""
-    motor_1: DCMotor = field(default_factory=DCMotor)
-    """Motor 1."""
-    motor_2: DCMotor | None = None
-    """Motor 2; None for a default `DCMotor`, or a `LeverDrive` if the second input of the law is a lever."""
+    motor_1: DCMotor | PneumaticDrive = field(default_factory=DCMotor)
+    """Motor 1; of muscles a `PneumaticDrive`, which takes the place of the default."""
+    motor_2: DCMotor | PneumaticDrive | None = None
+    """Motor 2; None for a default `DCMotor`, a `LeverDrive` if the second input of the law is a lever, or for muscles
+    the drive of the first one."""
     pid_1: PID | None = None
     """Controller of motor 1 (modes 5, 6) or of the link (mode 1); None for the gains of the toolbox (kp/ki/kd):
     125/0/4.5, and 0.8/0/0.2 in mode 1."""
     pid_2: PID | None = None
-    """Controller of motor 2; None for the gains of the toolbox, or the default gains of a lever drive."""
+    """Controller of motor 2; None for the gains of the toolbox, or the default gains of a lever drive or of a valve."""
     link_friction: PreslidingFriction | None = None
     """Friction of the actuator on the link side of the spring; None for no friction, as in the original toolbox."""
     link_damping: float = option(0.0, unit="N m s/rad", low=0.0)
     """Viscous damping of the link in the actuator."""
     link_preset_damping: float = option(0.0, unit="N m s/rad^2", low=0.0)
     """Increase of the link damping per unit of preset."""
+    link_backlash: Backlash | None = None
+    """Play between the spring and the link; None for none."""
+    hysteresis: Hysteresis | None = None
+    """Hysteresis of the spring; None for none."""
+    creep: Creep | None = None
+    """Creep of the spring; None for none."""
+    strength: Strength | None = None
+    """Yield and breakage of the spring; None for a spring that bears everything."""
     command_delay: float = option(0.0, unit="s", low=0.0, high=10.0)
     """Delay of the references on the bus, rounded to whole time steps."""
     command_resolution: float = option(0.0, unit="rad", low=0.0)
@@ -92,6 +104,10 @@ class CompliantActuator:
         check_values(self, LawError)
         name = "CompliantActuator"
         lever = self.law.second_input == "lever"
+        if self.law.second_input == "pressure":
+            self._fill_in_muscles(put)
+        elif isinstance(self.motor_1, PneumaticDrive) or isinstance(self.motor_2, PneumaticDrive):
+            raise LawError(f"{name}: {self.law.label} has motors; motor_1 must be a DCMotor", field="motor_1")
         for field_name, linear in (("motor_1", False), ("motor_2", lever)):
             if isinstance(getattr(self, field_name), LeverDrive) and not linear:
                 raise LawError(
@@ -124,15 +140,47 @@ class CompliantActuator:
         if self.pid_1 is None:
             put("pid_1", PID(kp=0.8, kd=0.2) if self.mode == Mode.LINK_PID else PID())
         if self.initial_preset is None:
-            put("initial_preset", 0.01 if lever else 0.0)
+            put("initial_preset", layout.USUAL_PRESETS[self.law.second_input])
         self.check_preset(self.initial_preset, "initial_preset")
+
+    def _fill_in_muscles(self, put: Any) -> None:
+        """Fill in drives and controllers of muscles, and refuse what a muscle cannot have."""
+        for block in ("hysteresis", "creep", "strength", "link_backlash"):
+            if getattr(self, block) is not None:
+                raise LawError(
+                    f"CompliantActuator: {self.law.label} has no {block}, which belongs to a spring; leave it out, and "
+                    "give hysteresis of muscles as link_friction (pliant.laws.muscle_friction)",
+                    field=block,
+                )
+        name = "CompliantActuator"
+        if self.motor_1 == DCMotor():
+            put("motor_1", PneumaticDrive())
+        if self.motor_2 is None or self.motor_2 == DCMotor():
+            put("motor_2", self.motor_1)
+        for which in ("motor_1", "motor_2"):
+            if not isinstance(getattr(self, which), PneumaticDrive):
+                raise LawError(f"{name}: {self.law.label} needs a PneumaticDrive as {which}", field=which)
+        link = self.mode == Mode.LINK_PID
+        if self.pid_1 is None or (self.pid_1 == PID() and not link):
+            put("pid_1", PID(kp=0.8, kd=0.2) if link else VALVE_GAINS)
+        if self.pid_2 is None or self.pid_2 == PID():
+            put("pid_2", VALVE_GAINS)
+        for which in ("pid_2",) if link else ("pid_1", "pid_2"):
+            pid = getattr(self, which)
+            if pid.kd > 0.0 or pid.velocity_feedforward:
+                raise LawError(
+                    f"{name}: {which} controls a pressure; kd must be 0 and velocity_feedforward false", field=which
+                )
 
     def replace(self, **changes: Any) -> CompliantActuator:
         """Return a copy with some fields changed, given by field name."""
         return dataclasses.replace(self, **changes)
 
     def check_preset(self, preset: float | None, field: str = "stiffness_preset") -> None:
-        """Raise LawError if a preset is not valid for the law (a lever position at or beyond the lever length)."""
+        """Raise LawError if a preset is not valid for the law: a lever position at or beyond the lever length, a
+        pressure below that of the ambient air."""
+        if self.law.second_input == "pressure" and preset is not None and preset < 0.0:
+            raise LawError(f"{self.law.label}: {field} is a gauge pressure of {preset:g} Pa; must be >= 0", field=field)
         if self.law.second_input != "lever" or preset is None:
             return
         length = getattr(self.law, "L", math.inf)
@@ -153,21 +201,23 @@ class CompliantActuator:
         return round(self.command_delay / dt) if self.command_delay > 0.0 else 0
 
     def pack(self, dt: float) -> NDArray[np.float64]:
-        """Return the parameter vector of `pliant.laws.layout`, shape (PARAMETERS,).
+        """Return the parameter vector of `pliant.laws.layout`, shape (PARAMETERS,), or longer if the law has a table.
 
         Args:
             dt: time step [s], which determines the length of the delay line.
         """
-        par = np.zeros(layout.PARAMETERS)
         law = self.law
-        par[: layout.P_MAGIC] = law.parameters()
+        own = law.parameters()
+        par = np.zeros(max(layout.PARAMETERS, own.size))
+        par[: own.size] = own
         par[layout.P_MAGIC] = layout.MAGIC
         par[layout.P_LAW] = layout.law_key(law.name)
         par[layout.P_MODE] = float(self.mode)
-        par[layout.P_SECOND] = {"none": 0.0, "angle": 1.0, "lever": 2.0}[law.second_input]
+        par[layout.P_SECOND] = float(layout.SECOND_INPUTS.index(law.second_input))
         par[layout.P_COMPANION] = float(self.commands == 2)
         if (self.mode >= Mode.SPRING_REFS and self.mode != Mode.MOTOR_TORQUES) or self.mode == Mode.LINK_PID:
-            par[layout.P_RESOLUTION_1] = self.command_resolution
+            if law.second_input != "pressure" or self.mode in (Mode.SPRING_EQ_PRESET, Mode.PID_EQ_PRESET):
+                par[layout.P_RESOLUTION_1] = self.command_resolution
             if law.second_input == "angle":
                 par[layout.P_RESOLUTION_2] = self.command_resolution
         delay = self.delay_steps(dt)
@@ -175,13 +225,16 @@ class CompliantActuator:
         if self.link_friction is not None:
             layout.pack_friction(par, layout.P_LINK_FRICTION, self.link_friction)
         par[layout.P_LINK_DAMPING : layout.P_LINK_DAMPING + 2] = (self.link_damping, self.link_preset_damping)
-        layout.pack_motor(par, layout.M_1, self.motor_1)
-        layout.pack_motor(par, layout.M_2, self.motor_2 or self.motor_1)
+        for base, motor in ((layout.M_1, self.motor_1), (layout.M_2, self.motor_2 or self.motor_1)):
+            pack = layout.pack_drive if isinstance(motor, PneumaticDrive) else layout.pack_motor
+            pack(par, base, motor)
+        layout.pack_spring(par, self)
         layout.pack_pid(par, layout.C_1, self.pid_1)
         layout.pack_pid(par, layout.C_2, self.pid_2 or self.pid_1)
 
         size = 0
         par[layout.A_LINK : layout.A_TEMPERATURE_2 + 1] = -1.0
+        par[layout.A_PLAY : layout.A_GEAR_2 + 1] = -1.0
         par[layout.P_SLEW_1] = min(self.reference_slew_1, layout.BIG)
         par[layout.P_SLEW_2] = min(self.reference_slew_2, layout.BIG)
 
@@ -198,9 +251,9 @@ class CompliantActuator:
             reserve(layout.A_MOTOR_1, layout.MOTOR_STATES)
             if two:
                 reserve(layout.A_MOTOR_2, layout.MOTOR_STATES)
-            if self.motor_1.electrical is not None:
+            if isinstance(self.motor_1, DCMotor) and self.motor_1.electrical is not None:
                 reserve(layout.A_CURRENT_1, 1)
-            if two and self.motor_2 is not None and self.motor_2.electrical is not None:
+            if two and isinstance(self.motor_2, DCMotor) and self.motor_2.electrical is not None:
                 reserve(layout.A_CURRENT_2, 1)
         if self.pid_1 is not None and self.pid_1.velocity_feedforward and (controlled or self.mode == Mode.LINK_PID):
             reserve(layout.A_PREVIOUS_1, 1)
@@ -209,16 +262,40 @@ class CompliantActuator:
         if self.link_friction is not None:
             reserve(layout.A_LINK, 1)
         if self.mode.has_motors:
-            if self.motor_1.thermal is not None:
+            if isinstance(self.motor_1, DCMotor) and self.motor_1.thermal is not None:
                 reserve(layout.A_TEMPERATURE_1, 1)
-            if two and self.motor_2 is not None and self.motor_2.thermal is not None:
+            if two and isinstance(self.motor_2, DCMotor) and self.motor_2.thermal is not None:
                 reserve(layout.A_TEMPERATURE_2, 1)
         if min(self.reference_slew_1, self.reference_slew_2) < layout.BIG:
             reserve(layout.A_SLEW, 2)
+        first = size
+        for where, length in self._blocks():
+            reserve(where, length)
+        par[layout.P_BLOCKS] = float(size > first)
         if delay > 0:
             reserve(layout.A_DELAY, 1 + 2 * delay)
         par[layout.P_STATES] = size
         return par
+
+    def _blocks(self) -> list[tuple[int, int]]:
+        """Return the place of each block between motors and link in the parameter vector, and its number of states."""
+        if not self.mode.has_spring:
+            return []
+        strength = self.strength or Strength()
+        found = [
+            (layout.A_PLAY, 1, self.link_backlash is not None),
+            (layout.A_YIELD, 1, not math.isinf(strength.yield_torque)),
+            (layout.A_BROKEN, 1, not math.isinf(strength.break_torque)),
+            (layout.A_SLIP, layout.SLIPS, self.hysteresis is not None),
+            (layout.A_CREEP, 1, self.creep is not None),
+        ]
+        motors = (self.motor_1, self.motor_2)[: self.law.motors] if self.mode.has_motors else ()
+        for k, motor in enumerate(motors):
+            if isinstance(motor, DCMotor):
+                found.append((layout.A_PLAY_1 + k, 1, motor.backlash is not None))
+                found.append((layout.A_TENDON_1 + k, 1, motor.tendon is not None))
+                found.append((layout.A_GEAR_1 + k, 2, motor.gear is not None))
+        return [(where, length) for where, length, present in found if present]
 
     def states(self, dt: float) -> int:
         """Return the number of state variables for a time step dt [s]."""

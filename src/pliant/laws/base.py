@@ -17,6 +17,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import types
+import typing
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -78,13 +79,14 @@ class Law:
     motors: ClassVar[int] = 2
     """Number of motor positions of the law: 1 or 2."""
     second_input: ClassVar[str] = "angle"
-    """Type of theta_2: "angle" [rad], "lever" [m] or "none"."""
+    """Type of theta_2: "angle" [rad], "lever" [m] or "none"; with "pressure" both inputs are gauge pressures [Pa] of
+    chambers, and the loads are their volumes with a negative sign (`pliant.laws.muscle_kernels`)."""
 
     def __post_init__(self) -> None:
         check_values(self, LawError)
         for info in describe(type(self)):
             value = getattr(self, info.name)
-            if value is not None and info.name != "clip":
+            if value is not None and _is_number(info.type):
                 object.__setattr__(self, info.name, float(value))
         self.validate()
 
@@ -127,8 +129,8 @@ class Law:
 
     @classmethod
     def parameter_fields(cls) -> list[str]:
-        """Names of the parameters of the law, in the order of ``p``."""
-        return [f.name for f in dataclasses.fields(cls) if f.name not in ("clip", "stop_stiffness")]
+        """Names of the numbers that the law depends on, in the order of ``p``."""
+        return [info.name for info in describe(cls) if info.name != "stop_stiffness" and _is_number(info.type)]
 
     @property
     def stop(self) -> float:
@@ -200,6 +202,11 @@ class Law:
         return float(ref_1), float(ref_2)
 
 
+def _is_number(kind: Any) -> bool:
+    """Return whether a field is a number, or None, and no text, truth value or file."""
+    return bool({float, int} & set(typing.get_args(kind) or (kind,)))
+
+
 _LAWS: dict[str, type[Law]] = {}
 
 L = TypeVar("L", bound=type[Law])
@@ -267,9 +274,10 @@ def law(name: str) -> Callable[[L], L]:
             raise LawError(f"{cls.__name__}: motors is {cls.motors!r}; must be 1 or 2", field="motors")
         if cls.motors == 1:
             cls.second_input = "none"
-        if cls.second_input not in (("none",) if cls.motors == 1 else ("angle", "lever")):
+        if cls.second_input not in (("none",) if cls.motors == 1 else ("angle", "lever", "pressure")):
             raise LawError(
-                f"{cls.__name__}: second_input is {cls.second_input!r}; must be 'angle' or 'lever', with two motors",
+                f"{cls.__name__}: second_input is {cls.second_input!r}; must be 'angle', 'lever' or 'pressure', with "
+                "two motors",
                 field="second_input",
             )
         if cls.references is Law.references and cls.second_input != "angle":

@@ -20,7 +20,7 @@ import logging
 import re
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -41,9 +41,18 @@ from pliant.base.codecache import (
 )
 from pliant.base.compiling import compilation, count_functions, follow_numba, named
 from pliant.base.errors import LawError
-from pliant.laws import kernels
+from pliant.laws import kernels, muscle_kernels
 
-__all__ = ["CompiledLaw", "bound", "compiled", "is_cached", "native"]
+__all__ = [
+    "BoundKernel",
+    "CompiledLaw",
+    "assemble",
+    "bound",
+    "compiled",
+    "from_block",
+    "is_cached",
+    "step_kernels",
+]
 
 log = logging.getLogger("pliant")
 
@@ -90,6 +99,8 @@ class Compilable(Protocol):
 
     name: ClassVar[str]
     """Name in the registry."""
+    second_input: ClassVar[str]
+    """Type of the inputs, which decides on the kernels of the step."""
 
 
 class CompiledLaw:
@@ -105,6 +116,7 @@ class CompiledLaw:
         self.path = path
         """Source file of the machine code."""
         self._label = cls.__name__
+        self._step = step_kernels(cls)
         self._bound = bound
         self._lock = threading.RLock()
         self._machines: list[Any] = []
@@ -112,7 +124,7 @@ class CompiledLaw:
     @functools.cached_property
     def _namespace(self) -> dict[str, Any]:
         tag = self.path.stem
-        namespace = _dispatchers(_kernel_functions(), self._bound, tag)
+        namespace = _dispatchers(_kernel_functions(self._step), self._bound, tag)
         # numba imports the module of a cached function when it loads it: name one that exists.
         namespace["__name__"] = __name__
         exec(compile(_SOURCE, str(self.path), "exec"), namespace)
@@ -126,7 +138,7 @@ class CompiledLaw:
 
     @functools.cached_property
     def _portable(self) -> str:
-        return portable_fingerprint(_kernel_functions(), self._bound, extra=_VERSION)
+        return portable_fingerprint(_kernel_functions(self._step), self._bound, extra=_VERSION)
 
     def _shipped(self, entry: str) -> str:
         """Return the name of the entry's assembly among the files that come with the package."""
@@ -157,7 +169,7 @@ class CompiledLaw:
             text = _standalone(function.inspect_llvm(), function._wrapper_name, symbol)
             write_text(path, text, ";")
             ship_text(self._shipped(entry), text, ";")
-        machine, address = _assemble(text, symbol)
+        machine, address = assemble(text, symbol)
         self._machines.append(machine)
         return address
 
@@ -219,7 +231,7 @@ def _standalone(assembly: str, wrapper: str, symbol: str) -> str:
     return re.sub(rf'@"?{quoted}"?(?=[\s(,])', f"@{symbol}", assembly)
 
 
-def _assemble(text: str, symbol: str) -> tuple[Any, int]:
+def assemble(text: str, symbol: str) -> tuple[Any, int]:
     """Turn LLVM assembly into machine code; returns its owner and the address of a function."""
     import llvmlite.binding as llvm
 
@@ -320,7 +332,13 @@ def _place_of(function: types.FunctionType) -> dict[str, Any]:
     return {"file": function.__code__.co_filename, "line": function.__code__.co_firstlineno}
 
 
-_ENTRIES = ("advance", "link_torque", "observe", "hold", "simulate", "evaluate")
+_STEP = ("advance", "link_torque", "observe", "hold")
+
+
+def step_kernels(cls: type[Compilable]) -> dict[str, types.FunctionType]:
+    """Return the kernels of a step of a law by name: advance, link_torque, observe, hold."""
+    module = muscle_kernels if cls.second_input == "pressure" else kernels
+    return {name: getattr(module, name) for name in _STEP}
 
 
 def law_functions(cls: type[Compilable]) -> dict[str, types.FunctionType]:
@@ -333,8 +351,8 @@ def law_functions(cls: type[Compilable]) -> dict[str, types.FunctionType]:
     return bound
 
 
-def _kernel_functions() -> list[types.FunctionType]:
-    return [getattr(kernels, name) for name in _ENTRIES]
+def _kernel_functions(step: dict[str, types.FunctionType]) -> list[types.FunctionType]:
+    return [*step.values(), kernels.simulate, kernels.evaluate]
 
 
 _compiled: dict[type[Compilable], CompiledLaw] = {}
@@ -366,29 +384,32 @@ def compiled(cls: type[Compilable]) -> CompiledLaw:
 def _prepare(cls: type[Compilable]) -> CompiledLaw:
     if not cls.name:
         raise LawError(f"{cls.__name__} is not registered; decorate it with @law('name')")
-    bound = law_functions(cls)
+    # `simulate` calls those of the law's kind.
+    step = step_kernels(cls)
+    bound = law_functions(cls) | step
     folder = private_folder("laws")
-    path = folder / f"{cls.name}_{fingerprint(_kernel_functions(), bound, extra=_VERSION)}.py"
+    path = folder / f"{cls.name}_{fingerprint(_kernel_functions(step), bound, extra=_VERSION)}.py"
     if read_text(path, "#") != _SOURCE:
         write_text(path, _SOURCE, "#")
     return CompiledLaw(cls, path, bound)
 
 
-_natives: dict[str, tuple[Any, int]] = {}
+_kernel_codes: dict[str, tuple[Any, int]] = {}
 
 
-def native(function: types.FunctionType, signature: Callable[[Any], Any]) -> int:
-    """Return the address of a Python function compiled as a C function, from cached assembly if available.
+def _kernel_code(function: types.FunctionType, signature: Callable[[Any], Any], kinds: Sequence[str]) -> int:
+    """Return the address of a kernel that takes its arguments from a block, from cached assembly if available.
 
     Args:
-        function: function of scalars and pointers only, as in a kernel; it may call other such functions.
+        function: function of scalars and pointers only; it may call other such functions.
         signature: function that creates the numba signature from `numba.types`; called only for compilation.
+        kinds: LLVM types of the arguments.
     """
     folder = private_folder("laws")
     name = function.__name__
     key = f"{name}_{fingerprint([function], extra=_VERSION)}"
     with _lock:
-        if key not in _natives:
+        if key not in _kernel_codes:
             path, symbol = folder / f"{key}.{_host()[0]}.ll", f"pliant_{name}"
             given = f"{name}_{portable_fingerprint([function], extra=_VERSION) or 'none'}.ll"
             text = read_shipped(given, ";") or read_text(path, ";")
@@ -400,15 +421,59 @@ def native(function: types.FunctionType, signature: Callable[[Any], Any]) -> int
                 text = _standalone(compiled_function.inspect_llvm(), compiled_function._wrapper_name, symbol)
                 write_text(path, text, ";")
                 ship_text(given, text, ";")
-            _natives[key] = _assemble(text, symbol)
-        return _natives[key][1]
+            block_symbol = f"{symbol}_block"
+            _kernel_codes[key] = assemble(text + from_block(block_symbol, f"@{symbol}", kinds), block_symbol)
+        return _kernel_codes[key][1]
+
+
+def from_block(name: str, code: str, kinds: Sequence[str]) -> str:
+    """Return LLVM assembly of a function ``void (block)`` that calls a C function with the numbers of the block.
+
+    Args:
+        name: its name.
+        code: the C function, as an LLVM value.
+        kinds: LLVM types of the arguments; each takes 8 bytes of the block.
+    """
+    loads = "".join(
+        f"  %p{k} = getelementptr i64, ptr %block, i64 {k}\n  %a{k} = load {kind}, ptr %p{k}\n"
+        for k, kind in enumerate(kinds)
+    )
+    arguments = ", ".join(f"{kind} %a{k}" for k, kind in enumerate(kinds))
+    return f"\ndefine void @{name}(ptr %block) {{\n{loads}  call void {code}({arguments})\n  ret void\n}}\n"
 
 
 Argument = np.ndarray | int | float
 """An argument of a bound kernel: an array by its address, or a number."""
 
 
-def bound(function: types.FunctionType, *groups: Argument | tuple[Argument, ...]) -> Callable[[], None]:
+class BoundKernel:
+    """Machine code with its arguments. Python calls it like a function; machine code calls ``code`` with ``block``.
+
+    Args:
+        code: address of a function ``void (block)`` (`from_block`).
+        arguments: numbers, and arrays that must remain valid; the kernel keeps them alive.
+        owners: further objects that the addresses among the arguments belong to.
+    """
+
+    __slots__ = ("_call", "_kept", "block", "code")
+
+    def __init__(self, code: int, arguments: Sequence[Argument], owners: object = None) -> None:
+        self.code = code
+        values = np.zeros(max(1, len(arguments)), dtype=np.int64)
+        for k, value in enumerate(arguments):
+            if isinstance(value, float):
+                values.view(np.float64)[k] = value
+            else:
+                values[k] = value.ctypes.data if isinstance(value, np.ndarray) else value
+        self.block: int = values.ctypes.data
+        self._kept = (arguments, values, owners)
+        self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code)
+
+    def __call__(self) -> None:
+        self._call(self.block)
+
+
+def bound(function: types.FunctionType, *groups: Argument | tuple[Argument, ...]) -> BoundKernel:
     """Return a compiled kernel with its arguments bound: numbers, and addresses of arrays that must remain valid.
 
     All calls for one function must have arguments of the same types, because it is compiled only once.
@@ -420,7 +485,6 @@ def bound(function: types.FunctionType, *groups: Argument | tuple[Argument, ...]
     arguments: list[Argument] = []
     for group in groups:
         arguments += group if isinstance(group, tuple) else [group]
-    entry = _spread(function, groups)
 
     def signature(kind: Any) -> Any:
         kinds: list[Any] = []
@@ -431,18 +495,8 @@ def bound(function: types.FunctionType, *groups: Argument | tuple[Argument, ...]
                 kinds.append(kind.int64 if isinstance(value, int) else kind.float64)
         return kind.void(*kinds)
 
-    def prepared(value: np.ndarray | int | float) -> Any:
-        if isinstance(value, np.ndarray):
-            return ctypes.c_void_p(value.ctypes.data)
-        return ctypes.c_int64(value) if isinstance(value, int) else ctypes.c_double(value)
-
-    call = ctypes.CFUNCTYPE(None)(native(entry, signature))
-    values = [prepared(value) for value in arguments]
-
-    def run(_kept: list[Argument] = arguments) -> None:
-        call(*values)
-
-    return run
+    kinds = ["ptr" if isinstance(a, np.ndarray) else "i64" if isinstance(a, int) else "double" for a in arguments]
+    return BoundKernel(_kernel_code(_spread(function, groups), signature, kinds), arguments)
 
 
 def _spread(function: types.FunctionType, groups: tuple[Argument | tuple[Argument, ...], ...]) -> types.FunctionType:

@@ -28,18 +28,21 @@ class JointField:
     """One sentence with the quantity and its sign convention."""
     lever: str | None = None
     """Unit where the second input of the law is a lever; None where it is the same."""
+    pressure: str | None = None
+    """Unit where the inputs of the law are pressures; None where it is the same."""
     observed: bool = True
     """Whether the kernel `observe` computes it. The other fields are the references and MuJoCo's joint quantities."""
     sampled: bool = True
     """Whether a device measures it. The other fields are used only by the energy audit."""
 
     def __post_init__(self) -> None:
-        for unit in (self.unit, self.lever or ""):
+        for unit in (self.unit, self.lever or "", self.pressure or ""):
             check_unit(unit, f"the unit of the joint's field {self.name!r}", LawError)
 
-    def unit_of(self, lever: bool) -> str:
-        """Return the unit, with rotary motors or with a lever."""
-        return self.unit if self.lever is None or not lever else self.lever
+    def unit_of(self, second_input: str) -> str:
+        """Return the unit for a law with this type of inputs (`pliant.laws.base.Law.second_input`)."""
+        other = {"lever": self.lever, "pressure": self.pressure}.get(second_input)
+        return self.unit if other is None else other
 
 
 def _table(*fields: JointField) -> dict[str, JointField]:
@@ -67,20 +70,37 @@ JOINT_FIELDS: dict[str, JointField] = _table(
     JointField("stiffness", "N m/rad", "true slope of the spring torque; NaN in modes 0 and 1"),
     JointField("reported_stiffness", "N m/rad", "stiffness as the original toolbox publishes it"),
     JointField("elastic_torque", "N m", "torque of the spring on the link; NaN in modes 0 and 1"),
-    JointField("load_1", "N m", "load of the spring on motor 1; NaN in modes 0 and 1"),
-    JointField("load_2", "N m", "load of the spring on motor 2 or the lever; NaN in modes 0 and 1", "N"),
-    JointField("energy", "J", "energy stored in the spring"),
+    JointField(
+        "load_1",
+        "N m",
+        "load of the spring on motor 1, of a muscle less its volume; NaN in modes 0 and 1",
+        pressure="m^3",
+    ),
+    JointField(
+        "load_2",
+        "N m",
+        "load of the spring on motor 2 or the lever, of a muscle less its volume; NaN in modes 0 and 1",
+        "N",
+        "m^3",
+    ),
+    JointField("energy", "J", "energy stored in the spring, or in the air of muscles"),
     JointField("equilibrium", "rad", "equilibrium position of the motors"),
-    JointField("preset", "rad", "stiffness preset of the motors or the lever", "m"),
-    JointField("motor_1_position", "rad", "position of motor 1"),
-    JointField("motor_1_velocity", "rad/s", "velocity of motor 1"),
-    JointField("motor_1_effort", "N m", "torque that motor 1 applies, after its limits"),
-    JointField("motor_2_position", "rad", "position of motor 2 or the lever", "m"),
-    JointField("motor_2_velocity", "rad/s", "velocity of motor 2 or the lever", "m/s"),
-    JointField("motor_2_effort", "N m", "torque or force that motor 2 applies, after its limits", "N"),
+    JointField("preset", "rad", "stiffness preset of the motors or the lever, mean pressure of muscles", "m", "Pa"),
+    JointField("motor_1_position", "rad", "position of motor 1, gauge pressure of muscle 1", pressure="Pa"),
+    JointField("motor_1_velocity", "rad/s", "velocity of motor 1; NaN of a muscle with a valve"),
+    JointField(
+        "motor_1_effort", "N m", "torque that motor 1 applies, after its limits; opening of a valve", pressure=""
+    ),
+    JointField("motor_2_position", "rad", "position of motor 2 or the lever, gauge pressure of muscle 2", "m", "Pa"),
+    JointField("motor_2_velocity", "rad/s", "velocity of motor 2 or the lever; NaN of a muscle with a valve", "m/s"),
+    JointField(
+        "motor_2_effort", "N m", "torque or force that motor 2 applies, after its limits; opening of a valve", "N", ""
+    ),
     JointField("motor_1_temperature", "K", "temperature of the winding of motor 1; NaN without a thermal part"),
     JointField("motor_2_temperature", "K", "temperature of the winding of motor 2; NaN without a thermal part"),
-    JointField("motor_power", "W", "mechanical power that the motors put in"),
+    JointField(
+        "motor_power", "W", "mechanical power that the motors put in, power of the air from the supply of muscles"
+    ),
     JointField("at_stop", "", "1 where a motor stands at a stop"),
     _own("reference_1", "", "first reference in force, unit by mode"),
     _own("reference_2", "", "second reference in force, unit by mode; NaN where the mode has none"),
@@ -106,6 +126,19 @@ JOINT_FIELDS: dict[str, JointField] = _table(
     _audited("motor_2_stop", "N m", "torque by which a stop holds motor 2 or the lever back in the step", "N"),
     _audited("motor_2_cogging", "N m", "cogging torque of motor 2 or the lever, against its motion", "N"),
     _audited("link_damping_torque", "N m", "damping of the link, against its motion"),
+    _audited("branch_torque", "N m", "torque of hysteresis and creep of the spring, against its deflection"),
+    _audited("branch_energy", "J", "energy in hysteresis and creep of the spring"),
+    _audited("tendon_energy", "J", "energy in the tendons of the motors"),
+    _audited("link_offset", "rad", "link angle less that of the spring's end, less the plastic deflection: backlash"),
+    _audited("plastic_deflection", "rad", "permanent deflection of the spring at the link by plastic flow"),
+    _audited("motor_1_offset", "rad", "position of motor 1 less that of the spring's end: backlash and tendon"),
+    _audited("motor_2_offset", "rad", "position of motor 2 less that of the spring's end: backlash and tendon", "m"),
+    _audited("motor_1_output_velocity", "rad/s", "velocity of motor 1 after its elastic gear"),
+    _audited("motor_2_output_velocity", "rad/s", "velocity of motor 2 after its elastic gear", "m/s"),
+    _audited("gear_power", "W", "mean power lost in the elastic gears in the step"),
+    _audited("broken", "N m", "torque at which the spring broke; 0 while it is whole"),
+    _audited("supply_power", "W", "power of the air that the muscles take from their supply"),
+    _audited("valve_power", "W", "power lost in the valves of the muscles, exhaust included"),
 )
 """All fields by name, in the order of samples and observations."""
 
@@ -126,26 +159,32 @@ class JointCommand:
     """Unit with rotary motors."""
     lever: str | None = None
     """Unit where the second input of the law is a lever; None where it is the same."""
+    pressure: str | None = None
+    """Unit where the inputs of the law are pressures; None where it is the same."""
 
     def __post_init__(self) -> None:
-        for unit in (self.unit, self.lever or ""):
+        for unit in (self.unit, self.lever or "", self.pressure or ""):
             check_unit(unit, f"the unit of the command {self.name!r}", LawError)
 
-    def unit_of(self, lever: bool) -> str:
-        """Return the unit, with rotary motors or with a lever."""
-        return self.unit if self.lever is None or not lever else self.lever
+    def unit_of(self, second_input: str) -> str:
+        """Return the unit for a law with this type of inputs (`pliant.laws.base.Law.second_input`)."""
+        other = {"lever": self.lever, "pressure": self.pressure}.get(second_input)
+        return self.unit if other is None else other
 
 
 _NONE = JointCommand("disabled")
-_MOTORS = (JointCommand("reference_1", "rad"), JointCommand("reference_2", "rad", "m"))
-_PRESET = (JointCommand("equilibrium_position", "rad"), JointCommand("stiffness_preset", "rad", "m"))
+_MOTORS = (JointCommand("reference_1", "rad", pressure="Pa"), JointCommand("reference_2", "rad", "m", "Pa"))
+_PRESET = (JointCommand("equilibrium_position", "rad"), JointCommand("stiffness_preset", "rad", "m", "Pa"))
+_TORQUES = (
+    JointCommand("torque_m1_command", "N m", pressure=""), JointCommand("torque_m2_command", "N m", "N", "")
+)  # fmt: skip
 
 COMMANDS: dict[Mode, tuple[JointCommand, JointCommand]] = {
     Mode.LINK_TORQUE: (JointCommand("torque_command", "N m"), _NONE),
     Mode.LINK_PID: (JointCommand("link_command", "rad"), _NONE),
     Mode.SPRING_REFS: _MOTORS,
     Mode.SPRING_EQ_PRESET: _PRESET,
-    Mode.MOTOR_TORQUES: (JointCommand("torque_m1_command", "N m"), JointCommand("torque_m2_command", "N m", "N")),
+    Mode.MOTOR_TORQUES: _TORQUES,
     Mode.PID_REFS: _MOTORS,
     Mode.PID_EQ_PRESET: _PRESET,
 }

@@ -85,7 +85,7 @@ class PreslidingFriction:
         Returns:
             (anchor, friction): the new anchor [rad] and the friction torque that opposes the motion [N m].
         """
-        from pliant.laws import kernels
+        from pliant.laws import friction_kernels as kernels
         from pliant.laws.layout import F_PARAMETERS, pack_friction
 
         par = [0.0] * F_PARAMETERS

@@ -19,11 +19,18 @@ BIG = 1.0e6
 """Stands for infinity among limits. MuJoCo's XML writer drops what is 1e-12 of the largest number in a row, so this is
 the largest number that leaves a row's small ones (above 1e-6) alone."""
 
+SECOND_INPUTS = ("none", "angle", "lever", "pressure")
+"""Types of the inputs of a law by their number in the parameter vector."""
+USUAL_PRESETS = {"none": 0.0, "angle": 0.0, "lever": 0.01, "pressure": 1.5e5}
+"""Stiffness preset before the first command, by type of the inputs [rad, m, Pa]: assumed."""
+REFERENCE_PRESSURE = 1.0e5
+"""Pressure of the standard reference atmosphere of ISO 8778, on which conductances are based [Pa]."""
+
 # -- the parameter vector ---------------------------------------------------------------------------------
 P_MAGIC = 16  # MAGIC: this actuator is ours
 P_LAW = 17  # law_key(name)
 P_MODE = 18
-P_SECOND = 19  # what theta_2 is: 0 none, 1 angle, 2 lever
+P_SECOND = 19  # what theta_2 is: 0 none, 1 angle, 2 lever, 3 pressure (of both)
 P_COMPANION = 20  # 1 where the second reference is the control of the next actuator
 P_RESOLUTION_1 = 21  # quantum of reference 1, 0 for none
 P_RESOLUTION_2 = 22
@@ -31,7 +38,7 @@ P_DELAY = 23  # command delay in steps
 P_LINK_DAMPING = 24  # constant, growth with the preset
 P_SLEW_1 = 26  # largest rate of reference 1, BIG for none
 P_SLEW_2 = 27
-A_LINK = 28  # from here to A_TEMPERATURE_2: offsets into the state, -1 for absent
+A_LINK = 28  # from here to A_TEMPERATURE_2, and from A_PLAY on: offsets into the state, -1 for absent
 A_MOTOR_1 = 29
 A_MOTOR_2 = 30
 A_CURRENT_1 = 31
@@ -45,13 +52,35 @@ A_TEMPERATURE_2 = 38
 P_STATES = 39  # length of the state
 P_LINK_FRICTION = 40  # friction block
 M_1 = 48  # motor blocks
-M_2 = 84
-C_1 = 120  # controller blocks
-C_2 = 126
-PARAMETERS = 132
+M_2 = 96
+C_1 = 144  # controller blocks
+C_2 = 150
+P_BLOCKS = 156  # 1 with any of what follows, or with backlash, tendon or gear of a motor
+P_PLAY = 157  # width and damping of the backlash between spring and link
+P_SLIP = 159  # stiffness of one slip element, and the deflection at which the last one slips
+P_CREEP = 161  # stiffness and time constant of the creep branch
+P_YIELD = 163  # torque (BIG for none) and damping of plastic flow
+P_BREAK = 165  # torque, BIG for none
+A_PLAY = 166  # from here to A_GEAR_2: offsets into the state, -1 for absent
+A_YIELD = 167
+A_BROKEN = 168
+A_SLIP = 169
+A_CREEP = 170
+A_PLAY_1 = 171
+A_PLAY_2 = 172
+A_TENDON_1 = 173
+A_TENDON_2 = 174
+A_GEAR_1 = 175
+A_GEAR_2 = 176
+PARAMETERS = 177
 
 MAGIC = 71917.0
 """Mark of pliant's actuators; like the law keys short enough to survive six printed digits."""
+
+# -- behind the parameters of every actuator: the table of a law that has one (`pliant.laws.spring_table`) ----
+T_COUNT = PARAMETERS  # number of knots
+T_KNOTS = PARAMETERS + 1  # position, torque, slope and energy of each knot
+T_KNOT = 4
 
 # -- inside a friction block ------------------------------------------------------------------------------
 F_LEVEL = 0
@@ -90,7 +119,26 @@ M_AMBIENT = 28
 M_COPPER = 29  # temperature coefficient of the resistance
 M_DERATING = 30  # the largest current falls from here ...
 M_HOTTEST = 31  # ... to 0 here
-M_PARAMETERS = 32
+M_CURRENT_RATE = 32  # BIG for none
+M_PLAY = 33  # width and damping of the backlash between motor and spring
+M_TENDON = 35  # stiffness, damping, pretension and slack of a pair of tendons
+M_GEAR_INERTIA = 39
+M_GEAR_STIFFNESS = 40  # 0 without elastic gear
+M_GEAR_DAMPING = 41
+M_PARAMETERS = 42
+
+# -- the slip elements of a spring's hysteresis -------------------------------------------------------------
+SLIPS = 4
+
+# -- inside a motor block of a law of pressures: valve and air of a muscle -----------------------------------
+N_SUPPLY = 0  # absolute pressures
+N_AMBIENT = 1
+N_FLOW = 2  # conductance times the reference pressure
+N_CRITICAL = 3
+N_LAG = 4
+N_DEAD = 5
+N_EXPONENT = 6
+N_PARAMETERS = 7
 
 # -- inside a controller block ----------------------------------------------------------------------------
 C_KP = 0
@@ -107,6 +155,8 @@ S_VELOCITY = 1
 S_ANCHOR = 2
 S_INTEGRAL = 3
 MOTOR_STATES = 4
+S_CONTENT = 0  # of a muscle: content of its chamber, opening of its valve
+S_OPENING = 1
 
 # -- what `observe` writes: the observed fields of `pliant.laws.fields.JOINT_FIELDS`, in their order ---------
 OBSERVATIONS = len(OBSERVED)
@@ -147,6 +197,19 @@ O_MOTOR_2_COGGING = OUT["motor_2_cogging"]
 O_MOTOR_1_TEMPERATURE = OUT["motor_1_temperature"]
 O_MOTOR_2_TEMPERATURE = OUT["motor_2_temperature"]
 O_LINK_DAMPING_TORQUE = OUT["link_damping_torque"]
+O_BRANCH_TORQUE = OUT["branch_torque"]
+O_BRANCH_ENERGY = OUT["branch_energy"]
+O_TENDON_ENERGY = OUT["tendon_energy"]
+O_LINK_OFFSET = OUT["link_offset"]
+O_PLASTIC = OUT["plastic_deflection"]
+O_MOTOR_1_OFFSET = OUT["motor_1_offset"]
+O_MOTOR_2_OFFSET = OUT["motor_2_offset"]
+O_MOTOR_1_OUTPUT_VELOCITY = OUT["motor_1_output_velocity"]
+O_MOTOR_2_OUTPUT_VELOCITY = OUT["motor_2_output_velocity"]
+O_GEAR_POWER = OUT["gear_power"]
+O_BROKEN = OUT["broken"]
+O_SUPPLY_POWER = OUT["supply_power"]
+O_VALVE_POWER = OUT["valve_power"]
 
 
 def law_key(name: str) -> float:
@@ -198,6 +261,43 @@ def pack_motor(par: Any, base: int, motor: Any) -> None:
     par[base + M_COPPER] = 0.0 if thermal is None else float(thermal.temperature_coefficient)
     par[base + M_DERATING] = BIG if thermal is None else _limit(thermal.derating_temperature)
     par[base + M_HOTTEST] = BIG if thermal is None else _limit(thermal.max_temperature)
+    par[base + M_CURRENT_RATE] = BIG if electrical is None else _limit(electrical.max_current_rate)
+    if motor.backlash is not None:
+        par[base + M_PLAY], par[base + M_PLAY + 1] = float(motor.backlash.width), float(motor.backlash.damping)
+    if motor.tendon is not None:
+        t = motor.tendon
+        for k, value in enumerate((t.stiffness, t.damping, t.pretension, t.slack)):
+            par[base + M_TENDON + k] = float(value)
+    if motor.gear is not None:
+        par[base + M_GEAR_INERTIA] = float(motor.gear.inertia)
+        par[base + M_GEAR_STIFFNESS] = float(motor.gear.stiffness)
+        par[base + M_GEAR_DAMPING] = float(motor.gear.damping)
+
+
+def pack_spring(par: Any, actuator: Any) -> None:
+    """Write what a `CompliantActuator` has between its motors and its link beside the law into ``par``."""
+    par[P_YIELD], par[P_BREAK] = BIG, BIG
+    if actuator.link_backlash is not None:
+        par[P_PLAY], par[P_PLAY + 1] = float(actuator.link_backlash.width), float(actuator.link_backlash.damping)
+    if actuator.hysteresis is not None:
+        width = float(actuator.hysteresis.deflection)
+        par[P_SLIP], par[P_SLIP + 1] = 2.0 * float(actuator.hysteresis.torque) / (width * (SLIPS + 1)), width
+    if actuator.creep is not None:
+        par[P_CREEP], par[P_CREEP + 1] = float(actuator.creep.stiffness), float(actuator.creep.time)
+    if actuator.strength is not None:
+        par[P_YIELD], par[P_YIELD + 1] = _limit(actuator.strength.yield_torque), float(actuator.strength.flow_damping)
+        par[P_BREAK] = _limit(actuator.strength.break_torque)
+
+
+def pack_drive(par: Any, base: int, drive: Any) -> None:
+    """Write a `PneumaticDrive` into ``par`` from index ``base`` on."""
+    par[base + N_SUPPLY] = float(drive.supply_pressure)
+    par[base + N_AMBIENT] = float(drive.ambient_pressure)
+    par[base + N_FLOW] = float(drive.conductance) * REFERENCE_PRESSURE
+    par[base + N_CRITICAL] = float(drive.critical_ratio)
+    par[base + N_LAG] = float(drive.time_constant)
+    par[base + N_DEAD] = float(drive.dead_volume)
+    par[base + N_EXPONENT] = float(drive.exponent)
 
 
 def pack_pid(par: Any, base: int, pid: Any) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pliant.base.errors import LawError
 from pliant.base.options import check_values, option
 from pliant.laws.friction import PreslidingFriction
+from pliant.laws.transmission import Backlash, Gear, Tendon
 
 __all__ = ["Cogging", "DCMotor", "Electrical", "LeverDrive", "Thermal"]
 
@@ -35,6 +36,8 @@ class Electrical:
     """Resistance of battery and cable: the available voltage sags by this times the current."""
     max_current: float = option(math.inf, unit="A", low=0.0, above=True, infinite=True)
     """Largest current that the drive allows."""
+    max_current_rate: float = option(math.inf, unit="A/s", low=0.0, above=True, infinite=True)
+    """Largest rate of change of the current that the drive allows."""
 
     def __post_init__(self) -> None:
         check_values(self, LawError)
@@ -140,6 +143,12 @@ class DCMotor:
     """Cogging and torque ripple; None for none."""
     thermal: Thermal | None = None
     """Temperature of the winding, which needs ``electrical``; None for a winding that stays cold."""
+    gear: Gear | None = None
+    """Elastic gear, which makes the motor two masses; None for a rigid one."""
+    backlash: Backlash | None = None
+    """Play between the motor, or its gear, and the spring; None for none."""
+    tendon: Tendon | None = None
+    """Tendons between the motor and the spring; None for a rigid connection."""
 
     def __post_init__(self) -> None:
         name = type(self).__name__
@@ -170,7 +179,7 @@ class DCMotor:
         Returns:
             The new state, and the torque applied after saturation [N m].
         """
-        from pliant.laws import kernels
+        from pliant.laws import motor_kernels as kernels
         from pliant.laws.layout import M_PARAMETERS, pack_motor
 
         par = [0.0] * M_PARAMETERS

@@ -54,7 +54,7 @@ class PID:
         Returns:
             (integral, output) [N m].
         """
-        from pliant.laws import kernels
+        from pliant.laws import motor_kernels as kernels
         from pliant.laws.layout import C_PARAMETERS, pack_pid
 
         par = [0.0] * C_PARAMETERS

@@ -317,9 +317,9 @@ class WarpBatch(RobotBatch):
         self._table = wp.array(table, dtype=wp.int32)
         self._start_at_zero = wp.array(np.array([j in self._zero for j in self.joints], dtype=bool), dtype=wp.bool)
         width = max([1, *states])
-        users = np.zeros((0, layout.PARAMETERS))
+        users = np.zeros((0, m.nuser_actuator))
         if n:
-            users = np.ascontiguousarray(m.actuator_user[table[:, _ACTUATOR], : layout.PARAMETERS])
+            users = np.ascontiguousarray(m.actuator_user[table[:, _ACTUATOR]])
         self._par = self._zeros(n, users.shape[1])
         self._par.assign(np.broadcast_to(users, self._par.shape))
         self._act, self._rate = self._zeros(n, width), self._zeros(n, width)
@@ -381,7 +381,7 @@ class WarpBatch(RobotBatch):
                 sizes.append(_bytes(data, set()))
         item = np.dtype(np.float64 if self._real is wp.float64 else np.float32).itemsize
         width = max([1, *(int(self.model.actuator_user[i, layout.P_STATES]) for i in self._where[:, 0])])
-        own = item * len(self.joints) * (layout.PARAMETERS + layout.OBSERVATIONS + 2 * width)
+        own = item * len(self.joints) * (self.model.nuser_actuator + layout.OBSERVATIONS + 2 * width)
         each = (sizes[1] - sizes[0]) // 2 + own
         free = free_memory(self.device)
         need = (
@@ -535,7 +535,7 @@ class WarpBatch(RobotBatch):
             self._observe()
 
     def _put_rows(self, row: int, rows: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
-        self._write(self._par, (row,), rows, mask)
+        self._write(self._par, (row, slice(rows.shape[1])), rows, mask)
 
     def _put_field(self, field: str, index: Any, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
         wp = self._wp

@@ -19,7 +19,7 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import LawError, ModelError, nearest
-from pliant.laws import CompliantActuator, layout
+from pliant.laws import CompliantActuator
 from pliant.model.interface import DescribedDevice, Interface, ModelPart
 from pliant.model.sensors import SensorDescription
 from pliant.model.varying import mark_varying
@@ -176,7 +176,7 @@ class Description:
         if not (math.isfinite(dt) and dt > 0.0):
             raise ModelError(f"option.timestep is {dt}; must be more than 0 s", field="option.timestep")
         if self.actuators:
-            spec.nuser_actuator = max(spec.nuser_actuator, layout.PARAMETERS)
+            spec.nuser_actuator = max(spec.nuser_actuator, *(a.pack(dt).size for a in self.actuators.values()))
         states = {joint: actuator.states(dt) for joint, actuator in self.actuators.items()}
         if spec.option.integrator == INTEGRATORS["rk4"] and any(states.values()):
             joint = next(j for j, n in states.items() if n)

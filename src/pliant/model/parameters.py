@@ -114,7 +114,9 @@ def rebuild(instance: Any, tree: Mapping[str, Any], where: str) -> Any:
         return dataclasses.replace(instance, **changes)
     except LawError as error:
         given = ", ".join(f"{where}.{k}={v}" for k, v in tree.items() if not isinstance(v, Mapping))
-        raise ModelError(f"{given or where}: {error.message}", field=f"{where}.{error.field or ''}") from error
+        raise ModelError(
+            f"{given or where}: {error.where}{error.message}", field=f"{where}.{error.field or ''}"
+        ) from error
 
 
 def _defaults_follow(actuator: CompliantActuator, mode: Mode) -> dict[str, Any]:
@@ -166,6 +168,8 @@ def change_actuator(actuator: CompliantActuator, tree: Mapping[str, Any], where:
         if (law.motors, law.second_input) != (actuator.law.motors, actuator.law.second_input):
             # Drive and controller 2 belong to the law's kind of second input.
             changes.update(motor_2=None, pid_2=None, initial_preset=None)
+            if "pressure" in (law.second_input, actuator.law.second_input):
+                changes.update(motor_1=DCMotor(), pid_1=None)
     if "mode" in tree:
         changes["mode"] = mode
         changes.update(_defaults_follow(actuator, mode))

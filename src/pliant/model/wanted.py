@@ -7,9 +7,9 @@ from typing import Any
 
 import mujoco
 
-from pliant.base.errors import ModelError
+from pliant.base.errors import DeviceError, ModelError
 
-__all__ = ["check_robot"]
+__all__ = ["check_described", "check_robot", "check_source"]
 
 
 def check_robot(given: Any, asker: str, *, compiled: bool = True) -> None:
@@ -25,9 +25,7 @@ def check_robot(given: Any, asker: str, *, compiled: bool = True) -> None:
     """
     if compiled and isinstance(given, mujoco.MjModel):
         return
-    from pliant.model.robot import Robot
-
-    if isinstance(given, Robot):
+    if not isinstance(given, type) and all(hasattr(given, name) for name in ("spec", "actuators", "devices")):
         return
     must = "a Robot or a compiled mujoco.MjModel" if compiled else "a Robot"
     if isinstance(given, str | Path):
@@ -41,7 +39,41 @@ def check_robot(given: Any, asker: str, *, compiled: bool = True) -> None:
     raise ModelError(f"{asker} got {_described(given)}; must be {must}: {hint}", field="robot")
 
 
+def check_described(given: Any, wanted: type, asker: str) -> None:
+    """Refuse a description of a device that is of another type.
+
+    Args:
+        given: what was passed.
+        wanted: type of the description.
+        asker: the class of the device.
+
+    Raises:
+        DeviceError: it is of another type.
+    """
+    if not isinstance(given, wanted):
+        raise DeviceError(
+            f"{asker} got {_described(given)}; must be a {wanted.__name__}: Robot.devices has those of a robot, and "
+            "make_devices(robot) of pliant.devices makes a device of each",
+            field="description",
+        )
+
+
+def check_source(given: Any, asker: str) -> None:
+    """Refuse what a bridge can serve nothing of: it takes a robot, what is replayed, or None.
+
+    Args:
+        given: what was passed.
+        asker: the class or function that expects it.
+
+    Raises:
+        ModelError: it is something else.
+    """
+    if given is None or (hasattr(given, "interface") and not isinstance(given, type)):
+        return
+    check_robot(given, asker, compiled=False)
+
+
 def _described(given: Any) -> str:
-    if isinstance(given, str | int | float | Path) or given is None:
+    if isinstance(given, str | int | float | Path | type) or given is None:
         return repr(given)
     return f"an object of type {type(given).__name__}"

@@ -19,6 +19,7 @@ from pliant.base.errors import ModelError, nearest
 from pliant.base.options import option
 from pliant.model.interface import PartDefaults
 from pliant.model.problem import Problem, Problems
+from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
     import mujoco
@@ -185,6 +186,7 @@ def add_world(robot: Robot, objects: int = 16, ties: int = 8) -> World:
     Raises:
         ModelError: numbers out of range.
     """
+    check_robot(robot, "add_world", compiled=False)
     for place, device in enumerate(robot.devices):
         if isinstance(device, World):
             merged = dataclasses.replace(device, objects=max(device.objects, objects), ties=max(device.ties, ties))

@@ -89,6 +89,7 @@ class DeviceControls:
         self._gui, self._simulation, self._say, self._latest = gui, simulation, say, latest
         self._modes: dict[str, Callable[[], None]] = {}
         self._follow: list[Callable[[], None]] = []
+        self._restarts: list[Callable[[], None]] = []
         self._own_panel = own_panel
         self.panels: list[Panel] = []
         """Panels of devices with more than their field table says."""
@@ -116,7 +117,8 @@ class DeviceControls:
 
     def restart(self) -> None:
         """Set the sliders back to what the devices do after a reset."""
-        for make in self._modes.values():
+        self.follow()
+        for make in (*self._modes.values(), *self._restarts):
             make()
         for panel in self.panels:
             panel.restart()
@@ -247,10 +249,17 @@ class DeviceControls:
                     label = f"{gain} of motor {number}" if len(motors) > 1 else gain
                     handle = self._gui.add_number(label, initial_value=value, min=0.0, step=step_of(0.0, value or 1.0))
 
-                    def put(_: Any, number: int = number, gain: str = gain, handle: Any = handle) -> None:
-                        self._request(device, "set_gains", motor=number, **{gain: float(handle.value)})
+                    def put(event: Any, number: int = number, gain: str = gain, handle: Any = handle) -> None:
+                        if _by_hand(event):
+                            self._request(device, "set_gains", motor=number, **{gain: float(handle.value)})
+
+                    def look(key: str = f"{gain}_{number}", handle: Any = handle) -> None:
+                        """Follow a gain that another client, or a reset, has set."""
+                        if handle.value != device.gains[key]:
+                            handle.value = device.gains[key]
 
                     handle.on_update(guarded(self._say, put))
+                    self._restarts.append(look)
 
     def _add_requests(self, device: Device) -> None:
         buttons = device.buttons
@@ -260,10 +269,12 @@ class DeviceControls:
             if switch:
                 box = self._gui.add_checkbox(label, initial_value=False)
 
-                def switch_it(_: Any, name: str = name, switch: str = switch, box: Any = box) -> None:
-                    self._request(device, name, **{switch: bool(box.value)})
+                def switch_it(event: Any, name: str = name, switch: str = switch, box: Any = box) -> None:
+                    if _by_hand(event):
+                        self._request(device, name, **{switch: bool(box.value)})
 
                 box.on_update(guarded(self._say, switch_it))
+                self._restarts.append(lambda box=box: setattr(box, "value", False))
             else:
                 button = self._gui.add_button(label, hint=_summary(device, name))
 
@@ -271,6 +282,11 @@ class DeviceControls:
                     self._request(device, name)
 
                 button.on_click(guarded(self._say, press))
+
+
+def _by_hand(event: Any) -> bool:
+    """Return whether a person changed a control; what the page itself writes into it is no command."""
+    return event is None or event.client_id is not None
 
 
 def _offers(device: Device) -> bool:

@@ -20,7 +20,7 @@ import numpy as np
 
 from pliant.base.errors import BridgeError, PliantError
 from pliant.devices.base import Device, Sample, SampleSource
-from pliant.engine.base import MujocoState
+from pliant.engine.base import MujocoState, check_engine, mujoco_state
 from pliant.page.cameras import Cameras
 from pliant.page.contacts import find_contacts
 from pliant.page.controls import DeviceControls, Panel, plain_name, plain_text
@@ -99,6 +99,8 @@ class PageView(BridgeBase):
         needed: bool = False,
         metadata: Mapping[str, str] | None = None,
     ) -> None:
+        check_engine(engine, "PageView")
+        engine = mujoco_state(engine, "the page")
         self._metadata = dict(metadata or {})
         self._engine, self._needed = engine, needed
         self._given, self._robots = server, list(robots)
@@ -130,6 +132,7 @@ class PageView(BridgeBase):
         self._scenarios: ScenarioPanel | None = None
         self._payload: PayloadPanel | None = None
         self._filled = False
+        self._rewound, self._stamp_ns = False, 0
         self._found: Contacts | None = None
         self._shown = 0
         self._fault = ""
@@ -194,6 +197,9 @@ class PageView(BridgeBase):
 
     def tick(self, stamp_ns: int) -> None:
         """Pull what is held, and copy the state when a picture is due."""
+        if stamp_ns < self._stamp_ns:
+            self._rewound = True
+        self._stamp_ns = stamp_ns
         if self._pull.active:
             self._pull.apply(stamp_ns * 1e-9)
         now = time.monotonic_ns()
@@ -366,9 +372,7 @@ class PageView(BridgeBase):
             self._server.notify("Done", plain_text(text), colour="teal")
 
     def _was_reset(self) -> None:
-        self._pull.release()
-        if self._controls is not None:
-            self._controls.restart()
+        """End what was started on the page; what all resets have in common is done when the time goes back."""
         if self._scenarios is not None:
             self._scenarios.restart()
         if self._section is not None:
@@ -492,6 +496,10 @@ class PageView(BridgeBase):
             return
         if not self._filled and self._latest:  # now it is known what each device holds
             self._filled = True
+            controls.restart()
+        if self._rewound:  # whoever has reset the simulation
+            self._rewound = False
+            self._pull.release()
             controls.restart()
         controls.follow()
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from pliant.devices.base import Device, FieldInfo
 from pliant.devices.signatures import JOINT
+from pliant.laws import DCMotor
 
 __all__ = ["MAX_SLIDERS", "slider_range", "step_of"]
 
@@ -42,7 +43,9 @@ def slider_range(device: Device, mode: str, name: str, info: FieldInfo) -> tuple
         low, high = device.limits(mode, name)
         if name == "external_torque" or mode == "link_torque":
             motor = device.actuator.motor_1
-            largest = USUAL["N m"] if motor is None else min(motor.max_torque, 20.0)
+            largest = USUAL["N m"]
+            if isinstance(motor, DCMotor):
+                largest = min(motor.max_torque, 20.0)
             low, high = max(low, -largest), min(high, largest)
         if info.unit == "rad" and (low, high) == (-2.0 * math.pi, 2.0 * math.pi):  # a joint without limits
             low, high = -math.pi, math.pi

@@ -75,7 +75,7 @@ class StandingOptions:
     )
     """Heights of the drops: lowest point of the sole above the surface that it falls on."""
     contact_time: float = option(0.004, unit="s", low=0.001, high=0.05, source="assumed")
-    """Time constant of the contacts of all feet, in drops; it limits the impact of the rigid foot."""
+    """Time constant of the contacts of rigid foot and pad, in drops; it limits the impact of the rigid foot."""
     closure_compliance: float = option(7.7e-6, unit="m/N", low=0.0, above=True, high=1.0, source="as of `softfoot`")
     """Compliance of the closure of the SoftFoot."""
 
@@ -126,7 +126,8 @@ def rig(kind: str, options: StandingOptions, timestep: float, *, locked: bool, p
     )
     if locked:
         for geom in spec.geoms:
-            geom.solref = [options.contact_time, 1.0]
+            if geom.priority == 0:  # The soles of the SoftFoot have a stiffness and a damping of their own.
+                geom.solref = [options.contact_time, 1.0]
     return spec
 
 
@@ -281,7 +282,7 @@ def drop(
     options: StandingOptions,
     *,
     pitch: float = 0.0,
-    timestep: float = 5e-4,
+    timestep: float = 6.25e-5,
 ) -> NDArray[np.float64]:
     """Return the impact of a foot with a payload: the largest upward acceleration of the payload over gravity.
 

@@ -44,11 +44,15 @@ class RecordedEvent:
     time: float
     """Time on the axis of the file [s]."""
     name: str
-    """``"reset"``, or ``"payloads"`` where they changed or the recording began with them."""
+    """``"reset"``; ``"payloads"`` where they changed or the recording began with them; ``"fault"`` where an error ended
+    the run."""
     values: Mapping[str, Any]
-    """The new ``seed``; or ``payloads``: body -> ``mass`` [kg] and ``offset`` in its frame [m] of all there are."""
+    """The new ``seed``; or ``payloads``: body -> ``mass`` [kg] and ``offset`` in its frame [m] of all there are; or
+    ``error`` and ``message`` of a fault, with ``joint`` and ``dump`` of a divergence."""
 
     def __str__(self) -> str:
+        if self.name == "fault":
+            return f"{self.time:g} s: the run ended with a fault: {self.values.get('message', '')}"
         if self.name != "payloads":
             return f"{self.time:g} s: {self.name}"
         loads = self.values.get("payloads", {})

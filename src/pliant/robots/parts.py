@@ -204,6 +204,9 @@ class JointOptions:
     """Operation mode of the actuators, 0 to 6."""
     timestep: float = option(0.0005, unit="s", low=1e-7, high=0.1, source="assumed: the paper prints none")
     """Length of a simulation step."""
+    realistic: bool = option(False, source="pliant.robots.realism names that of each value")
+    """Whether motors and springs have the blocks of `pliant.robots.realism`: current, temperature, cogging, elastic
+    gears, backlash, hysteresis. Modes 2 and 3, whose motors are ideal, become 5 and 6."""
 
 
 def actuator(law: Law, options: JointOptions, preset: float | None = None) -> CompliantActuator:
@@ -215,11 +218,13 @@ def actuator(law: Law, options: JointOptions, preset: float | None = None) -> Co
         preset: stiffness preset before the first command; None for a law that has none.
     """
     from pliant.laws import CompliantActuator, PreslidingFriction
+    from pliant.robots.realism import realistic
 
     friction = None
     if options.friction > 0.0:
         friction = PreslidingFriction(torque=options.friction, stiffness=options.friction_stiffness)
-    return CompliantActuator(law, mode=options.mode, initial_preset=preset, link_friction=friction)
+    made = CompliantActuator(law, mode=options.mode, initial_preset=preset, link_friction=friction)
+    return realistic(made) if options.realistic else made
 
 
 def interface_of(namespace: str, actuators: Mapping[str, CompliantActuator]) -> Interface:

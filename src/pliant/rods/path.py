@@ -15,7 +15,7 @@ from pliant.rods.continuation import continue_to
 from pliant.rods.kernels import layout
 from pliant.rods.no_equilibrium import no_equilibrium
 from pliant.rods.solution import Solution
-from pliant.rods.statics import SURE_STEPS, State, Statics, Task
+from pliant.rods.statics import SURE_STEPS, State, Statics, Task, check_statics
 
 __all__ = ["Path", "follow_tasks", "state_at", "unsure_rows"]
 
@@ -29,6 +29,7 @@ class Path(Sequence[Solution]):
         self, robot: Statics, task: Task, steps: int, rows: kernels.Rows, wrenches: Array,
         notes: Sequence[tuple[int, str]] = (),
     ) -> None:  # fmt: skip
+        check_statics(robot, "Path")
         self._robot, self._task, self._steps, self._rows, self._wrenches = robot, task, steps, rows, wrenches
         self.residual: Array = rows.report[:, layout.RESIDUAL]
         """Largest scaled residual of each row."""

@@ -18,7 +18,7 @@ from pliant.rods.kernels import layout
 from pliant.rods.linearisation import Linearisation, linearisation_left
 from pliant.rods.parameters import offset_actuator, parameter_value, with_parameter
 from pliant.rods.stability import Stability, stability_left, survey_tables
-from pliant.rods.statics import State, Statics, Task
+from pliant.rods.statics import State, Statics, Task, check_statics
 
 __all__ = ["Centreline", "Solution"]
 
@@ -68,6 +68,7 @@ class Solution:
         self, robot: Statics, state: State, task: Task, *, steps: int, residual: float, iterations: int,
         linearisation: tuple[Array, Array] | None = None, starts: tuple[str, ...] = (), branch: str = "other",
     ) -> None:  # fmt: skip
+        check_statics(robot, "Solution")
         self._robot = robot
         self._state = state
         self._task = task

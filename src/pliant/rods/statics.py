@@ -9,10 +9,11 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.base.errors import ModelError
 from pliant.rods import kernels
 from pliant.rods.description import RobotDescription
 
-__all__ = ["SURE_STEPS", "State", "Statics", "Task"]
+__all__ = ["SURE_STEPS", "State", "Statics", "Task", "check_statics"]
 
 Array = NDArray[np.float64]
 Solution = Any  # pliant.rods.solution.Solution, which imports this module
@@ -129,3 +130,21 @@ class Statics(Protocol):
     def _pose(self, pose: ArrayLike) -> Array: ...
     def _poses(self, rows: Sequence[ArrayLike]) -> Array: ...
     def _controlled(self, controlled: Sequence[str] | None) -> NDArray[np.bool_]: ...
+
+
+def check_statics(given: object, asker: str) -> None:
+    """Refuse what is no robot of rods, and say how to make one.
+
+    Args:
+        given: what was passed.
+        asker: the class or function that expects it.
+
+    Raises:
+        ModelError: it is no robot of rods.
+    """
+    if isinstance(given, type) or not (hasattr(given, "solve_dgm") and hasattr(given, "_npl")):
+        raise ModelError(
+            f"{asker} got {given!r:.100}; must be a ContinuumParallelRobot of pliant.rods, whose solve_dgm, solve_igm "
+            "and follow make solutions and paths",
+            field="robot",
+        )

@@ -120,8 +120,12 @@ def make_bridge(text: str, robot: Robot | Replay | None) -> Bridge:
 
     Raises:
         BridgeError: no bridge of that name, or an option that it does not have.
+        ModelError: what is given is no robot.
         MissingDependency: the bridge needs a package that is not installed.
     """
+    from pliant.model.wanted import check_source  # it brings MuJoCo, which the list of bridges does not need
+
+    check_source(robot, "make_bridge")
     factory, options = _parse(text)
     return factory(robot, options)
 

@@ -63,16 +63,8 @@ class LiveParameter:
 
 
 def joint_gains(device: JointDevice) -> dict[str, float]:
-    """Return the gains that a joint uses in its mode: ``kp_1``, ``ki_1``, ``kd_1``, and those of motor 2."""
-    out: dict[str, float] = {}
-    for motor, pid in ((1, device.actuator.pid_1), (2, device.actuator.pid_2)):
-        if pid is None or (motor == 2 and device.actuator.law.motors < 2):
-            continue
-        if device.mode is not Mode.LINK_PID and not device.mode.has_motors:
-            continue
-        for gain in ("kp", "ki", "kd"):
-            out[f"{gain}_{motor}"] = float(getattr(pid, gain))
-    return out
+    """Return the gains in force that a joint uses in its mode: ``kp_1``, ``ki_1``, ``kd_1``, and those of motor 2."""
+    return dict(device.gains) if device.mode is Mode.LINK_PID or device.mode.has_motors else {}
 
 
 def live_parameters(
@@ -93,12 +85,9 @@ def live_parameters(
 
 
 def _of_joint(device: JointDevice, joint: str) -> list[LiveParameter]:
-    gains = joint_gains(device)
-
     def set_gain(motor: int, gain: str) -> Callable[[float], None]:
         def write(value: float) -> None:
             answered(device.request("set_gains", motor=motor, **{gain: value}))
-            gains[f"{gain}_{motor}"] = value
 
         return write
 
@@ -117,11 +106,11 @@ def _of_joint(device: JointDevice, joint: str) -> list[LiveParameter]:
             LiveParameter(
                 name=f"{joint}.{key}",
                 kind=float,
-                read=lambda key=key: gains[key],
+                read=lambda key=key: device.gains[key],
                 write=set_gain(int(key[-1]), key[:2]),
                 text=f"gain {key[:2]} of motor {key[-1]}",
                 high=MAX_GAIN,
             )
-            for key in gains
+            for key in joint_gains(device)
         ),
     ]

@@ -28,7 +28,7 @@ import numpy as np
 
 from pliant.base.errors import PliantError
 from pliant.devices.base import Device, Sample, step_ns, to_ns
-from pliant.engine.base import Engine
+from pliant.engine.base import Engine, check_engine
 from pliant.simulation.awaited_answers import AwaitedAnswers
 from pliant.simulation.bridge import Bridge
 from pliant.simulation.collector import Collector
@@ -39,7 +39,7 @@ from pliant.simulation.reports import Progress, RunClock, RunReport
 from pliant.simulation.run_bridges import RunBridges
 from pliant.simulation.run_devices import RunDevices
 from pliant.simulation.run_log import RunLog
-from pliant.simulation.run_options import check_engine, check_parts, check_policies, checked_seed, seeded
+from pliant.simulation.run_options import check_parts, check_policies, checked_seed, seeded
 from pliant.simulation.schedule import Schedule
 from pliant.simulation.submissions import Submissions
 
@@ -685,6 +685,9 @@ class Simulation:
         """Close everything; the error that led here stays the one that is raised."""
         self._in_step = False
         try:
+            if isinstance(error, PliantError):
+                now = self.engine.time_ns
+                self._log.record_fault(error, now + self._log_offset_ns, now)
             self.close()
         except Exception as second:
             error.add_note(f"while closing: {second}")

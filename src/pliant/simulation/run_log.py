@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pliant.base.errors import PliantError
+from pliant.base.errors import DivergedError, PliantError, RecordingError
 from pliant.devices.base import Device, Sample
 from pliant.engine.base import Engine, MujocoState
 
@@ -80,6 +81,16 @@ class RunLog:
         recorder, self.recorder, self.write = self.recorder, None, None
         if recorder is not None:
             recorder.close()
+
+    def record_fault(self, error: PliantError, log_ns: int, now_ns: int) -> None:
+        """Record the error that ends a run, also before its first sample; a run that did not begin leaves no file."""
+        if now_ns == 0 or self.recorder is None or self.write is None:
+            return
+        values: dict[str, object] = {"error": type(error).__name__, "message": str(error)}
+        if isinstance(error, DivergedError):
+            values |= {"joint": error.joint, "dump": error.dump}
+        with contextlib.suppress(RecordingError):  # the disk is full, which may be the fault itself
+            self.recorder.event("fault", values, log_ns, now_ns)
 
     def _open(self, recorder: Recorder, seed: int) -> None:
         recorder.start(self._devices, dt=self._dt_ns * 1e-9, seed=seed, model_hash=self._engine.model_hash)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import math
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from pliant.base.errors import PliantError, nearest
 
-__all__ = ["check_engine", "check_parts", "check_policies", "checked_seed", "seeded"]
+__all__ = ["check_devices", "check_parts", "check_policies", "checked_seed", "seeded"]
 
 TIMEOUT_POLICIES = ("hold", "halt", "error")
 DEAD_THREAD_POLICIES = ("hold", "error")
@@ -33,16 +33,14 @@ def seeded(seed: int, name: str) -> np.random.Generator:
     )
 
 
-def check_engine(engine: Any) -> None:
-    """Raise PliantError unless an object is an engine; the message says how to make one of a robot."""
-    if not isinstance(engine, type) and all(hasattr(engine, name) for name in ("dt", "step", "ports", "reset")):
-        return
-    given = repr(engine) if isinstance(engine, str | int | float | type | None) else type(engine).__name__
-    raise PliantError(
-        f"Simulation got {given}; must be an engine: Simulation(MujocoEngine(robot), make_devices(robot)) with "
-        "MujocoEngine of pliant.engine and make_devices of pliant.devices; pliant.load(file or name) returns a robot",
-        field="engine",
-    )
+def check_devices(given: Any, asker: str) -> None:
+    """Raise PliantError unless devices are given by name, as `Simulation.devices` has them."""
+    if not isinstance(given, Mapping):
+        raise PliantError(
+            f"{asker} got {type(given).__name__} as devices; must be a mapping of device by name, such as "
+            "simulation.devices",
+            field="devices",
+        )
 
 
 def check_parts(kind: str, parts: Any) -> list[Any]:

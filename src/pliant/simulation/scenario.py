@@ -235,6 +235,15 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return ScenarioRun(self, simulation)
 
 
+def _check_simulation(given: Any) -> None:
+    if isinstance(given, type) or not all(hasattr(given, name) for name in ("devices", "engine", "elapsed", "at")):
+        raise DeviceError(
+            f"ScenarioRun got {given!r:.100}; must be the Simulation that the scenario runs in: "
+            "scenario.install(simulation)",
+            field="simulation",
+        )
+
+
 class ScenarioRun:
     """A scenario that starts at the current time of a run and can be stopped.
 
@@ -252,6 +261,7 @@ class ScenarioRun:
     """
 
     def __init__(self, scenario: Scenario, simulation: Simulation, tell: Callable[[str], None] | None = None) -> None:
+        _check_simulation(simulation)
         scenario.check(simulation.devices, simulation.engine)
         self._simulation, self._tell = simulation, tell
         self.begin = simulation.elapsed

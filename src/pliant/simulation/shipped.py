@@ -10,7 +10,8 @@ from pathlib import Path
 
 from pliant.base.errors import DeviceError, nearest
 from pliant.devices.base import Device
-from pliant.engine.base import Engine
+from pliant.engine.base import Engine, check_engine
+from pliant.simulation.run_options import check_devices
 from pliant.simulation.scenario import Scenario, read_scenario
 
 __all__ = ["find_scenario", "read_scenario_file", "shipped_scenarios"]
@@ -32,6 +33,8 @@ def shipped_scenarios(devices: Mapping[str, Device], engine: Engine) -> dict[str
         devices: name -> device.
         engine: the physics of the robot.
     """
+    check_engine(engine, "shipped_scenarios")
+    check_devices(devices, "shipped_scenarios")
     return {name: scenario for name, scenario in _shipped().items() if not scenario.problems(devices, engine)}
 
 
@@ -61,6 +64,8 @@ def find_scenario(name: str, devices: Mapping[str, Device], engine: Engine) -> S
     Raises:
         DeviceError: there is no such scenario, or it does not fit the robot; the message lists those that fit.
     """
+    check_engine(engine, "find_scenario")
+    check_devices(devices, "find_scenario")
     fitting = shipped_scenarios(devices, engine)
     if name in fitting:
         return fitting[name]

@@ -114,6 +114,12 @@ class Pictures(BridgeBase):
         """The file of each camera."""
         return dict(self._where)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """That there is nothing to serve, if the robot has no camera."""
+        without = "pictures: the robot has no camera, so nothing is served; add one to its file"
+        return () if self._files else (without,)
+
     def start(self, devices: Mapping[str, SampleSource]) -> None:
         """Make the files.
 

@@ -444,12 +444,9 @@ def test_the_released_model_stands_as_the_generated_one(bar):
     assert mine.pitches() == pytest.approx(theirs.pitches(), abs=0.01)
 
 
-HEEL = {5: 169.0, 3: 180.0, 1: 218.0}
-"""Force on the heel of a standing foot [N], as docs/feet/softfoot.md states it."""
-
-
-@pytest.mark.parametrize("n_chains", HEEL)
-def test_lumped_chains_have_the_centre_of_pressure_of_five_and_the_load_sharing_of_the_documentation(n_chains):
+@pytest.mark.parametrize("n_chains", [5, 3, 1])
+def test_lumped_chains_have_the_centre_of_pressure_and_the_load_sharing_of_five(n_chains):
+    # The numbers of docs/feet/softfoot.md, the same for any number of chains.
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
     spec.compiler.autolimits = True
@@ -472,5 +469,5 @@ def test_lumped_chains_have_the_centre_of_pressure_of_five_and_the_load_sharing_
         total, moment = total + force[0], moment + force[0] * contact.pos[0]
         heel += force[0] * (body == "heel")
     assert total == pytest.approx(300.0 + 9.81 * 0.937, abs=0.5)
-    assert moment / total == pytest.approx(-0.0501, abs=2e-4)
-    assert heel == pytest.approx(HEEL[n_chains], abs=1.0)
+    assert moment / total == pytest.approx(-0.04844, abs=2e-5)
+    assert heel == pytest.approx(267.96, abs=0.01)

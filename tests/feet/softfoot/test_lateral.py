@@ -29,8 +29,10 @@ def under_one():
 def test_only_the_chains_over_an_obstacle_bend(under_one):
     flat = press(300, timestep=2e-3, seconds=3.0, **FAST)
     assert lift(under_one, 1) - lift(flat, 1) > 8e-3
-    for number in (2, 3, 4, 5):
-        assert lift(under_one, number) == pytest.approx(lift(flat, number), abs=0.5e-3)
+    # The others rise with the ankle, because their soles carry less, and stay straight.
+    rise = [lift(under_one, number) - lift(flat, number) for number in (2, 3, 4, 5)]
+    assert rise == pytest.approx([rise[0]] * 4, abs=1e-5)
+    assert 0.0 < rise[0] < 1e-3
     # The foot leans on it: chain 1 is the outer, left one.
     assert under_one.center_of_pressure()[1] > 5e-3
 
@@ -77,7 +79,7 @@ def test_the_turn_of_a_right_foot_is_the_mirror_image():
 
 
 def test_springs_between_chains_let_the_neighbours_help(under_one):
-    sprung = on(ONE, chain_spring=2.0)
+    sprung = on(ONE, chain_spring=5.0)
     assert sprung.force_on("bar") > 1.2 * under_one.force_on("bar")
     assert lift(sprung, 2) - lift(under_one, 2) > 1e-3
     assert lift(sprung, 1) < lift(under_one, 1) + 1e-4

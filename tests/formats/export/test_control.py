@@ -7,7 +7,27 @@ import pytest
 
 from pliant.formats.export import describe_urdf, export_urdf
 from pliant.formats.gazebo import PLUGINS
-from pliant.laws import PID, SEA, CompliantActuator, Mode, PreslidingFriction, QbMove
+from pliant.laws import (
+    BAVS,
+    PID,
+    SEA,
+    AwAS2,
+    Backlash,
+    Cogging,
+    CompliantActuator,
+    Creep,
+    DCMotor,
+    Electrical,
+    Gear,
+    Hysteresis,
+    LeverDrive,
+    Mode,
+    PreslidingFriction,
+    QbMove,
+    Strength,
+    Tendon,
+    Thermal,
+)
 from pliant.model import Robot
 from pliant.robots.loading import load
 
@@ -107,12 +127,44 @@ def test_what_the_plugin_tags_cannot_say_stands_in_params(tmp_path):
         command_resolution=1.9175e-4,
         initial_preset=0.3,
         start="zero",
+        motor_1=DCMotor(torque_speed=True),
     )
     robot = one(actuator=actuator)
-    _, joints = control_of(robot)
-    names = {p.get("name") for p in joints["elbow"].findall("param")}
-    assert {"link_friction.torque", "link_damping", "command_delay", "start", "initial_preset"} <= names
+    root, joints = control_of(robot)
+    assert {p.get("name") for p in joints["elbow"].findall("param")} == {"start", "motor_1.torque_speed"}
+    tags = {e.tag for e in root.find("gazebo/plugin")}
+    assert {"link_friction_torque", "link_damping", "command_delay", "initial_preset"} <= tags
     export_urdf(robot, tmp_path / "one.urdf")
+    assert load(tmp_path / "one.urdf").actuators["elbow"] == actuator
+
+
+EVERY_BLOCK = {
+    "link_friction": PreslidingFriction(torque=0.1, stribeck_velocity=0.2, breakaway=0.05, bristle_damping=0.1),
+    "link_backlash": Backlash(width=0.02),
+    "hysteresis": Hysteresis(torque=0.3),
+    "creep": Creep(stiffness=2.0),
+    "strength": Strength(yield_torque=8.0, break_torque=12.0),
+    "reference_slew_1": 4.0,
+}
+EVERY_BLOCK_OF_A_MOTOR = {
+    "electrical": Electrical(max_current=3.0, max_current_rate=200.0, supply_resistance=0.2),
+    "cogging": Cogging(ripple=0.02),
+    "thermal": Thermal(derating_temperature=350.0, max_temperature=390.0),
+    "gear": Gear(stiffness=9000.0),
+    "backlash": Backlash(),
+    "tendon": Tendon(pretension=2.0),
+}
+
+
+@pytest.mark.parametrize("law", [SEA(), QbMove(), BAVS(), AwAS2()], ids=lambda law: law.name)
+def test_every_block_is_written_and_read_again(law, tmp_path):
+    motors = {"motor_1": DCMotor(**EVERY_BLOCK_OF_A_MOTOR)}
+    if law.second_input == "lever":
+        motors["motor_2"] = LeverDrive(backlash=Backlash(width=1e-3), gear=Gear(inertia=1.0), max_position=0.04)
+    elif law.motors == 2:
+        motors["motor_2"] = DCMotor(inertia=0.03, **EVERY_BLOCK_OF_A_MOTOR)
+    actuator = CompliantActuator(law, **motors, **EVERY_BLOCK)
+    export_urdf(one(actuator=actuator), tmp_path / "one.urdf")
     assert load(tmp_path / "one.urdf").actuators["elbow"] == actuator
 
 

@@ -292,7 +292,7 @@ def test_a_policy_moves_a_served_arm_as_it_does_in_process(tmp_path):
         with FrankaRobot.connect(host, arm="fr3") as robot:
             turned = robot.get_position()[0]
             assert robot.mode == "idle"
-    with FrankaRobot.simulated("fr3") as robot:
+    with FrankaRobot.simulated("fr3", static_friction=True) as robot:
         near = motion(robot)
     np.testing.assert_allclose(far, near, atol=5e-6, rtol=0)  # states travel in float32
     assert far[-1, 0] > 0.2

@@ -96,7 +96,7 @@ def test_the_same_program_sees_the_same_arm_in_process_and_through_the_interface
         far = program(robot)
     with pytest.raises(BridgeError, match="closed"):
         robot.get_position()
-    with FrankaRobot.simulated(arm) as robot:
+    with FrankaRobot.simulated(arm, static_friction=True) as robot:
         near = program(robot)
     # states travel in float32, and the program's own control acts on them
     tolerance = dict.fromkeys(near, 5e-6) | {"torque": 5e-4, "gravity": 1e-4, "width": 1e-3, "friction": 1e-4}

@@ -1,6 +1,7 @@
 """What an inexact payload does under zero torques; docs/limitations.md says these numbers.
 
-`FrankaRobot.simulated` has no static friction: the weight that the controller does not know accelerates the arm.
+`FrankaRobot.simulated` has no static friction by default: the weight that the controller does not know accelerates the
+arm.
 """
 
 from pathlib import Path

@@ -13,6 +13,7 @@ from pliant.learn.envs.make import task_of
 from pliant.learn.envs.single import RobotEnv
 from pliant.learn.envs.task import Action
 from pliant.learn.envs.vector import BatchEnv
+from pliant.model.varying import variation_of
 from pliant.robots import build_robot, list_robots
 from pliant.simulation import Simulation
 
@@ -50,6 +51,7 @@ class Case:
         self.free = [port for port in self.ports if port not in self.written]
         self.value = {port: float(engine.port(port)[0]) for port in self.ports}
         self.period = engine.dt * STEPS
+        self.environments = (RobotEnv,) if variation_of(self.robot) else (RobotEnv, BatchEnv)
 
     def made(self, devices):
         return Simulation(MujocoEngine(self.robot.copy()), devices, pacer="free")
@@ -63,7 +65,8 @@ class Case:
         """Return the state of a simulation after an action on one of some ports, or on none."""
         simulation.reset(seed=0)
         for other in ports:
-            simulation.engine.port(other)[0] = self.value[other] + (SHIFT if other == port else 0.0)
+            low, high = self.value[other], self.value[other] + 2.0 * SHIFT  # rounded as an action: rods show it
+            simulation.engine.port(other)[0] = 0.5 * (low + high) - (0.0 if other == port else 0.5 * (high - low))
         simulation.step(STEPS)
         return state_of(simulation.engine.port)
 
@@ -100,7 +103,7 @@ def test_devices_write_the_ports_that_they_declare_and_no_others(case):
 
 def test_an_action_on_a_port_that_a_device_writes_is_refused_and_the_message_names_the_device(case):
     for port, device in {d: (p, d) for p, d in case.written.items()}.values():  # the last port of each device
-        for make in (RobotEnv, BatchEnv):
+        for make in case.environments:
             with pytest.raises(PortError, match=f"'{port}' is written by the device '{device}'") as error:
                 make(case.task([port]))
             recommended = str(error.value).partition("a port that no device writes")[2]
@@ -166,6 +169,6 @@ def test_without_its_device_a_motor_takes_the_action(case):
 
 
 def test_a_device_to_detach_that_does_not_exist_is_refused(case):
-    for make in (RobotEnv, BatchEnv):
+    for make in case.environments:
         with pytest.raises(ModelError, match="detach: the robot has no device 'arn'"):
             make(case.task(case.ports[:1], detach=["arn"]))

@@ -51,7 +51,7 @@ def made(kind, robot=arm, **changes):
         ({"actions": [Action("joint_1/position")]}, "'joint_1/position' is the state of the robot"),
         ({"actions": [Action("joint_1/velocity")]}, "'joint_1/velocity' is the state of the robot"),
         ({"observation": {"angle": lambda world: ["a"] * world.worlds}}, r"observation 'angle' returned \['a'"),
-        ({"robot": 3}, "robot is 3; must be a Robot, a function"),
+        ({"robot": 3}, "task_of got 3; must be a Robot, a function"),
         ({"options": {"colour": 1}}, "has no option 'colour'; must be one of .*render_mode"),
         ({"options": ["width"]}, "must be a dictionary of options"),
     ],

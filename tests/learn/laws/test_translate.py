@@ -10,8 +10,17 @@ from law_cases import ALL, instances, points
 from warp_cases import DT, cases, motion
 
 from pliant.base.errors import LawError, MissingDependency
-from pliant.laws import Law, get_law, kernels, layout
-from pliant.laws.compile import LAW_KERNELS, law_functions
+from pliant.laws import (
+    Law,
+    get_law,
+    kernels,
+    layout,
+    muscle_kernels,
+    observation_kernels,
+    reference_kernels,
+    spring_kernels,
+)
+from pliant.laws.compile import LAW_KERNELS, law_functions, step_kernels
 from pliant.learn.laws import load_warp
 from pliant.learn.laws.translate import ARRAY, REAL, translate
 
@@ -59,15 +68,20 @@ def test_the_text_of_every_law_gives_what_its_kernels_give(name):
                 np.testing.assert_allclose(twin(*map(float, point), p), function(*map(float, point), p), rtol=1e-14)
 
 
-@pytest.mark.parametrize("name", ["sea", "qbmove", "awas_ii"])
+@pytest.mark.parametrize("name", ["sea", "qbmove", "awas_ii", "sea_table", "pam"])
 def test_the_text_of_the_step_gives_what_the_kernels_give(name, monkeypatch):
     bound = law_functions(get_law(name))
-    for key, function in bound.items():
-        monkeypatch.setattr(kernels, key, function, raising=False)
-    entries = {kernels.advance: STEP, kernels.link_torque: STEP, kernels.observe: (*STEP, ARRAY)}
+    for module in (kernels, observation_kernels, reference_kernels, spring_kernels, muscle_kernels):
+        for key, function in bound.items():
+            monkeypatch.setattr(module, key, function, raising=False)
+    advance, link_torque, observe, _ = step_kernels(get_law(name)).values()
+    entries = {advance: STEP, link_torque: STEP, observe: (*STEP, ARRAY)}
     text = runnable(entries, bound)
-    q, dq, ref_1, ref_2 = motion(40)
+    q, dq, *references = motion(40)
     for case, actuator in cases(name).items():
+        ref_1, ref_2 = references
+        if name == "pam":
+            ref_1, ref_2 = (ref_1 if case[0] in (3, 4, 6) else 3e5 * ref_1), 8e6 * ref_2
         par = actuator.pack(DT).tolist()
         size = max(1, int(par[layout.P_STATES]))
         runs = []
@@ -77,9 +91,9 @@ def test_the_text_of_the_step_gives_what_the_kernels_give(name, monkeypatch):
             for arguments in zip(q, dq, ref_1, ref_2, strict=True):
                 rate, out = [0.0] * size, [0.0] * layout.OBSERVATIONS
                 given = (par, *map(float, arguments), DT, act, rate)
-                twins[kernels.advance](*given)
-                torque = twins[kernels.link_torque](*given)
-                twins[kernels.observe](*given, out)
+                twins[advance](*given)
+                torque = twins[link_torque](*given)
+                twins[observe](*given, out)
                 act = [a + DT * r for a, r in zip(act, rate, strict=True)]
                 run.append([torque, *out, *act])
             runs.append(run)

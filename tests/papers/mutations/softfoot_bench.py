@@ -12,16 +12,18 @@ FEW = [Trial(50.0, 0.005, 1), Trial(50.0, 0.02, 1), Trial(100.0, 0.005, 6), Tria
 GRID = [Trial(100.0, height, place) for height in (0.005, 0.02) for place in (1, 6)]
 
 SAME = (
+    "Sensitivity to the heel block: heel over its printed part",
     "Sensitivity to the heel block: fascia over its printed part",
     "Sensitivity to the heel block: metatarsus over its printed part",
     "Sensitivity to the heel block: the fascia changes least",
-    "Sensitivity to the initial pitch: heel over its printed part",
+    "Sensitivity to the metatarsus block: heel over its printed part",
+    "Sensitivity to the metatarsus block: metatarsus over its printed part",
     "Sensitivity to the initial pitch: fascia over its printed part",
 )
 """What the few trials of the quick version miss."""
 OTHER = (
-    "Sensitivity to the heel block: heel over its printed part",
-    "Sensitivity to the metatarsus block: * over its printed part",
+    "Sensitivity to the metatarsus block: fascia over its printed part",
+    "Sensitivity to the initial pitch: heel over its printed part",
     "Sensitivity to the initial pitch: metatarsus over its printed part",
 )
 """What they meet."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from fuzz import until
+from robot_data import needs_data
 from yarp_simulation import bench, served
 
 import pliant
@@ -99,6 +100,7 @@ def test_a_humanoid_answers_help_everywhere_and_can_be_pushed(name, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [robot.name for robot in list_robots() if robot.name not in ("biped", "icub")])
 def test_every_robot_of_the_catalogue_answers_help_everywhere(name):
+    needs_data(name)
     with served(pliant.load(name)) as run:
         assert "/clock/rpc" in check_help(run)
 

@@ -15,7 +15,9 @@ from pliant.base.numerics import GRAVITY
 from pliant.feet.model.closures import fit_closures
 from pliant.feet.model.description import FootDescription, Side
 from pliant.feet.model.geometry import upward
+from pliant.feet.model.soles import fit_soles, write_soles
 from pliant.feet.model.support import FootSupport, measure_support
+from pliant.model.contacts import ContactLaw
 from pliant.model.interface import PartDefaults
 from pliant.model.problem import Problem
 
@@ -58,6 +60,8 @@ class ReplacedFoot(PartDefaults):
     """Key frame in which the foot is flat; None for the initial pose."""
     compliances: Mapping[str, float]
     """Compliance of each loop closure, by name of the equality constraint [m/N]."""
+    soles: Mapping[str, ContactLaw]
+    """Spring and damper in each contact point of the soles, by name of the geom; empty where the foot has none."""
     support: FootSupport
     """Support of the foot at the time of the replacement; `support_of` computes it for the current robot."""
 
@@ -71,21 +75,24 @@ class ReplacedFoot(PartDefaults):
             prefix=prefix + self.prefix,
             key=None if self.key is None else prefix + self.key,
             compliances={prefix + name: value for name, value in self.compliances.items()},
+            soles={prefix + name: law for name, law in self.soles.items()},
         )
 
     def install(self, spec: mujoco.MjSpec, original: mujoco.MjSpec) -> None:
         """Do nothing, because the spec already contains the foot."""
 
     def finish(self, model: mujoco.MjModel) -> None:
-        """Set the compliance of the loop closures for the current masses of the robot.
+        """Set the compliance of the loop closures and the law of the soles for the current masses of the robot.
 
         Raises:
-            ModelError: a closure no longer exists, or the time step is too long for its compliance.
+            ModelError: a closure or a sole no longer exists, or the time step is too long for the compliance.
         """
         fit_closures(model, self.compliances)
+        fit_soles(model, self.soles)
 
     def export(self, spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
-        """Write the compliance of the loop closures into the spec of a file."""
+        """Write the compliance of the loop closures and the law of the soles into the spec of a file."""
+        write_soles(spec, model, self.soles)
         for equality in spec.equalities:
             if equality.name in self.compliances:
                 equality.solref = model.equality(equality.name).solref
@@ -98,6 +105,7 @@ class ReplacedFoot(PartDefaults):
             return []  # The check of the robot itself reports this.
         try:
             fit_closures(model, self.compliances)
+            fit_soles(model, self.soles)
             support = support_of(
                 model,
                 body=self.body,

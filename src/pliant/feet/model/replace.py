@@ -31,9 +31,12 @@ from pliant.feet.model.old_foot import (
     side_of,
 )
 from pliant.feet.model.part import ReplacedFoot, no_ground, support_of, touches_ground
+from pliant.feet.model.soles import fit_soles, measure_soles, write_soles
 from pliant.feet.model.support import FootSupport
+from pliant.model.contacts import ContactLaw
 from pliant.model.description import Description
 from pliant.model.robot import Robot
+from pliant.model.wanted import check_robot
 
 __all__ = ["Replacement", "replace_foot"]
 
@@ -62,6 +65,7 @@ class Replacement:
     old_sole_depth: float
     key: str | None
     compliances: dict[str, float]
+    soles: dict[str, ContactLaw]
     frozen: list[FrozenInertia]
     geoms: list[Any]
     pairs: list[Any]
@@ -129,6 +133,7 @@ def replace_foot(
         >>> for side in ("left", "right"):
         ...     replace_foot(robot, f"{side}_ankle_roll_link", SoftFoot(n_chains=1, lump=True))
     """
+    check_robot(robot, "replace_foot", compiled=False)
     trial = robot.copy()  # nothing of the robot changes if the foot does not fit
     planned = _plan(trial, body, foot, fit or FootFit())
     frame = planned.take_off(trial.spec)
@@ -193,6 +198,7 @@ def _plan(robot: Description, body: str, foot: FootDescription | mujoco.MjSpec, 
         old_sole_depth=math.nan if old is None else old.down,
         key=fit.key,
         compliances={prefix + n: c for n, c in measure_closures(alone).items()} if described.keeps_compliance else {},
+        soles={prefix + name: law for name, law in measure_soles(alone).items()},
         frozen=frozen_inertias(robot.spec, model, members),
         geoms=geoms,
         pairs=pairs,
@@ -272,6 +278,8 @@ def _complete(robot: Description, planned: Replacement) -> ReplacedFoot:
     for equality in spec.equalities:
         if equality.name in constants:
             equality.solref = [constants[equality.name], 1.0]
+    fit_soles(model, planned.soles)
+    write_soles(spec, model, planned.soles)
     anchor = _triple(planned.anchor)
     w, x, y, z = (float(v) for v in planned.quaternion)
     support = support_of(
@@ -302,6 +310,7 @@ def _complete(robot: Description, planned: Replacement) -> ReplacedFoot:
         anchor=anchor,
         key=planned.key,
         compliances=planned.compliances,
+        soles=planned.soles,
         support=support,
     )
     if not touches_ground(model, prefix):

@@ -25,6 +25,7 @@ from pliant.base.numerics import GRAVITY
 from pliant.feet.model.closures import fit_closures, measure_closures
 from pliant.feet.model.description import FootDescription
 from pliant.feet.model.geometry import reach
+from pliant.feet.model.soles import fit_soles, measure_soles
 from pliant.model.contacts import contact_wrench
 from pliant.model.inertia import set_inertia
 
@@ -275,6 +276,7 @@ def _press(foot: FootDescription, load: float, pitch: float, rig: _Rig) -> tuple
     model = spec.compile()
     if foot.keeps_compliance:
         fit_closures(model, {f"foot/{name}": value for name, value in compliances.items()})
+    fit_soles(model, {f"foot/{name}": law for name, law in measure_soles(alone).items()})
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     down = max(

@@ -14,6 +14,7 @@ from pliant.feet.model.replace import replace_foot
 from pliant.feet.softfoot.foot import SoftFoot
 from pliant.feet.softfoot.options import SoftFootOptions
 from pliant.formats.source import Block
+from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
     from pliant.feet.model import ReplacedFoot
@@ -53,6 +54,7 @@ def put_on_softfeet(robot: Robot, options: SoftFeetOptions) -> list[ReplacedFoot
     Raises:
         ModelError: no body is named, or a foot cannot be replaced.
     """
+    check_robot(robot, "put_on_softfeet", compiled=False)
     if not options.bodies:
         raise ModelError(
             "soft_feet: bodies is empty; name the last links of the legs, such as "

@@ -8,9 +8,11 @@ from typing import Any
 
 from pliant.base.errors import ModelError
 from pliant.base.options import parse
+from pliant.feet.model.soles import fit_soles, write_soles
 from pliant.feet.softfoot import parameters as p
 from pliant.feet.softfoot.closure import CLOSURE, fit_closure
 from pliant.feet.softfoot.options import MAX_LUMPED, SoftFootOptions
+from pliant.model.contacts import ContactLaw
 
 __all__ = ["add_softfoot", "chain_layout", "disable_islands", "softfoot"]
 
@@ -127,6 +129,7 @@ class _Foot:
         self.hinges: list[Any] = []
         self.ties: list[Any] = []
         self.couplings: list[list[list[str]]] = []
+        self.soles: dict[str, float] = {}
         self.positions, self.half_width = chain_layout(options.n_chains, options.lump)
 
     def build(self, parent: Any) -> None:
@@ -164,6 +167,7 @@ class _Foot:
         self.fit_tendons(model)
         if not self.options.release_quirks:
             self.fit_couplings(model)
+            self.fit_soles(model)
             fit_closure(self.spec, self.options.closure_compliance, lump=self.options.lump)
 
     # -- pieces ----------------------------------------------------------------------------------------------
@@ -221,6 +225,11 @@ class _Foot:
         """Add a shape that touches ground and obstacles, and no part of the foot."""
         shown = {"group": 3} if self.options.shapes == "full" else {"group": 2, "rgba": _GREY}
         return self.geom(body, kind, size, name=name, **{"contype": 1, "conaffinity": 2, **shown, **arguments})
+
+    def sole(self, body: Any, name: str, kind: str, size: Any, area: float, **arguments: Any) -> None:
+        """Add a collider that is a sole, with the area that one of its contact points with flat ground stands for."""
+        self.collider(body, name, kind, size, **arguments)
+        self.soles[name] = self.scale**2 * area
 
     def arch(self, body: Any, end: Any) -> None:
         """Add the two bars of an arch, from the axis of the ankle to a point of its body."""
@@ -284,13 +293,14 @@ class _Foot:
     def heel_sole(self, heel: Any) -> None:
         half, center, angle = p.HEEL_SOLE["half"], p.HEEL_SOLE["center"], p.HEEL_SOLE["angle"]
         quat = [math.cos(0.5 * angle), 0.0, 0.0, math.sin(0.5 * angle)]
+        area = half[0] * half[2]  # a quarter: four points
         if self.options.contact != "capsule":
-            self.collider(heel, "heel_collision", "BOX", half, pos=center, quat=quat)
+            self.sole(heel, "heel_collision", "BOX", half, area, pos=center, quat=quat)
         else:
             for name, s in (("rear", -1.0), ("front", 1.0)):
                 reach = s * (half[0] - half[1])
                 pos = (center[0] + reach * math.cos(angle), center[1] + reach * math.sin(angle), 0.0)
-                self.collider(heel, f"heel_{name}_collision", "CAPSULE", [half[1], half[2]], pos=pos)
+                self.sole(heel, f"heel_{name}_collision", "CAPSULE", [half[1], half[2]], area, pos=pos)
         self.picture(heel, "BOX", [half[0], half[1], half[2]], pos=center, quat=quat, rgba=_RED)
 
     def chain(self, heel: Any, number: int, z: float) -> None:
@@ -366,13 +376,15 @@ class _Foot:
         half_x, half_y, x = module.sole
         width = self.half_width
         name = f"{body.name}_collision"
+        # Lumped chains have the area of the chains that they stand for, not that of their wide boxes.
+        area = 4.0 * half_x * (p.CHAIN_EDGE - 2.0 * p.CHAIN_PITCH) * self.factor
         if self.options.contact == "box":
-            self.collider(body, name, "BOX", [half_x, half_y, width], pos=(x, 0.0, 0.0))
+            self.sole(body, name, "BOX", [half_x, half_y, width], area / 4.0, pos=(x, 0.0, 0.0))
         elif self.options.contact == "skid":
-            self.skids(body, name, module)
+            self.skids(body, name, module, area)
         else:
             # Across the foot, with the lateral support of the box: its cylinder is as wide as the box.
-            self.collider(body, name, "CAPSULE", [half_y, width], pos=(x, 0.0, 0.0))
+            self.sole(body, name, "CAPSULE", [half_y, width], area / 2.0, pos=(x, 0.0, 0.0))
         radius = 0.5 * p.AXIS_DISTANCE
         rgba = _LIGHT if module.mirrored else _GREY
         self.picture(body, "BOX", [half_x, 0.5 * half_y, 0.9 * width], pos=(x, 0.5 * half_y, 0.0), rgba=rgba)
@@ -380,23 +392,21 @@ class _Foot:
         if module.exit is not None:
             self.picture(body, "CYLINDER", [radius, 0.8 * width], pos=(module.exit, 0.0, 0.0), rgba=_DARK)
 
-    def skids(self, body: Any, name: str, module: p.Module) -> None:
+    def skids(self, body: Any, name: str, module: p.Module, area: float) -> None:
         """Add the skid of a module: a capsule along the chain, as wide as one chain, or two at the edges of a wide one.
 
-        A single skid has half the contact points of a box, and each is twice as stiff: on a ground with the default
-        time constant of MuJoCo the mean of both is 0.02 s / sqrt(2).
+        A capsule has two contact points.
         """
         half_x, half_y, x = module.sole
         radius = p.SKID["radius"]
         reach, y, edge = half_x - p.SKID["end"], half_y - radius, self.half_width - radius
         if edge < 1e-6:
-            reference = [(math.sqrt(2.0) - 1.0) * p.CONTACT_REFERENCE, 1.0]
             line = [x - reach, y, 0.0, x + reach, y, 0.0]
-            self.collider(body, name, "CAPSULE", [radius], fromto=line, solref=reference)
+            self.sole(body, name, "CAPSULE", [radius], area / 2.0, fromto=line)
             return
         for side, z in (("left", self.sign * edge), ("right", -self.sign * edge)):
             line = [x - reach, y, z, x + reach, y, z]
-            self.collider(body, f"{body.name}_{side}_collision", "CAPSULE", [radius], fromto=line)
+            self.sole(body, f"{body.name}_{side}_collision", "CAPSULE", [radius], area / 4.0, fromto=line)
 
     def refuse_unstable_springs(self) -> None:
         """Refuse springs that oscillate faster than the time step resolves: stiffness dt^2 must be <= 4 inertia."""
@@ -433,6 +443,15 @@ class _Foot:
             compliance = stop if hinge.name in tied else 2.0 * stop
             constant = self.time_constant("stop_compliance", compliance, weight[hinge.name], p.STOP_SOLIMP)
             hinge.solref_limit, hinge.solimp_limit = [constant, 1.0], list(p.STOP_SOLIMP)
+
+    def fit_soles(self, model: Any) -> None:
+        """Give the soles the stiffness and damping of the options, whatever the inertia of the foot."""
+        laws = {}
+        for name, area in self.soles.items():
+            stiffness, damping = (area * value for value in (self.options.sole_stiffness, self.options.sole_damping))
+            laws[name] = ContactLaw(stiffness=stiffness, damping=damping)
+        fit_soles(model, laws)
+        write_soles(self.spec, model, laws)
 
     def hinge_names(self) -> list[str]:
         return [hinge.name for hinge in self.hinges]

@@ -25,10 +25,9 @@ class SoftFootOptions:
     """Number of chains of modules side by side."""
     lump: bool = option(False, source="of pliant")
     """Whether the chains, where there are fewer, stand for five: with the mass, stiffness, width and lateral second
-    moment of five. On ground that is the same across the foot they have the force and the centre of pressure of five,
-    but not their shares of heel, sole and toes (heel 169, 180, 218 N of 309 N with five, three, one); on an obstacle
-    under a part of the width each presses as all the chains that it stands for. Otherwise the sole has fewer chains of
-    the real kind, as the one of the bench."""
+    moment of five. On ground that is the same across the foot they have the forces, the load of the heel and the centre
+    of pressure of five; on an obstacle under a part of the width each presses as all the chains that it stands for.
+    Otherwise the sole has fewer chains of the real kind, as the one of the bench."""
     coupling: Literal["exact", "midpoint"] = option("exact", source=_RELEASE)
     """exact: two hinges a coupling, tied so that the modules roll on each other; midpoint: one hinge between the two
     axes, of the same first-order motion, with half the joints. The coupling at the heel, which bends by up to 30
@@ -36,9 +35,9 @@ class SoftFootOptions:
     tendon: Literal["spatial", "fixed"] = option("spatial", source=_RELEASE)
     """spatial: routed over pulleys; fixed: a constant lever arm of 3.8 mm, which costs less."""
     contact: Literal["box", "capsule", "skid"] = option("box", source=_RELEASE)
-    """Shape of the soles. Capsules lie across the foot, rounded under the modules and the heel: on obstacles half as
-    many contact points, and the heel takes more of the load. Skids are capsules along each chain under a box as heel:
-    half as many contact points, twice as stiff."""
+    """Shape of the soles, all with the stiffness of their area. Capsules lie across the foot, rounded under the modules
+    and the heel: on obstacles half as many contact points, and the heel takes more of the load. Skids are capsules
+    along each chain under a box as heel: half as many contact points."""
     shapes: Literal["full", "plain"] = option("full", source="of pliant")
     """full: modules, rollers and axles are drawn beside the shapes that touch; plain: only these, visible, which saves
     2 to 9 % of a step."""
@@ -84,6 +83,17 @@ class SoftFootOptions:
     )
     """Compliance of the stops of each of the two hinges of a coupling, in a chain of its own, beyond 0.001 rad and at
     scale 1. It does not depend on the armature."""
+    sole_stiffness: float = option(
+        8e7,
+        unit="N/m^3",
+        low=1e6,
+        high=1e10,
+        source="assumed: E / t of 5 mm of silicone of 10 Shore A, 0.4 MPa by Gent 1958",
+    )
+    """Stiffness of the soles per area. A contact point has its share of the area of a module, see `ContactLaw`."""
+    sole_damping: float = option(8e5, unit="N s/m^3", low=0.0, high=1e12, source="assumed: a relaxation time of 10 ms")
+    """Damping of the soles per area. MuJoCo's friction creeps at a speed in inverse proportion to it: 7 mm/s under 30 N
+    sideways and 300 N down (4 mm/s with the contacts of the release). Impacts grow with it."""
     frontal_freedom: bool = option(False, source="assumed, after the feet with two arches of Pace et al. 2024")
     """Whether the metatarsal joint also turns about the long axis of the foot, so that the forefoot follows ground that
     is tilted sideways."""
@@ -99,7 +109,7 @@ class SoftFootOptions:
     """Which foot; the right one is the mirror image of the left one, and chain 1 is the outer chain of both."""
     release_quirks: bool = option(False, source="of pliant")
     """Whether to repeat what is odd in the release: chain 4 is 0.5 mm off its tendon, tendons are taut at 0.286 m and
-    the closure has the solver's default time constant, whatever compliance that gives."""
+    closure and soles have the solver's default time constant, whatever compliance that gives."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

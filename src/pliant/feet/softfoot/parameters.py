@@ -25,7 +25,6 @@ __all__ = [
     "CHAIN_START",
     "CLOSURE_ANCHOR",
     "CLOSURE_SOLIMP",
-    "CONTACT_REFERENCE",
     "COUPLING_SOLIMP",
     "FRONTAL_ARCH",
     "HEEL",
@@ -70,8 +69,6 @@ COUPLING_SOLIMP = (0.85, 0.95, 0.01, 0.5, 2.0)
 """Impedance of the equality of the two hinges of a coupling (RELEASE)."""
 STOP_SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
 """Impedance of the stops of a hinge (RELEASE: the default of MuJoCo)."""
-CONTACT_REFERENCE = 0.02
-"""Time constant of the contacts [s] (RELEASE: the default of MuJoCo)."""
 CLOSURE_SOLIMP = (0.95, 0.99, 0.001, 0.5, 2.0)
 """Impedance of the closure of frontal arch and metatarsus: least, largest, width [m], midpoint, power (RELEASE)."""
 CLOSURE_ANCHOR = 0.129632

@@ -19,6 +19,10 @@ class SoftFootBenchOptions(SoftFootOptions):
 
     n_chains: int = option(1, low=1, high=MAX_SEPARATE, source="Crotti et al. 2024, section III-A")
     """Number of chains of modules side by side; the measured foot had one."""
+    sole_damping: float = option(
+        3.2e5, unit="N s/m^3", low=0.0, high=1e12, source="of pliant: friction creeps to rest within the 5 s of a trial"
+    )
+    """Damping of the soles per area. The forces at rest do not depend on it but in trials with two equilibria."""
     load: float = option(50.0, unit="N", low=-1000.0, high=5000.0, source=_LOST)
     """Force that presses the ankle down; the control of the actuator ``load`` is added to it."""
     obstacle_height: float = option(0.01, unit="m", low=-0.05, high=0.06, source=_LOST)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import math
 import xml.etree.ElementTree as ET
+from pathlib import Path
 from typing import Any
 
 from pliant.formats.export.source import Source, numbers
-from pliant.formats.gazebo import CONTROLLER_TAGS, MOTOR_TAGS, PLUGINS
+from pliant.formats.gazebo import CONTROLLER_TAGS, PLUGINS
 from pliant.formats.ros2_control import HARDWARE
 from pliant.laws import CompliantActuator, Mode
 from pliant.model.interface import JointInterface
@@ -123,8 +124,9 @@ def _beyond_plugin(actuator: CompliantActuator) -> dict[str, str]:
         covered |= {f"law.{name}" for name in PLUGINS[kind].springs.values()}
         lever = actuator.law.second_input == "lever"
         for k in (1, 2) if not lever else (1,):
-            covered |= {f"motor_{k}.{n}" for n in MOTOR_TAGS.values() if n != "friction"}
+            covered |= {f"motor_{k}.{n}" for n in PLUGINS[kind].motor_tags.values() if n != "friction"}
             covered |= {f"motor_{k}.friction.torque", *(f"pid_{k}.{n}" for n in CONTROLLER_TAGS.values())}
+        covered |= set(PLUGINS[kind].blocks.values())
     for path, value in _flat(actuator).items():
         if path not in covered and value is not None and value != defaults.get(path):
             out[path.removeprefix("law.")] = str(value)
@@ -158,13 +160,21 @@ def _write_plugin(root: ET.Element, source: Source, joint: str, actuator: Compli
     tag("pub_state", described.publish_state)
     tag("sub_ext_tau", described.subscribe_external_torque)
     for what, parameter in kind.springs.items():
-        tag(what, float(getattr(actuator.law, parameter)))
+        value = getattr(actuator.law, parameter)
+        if isinstance(value, Path):
+            ET.SubElement(plugin, what).text = str(value.resolve())
+        elif value is not None:
+            tag(what, value if isinstance(value, bool) else float(value))
     for prefix, motor in zip(kind.motors, (actuator.motor_1, actuator.motor_2)):
         if motor is not None:
-            for part, parameter in MOTOR_TAGS.items():
-                value = motor.friction.torque if parameter == "friction" else getattr(motor, parameter)
-                tag(prefix + part, float(value))
+            for part, parameter in kind.motor_tags.items():
+                value = getattr(motor, parameter)
+                tag(prefix + part, float(value.torque if parameter == "friction" else value))
     for prefix, pid in zip(kind.controllers, (actuator.pid_1, actuator.pid_2)):
         if pid is not None:
             for part, parameter in CONTROLLER_TAGS.items():
                 tag(prefix + part, float(getattr(pid, parameter)))
+    values, defaults = _flat(actuator), _flat(CompliantActuator(law=type(actuator.law)(), mode=actuator.mode))
+    for what, path in kind.blocks.items():
+        if values.get(path) is not None and values[path] != defaults.get(path):
+            tag(what, float(values[path]))

@@ -14,9 +14,11 @@ import mujoco
 
 from pliant.base.errors import ModelError
 from pliant.engine.abi import library
+from pliant.formats.export.native import replace_actuators
 from pliant.model.interface import ModelPart
 from pliant.model.robot import Robot
 from pliant.model.varying import refuse_varying
+from pliant.model.wanted import check_robot
 
 __all__ = ["MjcfExport", "describe_mjcf"]
 
@@ -35,15 +37,25 @@ class MjcfExport:
     """What the file needs to move as the robot does in pliant; the text has these sentences as a comment."""
 
 
-def describe_mjcf(robot: Robot) -> MjcfExport:
+def describe_mjcf(robot: Robot, *, native: bool = False, fit: bool = False) -> MjcfExport:
     """Return a robot as MJCF, with its compliant actuators as user actuators and the key frame "rest".
 
     Plain MuJoCo applies no force of a user actuator. A program that loads the file calls `pliant.engine.install` with
     the model before the first step; the file says so. Meshes and textures stay where the robot's own file has them.
 
+    Args:
+        robot: the robot.
+        native: whether the compliant actuators become tendons, joints and actuators of MuJoCo, with which the file
+            moves without pliant.
+        fit: whether, with ``native``, a spring that MuJoCo lacks becomes a polynomial fitted at its initial preset.
+
     Raises:
-        ModelError: MuJoCo refuses the robot, or it holds what no file can, such as limbs that change their length.
+        ModelError: MuJoCo refuses the robot, or it holds what no file can, such as limbs that change their length, or
+            with ``native`` an actuator has a block that MuJoCo lacks.
     """
+    check_robot(robot, "describe_mjcf", compiled=False)
+    if fit and not native:
+        raise ModelError("describe_mjcf: fit needs native=True", field="fit")
     refuse_varying(robot, "an MJCF file")
     model, spec = robot.compile(), robot.assemble()
     for key in spec.keys:
@@ -54,20 +66,21 @@ def describe_mjcf(robot: Robot) -> MjcfExport:
         if isinstance(part, ModelPart):
             part.export(spec, model)
     try:
-        _complete_inertials(spec, model)
-        warnings = [*_needed_callbacks(robot), *_locate_files(spec)]
+        said = replace_actuators(robot, spec, model, fit) if native else _needed_callbacks(robot)
+        _complete_inertials(spec)
+        warnings = [*said, *_locate_files(spec)]
         with _all_digits():
             text = spec.to_xml()
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"MuJoCo cannot write the model: {' '.join(str(error).split())}") from error
     # Two hyphens would end the comment.
-    said = "".join(f"<!-- warning: {warning.replace('--', '- -')} -->\n" for warning in warnings)
-    return MjcfExport(text=said + text, warnings=tuple(warnings))
+    comment = "".join(f"<!-- warning: {warning.replace('--', '- -')} -->\n" for warning in warnings)
+    return MjcfExport(text=comment + text, warnings=tuple(warnings))
 
 
-def _complete_inertials(spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
+def _complete_inertials(spec: mujoco.MjSpec) -> None:
     """Name the centre of mass of every body with an inertia of its own: MuJoCo writes no inertia without it."""
-    spec.compile()  # gives the bodies their places in the model
+    model = spec.compile()
     for body in spec.bodies:
         if body.id and math.isnan(body.ipos[0]) and (body.explicitinertial or body.mass > 0.0):
             body.explicitinertial = True

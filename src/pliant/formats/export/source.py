@@ -208,7 +208,13 @@ class Source:
         if m.jnt_actfrclimited[joint] and m.jnt_actfrcrange[joint, 1] > 0.0:
             return float(m.jnt_actfrcrange[joint, 1])
         actuator = self.robot.actuators.get(self.joints[joint])
-        if actuator is not None and actuator.mode.has_motors and math.isfinite(actuator.motor_1.max_torque):
+        muscles = actuator is not None and actuator.law.second_input == "pressure"
+        if (
+            actuator is not None
+            and not muscles
+            and actuator.mode.has_motors
+            and math.isfinite(actuator.motor_1.max_torque)
+        ):
             second = actuator.motor_2
             total = actuator.motor_1.max_torque
             if second is not None and actuator.law.motors == 2 and actuator.law.second_input != "lever":

@@ -21,6 +21,7 @@ from pliant.formats.export.geometry import URDF_SHAPES, Materials, MeshFiles
 from pliant.formats.export.source import Source
 from pliant.formats.export.tree import write_tree
 from pliant.model.varying import refuse_varying
+from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -87,6 +88,7 @@ def describe_urdf(robot: Robot, *, package: str | None = None) -> UrdfExport:
     Raises:
         ModelError: the robot has an element that URDF cannot carry, which the message names; a package without a name.
     """
+    check_robot(robot, "describe_urdf", compiled=False)
     if package is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", package):
         raise ModelError(
             f"package is {package!r}; must be the name of a ROS package, letters, digits, '_' and '-'", field="package"

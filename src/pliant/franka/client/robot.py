@@ -114,6 +114,7 @@ class FrankaRobot(ArmModel):
         hand: bool = True,
         friction: bool = True,
         friction_compensation: bool | None = None,
+        static_friction: bool = False,
         rpy: tuple[float, float, float] = (0.0, 0.0, 0.0),
         load: Payload | None = None,
         settings: Settings | None = None,
@@ -128,6 +129,8 @@ class FrankaRobot(ArmModel):
             hand: whether it carries the two-finger hand.
             friction: whether the identified joint friction acts.
             friction_compensation: whether the cabinet compensates that friction; None: if it acts.
+            static_friction: whether joints at rest are held by static friction, as those of the catalogue's robots are;
+                comparisons with the identified dynamics are exact without it.
             rpy: roll, pitch, yaw of the base in the world [rad].
             load: a body fixed to the flange beside the hand; `add_tool` tells the controller of it.
             settings: gains, thresholds and checks of the cabinet.
@@ -149,7 +152,12 @@ class FrankaRobot(ArmModel):
             motor_inertia=motor_inertia,
         )
         described = build_arms(
-            [mount], friction=friction, friction_compensation=friction_compensation, load=load, settings=settings
+            [mount],
+            friction=friction,
+            friction_compensation=friction_compensation,
+            static_friction=static_friction,
+            load=load,
+            settings=settings,
         )
         simulation = Simulation(MujocoEngine(described), make_devices(described), pacer="free")
         return cls(SimulationArm(simulation, owned=True), period=period)

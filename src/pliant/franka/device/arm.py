@@ -285,8 +285,8 @@ class FrankaArm(DeviceBase):
 
     signatures = ("franka_arm",)
 
-    def __init__(self, description: FrankaArmDescription) -> None:
-        super().__init__(description.name, samples=SAMPLES, commands=_COMMANDS, period=DT)
+    def __init__(self, description: FrankaArmDescription, **options: Any) -> None:
+        super().__init__(description.name, samples=SAMPLES, commands=_COMMANDS, period=DT, **options)
         self.inbox.accept(())
         self.description = description
         self.urdf = description.urdf
@@ -359,6 +359,9 @@ class FrankaArm(DeviceBase):
 
     def _restart(self, rng: np.random.Generator) -> None:
         self._command = None
+        for part in (self.cabinet, self.gripper, self.vacuum):
+            for answer in part.cancel() if part is not None else ():
+                self._deliver(answer)
         self._waiting.clear()
         self.plant.start(self._q0)
         self._state.forward()
@@ -548,5 +551,5 @@ _NO_TORQUE = np.zeros(7)
 
 
 @device_for(FrankaArmDescription)
-def _make(description: FrankaArmDescription, robot: Robot) -> FrankaArm:
-    return FrankaArm(description)
+def _make(description: FrankaArmDescription, robot: Robot, **options: Any) -> FrankaArm:
+    return FrankaArm(description, **options)

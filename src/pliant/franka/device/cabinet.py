@@ -419,6 +419,18 @@ class Cabinet:
             self._recovery = (None, self._recovery[1])
         self.answers.clear()
 
+    def cancel(self) -> list[Answer]:
+        """Return the answers of requests that a reset ends: who waits for them must not wait for ever."""
+        self.answers.clear()
+        if self._motion is not None:
+            self._say("Move", self._motion.command_id, "aborted")
+            self._say("StopMove", self._motion.stop_id, "success")
+        if self._recovery is not None:
+            self._say("AutomaticErrorRecovery", self._recovery[0], "aborted")
+        found = list(self.answers)
+        self.answers.clear()
+        return found
+
     def _say(self, command: str, command_id: int | None, status: str) -> None:
         if command_id is not None:
             self.answers.append(Answer(command, command_id, status))

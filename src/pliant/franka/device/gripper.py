@@ -67,6 +67,12 @@ class HandTasks(Generic[TaskT]):
         answers, self.answers = self.answers, []
         return answers
 
+    def cancel(self) -> list[GripperAnswer]:
+        """Return the answer of the operation that a reset ends: who waits for it must not wait for ever."""
+        self.answers.clear()
+        self._done("aborted")
+        return self.take_answers()
+
     def _done(self, status: str) -> None:
         """End the running operation, and answer it."""
         task, self._task = self._task, None

@@ -7,10 +7,14 @@ import math
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import mujoco
 
 from pliant.base.errors import ModelError, PliantError, nearest
 from pliant.learn.envs.task import Action, Function, Task
+from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
     from pliant.learn.envs.single import RobotEnv
@@ -75,18 +79,25 @@ def task_of(
         if name not in valid:
             raise ModelError(f"a task has no field {name!r}; {nearest(name, valid)}", field=name)
 
-    if not (isinstance(robot, str) or callable(robot) or hasattr(robot, "compile")):
+    if isinstance(robot, type | mujoco.MjSpec) or not (
+        isinstance(robot, str | Path) or callable(robot) or hasattr(robot, "devices")
+    ):
         raise ModelError(
-            f"robot is {robot!r}; must be a Robot, a function that returns one, a file or a name in the catalogue",
+            f"task_of got {robot!r:.100}; must be a Robot, a function that returns one, a file or a name in the "
+            "catalogue",
             field="robot",
         )
 
     def build() -> Robot:
-        if isinstance(robot, str):
+        if isinstance(robot, str | Path):
             from pliant.robots.loading import load
 
             return load(robot)
-        return robot() if callable(robot) else robot.copy()
+        if not callable(robot):
+            return robot.copy()
+        made = robot()
+        check_robot(made, "task_of", compiled=False)
+        return made
 
     return Task(
         robot=build,

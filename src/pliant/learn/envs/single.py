@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import tempfile
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,7 @@ class RobotEnv(gymnasium.Env):
         task: the task to learn.
         render_mode: ``"rgb_array"`` or None.
         latency: age of the measurements [s].
-        command_latency: delay of the commands [s].
+        command_latency: delay of the commands [s], to devices and to ports alike.
         width: width of an image [pixel].
         height: height of an image [pixel].
 
@@ -172,6 +173,7 @@ class RobotEnv(gymnasium.Env):
         self._truth = _Truth(self._engine, len(self.task.actions), period)
         self._measured = _Measured(self._truth, simulation)
         self._commands: list[tuple[str, str, int]] = []
+        self._line: deque[tuple[int, dict[str, float]]] = deque()
         for k, action in enumerate(self.task.actions):
             joint, _, field = action.port.rpartition("/")
             actuator = robot.actuators.get(joint)
@@ -218,6 +220,7 @@ class RobotEnv(gymnasium.Env):
             self._engine.set_pose(start)
         self._truth.elapsed = 0
         self._truth.last[:] = 0.0
+        self._line.clear()
         self._ended = False
         self._observation = observe(self.task, self._measured)
         return self._observation[0].copy(), {}
@@ -249,18 +252,11 @@ class RobotEnv(gymnasium.Env):
             raise PliantError("step() was called before reset(), or after the end of an episode; call reset()")
         command = checked_actions(action, (len(self.task.actions),))
         values = self._scale.values(command)
-        puts: dict[str, dict[str, float]] = {}
-        for device, name, k in self._commands:
-            if device:
-                puts.setdefault(device, {})[name] = float(values[k])
-            else:
-                self._engine.port(name)[:] = values[k]
-        for device, fields in puts.items():
-            self.simulation.devices[device].inbox.put(fields)
+        self._send(values)
         self._truth.last[:] = command
         self._truth.elapsed += 1
         try:
-            self.simulation.step(self.frames)
+            self._advance()
         except DivergedError as error:
             self._ended = self._broken = True
             info = {"reason": f"diverged: {error}", "reward": dict.fromkeys(self.task.reward, 0.0)}
@@ -275,6 +271,33 @@ class RobotEnv(gymnasium.Env):
             info["reason"] = reason or "duration"
             self._ended = True
         return self._observation[0].copy(), float(reward[0]), bool(reason), truncated, info
+
+    def _send(self, values: NDArray[np.float64]) -> None:
+        """Give the actions to the devices, and to ports without a device after the same latency."""
+        puts: dict[str, dict[str, float]] = {}
+        ports: dict[str, float] = {}
+        for device, name, k in self._commands:
+            if device:
+                puts.setdefault(device, {})[name] = float(values[k])
+            else:
+                ports[name] = float(values[k])
+        for device, fields in puts.items():
+            self.simulation.devices[device].inbox.put(fields)
+        if ports:
+            due = self._engine.time_ns + round(1e9 * self._delays["command_latency"])
+            self._line.append((due, ports))
+
+    def _advance(self) -> None:
+        """Step by one period; what is on its way to a port is written before the first step at which it is due."""
+        line, left, dt_ns = self._line, self.frames, round(1e9 * self._engine.dt)
+        while left:
+            now = self._engine.time_ns
+            while line and line[0][0] <= now:
+                for name, value in line.popleft()[1].items():
+                    self._engine.port(name)[:] = value
+            steps = min(left, -((now - line[0][0]) // dt_ns)) if line else left
+            self.simulation.step(steps)
+            left -= steps
 
     def __getstate__(self) -> Any:
         """Refuse a copy: the state of the physics is not in Python."""

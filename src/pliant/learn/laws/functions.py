@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import LawError, MissingDependency, nearest
-from pliant.laws import kernels, layout
+from pliant.laws import layout
 from pliant.laws.actuator import ActuatorTraces, CompliantActuator
 from pliant.laws.base import Law
-from pliant.laws.compile import law_functions
+from pliant.laws.compile import law_functions, step_kernels
 from pliant.learn.laws.translate import ARRAY, REAL, Translation, translate
 
 __all__ = ["PRECISIONS", "WarpLaw", "load_warp", "simulate", "warp_device", "warp_law"]
@@ -33,12 +33,7 @@ PRECISIONS = ("float64", "float32")
 """Precisions in which the laws can be computed; the first is the default."""
 
 _STEP = (ARRAY, REAL, REAL, REAL, REAL, REAL, ARRAY, ARRAY)
-_ENTRIES = {
-    kernels.advance: _STEP,
-    kernels.link_torque: _STEP,
-    kernels.observe: (*_STEP, ARRAY),
-    kernels.hold: (ARRAY, REAL, REAL, ARRAY),
-}
+_ENTRIES = {"advance": _STEP, "link_torque": _STEP, "observe": (*_STEP, ARRAY), "hold": (ARRAY, REAL, REAL, ARRAY)}
 
 _SIMULATE = f"""\
 def simulate_kernel(
@@ -175,11 +170,13 @@ class WarpLaw:
             bound["law_stiffness"]: (REAL, REAL, REAL, ARRAY),
             bound["law_energy"]: (REAL, REAL, REAL, ARRAY),
         }
-        self.translation: Translation = translate({**_ENTRIES, **springs}, bound, self._label)
+        steps = step_kernels(cls)
+        entries = {steps[name]: kinds for name, kinds in _ENTRIES.items()}
+        self.translation: Translation = translate({**entries, **springs}, bound, self._label)
         """Text of the functions."""
         names = self.translation.entries
         self._names = {
-            **{f.__name__: names[f] for f in _ENTRIES},
+            **{name: names[function] for name, function in steps.items()},
             **{f"law_{k}": names[bound[f"law_{k}"]] for k in ("torques", "stiffness", "energy")},
         }
         self._tag = f"{cls.name}_{precision}_{next(_counter)}"

@@ -29,7 +29,7 @@ def check_loads(joint: str, actuator: CompliantActuator, bodies: Bodies, problem
         low, high = preset_reach(actuator)
         torque = float(np.max(slopes_of(actuator.law, np.linspace(low, high, 9) if high > low else np.zeros(1)).torque))
         limits.append((torque, "its spring gives at most"))
-    if actuator.mode.has_motors:
+    if actuator.mode.has_motors and actuator.law.second_input != "pressure":
         motors = [actuator.motor_1.max_torque]
         if actuator.law.second_input == "angle" and actuator.motor_2 is not None:
             motors.append(actuator.motor_2.max_torque)
@@ -88,7 +88,7 @@ def report_defaults(robot: Description, model: mujoco.MjModel, problems: Problem
         described = robot.interface.joints.get(joint)
         if not actuator.mode.has_motors:
             continue
-        if described is not None and described.file is not None:
+        if described is not None and described.file is not None and isinstance(actuator.motor_1, DCMotor):
             values = {"damping": actuator.motor_1.damping, "friction": actuator.motor_1.friction.torque}
             for name, (code, comment) in template.items():
                 if values[name] == code:

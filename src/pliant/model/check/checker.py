@@ -12,6 +12,7 @@ from pliant.model.check.declared import check_integrator, check_names, check_par
 from pliant.model.check.stability import check_position_controllers, check_steps
 from pliant.model.description import Description
 from pliant.model.problem import Problem, Problems
+from pliant.model.wanted import check_robot
 
 __all__ = ["check"]
 
@@ -35,6 +36,7 @@ def check(
         poses: number of random poses, in addition to the initial pose, at which inertia and gravity are evaluated.
         seed: seed of the random poses.
     """
+    check_robot(robot, "check", compiled=False)
     problems = Problems()
     h = robot.timestep if timestep is None else float(timestep)
     if not (math.isfinite(h) and h > 0.0):

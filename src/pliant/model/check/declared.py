@@ -8,13 +8,13 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import LawError, ModelError, nearest
-from pliant.laws import CompliantActuator, LeverDrive, Mode
+from pliant.laws import CompliantActuator, DCMotor, LeverDrive, Mode
 from pliant.model.check.bodies import JOINTS
 from pliant.model.description import INTEGRATORS, REST_KEY, Description
 from pliant.model.interface import DeviceSpec, ModelPart
 from pliant.model.problem import Problem, Problems
 
-__all__ = ["check_integrator", "check_names", "check_parameters", "check_spec"]
+__all__ = ["check_integrator", "check_names", "check_parameters", "check_spec", "wide_play"]
 
 
 def check_names(robot: Description, problems: Problems) -> list[str]:
@@ -127,6 +127,10 @@ def check_parameters(robot: Description, joint: str, actuator: CompliantActuator
     """Report parameters of an actuator that do not go together."""
     mode = actuator.mode
     _check_passive_spring(robot, joint, problems)
+    wide = wide_play(robot, joint, actuator)
+    if wide is not None:
+        problems.error(joint, wide.message)
+    _check_idle_blocks(joint, actuator, problems)
     if mode == Mode.LINK_PID and actuator.pid_1 is not None and actuator.pid_1.kp == actuator.pid_1.ki == 0.0:
         problems.warning(joint, "the link's controller has kp = ki = 0: it follows no reference")
     if not mode.has_motors:
@@ -142,7 +146,7 @@ def check_parameters(robot: Description, joint: str, actuator: CompliantActuator
             continue
         who = f"motor_{i + 1}"
         unit = "N" if isinstance(motor, LeverDrive) else "N m"
-        if motor.friction.torque >= motor.max_torque:
+        if isinstance(motor, DCMotor) and motor.friction.torque >= motor.max_torque:
             problems.append(
                 Problem(
                     "error" if motor.max_torque > 0.0 else "warning",
@@ -167,6 +171,54 @@ def check_parameters(robot: Description, joint: str, actuator: CompliantActuator
             f"its motors start at 0 while the joint is at {q:g}: it starts with a kick, as in the original",
             'start="pose" avoids it',
         )
+
+
+def _check_idle_blocks(joint: str, actuator: CompliantActuator, problems: Problems) -> None:
+    """Report blocks of what the mode does not have."""
+    of_spring = [n for n in ("link_backlash", "hysteresis", "creep", "strength") if getattr(actuator, n) is not None]
+    of_motors = [
+        f"motor_{k + 1}.{name}"
+        for k, motor in enumerate((actuator.motor_1, actuator.motor_2))
+        for name in ("gear", "backlash", "tendon", "cogging", "thermal", "electrical")
+        if isinstance(motor, DCMotor) and getattr(motor, name) is not None
+    ]
+    mode = actuator.mode
+    for what, names, present in (("spring", of_spring, mode.has_spring), ("motors", of_motors, mode.has_motors)):
+        if names and not present:
+            problems.warning(joint, f"{', '.join(names)}: mode {mode.value} {mode.name.lower()} has no {what}")
+
+
+def wide_play(robot: Description, joint: str, actuator: CompliantActuator) -> ModelError | None:
+    """Return what is wrong with an actuator whose play exceeds the range of its joint, or of its lever.
+
+    The field of the fault is the path of the width, such as ``elbow.motor_1.backlash.width``.
+    """
+    spec_joint = robot.find_joint(joint)
+    low, high = (float(x) for x in spec_joint.range)
+    limited = spec_joint.limited == mujoco.mjtLimited.mjLIMITED_TRUE or (
+        spec_joint.limited == mujoco.mjtLimited.mjLIMITED_AUTO and (low, high) != (0.0, 0.0)
+    )
+    hinge = spec_joint.type == mujoco.mjtJoint.mjJNT_HINGE
+    degree = math.pi / 180.0 if hinge and spec_joint.compiler.degree else 1.0
+    of_joint = (high - low) * degree if limited else math.inf
+    plays = [("link_backlash.width", actuator.link_backlash.width, of_joint)] if actuator.link_backlash else []
+    for k, motor in enumerate((actuator.motor_1, actuator.motor_2)):
+        if not isinstance(motor, DCMotor):
+            continue
+        way = motor.max_position - motor.min_position if isinstance(motor, LeverDrive) else of_joint
+        if motor.backlash is not None:
+            plays.append((f"motor_{k + 1}.backlash.width", motor.backlash.width, way))
+        if motor.tendon is not None:
+            plays.append((f"motor_{k + 1}.tendon.slack", motor.tendon.slack, way))
+    for path, width, way in plays:
+        if width >= way:
+            what, unit = ("lever", "m") if way is not of_joint else ("joint", "rad")
+            return ModelError(
+                f"{joint}.{path} is {width:g} {unit} and the range of the {what} {way:.4g} {unit}; must be less: the "
+                f"{what} would move without its motor",
+                field=f"{joint}.{path}",
+            )
+    return None
 
 
 def _check_passive_spring(robot: Description, joint: str, problems: Problems) -> None:

@@ -36,6 +36,8 @@ def preset_reach(actuator: CompliantActuator) -> tuple[float, float]:
     motor_2 = actuator.motor_2
     if law.second_input == "lever":
         return 0.0, motor_2.max_position if motor_2 is not None else 0.0
+    if law.second_input == "pressure":
+        return 0.0, actuator.motor_1.max_position
     top = float(getattr(law, "max_deflection", 1.0))
     if actuator.mode.has_motors and motor_2 is not None:
         top = min(top, max(0.0, 0.5 * (actuator.motor_1.max_position - motor_2.min_position)))

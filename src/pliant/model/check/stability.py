@@ -52,7 +52,7 @@ def _judge(joint: str, actuator: CompliantActuator, rows: list[StepSize], h: flo
     """Report the most serious finding about one element: at rest, then in reach, then stuck in its friction."""
     rest = next(row for row in rows if row.at == "rest" and not row.stuck)
     reach = next(row for row in rows if row.at == "reach" and not row.stuck)
-    unit = "m" if actuator.law.second_input == "lever" else "rad"
+    unit = {"lever": "m", "pressure": "Pa"}.get(actuator.law.second_input, "rad")
     if rest.stability > REFUSE_ABOVE:
         unstable = "unstable" if h >= rest.limit else "too near to the bound of 2"
         problems.error(

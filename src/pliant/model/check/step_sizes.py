@@ -12,11 +12,12 @@ import numpy as np
 
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import Array
-from pliant.laws import PID, CompliantActuator, DCMotor, LeverDrive, Mode
+from pliant.laws import PID, CompliantActuator, DCMotor, LeverDrive, McKibben, Mode, PneumaticDrive, closed_stiffness
 from pliant.model.check.bodies import Bodies, bodies_of, compile_bodies, link_damping_is_implicit
 from pliant.model.check.slopes import Slopes, preset_reach, slopes_of
 from pliant.model.description import Description
 from pliant.model.parameters import change_actuator
+from pliant.model.wanted import check_robot
 
 __all__ = [
     "REFUSE_ABOVE",
@@ -142,6 +143,7 @@ def step_sizes(
     Raises:
         ModelError: the rigid bodies do not compile, or a joint does not exist.
     """
+    check_robot(robot, "step_sizes", compiled=False)
     model = compile_bodies(robot)
     return evaluate_steps(robot, bodies_of(model, poses, seed), timestep or robot.timestep, modes, presets or {})
 
@@ -174,6 +176,18 @@ def evaluate_steps(
     return rows
 
 
+def _of_air(actuator: CompliantActuator, preset: float) -> float:
+    """Return the largest stiffness that trapped air adds to that of muscles [N m/rad]; 0 of any other actuator."""
+    law, drive = actuator.law, actuator.motor_1
+    if not (isinstance(law, McKibben) and isinstance(drive, PneumaticDrive) and actuator.mode.has_motors):
+        return 0.0
+    p = law.parameters()
+    reach = np.linspace(-law.max_deflection, law.max_deflection, 9)
+    return max(
+        closed_stiffness(law, q, preset, preset, drive) - law.stiffness(q, preset, preset, p) for q in reach.tolist()
+    )
+
+
 def _rows(
     joint: str,
     actuator: CompliantActuator,
@@ -194,7 +208,7 @@ def _rows(
         damping += actuator.pid_1.kd
     elif mode.has_spring:
         best = int(np.argmax(slopes.link))
-        stiffness += float(slopes.link[best])
+        stiffness += float(slopes.link[best]) + _of_air(actuator, float(slopes.presets[best]))
     common: dict[str, Any] = {"joint": joint, "mode": mode, "at": at, "timestep": h}
     slide = bodies.model.joint(joint).type[0] == mujoco.mjtJoint.mjJNT_SLIDE
     rows = [
@@ -211,12 +225,12 @@ def _rows(
     ]
     if not mode.has_motors:
         return rows
-    motors: list[tuple[Literal["motor_1", "motor_2"], DCMotor | None, PID | None, Array]] = [
+    motors: list[tuple[Literal["motor_1", "motor_2"], DCMotor | PneumaticDrive | None, PID | None, Array]] = [
         ("motor_1", actuator.motor_1, actuator.pid_1, slopes.motor_1),
         ("motor_2", actuator.motor_2, actuator.pid_2, slopes.motor_2),
     ]
     for element, motor, pid, loads in motors:
-        if motor is None:
+        if not isinstance(motor, DCMotor):
             continue
         best = int(np.argmax(loads))
         stiffness, damping = float(loads[best]), motor.damping + motor.preset_damping * top

@@ -1,11 +1,13 @@
-"""The four benches of one compliant joint with a load of 0.2 kg at 0.04 m (Mengacci et al. 2021, section 4.1)."""
+"""Benches of one compliant joint with a load: those of Mengacci et al. 2021, section 4.1, and two of its kind."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pliant.base.options import option
@@ -14,12 +16,22 @@ from pliant.robots.parts import MINIMAL_INERTIA, JointOptions, box, capsule, cyl
 from pliant.robots.qbmove import CUBE, SPRINGS, add_cube, spring_law
 
 if TYPE_CHECKING:
-    from pliant.laws import Law
+    from pliant.laws import CompliantActuator, Law, PreslidingFriction
     from pliant.model import Robot
 
-__all__ = ["ROBOTS", "AwAS2Options", "BAVSOptions", "BenchOptions", "QbMoveOptions", "SEAOptions"]
+__all__ = [
+    "ROBOTS",
+    "AwAS2Options",
+    "BAVSOptions",
+    "BenchOptions",
+    "MuscleOptions",
+    "QbMoveOptions",
+    "SEAOptions",
+    "TableOptions",
+]
 
 _PAPER = "Mengacci et al. 2021, section 4.1"
+_DOI = "Mengacci et al. 2021, doi 10.3389/frobt.2021.713083"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +86,35 @@ class AwAS2Options(BenchOptions):
     """Lever position before the first command: the paper's soft case; its stiff one has 0.04."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableOptions(BenchOptions):
+    """Options of ``sea-table-1dof``."""
+
+    table: Path | None = option(None, source="assumed")  # noqa: RUF009
+    """CSV file of the spring, with the columns deflection [rad] and torque [N m]; None for a hardening spring, which is
+    assumed."""
+    odd: bool = option(True, source="assumed")
+    """Whether the table has deflections >= 0 only, and the spring behaves equally in both directions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MuscleOptions(BenchOptions):
+    """Options of ``pam-1dof``."""
+
+    load_mass: float = option(2.0, unit="kg", low=0.0, high=100.0, source="assumed")
+    """Mass of the load, a point."""
+    load_distance: float = option(0.25, unit="m", low=0.0, high=2.0, source="assumed")
+    """Distance of the load from the axis."""
+    link_inertia: float = option(0.02, unit="kg m^2", low=0.0, high=100.0, source="assumed")
+    """Inertia of the link without the load, about the axis."""
+    preset: float = option(1.5e5, unit="Pa", low=0.0, high=1.0e6, source="assumed")
+    """Mean gauge pressure of the muscles before the first command."""
+    hysteresis: bool = option(True, source="assumed")
+    """Whether the threads of the braid have friction, which gives the muscles their hysteresis."""
+    mode: int = option(6, low=0, high=6, source="assumed")
+    """Operation mode of the actuators, 0 to 6."""
+
+
 # -- law and looks of each ---------------------------------------------------------------------------------
 
 
@@ -97,6 +138,18 @@ def _awas2(options: AwAS2Options) -> Law:
     from pliant.laws import AwAS2
 
     return AwAS2()
+
+
+def _table(options: TableOptions) -> Law:
+    from pliant.laws import TableSEA
+
+    return TableSEA(table=options.table, odd=options.odd)
+
+
+def _muscles(options: MuscleOptions) -> Law:
+    from pliant.laws import McKibben
+
+    return McKibben()
 
 
 def _draw_sea(stand: Any) -> None:
@@ -134,6 +187,17 @@ def _draw_awas2(stand: Any) -> None:
     cylinder(stand, (0.045, 0.042, -0.010), (0.075, 0.042, -0.010), 0.009, "trim")
 
 
+def _draw_muscles(stand: Any) -> None:
+    """Two muscles side by side behind the axis, and the pulley on which they pull."""
+    cylinder(stand, (0.0, 0.034, 0.0), (0.0, 0.050, 0.0), 0.025, "metal")
+    for side in (-0.025, 0.025):
+        capsule(stand, (-0.245, 0.042, side), (-0.045, 0.042, side), 0.011, "trim")
+        cylinder(stand, (-0.285, 0.042, side), (-0.245, 0.042, side), 0.007, "metal")
+        cylinder(stand, (-0.045, 0.042, side), (0.0, 0.042, side), 0.0025, "orange")
+    box(stand, (0.012, 0.030, 0.080), (-0.290, 0.042, 0.0), "stand")
+    box(stand, (0.012, 0.030, 0.100), (-0.290, 0.042, -0.090), "stand")
+
+
 # -- the bench ---------------------------------------------------------------------------------------------
 
 AXIS_HEIGHT = 0.14
@@ -154,8 +218,10 @@ class Bench:
     """Makes the law from the options."""
     draw: Callable[[Any], None]
     """Draws the actuator's housing onto the stand, at y > 0; the origin is on the axis."""
-    sections: str = "section 4.1"
-    """Where the paper describes it."""
+    source: str = f"{_DOI}, section 4.1"
+    """Source of the numbers."""
+    assumed: str = ""
+    """A further assumption."""
 
 
 BENCHES = (
@@ -172,7 +238,7 @@ BENCHES = (
         options=QbMoveOptions,
         law=_qbmove,
         draw=_draw_qbmove,
-        sections="sections 4.1 and 4.2.1",
+        source=f"{_DOI}, sections 4.1 and 4.2.1",
     ),
     Bench(
         name="bavs-1dof",
@@ -188,8 +254,38 @@ BENCHES = (
         law=_awas2,
         draw=_draw_awas2,
     ),
+    Bench(
+        name="pam-1dof",
+        summary="One joint with a pair of pneumatic muscles, and a load.",
+        options=MuscleOptions,
+        law=_muscles,
+        draw=_draw_muscles,
+        source="equations: Tondu and Lopez 2000, Chou and Hannaford 1996, ISO 6358; the numbers are assumed",
+        assumed="All numbers of the muscles, of their valves and of their friction.",
+    ),
+    Bench(
+        name="sea-table-1dof",
+        summary="One joint with a series elastic actuator whose spring is a table, and a load.",
+        options=TableOptions,
+        law=_table,
+        draw=_draw_sea,
+        source=f"load, motor and controller: {_DOI}, section 4.1; the spring is assumed",
+        assumed="The table of the spring: 40 N m/rad at rest, 230 N m/rad at 0.4 rad.",
+    ),
 )
-"""The benches of the paper."""
+"""The benches of the paper, one with a spring of the user's, and one with pneumatic muscles."""
+
+
+def _threads(made: CompliantActuator) -> PreslidingFriction:
+    """Return the friction of the threads of muscles, with that of the bearing."""
+    from pliant.laws import McKibben, muscle_friction
+
+    law, bearing = made.law, made.link_friction
+    assert isinstance(law, McKibben)  # the bench's own
+    friction = muscle_friction(law)
+    if bearing is None:
+        return friction
+    return dataclasses.replace(friction, torque=friction.torque + bearing.torque, stiffness=bearing.stiffness)
 
 
 def build(bench: Bench, options: BenchOptions) -> Robot:
@@ -229,7 +325,10 @@ def build(bench: Bench, options: BenchOptions) -> Robot:
     look_at(camera, (0.16, -0.42, AXIS_HEIGHT + 0.10), (0.005, 0.03, AXIS_HEIGHT - 0.025))
     camera.fovy = 34.0
     bench.draw(stand)
-    actuators = {"joint": actuator(bench.law(options), options, getattr(options, "preset", None))}
+    made = actuator(bench.law(options), options, getattr(options, "preset", None))
+    if isinstance(options, MuscleOptions) and options.hysteresis:
+        made = made.replace(link_friction=_threads(made))
+    actuators = {"joint": made}
     return finished(Robot(spec, actuators, interface=interface_of(bench.name.replace("-", "_"), actuators)))
 
 
@@ -240,10 +339,11 @@ ROBOTS = tuple(
         options=bench.options,
         function=functools.partial(build, bench),
         scenarios=("push", "steps"),
-        source=f"Mengacci et al. 2021, doi 10.3389/frobt.2021.713083, {bench.sections}",
+        source=bench.source,
         assumed=(
             "The direction of gravity at q = 0, the inertia of the link and its damping: the paper prints none of "
             "them.",
+            *filter(None, [bench.assumed]),
         ),
     )
     for bench in BENCHES

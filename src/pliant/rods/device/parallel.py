@@ -13,6 +13,7 @@ import logging
 import math
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -162,6 +163,7 @@ class ParallelRobotDevice(DeviceBase):
         """Effect of a controller's wrench."""
         self.driven = False
         """Whether a controller moves the plate: then a pose that is asked for is its goal, not the joints'."""
+        self._late: deque[tuple[int, Command]] = deque()
         self.wrenches = Mailbox(name, {"controller_wrench": commands["controller_wrench"]})
         """Where a controller puts its wrench, so that it does not displace a pose that came in the same step."""
         self.listeners: list[Callable[[str], None]] = []
@@ -271,6 +273,7 @@ class ParallelRobotDevice(DeviceBase):
     def _restart(self, rng: np.random.Generator) -> None:
         self._forget()
         self.wrenches.clear()
+        self._late.clear()
         self._accept(None)
         if self._solver is not None:
             self._solver.clear()
@@ -288,7 +291,7 @@ class ParallelRobotDevice(DeviceBase):
 
     def write(self) -> None:
         """Take the controller's wrench, then what the other commands ask for."""
-        late = self.wrenches.take()
+        late = self._delayed(self.wrenches.take(), self._late)
         if late is not None:
             self._counters.commands += 1
             self._latch(late)

@@ -6,6 +6,7 @@ pose of ``igm_parameters`` as its goal, and gives the wrench of ``controller_wre
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -91,6 +92,7 @@ class PlateController(DeviceBase):
         )
         self.robot = robot
         self._law = law
+        self._late: deque[tuple[int, Command]] = deque()
         self.heights = Mailbox(name, {"desired_value": self.commands["desired_value"]})
         """Where the height is put, so that it does not displace a pose that came in the same step."""
         self._goal: Array | None = None
@@ -100,12 +102,13 @@ class PlateController(DeviceBase):
     def _restart(self, rng: np.random.Generator) -> None:
         self._law.reset()
         self.heights.clear()
+        self._late.clear()
         self._goal = None
         self._wrench = np.zeros(6)
 
     def write(self) -> None:
         """Take the goal, then the height."""
-        late = self.heights.take()
+        late = self._delayed(self.heights.take(), self._late)
         super().write() if late is None else self._write_with(late)
 
     def _write_with(self, late: Command) -> None:

@@ -17,6 +17,7 @@ from pliant.model.description import REST_KEY
 from pliant.model.interface import PartDefaults
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
+from pliant.model.wanted import check_robot
 from pliant.rods.model.assembly import PLATE
 from pliant.rods.model.damping import bending_frequency, material_damping, simulated_damping
 from pliant.rods.model.flex import bend
@@ -282,6 +283,7 @@ class MechanismState:
 
 def find_mechanism(robot: Robot) -> ParallelMechanism | None:
     """Return the parallel mechanism of a robot, None where it has none."""
+    check_robot(robot, "find_mechanism", compiled=False)
     return next((device for device in robot.devices if isinstance(device, ParallelMechanism)), None)
 
 

@@ -56,6 +56,8 @@ class NodeParameters:
         )
         joints = live_parameters(topics.devices, lambda joint: topic_name(joint)[1:])
         self._parameters: dict[str, LiveParameter] = {clock.name: clock, **joints}
+        topics.rewinds.append(self._rewind)
+        self._known: dict[str, Any] = {}
         self._events = topics.advertise("/parameter_events", "rcl_interfaces/ParameterEvent")
         for name, kind, answer in (
             ("list_parameters", "ListParameters", self._list),
@@ -67,8 +69,15 @@ class NodeParameters:
         ):
             topics.node.serve(f"{node}/{name}", f"rcl_interfaces/{kind}", answer)
 
+    def _rewind(self) -> None:
+        """Tell what a reset has changed; all values are those that the run began with."""
+        found = {name: parameter.read() for name, parameter in self._parameters.items()}
+        self._tell("changed_parameters", [name for name, value in found.items() if self._known.get(name) != value])
+        self._known = found
+
     def announce(self) -> None:
         """Tell who listens which parameters there are."""
+        self._known = {name: parameter.read() for name, parameter in self._parameters.items()}
         self._tell("new_parameters", list(self._parameters))
 
     @property
@@ -106,6 +115,7 @@ class NodeParameters:
 
     def _tell(self, field: str, names: Iterable[str]) -> None:
         changed = [{"name": name, "value": self._value(name)} for name in names]
+        self._known |= {name: self._parameters[name].read() for name in names}
         if changed and self._events.active:
             now = 0 if self._served.simulation is None else self._served.simulation.time_ns
             values = {"stamp": now, "node": self._node, field: changed}

@@ -31,7 +31,7 @@ CONTROLLERS = ((False, "position_and_preset"), (True, "motor_positions"))
 def serve_qb(topics: RosTopics, name: str, device: JointDevice) -> None:
     """Serve joint_states and both trajectory controllers of one joint; nothing for a joint that is no qbmove."""
     law = device.actuator.law
-    if law.motors != 2 or law.second_input == "lever" or not device.mode.has_spring:
+    if law.second_input != "angle" or not device.mode.has_spring:
         return
     joint = device.joint
     _states(topics.name(joint, "joint_states"), joint).serve(topics, name)

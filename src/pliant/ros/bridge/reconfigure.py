@@ -11,16 +11,23 @@ from pliant.simulation.live_parameters import joint_gains
 
 __all__ = ["serve_reconfigure"]
 
+FOLLOW_RATE = 10.0
+"""How often changes by others are looked for [Hz]."""
+
 
 def serve_reconfigure(topics: RosTopics, device: JointDevice) -> None:
     """Serve set_parameters, parameter_descriptions and parameter_updates of one joint."""
     base = topics.name(device.joint)
     doubles = joint_gains(device)
-    config: Message = {
-        "ints": [{"name": "operation_mode", "value": int(device.mode)}],
-        "doubles": [{"name": key, "value": value} for key, value in doubles.items()],
-        "groups": [{"name": "Default", "state": True}],
-    }
+
+    def present() -> Message:
+        return {
+            "ints": [{"name": "operation_mode", "value": int(device.mode)}],
+            "doubles": [{"name": key, "value": device.gains[key]} for key in doubles],
+            "groups": [{"name": "Default", "state": True}],
+        }
+
+    config = present()
 
     def limits(low: bool) -> Message:
         return {
@@ -48,7 +55,20 @@ def serve_reconfigure(topics: RosTopics, device: JointDevice) -> None:
     about = topics.advertise(f"{base}/parameter_descriptions", "dynamic_reconfigure/ConfigDescription", latch=True)
     about.send(codec.encode("dynamic_reconfigure/ConfigDescription", description))
     updates = topics.advertise(f"{base}/parameter_updates", "dynamic_reconfigure/Config", latch=True)
-    updates.send(codec.encode("dynamic_reconfigure/Config", config))
+
+    def tell() -> bytes:
+        """Send what is in force; a client shows what others, or a reset, have changed."""
+        data = codec.encode("dynamic_reconfigure/Config", present())
+        updates.send(data)
+        return data
+
+    last = [tell()]
+
+    def follow(_: int) -> None:
+        if codec.encode("dynamic_reconfigure/Config", present()) != last[0]:
+            last[0] = tell()
+
+    topics.at(FOLLOW_RATE, follow)
 
     def answer(request: Message) -> Message:
         asked = request["config"]
@@ -63,15 +83,11 @@ def serve_reconfigure(topics: RosTopics, device: JointDevice) -> None:
         for item in asked["ints"]:
             if int(item["value"]) != int(device.mode):
                 answered(device.request("set_mode", mode=int(item["value"])))
-                config["ints"] = [{"name": "operation_mode", "value": int(device.mode)}]
         for motor in (1, 2):
             gains = {i["name"][:2]: i["value"] for i in asked["doubles"] if i["name"].endswith(f"_{motor}")}
             if gains:
                 answered(device.request("set_gains", motor=motor, **gains))
-                for item in config["doubles"]:
-                    if item["name"].endswith(f"_{motor}"):
-                        item["value"] = gains.get(item["name"][:2], item["value"])
-        updates.send(codec.encode("dynamic_reconfigure/Config", config))
-        return {"config": config}
+        last[0] = tell()
+        return {"config": present()}
 
     topics.node.serve(f"{base}/set_parameters", "dynamic_reconfigure/Reconfigure", answer)

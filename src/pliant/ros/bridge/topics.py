@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pliant.base.errors import BridgeError, PliantError
 from pliant.devices.base import Sample, SampleSource
 from pliant.model.interface import DEFAULT_NAMESPACE, Interface
+from pliant.model.wanted import check_source
 from pliant.ros.bridge.actions import ActionHandler, ActionServer
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.node import Node, TopicHandle
@@ -39,6 +40,7 @@ class RosTopics:
     """
 
     def __init__(self, robot: Robot | Replay | None, node: Node, options: RosOptions) -> None:
+        check_source(robot, "RosBridge")
         self.robot = robot
         self.node = node
         self.options = options

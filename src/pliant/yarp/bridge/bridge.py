@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pliant.base.errors import BridgeError, WireError, printable
 from pliant.base.listening import check_listening_host
 from pliant.devices.base import Sample, SampleSource
+from pliant.model.wanted import check_source
 from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
 from pliant.simulation.loop_cost import LoopCost
 from pliant.simulation.switching import SwitchInterval
@@ -57,6 +58,7 @@ class YarpBridge(BridgeBase):
     name = "yarp"
 
     def __init__(self, robot: Robot | Replay | None, options: YarpOptions | None = None) -> None:
+        check_source(robot, "YarpBridge")
         self.options = options or YarpOptions()
         self.robot = robot
         self.served: Served | None = None

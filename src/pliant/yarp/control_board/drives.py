@@ -63,6 +63,8 @@ class Drive:
         a = self.actuator
         if a is None or self.second < 0 or a.law.motors != 2:
             return None
+        if a.law.second_input == "pressure":
+            return 0.0, a.motor_1.max_position
         length = float(getattr(a.law, "L", np.inf))
         return (1e-3 * length, 0.999 * length) if a.law.second_input == "lever" else (0.0, np.pi)
 

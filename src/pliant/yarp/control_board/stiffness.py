@@ -24,11 +24,9 @@ def tabulate_stiffness(drive: Drive) -> tuple[Array, Array] | None:
         return None
     presets = np.linspace(*bounds, SPRING_GRID)
     lever = actuator.law.second_input == "lever"
-    zeros = np.zeros(SPRING_GRID)
+    references = [actuator.law.map_references(0.0, float(preset)) for preset in presets]
     with np.errstate(all="ignore"):
-        found = (
-            actuator.law.evaluate(zeros, zeros, presets) if lever else actuator.law.evaluate(zeros, presets, -presets)
-        )
+        found = actuator.law.evaluate(np.zeros(SPRING_GRID), *np.transpose(references))
     values = np.asarray(found.stiffness, dtype=float)
     good = np.isfinite(values) & (values > 0.0)
     last = int(np.argmin(good)) if not good.all() else SPRING_GRID

@@ -23,6 +23,7 @@ from pliant.formats.source import Block
 from pliant.model.interface import PartDefaults
 from pliant.model.problem import Problem, Problems
 from pliant.model.robot import Robot
+from pliant.model.wanted import check_robot
 
 __all__ = ["COUPLINGS", "ControlBoard", "Coupling", "add_control_boards", "board_from_mapping"]
 
@@ -335,6 +336,7 @@ def add_control_boards(robot: Robot, parts: Mapping[str, Sequence[str]], **optio
     Example:
         >>> add_control_boards(robot, {"torso": ["torso_pitch", "torso_yaw"], "head": ["neck_pitch"]})
     """
+    check_robot(robot, "add_control_boards", compiled=False)
     boards = [board_from_mapping(name, {"joints": list(joints), **options}) for name, joints in parts.items()]
     names = [joint for joint in robot.joints if joint]
     for board in boards:

@@ -34,6 +34,7 @@ def build(options: BipedOptions) -> Robot:
     _inertial(waist, "waist", 1.0)
     _shapes(waist, "waist", 1.0)
     body = waist
+    soles: dict[str, Any] = {}
     for name in p.PARTS["torso"]:
         body = _link(body, name, name, 1.0)
     for side, sign in p.SIDES.items():
@@ -47,15 +48,19 @@ def build(options: BipedOptions) -> Robot:
         if options.feet == "rigid":
             _rigid_foot(foot)
         else:
-            _soft_foot(spec, foot, options, side)
+            soles |= _soft_foot(foot, options, side)
     for name, joint in p.JOINTS.items():
         _actuator(spec, name, joint, options)
     add_bars(spec, options)
     if options.feet == "soft":
+        from pliant.feet.model.soles import fit_soles, write_soles
         from pliant.feet.softfoot import fit_closure
 
         for side in p.SIDES:
             fit_closure(spec, options.foot_closure_compliance, f"{side}_foot/")
+        model = spec.copy().compile()
+        fit_soles(model, soles)
+        write_soles(spec, model, soles)
     _key(spec, options)
     camera = spec.worldbody.add_camera(
         name="side", pos=[0.0, -2.2, 0.7], mode=mujoco.mjtCamLight.mjCAMLIGHT_TRACK, fovy=34.0
@@ -208,8 +213,9 @@ def _rigid_foot(foot: Any) -> None:
         capsule(foot, (0.0, 0.0, 0.0), (x * 0.5 * length + p.SOLE_FORWARD, 0.0, z), 0.016, "metal")
 
 
-def _soft_foot(spec: Any, foot: Any, options: BipedOptions, side: str) -> None:
-    """Add a SoftFoot whose sole is level with that of the rigid foot."""
+def _soft_foot(foot: Any, options: BipedOptions, side: str) -> dict[str, Any]:
+    """Add a SoftFoot whose sole is level with that of the rigid foot; return the laws of its soles by name."""
+    from pliant.feet.model.soles import measure_soles
     from pliant.feet.softfoot import softfoot
     from pliant.feet.softfoot.parameters import ANKLE_HEIGHT
 
@@ -225,7 +231,9 @@ def _soft_foot(spec: Any, foot: Any, options: BipedOptions, side: str) -> None:
         timestep=options.timestep,
     )
     frame = foot.add_frame(pos=[options.foot_forward, 0.0, options.foot_scale * ANKLE_HEIGHT - p.ANKLE_HEIGHT])
+    laws = measure_soles(child.copy().compile())
     frame.attach_body(child.body("attachment_cube"), prefix=f"{side}_foot/")
+    return {f"{side}_foot/{name}": law for name, law in laws.items()}
 
 
 def _actuator(spec: Any, name: str, joint: p.Joint, options: BipedOptions) -> None:

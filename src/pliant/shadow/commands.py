@@ -1,0 +1,125 @@
+"""`pliant shadow`: a simulation beside the log of a robot, and which parameter has drifted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from pliant.cli.checks import check_figure
+from pliant.cli.options import NO_SETTINGS, Debug, Json, RobotOptions, import_modules
+from pliant.cli.output import emit, make_console, number, plain, print_table
+from pliant.cli.progress import Bar
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pliant.shadow import Drift
+
+__all__ = ["shadow"]
+
+SHOWN = 6
+"""Most parameters of a window that are printed; --json has all."""
+
+
+def shadow(
+    source: Annotated[str, Parameter(help="The robot as described: a file, or a name of the catalogue.")],
+    log: Annotated[Path, Parameter(help="What the robot did: a recording (.mcap), a ROS bag, or a CSV or NPZ table.")],
+    *,
+    robot: RobotOptions = NO_SETTINGS,
+    watch: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = (),
+    window: Annotated[float | None, Parameter(help="Length of a window [s]; default: the whole log is one.")] = None,
+    settle: Annotated[float, Parameter(help="Begin of the log that is not judged [s].")] = 1.0,
+    commands: Annotated[str, Parameter(help="Commands between samples: held, sampled, latched or auto.")] = "auto",
+    plot: Annotated[Path | None, Parameter(help="Draw robot and simulation (.png, .svg, .pdf).")] = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Simulate a robot's log beside it, and tell which physical parameter has drifted.
+
+    The simulation gets the commands of the log. What the robot did differently is compared with what a change of each
+    parameter alone would have done: springs, friction, damping, loads, delays and zeros of sensors. Nothing is sent
+    to the robot.
+
+    Args:
+        watch: Parameter to watch, such as "elbow spring", elbow.k1 or link.mass; may be repeated. Default: all.
+    """
+    import_modules(robot.import_)
+    if plot is not None:
+        check_figure(plot, "--plot")
+    from pliant.shadow import find_drift, read_shadow_log
+
+    console = make_console(quiet=json)
+    described = robot.load(source)
+    read = read_shadow_log(log, described)
+    for note in read.notes:
+        console.print(f"warning: {plain(note)}", soft_wrap=True)
+    bar = Bar(console, "simulating beside the log", "s", shown=not json)
+    length = read.end - read.begin
+    windows, compared = find_drift(
+        described,
+        read,
+        watched=watch,
+        window=window,
+        settle=settle,
+        commands=commands,
+        progress=lambda done: bar(done, length),
+    )
+    bar.close()
+    if plot is not None:
+        from pliant.shadow.figure import plot_shadow
+
+        plot_shadow(compared, windows, plot)
+    if json:
+        found: dict[str, Any] = {"log": str(log), "notes": list(read.notes), "windows": [_row(w) for w in windows]}
+        emit(found | ({"plot": str(plot)} if plot is not None else {}))
+        return 0
+    if commands == "auto":
+        console.print(f"commands are taken as {windows[0].commands} (--commands)")
+    for drift in windows:
+        _say(console, drift, alone=len(windows) == 1)
+    if plot is not None:
+        console.print(f"plot: {plain(str(plot))}", soft_wrap=True)
+    return 0
+
+
+def _row(drift: Drift) -> Mapping[str, Any]:
+    return {
+        "begin": drift.begin,
+        "end": drift.end,
+        "misfit": drift.misfit,
+        "commands": drift.commands,
+        "drifted": list(drift.drifted),
+        "verdict": drift.verdict,
+        "estimates": [
+            {
+                "parameter": one.candidate.name,
+                "paths": dict(one.candidate.values),
+                "kind": one.candidate.kind,
+                "value": one.value,
+                "standard_error": one.spread,
+                "explained": one.explained,
+            }
+            for one in drift.estimates
+        ],
+    }
+
+
+def _say(console: Console, drift: Drift, *, alone: bool) -> None:
+    if alone:
+        from rich.table import Table
+
+        table = Table(box=None)
+        for name in ("parameter", "alone would be", "+-", "explains"):
+            table.add_column(name, justify="left" if name == "parameter" else "right")
+        for one in drift.estimates[:SHOWN]:
+            sign = "x " if one.candidate.kind == "factor" else "+ "
+            unit = f" {one.candidate.unit}" if one.candidate.unit else ""
+            table.add_row(
+                plain(one.candidate.name), f"{sign}{number(one.value)}{unit}", number(one.spread),
+                f"{100.0 * one.explained:.0f} %",
+            )  # fmt: skip
+        print_table(console, table)
+    console.print(f"{drift.begin:.4g} to {drift.end:.4g} s: {plain(drift.verdict)}", soft_wrap=True)

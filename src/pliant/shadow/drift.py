@@ -1,0 +1,276 @@
+"""Which parameter has drifted: one-parameter fits to what a robot did differently from its simulation.
+
+With r the measured minus the simulated values, and the two worlds of a candidate at +-1 in its scale, the values of a
+candidate at u are taken as quadratic between the three worlds, a u + b u^2 with a = (y+ - y-)/2 and
+b = (y+ + y-)/2 - y0. The misfit |r - a u - b u^2|^2, summed over the samples with the weights of their ports, is a
+polynomial of fourth degree in u, whose least value is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.base.errors import RecordingError, nearest
+from pliant.base.numerics import Array
+from pliant.model.robot import Robot
+from pliant.model.wanted import check_robot
+from pliant.shadow.bank import Bank, Compared
+from pliant.shadow.candidates import Candidate, candidates_of
+from pliant.shadow.log import ShadowLog
+
+__all__ = ["Drift", "Estimate", "find_drift"]
+
+BLOCKS = 10
+"""Parts of the window, over which the estimates must agree."""
+RANGE = 3.0
+"""Largest change that is looked for, in units of the step of a candidate."""
+CLEAR = 0.3
+"""Share of the misfit that a drifted parameter must explain, at least."""
+SURE = 4.0
+"""Standard errors by which it must differ from its description, at least."""
+LEAST = 0.02
+"""Smallest change of a factor that is called a drift; for zeros a tenth of their step, for delays also 1.5 steps."""
+FLOOR = 1e-3
+"""Least noise of a port, as a part of its range in the window."""
+COMMANDS = ("auto", "held", "sampled", "latched")
+TRIED = 10.0
+"""Time over which kinds of commands are compared [s]."""
+TIE = 2.0
+"""Another candidate explains as much, if it leaves at most this multiple of what the best one leaves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What one parameter alone would have to be."""
+
+    candidate: Candidate
+    change: float
+    """In units of the candidate's step; 0 as described."""
+    error: float
+    """Standard error of the change, from the scatter over the blocks of the window."""
+    explained: float
+    """Share of the misfit that the change removes, 0 to 1."""
+
+    @property
+    def value(self) -> float:
+        """Factor, or what is added [s, rad]."""
+        return self.candidate.value(self.change)
+
+    @property
+    def spread(self) -> float:
+        """Standard error of the value."""
+        slope = self.value if self.candidate.kind == "factor" else 1.0
+        return abs(slope * self.candidate.step * self.error)
+
+    def __str__(self) -> str:
+        name = self.candidate.name + (" (or beyond)" if abs(self.change) >= RANGE else "")
+        if self.candidate.kind == "factor":
+            return f"{name} x {self.value:.3g} +- {self.spread:.2g}"
+        return f"{name} {self.value:+.3g} +- {self.spread:.2g} {self.candidate.unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """What a window of a log says about the parameters of a robot."""
+
+    begin: float
+    """Begin of the window [s]."""
+    end: float
+    """End of the window [s]."""
+    misfit: float
+    """Root mean square of measured minus simulated positions, as described [rad]."""
+    estimates: tuple[Estimate, ...]
+    """One for each candidate, the one that explains most first."""
+    commands: str
+    """How the commands of the log are taken to be between their samples."""
+    drifted: tuple[str, ...]
+    """The parameter that has drifted; several if the window cannot tell them apart; none if nothing has."""
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        if not self.drifted:
+            return f"no parameter has drifted; positions differ by {self.misfit:.2g} rad rms"
+        best = self.estimates[0]
+        others = [name for name in self.drifted if name != best.candidate.name]
+        text = f"{best} explains {100.0 * best.explained:.0f} % of the difference"
+        return text + (f"; this window cannot tell it from {' or '.join(others)}" if others else "")
+
+
+def find_drift(
+    robot: Robot,
+    log: ShadowLog,
+    *,
+    watched: Sequence[str] = (),
+    window: float | None = None,
+    settle: float = 1.0,
+    commands: str = "auto",
+    progress: Callable[[float], None] | None = None,
+) -> tuple[list[Drift], dict[str, Compared]]:
+    """Simulate a log beside its robot and judge it window by window.
+
+    Args:
+        robot: the robot as described; it is not changed.
+        log: its commands and measurements.
+        watched: as of `candidates_of`.
+        window: length of a window [s]; windows overlap by half. None: one window over the whole log.
+        settle: begin of the log that is not judged, because the state at its begin is not known [s].
+        commands: how commands are between their samples: ``held`` from each to the next, ``sampled`` (straight from
+            one to the next), ``latched`` (in effect since the sample before), or ``auto`` for that with which the robot
+            as described, or with one parameter other than the delay changed, differs least from the begin of the log.
+        progress: called with the log time that is simulated [s].
+
+    Returns:
+        The windows in the order of time, and measured and simulated values by port.
+
+    Raises:
+        RecordingError: the log is shorter than ``settle`` and a window.
+        ModelError: a parameter cannot be watched.
+    """
+    check_robot(robot, "find_drift", compiled=False)
+    if commands not in COMMANDS:
+        raise RecordingError(f"commands is {commands!r}; {nearest(commands, COMMANDS)}", field="commands")
+    candidates = candidates_of(robot, watched)
+    begin, end = log.begin + settle, log.end
+    length = end - begin if window is None else window
+    if not (math.isfinite(length) and 0.0 < length <= end - begin + 1e-9):
+        raise RecordingError(
+            f"{log.source}: the log has {end - log.begin:.3g} s; must be more than {settle:g} s to settle and a window "
+            + (f"of {window:g} s" if window else ""),
+            field="window",
+        )
+    kind = _kind_of_commands(robot, candidates, log, settle) if commands == "auto" else commands
+    bank = Bank(robot, candidates, _KINDS[kind](log))
+    found = bank.run(progress)
+    edges = np.arange(begin, end - length + 1e-9, length / 2.0)
+    return [_judge(bank, found, float(edge), float(edge) + length, kind) for edge in edges], found
+
+
+_KINDS: dict[str, Callable[[ShadowLog], ShadowLog]] = {
+    "held": lambda log: log,
+    "sampled": ShadowLog.interpolated,
+    "latched": ShadowLog.latched,
+}
+
+
+def _kind_of_commands(robot: Robot, candidates: Sequence[Candidate], log: ShadowLog, settle: float) -> str:
+    """Return the kind with which the best change of one parameter leaves least; a drift must not choose the kind."""
+    part = log.until(log.begin + settle + TRIED)
+    candidates = [c for c in candidates if c.kind != "delay"]
+    left: dict[str, float] = {}
+    for kind, change in _KINDS.items():
+        bank = Bank(robot, candidates, change(part))
+        found = bank.run()
+        terms = _Terms.of(bank, found, _weights(found, part.begin + settle, part.end), part.begin + settle, part.end)
+        left[kind] = min([terms.rr, *(terms.least(k)[1] for k in range(len(candidates)))])
+    return min(left, key=left.__getitem__)
+
+
+def _least(candidate: Candidate, dt: float) -> float:
+    """Return the smallest change that is called a drift; two clocks of steps alone differ by a step or so."""
+    if candidate.kind == "factor":
+        return math.log1p(LEAST) / candidate.step
+    return max(0.1, 1.5 * dt / candidate.step) if candidate.kind == "delay" else 0.1
+
+
+def _judge(bank: Bank, found: Mapping[str, Compared], begin: float, end: float, kind: str) -> Drift:
+    weights = _weights(found, begin, end)
+    terms = [_Terms.of(bank, found, weights, low, high) for low, high in _blocks(begin, end)]
+    whole = sum(terms[1:], terms[0])
+    estimates = []
+    for k, candidate in enumerate([*bank.candidates, *bank.offsets]):
+        change, left = whole.least(k)
+        without = [(whole - part).least(k)[0] for part in terms]
+        scatter = math.sqrt(
+            (len(terms) - 1) / len(terms) * float(np.square(np.subtract(without, np.mean(without))).sum())
+        )
+        explained = 1.0 - left / whole.rr if whole.rr > 0.0 else 0.0
+        estimates.append(Estimate(candidate, change, scatter, max(0.0, explained)))
+    estimates.sort(key=lambda e: -e.explained)
+    return Drift(begin, end, _misfit(found, begin, end), tuple(estimates), kind, _drifted(estimates, bank.batch.dt))
+
+
+def _drifted(estimates: Sequence[Estimate], dt: float) -> tuple[str, ...]:
+    best = estimates[0]
+    if best.explained < CLEAR or abs(best.change) < max(_least(best.candidate, dt), SURE * best.error):
+        return ()
+    left = TIE * (1.0 - best.explained)
+    return tuple(e.candidate.name for e in estimates if 1.0 - e.explained <= left)
+
+
+def _blocks(begin: float, end: float) -> list[tuple[float, float]]:
+    edges = np.linspace(begin, end, BLOCKS + 1)
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+
+
+def _weights(found: Mapping[str, Compared], begin: float, end: float) -> dict[str, float]:
+    """Return the weight of each port: one over the square of the noise that its samples show between neighbours, which
+    is taken as at least a thousandth of its range."""
+    weights = {}
+    for port, one in found.items():
+        inside = (one.time >= begin) & (one.time < end)
+        rest = (one.measured - one.simulated[:, 0])[inside]
+        noise = np.std(np.diff(rest, n=2)) / math.sqrt(6.0) if rest.size > 4 else 0.0
+        least = FLOOR * float(np.ptp(one.measured[inside])) if rest.size else 1.0
+        weights[port] = 1.0 / max(float(noise), least, 1e-9) ** 2 / max(1, rest.size)
+    return weights
+
+
+def _misfit(found: Mapping[str, Compared], begin: float, end: float) -> float:
+    parts = [
+        (one.measured - one.simulated[:, 0])[(one.time >= begin) & (one.time < end)]
+        for port, one in found.items()
+        if port.endswith("/position")
+    ]
+    return float(np.sqrt(np.mean(np.square(np.concatenate(parts))))) if parts else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """Sums over samples from which the misfit of each candidate follows for every change."""
+
+    rr: float
+    products: Array
+    """ra, rb, aa, ab, bb of each candidate, shape (candidates, 5)."""
+
+    @classmethod
+    def of(
+        cls, bank: Bank, found: Mapping[str, Compared], weights: Mapping[str, float], begin: float, end: float
+    ) -> _Terms:
+        count = len(bank.candidates) + len(bank.offsets)
+        rr, products = 0.0, np.zeros((count, 5))
+        for port, one in found.items():
+            inside = (one.time >= begin) & (one.time < end)
+            y, weight = one.simulated[inside], weights[port]
+            r = one.measured[inside] - y[:, 0]
+            rr += weight * float(r @ r)
+            for k in range(count):
+                if k < len(bank.candidates):
+                    up, down = y[:, 1 + 2 * k], y[:, 2 + 2 * k]
+                    a, b = 0.5 * (up - down), 0.5 * (up + down) - y[:, 0]
+                else:
+                    offset = bank.offsets[k - len(bank.candidates)]
+                    a, b = np.full(len(r), offset.step if port in offset.values else 0.0), np.zeros(len(r))
+                products[k] += weight * np.array([r @ a, r @ b, a @ a, a @ b, b @ b])
+        return cls(rr, products)
+
+    def __add__(self, other: _Terms) -> _Terms:
+        return _Terms(self.rr + other.rr, self.products + other.products)
+
+    def __sub__(self, other: _Terms) -> _Terms:
+        return _Terms(self.rr - other.rr, self.products - other.products)
+
+    def least(self, candidate: int) -> tuple[float, float]:
+        """Return the change of a candidate with the least misfit, and that misfit."""
+        ra, rb, aa, ab, bb = self.products[candidate]
+        misfit = np.polynomial.Polynomial([self.rr, -2.0 * ra, aa - 2.0 * rb, 2.0 * ab, bb])
+        roots = misfit.deriv().roots()
+        real = np.clip(roots.real[np.abs(roots.imag) < 1e-9 * (1.0 + np.abs(roots.real))], -RANGE, RANGE)
+        tried = np.concatenate([real, [0.0]])
+        values = misfit(tried)
+        best = int(np.argmin(values))
+        return float(tried[best]), max(0.0, float(values[best]))

@@ -1,0 +1,47 @@
+"""`pliant shadow` on recordings that `pliant run` made."""
+
+import json
+import socket
+
+import pytest
+
+
+@pytest.fixture
+def recorded(call, tmp_path):
+    rows = "".join(f"{0.01 * k},{0.3 * ((k // 40) % 2)}\n" for k in range(400))
+    (tmp_path / "steps.csv").write_text("time,joint/equilibrium_position\n" + rows)
+    path = tmp_path / "run.mcap"
+    code, _, err = call(
+        "run", "qbmove-1dof", "--set", "link.mass=0.25", "--command", tmp_path / "steps.csv", "--duration", "4",
+        "--record", path,
+    )  # fmt: skip
+    assert code == 0, err
+    return path
+
+
+def test_a_heavier_load_is_named_and_nothing_is_sent(call, recorded, tmp_path, monkeypatch):
+    def refused(*args, **options):
+        raise AssertionError("a shadow opens no connection")
+
+    for name in ("connect", "bind", "sendto", "sendmsg"):
+        monkeypatch.setattr(socket.socket, name, refused)
+    code, out, err = call("shadow", "qbmove-1dof", recorded, "--json", "--plot", tmp_path / "shadow.png")
+    assert code == 0, err
+    found = json.loads(out)
+    (window,) = found["windows"]
+    assert window["drifted"][0] == "link load"
+    assert window["estimates"][0]["value"] == pytest.approx(1.25, abs=0.02)
+    assert (tmp_path / "shadow.png").stat().st_size > 10_000
+
+
+def test_the_robot_of_the_recording_itself_has_not_drifted(call, recorded):
+    code, out, err = call("shadow", "qbmove-1dof", recorded, "--set", "link.mass=0.25")
+    assert code == 0, err
+    assert "no parameter has drifted" in out
+    assert "commands are taken as latched" in out
+
+
+def test_a_robot_without_compliant_joints_is_refused(call, recorded):
+    code, _, err = call("shadow", "softfoot", recorded)
+    assert code != 0
+    assert "has no compliant joint" in err
