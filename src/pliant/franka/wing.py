@@ -24,5 +24,7 @@ WING = Wing(
     panels=("pliant.franka.panel:PANEL",),
     controllers={"fci": "pliant.franka.client.policy:FCI"},
     devices=("pliant.franka.device.arm",),
+    messages={"ros": "pliant.franka.ros.definitions"},
+    interfaces={"ros/franka_arm": "pliant.franka.ros.serve:serve_arm"},
     benchmarks=("franka.py",),
 )

@@ -148,7 +148,9 @@ def test_a_box_at_the_hand_is_grasped_held_and_released():
         before, start = float(simulation.engine.data.body("box").xpos[2]), robot.get_position("reference")[2, 3]
         robot.set_position("joint", [0.0, -0.75, 0.0, -2.2, 0.0, 1.6, 0.785])
         lifted = robot.get_position("reference")[2, 3] - start
-        assert float(simulation.engine.data.body("box").xpos[2]) == pytest.approx(before + lifted, abs=3e-3)  # it turns with the hand
+        assert float(simulation.engine.data.body("box").xpos[2]) == pytest.approx(
+            before + lifted, abs=3e-3
+        )  # it turns with the hand
         assert lifted > 0.03
         assert robot.gripper_move(0.08)
         simulation.run(0.5)
