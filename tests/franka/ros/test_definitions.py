@@ -48,6 +48,13 @@ def test_the_sums_of_ros_1_follow_from_the_published_fields():
     )
 
 
+def test_a_type_without_fields_has_an_empty_line_in_the_text_of_a_connection():
+    # genpy splits the text at the lines of equal signs, with a line break before and after each.
+    blocks = registry(1).full_text("franka_msgs/ErrorRecoveryActionGoal").split("\n" + "=" * 80 + "\n")
+    assert len(blocks) == 4
+    assert all("\n" in block for block in blocks[1:])
+
+
 def test_robot_modes_are_constants_of_the_state():
     for version, name in ((1, "franka_msgs/FrankaState"), (2, "franka_msgs/FrankaRobotState")):
         constants = {key: value for _, key, value in registry(version).message(name).constants}

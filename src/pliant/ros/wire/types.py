@@ -219,7 +219,8 @@ class Registry:
         message = self.message(name)
         parts = [message.text]
         for inner in self._dependencies(message).values():
-            parts.append(f"{'=' * 80}\nMSG: {inner.name}\n{inner.text}")
+            # genpy finds the name of a type without fields only before an empty line
+            parts.append(f"{'=' * 80}\nMSG: {inner.name}\n{inner.text or chr(10)}")
         return "".join(parts)
 
     def _md5_text(self, message: MessageType) -> str:
