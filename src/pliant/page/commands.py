@@ -68,6 +68,10 @@ def view(
     It is simulated in real time and moved on the page; the page can switch to another catalogue robot. For a
     parallel robot the page also solves its statics: joints, pose, wrench, controlled degrees of freedom, stability,
     saved poses, paths and files.
+
+    Examples:
+        pliant view qbmove-5dof
+        pliant view robot.urdf --open
     """
     if report is not None and not statics and not (report / "index.html").is_file():  # loading may take long
         raise PliantError(f"--report {report}: there is no report in this folder (index.html)", field="report")

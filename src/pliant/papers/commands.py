@@ -95,6 +95,10 @@ def reproduce(
 
     Writes self-contained HTML reports with figures. The exit code is 3 if a check of the simulation fails; a statement
     that is not reproduced is a result; it gives the exit code 3 only with --strict.
+
+    Examples:
+        pliant reproduce viactors-step --output report
+        pliant reproduce all --quick
     """
     import_modules(trial.import_)
     executor = make_executor(processes, dask)
