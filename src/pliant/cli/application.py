@@ -37,8 +37,8 @@ app = App(
     name="pliant",
     help="Simulate robots that bend: compliant joints, soft feet, continuum parallel robots and Franka arms.",
     version=__version__,
-    help_epilogue="Every command: --json prints one JSON object, --quiet no tables and no progress, --debug the traceback "
-    "of an error. `pliant help COMMAND` shows its options and examples.",
+    help_epilogue="Every command: --json prints one JSON object, --quiet no tables and no progress, --debug the "
+    "traceback of an error. `pliant help COMMAND` shows its options and examples.",
     help_on_error=False,
     suppress_keyboard_interrupt=False,
 )
