@@ -243,7 +243,7 @@ def test_the_command_line_page_has_every_command_and_option():
     sections = {m[1]: m[2] for m in re.finditer(r"^## pliant (\w+)\n(.*?)(?=^## |\Z)", text, re.S | re.M)}
     known = options()
     assert not sorted(set(known) - set(sections)), "commands without a section '## pliant NAME'"
-    general = {"--help", "--json", "--debug"}
+    general = {"--help", "--json", "--debug", "--quiet"}
     missing = {
         name: sorted(
             o
