@@ -157,9 +157,9 @@ FAMILIES = {
 """The other robots are parallel robots."""
 HEAD = """# Gallery
 
-This page shows every catalogue robot and every experiment. `pliant view NAME` opens a robot on [a page in the browser](viewer.md),
+This page shows every catalogue robot and every experiment. `pliant view NAME` opens a robot on [a page in the browser](page/viewer.md),
 `pliant run NAME` simulates it, `pliant list NAME` prints its options, and `pliant reproduce NAME` runs an
-[experiment](experiments.md). `make gallery` draws the pictures.
+[experiment](papers/experiments.md). `make gallery` draws the pictures.
 """  # noqa: E501
 
 
