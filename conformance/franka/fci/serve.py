@@ -44,7 +44,7 @@ class Scale(BridgeBase):
 
     def publish(self, sample):
         if sample.device == "scale":
-            self.loads.append(-float(sample.values["force"][2]))
+            self.loads.append(-float(np.asarray(sample.values["force"])[2]))
 
 
 scale = Scale()
