@@ -249,7 +249,7 @@ def test_at_one_megabaud_bytes_take_their_simulated_time():
         raw = encode_instruction(254, Instruction.SYNC_READ, bytes((PRESENT, 0, 4, 0, 1, 2)))
         (packet,) = PacketReader().feed(raw)
         begin = world.simulation.time
-        world.simulation.submit(lambda: bridge._serve(sink, [packet]))
+        bridge._received(sink, [packet])
         world.simulation.run(0.02)
         exact = [len(raw) * 1e-5 + k * (500e-6 + 15e-5) for k in (1, 2)]
         dt = world.simulation.dt_ns * 1e-9

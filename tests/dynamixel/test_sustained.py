@@ -2,7 +2,6 @@
 
 import mujoco
 import pytest
-
 from dynamixel_line import LinePort
 
 from pliant.devices import make_devices

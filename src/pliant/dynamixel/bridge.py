@@ -6,6 +6,7 @@ the loop runs the firmware of every servo and puts its command into the mailbox 
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import itertools
 import logging
@@ -89,13 +90,14 @@ class Dynamixel(BridgeBase):
         self._now = 0
         self._ran: int | None = None
         self._switch = SwitchInterval()
-        self._waiting = 0
+        # One is written by the reading thread, the other by the loop.
+        self._submitted = self._packets = 0
         self._cost = LoopCost()
         self._order = itertools.count()
         self._pending: list[tuple[float, int, Client, Packet | bytes]] = []
         self._free = 0.0
         self._dropped = 0
-        self._packets = self._replies = 0
+        self._replies = 0
         self._since = 0.0
         self._where: dict[str, str] = {}
         self._notes: tuple[str, ...] = ()
@@ -172,14 +174,12 @@ class Dynamixel(BridgeBase):
     def _received(self, client: Client, packets: list[Packet]) -> None:
         """Hand packets to the loop; called by the reading thread."""
         simulation = self._simulation
-        if simulation is None or self._waiting + len(packets) > MAX_WAITING:
+        if simulation is None or self._submitted - self._packets + len(packets) > MAX_WAITING:
             self._dropped += len(packets)
             return
-        self._waiting += len(packets)
-        try:
+        self._submitted += len(packets)
+        with contextlib.suppress(PliantError):  # the run ends
             simulation.submit(partial(self._serve, client, packets))
-        except PliantError:
-            self._waiting -= len(packets)  # the run ends
 
     def _serve(self, client: Client, packets: list[Packet]) -> None:
         began = time.perf_counter_ns()
@@ -187,7 +187,6 @@ class Dynamixel(BridgeBase):
         self._cost.spent_ns += time.perf_counter_ns() - began
 
     def _carry_out(self, client: Client, packets: list[Packet]) -> None:
-        self._waiting -= len(packets)
         self._packets += len(packets)
         if not self.options.baud:
             for packet in packets:
