@@ -15,7 +15,11 @@ RPM = 2.0 * math.pi / 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServoModel:
-    """One type of servo. Source: its page in the ROBOTIS e-Manual, "Specifications" and "Control Table"."""
+    """One type of servo.
+
+    Source: its page in the ROBOTIS e-Manual, "Specifications" and "Control Table"; what is not confirmed there is
+    marked at its value.
+    """
 
     name: str
     """Name without the suffix of its connector, such as "XL330-M288"."""
@@ -82,6 +86,7 @@ _XL330 = {
     "position_p_gain": 400,
     "indirect": ((168, 208, 20),),
 }
+# assumed, where the page could not be read: the ranges and limits of the XM430, its firmware, and all of the XM430-W210
 _XM430 = {
     "firmware": 48,
     "nominal_voltage": 12.0,
@@ -106,7 +111,12 @@ MODELS: dict[str, ServoModel] = {
     model.name: model
     for model in (
         ServoModel(
-            name="XL330-M077", number=1190, stall_torque=0.215, no_load_speed=383 * RPM, velocity_limit=1620, **_XL330
+            name="XL330-M077",
+            number=1190,
+            stall_torque=0.215,
+            no_load_speed=383 * RPM,
+            velocity_limit=1620,
+            **_XL330,  # limit assumed
         ),
         ServoModel(
             name="XL330-M288", number=1200, stall_torque=0.52, no_load_speed=103 * RPM, velocity_limit=445, **_XL330
@@ -115,7 +125,12 @@ MODELS: dict[str, ServoModel] = {
             name="XM430-W210", number=1030, stall_torque=3.0, no_load_speed=77 * RPM, velocity_limit=330, **_XM430
         ),
         ServoModel(
-            name="XM430-W350", number=1020, stall_torque=4.1, no_load_speed=46 * RPM, velocity_limit=200, **_XM430
+            name="XM430-W350",
+            number=1020,
+            stall_torque=4.1,
+            no_load_speed=46 * RPM,
+            velocity_limit=200,
+            **_XM430,  # limit assumed
         ),
     )
 }
