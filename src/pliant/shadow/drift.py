@@ -23,7 +23,7 @@ from pliant.shadow.bank import Bank, Compared
 from pliant.shadow.candidates import Candidate, candidates_of
 from pliant.shadow.log import ShadowLog
 
-__all__ = ["Drift", "Estimate", "find_drift", "judge"]
+__all__ = ["Drift", "Estimate", "find_drift", "judge", "least_left"]
 
 BLOCKS = 10
 """Parts of the window, over which the estimates must agree."""
@@ -184,13 +184,25 @@ def _kind_of_commands(robot: Robot, candidates: Sequence[Candidate], log: Shadow
     """Return the kind with which the best change of one parameter leaves least; a drift must not choose the kind."""
     part = log.until(log.begin + settle + TRIED)
     candidates = [c for c in candidates if c.kind != "delay"]
-    left: dict[str, float] = {}
     bank = Bank(robot, candidates)
-    for kind, change in _KINDS.items():
-        found = bank.run(change(part))
-        terms = _Terms.of(bank, found, _weights(found, part.begin + settle, part.end), part.begin + settle, part.end)
-        left[kind] = min([terms.rr, *(terms.least(k)[1] for k in range(len(candidates)))])
+    left = {
+        kind: least_left(bank, bank.run(change(part)), part.begin + settle, part.end) for kind, change in _KINDS.items()
+    }
     return min(left, key=left.__getitem__)
+
+
+def least_left(bank: Bank, found: Mapping[str, Compared], begin: float, end: float) -> float:
+    """Return the misfit that the best change of one parameter other than a delay leaves.
+
+    Args:
+        bank: the worlds.
+        found: measured and simulated values by port.
+        begin: begin of the window [s].
+        end: end of the window [s].
+    """
+    terms = _Terms.of(bank, found, _weights(found, begin, end), begin, end)
+    chosen = [k for k, one in enumerate([*bank.candidates, *bank.offsets]) if one.kind != "delay"]
+    return min([terms.rr, *(terms.least(k)[1] for k in chosen)])
 
 
 def _least(candidate: Candidate, dt: float) -> float:

@@ -14,7 +14,7 @@ from pliant.model.wanted import check_robot
 from pliant.recording.live import Heard
 from pliant.shadow.bank import STEP, Bank, Compared
 from pliant.shadow.candidates import candidates_of
-from pliant.shadow.drift import Drift, judge
+from pliant.shadow.drift import Drift, judge, least_left
 from pliant.shadow.log import MEASURED, Signal
 from pliant.shadow.stream import Stream
 
@@ -32,6 +32,8 @@ UNCHOSEN = 10.0
 """How long measurements are kept that no commands belong to [s]."""
 SLOW = 3.0
 """Lag behind the robot at which the simulation takes the robot's own, longer time step [s]."""
+CLEARLY = 0.5
+"""Part of the misfit that the shorter time step must leave at most, to be taken in place of the description's."""
 LOST = 20.0
 """Lag behind the robot at which the simulation begins anew at the present state [s]."""
 MAX_STREAMS = 1000
@@ -58,10 +60,18 @@ class _Track:
 
     time: list[Array] = field(default_factory=list)
     measured: list[Array] = field(default_factory=list)
-    simulated: list[Array] = field(default_factory=list)
+    simulated: list[dict[float, Array]] = field(default_factory=list)
+    """By the time step of the worlds."""
 
-    def compared(self) -> Compared:
-        return Compared(np.concatenate(self.time), np.concatenate(self.measured), np.concatenate(self.simulated))
+    def compared(self, dt: float) -> Compared:
+        simulated = np.concatenate([each[dt] for each in self.simulated])
+        return Compared(np.concatenate(self.time), np.concatenate(self.measured), simulated)
+
+    def drop(self, time: float) -> None:
+        """Forget what was measured before a time."""
+        while len(self.time) > 1 and self.time[0][-1] < time:
+            for parts in (self.time, self.measured, self.simulated):
+                parts.pop(0)
 
 
 class LiveShadow:
@@ -70,6 +80,10 @@ class LiveShadow:
     A segment begins when the joints are heard, and ends where the robot restarts, its clock jumps or a topic falls
     silent; the next one begins at rest in the positions that are then measured, and settles again.
 
+    A motor's controller that runs once a step acts like a small delay and damping. The first window is therefore
+    simulated with the step of the description and with `STEP`; the step with which nothing has drifted is kept, else
+    the one that explains more.
+
     Args:
         robot: the robot as described.
         watched: as of `candidates_of`.
@@ -77,7 +91,7 @@ class LiveShadow:
         settle: begin of each segment that is not judged [s].
         commands: how commands are between their samples: ``held``, ``sampled`` or ``latched``; ``auto`` for latched
             where they come with measurements and held where they have a topic of their own.
-        step: longest time step of the simulations [s].
+        step: time step of the simulations [s]; None for the one of two that explains more.
 
     Raises:
         ModelError: a parameter cannot be watched.
@@ -92,7 +106,7 @@ class LiveShadow:
         window: float = 10.0,
         settle: float = 1.0,
         commands: str = "auto",
-        step: float = STEP,
+        step: float | None = None,
     ) -> None:
         check_robot(robot, "LiveShadow", compiled=False)
         if not robot.actuators:
@@ -105,9 +119,11 @@ class LiveShadow:
                 field="window",
             )
         self._robot, self._window, self._settle, self._kind = robot, window, settle, commands
-        self._candidates = candidates_of(robot, watched)
-        self._bank = Bank(robot, self._candidates, step=step)
-        self.model = self._bank.batch.model
+        own = float(robot.timestep)
+        steps = [step] if step is not None else [own, STEP] if own > STEP else [own]
+        candidates = candidates_of(robot, watched)
+        self._banks = [Bank(robot, candidates, step=each) for each in steps]
+        self.model = self._banks[0].batch.model
         """The compiled robot."""
         self.notes: list[str] = []
         """What is odd about what is heard; whoever reads them clears them."""
@@ -167,22 +183,28 @@ class LiveShadow:
         """Time by which the simulation is behind what is heard [s]."""
         if np.isnan(self._begin):
             return 0.0
-        return max((s.last for s in self._sources.values() if not s.events), default=self._bank.time) - self._bank.time
+        newest = max((s.last for s in self._sources.values() if not s.events), default=self.time)
+        return newest - self.time
+
+    @property
+    def time(self) -> float:
+        """Time up to which is simulated [s]."""
+        return min(bank.time for bank in self._banks)
 
     def keep_up(self) -> None:
-        """Take a longer time step, or begin anew, where the simulation is too slow for the robot."""
-        longest = float(self._robot.timestep)
+        """Take the longer time step, or begin anew, where the simulation is too slow for the robot."""
         if self.behind > LOST:
             self._restart(
-                f"the simulations are {self.behind:.0f} s behind the robot; fewer parameters (--watch) are faster"
+                f"the simulations are {self.behind:.0f} s behind the robot; fewer parameters (--watch) or a longer "
+                "time step are faster"
             )
-        elif self.behind > SLOW and self._bank.batch.dt < longest - 1e-12:
-            step = self._bank.batch.dt
-            self._bank = Bank(self._robot, self._candidates, step=longest)
-            self._restart(
-                f"the simulations are slower than the robot with a step of {1e3 * step:g} ms; it is now "
-                f"{1e3 * longest:g} ms, the robot's own"
-            )
+        elif self.behind > SLOW and len(self._banks) > 1:
+            self._keep(self._banks[0], "because a shorter one is slower than the robot")
+
+    def _keep(self, bank: Bank, why: str) -> None:
+        """Go on with one time step."""
+        self._banks = [bank]
+        self.notes.append(f"the simulations have a time step of {1e3 * bank.batch.dt:g} ms, {why}")
 
     def _restart(self, why: str) -> None:
         self.notes.append(why)
@@ -196,7 +218,7 @@ class LiveShadow:
         self._tracks: dict[str, _Track] = {}
         self._commands: dict[str, Signal] = {}
         self._left: set[str] = set()
-        self._begin = self._edge = np.nan
+        self._begin = self._seen = self._edge = np.nan
 
     # ------------------------------------------------------------------ beside it
     def advance(self) -> list[Drift]:
@@ -211,8 +233,8 @@ class LiveShadow:
             return []
         if np.isnan(self._begin):
             self._start(end)
-        elif end > self._bank.time:
-            self._follow(min(end, self._bank.time + PIECE))
+        elif end > self.time:
+            self._follow(min(end, self.time + PIECE))
         return self._windows()
 
     def _collect(self) -> None:
@@ -300,8 +322,9 @@ class LiveShadow:
         self._take_commands(end)
         if not self._commands:
             return
-        self._begin, self._edge = end, end + self._settle
-        self._bank.begin(end, positions, self._commands)
+        self._begin, self._seen, self._edge = end, end, end + self._settle
+        for bank in self._banks:
+            bank.begin(end, positions, self._commands)
 
     def _take_commands(self, end: float) -> None:
         """Move the commands up to a time, and those just after it, to where the simulation finds them."""
@@ -335,45 +358,62 @@ class LiveShadow:
     def _follow(self, end: float) -> None:
         """Simulate up to a time beside what was measured until then."""
         self._take_commands(end)
+        before = self.time
         measured = {}
         for port in self._tracks:
             signal = self._signal(port)
             self._keep_after(port, signal, end)
-            inside = (signal.time > self._bank.time) & (signal.time <= end)
+            inside = (signal.time > self._seen) & (signal.time <= end)
             if inside.any():
                 measured[port] = Signal(signal.time[inside], signal.values[inside])
-        before = self._bank.time
-        found = self._bank.advance(self._commands, measured, end)
-        self.heard += self._bank.time - before
-        if not all(np.isfinite(values[:, 0]).all() for values in found.values()):
+        found = {bank.batch.dt: bank.advance(self._commands, measured, end) for bank in self._banks}
+        self._seen = end
+        self.heard += self.time - before
+        if not all(np.isfinite(values[:, 0]).all() for one in found.values() for values in one.values()):
             self._restart(f"the simulation beside the robot diverged at {end:.3f} s")
             return
-        for port, values in found.items():
-            # A world that diverged tells nothing: it counts as the robot as described.
-            values = np.where(np.isfinite(values), values, values[:, :1])
+        for port, signal in measured.items():
             track = self._tracks[port]
-            track.time.append(measured[port].time)
-            track.measured.append(measured[port].values)
-            track.simulated.append(values)
-            while len(track.time) > 1 and track.time[0][-1] < self._edge:
-                for parts in (track.time, track.measured, track.simulated):
-                    parts.pop(0)
+            track.time.append(signal.time)
+            track.measured.append(signal.values)
+            # A world that diverged tells nothing: it counts as the robot as described.
+            track.simulated.append(
+                {dt: np.where(np.isfinite(one[port]), one[port], one[port][:, :1]) for dt, one in found.items()}
+            )
+            track.drop(self._edge)
         self._show(end)
 
     def _show(self, end: float) -> None:
+        bank = self._banks[0]
+        dt = bank.batch.dt
         ends = {port.rpartition("/")[0]: t for port, t in self._tracks.items() if port.endswith("/position") and t.time}
         self.pose = Pose(
             end,
             {joint: float(track.measured[-1][-1]) for joint, track in ends.items()},
-            {joint: float(track.simulated[-1][-1, 0]) for joint, track in ends.items()},
-            np.array(self._bank.batch.field("qpos")[0]),
+            {joint: float(track.simulated[-1][dt][-1, 0]) for joint, track in ends.items()},
+            np.array(bank.batch.field("qpos")[0]),
         )
 
     def _windows(self) -> list[Drift]:
         found: list[Drift] = []
-        while self._edge + self._window <= self._bank.time and all(track.time for track in self._tracks.values()):
-            compared = {port: track.compared() for port, track in self._tracks.items()}
+        while self._edge + self._window <= self.time and all(track.time for track in self._tracks.values()):
+            end = self._edge + self._window
             kinds = " and ".join(sorted({self._kind_of(port) for port in self._commands}))
-            found.append(judge(self._bank, compared, self._edge, self._edge + self._window, kinds))
+            judged = [judge(bank, self._compared(bank), self._edge, end, kinds) for bank in self._banks]
+            k = self._better(judged, end) if len(judged) > 1 else 0
+            found.append(judged[k])
+            if len(judged) > 1:
+                self._keep(self._banks[k], "which explains the robot better than another")
             self._edge += self._window / 2.0
         return found
+
+    def _better(self, judged: Sequence[Drift], end: float) -> int:
+        """Return which step explains a window: one without a drift, else the one that leaves clearly less."""
+        for k, drift in enumerate(judged):
+            if not drift.drifted:
+                return k
+        left = [least_left(bank, self._compared(bank), self._edge, end) for bank in self._banks]
+        return 1 if left[1] < CLEARLY * left[0] else 0
+
+    def _compared(self, bank: Bank) -> dict[str, Compared]:
+        return {port: track.compared(bank.batch.dt) for port, track in self._tracks.items()}
