@@ -1,8 +1,9 @@
-"""Messages of one topic in the robot's time: their times made even, gaps and jumps found.
+"""Messages of one topic in the robot's time: the times of their arrival made even, gaps and jumps found.
 
-A message without a stamp has the time of its arrival, which jitters, while robots measure at an even rate. With k the
-number of a message, T the mean period and a_k its arrival, the time is k T plus the median of a_j - j T over the
-neighbours j of k. A median keeps the step that a lost message leaves, and is not moved by a message that came late.
+A message without a stamp has the time of its arrival, which jitters, while robots measure at an even rate. The time of
+the next message is therefore that of the last one and a period T; a loop corrects it slowly by the median of what the
+arrivals of the last seconds differ by. T is the median of (a_{j+L} - a_j) / L over these arrivals, with L half their
+number. Both medians ignore messages that come late, and the times move by no jump where a message was lost.
 """
 
 from __future__ import annotations
@@ -13,14 +14,23 @@ import numpy as np
 
 from pliant.base.numerics import Array
 
-__all__ = ["Stream", "even_times"]
+__all__ = ["EvenClock", "Stream"]
 
-NEIGHBOURS = 25
-"""Messages before and after one, at most, over which the time of its arrival is evened."""
-EVENED = 0.25
-"""Time that these messages span at most, to each side [s]."""
-FEW = 8
+FEW = 20
 """Messages from which a period is estimated, at least."""
+LONG = 0.9
+"""Time that they span, at least [s]."""
+MEMORY = 4.0
+"""Arrivals over which the medians are taken [s]."""
+MOST = 5000
+"""Most of these arrivals."""
+CORRECTED = 1.0
+"""Time constant of the correction [s]."""
+SLEW = 0.05
+"""Most that the correction changes the period, as a part of it."""
+NICE = 1e-4
+"""Periods are multiples of this [s], if they are `NEAR` to one: 10 ms rather than 10.003 ms."""
+NEAR = 2e-3
 BACK = 0.2
 """A time that goes back by more than this is a restart; by less, the message came out of order [s]."""
 GAP = 1.0
@@ -28,24 +38,45 @@ GAP = 1.0
 GAP_PERIODS = 20.0
 
 
-def even_times(arrivals: Array, neighbours: int) -> Array:
-    """Return the times of messages that were measured at an even rate.
+class EvenClock:
+    """Gives messages that are measured at an even rate the times of their measurement, but for a constant delay."""
 
-    Args:
-        arrivals: times of their arrival, shape (n,) [s].
-        neighbours: messages to each side over which the median is taken.
-    """
-    n = len(arrivals)
-    if n < 3:
-        return arrivals
-    number = np.arange(n)
-    period = (arrivals[-1] - arrivals[0]) / (n - 1)
-    rest = arrivals - period * number
-    width = 2 * min(neighbours, (n - 1) // 2) + 1
-    inner = np.median(np.lib.stride_tricks.sliding_window_view(rest, width), axis=1)
-    side = width // 2
-    middle = np.concatenate([np.full(side, inner[0]), inner, np.full(n - side - len(inner), inner[-1])])
-    return np.maximum.accumulate(period * number + middle)
+    def __init__(self) -> None:
+        self.period = 0.0
+        """Estimated period [s]; 0 before `FEW` messages."""
+        self._arrivals = np.empty(0)
+        self._last = np.nan
+
+    def times(self, arrivals: Array) -> Array:
+        """Return the times of further messages.
+
+        Args:
+            arrivals: times of their arrival, not decreasing, shape (n,) [s]; the first call needs `FEW` over `LONG`.
+        """
+        n = len(arrivals)
+        known = np.concatenate([self._arrivals, arrivals])
+        self.period = _period(known)
+        steps = self.period * np.arange(1, n + 1)
+        line = self.period * np.arange(1 - len(known), 1)
+        if np.isnan(self._last):
+            found = steps - steps[-1] + np.median(known - line)
+        else:
+            found = self._last + steps
+            error = float(np.median(known - line)) - float(found[-1])
+            span = float(steps[-1])
+            most = SLEW * span
+            found = found + min(max(error * min(1.0, span / CORRECTED), -most), most) * np.arange(1, n + 1) / n
+        self._last = float(found[-1])
+        first = max(int(np.searchsorted(known, known[-1] - MEMORY)), len(known) - MOST, 0)
+        self._arrivals = known[min(first, max(0, len(known) - FEW)) :]
+        return found
+
+
+def _period(arrivals: Array) -> float:
+    half = len(arrivals) // 2
+    period = float(np.median(arrivals[half:] - arrivals[: len(arrivals) - half])) / half
+    nice = NICE * round(period / NICE)
+    return nice if nice > 0.0 and abs(period - nice) < NEAR * period else max(period, 1e-6)
 
 
 class Stream:
@@ -63,30 +94,23 @@ class Stream:
         self.name, self.ports, self.rank = name, tuple(ports), rank
         self.stamped, self.events = stamped, events
         self.last = -np.inf
-        """Time of the newest message [s]."""
+        """Time of the newest message, as it came [s]."""
         self.given = -np.inf
         """Time of the newest message that `take` returned [s]."""
+        self._clock = EvenClock()
         self._times: list[float] = []
         self._values: list[tuple[float, ...]] = []
-        self._old = 0
-        """Messages at the begin of the lists that `take` has returned, kept as neighbours."""
 
     def fault(self, time: float) -> str:
         """Return what is wrong with the time of the next message; "" for nothing."""
-        if not self._times:
-            return ""
         pause = time - self.last
+        if not np.isfinite(pause):
+            return ""
         if pause < -BACK:
             return f"the time goes back from {self.last:.3f} to {time:.3f} s ({self.name}): a restart"
-        if not self.events and pause > max(GAP, GAP_PERIODS * self.period):
+        if not self.events and pause > max(GAP, GAP_PERIODS * self._clock.period):
             return f"nothing from {self.last:.3f} to {time:.3f} s ({self.name}): a gap, or a jump of the clock"
         return ""
-
-    @property
-    def period(self) -> float:
-        """Mean time between messages [s]; infinite for the first few, whose period is not known."""
-        n = len(self._times)
-        return (self._times[-1] - self._times[0]) / (n - 1) if n >= FEW else 0.0
 
     def put(self, time: float, values: Sequence[float]) -> None:
         """Add a message; one that came out of order is dropped."""
@@ -97,25 +121,19 @@ class Stream:
         self._values.append(tuple(values))
 
     def take(self) -> tuple[Array, Array]:
-        """Return times, shape (n,) [s], and values, shape (n, ports), that have not been returned and are settled."""
-        n = len(self._times)
-        if self.stamped or self.events:
-            first, end, times = self._old, n, np.array(self._times)
-            side = 0
-        else:
-            if n < FEW:
-                return np.empty(0), np.empty((0, len(self.ports)))
-            side = int(np.clip(round(EVENED / max(self.period, 1e-9)), 2, NEIGHBOURS))
-            first, end = self._old, n - side
-            times = even_times(np.array(self._times), side)
-        if end <= first:
+        """Return times, shape (n,) [s], and values, shape (n, ports), that have not been returned."""
+        even = not (self.stamped or self.events)
+        if not self._times:
             return np.empty(0), np.empty((0, len(self.ports)))
-        chosen = np.arange(first, end)
-        chosen = chosen[np.diff(times[chosen], prepend=self.given) > 1e-9]
-        found = times[chosen], np.array(self._values).reshape(n, -1)[chosen]
-        if len(chosen):
-            self.given = float(found[0][-1])
-        kept = max(0, end - 4 * side)
-        del self._times[:kept], self._values[:kept]
-        self._old = end - kept
-        return found
+        early = len(self._times) < FEW or self.last - self._times[0] < LONG
+        if even and not self._clock.period and early:
+            return np.empty(0), np.empty((0, len(self.ports)))
+        times, values = np.array(self._times), np.array(self._values).reshape(len(self._times), -1)
+        self._times.clear()
+        self._values.clear()
+        if even:
+            times = self._clock.times(times)
+        new = np.diff(times, prepend=self.given) > 1e-9
+        if new.any():
+            self.given = float(times[new][-1])
+        return times[new], values[new]
