@@ -79,18 +79,16 @@ class BesideView:
             self._build(server.gui, joints)
         self._write()
 
-    def show(self, time: float, qpos: Array, measured: Mapping[str, float], simulated: Mapping[str, float]) -> None:
+    def show(self, time: float, qpos: Array, curves: Mapping[str, tuple[Array, Array, Array]]) -> None:
         """Show a common state; see `pliant.simulation.viewer.BesidePage`."""
         self._draw(self._scene, qpos)
         real = np.array(qpos)
-        for joint, value in measured.items():
-            if joint in self._places:
-                real[self._places[joint]] = value
+        for joint, (times, measured, simulated) in curves.items():
+            real[self._places[joint]] = measured[-1]
+            for stamp, value, predicted in zip(times.tolist(), measured.tolist(), simulated.tolist(), strict=True):
+                values = {"position": value, "predicted": predicted, "deviation": value - predicted}
+                self._plots.take(Sample(joint, 0, round(stamp * 1e9), values))
         self._draw(self._ghost, real)
-        for joint, value in measured.items():
-            predicted = simulated[joint]
-            values = {"position": value, "predicted": predicted, "deviation": value - predicted}
-            self._plots.take(Sample(joint, 0, round(time * 1e9), values))
         if not self._drawn <= time < self._drawn + PANEL_PERIOD:
             self._drawn = time
             self._time.content = f'<div style="padding:0.2em 1em"><b>t = {time:.2f} s</b> of the robot</div>'

@@ -127,8 +127,9 @@ class Scene:
         self._spared = False
         if not ghost:
             self._light()
-        for body in range(int(ghost), model.nbody):
-            self._add_body(body)
+        for body in range(model.nbody):
+            if not ghost or model.body_weldid[body] != 0:
+                self._add_body(body)
         if not ghost:
             self._floor(data)
         self.update(data, None)

@@ -162,7 +162,7 @@ def _say(console: Console, drift: Drift, *, alone: bool) -> None:
         for one in drift.estimates[:SHOWN]:
             sign = "x " if one.candidate.kind == "factor" else "+ "
             unit = f" {one.candidate.unit}" if one.candidate.unit else ""
-            table.adddrift_row(
+            table.add_row(
                 plain(one.candidate.name), f"{sign}{number(one.value)}{unit}", number(one.spread),
                 f"{100.0 * one.explained:.0f} %",
             )  # fmt: skip

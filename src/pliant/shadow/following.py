@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pliant.base.errors import PliantError
 from pliant.cli.output import clean, counted, make_console, plain
 from pliant.recording.live import Inbox, Listener, make_listener
-from pliant.shadow.live import LiveShadow
+from pliant.shadow.live import LiveShadow, Pose
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -30,8 +30,6 @@ SILENCE = 2.0
 """Wall time without a message after which the robot is called silent [s]."""
 PATIENCE = 5.0
 """Wall time after which is told what is not heard yet [s]."""
-PICTURE = 1.0 / 30.0
-"""Time between two pictures of the page [s of wall time]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,17 +126,15 @@ def follow(robot: Robot, name: str, text: str, settings: Following) -> int:
         report.say(f"listening to {listener.where()}; nothing is sent (Ctrl-C ends)")
         if page is not None:
             report.say(f"view: {page.url}")
-        drawn_at = 0.0
+        drawn: Pose | None = None
         with contextlib.suppress(KeyboardInterrupt):
             for found, notes in listen(shadow, listener, inbox, settings.duration):
                 for note in notes:
                     report.note(note)
                 for drift in found:
                     report.window(drift)
-                now = time.monotonic()
-                if page is not None and (found or notes or now - drawn_at > PICTURE):
-                    drawn_at = now
-                    _draw(page, shadow, found, notes)
+                if page is not None:
+                    drawn = _draw(page, shadow, found, notes, drawn)
     report.summary(shadow, inbox)
     return 0
 
@@ -155,14 +151,18 @@ def _page(robot: Robot, shadow: LiveShadow, settings: Following, stack: contextl
     return page
 
 
-def _draw(page: BesidePage, shadow: LiveShadow, found: list[Drift], notes: list[str]) -> None:
+def _draw(
+    page: BesidePage, shadow: LiveShadow, found: list[Drift], notes: list[str], drawn: Pose | None
+) -> Pose | None:
+    """Show what is new; return the state that is shown."""
     pose = shadow.pose
-    if pose is not None:
-        page.show(pose.time, pose.qpos, pose.measured, pose.simulated)
+    if pose is not None and pose is not drawn:
+        page.show(pose.time, pose.qpos, pose.curves)
     for text in notes:
         page.tell(text, kind="note")
     for drift in found:
         page.tell(_line(drift), kind="drift" if drift.drifted else "well")
+    return pose
 
 
 def _line(drift: Drift) -> str:

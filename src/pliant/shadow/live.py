@@ -21,7 +21,8 @@ from pliant.shadow.stream import Stream
 __all__ = ["LiveShadow", "Pose"]
 
 GATHER = 1.0
-"""Time after the first message in which every topic should be heard [s of the robot's time]."""
+"""Time after the first message in which every topic should be heard [s of the robot's time]; twice as long where the
+times of arrivals have to settle."""
 BEHIND = 1.0
 """A topic that is so far behind the others is silent [s of the robot's time]."""
 HISTORY = 2.0
@@ -46,12 +47,10 @@ class Pose:
 
     time: float
     """The robot's time [s]."""
-    measured: Mapping[str, float]
-    """Position of each joint that is heard [rad]."""
-    simulated: Mapping[str, float]
-    """Position of these joints in the simulation [rad]."""
     qpos: Array
     """Positions of the whole simulation, shape (nq,)."""
+    curves: Mapping[str, tuple[Array, Array, Array]]
+    """Times [s], measured and simulated positions [rad] of each joint since the state before, shapes (n,)."""
 
 
 @dataclass(slots=True)
@@ -240,7 +239,7 @@ class LiveShadow:
     def _collect(self) -> None:
         """Take what the streams have settled."""
         for stream in self._streams.values():
-            times, values = stream.take()
+            times, values = stream.take(loose=bool(np.isnan(self._begin)))
             if not len(times):
                 continue
             for k, port in enumerate(stream.ports):
@@ -257,7 +256,7 @@ class LiveShadow:
             return
         newest = max(s.given for s in measuring)
         first = min(times[0][0] for times, _ in self._pending.values())
-        if newest - first < GATHER:
+        if newest - first < (GATHER if all(s.stamped for s in measuring) else 2.0 * GATHER):
             return
         found: dict[str, Stream] = {}
         for stream in sorted(self._streams.values(), key=lambda s: s.rank):
@@ -386,13 +385,12 @@ class LiveShadow:
     def _show(self, end: float) -> None:
         bank = self._banks[0]
         dt = bank.batch.dt
-        ends = {port.rpartition("/")[0]: t for port, t in self._tracks.items() if port.endswith("/position") and t.time}
-        self.pose = Pose(
-            end,
-            {joint: float(track.measured[-1][-1]) for joint, track in ends.items()},
-            {joint: float(track.simulated[-1][dt][-1, 0]) for joint, track in ends.items()},
-            np.array(bank.batch.field("qpos")[0]),
-        )
+        curves = {
+            port.rpartition("/")[0]: (track.time[-1], track.measured[-1], track.simulated[-1][dt][:, 0])
+            for port, track in self._tracks.items()
+            if port.endswith("/position") and track.time and track.time[-1][-1] > end - PIECE
+        }
+        self.pose = Pose(end, np.array(bank.batch.field("qpos")[0]), curves)
 
     def _windows(self) -> list[Drift]:
         found: list[Drift] = []

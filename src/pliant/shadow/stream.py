@@ -26,8 +26,9 @@ MOST = 5000
 """Most of these arrivals."""
 CORRECTED = 1.0
 """Time constant of the correction [s]."""
-SLEW = 0.05
-"""Most that the correction changes the period, as a part of it."""
+SLEW = 0.002
+"""Most that the correction changes the period, as a part of it: a constant delay of all topics does no harm, a period
+that changes does."""
 NICE = 1e-4
 """Periods are multiples of this [s], if they are `NEAR` to one: 10 ms rather than 10.003 ms."""
 NEAR = 2e-3
@@ -47,18 +48,19 @@ class EvenClock:
         self._arrivals = np.empty(0)
         self._last = np.nan
 
-    def times(self, arrivals: Array) -> Array:
+    def times(self, arrivals: Array, *, loose: bool = False) -> Array:
         """Return the times of further messages.
 
         Args:
             arrivals: times of their arrival, not decreasing, shape (n,) [s]; the first call needs `FEW` over `LONG`.
+            loose: take the medians as they are; the times may then jump against those before.
         """
         n = len(arrivals)
         known = np.concatenate([self._arrivals, arrivals])
         self.period = _period(known)
         steps = self.period * np.arange(1, n + 1)
         line = self.period * np.arange(1 - len(known), 1)
-        if np.isnan(self._last):
+        if loose or np.isnan(self._last):
             found = steps - steps[-1] + np.median(known - line)
         else:
             found = self._last + steps
@@ -120,8 +122,12 @@ class Stream:
         self._times.append(time)
         self._values.append(tuple(values))
 
-    def take(self) -> tuple[Array, Array]:
-        """Return times, shape (n,) [s], and values, shape (n, ports), that have not been returned."""
+    def take(self, *, loose: bool = False) -> tuple[Array, Array]:
+        """Return times, shape (n,) [s], and values, shape (n, ports), that have not been returned.
+
+        Args:
+            loose: as of `EvenClock.times`, before a segment has begun.
+        """
         even = not (self.stamped or self.events)
         if not self._times:
             return np.empty(0), np.empty((0, len(self.ports)))
@@ -132,7 +138,7 @@ class Stream:
         self._times.clear()
         self._values.clear()
         if even:
-            times = self._clock.times(times)
+            times = self._clock.times(times, loose=loose)
         new = np.diff(times, prepend=self.given) > 1e-9
         if new.any():
             self.given = float(times[new][-1])

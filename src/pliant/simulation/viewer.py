@@ -37,14 +37,14 @@ class BesidePage(Protocol):
     url: str
     """Address of the page."""
 
-    def show(self, time: float, qpos: Array, measured: Mapping[str, float], simulated: Mapping[str, float]) -> None:
+    def show(self, time: float, qpos: Array, curves: Mapping[str, tuple[Array, Array, Array]]) -> None:
         """Show a common state.
 
         Args:
             time: the robot's time [s].
             qpos: positions of the simulation, shape (nq,).
-            measured: measured position by joint [rad].
-            simulated: simulated position by joint [rad].
+            curves: by joint, times [s], measured and simulated positions since the last call, shapes (n,); the last
+                measured ones are those of the robot now.
         """
         ...
 
