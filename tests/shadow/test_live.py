@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from shadow_logs import described, log_of
+from shadow_logs import described, log_of, messages_of
 
 from pliant.base.errors import ModelError, RecordingError
 from pliant.recording.live import Heard
@@ -10,17 +10,6 @@ from pliant.shadow import LiveShadow
 
 SOFT = {"actuator.link_friction.torque": 0.05, "actuator.k": 10.0}
 WATCHED = ["joint spring", "joint delay", "link load"]
-
-
-def messages_of(log, *, begin=0.0, source="/joint/link_state", keep=lambda time: True):
-    """Return the messages of a log: one of all quantities for each time, stamped."""
-    signals = {**log.commands, **log.measured}
-    times = next(iter(signals.values())).time
-    return [
-        Heard(source, 0, begin + t, True, {port: float(s.values[k]) for port, s in signals.items()})
-        for k, t in enumerate(times.tolist())
-        if keep(t)
-    ]
 
 
 def follow(shadow, messages, batch=40):

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pliant.base.errors import PliantError
-from pliant.cli.output import clean, counted, make_console, plain
+from pliant.cli.output import counted, emit, make_console, plain
 from pliant.recording.live import Inbox, Listener, make_listener
 from pliant.shadow.live import LiveShadow, Pose
 
@@ -175,7 +173,6 @@ class _Report:
     def __init__(self, as_json: bool) -> None:
         self._json = as_json
         self._console = make_console(quiet=as_json)
-        self._out = sys.__stdout__ or sys.stdout
         self._named: Counter[str] = Counter()
         self._last: dict[str, str] = {}
         self._windows, self._clear = 0, 0
@@ -185,7 +182,7 @@ class _Report:
 
     def note(self, text: str) -> None:
         if self._json:
-            self._emit({"note": text})
+            emit({"note": text}, line=True)
         else:
             self.say(f"note: {text}")
 
@@ -196,26 +193,23 @@ class _Report:
             self._named[name] += 1
             self._last[name] = str(drift.estimates[0])
         if self._json:
-            self._emit({"window": drift.row()})
+            emit({"window": drift.row()}, line=True)
         else:
             self.say(_line(drift))
 
     def summary(self, shadow: LiveShadow, inbox: Inbox) -> None:
         """Tell what was found in all windows."""
         if self._json:
-            self._emit(
-                {
-                    "summary": {
-                        "seconds": shadow.heard,
-                        "messages": inbox.count,
-                        "dropped": inbox.dropped,
-                        "restarts": shadow.restarts,
-                        "windows": self._windows,
-                        "without_drift": self._clear,
-                        "named": dict(self._named),
-                    }
-                }
-            )
+            row = {
+                "seconds": shadow.heard,
+                "messages": inbox.count,
+                "dropped": inbox.dropped,
+                "restarts": shadow.restarts,
+                "windows": self._windows,
+                "without_drift": self._clear,
+                "named": dict(self._named),
+            }
+            emit({"summary": row}, line=True)
             return
         self.say(
             f"{shadow.heard:.1f} s beside the robot, {counted(inbox.count, 'message')} heard, 0 sent; "
@@ -223,6 +217,3 @@ class _Report:
         )
         for name, count in self._named.most_common():
             self.say(f"{name} was named in {counted(count, 'window')}; last: {self._last[name]}")
-
-    def _emit(self, row: dict[str, Any]) -> None:
-        print(json.dumps(clean(row)), file=self._out, flush=True)

@@ -310,7 +310,12 @@ class LiveShadow:
         self._pending[f"{port}#{stream.name}#{stream.rank}"] = ([signal.time[later]], [signal.values[later]])
 
     def _start(self, end: float) -> None:
-        """Begin a segment at rest in the positions that are measured at a time."""
+        """Begin a segment at rest in the positions that are measured at a time: the first at which all is heard.
+
+        Times of arrivals are even from now on only, so that their segment begins now.
+        """
+        if all(s.stamped or s.events for s in self._sources.values()):
+            end = max(float(self._signal(port).time[0]) for port in self._sources)
         positions = {}
         for port in sorted(p for p in self._sources if p in self._wanted):
             signal = self._signal(port)
