@@ -129,7 +129,7 @@ def test_what_is_missing_is_told(robot, unchanged):
     assert shadow.missing() == "no command of a joint is heard"
 
 
-def test_of_two_time_steps_the_one_with_which_nothing_has_drifted_is_kept(robot):
+def test_of_two_time_steps_the_one_that_explains_the_robot_is_kept(robot):
     from pliant.engine import MujocoEngine
 
     engine = MujocoEngine(robot)  # it moves with the step of its description, 0.5 ms

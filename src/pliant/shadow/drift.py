@@ -191,7 +191,14 @@ def _kind_of_commands(robot: Robot, candidates: Sequence[Candidate], log: Shadow
     return min(left, key=left.__getitem__)
 
 
-def least_left(bank: Bank, found: Mapping[str, Compared], begin: float, end: float) -> float:
+def least_left(
+    bank: Bank,
+    found: Mapping[str, Compared],
+    begin: float,
+    end: float,
+    *,
+    like: Mapping[str, Compared] | None = None,
+) -> float:
     """Return the misfit that the best change of one parameter other than a delay leaves.
 
     Args:
@@ -199,8 +206,9 @@ def least_left(bank: Bank, found: Mapping[str, Compared], begin: float, end: flo
         found: measured and simulated values by port.
         begin: begin of the window [s].
         end: end of the window [s].
+        like: values whose noise gives the weights, so that several ways to simulate can be compared; None: ``found``.
     """
-    terms = _Terms.of(bank, found, _weights(found, begin, end), begin, end)
+    terms = _Terms.of(bank, found, _weights(like or found, begin, end), begin, end)
     chosen = [k for k, one in enumerate([*bank.candidates, *bank.offsets]) if one.kind != "delay"]
     return min([terms.rr, *(terms.least(k)[1] for k in chosen)])
 

@@ -33,7 +33,7 @@ UNCHOSEN = 10.0
 """How long measurements are kept that no commands belong to [s]."""
 SLOW = 3.0
 """Lag behind the robot at which the simulation takes the robot's own, longer time step [s]."""
-CLEARLY = 0.5
+CLEARLY = 0.9
 """Part of the misfit that the shorter time step must leave at most, to be taken in place of the description's."""
 LOST = 20.0
 """Lag behind the robot at which the simulation begins anew at the present state [s]."""
@@ -80,8 +80,8 @@ class LiveShadow:
     silent; the next one begins at rest in the positions that are then measured, and settles again.
 
     A motor's controller that runs once a step acts like a small delay and damping. The first window is therefore
-    simulated with the step of the description and with `STEP`; the step with which nothing has drifted is kept, else
-    the one that explains more.
+    simulated with the step of the description and with `STEP`; the one is kept with which the best change of one
+    parameter leaves less.
 
     Args:
         robot: the robot as described.
@@ -402,20 +402,17 @@ class LiveShadow:
         while self._edge + self._window <= self.time and all(track.time for track in self._tracks.values()):
             end = self._edge + self._window
             kinds = " and ".join(sorted({self._kind_of(port) for port in self._commands}))
-            judged = [judge(bank, self._compared(bank), self._edge, end, kinds) for bank in self._banks]
-            k = self._better(judged, end) if len(judged) > 1 else 0
-            found.append(judged[k])
-            if len(judged) > 1:
-                self._keep(self._banks[k], "which explains the robot better than another")
+            if len(self._banks) > 1:
+                self._keep(self._banks[self._better(end)], "which explains the robot better than another")
+            (bank,) = self._banks
+            found.append(judge(bank, self._compared(bank), self._edge, end, kinds))
             self._edge += self._window / 2.0
         return found
 
-    def _better(self, judged: Sequence[Drift], end: float) -> int:
-        """Return which step explains a window: one without a drift, else the one that leaves clearly less."""
-        for k, drift in enumerate(judged):
-            if not drift.drifted:
-                return k
-        left = [least_left(bank, self._compared(bank), self._edge, end) for bank in self._banks]
+    def _better(self, end: float) -> int:
+        """Return the time step with which the best change of one parameter leaves least of a window."""
+        like = self._compared(self._banks[0])
+        left = [least_left(bank, self._compared(bank), self._edge, end, like=like) for bank in self._banks]
         return 1 if left[1] < CLEARLY * left[0] else 0
 
     def _compared(self, bank: Bank) -> dict[str, Compared]:
