@@ -9,6 +9,7 @@ from pliant.base.errors import BridgeError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.recording.live import Inbox, make_listener
+from pliant.ros.ros2 import Ros2Node
 from pliant.simulation import Simulation, sync
 from pliant.simulation.bridges import make_bridge
 
@@ -119,3 +120,26 @@ def test_without_a_master_the_listener_says_what_to_start():
     with pytest.raises(BridgeError, match="master"):
         listener.start(Inbox())
     listener.stop()
+
+
+def test_best_effort_publishers_of_ros_2_are_heard():
+    domain = next(DOMAINS)
+    robot = Ros2Node("robot", domain=domain)
+    listener = make_listener("ros2", f"domain={domain},clock=wall", pliant.load("sea-1dof"))
+    inbox, found = Inbox(), []
+    try:
+        robot.start()
+        state = robot.advertise("/sea_1dof/joint/link_state", robot.state_type, reliable=False)
+        listener.start(inbox)
+
+        def more():
+            state.send(robot.codec.encode(robot.state_type, {"q": 0.25, "ref_1": 0.5}))
+            found.extend(inbox.take(0.0)[0])
+            return found
+
+        until(more, "a state")
+        assert found[0].values["joint/position"] == pytest.approx(0.25)
+        assert not found[0].stamped
+    finally:
+        listener.stop()
+        robot.stop()

@@ -18,7 +18,7 @@ from pliant.ros.bridge.names import topic_name
 from pliant.ros.controller_clock import CLOCK_TOPIC, CLOCKS
 from pliant.ros.ros1.node import Ros1Node
 from pliant.ros.ros2.node import Ros2Node
-from pliant.ros.wire.message import MessageView
+from pliant.ros.wire.message import MessageCallback, MessageView
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -88,7 +88,16 @@ class _Ros1Ear(_Mute, Ros1Node):  # type: ignore[misc]
 
 
 class _Ros2Ear(_Mute, Ros2Node):  # type: ignore[misc]
-    """A node of ROS 2 whose only writers are those of discovery."""
+    """A node of ROS 2 whose only writers are those of discovery.
+
+    Its readers are best effort: they match every publisher, ask for nothing again, and wait for nothing that is lost.
+    """
+
+    def subscribe(
+        self, topic: str, type_name: str, callback: MessageCallback, *, latch: bool = False, reliable: bool = False
+    ) -> None:
+        """Listen to a topic."""
+        super().subscribe(topic, type_name, callback, latch=latch, reliable=reliable)
 
 
 class RosListener:
