@@ -74,11 +74,13 @@ class Chain:
     """What changes with the length of the rod: arguments of `Stretch` but for the spool's joint."""
     joints: list[str]
     """Names of the joints that are its elasticity."""
+    frames: list[Array]
+    """Frames of the carrying body and of the links in the world at the start, each (4, 4)."""
 
 
 def add_links(
     line: Centreline, rod: Rod, name: str, root: tuple[MjsBody, Array], *, segments: int,
-    planar: bool = False, contact: Mapping[str, int],
+    planar: bool = False, contact: Mapping[str, int], moments: Array | None = None,
 ) -> Chain:  # fmt: skip
     """Add the links of a rod to the body that carries it.
 
@@ -90,6 +92,7 @@ def add_links(
         segments: number of hinges.
         planar: whether the hinges turn about z of the world only.
         contact: contact type and affinity of the shapes.
+        moments: internal moments at the hinges, world axes, shape (segments, 3) [N m]; None: those of the line.
     """
     n, curve = segments, _Curve(line)
     length = curve.length
@@ -104,6 +107,7 @@ def add_links(
     carriers = [body.name]
     turns: list[float] = []
     joints: list[str] = []
+    frames = [X_parent]
     radius = section_radius(rod)
 
     def capsule(carrier: MjsBody, label: str, a: Array, b: Array) -> None:
@@ -134,17 +138,19 @@ def add_links(
         if planar:
             pick = int(np.argmax([abs(a[2]) for a in axes]))
             axes, stiffness = [axes[pick]], [stiffness[pick]]
-        turn, moment = log_so3(here @ before.T), curve.moment(s)
+        turn, moment = log_so3(here @ before.T), curve.moment(s) if moments is None else moments[k]
         for label, axis, stiff in zip(labels, axes, stiffness):
+            rest = -float(moment @ axis) / stiff
             body.add_joint(
                 name=label, type=mujoco.mjtJoint.mjJNT_HINGE, axis=here.T @ axis, stiffness=[stiff, 0, 0],
-                springref=-float(moment @ axis) / stiff,
+                springref=float(np.degrees(rest)) if body.compiler.degree else rest,
             )  # fmt: skip
             joints.append(label)
             turns.append(float(turn @ axis))
         end = curve.position(until)
         capsule(body, f"{name}/link{k + 1}", np.zeros(3), here.T @ (end - curve.position(s)))
         X_parent, before = X_link, here
+        frames.append(X_link)
     X_tip = pose(curve.position(1.0), curve.rotation(1.0))
     stretch = {
         "length": length, "bodies": links, "geoms": capsules, "root": X_body_rod[:3, 3].copy(),
@@ -152,7 +158,7 @@ def add_links(
     }  # fmt: skip
     corners = np.array([curve.position(float(s)) for s in (0.0, *at, 1.0)])
     return Chain(
-        tip=body, X_tip=X_tip, X_body_tip=inverse(X_parent) @ X_tip, stretch=stretch, joints=joints,
+        tip=body, X_tip=X_tip, X_body_tip=inverse(X_parent) @ X_tip, stretch=stretch, joints=joints, frames=frames,
         shape=RodShape(points=corners, radius=radius, shapes=shapes, bodies=carriers),
     )  # fmt: skip
 
