@@ -17,7 +17,7 @@ from pliant.simulation import Simulation
 
 ROD = Rod(length=0.5, section=Round(radius=1e-3))
 SLIDER = """<mujoco><compiler angle="degree"/><worldbody><body name="slider"><joint name="z" type="slide" axis="0 0 1"/>
-  <geom size="0.02" mass="0.5"/></body><geom name="post" type="capsule" size=".01 .1" pos="0 .3 .2" euler="90 0 0"/>
+  <geom size="0.02" mass="0.5"/></body><geom name="post" type="capsule" size=".01 .1" pos="0 .3 .2" euler="0 90 0"/>
   </worldbody><actuator><position joint="z" kp="1e5" kv="1e3"/></actuator></mujoco>"""
 
 
@@ -66,10 +66,11 @@ def test_a_rod_pushes_a_slider_away_with_the_force_of_the_statics():
     for _ in range(1500):
         mujoco.mj_step(model, data)
     mujoco.mj_kinematics(model, data)
-    expected = part.solve(model, data, start=start).wrench_b
+    statics = part.solve(model, data, start=start)
+    expected, largest_moment = statics.wrench_b, np.abs(statics.centreline(51).moment).max()
     found = part.wrench_b(model, data)
     assert np.linalg.norm(found[:3] - expected[:3]) < 0.01 * np.linalg.norm(expected[:3])
-    assert np.linalg.norm(found[3:] - expected[3:]) < 0.02 * np.linalg.norm(expected[3:])
+    assert np.linalg.norm(found[3:] - expected[3:]) < 0.01 * largest_moment
 
 
 def test_the_key_frames_of_a_robot_keep_their_positions_by_name():
@@ -85,11 +86,9 @@ def test_the_key_frames_of_a_robot_keep_their_positions_by_name():
 
 def test_a_rod_stops_at_an_object_of_the_world():
     robot = Robot(mujoco.MjSpec.from_string(SLIDER))
-    load = PointLoad(at=0.5, force=(0.0, 1.0, 0.0))
-    part = RodBetween(
-        rod=ROD, pose_a=pose((0.0, 0.27, -0.05)), body_b="world", pose_b=pose((0.0, 0.27, 0.44)), loads=(load,)
-    )
+    part = RodBetween(rod=ROD, pose_a=pose((0.0, 0.25, 0.0)), body_b=None)
     model, data = rest(attach_rod(robot, part))
+    data.body("rod/link10").xfrc_applied[1] = 1.5  # bends it by 8 cm at the height of the post, which is 4 cm away
     touched = False
     for _ in range(600):
         mujoco.mj_step(model, data)
@@ -138,12 +137,12 @@ def test_a_franka_arm_bends_a_clamped_rod_with_the_force_of_the_statics():
         arm.inbox.put({"dq_c": np.zeros(7), "finished": 1.0})
         simulation.run(1.5)
         mujoco.mj_kinematics(state.model, state.data)
-        expected = part.solve(state.model, state.data, start=first).wrench_b
+        statics = part.solve(state.model, state.data, start=first)
+        expected, largest_moment = statics.wrench_b, np.abs(statics.centreline(51).moment).max()
         found = part.wrench_b(state.model, state.data)
-        print(found, expected, first.wrench_b)
     assert np.linalg.norm(expected[:3] - first.wrench_b[:3]) > 0.5  # the arm has bent it
     assert np.linalg.norm(found[:3] - expected[:3]) < 0.01 * np.linalg.norm(expected[:3])
-    assert np.linalg.norm(found[3:] - expected[3:]) < 0.01 * np.linalg.norm(expected[3:])
+    assert np.linalg.norm(found[3:] - expected[3:]) < 0.01 * largest_moment
     assert simulation.sample("franka").values["errors"].sum() == 0.0
 
 
