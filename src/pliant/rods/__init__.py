@@ -1,4 +1,5 @@
-"""Cosserat rods and continuum parallel robots: statics, stability, sensitivities. Sees no engine."""
+"""Cosserat rods and continuum parallel robots: statics, stability, sensitivities. Sees no engine, but for
+what puts a rod into a robot's model."""
 
 from pliant.base.lazy import lazy_names
 
@@ -9,6 +10,7 @@ _EXPORTS: dict[str, str] = {
     "Centreline": "pliant.rods.solution",
     "ContinuumParallelRobot": "pliant.rods.robot",
     "DistalJoint": "pliant.rods.description",
+    "DistributedLoad": "pliant.rods.between.loads",
     "Equilibrium": "pliant.rods.branches",
     "GivenStiffness": "pliant.rods.description",
     "Identification": "pliant.rods.analysis",
@@ -18,17 +20,22 @@ _EXPORTS: dict[str, str] = {
     "NoEquilibrium": "pliant.rods.no_equilibrium",
     "Path": "pliant.rods.path",
     "Plate": "pliant.rods.description",
+    "PointLoad": "pliant.rods.between.loads",
     "Rectangular": "pliant.rods.description",
     "RobotDescription": "pliant.rods.description",
     "Rod": "pliant.rods.description",
+    "RodBetween": "pliant.rods.model.rod_between",
+    "RodEquilibrium": "pliant.rods.between.statics",
     "Round": "pliant.rods.description",
     "Solution": "pliant.rods.solution",
     "Stability": "pliant.rods.stability",
     "Workspace": "pliant.rods.analysis",
     "WrenchEstimate": "pliant.rods.analysis",
+    "attach_rod": "pliant.rods.model.rod_between",
     "catalogue": "pliant.rods.loaders",
     "load_description": "pliant.rods.loaders",
     "load_robot": "pliant.rods.loaders",
+    "solve_rod": "pliant.rods.between.statics",
 }
 
 __all__ = [*_EXPORTS]

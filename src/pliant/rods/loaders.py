@@ -87,7 +87,7 @@ UNITS = {
 }
 
 
-class _Reader:
+class Reader:
     """Takes values out of a mapping, with checks; messages carry file, line and field.
 
     Args:
@@ -128,12 +128,12 @@ class _Reader:
     def __contains__(self, key: str) -> bool:
         return key in self.data and self.data[key] is not None
 
-    def sub(self, key: str) -> _Reader:
+    def sub(self, key: str) -> Reader:
         return self.inner(self.data[key], key, field=".".join(v for v in (self.field, key) if v))
 
-    def inner(self, data: object, *keys: str | int, field: str) -> _Reader:
+    def inner(self, data: object, *keys: str | int, field: str) -> Reader:
         """Return the reader of a mapping further inside."""
-        return _Reader(data, self.document, [(*place, *keys) for place in self.places], field)
+        return Reader(data, self.document, [(*place, *keys) for place in self.places], field)
 
     def number(self, key: str, quantity: str, default: float | None = None) -> float:
         if key not in self:
@@ -187,7 +187,7 @@ class _Reader:
         return value
 
 
-def _frame(r: _Reader, planar: bool) -> np.ndarray:
+def read_frame(r: Reader, planar: bool) -> np.ndarray:
     """Read xyz and rpy (or xy and angle) of a mapping."""
     if planar:
         if "xyz" in r or "rpy" in r:
@@ -205,7 +205,7 @@ def _frame(r: _Reader, planar: bool) -> np.ndarray:
 FRAME = ("xyz", "rpy", "xy", "angle")
 
 
-def _rod(r: _Reader) -> Rod:
+def read_rod(r: Reader) -> Rod:
     r.known(
         "length", "radius", "tip_radius", "width", "height", "tip_width", "tip_height", "stiffness", "E", "G",
         "poisson", "density", "precurvature", "distributed_force", "distributed_moment",
@@ -256,10 +256,10 @@ def _rod(r: _Reader) -> Rod:
             distributed_moment=r.vector("distributed_moment", "force", 3, (0.0, 0.0, 0.0)),
         )
     except ModelError as fault:
-        raise _placed(fault, r) from None
+        raise placed(fault, r) from None
 
 
-def _placed(fault: ModelError, r: _Reader) -> ModelError:
+def placed(fault: ModelError, r: Reader) -> ModelError:
     """Give an error of a dataclass the file and field it came from."""
     if fault.file is not None:
         return fault
@@ -277,7 +277,7 @@ def _merge(base: Any, over: Any) -> Any:
     return over
 
 
-def _joint(r: _Reader, planar: bool) -> BaseJoint:
+def _joint(r: Reader, planar: bool) -> BaseJoint:
     r.known("type", "axis", "passive", "limits", *FRAME)
     kind = r.choice("type", BASE_JOINT_KINDS)
     limits = None
@@ -294,14 +294,14 @@ def _joint(r: _Reader, planar: bool) -> BaseJoint:
             kind=kind,
             axis=r.vector("axis", "direction", 3, default),
             actuated=not passive,
-            pose=_frame(r, planar),
+            pose=read_frame(r, planar),
             limits=limits,
         )
     except ModelError as fault:
-        raise _placed(fault, r) from None
+        raise placed(fault, r) from None
 
 
-def _limb(r: _Reader, number: int, planar: bool) -> Limb:
+def _limb(r: Reader, number: int, planar: bool) -> Limb:
     r.known("name", "rod", "base", "joints", "attach", "plate_joint")
     for key in ("rod", "plate_joint"):
         if key not in r:
@@ -313,12 +313,12 @@ def _limb(r: _Reader, number: int, planar: bool) -> Limb:
     p.known("type", "axis", "axis_2", "attach", *FRAME)
     turn = planar_turn() if planar else np.eye(4)
 
-    def place(reader: _Reader, key: str) -> np.ndarray:
+    def place(reader: Reader, key: str) -> np.ndarray:
         if key not in reader:
             return np.eye(4)
         sub = reader.sub(key)
         sub.known(*FRAME)
-        return _frame(sub, planar)
+        return read_frame(sub, planar)
 
     kind = p.choice("type", DISTAL_JOINT_KINDS)
     default = (1.0, 0.0, 0.0) if kind == "universal" or (planar and kind == "prismatic") else (0.0, 0.0, 1.0)
@@ -327,14 +327,14 @@ def _limb(r: _Reader, number: int, planar: bool) -> Limb:
             kind=kind,
             axis=p.vector("axis", "direction", 3, default),
             axis_2=p.vector("axis_2", "direction", 3, (0.0, 1.0, 0.0)),
-            pose=_frame(p, planar),
+            pose=read_frame(p, planar),
             attach=place(p, "attach") @ turn,
         )
     except ModelError as fault:
-        raise _placed(fault, p) from None
+        raise placed(fault, p) from None
     return Limb(
         name=str(r.data.get("name") or ""),
-        rod=_rod(r.sub("rod")),
+        rod=read_rod(r.sub("rod")),
         base=place(r, "base"),
         joints=tuple(
             _joint(r.inner(joint, "joints", k, field=f"{r.field}.joints[{k + 1}]"), planar)
@@ -351,7 +351,7 @@ def describe(document: Document) -> RobotDescription:
     Raises:
         ModelError: with file, line and field of the fault.
     """
-    r = _Reader(document.value, document)
+    r = Reader(document.value, document)
     r.known(
         "name",
         "aliases",
@@ -375,7 +375,7 @@ def describe(document: Document) -> RobotDescription:
     built = []
     for k, one in enumerate(limbs):
         merged = _merge(shared, one) if isinstance(one, Mapping) else one
-        reader = _Reader(merged, document, (("limbs", k), ("limb",)), f"limbs[{k + 1}]")
+        reader = Reader(merged, document, (("limbs", k), ("limb",)), f"limbs[{k + 1}]")
         built.append(_limb(reader, k + 1, planar))
     plate = Plate()
     if "plate" in r:
@@ -384,12 +384,12 @@ def describe(document: Document) -> RobotDescription:
         try:
             plate = Plate(mass=p.number("mass", "mass", 0.0), com=p.vector("com", "length", 3, (0.0, 0.0, 0.0)))
         except ModelError as fault:
-            raise _placed(fault, p) from None
+            raise placed(fault, p) from None
     home, home_joints = np.eye(4), None
     if "home" in r:
         h = r.sub("home")
         h.known(*FRAME, "q")
-        home = _frame(h, planar)
+        home = read_frame(h, planar)
         if "q" in h:
             q = h.data["q"]
             if not isinstance(q, list):

@@ -26,6 +26,8 @@ WING = Wing(
         "Stewart_Gough_6PFS": _ENTRIES,
     },
     formats=("pliant.rods.format:PARALLEL",),
+    tags=("pliant.rods.model.rod_reading:READER",),
+    blocks={"rods": "pliant.rods.model.rod_reading:RODS_BLOCK"},
     drawings=("pliant.rods.device.rod_lines:RODS",),
     panels=("pliant.rods.page.panel:PANEL",),
     comparisons=("pliant.rods.model.comparison:compare_parallel",),

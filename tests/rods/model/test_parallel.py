@@ -1,7 +1,6 @@
 """Dynamic models of parallel robots against the statics, beam theory and energy."""
 
 import dataclasses
-import re
 
 import mujoco
 import numpy as np
@@ -33,7 +32,6 @@ from pliant.rods.model import (
     mechanism_of,
     settle,
 )
-from pliant.rods.model.damping import bending_frequency, material_damping, simulated_damping
 from pliant.simulation import Simulation
 
 STEEL = Rod(length=1.0, section=Round(radius=1e-3))
@@ -230,7 +228,7 @@ def test_the_engine_serves_the_servos_as_ports():
 def test_a_parallel_robot_is_checked_copied_and_changed_as_any_robot():
     robot = build_parallel("Stewart_Gough_6PFR", segments=5)
     problems = robot.copy().check()
-    assert [p.subject for p in problems if p.severity != "info"] == ["robot.damping"]
+    assert [p.subject for p in problems if p.severity != "info"] == []
     assert {p.subject for p in problems if p.value is not None} == {
         "scaled residual at the start", "direct against inverse model", "integration against four times the steps",
     }  # fmt: skip
@@ -314,63 +312,3 @@ def test_notes_say_what_is_left_out():
     notes = " ".join(build_parallel(robot).notes)
     assert "distributed loads" in notes
     assert "the plate has no mass" in notes
-
-
-def damping_warnings(name, timestep=1e-3, **changes):
-    robot = build_parallel(name, segments=4, **changes).set("option.timestep", timestep)
-    return [p for p in robot.check() if p.subject == "robot.damping"]
-
-
-def test_rods_are_warned_about_with_the_damping_of_the_integrator():
-    assert damping_warnings("3RR", damping=0.021) == []
-    (found,) = damping_warnings("3RR", damping=0.019)
-    assert found.severity == "warning"
-    (found,) = damping_warnings("3RR", damping=0.0)
-    assert "instead of 0.0000" in found.message
-    assert damping_warnings("3RR", timestep=1e-4, damping=2.1e-3) == []
-
-
-def ratios(problem):
-    return [float(text) for text in re.findall(r"ratio is ([\d.]+) instead of ([\d.]+)", problem.message)[0]]
-
-
-@pytest.mark.parametrize("name", catalogue())
-def test_the_damping_of_every_catalogue_robot_is_doubled_by_default_and_check_says_so(name):
-    (found,) = damping_warnings(name)
-    simulated, asked = ratios(found)
-    assert simulated == pytest.approx(2.0 * asked, rel=0.05)
-
-
-@pytest.mark.parametrize(("damping", "timestep"), [(1e-3, 1e-3), (0.0, 1e-3), (5e-3, 1e-3), (1e-3, 1e-4), (2e-3, 4e-3)])
-def test_the_ratio_that_check_states_is_that_of_a_free_decay(damping, timestep):
-    rod = dataclasses.replace(STEEL, length=0.5)
-    frequency = bending_frequency(rod)
-    robot = ContinuumParallelRobot(
-        RobotDescription(
-            name="cantilever", gravity=(0.0, 0.0, 0.0), home=pose((0.0, 0.0, rod.length)), plate=Plate(),
-            limbs=(Limb(rod=rod, distal=DistalJoint(kind="revolute"), name="rod"),),
-        )
-    )  # fmt: skip
-    built = build_parallel(robot, start=robot.solve_dgm(np.zeros(0)), plate_mass=1e-3, damping=damping)
-    built.set("option.timestep", timestep)
-    for equality in list(built.spec.equalities):
-        built.spec.delete(equality)
-    model = built.compile()
-    data = mujoco.MjData(model)
-    body = model.body("rod/link10").id
-    dof = model.jnt_dofadr[model.joint("rod/bend1").id]
-    data.qvel[dof] = 1e-2
-    tips = []
-    while data.time < 12.0 / frequency:
-        mujoco.mj_step(model, data)
-        tips.append(data.xpos[body, 1] if abs(data.xpos[body, 1]) > abs(data.xpos[body, 0]) else data.xpos[body, 0])
-    tips = np.array(tips)
-    peaks = [k for k in range(1, len(tips) - 1) if tips[k - 1] < tips[k] >= tips[k + 1] and tips[k] > 0.0]
-    late = [k for k in peaks if k * timestep > 3.0 / frequency]  # the higher modes are gone
-    decrement = np.log(tips[late[0]] / tips[late[-1]]) / (len(late) - 1)
-    measured = decrement / np.hypot(2.0 * np.pi, decrement)
-    assert measured == pytest.approx(simulated_damping(frequency, damping, timestep), rel=0.02)
-    if damping:
-        assert simulated_damping(frequency, damping, timestep) / material_damping(frequency, damping) == pytest.approx(
-            1.0 + timestep / damping, rel=0.05
-        )

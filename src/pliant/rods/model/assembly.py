@@ -71,6 +71,8 @@ class Assembly:
     """Names of the servos, in the order of q."""
     constraints: list[str] = field(default_factory=list)
     """Names of the equality constraints that hold the robot together, whose stiffness follows the time step."""
+    elastic: list[str] = field(default_factory=list)
+    """Names of the joints (of a chain) or of the flexes that are the elasticity of the rods."""
     stretches: list[Stretch] = field(default_factory=list)
     """The limbs whose rods change their length."""
     rods: list[RodShape] = field(default_factory=list)

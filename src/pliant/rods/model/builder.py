@@ -13,9 +13,9 @@ Two variants:
   unstable in MuJoCo 4.0). Points stand at s = (k - 1/2) L/n, so that both ends are clamped halfway between two of
   them: second order in 1/n, where a clamp at a point is of first order.
 
-Both run under the integrator ``discrete`` with Newton's method, which takes stiff springs at any time step; its
-numerical damping of a mode of frequency f is pi f dt. Stretching and shear of the rods are left out; the notes of the
-robot say how large they are.
+Both run under the integrator ``discrete`` with Newton's method, which takes stiff springs at any time step. It damps
+them as a material whose damping is the time step, which the joints' damping leaves out (`install_damping`). Stretching
+and shear of the rods are left out; the notes of the robot say how large they are.
 
 Bodies: ``plate``, ``<limb>/base``, ``<limb>/link<k>``. Actuators: a position servo for each actuated joint, in the
 order of q, named ``<limb>/<kind>`` (``<kind>2`` for a second one), whose control is the joint value [m or rad].
@@ -119,7 +119,7 @@ def build_parallel(
     servos = [_add_servo(out, out.actuators[a], d.limbs[i].joints[j]) for a, (i, j) in enumerate(d.actuators)]
     mechanism = ParallelMechanism(
         solution=solution, options=chosen, servos=tuple(servos), constraints=tuple(out.constraints),
-        stretches=tuple(out.stretches), bent=out.bent, edges=out.edges,
+        elastic=tuple(out.elastic), stretches=tuple(out.stretches), bent=out.bent, edges=out.edges,
     )  # fmt: skip
     mechanism.install(spec, spec)
     # A name space of its own for what the Gazebo simulator does not have; ROS 2 hides names that do not begin with a

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from pliant.rods.description import Limb, Rod
     from pliant.rods.solution import Centreline
 
-__all__ = ["add_chain"]
+__all__ = ["SAMPLES", "Chain", "add_chain", "add_links"]
 
 SAMPLES = 401  # of a centreline, from which links are taken
 
@@ -57,11 +58,43 @@ def _set_part(body: MjsBody, rod: Rod, curve: _Curve, part: tuple[float, float],
     set_inertia(body, mass, [slim, slim, about], here.T @ (com - curve.position(s)))
 
 
-def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[MjsBody, Array]) -> Callable[[Limb], None]:
-    """Add one rod as links with hinges; return what joins its tip to the plate."""
-    d, options, rod = out.description, out.options, limb.rod
-    n, name = options.segments, out.limb_name(i)
-    curve = _Curve(out.solution.centreline(i, SAMPLES))
+@dataclass(slots=True, kw_only=True)
+class Chain:
+    """Links of a rod in a spec."""
+
+    tip: MjsBody
+    """The last link."""
+    X_tip: Array
+    """Frame of the rod's tip in the world at the start, shape (4, 4)."""
+    X_body_tip: Array
+    """The same in the last link."""
+    shape: RodShape
+    """Its collision shape."""
+    stretch: dict[str, Any]
+    """What changes with the length of the rod: arguments of `Stretch` but for the spool's joint."""
+    joints: list[str]
+    """Names of the joints that are its elasticity."""
+    frames: list[Array]
+    """Frames of the carrying body and of the links in the world at the start, each (4, 4)."""
+
+
+def add_links(
+    line: Centreline, rod: Rod, name: str, root: tuple[MjsBody, Array], *, segments: int,
+    planar: bool = False, contact: Mapping[str, int], moments: Array | None = None,
+) -> Chain:  # fmt: skip
+    """Add the links of a rod to the body that carries it.
+
+    Args:
+        line: the rod in an equilibrium, in which the links begin; finely sampled.
+        rod: the rod.
+        name: prefix of all names.
+        root: the body, and the frame of the rod's base in it, shape (4, 4).
+        segments: number of hinges.
+        planar: whether the hinges turn about z of the world only.
+        contact: contact type and affinity of the shapes.
+        moments: internal moments at the hinges, world axes, shape (segments, 3) [N m]; None: those of the line.
+    """
+    n, curve = segments, _Curve(line)
     length = curve.length
     nodes, weights = np.polynomial.legendre.leggauss(n)
     at, share = 0.5 * (nodes + 1.0), 0.5 * weights  # where the hinges are, what part of the rod bends in each
@@ -73,13 +106,14 @@ def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[MjsBody, Array]) ->
     shapes: list[MjsGeom] = []
     carriers = [body.name]
     turns: list[float] = []
+    joints: list[str] = []
+    frames = [X_parent]
     radius = section_radius(rod)
-    bits = out.contact_bits
 
     def capsule(carrier: MjsBody, label: str, a: Array, b: Array) -> None:
         geom = carrier.add_geom(
             name=label, type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=[*a, *b], size=[radius, 0, 0],
-            rgba=[0.93, 0.55, 0.14, 1], solref=CONTACT_SOLREF, solimp=CONTACT_SOLIMP, priority=1, mass=0.0, **bits,
+            rgba=[0.93, 0.55, 0.14, 1], solref=CONTACT_SOLREF, solimp=CONTACT_SOLIMP, priority=1, mass=0.0, **contact,
         )  # fmt: skip
         capsules.append(label)
         shapes.append(geom)
@@ -101,33 +135,47 @@ def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[MjsBody, Array]) ->
         h = share[k] * length
         stiffness = [v.bending[0] / h, v.bending[1] / h, v.torsion / h]
         labels = [f"{name}/bend{k + 1}", f"{name}/bend{k + 1}b", f"{name}/twist{k + 1}"]
-        if d.planar:
+        if planar:
             pick = int(np.argmax([abs(a[2]) for a in axes]))
             axes, stiffness = [axes[pick]], [stiffness[pick]]
-        turn, moment = log_so3(here @ before.T), curve.moment(s)
+        turn, moment = log_so3(here @ before.T), curve.moment(s) if moments is None else moments[k]
         for label, axis, stiff in zip(labels, axes, stiffness):
+            rest = -float(moment @ axis) / stiff
             body.add_joint(
                 name=label, type=mujoco.mjtJoint.mjJNT_HINGE, axis=here.T @ axis, stiffness=[stiff, 0, 0],
-                damping=[stiff * options.damping, 0, 0], springref=-float(moment @ axis) / stiff,
+                springref=float(np.degrees(rest)) if body.compiler.degree else rest,
             )  # fmt: skip
+            joints.append(label)
             turns.append(float(turn @ axis))
         end = curve.position(until)
         capsule(body, f"{name}/link{k + 1}", np.zeros(3), here.T @ (end - curve.position(s)))
         X_parent, before = X_link, here
-    corners = np.array([curve.position(float(s)) for s in (0.0, *at, 1.0)])
-    out.rods.append(RodShape(points=corners, radius=radius, shapes=shapes, bodies=carriers))
+        frames.append(X_link)
     X_tip = pose(curve.position(1.0), curve.rotation(1.0))
-    tip = body
+    stretch = {
+        "length": length, "bodies": links, "geoms": capsules, "root": X_body_rod[:3, 3].copy(),
+        "end": before.T @ (curve.position(1.0) - curve.position(at[-1])), "turns": turns,
+    }  # fmt: skip
+    corners = np.array([curve.position(float(s)) for s in (0.0, *at, 1.0)])
+    return Chain(
+        tip=body, X_tip=X_tip, X_body_tip=inverse(X_parent) @ X_tip, stretch=stretch, joints=joints, frames=frames,
+        shape=RodShape(points=corners, radius=radius, shapes=shapes, bodies=carriers),
+    )  # fmt: skip
+
+
+def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[MjsBody, Array]) -> Callable[[Limb], None]:
+    """Add one rod as links with hinges; return what joins its tip to the plate."""
+    name = out.limb_name(i)
+    chain = add_links(
+        out.solution.centreline(i, SAMPLES), limb.rod, name, root, segments=out.options.segments,
+        planar=out.description.planar, contact=out.contact_bits,
+    )  # fmt: skip
+    out.elastic += chain.joints
+    out.rods.append(chain.shape)
     spools = [label for label in out.actuators if label.startswith(f"{name}/extension")]
     if spools:
-        out.stretches.append(
-            Stretch(
-                joint=spools[-1], length=length, bodies=links, geoms=capsules, root=X_body_rod[:3, 3].copy(),
-                end=before.T @ (curve.position(1.0) - curve.position(at[-1])), turns=turns,
-            )
-        )  # fmt: skip
-    X_body_tip = inverse(X_parent) @ X_tip
-    return lambda one: fasten_tip(out, one, tip, name, X_tip, X_body_tip)
+        out.stretches.append(Stretch(joint=spools[-1], **chain.stretch))
+    return lambda one: fasten_tip(out, one, chain.tip, name, chain.X_tip, chain.X_body_tip)
 
 
 class _Curve:

@@ -1,4 +1,10 @@
-"""Damping of a rod's first bending oscillation: of the material, and with that of the integrator."""
+"""Damping of rods: of the material, of the integrator, and what a model needs so that both together are as asked.
+
+The integrator ``discrete`` advances springs K and dampers D in the metric M + dt D + dt^2 K: besides D it has the
+damping dt K. This is the damping of a material, moment = E I (curvature + dt x its rate), in every mode, whatever
+part of its stiffness the load has. So the dampers of the model are D = (damping - dt) K: not a mode is damped too much
+as long as the time step is at most the damping. What remains is of second order: (2 pi f dt)^2 / 3 of the ratio.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +12,22 @@ import cmath
 import math
 from typing import TYPE_CHECKING
 
+import mujoco
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pliant.rods.description import Rod
 
-__all__ = ["CANTILEVER", "bending_frequency", "material_damping", "simulated_damping"]
+__all__ = [
+    "CANTILEVER",
+    "added_damping",
+    "bending_frequency",
+    "install_damping",
+    "material_damping",
+    "simulated_damping",
+]
 
 CANTILEVER = 1.8751040687119611
 """First root of cos(b) cosh(b) = -1: clamped-free beam."""
@@ -40,18 +56,46 @@ def material_damping(frequency: float, damping: float) -> float:
     return math.pi * frequency * damping
 
 
+def added_damping(damping: float, timestep: float) -> float:
+    """Return the damping that a model needs beside that of the integrator ``discrete`` [s], never below zero.
+
+    Args:
+        damping: time constant of the material [s].
+        timestep: length of a step [s].
+    """
+    return max(damping - timestep, 0.0)
+
+
+def install_damping(spec: mujoco.MjSpec, elastic: Iterable[str], damping: float) -> None:
+    """Give the joints or flexes of rods the damping of their material, less what the integrator of the spec adds.
+
+    Args:
+        spec: the model, with its time step and its integrator.
+        elastic: names of joints with a linear spring, or of flexes.
+        damping: time constant of the material [s].
+    """
+    discrete = spec.option.integrator == mujoco.mjtIntegrator.mjINT_DISCRETE
+    own = added_damping(damping, float(spec.option.timestep)) if discrete else damping
+    for name in elastic:
+        joint = spec.joint(name)
+        if joint is not None:
+            joint.damping = [own * joint.stiffness[0], 0.0, 0.0]
+        else:
+            spec.flex(name).damping = own
+
+
 def simulated_damping(frequency: float, damping: float, timestep: float) -> float:
-    """Return the damping ratio of an oscillation under the integrator ``discrete``; about pi f (damping + timestep).
+    """Return the damping ratio of an oscillation of a rod of a given material under the integrator ``discrete``.
 
     The integrator is implicit in positions and speeds: it maps an exponential exp(s t) to steps of the factor
-    1 / (1 - s timestep).
+    1 / (1 - s timestep). The dampers of the model are those of `added_damping`.
 
     Args:
         frequency: undamped frequency [Hz].
         damping: time constant of the material [s].
         timestep: length of a step [s].
     """
-    ratio = material_damping(frequency, damping)
+    ratio = material_damping(frequency, added_damping(damping, timestep))
     s = 2.0 * math.pi * frequency * (-ratio + cmath.sqrt(ratio**2 - 1.0))
     exponent = -cmath.log(1.0 - s * timestep)
     return -exponent.real / abs(exponent)

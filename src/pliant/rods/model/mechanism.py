@@ -19,7 +19,7 @@ from pliant.model.problem import Problem
 from pliant.model.robot import Robot
 from pliant.model.wanted import check_robot
 from pliant.rods.model.assembly import PLATE
-from pliant.rods.model.damping import bending_frequency, material_damping, simulated_damping
+from pliant.rods.model.damping import bending_frequency, install_damping, material_damping, simulated_damping
 from pliant.rods.model.flex import bend
 from pliant.rods.model.options import ParallelOptions
 from pliant.rods.model.stretch import Stretch, stretchings
@@ -32,8 +32,6 @@ __all__ = ["MechanismState", "ParallelMechanism", "Servo", "find_mechanism", "me
 
 MAX_RESIDUAL = 1e-8
 """Largest scaled residual of an equilibrium."""
-MAX_ADDED_DAMPING = 0.05
-"""Largest damping that the integrator may add without a warning, as a fraction of the damping of the material."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +60,8 @@ class ParallelMechanism(PartDefaults):
     """The servos, in the order of q."""
     constraints: tuple[str, ...] = ()
     """Names of the equality constraints that hold the robot together."""
+    elastic: tuple[str, ...] = ()
+    """Names of the joints of chains, or of the flexes, that are the elasticity of the rods."""
     stretches: tuple[Stretch, ...] = ()
     """The limbs whose rods change their length."""
     bent: Mapping[str, Array] = field(default_factory=dict)
@@ -94,8 +94,9 @@ class ParallelMechanism(PartDefaults):
         )
 
     def install(self, spec: mujoco.MjSpec, original: mujoco.MjSpec) -> None:
-        """Set what depends on the time step: the servos' damping and the stiffness of the constraints."""
+        """Set what depends on the time step: damping of servos and rods, stiffness of the constraints."""
         dt = float(spec.option.timestep)
+        install_damping(spec, self.elastic, self.options.damping)
         for servo in self.servos:
             # As fast as two steps of the simulation allow: critically damped, or slower where the mass is small.
             kv = max(2.0 * np.sqrt(servo.stiffness * servo.inertia), 2.0 * servo.stiffness * dt)
@@ -140,9 +141,9 @@ class ParallelMechanism(PartDefaults):
         return out
 
     def _check_damping(self, dt: float) -> list[Problem]:
-        """Warn where the integrator adds more than a twentieth of the damping that was asked for."""
+        """Warn where the damping that was asked for is less than that of the integrator alone."""
         asked = self.options.damping
-        if dt <= MAX_ADDED_DAMPING * asked:
+        if dt <= asked:
             return []
         d = self.description
         rods = [(i, bending_frequency(limb.rod)) for i, limb in enumerate(d.limbs) if limb.rod.values(0.5).mass > 0.0]
@@ -152,10 +153,11 @@ class ParallelMechanism(PartDefaults):
         else:
             f, what = 10.0, "at 10 Hz"
         text = (
-            f"the integrator discrete adds the time step to robot.damping ({asked:g} s + {dt:g} s): {what} the damping "
-            f"ratio is {simulated_damping(f, asked, dt):.4f} instead of {material_damping(f, asked):.4f}"
+            f"the integrator discrete damps the rods as much as a robot.damping of the time step, {dt:g} s, which is "
+            f"more than the {asked:g} s that were asked for: {what} the damping ratio is "
+            f"{simulated_damping(f, asked, dt):.4f} instead of {material_damping(f, asked):.4f}"
         )
-        hint = "use a smaller option.timestep, or include this damping: subtract the time step from robot.damping"
+        hint = f"use an option.timestep of at most {asked:g} s" if asked > 0.0 else "use a smaller option.timestep"
         return [Problem("warning", "robot.damping", text, hint)]
 
     @property
