@@ -23,7 +23,7 @@ from pliant.laws.base import Law, get_law
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
 
-__all__ = ["OUTPUTS", "expected_errors", "fit_actuator", "fit_friction", "fit_servo"]
+__all__ = ["OUTPUTS", "expected_errors", "fit_actuator", "fit_friction", "fit_servo", "predict_actuator"]
 
 
 MAX_STEPS = 5_000_000
@@ -54,7 +54,13 @@ class _Run:
     grids: tuple[tuple[float, Array], ...]
     """Step [s] and times [s] of each simulation; from two of them the limit of a step of 0 is extrapolated."""
     keep: NDArray[np.bool_]
-    """Samples that are compared."""
+    """Samples that are compared, beside those that the trial leaves out."""
+
+    def kept(self, name: str) -> NDArray[np.bool_]:
+        """Return the samples in which an output is compared, shape (n,)."""
+        torques = [column for column in ("torque", "external_torque") if column in self.trial]
+        column = torques[0] if OUTPUTS[name] == "torque" else name
+        return self.keep & self.trial.compared(column)
 
 
 class FitOptions(SearchOptions, total=False):
@@ -128,7 +134,33 @@ def fit_actuator(
         if ratios.max() < 1.1 * ratios.min():
             break
     fits = compared.fits(compared.simulate(every.values(solution.x)))
-    return identification_of(actuator, scaled, solution.of_first(len(scaled.names)), fits, ())
+    profiled = (every, compared.residuals) if options.profile else None
+    return identification_of(actuator, scaled, solution, fits, (), profiled)
+
+
+def predict_actuator(
+    actuator: CompliantActuator,
+    data: Trials,
+    values: Mapping[str, float],
+    outputs: Sequence[str],
+    *,
+    dt: float | None = None,
+    skip: float = 0.0,
+) -> list[Fit]:
+    """Compare an actuator with measurements, without a fit.
+
+    Args:
+        actuator: the actuator.
+        data: one or several measurements, as for `fit_actuator`.
+        values: values of parameters by path, with those of sensors.
+        outputs: measured columns that are compared.
+        dt: as for `fit_actuator`.
+        skip: as for `fit_actuator` [s].
+    """
+    _check_outputs(outputs)
+    runs = [_prepare(actuator, trial, outputs, dt, skip) for trial in as_measurements(data)]
+    compared = _Compared.of(actuator, runs, outputs, {})
+    return compared.fits(compared.simulate(values))
 
 
 def expected_errors(
@@ -203,7 +235,7 @@ class _Compared:
         cls, actuator: CompliantActuator, runs: Sequence[_Run], outputs: Sequence[str], weights: Mapping[str, float]
     ) -> _Compared:
         measured = {
-            (i, name): (run.trial.link_torque() if OUTPUTS[name] == "torque" else run.trial[name])[run.keep]
+            (i, name): (run.trial.link_torque() if OUTPUTS[name] == "torque" else run.trial[name])[run.kept(name)]
             for i, run in enumerate(runs)
             for name in outputs
         }
@@ -242,14 +274,17 @@ class _Compared:
             traces = [_simulate(changed, run, i, step, grid, values) for step, grid in run.grids]
             for name in self.sigma:
                 sensor = "torque" if OUTPUTS[name] == "torque" else name
-                at = run.trial["time"][run.keep] - values.get(f"{sensor}_delay", 0.0)
+                at = run.trial["time"][run.kept(name)] - values.get(f"{sensor}_delay", 0.0)
                 shown = []
-                for (step, grid), found in zip(run.grids, traces, strict=True):
+                for (step, grid), (found, begin) in zip(run.grids, traces, strict=True):
                     series = found.torque if sensor == "torque" else found.values[OUTPUTS[name]]
-                    # In modes 5 and 6 a trace shows the motors after the step that begins at its sample.
-                    shown.append(np.interp(at, grid + step if self.actuator.mode.has_motors else grid, series))
+                    if self.actuator.mode.has_motors:
+                        # A trace shows the motors after the step that begins at its sample.
+                        first = begin.get(name, 2.0 * series[0] - series[min(1, series.size - 1)])
+                        series, grid = np.r_[first, series], np.r_[grid, grid[-1] + step]
+                    shown.append(np.interp(at, grid, series))
                 best = 2.0 * shown[1] - shown[0] if len(shown) > 1 else shown[0]
-                error = float(np.sqrt(np.mean((best - shown[-1]) ** 2)))
+                error = float(np.sqrt(np.mean((best - shown[-1]) ** 2))) if best.size else 0.0
                 gain, offset = values.get(f"{sensor}_gain", 1.0), values.get(f"{sensor}_offset", 0.0)
                 out[i, name] = gain * best + offset, error
         return out
@@ -267,10 +302,13 @@ class _Compared:
         law, fits = self.actuator.law, []
         two = law.second_input == "angle"
         for (i, name), series in self.measured.items():
+            if series.size == 0:
+                continue
             run, torque = self.runs[i], OUTPUTS[name] == "torque"
-            x, group = run.trial["time"][run.keep], np.zeros(series.size)
+            keep = run.kept(name)
+            x, group = run.trial["time"][keep], np.zeros(series.size)
             if torque and self.actuator.mode in (Mode.SPRING_REFS, Mode.SPRING_EQ_PRESET):
-                q, a, b = (v[run.keep] for v in run.trial.spring_angles(law.second_input))
+                q, a, b = (v[keep] for v in run.trial.spring_angles(law.second_input))
                 x, group = q - (0.5 * (a + b) if two else a), 0.5 * (a - b) if two else b
             fits.append(
                 Fit(
@@ -292,7 +330,7 @@ def _prepare(
 ) -> _Run:
     if "time" not in trial and _timeless(actuator):
         # Springs and presliding friction know no rate: the order of the samples is enough.
-        trial = Measurement.of({**trial.columns, "time": 1.0e-3 * np.arange(trial.samples)}, source=trial.source)
+        trial = Measurement({**trial.columns, "time": 1.0e-3 * np.arange(trial.samples)}, trial.source, trial.unused)
     time = trial["time"]
     if time.size < 4:
         raise LawError(f"{trial.source}: {time.size} samples; must be 4 or more", field="time")
@@ -327,16 +365,22 @@ def _timeless(actuator: CompliantActuator) -> bool:
     return still and actuator.mode in (Mode.SPRING_REFS, Mode.SPRING_EQ_PRESET)
 
 
-def _held(time: Array, values: Array, start: Array, step: float, delay: float) -> Array:
-    """Return the mean, over steps from ``start``, of references that are held between their times and arrive late."""
-    total = np.concatenate([[0.0], np.cumsum(values[:-1] * np.diff(time))])
+def _held(time: Array, values: Array, grid: Array, step: float, delay: float) -> Array:
+    """Return references that are held between their times and arrive late, as the steps of a grid apply them.
 
-    def integral(at: Array) -> Array:
-        inside = np.interp(at, time, total)
-        return inside + np.minimum(at - time[0], 0.0) * values[0] + np.maximum(at - time[-1], 0.0) * values[-1]
-
-    at = start - delay
-    return (integral(at + step) - integral(at)) / step
+    A change at a time within a step acts on three steps with the weights of the quadratic B-spline, which keep its time
+    integral and its first moment. The error of the motion is then smooth in the step and the delay, and extrapolates.
+    """
+    change = np.concatenate([values[:1], np.diff(values)])
+    at = (time + delay - grid[0]) / step - 0.5
+    at[0] = -3.0  # held from the beginning
+    first = np.floor(at)
+    f = at - first
+    total = np.zeros(grid.size + 1)
+    for k, weight in enumerate((0.5 * (1.0 - f) ** 2, 0.5 + f - f**2, 0.5 * f**2)):
+        index = np.clip(first + k, 0, grid.size).astype(np.int64)
+        total += np.bincount(index, weights=weight * change, minlength=grid.size + 1)
+    return np.cumsum(total[:-1])
 
 
 def _references(
@@ -359,7 +403,8 @@ def _references(
 
 def _simulate(
     actuator: CompliantActuator, run: _Run, number: int, step: float, grid: Array, values: Mapping[str, float]
-) -> ActuatorTraces:
+) -> tuple[ActuatorTraces, dict[str, float]]:
+    """Return the traces of one simulation, and the positions of the motors at its begin."""
     trial = run.trial
     ref_1, ref_2 = _references(actuator, trial, step, grid, actuator.command_delay)
     actuator = actuator.replace(command_delay=0.0)
@@ -368,7 +413,7 @@ def _simulate(
     measured = trial["link_position"] if "link_position" in trial else trial.spring_angles(actuator.law.second_input)[0]
     q = (np.interp(at, trial["time"], measured) - offset) / gain
     dq = np.interp(at, trial["time"], trial["link_velocity"]) if "link_velocity" in trial else np.gradient(q, step)
-    state = None
+    state, begin = None, []
     if actuator.mode.has_motors:
         # At rest where the motors are measured at first, or where the first references put them.
         begin = [float(ref_1[0]), float(ref_2[0])]
@@ -385,7 +430,8 @@ def _simulate(
             if i >= 0:
                 state[i + layout.S_POSITION] = position
                 state[i + layout.S_ANCHOR] = position
-    return actuator.simulate(q, dq, ref_1, ref_2, step, state=state)
+    traces = actuator.simulate(q, dq, ref_1, ref_2, step, state=state)
+    return traces, {f"motor_{j}_position": position for j, position in enumerate(begin, 1)}
 
 
 def fit_friction(

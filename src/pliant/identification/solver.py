@@ -21,6 +21,7 @@ from pliant.base.errors import LawError, require
 from pliant.base.numerics import Array
 from pliant.identification.correlation import block_inflation, lag_correlation
 from pliant.identification.parameters import SIGNED, ScaledParameters, parameter_unit, with_values
+from pliant.identification.profile import Profile, profile_of
 from pliant.identification.results import Estimate, Fit, Identification
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
@@ -83,6 +84,7 @@ class SearchOptions(TypedDict, total=False):
     seed: int
     loss: str
     max_evaluations: int
+    profile: bool
     progress: Progress | None
 
 
@@ -101,8 +103,14 @@ class Search:
     outliers."""
     max_evaluations: int = 60
     """Maximum number of evaluations of each search."""
+    profile: bool = False
+    """Whether the 95 % interval of each parameter is found by the profile of the likelihood."""
     progress: Progress | None = None
     """Called with the number of finished searches and their total number."""
+
+    def __post_init__(self) -> None:
+        if self.profile and self.loss != "linear":
+            raise LawError(f"profile needs loss 'linear'; found {self.loss!r}", field="profile")
 
 
 def solve(
@@ -288,9 +296,24 @@ def _starting_points(scaled: ScaledParameters, search: Search, first: Sequence[A
 
 
 def identification_of(
-    actuator: CompliantActuator, scaled: ScaledParameters, solution: Solution, fits: Sequence[Fit], notes: Sequence[str]
+    actuator: CompliantActuator,
+    scaled: ScaledParameters,
+    solution: Solution,
+    fits: Sequence[Fit],
+    notes: Sequence[str],
+    profiled: tuple[ScaledParameters, Residuals] | None = None,
 ) -> Identification:
-    """Return values, standard errors, condition number and warnings for a solution."""
+    """Return values, standard errors, condition number and warnings for a solution.
+
+    Args:
+        actuator: actuator with the start values.
+        scaled: the parameters that are reported, the first ones of the solution.
+        solution: the solution, of the reported parameters and others that are fitted beside them.
+        fits: measured and predicted values.
+        notes: warnings to begin with.
+        profiled: all parameters of the solution and the residuals, for intervals by the profile of the likelihood.
+    """
+    whole, solution = solution, solution.of_first(len(scaled.names))
     breaks = np.cumsum([f.measured.size for f in fits])[:-1].tolist()
     found = with_values(actuator, scaled.values(solution.x))
     correlation = lag_correlation(solution.residual, breaks)
@@ -298,13 +321,19 @@ def identification_of(
     if correlation > 2.0 / math.sqrt(max(1, solution.residual.size)):
         inflation = block_inflation(solution.jacobian, solution.residual, breaks)
     judged = _judge(scaled, solution, found.law, inflation)
+    estimates = judged.estimates
+    if profiled is not None:
+        estimates = tuple(
+            e if lost else dataclasses.replace(e, profile=_profile(*profiled, whole, i, float(inflation[i])))
+            for i, (e, lost) in enumerate(zip(estimates, judged.undetermined, strict=True))
+        )
     said = [
         *_warnings(scaled, solution, found.law, judged),
         *_warnings_of_residuals(solution, correlation, inflation),
     ]
     return Identification(
         actuator=found,
-        estimates=judged.estimates,
+        estimates=estimates,
         covariance=judged.covariance,
         fits=tuple(fits),
         cost=solution.cost,
@@ -314,4 +343,15 @@ def identification_of(
         agreeing=sum(_same(x, solution) for x, _ in solution.others),
         converged=solution.success,
         warnings=(*notes, *said),
+    )
+
+
+def _profile(scaled: ScaledParameters, residuals: Residuals, s: Solution, index: int, inflation: float) -> Profile:
+    def value_of(x: float) -> float:
+        at = s.x.copy()
+        at[index] = x
+        return scaled.values(at)[scaled.names[index]]
+
+    return profile_of(
+        lambda x: residuals(scaled.values(x)), s.x, s.jacobian, index, inflation, scaled.bounds(), value_of
     )
