@@ -22,7 +22,7 @@ from pliant.cli.progress import Bar
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from pliant.identification import Fault, Fitting, Measurement
+    from pliant.identification import Fault, Fitting, Load, Measurement
     from pliant.laws import CompliantActuator
 
 __all__ = ["identify"]
@@ -66,12 +66,23 @@ class FitOptions:
         actuator = CompliantActuator(get_law(self.law)(), mode)
         tree: dict[str, Any] = {}
         for path, value in assignments(self.set).items():
+            if path.startswith("load."):
+                continue
             node = tree
             *outer, last = path.removeprefix("law.").split(".")
             for part in outer:
                 node = node.setdefault(part, {})
             node[last] = value
         return change_actuator(actuator, tree, "actuator") if tree else actuator
+
+    def load(self) -> Load | None:
+        """Return the load of the link, if values of it are set."""
+        from pliant.identification import Load
+        from pliant.identification.parameters import load_with
+
+        values = {path: v for path, v in assignments(self.set).items() if path.startswith("load.")}
+        refuse_unused(bool(values) and self.kind != "servo", "--set load", "--kind servo")
+        return load_with(Load(), values) if values else None
 
     def fitting(self, start: CompliantActuator, progress: Any) -> Fitting:
         """Return the fit of measurements, and the prediction of others by its values."""
@@ -88,10 +99,14 @@ class FitOptions:
                 lambda found, data: fits.predict_law(found.law, data, found.values),
             )
         fit = fits.fit_friction if self.kind == "friction" else fits.fit_servo
+        load = self.load()
+        if load is not None:
+            chosen["load"] = load
+        outputs = lambda found: list(dict.fromkeys(f.quantity for f in found.fits))  # noqa: E731
         return fits.Fitting(
             lambda data: fit(start, data, **chosen),
             lambda found, data: fits.predict_actuator(
-                found.actuator, data, found.values, list(dict.fromkeys(f.quantity for f in found.fits)), dt=self.dt
+                found.actuator, data, found.values, outputs(found), dt=self.dt, load=load
             ),
         )
 

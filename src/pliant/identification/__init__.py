@@ -13,7 +13,7 @@ from pliant.identification.datasheet import datasheet, loop_width
 from pliant.identification.dynamic import expected_errors, fit_actuator, fit_friction, fit_servo, predict_actuator
 from pliant.identification.faults import Fault, find_faults, usable_parts
 from pliant.identification.measurements import Measurement, measurement_of, read_measurement
-from pliant.identification.parameters import parameter_unit
+from pliant.identification.parameters import Load, parameter_unit
 from pliant.identification.results import Estimate, Fit, HeldOut, Identification
 from pliant.identification.static import fit_law, predict_law
 from pliant.identification.validation import Fitting, with_held_out
@@ -25,6 +25,7 @@ __all__ = [
     "Fitting",
     "HeldOut",
     "Identification",
+    "Load",
     "Measurement",
     "datasheet",
     "expected_errors",

@@ -34,6 +34,10 @@ Progress = Callable[[float, float], None]
 """Callback with the number of finished searches and their total number."""
 
 
+SMALL_STEP = 1e-3
+"""Step of a search, in standard errors, at which it ends."""
+
+
 @dataclass(frozen=True, slots=True)
 class Solution:
     """The best of the searches from several starts."""
@@ -135,13 +139,19 @@ def solve(
     progress, max_evaluations = search.progress, search.max_evaluations
     low, high = scaled.bounds()
 
+    last: tuple[Array, Array] = np.full(scaled.start.size, np.nan), np.empty(0)
+
     def fun(x: Array) -> Array:
-        r = residuals(scaled.values(x))
-        return np.where(np.isfinite(r), r, 1e6)
+        nonlocal last
+        if not np.array_equal(x, last[0]):
+            r = residuals(scaled.values(x))
+            last = x.copy(), np.where(np.isfinite(r), r, 1e6)
+        return last[1]
 
     def jac(x: Array) -> Array:
         nonlocal steps
         steps += 1
+        r = fun(x)
         if progress is not None:
             progress(len(found) + min(1.0, steps / max_evaluations), len(begins))
         columns = []
@@ -150,40 +160,71 @@ def solve(
             up[i] = min(x[i] + step, high[i])
             down[i] = max(x[i] - step, low[i])
             columns.append((fun(up) - fun(down)) / (up[i] - down[i]))
-        return np.stack(columns, axis=1)
+        jacobian = np.stack(columns, axis=1)
+        if search.loss == "linear" and _has_converged(jacobian, r, x, low, high):
+            raise _ConvergedError(x, jacobian, r)
+        return jacobian
 
     found = []
     steps = 0
     for begin in begins:
         steps = 0
         x0 = np.clip(begin, low + 1e-9, high - 1e-9)
-        with np.errstate(all="ignore"):
-            out = least_squares(
-                fun,
-                x0,
-                jac=jac,  # type: ignore[arg-type]
-                bounds=(low, high),
-                loss=search.loss,
-                xtol=1e-12,
-                ftol=1e-12,
-                gtol=1e-12,
-                x_scale="jac",
-                max_nfev=max_evaluations,
-            )
-        found.append((out, x0))
+        try:
+            with np.errstate(all="ignore"):
+                out = least_squares(
+                    fun,
+                    x0,
+                    jac=jac,  # type: ignore[arg-type]
+                    bounds=(low, high),
+                    loss=search.loss,
+                    xtol=1e-12,
+                    ftol=1e-12,
+                    gtol=1e-12,
+                    x_scale="jac",
+                    max_nfev=max_evaluations,
+                )
+            found.append((out.x, 2.0 * float(out.cost), bool(out.success), x0))
+        except _ConvergedError as end:
+            found.append((end.x, float(end.residual @ end.residual), True, x0))
     progress = None
-    found.sort(key=lambda pair: pair[0].cost)
-    best, begin = found[0]
+    found.sort(key=lambda one: one[1])
+    x, cost, success, begin = found[0]
+    try:
+        jacobian = jac(x)
+    except _ConvergedError as end:
+        jacobian = end.jacobian
     return Solution(
-        x=best.x,
-        jacobian=jac(best.x),
-        residual=fun(best.x),
-        cost=2.0 * float(best.cost),
-        success=bool(best.success),
-        others=tuple((o.x, 2.0 * float(o.cost)) for o, _ in found),
+        x=x,
+        jacobian=jacobian,
+        residual=fun(x),
+        cost=cost,
+        success=success,
+        others=tuple((one[0], one[1]) for one in found),
         starts=len(begins),
         begin=begin,
     )
+
+
+class _ConvergedError(Exception):
+    """End of a search whose next step would be a small part of the standard errors."""
+
+    def __init__(self, x: Array, jacobian: Array, residual: Array) -> None:
+        super().__init__("converged")
+        self.x = x
+        self.jacobian = jacobian
+        self.residual = residual
+
+
+def _has_converged(jacobian: Array, r: Array, x: Array, low: Array, high: Array) -> bool:
+    """Return whether the next step of Gauss and Newton is below `SMALL_STEP` standard errors, within the bounds."""
+    m, n = jacobian.shape
+    cost = float(r @ r)
+    if m <= n or np.any(x <= low + 1e-6) or np.any(x >= high - 1e-6) or not np.all(np.isfinite(jacobian)):
+        return False
+    step = np.linalg.lstsq(jacobian, -r, rcond=1e-12)[0]
+    change = jacobian @ step
+    return float(change @ change) < SMALL_STEP**2 * cost / (m - n)
 
 
 @dataclass(frozen=True, slots=True)
