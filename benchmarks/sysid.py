@@ -14,9 +14,11 @@ band of a tendon, without the lubricant, for the backlash. Needs ``pip install "
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import json
 import math
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -355,7 +357,8 @@ def by_sysid(case: Case, log: Mapping[str, Any]) -> tuple[dict[str, float], floa
         models_sequences=sequences, build_model=build, modify_residual=compare, n_threads=1
     )  # fmt: skip
     begin = time.process_time()
-    found, _ = sysid.optimize(params, residual, verbose=False, max_iters=60)
+    with contextlib.redirect_stdout(sys.stderr):
+        found, _ = sysid.optimize(params, residual, verbose=False, max_iters=60)
     spent = time.process_time() - begin
     residual(found.as_vector(), found)
     v = values(found)

@@ -14,7 +14,7 @@ INERTIA, GRAVITY, ANGLE, DAMPING = 0.06, 1.4, 0.4, 0.08
 TRUE = {"load.inertia": INERTIA, "load.gravity": GRAVITY, "load.angle": ANGLE, "load.damping": DAMPING}
 
 
-def log_of_a_pendulum(seconds=1.2, rate=200.0, noise=2e-5, seed=0, gravity=GRAVITY, inertia=INERTIA):
+def log_of_a_pendulum(seconds=1.0, rate=200.0, noise=2e-5, seed=0, gravity=GRAVITY, inertia=INERTIA):
     """A servo without friction, a spring and a pendulum, in the state where they rest at first."""
     from scipy.integrate import DOP853
     from scipy.optimize import brentq
@@ -69,7 +69,7 @@ def test_a_load_under_gravity_comes_back_within_3_percent_and_two_stated_errors(
     start = Load(inertia=0.05, gravity=1.0, angle=0.2, damping=0.05)
     found = fit_actuator(
         joint(), log, list(TRUE), outputs=("link_position", "motor_1_position"), load=start, starts=1,
-        weights={"link_position": 2e-5, "motor_1_position": 2e-5}, dt=None,
+        weights={"link_position": 2e-5, "motor_1_position": 2e-5},
     )  # fmt: skip
     for name, value in TRUE.items():
         assert found[name].value == pytest.approx(value, rel=0.03), found.report()
