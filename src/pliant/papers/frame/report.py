@@ -183,7 +183,7 @@ def render_index(entries: Iterable[dict[str, Any]]) -> str:
     from pliant import __version__
 
     parts = [
-        '<header><p class="over">pliant</p><h1>Published results, run again</h1>',
+        '<header><p class="over">pliant</p><h1>Published experiments, reproduced</h1>',
         f'<div class="verdict"><span class="facts">{escaped(_DOT.join(facts))}</span></div></header>',
         '<div class="scroll"><table><thead><tr><th>Experiment</th><th>Name</th>'
         + "".join(f'<th class="n">{escaped(str(v))}</th>' for v in Verdict)
@@ -191,7 +191,7 @@ def render_index(entries: Iterable[dict[str, Any]]) -> str:
         "<h2>Run them again</h2><pre>pliant reproduce all</pre>",
         f"<footer>pliant {__version__}</footer>",
     ]
-    return page("Published results, run again", parts)
+    return page("Published experiments, reproduced", parts)
 
 
 # -- parts of a page ------------------------------------------------------------------------------------
