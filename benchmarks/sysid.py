@@ -175,7 +175,7 @@ def awas() -> Case:
         s, gap = y[3], length - y[3]
         side = 2.0 * ks * (length / radius) ** 2 * s * length / gap**3 * math.sin(y[0]) ** 2
         force = 2e4 * (lever(at) - s) - 400.0 * y[4] - side
-        return [*servo(reference(at), y[0], y[1], torque(y[0], s), y[2]), y[4], force / 2.0]
+        return [*servo(0.5 * reference(at), y[0], y[1], torque(y[0], s), y[2]), y[4], force / 2.0]
 
     # The lever is pulled to its begin before the log; its own friction is left out.
     def begun(t: float, y: Any, at: float) -> Any:
@@ -196,7 +196,8 @@ def awas() -> Case:
         "motor_2_position": sigma,
         "torque": np.array([torque(*row) for row in zip(y[:, 0], sigma, strict=True)]),
     }
-    refs = {"reference_1": r, "reference_2": np.array([lever(x) for x in t])}
+    # Half the motion: the springs of the AwAS-II end at their largest deflection.
+    refs = {"reference_1": 0.5 * r, "reference_2": np.array([lever(x) for x in t])}
     true = {**common("motor_1"), "law.Ks": ks}
     return Case(t, refs, outputs, start, true, "cubic", "native: no lever, a cubic spring in its place")
 
