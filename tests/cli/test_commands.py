@@ -225,6 +225,33 @@ def test_springs_are_identified_from_a_file(call, tmp_path):
     assert "qbmove" in err
 
 
+def test_identify_names_the_faults_of_a_log_uses_what_is_left_and_writes_a_report(call, tmp_path):
+    time = 0.01 * np.arange(400)
+    q = 0.3 * np.sin(3.0 * time)
+    rows = [f"{t:.4f},{x:.12g},0,{-5.0 * x:.12g}" for t, x in zip(time, q, strict=True)]
+    log, report = tmp_path / "log.csv", tmp_path / "report.html"
+    log.write_text("time,q,theta_1,torque\n" + "\n".join(rows[:150] + rows[250:]) + "\n")
+    code, out, err = call("identify", log, "--law", "sea", "--folds", "2", "--intervals", "--report", report, "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    assert found["faults"][0]["name"] == "gap"
+    assert found["faults"][0]["rows"] == [150, 151]
+    assert [r["samples"] for r in found["residuals"]] == [150, 150]
+    assert found["held_out"][0]["parts"] == "logs"
+    assert report.read_text().startswith("<!doctype html>")
+    milli = [f"{r.rpartition(',')[0]},{1e3 * float(r.rpartition(',')[2]):g}" for r in rows]
+    log.write_text("time,q,theta_1,torque\n" + "\n".join(milli) + "\n")
+    code, _, err = call("identify", log, "--law", "sea")
+    assert code == 1
+    assert "unit: torque is in mN m" in err
+    assert '--unit "torque=mN m"' in err
+    code, out, _ = call("identify", log, "--law", "sea", "--unit", "torque=mN m", "--json")
+    assert json.loads(out)["estimates"][0]["value"] == pytest.approx(5.0, rel=1e-4)
+    code, _, err = call("identify", log, "--report", tmp_path / "report.pdf")
+    assert code == 1
+    assert "must be .html" in err
+
+
 @pytest.mark.parametrize(
     ("rate", "words"),
     [("300", ("300 Hz", "250 or 333.333 Hz")), ("3000", ("nearest: 1000 Hz",)), ("0", ("> 0 Hz",)),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from pliant.identification import fit_actuator
+from pliant.identification import expected_errors, fit_actuator
 from pliant.laws import PID, SEA, AwAS2, CompliantActuator, DCMotor, LeverDrive, Mode, PreslidingFriction, QbMove
 
 DELAY = 0.0073
@@ -77,6 +77,8 @@ def link(t):
 
 
 def noisy(time, columns, noise, seed=0):
+    """Return a log with noise; without a seed, without noise."""
+    noise = {} if seed is None else noise
     rng = np.random.default_rng(seed)
     data = {"time": time, "q": np.array([link(t) for t in time])}
     for name, values in columns.items():
@@ -91,7 +93,7 @@ def servo(rate):
 MOTOR = {"motor.inertia": 0.031, "motor.damping": 0.38, "motor.friction.torque": 0.12, "command_delay": DELAY}
 
 
-def sea(rate):
+def sea(rate, seed=0):
     time, x = integrate(
         1.0, 1.0 / rate, [Servo()], lambda t, x: [-15.0 * (link(t) - x[0])],
         lambda t: [0.35 * chirp(t) + 0.15 * step(t)],
@@ -104,10 +106,10 @@ def sea(rate):
         "tau": -15.0 * (q - x[:, 0]),
     }
     start = CompliantActuator(SEA(k=12.0), Mode.PID_REFS, motor, pid_1=pid, command_delay=0.004)
-    return start, noisy(time, columns, noise), ("motor_1_position", "torque"), {**MOTOR, "law.k": 15.0}
+    return start, noisy(time, columns, noise, seed), ("motor_1_position", "torque"), {**MOTOR, "law.k": 15.0}
 
 
-def qbmove(rate):
+def qbmove(rate, seed=0):
     k, a = 0.02, 7.0
 
     def loads(t, x):
@@ -131,10 +133,10 @@ def qbmove(rate):
         QbMove(k1=0.024, a1=6.6, k2=0.024, a2=6.6), Mode.PID_EQ_PRESET, motor, motor, pid, pid, command_delay=0.004
     )
     true = {**MOTOR, "law.k1": k, "law.a1": a, "law.k2": k, "law.a2": a}
-    return start, noisy(time, columns, noise), ("motor_1_position", "motor_2_position", "torque"), true
+    return start, noisy(time, columns, noise, seed), ("motor_1_position", "motor_2_position", "torque"), true
 
 
-def awas(rate):
+def awas(rate, seed=0):
     ks, length, radius = 10.0, 0.05, 0.015
     lever = Servo(inertia=2.0, damping=100.0, friction=5.0, bristle=1e6, kp=2e4, kd=300.0)
 
@@ -166,7 +168,7 @@ def awas(rate):
     noise["theta_2"] = 2e-6
     return (
         start,
-        noisy(time, columns, noise),
+        noisy(time, columns, noise, seed),
         ("motor_1_position", "motor_2_position", "torque"),
         {
             **true,
@@ -176,7 +178,12 @@ def awas(rate):
 
 
 QUICK = [(sea, 100.0), (sea, 1000.0), (qbmove, 250.0), (awas, 500.0)]
-NIGHTLY = [pair for pair in itertools.product([sea, qbmove, awas], [100.0, 250.0, 500.0, 1000.0]) if pair not in QUICK]
+DRAWN = (qbmove, 1000.0)
+NIGHTLY = [
+    pair
+    for pair in itertools.product([sea, qbmove, awas], [100.0, 250.0, 500.0, 1000.0])
+    if pair not in QUICK and pair != DRAWN
+]
 
 
 @pytest.mark.parametrize(
@@ -194,3 +201,33 @@ def test_a_joint_that_was_integrated_elsewhere_is_identified_within_3_percent_an
         estimate = found[name]
         assert estimate.value == pytest.approx(value, rel=0.03), found.report()
         assert abs(estimate.value - value) < 2.0 * estimate.standard_error, found.report()
+
+
+NOISE = {"motor_1_position": 2e-5, "motor_2_position": 2e-5, "torque": 2e-3}
+
+
+def test_the_error_of_the_simulation_is_a_small_part_of_the_stated_errors():
+    start, data, outputs, true = sea(1000.0, seed=None)
+    found = fit_actuator(start, data, list(true), outputs=outputs, starts=1, weights=NOISE)
+    errors, _ = expected_errors(found.actuator, data, list(true), {name: NOISE[name] for name in outputs})
+    assert found.rms("motor_1_position") < 3e-7
+    for name, value in true.items():
+        assert abs(found[name].value - value) < 0.4 * errors[name]
+
+
+@pytest.mark.nightly
+def test_two_stated_errors_hold_the_truth_as_often_as_they_say():
+    """Of one draw of the noise, 1 of 22 values lies beyond two errors; many draws tell whether the errors are right."""
+    draws, beyond, squares = 8, [], []
+    joint, rate = DRAWN
+    for seed in range(draws):
+        start, data, outputs, true = joint(rate, seed=seed)
+        found = fit_actuator(start, data, list(true), outputs=outputs, starts=1, weights=NOISE)
+        away = np.array([found[name].value - value for name, value in true.items()])
+        assert np.all(np.abs(away) < 0.03 * np.array(list(true.values()))), found.report()
+        beyond.append(np.abs(away) > 2.0 * np.array([found[name].standard_error for name in true]))
+        squares.append(away @ np.linalg.solve(found.covariance, away))
+    # 64 values of which 2.9 are expected beyond; the four of the springs move together.
+    assert np.mean(beyond) < 0.1
+    # The mean of 8 values of chi^2 with 8 degrees of freedom: 8 +- 1.4.
+    assert 5.0 < np.mean(squares) < 11.0

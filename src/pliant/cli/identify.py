@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import shlex
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,7 +22,7 @@ from pliant.cli.progress import Bar
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from pliant.identification import Measurement
+    from pliant.identification import Fault, Fitting, Load, Measurement
     from pliant.laws import CompliantActuator
 
 __all__ = ["identify"]
@@ -43,6 +46,10 @@ class FitOptions:
     """Operation mode of the recorded joint, 5 or 6; for --kind servo; default 6."""
     dt: float | None = option(None, unit="s", low=0.0, above=True)
     """Longest step of the simulation that is fitted [s]; for --kind servo; default 0.00002 up to 4 s."""
+    folds: int | None = option(None, low=2, high=1000)
+    """State the error on data that were not fitted, over this number of parts: logs, or windows of one log."""
+    intervals: Annotated[bool, Parameter(negative=())] = False
+    """State 95 % intervals, by the profile of the likelihood."""
     seed: Seed = 0
 
     def __post_init__(self) -> None:
@@ -59,12 +66,49 @@ class FitOptions:
         actuator = CompliantActuator(get_law(self.law)(), mode)
         tree: dict[str, Any] = {}
         for path, value in assignments(self.set).items():
+            if path.startswith("load."):
+                continue
             node = tree
             *outer, last = path.removeprefix("law.").split(".")
             for part in outer:
                 node = node.setdefault(part, {})
             node[last] = value
         return change_actuator(actuator, tree, "actuator") if tree else actuator
+
+    def load(self) -> Load | None:
+        """Return the load of the link, if values of it are set."""
+        from pliant.identification import Load
+        from pliant.identification.parameters import load_with
+
+        values = {path: v for path, v in assignments(self.set).items() if path.startswith("load.")}
+        refuse_unused(bool(values) and self.kind != "servo", "--set load", "--kind servo")
+        return load_with(Load(), values) if values else None
+
+    def fitting(self, start: CompliantActuator, progress: Any) -> Fitting:
+        """Return the fit of measurements, and the prediction of others by its values."""
+        from pliant import identification as fits
+
+        chosen: dict[str, Any] = {"seed": self.seed, "profile": self.intervals, "progress": progress}
+        if self.free:
+            chosen["free"] = self.free
+        if self.dt is not None:
+            chosen["dt"] = self.dt
+        if self.kind == "spring":
+            return fits.Fitting(
+                lambda data: fits.fit_law(start.law, data, symmetric=self.symmetric, **chosen),
+                lambda found, data: fits.predict_law(found.law, data, found.values),
+            )
+        fit = fits.fit_friction if self.kind == "friction" else fits.fit_servo
+        load = self.load()
+        if load is not None:
+            chosen["load"] = load
+        outputs = lambda found: list(dict.fromkeys(f.quantity for f in found.fits))  # noqa: E731
+        return fits.Fitting(
+            lambda data: fit(start, data, **chosen),
+            lambda found, data: fits.predict_actuator(
+                found.actuator, data, found.values, outputs(found), dt=self.dt, load=load
+            ),
+        )
 
 
 @Parameter(name="*")
@@ -80,11 +124,41 @@ class TraceOptions:
     """Device of a recording or its export, or joint of a bag; default: the only one."""
     max_rest: float = 5.0
     """Longest time without motion that is used [s]; longer ones are shortened."""
+    trust_columns: Annotated[bool, Parameter(negative=())] = False
+    """Fit even if columns seem to have another unit, place or sign."""
 
-    def read(self, path: Path, console: Console) -> Measurement:
-        """Read the traces of a file, and say what is not used of them."""
+    def read(
+        self, path: Path, console: Console, actuator: CompliantActuator, *, dynamic: bool
+    ) -> tuple[list[Measurement], tuple[Fault, ...]]:
+        """Return the usable parts of a file and the faults of its log; say what is not used of it.
+
+        Raises:
+            PliantError: the log has wrong units, swapped columns or signs, or no part of it can be used.
+        """
+        from pliant.identification import find_faults, usable_parts
+
+        found = self._table(path, console)
+        faults = find_faults(found, actuator, dynamic=dynamic)
+        wrong = [fault for fault in faults if fault.spoils_all]
+        if wrong and not self.trust_columns:
+            said = "; ".join(f"{fault.name}: {fault.text}; {fault.remedy}" for fault in wrong)
+            raise PliantError(f"{said} (--trust-columns fits the log as it is)", file=path, field=wrong[0].columns[0])
+        parts = usable_parts(found, faults) if faults else [found]
+        if not parts:
+            raise PliantError("no part of the log can be used: " + "; ".join(map(str, faults)), file=path)
+        return [self._moving(path, part, console) for part in parts], faults
+
+    def _moving(self, path: Path, found: Measurement, console: Console) -> Measurement:
         import numpy as np
 
+        used = found.without_rest(self.max_rest)
+        if used.samples < found.samples:
+            lost = np.ptp(found["time"]) - np.ptp(used["time"])
+            text = f"{plain(str(path))}: {lost:.3g} s of rest are not used (--max-rest {self.max_rest:g})"
+            console.print(text, soft_wrap=True)
+        return used
+
+    def _table(self, path: Path, console: Console) -> Measurement:
         from pliant.identification import measurement_of, read_measurement
         from pliant.recording.foreign import foreign_format, is_recording, traces_of_recording
 
@@ -92,16 +166,11 @@ class TraceOptions:
         foreign = foreign_format(path)
         if foreign is not None or is_recording(path):
             traces = traces_of_recording(path, self.device) if foreign is None else foreign.traces(path, self.device)
-            found = measurement_of(traces.columns, str(path), names, units)
+            found = measurement_of(traces.columns, str(path), names, units, ordered=False)
             say_what_was_read(console, path, traces, found)
         else:
-            found = read_measurement(path, names, units, device=self.device)
-        used = found.without_rest(self.max_rest)
-        if used.samples < found.samples:
-            lost = np.ptp(found["time"]) - np.ptp(used["time"])
-            text = f"{plain(str(path))}: {lost:.3g} s of rest are not used (--max-rest {self.max_rest:g})"
-            console.print(text, soft_wrap=True)
-        return used
+            found = read_measurement(path, names, units, device=self.device, ordered=False)
+        return found
 
 
 DEFAULT_FIT, DEFAULT_TRACES = FitOptions(), TraceOptions()
@@ -119,6 +188,7 @@ def identify(
     fit: FitOptions = DEFAULT_FIT,
     traces: TraceOptions = DEFAULT_TRACES,
     figure: Annotated[Path | None, Parameter(help="Draw data and fit (.png, .svg, .pdf).")] = None,
+    report: Annotated[Path | None, Parameter(help="Write a report with figures (.html).")] = None,
     datasheet: Annotated[Path | None, Parameter(help="Write a data sheet of the fitted actuator (JSON).")] = None,
     import_: Imports = (),
     json: Json = False,
@@ -133,7 +203,7 @@ def identify(
     import_modules(import_)
     from pliant import identification as fits
 
-    kind, seed = fit.kind, fit.seed
+    kind = fit.kind
     kinds = ("spring", "friction", "servo")
     if kind not in kinds:
         raise PliantError(f"--kind {kind}; {nearest(kind, kinds)}", field="kind")
@@ -142,22 +212,22 @@ def identify(
     refuse_unused(fit.symmetric and kind != "spring", "--symmetric", "--kind spring")
     if figure is not None:
         check_figure(figure, "--figure")
-    if datasheet is not None:
-        check_folder(datasheet, "--datasheet")
+    for path, name in ((datasheet, "--datasheet"), (report, "--report")):
+        if path is not None:
+            check_folder(path, name)
+    if report is not None and report.suffix.lower() not in (".html", ".htm"):
+        raise PliantError(f"--report {report}: the suffix is {report.suffix!r}; must be .html", field="report")
     console = make_console(quiet=json)
-    data = [traces.read(path, console) for path in file]
     start = fit.start()
-    chosen: Any = {"free": fit.free} if fit.free else {}
+    read = [traces.read(path, console, start, dynamic=kind == "servo") for path in file]
+    data = [part for parts, _ in read for part in parts]
+    faults = tuple(fault for _, found in read for fault in found)
     with Bar(console, "fitting", "searches", shown=not json) as bar:
-        chosen["progress"] = bar
-        if kind == "spring":
-            found = fits.fit_law(start.law, data, symmetric=fit.symmetric, seed=seed, **chosen)
-        elif kind == "friction":
-            found = fits.fit_friction(start, data, seed=seed, **chosen)
+        if fit.folds is None:
+            found = fit.fitting(start, bar).fit(data)
         else:
-            if fit.dt is not None:
-                chosen["dt"] = fit.dt
-            found = fits.fit_servo(start, data, seed=seed, **chosen)
+            found = fits.with_held_out(fit.fitting(start, None), data, fit.folds, progress=bar)
+    found = dataclasses.replace(found, faults=faults)
     import json as json_module
 
     try:
@@ -167,12 +237,16 @@ def identify(
             datasheet.write_text(json_module.dumps(clean(fits.datasheet(found.actuator)), indent=2) + "\n")
     except OSError as error:
         raise PliantError(f"the file cannot be written: {error.strerror}", file=error.filename) from None
+    if report is not None:
+        from pliant.identification.report import write_identification
+
+        write_identification(found, report, shlex.join(["pliant", *sys.argv[1:]]))
     code = 0 if found.identified else 3
     if json:
         emit(found.as_dict())
         return code
     console.print(plain(found.report()), soft_wrap=True)
-    for path, what in ((figure, "figure"), (datasheet, "data sheet")):
+    for path, what in ((figure, "figure"), (report, "report"), (datasheet, "data sheet")):
         if path is not None:
             console.print(f"{what}: {path}")
     return code

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import LawError, nearest
 from pliant.base.numerics import Array
+from pliant.identification.free_link import simulate_with_load
 from pliant.identification.measurements import Measurement, Trials, as_measurements
-from pliant.identification.parameters import STARTS, scale_parameters, with_values
+from pliant.identification.parameters import STARTS, Load, load_with, scale_parameters, with_values
 from pliant.identification.results import Fit, Identification
 from pliant.identification.solver import Search, SearchOptions, identification_of, orthogonal, solve
 from pliant.laws import layout
@@ -23,7 +24,7 @@ from pliant.laws.base import Law, get_law
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
 
-__all__ = ["OUTPUTS", "expected_errors", "fit_actuator", "fit_friction", "fit_servo"]
+__all__ = ["OUTPUTS", "expected_errors", "fit_actuator", "fit_friction", "fit_servo", "predict_actuator"]
 
 
 MAX_STEPS = 5_000_000
@@ -36,6 +37,7 @@ REWEIGHTINGS = 5
 """Most searches with weights from the residuals of the one before."""
 
 OUTPUTS: dict[str, str] = {
+    "link_position": "link_position",
     "torque": "torque",
     "external_torque": "torque",
     "motor_1_position": "motor_1_position",
@@ -43,7 +45,8 @@ OUTPUTS: dict[str, str] = {
     "equilibrium": "equilibrium",
     "preset": "preset",
 }
-"""Measured column -> simulated trace that it is compared with."""
+"""Measured column -> simulated trace that it is compared with. If the link position is compared, the link moves freely
+with its `Load`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,13 @@ class _Run:
     grids: tuple[tuple[float, Array], ...]
     """Step [s] and times [s] of each simulation; from two of them the limit of a step of 0 is extrapolated."""
     keep: NDArray[np.bool_]
-    """Samples that are compared."""
+    """Samples that are compared, beside those that the trial leaves out."""
+
+    def kept(self, name: str) -> NDArray[np.bool_]:
+        """Return the samples in which an output is compared, shape (n,)."""
+        torques = [column for column in ("torque", "external_torque") if column in self.trial]
+        column = torques[0] if OUTPUTS[name] == "torque" else name
+        return self.keep & self.trial.compared(column)
 
 
 class FitOptions(SearchOptions, total=False):
@@ -65,6 +74,7 @@ class FitOptions(SearchOptions, total=False):
     ties: Mapping[str, str] | None
     dt: float | None
     skip: float
+    load: Load | None
 
 
 def fit_actuator(
@@ -77,6 +87,7 @@ def fit_actuator(
     ties: Mapping[str, str] | None = None,
     dt: float | None = None,
     skip: float = 0.0,
+    load: Load | None = None,
     **search: Unpack[SearchOptions],
 ) -> Identification:
     """Fit parameters of an actuator to recorded motion, by simulating the actuator along the motion of the link.
@@ -93,15 +104,19 @@ def fit_actuator(
             omitted; the samples are then processed in their order.
         free: paths of the free parameters: "law.k1", "link_friction.torque", "motor.inertia" (both motors), "pid.kp"
             (both controllers), "command_delay", and for each sensor its "_offset", "_gain" and "_delay":
-            "torque_offset", "motor_1_position_delay", "position_gain" (the link). A mapping gives start values.
+            "torque_offset", "motor_1_position_delay", "position_gain" (the link); and those of the load. A mapping
+            gives start values.
         outputs: measured columns that are compared with the simulation: "torque", "motor_1_position",
-            "motor_2_position".
+            "motor_2_position", "link_position".
         weights: standard deviation of the noise of each output, in its unit; None for the rms of the output, and, with
             several outputs, further searches with the rms of their residuals.
         ties: path of a tied parameter -> path of the free parameter that it follows.
         dt: time step of a simulation whose actuator is looked for [s]. None for the continuous motor: steps of 0.2 and
             0.1 ms are extrapolated to 0 (Richardson), and `Fit.integration_error` states the difference.
         skip: initial duration that is simulated but not compared [s].
+        load: what the link carries, with start values of "load.inertia", "load.gravity", "load.angle" and
+            "load.damping". With the output "link_position" the link is simulated too, from rest, under the spring, its
+            load and a measured "external_torque"; without, it moves as measured.
         **search: fields of `Search`: ``starts``, ``spread``, ``seed``, ``loss``, ``max_evaluations`` and ``progress``.
 
     Raises:
@@ -112,12 +127,13 @@ def fit_actuator(
         raise LawError(f"fit_actuator: mode {actuator.mode.value} cannot be fitted; must be 2, 3, 5 or 6", field="mode")
     options = Search(**search)
     trials = as_measurements(data)
-    scaled = scale_parameters(actuator, free, ties or {})
+    load = _load_of(outputs, load)
+    scaled = scale_parameters(actuator, free, ties or {}, load)
     _check_outputs(outputs)
     runs = [_prepare(actuator, trial, outputs, dt, skip) for trial in trials]
     if not any(run.keep.any() for run in runs):
         raise LawError(f"fit_actuator: skip = {skip:g} s leaves no sample", field="skip")
-    compared = _Compared.of(actuator, runs, outputs, weights or {})
+    compared = _Compared.of(actuator, runs, outputs, weights or {}, load)
     every = scaled.with_starts(compared.starts())
     solution = solve(every, compared.residuals, options, step=1e-4)
     again = dataclasses.replace(options, starts=1)
@@ -128,7 +144,35 @@ def fit_actuator(
         if ratios.max() < 1.1 * ratios.min():
             break
     fits = compared.fits(compared.simulate(every.values(solution.x)))
-    return identification_of(actuator, scaled, solution.of_first(len(scaled.names)), fits, ())
+    profiled = (every, compared.residuals) if options.profile else None
+    return identification_of(actuator, scaled, solution, fits, (), profiled)
+
+
+def predict_actuator(
+    actuator: CompliantActuator,
+    data: Trials,
+    values: Mapping[str, float],
+    outputs: Sequence[str],
+    *,
+    dt: float | None = None,
+    skip: float = 0.0,
+    load: Load | None = None,
+) -> list[Fit]:
+    """Compare an actuator with measurements, without a fit.
+
+    Args:
+        actuator: the actuator.
+        data: one or several measurements, as for `fit_actuator`.
+        values: values of parameters by path, with those of sensors.
+        outputs: measured columns that are compared.
+        dt: as for `fit_actuator`.
+        skip: as for `fit_actuator` [s].
+        load: as for `fit_actuator`.
+    """
+    _check_outputs(outputs)
+    runs = [_prepare(actuator, trial, outputs, dt, skip) for trial in as_measurements(data)]
+    compared = _Compared.of(actuator, runs, outputs, {}, _load_of(outputs, load))
+    return compared.fits(compared.simulate(values))
 
 
 def expected_errors(
@@ -138,6 +182,7 @@ def expected_errors(
     noise: Mapping[str, float],
     *,
     dt: float | None = None,
+    load: Load | None = None,
 ) -> tuple[dict[str, float], float]:
     """Say before a fit how well measurements can tell parameters apart, from the sensitivity of the prediction.
 
@@ -147,6 +192,7 @@ def expected_errors(
         free: paths of the parameters, as for `fit_actuator`.
         noise: output -> standard deviation of its noise, in its unit.
         dt: as for `fit_actuator`.
+        load: as for `fit_actuator`.
 
     Returns:
         Parameter -> expected standard error in its unit, infinite where the measurements do not determine it; and the
@@ -155,9 +201,10 @@ def expected_errors(
     trials = as_measurements(data)
     outputs = [name for name in noise if all(name in trial for trial in trials)]
     _check_outputs(outputs)
-    scaled = scale_parameters(actuator, free, {})
+    load = _load_of(outputs, load)
+    scaled = scale_parameters(actuator, free, {}, load)
     runs = [_prepare(actuator, trial, outputs, dt, 0.0) for trial in trials]
-    compared = _Compared.of(actuator, runs, outputs, noise)
+    compared = _Compared.of(actuator, runs, outputs, noise, load)
     every = scaled.with_starts(compared.starts())
     x, step = every.x(every.start), 1e-3
     low, _ = every.bounds()
@@ -179,6 +226,11 @@ def expected_errors(
     return {name: float(e) for name, e in zip(scaled.names, errors, strict=True)}, value
 
 
+def _load_of(outputs: Sequence[str], load: Load | None) -> Load | None:
+    """Return the load of a link that moves freely, None if it moves as measured."""
+    return (load or Load()) if "link_position" in outputs else None
+
+
 def _check_outputs(outputs: Sequence[str]) -> None:
     if not outputs:
         raise LawError("fit_actuator: no output is selected for comparison", field="outputs")
@@ -197,13 +249,20 @@ class _Compared:
     """Run and output -> samples."""
     sigma: Mapping[str, float]
     """Output -> standard deviation of its noise, or its rms."""
+    load: Load | None = None
+    """What the link carries, if it moves freely."""
 
     @classmethod
     def of(
-        cls, actuator: CompliantActuator, runs: Sequence[_Run], outputs: Sequence[str], weights: Mapping[str, float]
+        cls,
+        actuator: CompliantActuator,
+        runs: Sequence[_Run],
+        outputs: Sequence[str],
+        weights: Mapping[str, float],
+        load: Load | None,
     ) -> _Compared:
         measured = {
-            (i, name): (run.trial.link_torque() if OUTPUTS[name] == "torque" else run.trial[name])[run.keep]
+            (i, name): (run.trial.link_torque() if OUTPUTS[name] == "torque" else run.trial[name])[run.kept(name)]
             for i, run in enumerate(runs)
             for name in outputs
         }
@@ -211,14 +270,14 @@ class _Compared:
         for name in outputs:
             values = np.concatenate([measured[i, name] for i in range(len(runs))])
             sigma[name] = weights.get(name, float(np.std(values)) or 1.0)
-        return cls(actuator, runs, measured, sigma)
+        return cls(actuator, runs, measured, sigma, load)
 
     def starts(self) -> list[str]:
-        """Return the names of the positions of compared motors at the first samples."""
-        if not self.actuator.mode.has_motors:
-            return []
-        motors = [j for j in (1, 2) if f"motor_{j}_position" in self.sigma]
-        return [STARTS.format(j, i) for i in range(len(self.runs)) for j in motors]
+        """Return the names of the positions of compared motors, and of a free link, at the first samples."""
+        moving = ["link"] if self.load is not None else []
+        if self.actuator.mode.has_motors:
+            moving += [f"motor_{j}" for j in (1, 2) if f"motor_{j}_position" in self.sigma]
+        return [STARTS.format(which, i) for i in range(len(self.runs)) for which in moving]
 
     def reweighted(self, values: Mapping[str, float]) -> _Compared:
         """Return the same comparison in units of the residuals that values of the parameters leave."""
@@ -239,17 +298,21 @@ class _Compared:
         changed = with_values(self.actuator, values)
         out = {}
         for i, run in enumerate(self.runs):
-            traces = [_simulate(changed, run, i, step, grid, values) for step, grid in run.grids]
+            load = None if self.load is None else load_with(self.load, values)
+            traces = [_simulate(changed, run, i, step, grid, values, load) for step, grid in run.grids]
             for name in self.sigma:
-                sensor = "torque" if OUTPUTS[name] == "torque" else name
-                at = run.trial["time"][run.keep] - values.get(f"{sensor}_delay", 0.0)
+                sensor = {"torque": "torque", "link_position": "position"}.get(OUTPUTS[name], name)
+                at = run.trial["time"][run.kept(name)] - values.get(f"{sensor}_delay", 0.0)
                 shown = []
-                for (step, grid), found in zip(run.grids, traces, strict=True):
+                for (step, grid), (found, begin) in zip(run.grids, traces, strict=True):
                     series = found.torque if sensor == "torque" else found.values[OUTPUTS[name]]
-                    # In modes 5 and 6 a trace shows the motors after the step that begins at its sample.
-                    shown.append(np.interp(at, grid + step if self.actuator.mode.has_motors else grid, series))
+                    if self.actuator.mode.has_motors or sensor == "position":
+                        # A trace shows the motors after the step that begins at its sample.
+                        first = begin.get(name, 2.0 * series[0] - series[min(1, series.size - 1)])
+                        series, grid = np.r_[first, series], np.r_[grid, grid[-1] + step]
+                    shown.append(np.interp(at, grid, series))
                 best = 2.0 * shown[1] - shown[0] if len(shown) > 1 else shown[0]
-                error = float(np.sqrt(np.mean((best - shown[-1]) ** 2)))
+                error = float(np.sqrt(np.mean((best - shown[-1]) ** 2))) if best.size else 0.0
                 gain, offset = values.get(f"{sensor}_gain", 1.0), values.get(f"{sensor}_offset", 0.0)
                 out[i, name] = gain * best + offset, error
         return out
@@ -267,10 +330,13 @@ class _Compared:
         law, fits = self.actuator.law, []
         two = law.second_input == "angle"
         for (i, name), series in self.measured.items():
+            if series.size == 0:
+                continue
             run, torque = self.runs[i], OUTPUTS[name] == "torque"
-            x, group = run.trial["time"][run.keep], np.zeros(series.size)
+            keep = run.kept(name)
+            x, group = run.trial["time"][keep], np.zeros(series.size)
             if torque and self.actuator.mode in (Mode.SPRING_REFS, Mode.SPRING_EQ_PRESET):
-                q, a, b = (v[run.keep] for v in run.trial.spring_angles(law.second_input))
+                q, a, b = (v[keep] for v in run.trial.spring_angles(law.second_input))
                 x, group = q - (0.5 * (a + b) if two else a), 0.5 * (a - b) if two else b
             fits.append(
                 Fit(
@@ -292,7 +358,7 @@ def _prepare(
 ) -> _Run:
     if "time" not in trial and _timeless(actuator):
         # Springs and presliding friction know no rate: the order of the samples is enough.
-        trial = Measurement.of({**trial.columns, "time": 1.0e-3 * np.arange(trial.samples)}, source=trial.source)
+        trial = Measurement({**trial.columns, "time": 1.0e-3 * np.arange(trial.samples)}, trial.source, trial.unused)
     time = trial["time"]
     if time.size < 4:
         raise LawError(f"{trial.source}: {time.size} samples; must be 4 or more", field="time")
@@ -327,16 +393,22 @@ def _timeless(actuator: CompliantActuator) -> bool:
     return still and actuator.mode in (Mode.SPRING_REFS, Mode.SPRING_EQ_PRESET)
 
 
-def _held(time: Array, values: Array, start: Array, step: float, delay: float) -> Array:
-    """Return the mean, over steps from ``start``, of references that are held between their times and arrive late."""
-    total = np.concatenate([[0.0], np.cumsum(values[:-1] * np.diff(time))])
+def _held(time: Array, values: Array, grid: Array, step: float, delay: float) -> Array:
+    """Return references that are held between their times and arrive late, as the steps of a grid apply them.
 
-    def integral(at: Array) -> Array:
-        inside = np.interp(at, time, total)
-        return inside + np.minimum(at - time[0], 0.0) * values[0] + np.maximum(at - time[-1], 0.0) * values[-1]
-
-    at = start - delay
-    return (integral(at + step) - integral(at)) / step
+    A change at a time within a step acts on three steps with the weights of the quadratic B-spline, which keep its time
+    integral and its first moment. The error of the motion is then smooth in the step and the delay, and extrapolates.
+    """
+    change = np.concatenate([values[:1], np.diff(values)])
+    at = (time + delay - grid[0]) / step - 0.5
+    at[0] = -3.0  # held from the beginning
+    first = np.floor(at)
+    f = at - first
+    total = np.zeros(grid.size + 1)
+    for k, weight in enumerate((0.5 * (1.0 - f) ** 2, 0.5 + f - f**2, 0.5 * f**2)):
+        index = np.clip(first + k, 0, grid.size).astype(np.int64)
+        total += np.bincount(index, weights=weight * change, minlength=grid.size + 1)
+    return np.cumsum(total[:-1])
 
 
 def _references(
@@ -358,8 +430,15 @@ def _references(
 
 
 def _simulate(
-    actuator: CompliantActuator, run: _Run, number: int, step: float, grid: Array, values: Mapping[str, float]
-) -> ActuatorTraces:
+    actuator: CompliantActuator,
+    run: _Run,
+    number: int,
+    step: float,
+    grid: Array,
+    values: Mapping[str, float],
+    load: Load | None,
+) -> tuple[ActuatorTraces, dict[str, float]]:
+    """Return the traces of one simulation, and the positions of the motors at its begin."""
     trial = run.trial
     ref_1, ref_2 = _references(actuator, trial, step, grid, actuator.command_delay)
     actuator = actuator.replace(command_delay=0.0)
@@ -368,7 +447,7 @@ def _simulate(
     measured = trial["link_position"] if "link_position" in trial else trial.spring_angles(actuator.law.second_input)[0]
     q = (np.interp(at, trial["time"], measured) - offset) / gain
     dq = np.interp(at, trial["time"], trial["link_velocity"]) if "link_velocity" in trial else np.gradient(q, step)
-    state = None
+    state, begin = None, []
     if actuator.mode.has_motors:
         # At rest where the motors are measured at first, or where the first references put them.
         begin = [float(ref_1[0]), float(ref_2[0])]
@@ -377,7 +456,7 @@ def _simulate(
         for j, name in enumerate(("motor_1_position", "motor_2_position")):
             if name in trial:
                 true = (trial[name][0] - values.get(f"{name}_offset", 0.0)) / values.get(f"{name}_gain", 1.0)
-                begin[j] = float(true) + values.get(STARTS.format(j + 1, number), 0.0)
+                begin[j] = float(true) + values.get(STARTS.format(f"motor_{j + 1}", number), 0.0)
         par = actuator.pack(step)
         state = actuator.hold(float(q[0]), step)[0]
         for where, position in zip((layout.A_MOTOR_1, layout.A_MOTOR_2), begin, strict=True):
@@ -385,7 +464,16 @@ def _simulate(
             if i >= 0:
                 state[i + layout.S_POSITION] = position
                 state[i + layout.S_ANCHOR] = position
-    return actuator.simulate(q, dq, ref_1, ref_2, step, state=state)
+    known = {f"motor_{j}_position": position for j, position in enumerate(begin, 1)}
+    if load is None:
+        return actuator.simulate(q, dq, ref_1, ref_2, step, state=state), known
+    torque = (
+        np.interp(grid, trial["time"], trial["external_torque"]) if "external_torque" in trial else np.zeros(q.size)
+    )
+    first = float(q[0]) + values.get(STARTS.format("link", number), 0.0)
+    begun = first, float(dq[0]) if "link_velocity" in trial else 0.0
+    traces = simulate_with_load(actuator, load, begun, (ref_1, ref_2), torque, step, state)
+    return traces, {**known, "link_position": begun[0]}
 
 
 def fit_friction(
@@ -430,19 +518,27 @@ def fit_servo(
     Args:
         actuator: actuator in mode 5 or 6, or a law, which is fitted in mode 6.
         data: measurements with time, link position, references (or the commanded equilibrium and preset) and motor
-            positions.
+            positions; without motor positions, the link position is compared, and its load must be given or free.
         free: paths of the free parameters; "command_delay" fits the delay of the bus.
-        options: options of `fit_actuator`; ``outputs`` defaults to the measured motor positions.
+        options: options of `fit_actuator`; ``outputs`` defaults to the measured motor positions, and the link position
+            if a load is given or free.
     """
     actuator = _as_actuator(actuator, Mode.PID_EQ_PRESET)
     if actuator.mode not in (Mode.PID_REFS, Mode.PID_EQ_PRESET):
         raise LawError(f"fit_servo: mode is {actuator.mode.value}; must be 5 or 6", field="mode")
     trials = as_measurements(data)
     if "outputs" not in options:
-        names = [n for n in ("motor_1_position", "motor_2_position") if all(n in trial for trial in trials)]
+        in_all = [name for name in OUTPUTS if all(name in trial for trial in trials)]
+        names = [n for n in in_all if n.startswith("motor_")]
+        loaded = options.get("load") is not None or any(name.startswith("load.") for name in free)
+        if loaded and "link_position" in in_all:
+            names.append("link_position")
         if not names:
             raise LawError(
-                f"fit_servo: no motor position was measured; found: {', '.join(trials[0])}", field="motor_1_position"
+                f"fit_servo: no motor position was measured; found: {', '.join(trials[0])}. The link position takes "
+                "its place if its load is given (load=Load(inertia=...), --set load.inertia=VALUE) or free "
+                "(load.inertia)",
+                field="motor_1_position",
             )
         options["outputs"] = names
     return fit_actuator(actuator, trials, free, **options)

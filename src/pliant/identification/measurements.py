@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -76,10 +76,17 @@ class Measurement(Mapping[str, NDArray[np.float64]]):
     """Name -> values, finite, shape (n,)."""
     source: str = "arrays"
     """Source of the data for messages: a file, or a name given by the caller."""
+    unused: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    """Column -> rows in which it is not compared with a simulation, shape (n,); missing for all rows compared."""
 
     @classmethod
     def of(
-        cls, columns: Mapping[str, ArrayLike], units: Mapping[str, str] | None = None, source: str = "arrays"
+        cls,
+        columns: Mapping[str, ArrayLike],
+        units: Mapping[str, str] | None = None,
+        source: str = "arrays",
+        *,
+        ordered: bool = True,
     ) -> Measurement:
         """Return a measurement made from arrays; a scalar is a constant column.
 
@@ -87,9 +94,11 @@ class Measurement(Mapping[str, NDArray[np.float64]]):
             columns: name -> values. Names may have a unit, as in a header: "q", "deflection [deg]".
             units: name -> unit, for columns without a unit in the name; SI is the default.
             source: name of the source in messages.
+            ordered: require a time that increases; `find_faults` names why one does not.
 
         Raises:
-            RecordingError: a name or unit is unknown, columns differ in length, or a value is not finite.
+            RecordingError: a name or unit is unknown, columns differ in length, a value is not finite, or the time does
+                not increase.
         """
         out: dict[str, Array] = {}
         for header, values in columns.items():
@@ -121,14 +130,43 @@ class Measurement(Mapping[str, NDArray[np.float64]]):
                     field=name,
                 )
         full = {name: np.array(np.broadcast_to(a, (n,))) for name, a in out.items()}
-        if "time" in full and np.any(np.diff(full["time"]) <= 0.0):
-            row = int(np.flatnonzero(np.diff(full["time"]) <= 0.0)[0]) + 2
-            raise RecordingError(
-                f"{source}: the time does not increase at row {row}: {full['time'][row - 1]:g} s after "
-                f"{full['time'][row - 2]:g} s",
-                field="time",
-            )
-        return cls(full, source)
+        found = cls(full, source)
+        if ordered:
+            found.check_order()
+        return found
+
+    def check_order(self) -> None:
+        """Raise RecordingError if the time does not increase."""
+        time = self.columns.get("time")
+        if time is None or not np.any(np.diff(time) <= 0.0):
+            return
+        row = int(np.flatnonzero(np.diff(time) <= 0.0)[0]) + 2
+        raise RecordingError(
+            f"{self.source}: the time does not increase at row {row}: {time[row - 1]:g} s after {time[row - 2]:g} s; "
+            "`find_faults` says what can be used",
+            field="time",
+        )
+
+    def rows(self, rows: NDArray[np.int64], unused: Mapping[str, NDArray[np.bool_]] | None = None) -> Measurement:
+        """Return some rows of the measurement.
+
+        Args:
+            rows: indices, increasing, shape (k,).
+            unused: as the field of that name, of all rows; None for that of the measurement.
+        """
+        whole = self.unused if unused is None else unused
+        return Measurement(
+            {name: a[rows] for name, a in self.columns.items()}, self.source, {n: m[rows] for n, m in whole.items()}
+        )
+
+    def compared(self, column: str) -> NDArray[np.bool_]:
+        """Return in which rows a column is compared with a simulation, shape (n,)."""
+        mask = self.unused.get(column)
+        return np.ones(self.samples, dtype=bool) if mask is None else ~mask
+
+    def without(self, rows: NDArray[np.bool_]) -> Measurement:
+        """Return the measurement with rows that are not compared, of any column, beside those that are not yet."""
+        return Measurement(self.columns, self.source, {n: rows | ~self.compared(n) for n in self.columns})
 
     def __getitem__(self, name: str) -> Array:
         try:
@@ -185,9 +223,10 @@ class Measurement(Mapping[str, NDArray[np.float64]]):
             if i < self.samples:
                 first, low, high = i, values[:, i], values[:, i]
         # The last sample of a rest moves to its limit, behind the samples that are kept.
-        columns = {name: (a - shift if name == "time" else a)[keep] for name, a in self.columns.items()}
-        distinct = np.r_[True, np.diff(columns["time"]) > 0.0]
-        return Measurement({name: a[distinct] for name, a in columns.items()}, self.source)
+        shifted = Measurement({**self.columns, "time": time - shift}, self.source, self.unused)
+        kept = np.flatnonzero(keep)
+        distinct = np.r_[True, np.diff(shifted["time"][kept]) > 0.0]
+        return shifted.rows(kept[distinct])
 
     def link_torque(self) -> Array:
         """Return the torque of the actuator on the link [N m]: the measured one, or minus the external torque."""
@@ -256,6 +295,7 @@ def read_measurement(
     units: Mapping[str, str] | None = None,
     *,
     device: str | None = None,
+    ordered: bool = True,
 ) -> Measurement:
     """Read a CSV or NPZ file of measured columns.
 
@@ -269,6 +309,7 @@ def read_measurement(
             known names.
         units: unit by the name of the column in the file, or by quantity.
         device: device whose columns ``<device>/<name>`` of an exported recording are read; None for its only joint.
+        ordered: as for `Measurement.of`.
 
     Raises:
         RecordingError: the file cannot be read or has an invalid value. The message names file, line and column.
@@ -294,7 +335,7 @@ def read_measurement(
         if not keep.any():
             raise RecordingError("no row has a number in every used column", file=path)
         chosen = {name: a[keep] for name, a in chosen.items()}
-    return Measurement.of(chosen, used_units, source=str(path))
+    return Measurement.of(chosen, used_units, source=str(path), ordered=ordered)
 
 
 def measurement_of(
@@ -302,6 +343,8 @@ def measurement_of(
     source: str,
     columns: Mapping[str, str] | None = None,
     units: Mapping[str, str] | None = None,
+    *,
+    ordered: bool = True,
 ) -> Measurement:
     """Return a measurement made from columns with the names of a file: those of `QUANTITIES` or their alternatives.
 
@@ -310,12 +353,13 @@ def measurement_of(
         source: name of the file in messages.
         columns: quantity (see `QUANTITIES`) -> name of the column; other quantities are found by their known names.
         units: unit by the name of the column, or by quantity; SI is the default.
+        ordered: as for `Measurement.of`.
 
     Raises:
         RecordingError: no column is known, two columns are the same quantity, or a column has an invalid unit or value.
     """
     chosen, used_units = _chosen(raw, columns, units, None, Path(source))
-    return Measurement.of(chosen, used_units, source=source)
+    return Measurement.of(chosen, used_units, source=source, ordered=ordered)
 
 
 def _chosen(
@@ -510,6 +554,7 @@ def as_measurements(data: Trials) -> list[Measurement]:
         RecordingError: columns are missing or differ in length.
     """
     if isinstance(data, Measurement):
+        data.check_order()
         return [data]
     if isinstance(data, Mapping):
         return [Measurement.of(data)]
@@ -518,4 +563,6 @@ def as_measurements(data: Trials) -> list[Measurement]:
         out.append(item if isinstance(item, Measurement) else Measurement.of(item, source=f"trial {i + 1}"))
     if not out:
         raise LawError("there is no measurement to fit to", field="data")
+    for one in out:
+        one.check_order()
     return out

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import LawError, nearest
 from pliant.base.numerics import Array
-from pliant.base.options import describe
+from pliant.base.options import check_values, describe, option
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
 from pliant.laws.friction import PreslidingFriction
@@ -29,8 +29,10 @@ __all__ = [
     "SIGNED",
     "STARTS",
     "TYPICAL",
+    "Load",
     "ScaledParameters",
     "get_value",
+    "load_with",
     "parameter_unit",
     "scale_parameters",
     "target_paths",
@@ -39,6 +41,8 @@ __all__ = [
 
 
 TYPICAL: dict[str, float] = {
+    "gravity": 0.5,
+    "angle": 0.1,
     "load_coefficient": 0.1,
     "preset_coefficient": 0.1,
     "command_delay": 0.01,
@@ -61,14 +65,38 @@ SIGNED: dict[str, tuple[str, str]] = {
 """Parameter of a sensor -> unit and kind: measured(t) = gain true(t - delay) + offset. It belongs to the measurement
 and not to the actuator; it has either sign."""
 
-STARTS = "motor_{}_position_start[{}]"
-"""Position of a motor at the first sample of a log minus the measured one [rad]: its noise is no part of the motion.
-It is fitted beside the free parameters and not reported."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """What the link carries: a rigid body on the axis of the joint, under gravity, with damping of its own.
+
+        inertia q'' = torque + external_torque - gravity sin(q - angle) - damping q'
+
+    The angle is that of the link at which the body hangs; ``gravity`` is mass times lever times 9.81 m/s^2. A payload
+    is the difference of two loads. Stated for a joint whose base does not move.
+    """
+
+    inertia: float = option(0.01, unit="kg m^2", low=0.0, above=True, source="assumed")
+    """Inertia about the axis of the joint."""
+    gravity: float = option(0.0, unit="N m", low=0.0)
+    """Largest torque of gravity."""
+    angle: float = option(0.0, unit="rad")
+    """Link position at which the load hangs."""
+    damping: float = option(0.0, unit="N m s/rad", low=0.0)
+    """Viscous damping of the bearing of the link."""
+
+    def __post_init__(self) -> None:
+        check_values(self, LawError)
+
+
+STARTS = "{}_position_start[{}]"
+"""Position of a motor or a free link at the first sample of a log minus the measured one [rad]: its noise is no part
+of the motion. It is fitted beside the free parameters and not reported."""
 
 
 def is_signed(name: str) -> bool:
-    """Return whether a parameter belongs to the measurement, and may have either sign."""
-    return name in SIGNED or name.endswith("]")
+    """Return whether a parameter may have either sign."""
+    return name in SIGNED or name.endswith("]") or name == "load.angle"
 
 
 _SCALE = {"offset": 0.01, "gain": 1.0, "delay": 0.01}
@@ -99,7 +127,9 @@ def parameter_unit(law: Law, path: str) -> str:
     """Return the unit of a parameter such as "law.k1" or "motor_1.friction.torque"; "" if it has none."""
     *blocks, last = path.split(".")
     kind: type = CompliantActuator
-    if blocks:
+    if blocks == ["load"]:
+        kind = Load
+    elif blocks:
         kind = type(law) if blocks[-1] == "law" else _BLOCKS.get(blocks[-1], CompliantActuator)
         if blocks[-1] == "motor_2" and law.second_input == "lever":
             kind = LeverDrive
@@ -148,11 +178,11 @@ def _put(block: Any, tree: Mapping[str, Any]) -> Any:
 def with_values(actuator: CompliantActuator, values: Mapping[str, float]) -> CompliantActuator:
     """Return a copy of an actuator with new values at some paths.
 
-    Parameters of the sensors and parameters of a missing motor 2 are ignored.
+    Parameters of the sensors, of the load and of a missing motor 2 are ignored.
     """
     tree: dict[str, Any] = {}
     for path, value in values.items():
-        if is_signed(path):
+        if is_signed(path) or path.startswith("load."):
             continue
         for target in target_paths(path):
             *parts, last = target.split(".")
@@ -217,7 +247,10 @@ class ScaledParameters:
 
 
 def scale_parameters(
-    actuator: CompliantActuator, free: Sequence[str] | Mapping[str, float], ties: Mapping[str, str]
+    actuator: CompliantActuator,
+    free: Sequence[str] | Mapping[str, float],
+    ties: Mapping[str, str],
+    load: Load | None = None,
 ) -> ScaledParameters:
     """Return the free parameters of an actuator, scaled for the search.
 
@@ -225,6 +258,7 @@ def scale_parameters(
         actuator: actuator with the start values.
         free: paths of the free parameters; a mapping gives start values.
         ties: path of a tied parameter -> path of the free parameter that it follows.
+        load: load with the start values of its parameters; None if the link does not move freely.
 
     Raises:
         LawError: there is no path, a path is unknown, or its value is not a finite number.
@@ -236,11 +270,11 @@ def scale_parameters(
     for name in names:
         last = name.rsplit(".", 1)[-1]
         given = free[name] if isinstance(free, Mapping) else None
-        own = float(SIGNED[name][1] == "gain") if name in SIGNED else get_value(actuator, name)
+        own = float(SIGNED[name][1] == "gain") if name in SIGNED else _value(actuator, load, name)
         value = own if given is None else float(given)
         if not math.isfinite(value):
             raise LawError(f"{name} starts at {value}; must be a finite number", field=name)
-        log = value > 0.0 and name not in SIGNED and last != "command_delay"
+        log = value > 0.0 and not is_signed(name) and last != "command_delay"
         starts.append(value)
         logarithmic.append(log)
         scale = _SCALE[SIGNED[name][1]] if name in SIGNED else TYPICAL.get(last, abs(value) or 1.0)
@@ -250,3 +284,20 @@ def scale_parameters(
         if master not in names:
             raise LawError(f"ties: {name} follows {master!r}, which is not free; {nearest(master, names)}", field=name)
     return ScaledParameters(names, np.array(starts), np.array(typical), np.array(logarithmic), ties)
+
+
+def load_with(load: Load, values: Mapping[str, float]) -> Load:
+    """Return a load with new values at some paths, such as "load.inertia"."""
+    return dataclasses.replace(load, **{n[5:]: float(v) for n, v in values.items() if n.startswith("load.")})
+
+
+def _value(actuator: CompliantActuator, load: Load | None, path: str) -> float:
+    """Return the start value of a parameter of an actuator or of its load."""
+    if not path.startswith("load."):
+        return get_value(actuator, path)
+    if load is None:
+        raise LawError(f"{path}: the link is not simulated; compare it, outputs=('link_position', ...)", field=path)
+    names = [f.name for f in dataclasses.fields(Load)]
+    if path[5:] not in names:
+        raise LawError(f"{path}: a load has no parameter {path[5:]!r}; {nearest(path[5:], names)}", field=path)
+    return float(getattr(load, path[5:]))

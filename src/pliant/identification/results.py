@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +18,11 @@ from pliant.base.numerics import Array
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
 
-__all__ = ["Estimate", "Fit", "Identification"]
+if TYPE_CHECKING:
+    from pliant.identification.faults import Fault
+    from pliant.identification.profile import Profile
+
+__all__ = ["Estimate", "Fit", "HeldOut", "Identification"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +39,40 @@ class Estimate:
     """Unit of the value and its standard error."""
     start: float
     """Start value of the best search."""
+    profile: Profile | None = None
+    """Profile of the likelihood with the 95 % interval; None if it was not asked for."""
 
     @property
     def relative_error(self) -> float:
         """Standard error as a fraction of the value."""
         return self.standard_error / abs(self.value) if self.value else math.inf
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields as plain types, for JSON."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "profile"}
+        if self.profile is not None:
+            fields["interval_95"] = [self.profile.low, self.profile.high]
+        return fields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldOut:
+    """Error of a model on data that it was not fitted to, over all folds."""
+
+    quantity: str
+    """Compared quantity."""
+    unit: str
+    """Unit of the quantity."""
+    rms: float
+    """Root mean square error of samples that were not fitted, in ``unit``."""
+    fitted_rms: float
+    """Root mean square residual of the fit to all samples, in ``unit``."""
+    samples: int
+    """Samples that were held out, over all folds."""
+    folds: int
+    """Number of fits without a part of the data."""
+    parts: str
+    """What was held out: "logs", or "windows" of one log."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as plain types, for JSON."""
@@ -105,6 +139,12 @@ class Identification:
     """Whether the best search met its convergence criterion."""
     warnings: tuple[str, ...]
     """Warnings about the result, one sentence each."""
+    held_out: tuple[HeldOut, ...] = ()
+    """Error on data that were not fitted, one entry for each quantity; empty if it was not asked for."""
+    fold_values: tuple[Mapping[str, float], ...] = ()
+    """Name -> value of each fit without a part of the data."""
+    faults: tuple[Fault, ...] = ()
+    """Faults of the logs that were found."""
 
     @property
     def law(self) -> Law:
@@ -162,21 +202,33 @@ class Identification:
             "agreeing_starts": self.agreeing,
             "converged": self.converged,
             "covariance": self.covariance.tolist(),
+            "held_out": [h.as_dict() for h in self.held_out],
+            "fold_values": [dict(v) for v in self.fold_values],
+            "faults": [f.as_dict() for f in self.faults],
             "warnings": list(self.warnings),
         }
 
     def report(self) -> str:
         """Return a table of the values and the residuals as text."""
         width = max(len(e.name) for e in self.estimates)
-        lines = [
-            f"{e.name:<{width}}  {e.value: .6g} +- {e.standard_error:.2g} {e.unit}".rstrip() for e in self.estimates
-        ]
+        lines = []
+        for e in self.estimates:
+            line = f"{e.name:<{width}}  {e.value: .6g} +- {e.standard_error:.2g} {e.unit}".rstrip()
+            if e.profile is not None:
+                line += f", 95 % interval {e.profile.low:.6g} to {e.profile.high:.6g}"
+            lines.append(line)
         for f in self.fits:
             lines.append(
                 f"residual of {f.quantity} ({f.source}): rms {f.rms:.3g} {f.unit}, "
                 f"largest {np.max(np.abs(f.residual)):.3g} {f.unit}, {f.measured.size} samples"
             )
+        for h in self.held_out:
+            lines.append(
+                f"error of {h.quantity} on {h.parts} that were not fitted ({h.folds} folds): rms {h.rms:.3g} {h.unit}, "
+                f"{h.rms / h.fitted_rms:.2f} times that of the fit"
+            )
         lines.append(f"condition {self.condition:.3g}; {self.agreeing} of {self.starts} searches agree")
+        lines.extend(f"fault of {f}" for f in self.faults)
         lines.extend(f"warning: {w}" for w in self.warnings)
         return "\n".join(lines)
 

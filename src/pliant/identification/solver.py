@@ -21,6 +21,7 @@ from pliant.base.errors import LawError, require
 from pliant.base.numerics import Array
 from pliant.identification.correlation import block_inflation, lag_correlation
 from pliant.identification.parameters import SIGNED, ScaledParameters, parameter_unit, with_values
+from pliant.identification.profile import Profile, profile_of
 from pliant.identification.results import Estimate, Fit, Identification
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
@@ -31,6 +32,10 @@ Residuals = Callable[[Mapping[str, float]], Array]
 """Function from the values of the parameters by path to the residuals of a model, scaled to order 1."""
 Progress = Callable[[float, float], None]
 """Callback with the number of finished searches and their total number."""
+
+
+SMALL_STEP = 1e-3
+"""Step of a search, in standard errors, at which it ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,7 @@ class SearchOptions(TypedDict, total=False):
     seed: int
     loss: str
     max_evaluations: int
+    profile: bool
     progress: Progress | None
 
 
@@ -101,8 +107,14 @@ class Search:
     outliers."""
     max_evaluations: int = 60
     """Maximum number of evaluations of each search."""
+    profile: bool = False
+    """Whether the 95 % interval of each parameter is found by the profile of the likelihood."""
     progress: Progress | None = None
     """Called with the number of finished searches and their total number."""
+
+    def __post_init__(self) -> None:
+        if self.profile and self.loss != "linear":
+            raise LawError(f"profile needs loss 'linear'; found {self.loss!r}", field="profile")
 
 
 def solve(
@@ -127,13 +139,19 @@ def solve(
     progress, max_evaluations = search.progress, search.max_evaluations
     low, high = scaled.bounds()
 
+    last: tuple[Array, Array] = np.full(scaled.start.size, np.nan), np.empty(0)
+
     def fun(x: Array) -> Array:
-        r = residuals(scaled.values(x))
-        return np.where(np.isfinite(r), r, 1e6)
+        nonlocal last
+        if not np.array_equal(x, last[0]):
+            r = residuals(scaled.values(x))
+            last = x.copy(), np.where(np.isfinite(r), r, 1e6)
+        return last[1]
 
     def jac(x: Array) -> Array:
         nonlocal steps
         steps += 1
+        r = fun(x)
         if progress is not None:
             progress(len(found) + min(1.0, steps / max_evaluations), len(begins))
         columns = []
@@ -142,40 +160,71 @@ def solve(
             up[i] = min(x[i] + step, high[i])
             down[i] = max(x[i] - step, low[i])
             columns.append((fun(up) - fun(down)) / (up[i] - down[i]))
-        return np.stack(columns, axis=1)
+        jacobian = np.stack(columns, axis=1)
+        if search.loss == "linear" and _has_converged(jacobian, r, x, low, high):
+            raise _ConvergedError(x, jacobian, r)
+        return jacobian
 
     found = []
     steps = 0
     for begin in begins:
         steps = 0
         x0 = np.clip(begin, low + 1e-9, high - 1e-9)
-        with np.errstate(all="ignore"):
-            out = least_squares(
-                fun,
-                x0,
-                jac=jac,  # type: ignore[arg-type]
-                bounds=(low, high),
-                loss=search.loss,
-                xtol=1e-12,
-                ftol=1e-12,
-                gtol=1e-12,
-                x_scale="jac",
-                max_nfev=max_evaluations,
-            )
-        found.append((out, x0))
+        try:
+            with np.errstate(all="ignore"):
+                out = least_squares(
+                    fun,
+                    x0,
+                    jac=jac,  # type: ignore[arg-type]
+                    bounds=(low, high),
+                    loss=search.loss,
+                    xtol=1e-12,
+                    ftol=1e-12,
+                    gtol=1e-12,
+                    x_scale="jac",
+                    max_nfev=max_evaluations,
+                )
+            found.append((out.x, 2.0 * float(out.cost), bool(out.success), x0))
+        except _ConvergedError as end:
+            found.append((end.x, float(end.residual @ end.residual), True, x0))
     progress = None
-    found.sort(key=lambda pair: pair[0].cost)
-    best, begin = found[0]
+    found.sort(key=lambda one: one[1])
+    x, cost, success, begin = found[0]
+    try:
+        jacobian = jac(x)
+    except _ConvergedError as end:
+        jacobian = end.jacobian
     return Solution(
-        x=best.x,
-        jacobian=jac(best.x),
-        residual=fun(best.x),
-        cost=2.0 * float(best.cost),
-        success=bool(best.success),
-        others=tuple((o.x, 2.0 * float(o.cost)) for o, _ in found),
+        x=x,
+        jacobian=jacobian,
+        residual=fun(x),
+        cost=cost,
+        success=success,
+        others=tuple((one[0], one[1]) for one in found),
         starts=len(begins),
         begin=begin,
     )
+
+
+class _ConvergedError(Exception):
+    """End of a search whose next step would be a small part of the standard errors."""
+
+    def __init__(self, x: Array, jacobian: Array, residual: Array) -> None:
+        super().__init__("converged")
+        self.x = x
+        self.jacobian = jacobian
+        self.residual = residual
+
+
+def _has_converged(jacobian: Array, r: Array, x: Array, low: Array, high: Array) -> bool:
+    """Return whether the next step of Gauss and Newton is below `SMALL_STEP` standard errors, within the bounds."""
+    m, n = jacobian.shape
+    cost = float(r @ r)
+    if m <= n or np.any(x <= low + 1e-6) or np.any(x >= high - 1e-6) or not np.all(np.isfinite(jacobian)):
+        return False
+    step = np.linalg.lstsq(jacobian, -r, rcond=1e-12)[0]
+    change = jacobian @ step
+    return float(change @ change) < SMALL_STEP**2 * cost / (m - n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,9 +337,24 @@ def _starting_points(scaled: ScaledParameters, search: Search, first: Sequence[A
 
 
 def identification_of(
-    actuator: CompliantActuator, scaled: ScaledParameters, solution: Solution, fits: Sequence[Fit], notes: Sequence[str]
+    actuator: CompliantActuator,
+    scaled: ScaledParameters,
+    solution: Solution,
+    fits: Sequence[Fit],
+    notes: Sequence[str],
+    profiled: tuple[ScaledParameters, Residuals] | None = None,
 ) -> Identification:
-    """Return values, standard errors, condition number and warnings for a solution."""
+    """Return values, standard errors, condition number and warnings for a solution.
+
+    Args:
+        actuator: actuator with the start values.
+        scaled: the parameters that are reported, the first ones of the solution.
+        solution: the solution, of the reported parameters and others that are fitted beside them.
+        fits: measured and predicted values.
+        notes: warnings to begin with.
+        profiled: all parameters of the solution and the residuals, for intervals by the profile of the likelihood.
+    """
+    whole, solution = solution, solution.of_first(len(scaled.names))
     breaks = np.cumsum([f.measured.size for f in fits])[:-1].tolist()
     found = with_values(actuator, scaled.values(solution.x))
     correlation = lag_correlation(solution.residual, breaks)
@@ -298,13 +362,19 @@ def identification_of(
     if correlation > 2.0 / math.sqrt(max(1, solution.residual.size)):
         inflation = block_inflation(solution.jacobian, solution.residual, breaks)
     judged = _judge(scaled, solution, found.law, inflation)
+    estimates = judged.estimates
+    if profiled is not None:
+        estimates = tuple(
+            e if lost else dataclasses.replace(e, profile=_profile(*profiled, whole, i, float(inflation[i])))
+            for i, (e, lost) in enumerate(zip(estimates, judged.undetermined, strict=True))
+        )
     said = [
         *_warnings(scaled, solution, found.law, judged),
         *_warnings_of_residuals(solution, correlation, inflation),
     ]
     return Identification(
         actuator=found,
-        estimates=judged.estimates,
+        estimates=estimates,
         covariance=judged.covariance,
         fits=tuple(fits),
         cost=solution.cost,
@@ -314,4 +384,15 @@ def identification_of(
         agreeing=sum(_same(x, solution) for x, _ in solution.others),
         converged=solution.success,
         warnings=(*notes, *said),
+    )
+
+
+def _profile(scaled: ScaledParameters, residuals: Residuals, s: Solution, index: int, inflation: float) -> Profile:
+    def value_of(x: float) -> float:
+        at = s.x.copy()
+        at[index] = x
+        return scaled.values(at)[scaled.names[index]]
+
+    return profile_of(
+        lambda x: residuals(scaled.values(x)), s.x, s.jacobian, index, inflation, scaled.bounds(), value_of
     )

@@ -20,7 +20,7 @@ from pliant.laws.base import Law, get_law
 from pliant.laws.modes import Mode
 from pliant.laws.qbmove import QbMove
 
-__all__ = ["fit_law"]
+__all__ = ["fit_law", "predict_law"]
 
 _OFFSETS = ("position_offset", "torque_offset")
 """Parameters of sensors that a static fit may have."""
@@ -81,9 +81,24 @@ def fit_law(
         return np.asarray(torque) + values.get("torque_offset", 0.0)
 
     first = _qbmove_starts(start, scaled, points, options.starts) if isinstance(start, QbMove) else []
-    solution = solve(scaled, lambda v: (predict(v) - tau) / scale, options, step=1e-6, first=first)
+    residuals = lambda v: (predict(v) - tau) / scale  # noqa: E731
+    solution = solve(scaled, residuals, options, step=1e-6, first=first)
     fits = points.fits(start, predict(scaled.values(solution.x)))
-    return identification_of(actuator, scaled, solution, fits, points.notes(start))
+    profiled = (scaled, residuals) if options.profile else None
+    return identification_of(actuator, scaled, solution, fits, points.notes(start), profiled)
+
+
+def predict_law(law: Law, data: Trials, values: Mapping[str, float] | None = None) -> list[Fit]:
+    """Compare a law with measurements, without a fit.
+
+    Args:
+        law: the law.
+        data: one or several measurements, as for `fit_law`.
+        values: values of "position_offset" and "torque_offset"; other names are ignored.
+    """
+    points, sensors = _Points.of(law, as_measurements(data)), values or {}
+    torque = law.evaluate(points.q - sensors.get("position_offset", 0.0), points.a, points.b).torque
+    return points.fits(law, np.asarray(torque) + sensors.get("torque_offset", 0.0))
 
 
 def _scaled(
@@ -142,7 +157,11 @@ class _Points:
 
     @classmethod
     def of(cls, law: Law, trials: Sequence[Measurement]) -> _Points:
-        parts = [(*trial.spring_angles(law.second_input), trial.link_torque()) for trial in trials]
+        parts = []
+        for trial in trials:
+            keep = trial.compared("torque" if "torque" in trial else "external_torque")
+            columns = (*trial.spring_angles(law.second_input), trial.link_torque())
+            parts.append(tuple(column[keep] for column in columns))
         q, a, b, torque = (np.concatenate(column) for column in zip(*parts, strict=True))
         return cls(trials=trials, sizes=tuple(p[0].size for p in parts), q=q, a=a, b=b, torque=torque)
 
@@ -155,6 +174,8 @@ class _Points:
         for trial, size in zip(self.trials, self.sizes, strict=True):
             here = slice(at, at + size)
             at += size
+            if size == 0:
+                continue
             found.append(
                 Fit(
                     source=trial.source,
