@@ -27,7 +27,21 @@ import numpy as np
 
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine, install, make_batch
-from pliant.laws import CompliantActuator, QbMove
+from pliant.laws import (
+    Backlash,
+    Cogging,
+    CompliantActuator,
+    Creep,
+    DCMotor,
+    Electrical,
+    Gear,
+    Hysteresis,
+    PreslidingFriction,
+    QbMove,
+    Strength,
+    Tendon,
+    Thermal,
+)
 from pliant.model import Robot
 from pliant.simulation import Simulation
 
@@ -87,14 +101,16 @@ def native(n: int) -> mujoco.MjModel:
     return spec.compile()
 
 
-def rounds(work: dict[str, Callable[[], None]], count: int) -> dict[str, float]:
+def rounds(
+    work: dict[str, Callable[[], None]], count: int, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, float]:
     """Return the median time of each piece of work [s], taken in turns."""
     times: dict[str, list[float]] = {name: [] for name in work}
     for _ in range(count):
         for name, function in work.items():
-            began = time.perf_counter()
+            began = clock()
             function()
-            times[name].append(time.perf_counter() - began)
+            times[name].append(clock() - began)
     return {name: statistics.median(values) for name, values in times.items()}
 
 
@@ -129,6 +145,50 @@ def bench_step() -> list[Figure]:
                     f"{t[mode] / steps * 1e6:.2f} against {t['native'] / steps * 1e6:.2f} us",
                 )
             )
+    return figures
+
+
+def bench_blocks() -> list[Figure]:
+    """A Batch of ten-motor arms with blocks of `pliant.laws` against the same Batch with native actuators."""
+    friction = PreslidingFriction(stribeck_velocity=0.1, breakaway=0.01, bristle_damping=0.05)
+    winding = Electrical(inductance=1e-3, max_current_rate=1e3, supply_resistance=0.2)
+    of_motor = {
+        "friction": friction, "electrical": winding, "thermal": Thermal(), "cogging": Cogging(ripple=0.02),
+        "gear": Gear(), "backlash": Backlash(), "tendon": Tendon(),
+    }  # fmt: skip
+    of_spring = {
+        "hysteresis": Hysteresis(), "creep": Creep(), "strength": Strength(yield_torque=5.0, break_torque=9.0),
+        "link_backlash": Backlash(), "link_friction": friction, "reference_slew_1": 1.0, "reference_slew_2": 1.0,
+    }  # fmt: skip
+    n, nsim, steps = 5, 64, 20
+    sets = {
+        "no blocks": ({}, {}),
+        **{name: ({name: block}, {}) for name, block in of_motor.items() if name != "thermal"},
+    }
+    sets |= {name: ({}, {name: block}) for name, block in of_spring.items()}
+    sets |= {"all blocks of the motors": (of_motor, {}), "all blocks of the spring": ({}, of_spring)}
+    sets |= {"all blocks": (of_motor, of_spring)}
+    batches = {"native": mujoco.batch.Batch(native(n), nsim, nthread=1)}
+    for name, (motor_blocks, blocks) in sets.items():
+        motor = DCMotor(**motor_blocks)
+        actuators = {f"j{i}": CompliantActuator(QbMove(), 6, motor_1=motor, motor_2=motor, **blocks) for i in range(n)}
+        batches[name] = make_batch(Robot(chain(n), actuators), nsim, nthread=1)
+    work = {}
+    for name, batch in batches.items():
+        batch.bind("ctrl")[:] = 0.2
+
+        def run(batch=batch) -> None:
+            for _ in range(steps):
+                batch.step()
+
+        work[name] = run
+    t = rounds(work, 31, time.process_time)
+    figures = []
+    for name in sets:
+        ratio, last = t[name] / t["native"], name == "all blocks"
+        note = f"{(t[name] - t['no blocks']) / nsim / steps / n * 1e9:.0f} ns per joint and step more than without"
+        target, met = ("<= 1.60", ratio <= 1.6) if last else ("-", None)
+        figures.append(Figure(f"Batch of {n} qbMoves, mode 6, {name} / native", ratio, "x", target, met, note))
     return figures
 
 
@@ -328,6 +388,7 @@ def bench_memory() -> list[Figure]:
 
 BENCHES = {
     "step": bench_step,
+    "blocks": bench_blocks,
     "engine": bench_engine,
     "batch": bench_batch,
     "loop": bench_loop,

@@ -1,9 +1,12 @@
 """`pliant export urdf` and `pliant export mjcf`."""
 
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 
 import pytest
 
+from pliant.engine import MujocoEngine
 from pliant.robots.loading import load
 
 MESH = """<mujoco model="boat"><asset><mesh name="hull" vertex="0 0 0  1 0 0  0 1 0  0 0 1"/></asset>
@@ -95,3 +98,86 @@ def test_a_robot_without_compliant_actuators_is_written_without_a_warning(call, 
     code, _, err = call("export", "mjcf", "6PFR", tmp_path / "robot.xml")
     assert code == 0
     assert err == ""
+
+
+# Runs in a process of its own, in a folder without pliant: only MuJoCo loads the file and steps it.
+SIMULATE = """
+import sys
+import mujoco
+model = mujoco.MjModel.from_xml_path(sys.argv[1])
+data = mujoco.MjData(model)
+mujoco.mj_resetDataKeyframe(model, data, model.key("rest").id)
+for name in sys.argv[2:]:
+    data.ctrl[model.actuator_ctrladr[model.actuator(name).id]] += 0.5
+mujoco.mj_step(model, data, round(4.0 / model.opt.timestep))
+assert not any(name.startswith("pliant") for name in sys.modules)
+print(*(data.qpos[model.joint(name).qposadr[0]] for name in sys.argv[2:]))
+"""
+
+
+@pytest.fixture
+def in_plain_mujoco(tmp_path):
+    def run(file, *joints):
+        command = [sys.executable, "-c", SIMULATE, str(file), *joints]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        return [float(word) for word in done.stdout.split()]
+
+    return run
+
+
+def in_pliant(robot, *joints, settings=()):
+    """Return the angles of joints 4 s after their equilibria have been moved by 0.5 rad."""
+    loaded = load(robot)
+    for name, value in settings:
+        loaded.set(name, value)
+    engine = MujocoEngine(loaded)
+    for joint in joints:
+        engine.data.ctrl[engine.model.actuator_ctrladr[engine.model.actuator(joint).id]] += 0.5
+    engine.step(round(4.0 / engine.dt))
+    return [float(engine.data.joint(joint).qpos[0]) for joint in joints]
+
+
+def test_a_native_file_moves_in_plain_mujoco_outside_the_project(call, tmp_path, in_plain_mujoco):
+    file = tmp_path / "arm.xml"
+    code, out, err = call("export", "mjcf", "sea-1dof", file, "--native")
+    assert code == 0
+    assert out.startswith(f"written: {file}")
+    assert "pliant.engine.install" not in err + file.read_text()
+    (angle,) = in_plain_mujoco(file, "joint")
+    assert angle == pytest.approx(in_pliant("sea-1dof", "joint")[0], abs=1e-4)
+    assert angle > 0.4
+
+
+def test_a_nonlinear_spring_is_refused_natively_until_its_fit_is_asked_for(call, tmp_path, in_plain_mujoco):
+    file = tmp_path / "arm.xml"
+    code, _, err = call("export", "mjcf", "qbmove-2dof", file, "--native")
+    assert code == 1
+    assert "law qbmove is not a linear spring" in " ".join(err.split())
+    assert "--fit" in err
+    assert not file.exists()
+    joints = ("joint_1", "joint_2")
+    smooth = [(f"{joint}.link_friction.torque", 0.0) for joint in joints]  # with friction the links stop anywhere
+    settings = [word for name, value in smooth for word in ("--set", f"{name}={value}")]
+    code, _, err = call("export", "mjcf", "qbmove-2dof", file, "--native", "--fit", *settings)
+    assert code == 0
+    said = " ".join(err.split())
+    assert "the spring of joint 'joint_1' is a cubic spline fitted at the preset 0.2" in said
+    assert "0.055 % of the largest torque" in said
+    assert "is a cubic spline fitted at the preset 0.2" in file.read_text()
+    found = in_plain_mujoco(file, *joints)
+    assert found == pytest.approx(in_pliant("qbmove-2dof", *joints, settings=smooth), abs=1e-3)
+    assert min(found) > 0.3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("mjcf", "sea-1dof", "--fit"), "--native"),
+        (("urdf", "sea-1dof", "--native"), "the format mjcf"),
+        (("urdf", "sea-1dof", "--fit"), "the format mjcf"),
+    ],
+)
+def test_native_and_fit_belong_to_mjcf(call, arguments, says):
+    code, _, err = call("export", *arguments)
+    assert code != 0
+    assert says in " ".join(err.split())

@@ -13,8 +13,10 @@ from pliant.base.errors import MissingDependency, ModelError
 from pliant.engine import MujocoEngine
 from pliant.formats.export.mjcf import describe_mjcf
 from pliant.laws import (
+    BAVS,
     PID,
     SEA,
+    AwAS2,
     Backlash,
     Cogging,
     CompliantActuator,
@@ -190,15 +192,51 @@ def test_every_catalogue_robot_is_exported_natively_or_refused_with_the_block(na
     assert np.abs(np.load(tmp_path / "out.npy") - own).max() < 1e-6
 
 
-def test_a_fitted_spring_states_its_largest_error_in_the_file():
-    export = describe_mjcf(load("qbmove-2dof"), native=True, fit=True)
-    (said,) = [warning for warning in export.warnings if "'joint_1' is a cubic polynomial" in warning]
+def forces(model, joint, deflections):
+    """Return the torque on a joint of the tendons ``<joint>/spring*`` of a model of plain MuJoCo."""
+    data, angle, out = mujoco.MjData(model), model.joint(joint).qposadr[0], []
+    for x in deflections:
+        mujoco.mj_resetData(model, data)
+        data.qpos[angle] = x
+        mujoco.mj_forward(model, data)
+        out.append(data.qfrc_spring[model.joint(joint).dofadr[0]])
+    return np.array(out)
+
+
+@pytest.mark.parametrize("preset", [0.0, 0.2, 0.5])
+@pytest.mark.parametrize(
+    "law",
+    [
+        QbMove(),
+        QbMove(k1=0.0026, a1=8.9995, k2=0.0011, a2=8.9989),
+        QbMove(k1=0.01038, a1=6.257, k2=0.08918, a2=3.9),
+        QbMove(k1=0.1015, a1=3.383, k2=0.05944, a2=7.011),
+        BAVS(),
+        AwAS2(),
+    ],
+    ids=["equal", "kit", "joint 1", "joint 2", "bavs", "awas2"],
+)
+def test_a_fitted_spring_has_the_torque_of_the_law_within_the_error_that_the_file_states(law, preset):
+    preset = {"bavs": 0.4 * preset, "awas_ii": 0.005 + 0.02 * preset}.get(law.name, preset)
+    actuator = CompliantActuator(law, Mode.PID_EQ_PRESET, initial_preset=preset)
+    export = describe_mjcf(arm(actuator), native=True, fit=True)
+    (said,) = [warning for warning in export.warnings if "'j' is a cubic spline" in warning]
     assert said in export.text
-    model = mujoco.MjModel.from_xml_string(export.text)
-    spring = model.tendon("joint_1/spring").id
-    k0, (k1, k2) = model.tendon_stiffness[spring], model.tendon_stiffnesspoly[spring]
-    x = np.linspace(-0.6, 0.6, 2001)
-    law = load("qbmove-2dof").actuators["joint_1"].law
-    torque = law.evaluate(x, 0.2, -0.2).torque
-    error = np.abs(torque + k0 * x + k1 * x**2 + k2 * x**3).max()
-    assert f"largest error {error:.3g} N m" in said
+    limit = law.max_deflection - (preset if law.second_input == "angle" else 0.0)
+    x = np.linspace(-limit, limit, 401)
+    torque = law.evaluate(x, *law.map_references(0.0, preset)).torque
+    found = forces(mujoco.MjModel.from_xml_string(export.text), "j", x)
+    error = np.abs(found - torque).max()
+    assert error < 0.002 * np.abs(torque).max()
+    slope, wanted = (np.gradient(values, x)[2:-2] for values in (found, torque))
+    np.testing.assert_allclose(slope, wanted, rtol=0.04)
+    assert float(said.split("largest error ")[1].split()[0]) == pytest.approx(error, rel=0.02)
+
+
+def test_a_fitted_joint_moves_as_the_joint_of_the_law_does():
+    actuator = CompliantActuator(QbMove(), Mode.PID_EQ_PRESET, motor_1=FREE, motor_2=FREE, initial_preset=0.2)
+    robot, controls = arm(actuator), reference("step", 1e-3)
+    robot.set("option.gravity", [0.0, 0.0, 0.0])  # the spring stays within the range of its fit
+    own = in_pliant(robot, controls)
+    found = natively(describe_mjcf(robot, native=True, fit=True).text, controls)
+    assert np.abs(found - own).max() < 1e-3

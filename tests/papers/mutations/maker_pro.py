@@ -6,6 +6,7 @@ import numpy as np
 from mutations import Mutation
 
 from pliant.papers import maker_pro
+from pliant.papers._maker_pro_blocks import COMPLETE, SETS, blocks_statement, predict, validate
 from pliant.papers.maker_pro import MEASURED, PRESETS, Loss, branch
 
 
@@ -13,6 +14,14 @@ def _perfect(loss):
     """Return a patch that measures a joint that has the law and these losses."""
     columns = [branch(p, MEASURED[:, 0], rising, loss) for p in PRESETS for rising in (True, False)]
     return lambda patch: patch.setattr(maker_pro, "MEASURED", np.column_stack([MEASURED[:, 0], *columns]))
+
+
+def _complete(monkeypatch):
+    """Measure a joint that has all the blocks and nothing else."""
+    torque = MEASURED[:, 0]
+    values = {"k": 0.004, "a": 8.5, "parallel": 0.4, "spring_friction": 0.2, "presliding": 0.06, "dead_zone": 0.08}
+    columns = [branch for preset in PRESETS for branch in predict(torque, preset, values)]
+    monkeypatch.setattr(maker_pro, "MEASURED", np.column_stack([torque, *columns]))
 
 
 def _backwards(monkeypatch):
@@ -60,6 +69,15 @@ MUTATIONS = [
         options={"friction": 0.04},
         run=lambda context, options: [maker_pro.friction_statement(options)],
         turns=("Friction of the draft: *, preset 0",),
+    ),
+    Mutation(
+        experiment="maker-pro",
+        name="a measured joint that has the blocks and nothing else",
+        patch=_complete,
+        run=lambda context, options: [
+            blocks_statement(validate(maker_pro.MEASURED[:, 0], maker_pro.measured_loops(), SETS[COMPLETE]))
+        ],
+        turns=("Blocks fitted to the other loops: *",),
     ),
     Mutation(
         experiment="maker-pro",

@@ -47,7 +47,7 @@ def describe_mjcf(robot: Robot, *, native: bool = False, fit: bool = False) -> M
         robot: the robot.
         native: whether the compliant actuators become tendons, joints and actuators of MuJoCo, with which the file
             moves without pliant.
-        fit: whether, with ``native``, a spring that MuJoCo lacks becomes a polynomial fitted at its initial preset.
+        fit: whether, with ``native``, a spring that MuJoCo lacks becomes a cubic spline fitted at its initial preset.
 
     Raises:
         ModelError: MuJoCo refuses the robot, or it holds what no file can, such as limbs that change their length, or

@@ -3,9 +3,10 @@
 A motor becomes a body at the world with a hinge of its own, ``<joint>/motor``, the motor's inertia reflected to the
 link, no shape and a mass of `MOTOR_MASS`. The spring becomes a fixed tendon ``<joint>/spring`` over
 the joint (+1) and the motor (-1), so that its torques on the two are equal and opposite, as in pliant; what acts beyond
-the largest deflection is a second tendon with a dead band. Dampers are fixed tendons, because MuJoCo's Euler
-integrator treats those explicitly, as pliant does. Controllers are ``<position>`` or ``<pid>`` actuators with the name
-of the joint; friction and cogging are a ``<dcmotor>`` without winding.
+the largest deflection is a second tendon with a dead band, and so are the knots of a fitted cubic spline. Dampers are
+fixed tendons, because MuJoCo's Euler integrator treats those explicitly, as pliant does. Controllers are
+``<position>`` or ``<pid>`` actuators with the name of the joint; friction and cogging are a ``<dcmotor>`` without
+winding.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def replace_actuators(robot: Robot, spec: mujoco.MjSpec, model: mujoco.MjModel, 
         robot: the robot.
         spec: its assembled spec, which is changed.
         model: its compiled model, which has the key frames.
-        fit: whether a law that MuJoCo lacks becomes a polynomial at the initial preset.
+        fit: whether a law that MuJoCo lacks becomes a cubic spline at the initial preset.
 
     Raises:
         ModelError: MuJoCo has no element for a block of an actuator; the message names all of them.
@@ -130,7 +131,7 @@ def _refusals(actuator: CompliantActuator, fit: bool) -> Iterator[str]:
         if not fit:
             yield (
                 f"law {law.name} is not a linear spring, and MuJoCo's are polynomials of one length without a preset; "
-                "--fit writes the polynomial of the initial preset"
+                "--fit writes a cubic spline, fitted at the initial preset"
             )
         elif law.second_input == "angle" and mode in _TWO_MOTOR_MODES:
             yield (
@@ -375,7 +376,11 @@ class _Joint:
     def _write_spring(self) -> None:
         ends = {self.joint: 1.0, self.motor_name: -1.0}
         spring = self.spring
-        self._tendon("spring", ends).stiffness = list(spring.stiffness)
+        element = self._tendon("spring", ends)
+        element.stiffness, element.springlength = list(spring.stiffness), [spring.rest, spring.rest]
+        for i, (low, high, cubic) in enumerate(spring.bands):
+            knot = self._tendon(f"spring_{i + 1}", ends)
+            knot.stiffness, knot.springlength = [0.0, 0.0, cubic], [low, high]
         if spring.exact and spring.beyond != spring.stiffness[0]:
             # Beyond the largest deflection the slope changes to that of the stop, 0 where the torque stays constant.
             stop = self._tendon("spring_end", ends)
