@@ -43,8 +43,8 @@ class Resolution:
 def build_chain(description: TendonRobotDescription, resolution: Resolution) -> Chain:
     """Return the arrays of a robot.
 
-    The weight of the rod is lumped at the nodes with the end correction of Euler and Maclaurin, a shift of each half by a
-    sixth of the step, so that it is exact to fourth order.
+    The weight of the rod is lumped at the nodes with the end correction of Euler and Maclaurin, a shift of each half by
+    a sixth of the step, so that it is exact to fourth order.
     """
     columns = resolution.columns()
     m = len(columns)
@@ -60,6 +60,8 @@ def build_chain(description: TendonRobotDescription, resolution: Resolution) -> 
         per = segment.disks // count * resolution.steps
         steps = count * per
         h = rod.length / steps
+        middle = rod.values(0.5)
+        soft = float(np.sqrt(middle.bending[0] / middle.axial)) / rod.length
         for e in range(count):
             first = len(length)
             for k in range(per):
@@ -69,7 +71,8 @@ def build_chain(description: TendonRobotDescription, resolution: Resolution) -> 
                     sigma = 2.0 * (k + GAUSS[g]) / per - 1.0
                     for c, (strain, order) in enumerate(columns):
                         value = np.polynomial.legendre.legval(sigma, np.eye(order + 1)[order])
-                        B[g, strain, c] = value / (per * h) if strain < 3 else value
+                        # Unknowns of shear and stretch are scaled so that forces on all unknowns compare.
+                        B[g, strain, c] = value * (1.0 / (per * h) if strain < 3 else soft)
                 basis.append(B)
                 rest.append([[*rod.curvature(s), 0.0, 0.0, 1.0] for s in at])
                 values = [rod.values(s) for s in at]

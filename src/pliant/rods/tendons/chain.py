@@ -1,7 +1,8 @@
 """Arrays of a tendon-driven robot as its compiled kernels read them.
 
-A backbone is a chain of steps; each step has two Gauss points. Strains (u1, u2, u3, v1, v2, v3) [rad/m, -] in axes of the
-cross-section are polynomials on elements, which are groups of steps. A node is the end of a step; node 0 is the base.
+A backbone is a chain of steps; each step has two Gauss points. Strains (u1, u2, u3, v1, v2, v3) [rad/m, -] in axes of
+the cross-section are polynomials on elements, which are groups of steps. A node is the end of a step; node 0 is the
+base.
 """
 
 from __future__ import annotations
@@ -125,7 +126,8 @@ def make_work(chain: Chain) -> Work:
     n, L, N = int(chain.element[:, 3].sum()), len(chain.link), len(chain.tendon)
     z = np.zeros
     return Work(
-        rotation=z((K + 1, 3, 3)), position=z((K + 1, 3)), omega=z((K, 6)), slope=z((K, 6, m)), twist=z((K, 6, m)), wrench=z((K + 1, 6)),
+        rotation=z((K + 1, 3, 3)), position=z((K + 1, 3)), omega=z((K, 6)), slope=z((K, 6, m)),
+        twist=z((K, 6, m)), wrench=z((K + 1, 6)),
         change=z((K + 1, 6, 6)), link_length=z(L), link_gradient=z((L, m)), link_direction=z((L, 3)), angle=z(L),
         weight=z(L), slip=z(L), force=z(n), hessian=z((n, n)), column=z((n, N)), row=z((N, n)), path=z(N),
         stretch=z(N),

@@ -191,8 +191,8 @@ class TendonRobotDescription:
             if np.hypot(*hole) > radii[k]:
                 at = "the base plate" if k == 0 else f"disk {k} at {1e3 * places[k]:g} mm"
                 raise ModelError(
-                    f"{who} leaves {at}: its hole is {1e3 * np.hypot(*hole):.4g} mm from the axis, the disk's radius is "
-                    f"{1e3 * radii[k]:.4g} mm; must be at most that",
+                    f"{who} leaves {at}: its hole is {1e3 * np.hypot(*hole):.4g} mm from the axis, the disk's radius "
+                    f"is {1e3 * radii[k]:.4g} mm; must be at most that",
                     field="radius",
                 )
 
@@ -211,9 +211,9 @@ class TendonRobotDescription:
                     s = 0.0 if size == 0.0 else min(1.0, max(0.0, -float(d0 @ change) / size))
                     gap = float(np.hypot(*(d0 + s * change)))
                     if gap < limit:
+                        at = places[k] + s * (places[k + 1] - places[k])
                         raise ModelError(
-                            f"{self.name}: tendons {j} and {i} cross {1e3 * (places[k] + s * (places[k + 1] - places[k])):.4g} "
-                            f"mm from the base: their axes are {1e3 * gap:.3g} mm apart there, must be at least "
-                            f"{1e3 * limit:.3g} mm",
+                            f"{self.name}: tendons {j} and {i} cross {1e3 * at:.4g} mm from the base: "
+                            f"their axes are {1e3 * gap:.3g} mm apart there, must be at least {1e3 * limit:.3g} mm",
                             field="tendons",
                         )

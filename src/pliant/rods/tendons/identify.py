@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import ModelError
 from pliant.base.spatial import exp_so3
 from pliant.rods.tendons.build import Resolution
 from pliant.rods.tendons.description import TendonRobotDescription
@@ -37,7 +38,7 @@ SCALE = {
     "friction": 0.3, "guide": 0.5, "presliding": 0.5, "mass": 0.3, "tilt": 0.05, "curvature": 0.5,
 }  # fmt: skip
 """Expected difference from the nominal value, which is also the width of the prior: m, relative logarithm, rad, 1/m."""
-PRIOR = 0.02
+PRIOR = 0.1
 """Weight of a prior of one SCALE against one row's error of 1 mm, times the square root of the rows."""
 
 
@@ -193,9 +194,13 @@ def fit(
         H = A.T @ A + prior**2 * np.eye(len(z))
         g = A.T @ error[rows] + prior**2 * z
         gain = 0.0
-        for _ in range(4):
+        for _ in range(5):
             step = -np.linalg.solve(H + damping * np.diag(np.diag(H)), g)
-            trial_error = miss(z + step)
+            try:
+                trial_error = miss(z + step)
+            except ModelError:  # a routing that leaves its disks
+                damping *= 10.0
+                continue
             trial = cost_of(z + step, trial_error)
             # Broyden's update, also after a step that did not help.
             J = J + np.outer(trial_error - error - J @ step, step) / (step @ step)
@@ -213,8 +218,9 @@ def fit(
                 break
             J, fresh, damping = difference(miss, z, error), fresh + 1, 1e-2
     parameters = unpack(z)
-    return TendonFit(parameters=parameters, description=apply(description, parameters),
-                     error=1e-3 * error.reshape(-1, 3), used=used)
+    return TendonFit(
+        parameters=parameters, description=apply(description, parameters), error=1e-3 * error.reshape(-1, 3), used=used
+    )
 
 
 def cross_validate(

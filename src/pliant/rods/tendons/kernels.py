@@ -543,7 +543,13 @@ def _elements(chain, x, work, pull, pull_change):
     y, z, f_y, chord_D = np.empty((6, m_max)), np.empty((6, m_max)), np.empty((6, m_max)), np.empty((6, m_max))
     f, w, mixed = np.empty(6), np.empty(6), np.empty((6, 6))
     scratch = Scratch(
-        np.empty(6), np.empty(6), np.empty(6), np.empty((6, 6)), np.empty((6, 6)), np.empty((6, 6)), np.empty((6, 6)),
+        np.empty(6),
+        np.empty(6),
+        np.empty(6),
+        np.empty((6, 6)),
+        np.empty((6, 6)),
+        np.empty((6, 6)),
+        np.empty((6, 6)),
         np.empty((6, m_max)),
     )
     H = work.hessian

@@ -170,9 +170,9 @@ class TendonRobot:
             PliantError: a command that is not possible, with the valid one.
             NoTendonEquilibrium: none was found.
         """
-        return self.follow(
-            None if pull is None else [pull], None if tension is None else [tension], loads=loads, start=start
-        )[-1]
+        pulls = None if pull is None else np.atleast_2d(np.asarray(pull, dtype=float))
+        tensions = None if tension is None else np.atleast_2d(np.asarray(tension, dtype=float))
+        return self.follow(pulls, tensions, loads=loads, start=start)[-1]
 
     def follow(
         self,
@@ -277,7 +277,7 @@ class TendonRobot:
             least = min(float(self.law[0, i] - found.path[i]) for i in range(len(d.tendons)))
             raise PliantError(
                 f"{d.name}: the command makes all {len(d.tendons)} tendons slack, so none holds the robot; the first "
-                f"becomes taut at {1e3 * least:.4g} mm",
+                f"becomes taut at {1e3 * least:.3f} mm",
                 field="pull",
             )
 
@@ -311,7 +311,7 @@ class TendonRobot:
         )  # fmt: skip
 
     def _tangent(self, s: TendonSolution) -> tuple[Array, Array]:
-        """Return the stiffness of the strains, with tendons that stick where friction holds them, and the tip's twist."""
+        """Return the stiffness of the strains, tendons sticking where friction holds them, and the tip's twist."""
         self._evaluate(s.x, s.tension, s.loads, s.memory)
         w = self._work
         H = w.hessian.copy()
@@ -352,7 +352,8 @@ class TendonRobot:
         basis, stiff = self.chain.basis, self.chain.stiffness
         for first, last, c0, m in self.chain.element:
             half = 0.5 * self.chain.length[first:last]
-            part = np.einsum("k,kgia,kgi,kgib->ab", half, basis[first:last, ..., :m], stiff[first:last], basis[first:last, ..., :m])
+            B = basis[first:last, ..., :m]
+            part = np.einsum("k,kgia,kgi,kgib->ab", half, B, stiff[first:last], B)
             rest[c0 : c0 + m, c0 : c0 + m] = part
         H = 0.5 * (H + H.T)
         rigid = []
