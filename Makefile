@@ -30,7 +30,9 @@ $(VENV)/.demo: pyproject.toml requirements.lock
 
 demo: $(VENV)/.demo
 	$(BIN)/pliant reproduce viactors-step --output demo
-	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/pliant view qbmove-5dof --report demo --open; fi
+	@echo "report: file://$(CURDIR)/demo/index.html"
+	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/pliant view qbmove-5dof --tour --report demo --open; \
+	else echo "next, pull an arm in the browser: $(BIN)/pliant view qbmove-5dof --tour"; fi
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests

@@ -194,14 +194,14 @@ def options() -> dict[str, set[str]]:
         if inner:  # a group of commands: the options of all of them
             return set().union(*(of(command[name]) for name in inner))
         names = {n for argument in command.assemble_argument_collection() for n in argument.names}
-        return {n for n in names if n.startswith("-")} | {"--help"}
+        return {n for n in names if n.startswith("-")} | {"--help", "--quiet"}
 
     return {name: of(app[name]) for name in app if not name.startswith("-")}
 
 
 def test_every_option_that_a_page_mentions_exists():
     known = options()
-    every = set().union(*known.values()) | {"--version"}
+    every = set().union(*known.values()) | {"--version", "--quiet"}
     wrong = []
     for page in PAGES:
         text = page.read_text().replace("\\\n", " ")
@@ -243,7 +243,7 @@ def test_the_command_line_page_has_every_command_and_option():
     sections = {m[1]: m[2] for m in re.finditer(r"^## pliant (\w+)\n(.*?)(?=^## |\Z)", text, re.S | re.M)}
     known = options()
     assert not sorted(set(known) - set(sections)), "commands without a section '## pliant NAME'"
-    general = {"--help", "--json", "--debug"}
+    general = {"--help", "--json", "--debug", "--quiet"}
     missing = {
         name: sorted(
             o

@@ -63,10 +63,52 @@ def test_scenarios_of_the_robot_are_offered_beside_files(complete):
 
 
 def test_another_shell_is_refused_with_those_that_can(call):
-    code, out, err = call("completion", "fish")
+    code, out, err = call("completion", "tcsh")
     assert code == 1
     assert not out
-    assert "there is no completion for 'fish'" in err
+    assert "there is no completion for 'tcsh'" in err
     code, out, _ = call("completion", "zsh")
     assert code == 0
     assert out.startswith("autoload -U +X bashcompinit")
+
+
+@pytest.fixture(scope="module")
+def fish(tmp_path_factory):
+    """Return what fish offers for the last word of a command line, in a folder with one file."""
+    if shutil.which("fish") is None:
+        pytest.skip("needs fish")
+    from pliant.cli.completion import completion_script
+
+    load_commands()
+    folder = tmp_path_factory.mktemp("fish")
+    (folder / "quad robot.urdf").write_text("<robot/>")
+    (folder / "pliant.fish").write_text(completion_script(app, "fish"))
+
+    def run(line):
+        done = subprocess.run(
+            ["fish", "--no-config", "-c", f"source pliant.fish; complete -C '{line}'"],
+            cwd=folder, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert not done.stderr
+        return [word.partition("\t")[0] for word in done.stdout.splitlines()]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("pliant ", {*COMMANDS, *OF_WINGS, "completion"}),
+        ("pliant repr", {"reproduce"}),
+        ("pliant cpr work", {"workspace"}),
+        ("pliant cpr solve 6PFR --wr", {"--wrench"}),
+        ("pliant run qbmove-1dof --dura", {"--duration"}),
+        ("pliant run x --law qb", {"qbmove"}),
+        ("pliant run qbmove-2dof --scenario s", {"soft-then-stiff", "swing"}),
+        ("pliant reproduce two", {"two-dof"}),
+        ("pliant replay quad", {"quad robot.urdf"}),
+        ("pliant new exp", {"experiment"}),
+    ],
+)
+def test_fish_offers_the_same_words(fish, line, offered):
+    assert {word for word in fish(line) if word != "pliant.fish"} == offered

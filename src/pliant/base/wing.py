@@ -130,6 +130,8 @@ class Wing:
     """Ways in which a policy drives a robot, by the name of a bridge."""
     lists: Mapping[str, str] = field(default_factory=dict)
     """Further tables of `pliant list`, by title: functions that return a list of `Listed`."""
+    templates: Mapping[str, str] = field(default_factory=dict)
+    """Kinds of `pliant new`, by name: `pliant.cli.new.Template`."""
     experiments: tuple[str, ...] = ()
     """Packages whose modules register experiments."""
     benchmarks: tuple[str, ...] = ()
@@ -227,6 +229,7 @@ class Wings:
         "detectors",
         "controllers",
         "lists",
+        "templates",
     )
 
     def __init__(self, found: Mapping[str, Wing | Exception]) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import sys
 import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 from cyclopts import (
@@ -24,8 +27,8 @@ from pliant.base.warn import print_warning
 from pliant.base.wing import offers
 from pliant.cli.messages import Messages, as_dict, say
 from pliant.cli.options import Debug, Json
-from pliant.cli.output import emit, only_json
-from pliant.cli.progress import Compiling
+from pliant.cli.output import emit, only_json, reserved_output
+from pliant.cli.progress import Compiling, without_bars
 from pliant.cli.termination import ending_at_second_signal, signals_as_interrupt
 
 __all__ = ["app", "main"]
@@ -34,6 +37,8 @@ app = App(
     name="pliant",
     help="Simulate robots that bend: compliant joints, soft feet, continuum parallel robots and Franka arms.",
     version=__version__,
+    help_epilogue="Every command: --json prints one JSON object, --quiet no tables and no progress, --debug the "
+    "traceback of an error. `pliant help COMMAND` shows its options and examples.",
     help_on_error=False,
     suppress_keyboard_interrupt=False,
 )
@@ -49,6 +54,7 @@ COMMANDS = {
     "excite": "pliant.cli.excite:excite",
     "doctor": "pliant.cli.doctor:doctor",
     "list": "pliant.cli.list:list_",
+    "new": "pliant.cli.new:new",
 }
 """Command of the core -> its function or group."""
 
@@ -63,9 +69,18 @@ for name, offer in OF_WINGS.items():
 
 @app.command
 def completion(
-    shell: Annotated[str, Parameter(help="The shell: bash or zsh.")], /, *, json: Json = False, debug: Debug = False
+    shell: Annotated[str, Parameter(help="The shell: bash, zsh or fish.")],
+    /,
+    *,
+    json: Json = False,
+    debug: Debug = False,
 ) -> int:
-    """Print a script with which bash or zsh completes commands, options and names on Tab."""
+    """Print a script with which bash, zsh or fish completes commands, options and names on Tab.
+
+    Examples:
+        pliant completion bash \\
+            > ~/.local/share/bash-completion/completions/pliant
+    """
     from pliant.cli.completion import completion_script
 
     text = completion_script(app, shell)
@@ -90,6 +105,24 @@ def load_commands() -> None:
         except PliantError as error:
             print_warning(str(error))
             del app[name]
+
+
+def show_examples(group: App) -> None:
+    """Let the help of each command end with the examples of its docstring."""
+    for name in group:
+        if name.startswith("-"):
+            continue
+        command = group[name]
+        if command.default_command is None:
+            show_examples(command)
+        elif examples := examples_of(command.default_command):
+            command.help_epilogue = "Examples:\n\n```\n" + "\n".join(examples) + "\n```"
+
+
+def examples_of(function: Callable[..., Any]) -> list[str]:
+    """Return the lines of the section Examples of a docstring."""
+    _, _, section = (inspect.getdoc(function) or "").partition("\nExamples:\n")
+    return [line.removeprefix("    ") for line in section.splitlines()]
 
 
 class WrongUsage(Exception):
@@ -133,6 +166,13 @@ def first_words(text: str) -> str:
     return words if words[1:2].isupper() else words[:1].lower() + words[1:]
 
 
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Print neither tables nor progress in the block; errors, warnings and JSON objects are printed."""
+    with Path(os.devnull).open("w") as nowhere, without_bars(), reserved_output(), contextlib.redirect_stdout(nowhere):
+        yield
+
+
 class Interrupted(Exception):
     """Ctrl-C was pressed before a result existed."""
 
@@ -160,7 +200,12 @@ def main(arguments: list[str] | None = None) -> None:
     if not arguments or arguments[0] not in (*COMMANDS, *OF_WINGS):
         load_commands()
     before = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    debug, as_json = "--debug" in before, "--json" in before
+    if {"--help", "-h"} & set(before):
+        load_commands()
+        show_examples(app)
+    debug, as_json, silent = "--debug" in before, "--json" in before, "--quiet" in before
+    if silent:
+        arguments = [*(word for word in before if word != "--quiet"), *arguments[len(before) :]]
 
     def fail(error: BaseException, code: int) -> NoReturn:
         if debug and isinstance(error, PliantError):
@@ -174,7 +219,7 @@ def main(arguments: list[str] | None = None) -> None:
     code: Any = 0
     with (
         Messages(),
-        Compiling(),
+        quiet() if silent else Compiling(),
         signals_as_interrupt(),
         ending_at_second_signal(),
         only_json() if as_json else contextlib.nullcontext(),

@@ -31,6 +31,10 @@ def check(
     """Check a robot: time-step bounds, parameters, limits, names, equilibrium, default values.
 
     Prints all findings together. The exit code is 3 if one of them is an error.
+
+    Examples:
+        pliant check qbmove-5dof
+        pliant check robot.urdf --timestep 0.002
     """
     import_modules(robot.import_)
     loaded = robot.load(source, timestep, manager)

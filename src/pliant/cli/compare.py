@@ -105,6 +105,11 @@ def compare(
     For each signal that both have, prints the last value, the peak, and the difference over the common time. Two
     signals of a device with equal values are printed once. A difference is not an error: the exit code is 0.
     `pliant replay --compare` checks whether two recordings are equal.
+
+    Examples:
+        pliant compare before.mcap after.mcap
+        pliant compare qbmove-1dof qbmove-1dof --set-a robot.preset=0.1 \\
+            --set-b robot.preset=0.6 -r joint/equilibrium_position=0.5 --plot both.png
     """
     import_modules(robot.import_)
     first_name, second_name = _names(pair, first, second)

@@ -77,6 +77,9 @@ def doctor(*, json: Json = False, debug: Debug = False) -> int:
     """Report versions, graphics, caches, bridges and optional packages of this machine, with advice.
 
     The exit code is 3 if something prevents robots from running.
+
+    Examples:
+        pliant doctor
     """
     findings = examine()
     errors = [f for f in findings if f.status == "error"]

@@ -53,7 +53,11 @@ def excite(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Design a safe motion that makes parameters of a joint identifiable."""
+    """Design a safe motion that makes parameters of a joint identifiable.
+
+    Examples:
+        pliant excite qbmove-1dof motion.csv --identify motor.inertia,motor.damping
+    """
     import_modules(robot.import_)
     import numpy as np
 

@@ -50,6 +50,11 @@ def export(
 
     A URDF has meshes, limits, transmissions, ros2_control tags and the toolbox's plugin tags. A bag has the topics of
     the bridges.
+
+    Examples:
+        pliant export urdf qbmove-2dof --output arm.urdf
+        pliant export mjcf sea-1dof --native --output arm.xml
+        pliant export bag run.mcap --output run.bag
     """
     import_modules(robot.import_)
     exporter = offer("exports", format)

@@ -124,7 +124,12 @@ def identify(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Fit spring parameters, friction or servo lag to recorded traces, with standard errors."""
+    """Fit spring parameters, friction or servo lag to recorded traces, with standard errors.
+
+    Examples:
+        pliant identify pull.csv --law qbmove --figure fit.png
+        pliant identify pull.bag --device elbow --json
+    """
     import_modules(import_)
     from pliant import identification as fits
 

@@ -31,6 +31,11 @@ def list_(
     """List catalogue robots, experiments, laws and bridges, or the options of one of them.
 
     For a robot it also lists the scenarios that fit it.
+
+    Examples:
+        pliant list
+        pliant list fr3
+        pliant list ros1
     """
     import_modules(import_)
     from pliant.laws import registered_laws

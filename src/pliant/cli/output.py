@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-__all__ = ["clean", "counted", "emit", "make_console", "number", "only_json", "plain", "print_table"]
+__all__ = ["clean", "counted", "emit", "make_console", "number", "only_json", "plain", "print_table", "reserved_output"]
 
 
 def make_console(quiet: bool = False) -> Console:
@@ -59,12 +59,18 @@ _standard_output: TextIO | None = None
 @contextlib.contextmanager
 def only_json() -> Iterator[None]:
     """Reserve standard output for `emit`: everything else that is printed in the block goes to standard error."""
+    with reserved_output(), contextlib.redirect_stdout(sys.stderr):
+        yield
+
+
+@contextlib.contextmanager
+def reserved_output() -> Iterator[None]:
+    """Let `emit` print where standard output is now, whatever becomes of it in the block."""
     global _standard_output
     before = _standard_output
-    _standard_output = sys.stdout
+    _standard_output = before or sys.stdout
     try:
-        with contextlib.redirect_stdout(sys.stderr):
-            yield
+        yield
     finally:
         _standard_output = before
 

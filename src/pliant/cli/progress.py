@@ -11,12 +11,21 @@ from typing import TYPE_CHECKING, Any
 from pliant.base.compiling import Compilation, observed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rich.console import Console
 
-__all__ = ["Bar", "Compiling"]
+__all__ = ["Bar", "Compiling", "without_bars"]
 
 _terminal = threading.Lock()
 """Held by the bar that is shown: two would overwrite each other."""
+
+
+@contextlib.contextmanager
+def without_bars() -> Iterator[None]:
+    """Show no bar in the block."""
+    with _terminal:  # a bar that cannot have the terminal is not shown
+        yield
 
 
 class Bar:

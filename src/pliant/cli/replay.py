@@ -149,6 +149,10 @@ def replay(
     """Summarise, export, plot, compare or publish a recording.
 
     Also reads ROS bags (.bag, .mcap, .db3, folders of ros2 bag), and the dump of a diverged simulation (.npz).
+
+    Examples:
+        pliant replay run.mcap --plot run.png --export run.csv
+        pliant replay run.mcap --compare again.mcap
     """
     from pliant.recording.recording import Recording
     from pliant.simulation import open_replay

@@ -63,6 +63,11 @@ def run(
 
     Joints hold their pose until the first command; parallel robots hold their equilibrium. At the end, prints the state
     of each joint, or of the other devices that take commands, and the energy audit.
+
+    Examples:
+        pliant run qbmove-2dof -r joint_1/equilibrium_position=0.5 --plot run.png
+        pliant run robot.urdf --bridge ros1 --view
+        pliant run fr3 --bridge fci
     """
     if joint_rate is not None and not (math.isfinite(joint_rate) and joint_rate > 0.0):
         raise PliantError(f"--joint-rate is {joint_rate:g}; must be > 0 Hz", field="joint-rate")

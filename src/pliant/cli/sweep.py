@@ -142,7 +142,11 @@ def sweep(
     shown: Shown = ALL_SHOWN,
     machines: Machines = THIS_MACHINE,
 ) -> int:
-    """Simulate a robot many times with varied parameters, on all cores."""
+    """Simulate a robot many times with varied parameters, on all cores.
+
+    Examples:
+        pliant sweep qbmove-1dof --vary joint.k1=0.001:0.003:20 --plot k1.png
+    """
     import_modules(options.import_)
     from pliant.sweep import SweepPlan, parse_variation, run_sweep
 

@@ -23,7 +23,11 @@ File = Annotated[Path, Parameter(help="Archive of the policy (.npz).")]
 
 @policy.command
 def show(file: File, /, *, json: Json = False, debug: Debug = False) -> int:
-    """Print what a policy observes and commands."""
+    """Print what a policy observes and commands.
+
+    Examples:
+        pliant policy show touch.npz
+    """
     from pliant.learn.policy import Policy
 
     found = Policy.load(file)
@@ -118,7 +122,11 @@ def run(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Run a policy as the controller of a robot, real or simulated: over its joint topics, or a Franka arm."""
+    """Run a policy as the controller of a robot, real or simulated: over its joint topics, or a Franka arm.
+
+    Examples:
+        pliant policy run touch.npz --bridge ros2 --input target=-0.6 --duration 5
+    """
     from pliant.learn.policy import Policy
 
     found = Policy.load(file)

@@ -49,6 +49,9 @@ def view(
     report: Annotated[
         Path | None, Parameter(help="Folder of a report of `pliant reproduce` that the page links to.")
     ] = None,
+    tour: Annotated[
+        bool, Parameter(negative=(), help="Begin with a guided first minute: pull the arm, soft and stiff.")
+    ] = False,
     scenario: Scenarios = None,
     statics: Annotated[
         bool, Parameter(negative=(), help="For a parallel robot: only its statics, without simulation.")
@@ -68,6 +71,10 @@ def view(
     It is simulated in real time and moved on the page; the page can switch to another catalogue robot. For a
     parallel robot the page also solves its statics: joints, pose, wrench, controlled degrees of freedom, stability,
     saved poses, paths and files.
+
+    Examples:
+        pliant view qbmove-5dof
+        pliant view robot.urdf --open
     """
     if report is not None and not statics and not (report / "index.html").is_file():  # loading may take long
         raise PliantError(f"--report {report}: there is no report in this folder (index.html)", field="report")
@@ -77,6 +84,7 @@ def view(
         for name, given in (
             ("--console", console),
             ("--report", report is not None),
+            ("--tour", tour),
             ("--scenario", scenario is not None),
         ):
             if given:
@@ -84,7 +92,7 @@ def view(
         _show_statics(robot, port, host, open_browser)
     else:
         command = _command(source, options.set, options.package_path)
-        _simulate(robot, source, port, host, open_browser, console, report, scenario, command)
+        _simulate(robot, source, port, host, open_browser, console, report, scenario, tour, command)
     _say("view: ended")
     return 0
 
@@ -109,6 +117,7 @@ def _simulate(
     console: bool,
     report: Path | None,
     scenario: str | None,
+    tour: bool,
     command: str,
 ) -> None:
     from pliant.devices import make_devices
@@ -120,6 +129,10 @@ def _simulate(
 
     if console and not any(device.requests for device in make_devices(robot)):
         raise PliantError("--console: this robot has no requests to type; omit it", field="console")
+    if tour:
+        from pliant.page.tour import check_tour
+
+        check_tour({device.name: device for device in make_devices(robot)})
     given = {}
     if scenario is not None:
         devices, engine = {device.name: device for device in make_devices(robot)}, MujocoEngine(robot, check=False)
@@ -132,7 +145,8 @@ def _simulate(
     with PageServer(host=host, port=port or 0, title=title, folders=folders) as server:
         _tell(server.url, open_browser)
         while True:
-            page = _show(robot, title, server, loaded, console, report, given, command)
+            page = _show(robot, title, server, loaded, console, report, given, command, tour=tour)
+            tour = False
             wanted = page.wanted
             if not wanted:
                 return
@@ -171,6 +185,8 @@ def _show(
     report: Path | None,
     scenarios: Mapping[str, Scenario],
     command: str,
+    *,
+    tour: bool,
 ) -> PageView:
     """Simulate one robot; return its page, which knows the next robot."""
     from pliant.devices import make_devices
@@ -183,7 +199,7 @@ def _show(
     engine = MujocoEngine(robot, check=False)
     page = PageView(
         engine, title=title, server=server, robots=loaded.names, replaceable=list(loaded.robots), report=report,
-        needed=True, metadata={"command_line": command, "interface": recorded_names(robot.interface)},
+        needed=True, tour=tour, metadata={"command_line": command, "interface": recorded_names(robot.interface)},
     )  # fmt: skip
     for name, scenario in scenarios.items():
         page.offer(name, scenario)

@@ -35,6 +35,7 @@ from pliant.page.pull import Pull
 from pliant.page.scenarios import ScenarioPanel
 from pliant.page.scene import Contacts, Scene
 from pliant.page.server import PageServer, open_browser
+from pliant.page.tour import TourPanel
 from pliant.recording.drawing import curves_of
 from pliant.simulation.bridge import BridgeBase, SimulationControl
 from pliant.simulation.scenario import Scenario, ScenarioRun
@@ -77,6 +78,7 @@ class PageView(BridgeBase):
         robots: names to choose another robot from; then the run stops, and `wanted` names it.
         replaceable: those of them that a robot from a file may have, because they came from files themselves.
         needed: the run is for the page only, so it ends with it.
+        tour: begin with a tour of the first minute (`pliant.page.tour`).
         metadata: texts that go into the recordings that are made on the page; ``command_line``, such as
             ``"pliant run arm.urdf"``, names the robot for `pliant replay`.
     """
@@ -97,6 +99,7 @@ class PageView(BridgeBase):
         robots: Sequence[str] = (),
         replaceable: Sequence[str] = (),
         needed: bool = False,
+        tour: bool = False,
         metadata: Mapping[str, str] | None = None,
     ) -> None:
         check_engine(engine, "PageView")
@@ -131,6 +134,8 @@ class PageView(BridgeBase):
         self._given_run: ScenarioRun | None = None
         self._scenarios: ScenarioPanel | None = None
         self._payload: PayloadPanel | None = None
+        self._with_tour = tour
+        self._tour: TourPanel | None = None
         self._filled = False
         self._rewound, self._stamp_ns = False, 0
         self._found: Contacts | None = None
@@ -271,6 +276,12 @@ class PageView(BridgeBase):
                 gui, self._simulation, self._say, self._was_reset, self._title, self._tell, self._metadata
             )
             tabs = gui.add_tab_group()
+            if self._with_tour:
+                with tabs.add_tab("First minute", icon="hand-finger"):
+                    self._tour = TourPanel(
+                        gui, server.scene, self._engine, commanded, self._pull, self._scene.size, self._say,
+                        self._change_to, self._robots,
+                    )  # fmt: skip
             with tabs.add_tab("Move", icon="adjustments-horizontal"):
                 taken = self._add_section(server, commanded)
                 others = {name: device for name, device in commanded.items() if device is not taken}
@@ -484,6 +495,9 @@ class PageView(BridgeBase):
                 self._attempt(part, panel.draw)
         if self._section is not None:
             self._attempt("the section of the robot", self._draw_section)
+        tour = self._tour
+        if tour is not None:
+            self._attempt("the tour", lambda: tour.draw(self._data))
         cameras = self._cameras
         if cameras is not None:
             self._attempt("the cameras", lambda: cameras.draw(self._latest))

@@ -19,6 +19,8 @@ DAMPING = 0.7
 """Its damping ratio."""
 MAX_ACCELERATION = 60.0
 """Largest force of the pointer, for each kilogram of what hangs on the body [N/kg]."""
+RAMP = 0.2
+"""How long the force of a button grows and falls [s]."""
 MAX_FORCE = 2000.0
 """Largest force of the pointer [N]."""
 
@@ -35,6 +37,18 @@ class _Held:
     """Where the pointer is, shape (3,) [m, world]."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Push:
+    """A force of a button."""
+
+    body: int
+    """The body, pulled at its centre of mass."""
+    force: Array
+    """The force, shape (3,) [N, world]."""
+    duration: float
+    """How long [s]."""
+
+
 class Pull:
     """The pointer's force on the bodies of one engine; what others apply to the same body stays.
 
@@ -47,6 +61,8 @@ class Pull:
     def __init__(self, engine: MujocoState) -> None:
         self._model, self._data = engine.model, engine.data
         self._held: _Held | None = None
+        self._push: _Push | None = None
+        self._since: float | None = None
         self._applied: tuple[int, Array] | None = None
         self._time = -math.inf
         self._velocity = np.zeros(6)
@@ -56,7 +72,7 @@ class Pull:
     @property
     def active(self) -> bool:
         """Whether a step has something to do."""
-        return self._held is not None or self._applied is not None
+        return self._held is not None or self._push is not None or self._applied is not None
 
     @property
     def held(self) -> tuple[int, Array, Array] | None:
@@ -82,7 +98,37 @@ class Pull:
 
     def release(self) -> None:
         """Let go."""
-        self._held = None
+        self._held = self._push = None
+
+    def push(self, body: int, force: float, duration: float) -> None:
+        """Pull the centre of mass of a body aside, as a button does; a pointer that holds a body goes first.
+
+        Args:
+            body: the body.
+            force: size of the force, which grows and falls within `RAMP` [N].
+            duration: how long [s].
+        """
+        self._since = None
+        self._push = _Push(body, force * self.direction(body), duration)
+
+    def direction(self, body: int) -> Array:
+        """Return the horizontal direction in which a body moves most easily, away from what lies loose, shape (3,)."""
+        model, data = self._model, self._data
+        turned = np.zeros((3, model.nv))
+        mujoco.mj_jac(model, data, turned, None, data.xipos[body], body)
+        ways = turned[:2] @ turned[:2].T
+        found = np.array([*np.linalg.eigh(ways)[1][:, -1], 0.0])
+        root = int(model.body_rootid[body])
+        loose = [b for b in range(1, model.nbody) if int(model.body_rootid[b]) != root]
+        away = data.xipos[body] - data.xipos[loose].mean(axis=0) if loose else np.array([1.0, 0.0, 0.0])
+        return found if found @ away >= 0.0 else -found
+
+    def point(self, data: mujoco.MjData) -> Array | None:
+        """Return where a body is pulled in a state [m, world]; None if nothing is."""
+        held, push = self._held, self._push
+        if held is not None:
+            return data.xpos[held.body] + data.xmat[held.body].reshape(3, 3) @ held.local
+        return None if push is None else data.xipos[push.body].copy()
 
     def apply(self, time: float) -> None:
         """Put the force of this step on the body.
@@ -100,6 +146,7 @@ class Pull:
             self._applied = None
         held = self._held
         if held is None:
+            self._apply_push(time)
             return
         body = held.body
         mass = max(float(model.body_subtreemass[body]), 1e-3)
@@ -111,8 +158,24 @@ class Pull:
         size, largest = float(np.linalg.norm(force)), min(MAX_ACCELERATION * mass, MAX_FORCE)
         if size > largest:
             force *= largest / size
-        wrench = np.concatenate([force, _cross(point - data.xipos[body], force)])
-        data.xfrc_applied[body] += wrench
+        self._put(body, force, _cross(point - data.xipos[body], force))
+
+    def _apply_push(self, time: float) -> None:
+        push = self._push
+        if push is None:
+            return
+        since = self._since
+        if since is None or time < since:
+            self._since = since = time
+        gone = time - since
+        if gone > push.duration:
+            self._push = None
+            return
+        self._put(push.body, push.force * min(1.0, gone / RAMP, (push.duration - gone) / RAMP), np.zeros(3))
+
+    def _put(self, body: int, force: Array, torque: Array) -> None:
+        wrench = np.concatenate([force, torque])
+        self._data.xfrc_applied[body] += wrench
         self._applied = body, wrench
         self.force = force
 

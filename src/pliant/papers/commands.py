@@ -15,11 +15,11 @@ from pliant.cli.output import emit, make_console, plain, print_table
 from pliant.cli.progress import Bar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rich.console import Console
 
-    from pliant.papers import Result, Target
+    from pliant.papers import Result, Statement, Target
     from pliant.papers.frame.films import Video
 
 __all__ = ["reproduce"]
@@ -95,6 +95,10 @@ def reproduce(
 
     Writes self-contained HTML reports with figures. The exit code is 3 if a check of the simulation fails; a statement
     that is not reproduced is a result; it gives the exit code 3 only with --strict.
+
+    Examples:
+        pliant reproduce viactors-step --output report
+        pliant reproduce all --quick
     """
     import_modules(trial.import_)
     executor = make_executor(processes, dask)
@@ -214,8 +218,7 @@ def _print_result(console: Console, result: Result, every: bool) -> None:
         f" with {plain(changed)}" * bool(changed)
     )
     if result.statements:
-        rows = [(s.where, s.what, s.found, _colored(str(s.verdict))) for s in result.statements]
-        _print_rows(console, head, ("where", "the paper says", "we get", "verdict"), rows)
+        _print_statements(console, head, result.statements)
         head = "checks of the simulation"
     if every and result.statements:
         rows = [_target_row(t) for s in result.statements for t in s.targets]
@@ -240,6 +243,20 @@ def _print_result(console: Console, result: Result, every: bool) -> None:
         if rows:
             _print_rows(console, "verdicts that change", ("", "default options", "this run"), rows, markup=True)
     console.print()
+
+
+def _print_statements(console: Console, title: str, statements: Sequence[Statement]) -> None:
+    """Print verdict and place of each statement, what the paper says, and what was found, one below the other."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=None, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for statement in statements:
+        table.add_row(_colored(str(statement.verdict)), f"[bold]{plain(statement.where)}[/bold]")
+        table.add_row("  the paper says", plain(statement.what))
+        table.add_row("  we get", plain(statement.found))
+    print_table(console, table, prose=True)
 
 
 def _print_rows(

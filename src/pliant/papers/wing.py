@@ -11,5 +11,6 @@ WING = Wing(
     commands={"reproduce": "pliant.papers.commands:reproduce"},
     arguments={"reproduce": "pliant.papers.frame.runner:completed"},
     lists={"experiments": "pliant.papers.frame.runner:listed"},
+    templates={"experiment": "pliant.papers.frame.template:TEMPLATE"},
     experiments=("pliant.papers",),
 )

@@ -45,6 +45,9 @@ def shadow(
 
     Args:
         watch: Parameter to watch, such as "elbow spring", elbow.k1 or link.mass; may be repeated. Default: all.
+
+    Examples:
+        pliant shadow qbmove-1dof arm.mcap --plot shadow.png
     """
     import_modules(robot.import_)
     if plot is not None:

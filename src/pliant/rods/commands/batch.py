@@ -39,7 +39,11 @@ def batch(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Solve many poses, or joint values, on all cores. Exit code 3 if a row has no equilibrium."""
+    """Solve many poses, or joint values, on all cores. Exit code 3 if a row has no equilibrium.
+
+    Examples:
+        pliant cpr batch 3RR poses.csv --output joints.csv
+    """
     import numpy as np
 
     from pliant.rods import load_robot

@@ -47,6 +47,9 @@ def equilibria(
     """Find the equilibria at a pose or at joint values: energy, stability, strain and connection with home.
 
     Without --pose and --q it searches at the robot's home pose. More equilibria may exist than are found.
+
+    Examples:
+        pliant cpr equilibria 3RR --starts 20
     """
     from pliant.rods import load_robot
 

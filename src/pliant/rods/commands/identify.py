@@ -39,7 +39,11 @@ def identify(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Find parameters of a parallel robot by least squares on measured plate poses."""
+    """Find parameters of a parallel robot by least squares on measured plate poses.
+
+    Examples:
+        pliant cpr identify 3RR measured.csv --parameter young_modulus
+    """
     import numpy as np
 
     from pliant.rods import Measurement, load_robot

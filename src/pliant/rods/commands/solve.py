@@ -138,6 +138,10 @@ def solve(
     """Solve the direct or inverse geometrico-static model, at one point or along a path.
 
     Without --pose and --q it solves the robot's home pose.
+
+    Examples:
+        pliant cpr solve 3RR --figure rods.png
+        pliant cpr solve Stewart_Gough_6PFR --pose 0,0,0.7,0,0,0.2
     """
     from pliant.rods import load_robot
 

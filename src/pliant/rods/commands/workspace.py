@@ -48,7 +48,12 @@ def workspace(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Map where a parallel robot can go: stable, neutral, unstable, beyond the joint limits, not in equilibrium."""
+    """Map where a parallel robot can go: stable, neutral, unstable, beyond the joint limits, not in equilibrium.
+
+    Examples:
+        pliant cpr workspace 3RR --axis x=-0.3:0.3:41 --axis y=0.2:0.8:41 \\
+            --figure map.png
+    """
     import numpy as np
 
     from pliant.rods import load_robot

@@ -51,7 +51,11 @@ def read(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Print the messages that arrive at a port, one per line, until interrupted."""
+    """Print the messages that arrive at a port, one per line, until interrupted.
+
+    Examples:
+        pliant yarp read ... /icubSim/left_arm/state:o --count 1
+    """
     from pliant.yarp.wire import format_bottle
 
     taken: list[dict[str, str | None]] = []
@@ -93,7 +97,11 @@ def write(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Send each line of the standard input as a message."""
+    """Send each line of the standard input as a message.
+
+    Examples:
+        pliant yarp write ... /icubSim/left_arm/rpc:i
+    """
     from pliant.yarp.wire import parse_bottle
 
     sent = 0
@@ -125,7 +133,11 @@ def rpc(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Send requests to a port and print its replies."""
+    """Send requests to a port and print its replies.
+
+    Examples:
+        pliant yarp rpc /icubSim/left_arm/rpc:i get encs
+    """
     from pliant.yarp.wire import format_bottle, parse_bottle
 
     with _network(server, dialect) as network, network.open_rpc(name) as connection:
@@ -162,7 +174,11 @@ def connect(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Connect two ports."""
+    """Connect two ports.
+
+    Examples:
+        pliant yarp connect /controller:o /icubSim/left_arm/command:i tcp
+    """
     from pliant.yarp.wire import bottle
 
     with _network(server) as network:
@@ -186,7 +202,11 @@ def disconnect(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Disconnect two ports."""
+    """Disconnect two ports.
+
+    Examples:
+        pliant yarp disconnect /controller:o /icubSim/left_arm/command:i
+    """
     from pliant.yarp.wire import bottle
 
     with _network(server) as network:
@@ -219,7 +239,11 @@ def name(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Send a command to the name server and print its answer."""
+    """Send a command to the name server and print its answer.
+
+    Examples:
+        pliant yarp name query /icubSim/left_arm/rpc:i
+    """
     with _network(server) as network:
         answer = network.names.ask_text(*(words or ("help",))).decode("utf-8", "replace")
     emit({"answer": answer.splitlines()}) if json else print(_shown("\n".join(answer.splitlines())))
@@ -235,7 +259,11 @@ def list_(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """List the registered ports."""
+    """List the registered ports.
+
+    Examples:
+        pliant yarp list /icubSim
+    """
     with _network(server) as network:
         contacts = network.list(prefix)
     if json:
@@ -255,7 +283,11 @@ def list_(
 
 @yarp.command
 def where(*, server: Server = "", json: Json = False, debug: Debug = False) -> int:
-    """Print which name server is used, where it is configured, and whether it answers."""
+    """Print which name server is used, where it is configured, and whether it answers.
+
+    Examples:
+        pliant yarp where
+    """
     from pliant.yarp.bridge.configuration import configuration_file, name_space, read_configuration
 
     with _network(server) as network:
@@ -278,7 +310,11 @@ def ping(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Ask a port for its connections."""
+    """Ask a port for its connections.
+
+    Examples:
+        pliant yarp ping /icubSim/left_arm/rpc:i
+    """
     from pliant.yarp.wire import Vocab, bottle, format_bottle
 
     with _network(server) as network:

@@ -29,7 +29,11 @@ def yarpserver(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Run a name server for programs of YARP 3 and 4 until interrupted."""
+    """Run a name server for programs of YARP 3 and 4 until interrupted.
+
+    Examples:
+        pliant yarpserver
+    """
     from pliant.base.errors import BridgeError
     from pliant.yarp.bridge.configuration import name_space, write_configuration
     from pliant.yarp.bridge.nameserver import NameServer

@@ -1,0 +1,263 @@
+"""The first minute: pull an arm, change the stiffness of its joints, pull again, and compare."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from pliant.base.errors import PliantError
+from pliant.devices.base import Device
+from pliant.engine.base import MujocoState
+from pliant.page.controls import Say, guarded
+from pliant.page.pull import Pull
+
+__all__ = ["TourPanel", "check_tour"]
+
+PRESET = "stiffness_preset"
+SOFT, STIFF = 0.1, 0.8
+"""Ends of the slider: presets of the joints [rad]."""
+PART_OF_WEIGHT = 0.3
+"""Force of the button's pull, as a part of the weight of what moves."""
+PULL_TIME = 2.0
+"""Length of the button's pull [s]."""
+LEAST_FORCE = 0.3
+"""Part of the button's force below which a pull of the pointer does not count."""
+HINT_COLOUR = (0, 121, 140)
+DOORS = {"A Franka arm": "fr3", "A soft foot": "softfoot", "A hexapod of rods": "Stewart_Gough_6PFR"}
+"""Label of a button -> robot of the catalogue; robots that are not installed have no button."""
+COLOURS = ("#00788c", "#d08770", "#5e81ac", "#a3be8c")
+STEPS = (
+    "<b>Pull the arm.</b> Drag its end with the mouse, or press the button.",
+    "<b>Move the stiffness.</b> Two motors in each joint tension its springs against each other.",
+    "<b>Pull again.</b> The same pull, other springs.",
+)
+OWN = (
+    "<p>Your own robot: <code>pliant view robot.urdf</code>, or an MJCF, SDF or YAML file. "
+    "<code>pliant new robot finger</code> writes one to start from.</p>"
+)
+
+
+def check_tour(devices: Mapping[str, Device]) -> None:
+    """Refuse a tour of a robot whose stiffness nobody can set.
+
+    Raises:
+        PliantError: no device takes a stiffness preset.
+    """
+    if not _variable(devices):
+        raise PliantError("--tour needs joints with a stiffness preset; use it with qbmove-5dof", field="tour")
+
+
+def _variable(devices: Mapping[str, Device]) -> list[Device]:
+    return [d for d in devices.values() if any(PRESET in fields for fields in d.commands.values())]
+
+
+@dataclass(slots=True)
+class _Pulled:
+    """What one pull did."""
+
+    preset: float
+    """Preset of the joints [rad]."""
+    force: float = 0.0
+    """Largest force [N]."""
+    way: float = 0.0
+    """Largest distance of the pulled point from where it was [m]."""
+
+    @property
+    def compliance(self) -> float:
+        """Distance per force [mm/N]."""
+        return 1e3 * self.way / self.force
+
+
+class TourPanel:
+    """Texts, controls and the drawing of the comparison, in a GUI container.
+
+    Args:
+        gui: viser's GUI.
+        scene: viser's scene.
+        engine: the physics.
+        devices: name -> device; some take a stiffness preset (`check_tour`).
+        pull: the pointer's force.
+        size: size of the robot as it is drawn [m].
+        say: tells what was refused.
+        change: shows another robot.
+        robots: names of the robots that can be shown.
+    """
+
+    def __init__(
+        self,
+        gui: Any,
+        scene: Any,
+        engine: MujocoState,
+        devices: Mapping[str, Device],
+        pull: Pull,
+        size: float,
+        say: Say,
+        change: Callable[[str], None],
+        robots: Sequence[str],
+    ) -> None:
+        self._model, self._scene, self._pull, self._size = engine.model, scene, pull, size
+        self._joints = _variable(devices)
+        self.tip = _tip(engine.model, self._joints[-1].name)
+        """The body that the button pulls."""
+        moving = float(engine.model.body_subtreemass[engine.model.body_rootid[self.tip]])
+        self.force = max(
+            round(PART_OF_WEIGHT * moving * float(np.linalg.norm(engine.model.opt.gravity) or 9.81), 1), 0.1
+        )
+        """Force of the button [N]."""
+        self.pulls: list[_Pulled] = []
+        """The last pull at each preset."""
+        self._now: _Pulled | None = None
+        self._from = np.zeros(3)
+        self._shown = ("", "")
+        self._hint: Any = None
+        self._label: Any = None
+        self._hinted = True
+        self._text = gui.add_html("")
+        self._button = gui.add_button(
+            f"Pull with {self.force:g} N", icon="hand-finger", hint="Pulls the end of the arm aside"
+        )
+        self._button.on_click(guarded(say, self._pressed))
+        self._slider = gui.add_slider(
+            "soft to stiff", SOFT, STIFF, 0.05, SOFT, hint="Stiffness preset of all joints [rad]"
+        )
+        self._slider.on_update(guarded(say, self._moved))
+        self._bars = gui.add_html("")
+        self._offer(gui, say, change, [(label, name) for label, name in DOORS.items() if name in robots])
+        self._set(SOFT)
+
+    def _offer(self, gui: Any, say: Say, change: Callable[[str], None], doors: list[tuple[str, str]]) -> None:
+        if doors:
+            gui.add_html(_block("<b>Then look at another robot.</b>"))
+        for label, robot in doors:
+            gui.add_button(label, color="gray").on_click(guarded(say, lambda _, robot=robot: change(robot)))
+        gui.add_html(_block(OWN))
+
+    @property
+    def preset(self) -> float:
+        """The preset that the slider shows [rad]."""
+        return float(self._slider.value)
+
+    def pull(self) -> None:
+        """Pull the end of the arm aside for a moment."""
+        self._pull.push(self.tip, self.force, PULL_TIME)
+
+    def set_preset(self, preset: float) -> None:
+        """Move the slider [rad]."""
+        self._slider.value = preset
+        self._set(preset)
+
+    def _pressed(self, _: Any) -> None:
+        self.pull()
+
+    def _moved(self, _: Any) -> None:
+        self._set(self.preset)
+
+    def _set(self, preset: float) -> None:
+        if not SOFT <= preset <= STIFF:
+            raise PliantError(f"the stiffness preset is {preset:g}; must be {SOFT:g} to {STIFF:g} rad", field=PRESET)
+        for joint in self._joints:
+            joint.inbox.put({PRESET: preset})
+
+    def draw(self, data: mujoco.MjData) -> None:
+        """Follow pulls, and draw what they did so far; called some ten times a second.
+
+        Args:
+            data: positions of the bodies that are drawn.
+        """
+        self._follow(data)
+        self._draw_hint(data)
+        drawn = _steps(self._step()), _bars(self.pulls)
+        if drawn != self._shown:
+            self._shown = drawn
+            self._text.content, self._bars.content = drawn
+
+    def _follow(self, data: mujoco.MjData) -> None:
+        point = self._pull.point(data)
+        if point is None:
+            if self._now is not None and self._now.force < LEAST_FORCE * self.force and self._now in self.pulls:
+                self.pulls.remove(self._now)
+            self._now = None
+            return
+        if self._now is None:
+            self._now, self._from = _Pulled(self.preset), point
+            self._hinted = False
+        now = self._now
+        now.force = max(now.force, float(np.linalg.norm(self._pull.force)))
+        now.way = max(now.way, float(np.linalg.norm(point - self._from)))
+        if now.force >= LEAST_FORCE * self.force and now not in self.pulls:
+            self.pulls = [*[p for p in self.pulls if abs(p.preset - now.preset) > 1e-6][-3:], now]
+
+    def _draw_hint(self, data: mujoco.MjData) -> None:
+        if not self._hinted:
+            if self._hint is not None:
+                self._hint.visible = self._label.visible = False
+            return
+        start = data.xipos[self.tip]
+        way = 0.16 * self._size * self._pull.direction(self.tip)
+        points = np.array([[start + 0.2 * way, start + way]], dtype=np.float32)
+        if self._hint is None:
+            self._hint = self._scene.add_arrows(
+                "/tour/arrow", points, HINT_COLOUR, shaft_radius=0.006 * self._size, head_radius=0.016 * self._size,
+                head_length=0.04 * self._size,
+            )  # fmt: skip
+            self._label = self._scene.add_label("/tour/label", "pull", position=tuple(start + 1.15 * way))
+        else:
+            self._hint.points = points
+            self._label.position = tuple(start + 1.15 * way)
+
+    def _step(self) -> int:
+        if not self.pulls:
+            return 0
+        if all(abs(p.preset - self.preset) < 1e-6 for p in self.pulls):
+            return 1
+        return 2 if len(self.pulls) < 2 else 3
+
+
+def _tip(model: mujoco.MjModel, joint: str) -> int:
+    """Return the last body of the chain behind a joint."""
+    body = int(model.jnt_bodyid[model.joint(joint).id])
+    while len(children := np.flatnonzero(model.body_parentid == body)):
+        body = int(children[-1])
+    return body
+
+
+def _block(text: str) -> str:
+    return f'<div style="padding:0.3em 1em;font-size:0.9em">{text}</div>'
+
+
+def _steps(step: int) -> str:
+    lines = []
+    for k, text in enumerate(STEPS):
+        mark = "&#10003;" if k < step else f"{k + 1}."
+        faint = "" if k == step else "opacity:0.55;"
+        lines.append(f'<div style="{faint}display:flex;gap:0.5em"><span>{mark}</span><span>{text}</span></div>')
+    return _block("".join(lines))
+
+
+def _bars(pulls: Sequence[_Pulled]) -> str:
+    """Return the distances per force as bars, with a sentence where they can be compared."""
+    if not pulls:
+        return ""
+    most = max(p.compliance for p in pulls)
+    rows = []
+    for p in sorted(pulls, key=lambda p: p.preset):
+        k = round(4 * (p.preset - SOFT) / (STIFF - SOFT))
+        width = max(2.0, 100.0 * p.compliance / most) if most > 0.0 else 2.0
+        words = f"preset {p.preset:.2f} rad: {1e3 * p.way:.0f} mm under {p.force:.1f} N"
+        rows.append(
+            f'<div style="margin-top:0.4em">{html.escape(words)}<div style="height:0.8em;border-radius:0.2em;'
+            f'width:{width:.0f}%;background:{COLOURS[min(k, len(COLOURS) - 1)]}"></div></div>'
+        )
+    soft, stiff = (f(pulls, key=lambda p: p.compliance) for f in (max, min))
+    sentence = ""
+    if len(pulls) > 1 and stiff.compliance > 0.0:
+        sentence = (
+            f"<p>Per newton the soft arm gives way <b>{soft.compliance / stiff.compliance:.1f} times</b> as far "
+            f"({soft.compliance:.1f} and {stiff.compliance:.1f} mm/N). What it hits feels this difference.</p>"
+        )
+    return _block("".join(rows) + sentence)

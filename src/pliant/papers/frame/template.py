@@ -1,0 +1,11 @@
+"""Files from which an experiment of a user's starts."""
+
+from pliant.cli.new import Template
+
+__all__ = ["TEMPLATE"]
+
+TEMPLATE = Template(
+    package="pliant.papers",
+    files={"$module.py": "experiment.py.txt", "test_$module.py": "experiment_test.py.txt"},
+    steps=("pliant reproduce $name --import $module.py", "python -m pytest test_$module.py"),
+)
