@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from pliant.base.errors import PliantError
 from pliant.rods.tendons import Resolution
 from pliant.rods.tendons.identify import apply, cross_validate, fit, nominal, residual
 from pliant.rods.tendons.measured import TipTable, read_tips
-from pliant.rods.tendons.robots import generic
+from pliant.rods.tendons.robots import fitted_v4, generic, measured_v4
+
+TIPS = Path(__file__).parents[4] / "shared" / "data" / "tdcr" / "tips"
 
 COARSE = Resolution(elements=1, bending=1, torsion=0)
 
@@ -68,3 +71,16 @@ def test_a_file_without_its_columns_names_them(tmp_path):
     file.write_text("pattern_label,a_mm,tip_x,tip_y,tip_z\np,1,2,3\n")
     with pytest.raises(PliantError, match="no number where one belongs"):
         read_tips(file)
+
+
+@pytest.mark.shared
+def test_the_fitted_robot_describes_all_1620_measured_tips_of_v4():
+    data = read_tips(TIPS / "v4_train.csv")
+    assert len(data.tip) == 1620
+    assert len(set(data.pattern)) == 66
+    before, after = (
+        np.sqrt((residual(robot, data, nominal(robot), COARSE) ** 2).sum(axis=1).mean())
+        for robot in (measured_v4(), fitted_v4())
+    )
+    assert before > 0.012
+    assert after < 0.0044
