@@ -62,9 +62,10 @@ def apply(description: TendonRobotDescription, found: dict[str, Array]) -> Tendo
         rod = segment.rod
         u1, u2 = found["curvature"][2 * s : 2 * s + 2]
         scale = float(np.exp(found["young"][0]))
+        rows = rod.precurvature or ((0.0, 0.0, 0.0, 0.0),)
         rod = dataclasses.replace(
             rod, young_modulus=rod.young_modulus * scale, shear_modulus=rod.shear_modulus * scale,
-            precurvature=((0.0, float(u1), float(u2), 0.0),),
+            precurvature=tuple((at, a + float(u1), b + float(u2), c) for at, a, b, c in rows),
         )  # fmt: skip
         mass = segment.disk_mass * float(np.exp(found["mass"][0]))
         segments.append(dataclasses.replace(segment, rod=rod, disk_mass=mass))
