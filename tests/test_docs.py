@@ -199,6 +199,13 @@ def options() -> dict[str, set[str]]:
     return {name: of(app[name]) for name in app if not name.startswith("-")}
 
 
+def test_every_module_whose_docstrings_a_page_shows_exists():
+    named = {name for page in PAGES for name in re.findall(r"^::: (\S+)", page.read_text(), re.M)}
+    places = [ROOT / "src" / Path(*name.split(".")) for name in named]
+    assert len(named) > 20
+    assert [place for place in places if not place.with_suffix(".py").exists() and not place.is_dir()] == []
+
+
 def test_every_option_that_a_page_mentions_exists():
     known = options()
     every = set().union(*known.values()) | {"--version", "--quiet"}

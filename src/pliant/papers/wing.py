@@ -6,7 +6,7 @@ __all__ = ["WING"]
 
 WING = Wing(
     name="papers",
-    summary="Published results, run again: numbers, figures and verdicts against the papers' statements",
+    summary="Published experiments, reproduced: numbers, figures and verdicts against the papers' statements",
     extra="reproduce",
     commands={"reproduce": "pliant.papers.commands:reproduce"},
     arguments={"reproduce": "pliant.papers.frame.runner:completed"},

@@ -1,4 +1,4 @@
-"""Checks of what a robot is asked: poses, wrenches, joint values, controlled freedoms."""
+"""Checks of what a robot is asked: poses, wrenches, joint values, controlled degrees of freedom."""
 
 from __future__ import annotations
 

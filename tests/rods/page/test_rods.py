@@ -139,7 +139,7 @@ def test_home_and_the_search_from_nothing_lead_back(panel):
     by_hand(panel._wrench[0], 0.1)
     by_hand(panel._joints[0], home.q[0] + 0.3)
     settle(panel)
-    press(panel, "set", "From nothing")
+    press(panel, "set", "Search again")
     settle(panel)
     press(panel, "set", "Home")
     found = settle(panel)

@@ -242,7 +242,7 @@ def render_index(entries: Iterable[dict[str, Any]]) -> str:
     from pliant import __version__
 
     parts = [
-        '<header><p class="over">pliant</p><h1>Published results, run again</h1>',
+        '<header><p class="over">pliant</p><h1>Published experiments, reproduced</h1>',
         f'<div class="verdict"><span class="facts">{_text(_DOT.join(facts))}</span></div></header>',
         '<div class="scroll"><table><thead><tr><th>Experiment</th><th>Name</th>'
         + "".join(f'<th class="n">{_text(str(v))}</th>' for v in Verdict)
@@ -250,7 +250,7 @@ def render_index(entries: Iterable[dict[str, Any]]) -> str:
         "<h2>Run them again</h2><pre>pliant reproduce all</pre>",
         f"<footer>pliant {__version__}</footer>",
     ]
-    return _page("Published results, run again", parts)
+    return _page("Published experiments, reproduced", parts)
 
 
 # -- parts of a page ------------------------------------------------------------------------------------

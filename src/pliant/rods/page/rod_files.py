@@ -162,7 +162,7 @@ class _Rows:
     Args:
         rows: joint values, or numbers of poses.
         direct: whether they are joint values.
-        target: has the wrench and the controlled freedoms.
+        target: has the wrench and the controlled degrees of freedom.
         send: gets the table once it is whole, shape (rows, joints and numbers of the pose).
     """
 

@@ -109,14 +109,14 @@ class RodPanel:
         self._facts = gui.add_html("")
         self._bar = gui.add_html("")
         self._mode = gui.add_dropdown(
-            "given are", (JOINTS, POSE), initial_value=JOINTS, hint="Which model is solved; moving a slider chooses it"
+            "solve from", (JOINTS, POSE), initial_value=JOINTS, hint="Which model is solved; moving a slider chooses it"
         )
         self._joints = self._sliders("joints", joint_ranges(robot, home), home.q, JOINTS)
         self._poses = self._sliders("plate pose", pose_ranges(robot, home), home.pose, POSE)
         self._free: dict[str, Any] = {}
         d = robot.description
         if robot.actuator_count < len(d.freedoms):
-            with gui.add_folder("controlled freedoms"):
+            with gui.add_folder("controlled degrees of freedom"):
                 for name in d.freedoms:
                     box = gui.add_checkbox(name, initial_value=name in (d.controlled or d.freedoms))
                     box.on_update(self._by_hand(lambda: self._given(POSE)))
@@ -124,8 +124,8 @@ class RodPanel:
         self._wrench = self._sliders("wrench on the plate", wrench_ranges(robot), home.wrench, None)
         self._mode.on_update(self._by_hand(self.solve))
         buttons = gui.add_button_group(
-            "set", ("Home", "No load", "From nothing"),
-            hint="Home: back to the home pose. From nothing: forget the present shape and search again",
+            "set", ("Home", "No load", "Search again"),
+            hint="Home: back to the home pose. Search again: forget the present shape and search again",
         )  # fmt: skip
         buttons.on_click(guarded(say, lambda _: self._pressed(str(buttons.value))))
         box = gui.add_checkbox("handle on the plate", initial_value=True, hint="Arrows and arcs that move its target")
@@ -231,7 +231,7 @@ class RodPanel:
     def _pressed(self, what: str) -> None:
         self.path.playing = False
         self._touched = None
-        if what == "From nothing":
+        if what == "Search again":
             self.solve(cold=True)
             return
         self._put(self._wrench, [0.0] * len(self._wrench))
