@@ -411,8 +411,8 @@ class TendonRobot:
                 return now
             best = min(best, size)
             share = min(1.0, 2.0 / change) if change > 0.0 else 1.0
-            T = np.clip(T + share * (wanted - T), 0.0, top)
-            now = self.solve(tension=T, loads=loads, start=now)
+            now = self._nearer(now, np.clip(T + share * (wanted - T), 0.0, top), loads)
+            T = now.command
         if float(np.abs(self._miss(now, goal)).max()) < REACH:
             return now
         raise NoTendonEquilibrium(
@@ -421,6 +421,16 @@ class TendonRobot:
             share=0.0,
             field="target",
         )
+
+    def _nearer(self, now: TendonSolution, wanted: Array, loads: Loads | None) -> TendonSolution:
+        """Return the equilibrium of tensions, or of those on the way to them that have one."""
+        start = now.tension
+        for share in (1.0, 0.5, 0.25, 0.1, 0.03):
+            try:
+                return self.solve(tension=start + share * (wanted - start), loads=loads, start=now)
+            except NoTendonEquilibrium as error:
+                last = error
+        raise last
 
     def _by_tension(self, s: TendonSolution) -> TendonSolution:
         return self.solve(tension=s.tension, loads=s.loads, start=s)

@@ -11,7 +11,14 @@ __all__ = ["ROBOTS", "fitted_v4", "generic", "measured_v4", "measured_v6"]
 
 
 def _robot(
-    name: str, lengths: tuple[float, ...], pretension: tuple[float, ...], *, disks: int, gravity: float, turn: float
+    name: str,
+    lengths: tuple[float, ...],
+    pretension: tuple[float, ...],
+    *,
+    disks: int,
+    gravity: float,
+    turn: float,
+    mass: float = 0.05,
 ) -> TendonRobotDescription:
     segments = tuple(
         Segment(
@@ -24,7 +31,7 @@ def _robot(
             ),
             disks=disks,
             disk_radius=5.5e-3,
-            disk_mass=0.05 / (disks * len(lengths)),
+            disk_mass=mass / (disks * len(lengths)),
         )
         for length in lengths
     )
@@ -49,8 +56,8 @@ def _robot(
 
 
 def generic() -> TendonRobotDescription:
-    """Return a robot of two equal segments of 100 mm with three tendons each, standing."""
-    return _robot("tdcr", (0.1, 0.1), (3.0, 3.0), disks=5, gravity=-9.81, turn=0.0)
+    """Return a standing robot of two segments of 100 mm with three tendons each; its disks weigh 10 g in all."""
+    return _robot("tdcr", (0.1, 0.1), (3.0, 3.0), disks=5, gravity=-9.81, turn=0.0, mass=0.01)
 
 
 def measured_v4() -> TendonRobotDescription:
