@@ -184,6 +184,14 @@ def test_ppo_raises_the_return_and_writes_a_policy_that_can_be_loaded(tmp_path):
     assert policy.commands == ("joint/equilibrium_position", "joint/stiffness_preset")
 
 
+@pytest.mark.network
+def test_the_sdk_moves_both_servos_to_their_goal(tmp_path):
+    pytest.importorskip("dynamixel_sdk", reason="needs ROBOTIS' SDK: pip install dynamixel-sdk")
+    lines = run(ROOT / "examples" / "dynamixel" / "16_dynamixel_sdk.py", tmp_path).splitlines()
+    assert [line.split()[-1] for line in lines[:2]] == ["1020", "1020"]
+    assert numbers(lines[-1]) == pytest.approx([2500, 2500], abs=3)
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_an_example_is_short_and_says_first_what_one_will_see(path):
     text = path.read_text()

@@ -187,6 +187,7 @@ ELSEWHERE = {
     "yarp": "test_bridges_reset_robots.py",
     "fci": "test_bridges_reset_robots.py",
     "pictures": "takes nothing from clients",
+    "dynamixel": "tests/dynamixel/test_bridge.py",
 }
 """Bridges whose clients need another robot, or that have none."""
 
