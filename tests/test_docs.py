@@ -213,10 +213,10 @@ def test_every_option_that_a_page_mentions_exists():
     for page in PAGES:
         text = page.read_text().replace("\\\n", " ")
         for command, rest in re.findall(r"\bpliant (\w+)([^`\n|;]*)", text):
-            for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", rest):
+            for option in re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", rest):
                 if option not in known.get(command, every):
                     wrong.append(f"{page.name}: pliant {command} {option}")
-        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*(?= |`|=|,|$)", text):
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*(?= |`|=|,|$)", text):
             if option not in every:
                 wrong.append(f"{page.name}: {option}")
     assert not wrong

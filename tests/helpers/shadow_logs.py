@@ -6,6 +6,7 @@ import numpy as np
 
 import pliant
 from pliant.engine import MujocoEngine
+from pliant.recording.live import Heard
 from pliant.shadow import ShadowLog
 from pliant.shadow.log import Signal
 
@@ -40,6 +41,17 @@ def log_of(robot, seed, *, duration=20.0, changes=None, at=0.0):
         whole = whole + rng.normal(0.0, NOISE, time.size)
         measured[port] = Signal(time, np.round(whole / COUNT) * COUNT)
     return ShadowLog({port: Signal(time, values) for port, values in commands.items()}, measured)
+
+
+def messages_of(log, *, begin=0.0, source="/joint/link_state", keep=lambda time: True):
+    """Return the messages of a log: one of all quantities for each time, stamped."""
+    signals = {**log.commands, **log.measured}
+    times = next(iter(signals.values())).time
+    return [
+        Heard(source, 0, begin + t, True, {port: float(s.values[k]) for port, s in signals.items()})
+        for k, t in enumerate(times.tolist())
+        if keep(t)
+    ]
 
 
 def _commands(robot, time, rng):

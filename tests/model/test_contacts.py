@@ -2,6 +2,7 @@
 
 import mujoco
 import pytest
+from scipy.integrate import solve_ivp
 
 from pliant.model.contacts import ContactLaw, contact_law, set_contact_law
 
@@ -51,6 +52,33 @@ def test_the_motion_is_the_implicit_euler_step_of_spring_and_damper(timestep):
         q += h * v
         assert data.qpos[0] == pytest.approx(q, rel=1e-7)
         assert data.qvel[0] == pytest.approx(v, rel=1e-6)
+
+
+def rebound(timestep):
+    """Return the speed with which the ball leaves the ground that it hit with 1 m/s [m/s]."""
+    model, data = ball(timestep=timestep)
+    data.qpos[0], data.qvel[0] = -1e-12, -1.0
+    while data.time < timestep or data.efc_force.any():
+        mujoco.mj_step(model, data)
+    return float(data.qvel[0])
+
+
+def test_an_impact_converges_to_that_of_spring_and_damper_with_the_step():
+    def force(y):
+        return max(0.0, -LAW.stiffness * y[0] - LAW.damping * y[1])
+
+    def leaves(t, y):
+        return force(y) if t > 1e-3 else 1.0
+
+    leaves.terminal = True
+    exact = solve_ivp(
+        lambda _, y: [y[1], force(y) / MASS - G], (0.0, 0.1), [0.0, -1.0], events=leaves, rtol=1e-10, atol=1e-12
+    ).y[1, -1]
+    assert exact < 0.5
+    errors = [abs(rebound(h) - exact) for h in (4e-5, 2e-5, 1e-5)]
+    assert errors[2] < 5e-3 * exact
+    assert errors[1] < 0.6 * errors[0]
+    assert errors[2] < 0.6 * errors[1]
 
 
 @pytest.mark.parametrize("law", [LAW, ContactLaw(stiffness=1e9, damping=0.0), ContactLaw(stiffness=10.0, damping=0.0)])

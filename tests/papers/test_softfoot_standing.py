@@ -32,6 +32,12 @@ def test_a_higher_fall_hits_harder(kind):
     assert 1.0 < impacts[0] < impacts[1]
 
 
+def test_a_soft_foot_hits_less_hard_than_a_rigid_one_from_every_height():
+    drops = [(0.01, 0.0, 0.0), (0.04, 0.0, 0.0), (0.04, 0.02, 0.02)]
+    soft, rigid = (drop(kind, drops, StandingOptions()) for kind in ("soft", "rigid"))
+    assert (soft < 0.6 * rigid).all()
+
+
 def test_the_impact_of_a_pad_is_that_of_a_mass_on_a_spring():
     # Undamped: a / g = sqrt(1 + 2 h k / (m g)) over static equilibrium, plus one g of weight.
     options = StandingOptions(pad_damping=0.0, payload=5.0)

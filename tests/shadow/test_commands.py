@@ -45,3 +45,16 @@ def test_a_robot_without_compliant_joints_is_refused(call, recorded):
     code, _, err = call("shadow", "softfoot", recorded)
     assert code != 0
     assert "has no compliant joint" in err
+
+
+def test_a_log_and_a_robot_that_is_listened_to_exclude_each_other(call, tmp_path):
+    for arguments in ((), (tmp_path / "log.csv", "--ros1"), ("--ros1", "--ros2")):
+        code, _, err = call("shadow", "sea-1dof", *arguments)
+        assert code != 0
+        assert "give one source: a log, or one of --" in err
+    code, _, err = call("shadow", "sea-1dof", tmp_path / "log.csv", "--view")
+    assert code != 0
+    assert "--view is for a robot that is listened to" in err
+    code, _, err = call("shadow", "sea-1dof", "--ros1", "nobody=1")
+    assert code != 0
+    assert "--ros1: no option 'nobody'" in err

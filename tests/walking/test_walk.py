@@ -18,6 +18,13 @@ def test_it_walks_some_steps_on_flat_ground(feet):
     assert result.max_base_pitch < math.radians(5.0)
 
 
+def test_soft_feet_that_are_pushed_sideways_stay_where_they_are():
+    # With soles that creep this walk ends with a fall to the side.
+    result = run_walk(feet="soft", seed=58, duration=15.0, goal=1.45, push=2.0)
+    assert result.completed
+    assert result.max_dcm_error < 0.08
+
+
 def test_a_robot_that_stands_still_to_the_end_has_not_completed_a_walk():
     standing = run_walk(duration=1.0, push=0.0, options={"walk_start": 100.0})
     assert math.isnan(standing.fall_time)

@@ -110,6 +110,9 @@ class Wing:
     `pliant.model.problem.Problem`, None for a robot without that theory; ``pliant check --simulate`` calls them."""
     recordings: tuple[str, ...] = ()
     """Formats of recordings that other programs write: `pliant.recording.foreign.RecordingFormat`."""
+    listeners: Mapping[str, BridgeEntry] = field(default_factory=dict)
+    """What listens to a robot that runs elsewhere, by the name of an option: functions of the robot and the options
+    that return a `pliant.recording.live.Listener`."""
     viewer: str = ""
     """The pages that show a run, a robot and a recording: `pliant.simulation.viewer.Viewer`."""
     panels: tuple[str, ...] = ()
@@ -175,7 +178,8 @@ class Offer:
         Raises:
             PliantError: it cannot be imported; the message names wing, entry and remedy.
         """
-        return resolve(self.value, f"the wing {self.wing.name!r}: {self.kind} {self.key or self.value!r}", self.wing)
+        place = self.value.factory if isinstance(self.value, BridgeEntry) else self.value
+        return resolve(place, f"the wing {self.wing.name!r}: {self.kind} {self.key or self.value!r}", self.wing)
 
 
 def resolve(place: str, what: str = "", wing: Wing | None = None) -> Any:
@@ -226,6 +230,7 @@ class Wings:
         "robots",
         "blocks",
         "interfaces",
+        "listeners",
         "detectors",
         "controllers",
         "lists",

@@ -91,6 +91,10 @@ def completion(
     return 0
 
 
+left_out: set[str] = set()
+"""Commands of wings that cannot be imported."""
+
+
 def load_commands() -> None:
     """Import all commands; the list of commands has the first line of each.
 
@@ -99,12 +103,15 @@ def load_commands() -> None:
     for name in COMMANDS:
         app[name]
     for name, offer in OF_WINGS.items():
+        if name in left_out:
+            continue
         try:
             offer.load()
             app[name]
         except PliantError as error:
             print_warning(str(error))
             del app[name]
+            left_out.add(name)
 
 
 def show_examples(group: App) -> None:

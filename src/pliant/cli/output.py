@@ -75,13 +75,13 @@ def reserved_output() -> Iterator[None]:
         _standard_output = before
 
 
-def emit(data: dict[str, Any]) -> None:
-    """Print an object as JSON."""
+def emit(data: dict[str, Any], *, line: bool = False) -> None:
+    """Print an object as JSON; one of several in one line each, at once."""
     from pliant.base.warn import printing
 
-    text, stream = json.dumps(clean(data), indent=2), _standard_output or sys.stdout
+    text, stream = json.dumps(clean(data), indent=None if line else 2), _standard_output or sys.stdout
     with printing():
-        print(text, file=stream)
+        print(text, file=stream, flush=line)
 
 
 def plain(text: str) -> str:

@@ -26,7 +26,7 @@ MAX_CHOICES = 2000
 WINDOW = 8.0
 """Time that the curves show [s of simulation time]."""
 COLOURS = ("#00798c", "#d1495b", "#e09f3e", "#66a182", "#7b5ea7", "#2e86de", "#a44a3f", "#5c677d")
-FIRST = ("position", "torque", "stiffness", "force", "pose", "q", "deviation")
+FIRST = ("position", "predicted", "torque", "stiffness", "force", "pose", "q", "deviation")
 """Fields that are drawn at first."""
 FIRST_DEVICES = 2
 """Devices whose fields are drawn at first."""

@@ -31,6 +31,8 @@ FLOOR_COLOUR = (222, 226, 230)
 PLAIN_FLOOR = 2.0
 """Half the width of a floor without a grid, over the size of the robot."""
 CONTACT_COLOUR = (220, 60, 50)
+GHOST_COLOUR = (224, 122, 30)
+GHOST_OPACITY = 0.45
 AXIS_COLOUR = (0, 121, 140)
 TENDON_COLOUR = (190, 70, 60)
 MIN_MOVE = 1e-6
@@ -81,6 +83,7 @@ class Scene:
         bounds: corners of a box around what is seen, where more is drawn than the model; None: around the robot.
         plain_floor: draw the floor as a plate without a grid, which is fast without a graphics card.
         pose: joint positions of the first picture, shape (nq,); None: the first key frame, or the model's own.
+        ghost: draw transparent bodies alone, beside those of the page's own scene.
     """
 
     def __init__(
@@ -92,8 +95,10 @@ class Scene:
         bounds: tuple[Array, Array] | None = None,
         plain_floor: bool = False,
         pose: Array | None = None,
+        ghost: bool = False,
     ) -> None:
         self._server, self._model, self._pull, self._plain_floor = server, model, pull, plain_floor
+        self._ghost, self._root = ghost, "/ghost" if ghost else ""
         self.layers = Layers()
         self.bodies: dict[int, Any] = {}
         """Body -> its frame."""
@@ -120,10 +125,13 @@ class Scene:
         """Diagonal of what is seen [m]."""
         self._way = self._first_way(data)
         self._spared = False
-        self._light()
+        if not ghost:
+            self._light()
         for body in range(model.nbody):
-            self._add_body(body)
-        self._floor(data)
+            if not ghost or model.body_weldid[body] != 0:
+                self._add_body(body)
+        if not ghost:
+            self._floor(data)
         self.update(data, None)
 
     def close(self) -> None:
@@ -263,7 +271,7 @@ class Scene:
             )  # fmt: skip
 
     def _add_body(self, body: int) -> None:
-        path = f"/body/{body}"
+        path = f"{self._root}/body/{body}"
         self.bodies[body] = self._server.scene.add_frame(path, show_axes=False)
         seen, hidden = self._geoms(body, seen=True), self._geoms(body, seen=False)
         self._add_geoms(body, seen, "seen", 1.0)
@@ -283,9 +291,9 @@ class Scene:
     def _add_geoms(self, body: int, geoms: list[int], layer: str, opacity: float) -> None:
         parts: dict[tuple[float, float, float, float], list[tuple[Array, Array]]] = {}
         for g in geoms:
-            picture = textured(self._model, g)
+            picture = None if self._ghost else textured(self._model, g)
             if picture is not None:
-                node = self._server.scene.add_mesh_trimesh(f"/body/{body}/picture{g}", picture)
+                node = self._server.scene.add_mesh_trimesh(f"{self._root}/body/{body}/picture{g}", picture)
                 self._keep(node, body, layer)
                 continue
             mesh = geom_mesh(self._model, g, fine=len(geoms) < 40 and self._model.ngeom < 200)
@@ -303,9 +311,11 @@ class Scene:
     def _add_mesh(
         self, body: int, name: str, mesh: tuple[Array, Array], colour: tuple[int, ...], opacity: float, layer: str
     ) -> None:
+        if self._ghost:
+            colour, opacity = GHOST_COLOUR, GHOST_OPACITY * opacity
         node = self._server.scene.add_glb(
-            f"/body/{body}/{name}", _glb(mesh, colour, opacity), cast_shadow=opacity > 0.999, receive_shadow=False,
-            visible=layer == "seen" or getattr(self.layers, layer),
+            f"{self._root}/body/{body}/{name}", _glb(mesh, colour, opacity), cast_shadow=opacity > 0.999,
+            receive_shadow=False, visible=layer == "seen" or getattr(self.layers, layer),
         )  # fmt: skip
         self._keep(node, body, layer)
 
@@ -330,7 +340,7 @@ class Scene:
             half = 0.12 * self.size * m.jnt_axis[j]
             points = np.array([[m.jnt_pos[j] - half, m.jnt_pos[j] + half]])
             node = self._server.scene.add_arrows(
-                f"/body/{body}/axis{j}", points, AXIS_COLOUR, shaft_radius=0.004 * self.size,
+                f"{self._root}/body/{body}/axis{j}", points, AXIS_COLOUR, shaft_radius=0.004 * self.size,
                 head_radius=0.01 * self.size, head_length=0.03 * self.size, visible=self.layers.joints,
             )  # fmt: skip
             self._nodes["joints"].append(node)
@@ -372,9 +382,9 @@ class Scene:
             return
         self._looks = fresh
         for body in {int(b) for b in self._model.geom_bodyid[changed]}:
-            self._server.scene.remove_by_name(f"/body/{body}")
+            self._server.scene.remove_by_name(f"{self._root}/body/{body}")
             for nodes in self._nodes.values():
-                nodes[:] = [node for node in nodes if not node.name.startswith(f"/body/{body}/")]
+                nodes[:] = [node for node in nodes if not node.name.startswith(f"{self._root}/body/{body}/")]
             self._poses.pop(body, None)
             self._add_body(body)
 
@@ -413,7 +423,7 @@ class Scene:
         segments = np.concatenate(parts).astype(np.float32)
         if self._tendons is None:
             self._tendons = self._server.scene.add_line_segments(
-                "/tendons", segments, np.array(TENDON_COLOUR), thickness=0.006 * self.size
+                f"{self._root}/tendons", segments, np.array(TENDON_COLOUR), thickness=0.006 * self.size
             )
         else:
             if len(segments) != len(self._tendons.points):

@@ -10,6 +10,7 @@ from pathlib import Path
 import mujoco
 
 from pliant.engine.base import MujocoState
+from pliant.page.beside import BesideView
 from pliant.page.page import PageView
 from pliant.page.playable import FPS, MAX_FRAMES, write_page
 from pliant.page.replay import ReplayView
@@ -36,6 +37,10 @@ def _recording(
             page.run()
 
 
+def _beside(model: mujoco.MjModel, joints: Sequence[str], place: tuple[str, int], title: str) -> BesideView:
+    return BesideView(model, joints, host=place[0], port=place[1], title=title)
+
+
 def _write(path: Path, motion: Motion, title: str) -> int:
     return write_page(path, motion, title=title)
 
@@ -44,5 +49,5 @@ def _period(length: float) -> float:
     return max(1.0 / FPS, length / MAX_FRAMES)
 
 
-VIEWER = Viewer(run=_run, recording=_recording, write=_write, period=_period)
+VIEWER = Viewer(run=_run, recording=_recording, beside=_beside, write=_write, period=_period)
 """The page in the browser."""

@@ -15,6 +15,10 @@ WING = Wing(
             "ROS 2 on zenoh: the same topics for nodes of rmw_zenoh", "pliant.ros.zenoh:make", ("zenoh",)
         ),
     },
+    listeners={
+        "ros1": BridgeEntry("the topics of a robot on ROS 1", "pliant.ros.listening:listen1"),
+        "ros2": BridgeEntry("the topics of a robot on ROS 2", "pliant.ros.listening:listen2"),
+    },
     recordings=("pliant.ros.bags.format:BAGS",),
     exports={"bag": "pliant.ros.commands:write_bag"},
     controllers={"ros1": "pliant.ros.policy:ROS1", "ros2": "pliant.ros.policy:ROS2"},

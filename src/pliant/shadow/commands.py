@@ -1,13 +1,15 @@
-"""`pliant shadow`: a simulation beside the log of a robot, and which parameter has drifted."""
+"""`pliant shadow`: a simulation beside a robot or its log, and which parameter has drifted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import make_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from pliant.base.errors import PliantError
+from pliant.base.wing import offers
 from pliant.cli.checks import check_figure
 from pliant.cli.options import NO_SETTINGS, Debug, Json, RobotOptions, import_modules
 from pliant.cli.output import emit, make_console, number, plain, print_table
@@ -18,6 +20,36 @@ if TYPE_CHECKING:
 
     from pliant.shadow import Drift
 
+    Sources = Any
+    NO_SOURCES: Any = None
+else:
+    # One option for each listener that a wing declares, with or without a value.
+    Sources = Parameter(name="*")(
+        make_dataclass(
+            "Sources",
+            [
+                (
+                    found.key.replace("-", "_"),
+                    Annotated[
+                        tuple[str, ...] | None,
+                        Parameter(
+                            name=f"--{found.key}",
+                            help=f"Listen to {found.value.summary}, instead of reading a log.",
+                            consume_multiple=(0, 1),
+                            negative=(),
+                        ),
+                    ],
+                    None,
+                )
+                for found in offers("listeners")
+            ],
+            frozen=True,
+            kw_only=True,
+            namespace={"__module__": __name__, "__doc__": "Where a robot is listened to."},
+        )
+    )
+    NO_SOURCES = Sources()
+
 __all__ = ["shadow"]
 
 SHOWN = 6
@@ -26,22 +58,30 @@ SHOWN = 6
 
 def shadow(
     source: Annotated[str, Parameter(help="The robot as described: a file, or a name of the catalogue.")],
-    log: Annotated[Path, Parameter(help="What the robot did: a recording (.mcap), a ROS bag, or a CSV or NPZ table.")],
+    log: Annotated[
+        Path | None, Parameter(help="What the robot did: a recording (.mcap), a ROS bag, or a CSV or NPZ table.")
+    ] = None,
     *,
     robot: RobotOptions = NO_SETTINGS,
+    sources: Sources = NO_SOURCES,
     watch: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = (),
-    window: Annotated[float | None, Parameter(help="Length of a window [s]; default: the whole log is one.")] = None,
+    window: Annotated[
+        float | None, Parameter(help="Length of a window [s]; default: the whole log; 10 s beside a robot.")
+    ] = None,
     settle: Annotated[float, Parameter(help="Begin of the log that is not judged [s].")] = 1.0,
     commands: Annotated[str, Parameter(help="Commands between samples: held, sampled, latched or auto.")] = "auto",
+    duration: Annotated[float | None, Parameter(help="Beside a robot: end after this time of the robot [s].")] = None,
+    view: Annotated[bool, Parameter(negative=(), help="Beside a robot: show both on a page in the browser.")] = False,
+    port: Annotated[int | None, Parameter(help="Port of the page; default: the first free one from 8080 on.")] = None,
     plot: Annotated[Path | None, Parameter(help="Draw robot and simulation (.png, .svg, .pdf).")] = None,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Simulate a robot's log beside it, and tell which physical parameter has drifted.
+    """Simulate beside a robot or its log, and tell which physical parameter has drifted.
 
-    The simulation gets the commands of the log. What the robot did differently is compared with what a change of each
-    parameter alone would have done: springs, friction, damping, loads, delays and zeros of sensors. Nothing is sent
-    to the robot.
+    The simulation gets the commands that the robot gets. What the robot did differently is compared with what a change
+    of each parameter alone would have done: springs, friction, damping, loads, delays and zeros of sensors. Nothing is
+    sent to the robot.
 
     Args:
         watch: Parameter to watch, such as "elbow spring", elbow.k1 or link.mass; may be repeated. Default: all.
@@ -50,6 +90,23 @@ def shadow(
         pliant shadow qbmove-1dof arm.mcap --plot shadow.png
     """
     import_modules(robot.import_)
+    asked = _asked(sources)
+    if len(asked) + (log is not None) != 1:
+        names = ", ".join(f"--{found.key}" for found in offers("listeners"))
+        raise PliantError(f"give one source: a log, or one of {names}", field="log")
+    if log is None:
+        if plot is not None:
+            raise PliantError("--plot is for a log; record the robot, or use --view", field="plot")
+        from pliant.shadow.following import Following, follow
+
+        settings = Following(
+            watched=watch, window=10.0 if window is None else window, settle=settle, commands=commands,
+            duration=duration, view=view, port=port or 0, json=json,
+        )  # fmt: skip
+        return follow(robot.load(source), *asked[0], settings)
+    for option, given in (("--duration", duration is not None), ("--view", view), ("--port", port is not None)):
+        if given:
+            raise PliantError(f"{option} is for a robot that is listened to; omit it", field=option.lstrip("-"))
     if plot is not None:
         check_figure(plot, "--plot")
     from pliant.shadow import find_drift, read_shadow_log
@@ -76,7 +133,7 @@ def shadow(
 
         plot_shadow(compared, windows, plot)
     if json:
-        found: dict[str, Any] = {"log": str(log), "notes": list(read.notes), "windows": [_row(w) for w in windows]}
+        found: dict[str, Any] = {"log": str(log), "notes": list(read.notes), "windows": [w.row() for w in windows]}
         emit(found | ({"plot": str(plot)} if plot is not None else {}))
         return 0
     if commands == "auto":
@@ -88,26 +145,14 @@ def shadow(
     return 0
 
 
-def _row(drift: Drift) -> Mapping[str, Any]:
-    return {
-        "begin": drift.begin,
-        "end": drift.end,
-        "misfit": drift.misfit,
-        "commands": drift.commands,
-        "drifted": list(drift.drifted),
-        "verdict": drift.verdict,
-        "estimates": [
-            {
-                "parameter": one.candidate.name,
-                "paths": dict(one.candidate.values),
-                "kind": one.candidate.kind,
-                "value": one.value,
-                "standard_error": one.spread,
-                "explained": one.explained,
-            }
-            for one in drift.estimates
-        ],
-    }
+def _asked(sources: Any) -> list[tuple[str, str]]:
+    """Return name and value of each listener that is asked for."""
+    found = []
+    for each in offers("listeners"):
+        value = getattr(sources, each.key.replace("-", "_"), None)
+        if value is not None:
+            found.append((each.key, value[0] if value else ""))
+    return found
 
 
 def _say(console: Console, drift: Drift, *, alone: bool) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from pliant.shadow.bank import Bank, Compared
 from pliant.shadow.candidates import Candidate, candidates_of
 from pliant.shadow.log import ShadowLog
 
-__all__ = ["Drift", "Estimate", "find_drift"]
+__all__ = ["Drift", "Estimate", "find_drift", "judge", "least_left"]
 
 BLOCKS = 10
 """Parts of the window, over which the estimates must agree."""
@@ -100,6 +101,28 @@ class Drift:
         text = f"{best} explains {100.0 * best.explained:.0f} % of the difference"
         return text + (f"; this window cannot tell it from {' or '.join(others)}" if others else "")
 
+    def row(self) -> dict[str, Any]:
+        """Return it as numbers and text, for JSON."""
+        return {
+            "begin": self.begin,
+            "end": self.end,
+            "misfit": self.misfit,
+            "commands": self.commands,
+            "drifted": list(self.drifted),
+            "verdict": self.verdict,
+            "estimates": [
+                {
+                    "parameter": one.candidate.name,
+                    "paths": dict(one.candidate.values),
+                    "kind": one.candidate.kind,
+                    "value": one.value,
+                    "standard_error": one.spread,
+                    "explained": one.explained,
+                }
+                for one in self.estimates
+            ],
+        }
+
 
 def find_drift(
     robot: Robot,
@@ -144,10 +167,10 @@ def find_drift(
             field="window",
         )
     kind = _kind_of_commands(robot, candidates, log, settle) if commands == "auto" else commands
-    bank = Bank(robot, candidates, _KINDS[kind](log))
-    found = bank.run(progress)
+    bank = Bank(robot, candidates)
+    found = bank.run(_KINDS[kind](log), progress)
     edges = np.arange(begin, end - length + 1e-9, length / 2.0)
-    return [_judge(bank, found, float(edge), float(edge) + length, kind) for edge in edges], found
+    return [judge(bank, found, float(edge), float(edge) + length, kind) for edge in edges], found
 
 
 _KINDS: dict[str, Callable[[ShadowLog], ShadowLog]] = {
@@ -161,13 +184,33 @@ def _kind_of_commands(robot: Robot, candidates: Sequence[Candidate], log: Shadow
     """Return the kind with which the best change of one parameter leaves least; a drift must not choose the kind."""
     part = log.until(log.begin + settle + TRIED)
     candidates = [c for c in candidates if c.kind != "delay"]
-    left: dict[str, float] = {}
-    for kind, change in _KINDS.items():
-        bank = Bank(robot, candidates, change(part))
-        found = bank.run()
-        terms = _Terms.of(bank, found, _weights(found, part.begin + settle, part.end), part.begin + settle, part.end)
-        left[kind] = min([terms.rr, *(terms.least(k)[1] for k in range(len(candidates)))])
+    bank = Bank(robot, candidates)
+    left = {
+        kind: least_left(bank, bank.run(change(part)), part.begin + settle, part.end) for kind, change in _KINDS.items()
+    }
     return min(left, key=left.__getitem__)
+
+
+def least_left(
+    bank: Bank,
+    found: Mapping[str, Compared],
+    begin: float,
+    end: float,
+    *,
+    like: Mapping[str, Compared] | None = None,
+) -> float:
+    """Return the misfit that the best change of one parameter other than a delay leaves.
+
+    Args:
+        bank: the worlds.
+        found: measured and simulated values by port.
+        begin: begin of the window [s].
+        end: end of the window [s].
+        like: values whose noise gives the weights, so that several ways to simulate can be compared; None: ``found``.
+    """
+    terms = _Terms.of(bank, found, _weights(like or found, begin, end), begin, end)
+    chosen = [k for k, one in enumerate([*bank.candidates, *bank.offsets]) if one.kind != "delay"]
+    return min([terms.rr, *(terms.least(k)[1] for k in chosen)])
 
 
 def _least(candidate: Candidate, dt: float) -> float:
@@ -177,7 +220,16 @@ def _least(candidate: Candidate, dt: float) -> float:
     return max(0.1, 1.5 * dt / candidate.step) if candidate.kind == "delay" else 0.1
 
 
-def _judge(bank: Bank, found: Mapping[str, Compared], begin: float, end: float, kind: str) -> Drift:
+def judge(bank: Bank, found: Mapping[str, Compared], begin: float, end: float, kind: str) -> Drift:
+    """Judge one window.
+
+    Args:
+        bank: the worlds.
+        found: measured and simulated values by port.
+        begin: begin of the window [s].
+        end: end of the window [s].
+        kind: how commands are between their samples.
+    """
     weights = _weights(found, begin, end)
     terms = [_Terms.of(bank, found, weights, low, high) for low, high in _blocks(begin, end)]
     whole = sum(terms[1:], terms[0])

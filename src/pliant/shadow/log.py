@@ -37,6 +37,18 @@ class Signal:
     values: Array
     """Shape (n,), finite."""
 
+    def interpolated(self) -> Signal:
+        """Return it going straight from sample to sample, in `PIECES` held pieces each."""
+        share = np.arange(PIECES) / PIECES
+        span, rise = np.diff(self.time)[:, None], np.diff(self.values)[:, None]
+        times = (self.time[:-1, None] + span * share).ravel()
+        values = (self.values[:-1, None] + rise * (share + 0.5 / PIECES)).ravel()
+        return Signal(np.append(times, self.time[-1]), np.append(values, self.values[-1]))
+
+    def latched(self) -> Signal:
+        """Return it with each value in effect since the sample before."""
+        return Signal(self.time[:-1], self.values[1:]) if len(self.time) > 1 else self
+
 
 @dataclass(frozen=True, slots=True)
 class ShadowLog:
@@ -78,13 +90,7 @@ class ShadowLog:
 
         For logs that sampled a command which changed more often than it was logged.
         """
-        commands = {}
-        for port, signal in self.commands.items():
-            share = np.arange(PIECES) / PIECES
-            span, rise = np.diff(signal.time)[:, None], np.diff(signal.values)[:, None]
-            times = (signal.time[:-1, None] + span * share).ravel()
-            values = (signal.values[:-1, None] + rise * (share + 0.5 / PIECES)).ravel()
-            commands[port] = Signal(np.append(times, signal.time[-1]), np.append(values, signal.values[-1]))
+        commands = {port: signal.interpolated() for port, signal in self.commands.items()}
         return dataclasses.replace(self, commands=commands)
 
     def latched(self) -> ShadowLog:
@@ -92,7 +98,7 @@ class ShadowLog:
 
         For logs of what a robot had latched, written at the end of a period.
         """
-        commands = {port: Signal(s.time[:-1], s.values[1:]) for port, s in self.commands.items() if len(s.time) > 2}
+        commands = {port: signal.latched() for port, signal in self.commands.items() if len(signal.time) > 2}
         return dataclasses.replace(self, commands={**self.commands, **commands})
 
     def until(self, end: float) -> ShadowLog:

@@ -6,6 +6,6 @@ __all__ = ["WING"]
 
 WING = Wing(
     name="shadow",
-    summary="A simulation beside the log of a real robot, and which of its parameters has drifted",
+    summary="A simulation beside a real robot or its log, and which of its parameters has drifted",
     commands={"shadow": "pliant.shadow.commands:shadow"},
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from pliant.base.errors import PliantError
+from pliant.base.numerics import Array
 from pliant.base.wing import offers
 from pliant.simulation.bridge import Bridge
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from pliant.recording.motion import Motion
     from pliant.simulation.scenario import Scenario, ScenarioRun
 
-__all__ = ["RunPage", "Viewer", "find_viewer"]
+__all__ = ["BesidePage", "RunPage", "Viewer", "find_viewer"]
 
 
 class RunPage(Bridge, Protocol):
@@ -27,6 +28,32 @@ class RunPage(Bridge, Protocol):
 
     def offer(self, name: str, scenario: Scenario, run: ScenarioRun | None = None) -> None:
         """Offer a scenario on the page; to be called before the page starts."""
+        ...
+
+
+class BesidePage(Protocol):
+    """Page of a robot that runs elsewhere and the simulation beside it."""
+
+    url: str
+    """Address of the page."""
+
+    def show(self, time: float, qpos: Array, curves: Mapping[str, tuple[Array, Array, Array]]) -> None:
+        """Show a common state.
+
+        Args:
+            time: the robot's time [s].
+            qpos: positions of the simulation, shape (nq,).
+            curves: by joint, times [s], measured and simulated positions since the last call, shapes (n,); the last
+                measured ones are those of the robot now.
+        """
+        ...
+
+    def tell(self, text: str, *, kind: str) -> None:
+        """Show a sentence: of kind ``well``, ``drift`` or ``note``."""
+        ...
+
+    def stop(self) -> None:
+        """Close the page; may be called twice."""
         ...
 
 
@@ -40,6 +67,9 @@ class Viewer:
     recording: Callable[[Recording, mujoco.MjModel, tuple[str, int], Callable[[Sequence[str]], None]], None]
     """Function of a recording, the model that it shows, the address and port, and what tells the joints that were not
     recorded; it shows the recording until Ctrl-C."""
+    beside: Callable[[mujoco.MjModel, Sequence[str], tuple[str, int], str], BesidePage]
+    """Function of the model, its measured joints, the address and port, and the title; it returns the page of a robot
+    that runs elsewhere and the simulation beside it."""
     write: Callable[[Path, Motion, str], int]
     """Function of a file, a motion and a title that writes a page which plays by itself; it returns the size
     [bytes]."""

@@ -30,7 +30,7 @@ LEVEL = 0.95
 CODE = (
     "pliant.walking.control", "pliant.walking.device", "pliant.walking.model", "pliant.walking.walk",
     "pliant.feet.model", "pliant.walking.bars", "pliant.walking.robots.biped", "pliant.walking.robots.humanoids",
-    "pliant.feet.softfoot",
+    "pliant.feet.softfoot", "pliant.model.contacts",
 )  # fmt: skip
 """Packages and modules that a walk depends on."""
 ARCHES = (-0.053, 0.107)

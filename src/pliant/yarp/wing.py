@@ -16,6 +16,7 @@ WING = Wing(
             "YARP: ports for programs of YARP 3 and 4, with a name server", "pliant.yarp.bridge.bridge:make"
         ),
     },
+    listeners={"yarp": BridgeEntry("the state ports of a robot on YARP", "pliant.yarp.listening:listen")},
     robots={"icub": "pliant.yarp.robots.icub.build"},
     tags=("pliant.yarp.formats.plugins:READER",),
     blocks={

@@ -87,6 +87,18 @@ def test_a_robot_with_servos_stands_level_on_two_soft_feet_and_presses_with_its_
     assert ground_force(model, data) == pytest.approx(9.81 * model.body_mass.sum(), rel=1e-3)
 
 
+@pytest.mark.parametrize("ratio", [1.0, 40.0])
+def test_the_friction_of_a_robot_on_soft_feet_holds(ratio):
+    robot = biped()
+    robot.spec.option.impratio = ratio
+    for body in FEET:
+        replace_foot(robot, body, FAST)
+    model = robot.compile()
+    assert model.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC
+    assert model.opt.impratio == max(ratio, 10.0)
+    assert biped().compile().opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL
+
+
 def test_the_robot_gains_the_mass_of_the_feet():
     before = biped().compile().body_mass.sum()
     robot, parts = soft_biped()

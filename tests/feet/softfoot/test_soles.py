@@ -2,9 +2,10 @@
 
 import mujoco
 import pytest
-from tests.helpers.softfoot_rigs import press
+from tests.helpers.softfoot_rigs import contacts, press
 
-from pliant.feet.model.soles import fit_soles, measure_soles
+from pliant.engine import MujocoEngine
+from pliant.feet.model.soles import fit_soles, hold_soles, measure_soles
 from pliant.feet.softfoot import SoftFootOptions, softfoot
 
 DEFAULT = SoftFootOptions()
@@ -83,6 +84,67 @@ def test_a_bar_under_the_whole_width_carries_the_same_with_any_number_of_chains(
     )
     assert three == pytest.approx(five, rel=1e-3)
     assert one == pytest.approx(five, rel=1e-3)
+
+
+def sliding_foot(timestep=1e-3, ratio=1.0):
+    """Return a foot on flat ground whose ankle slides ahead and down, with soles that hold, and the time step."""
+    spec = mujoco.MjSpec()
+    spec.option.integrator, spec.option.timestep = mujoco.mjtIntegrator.mjINT_IMPLICITFAST, timestep
+    spec.option.impratio = ratio
+    spec.worldbody.add_geom(name="ground", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[1.0, 1.0, 1.0])
+    carriage = spec.worldbody.add_body(name="carriage", pos=[0.0, 0.0, 0.0955], mass=5.0, inertia=[0.1] * 3)
+    carriage.explicitinertial = True
+    for name, axis in (("ahead", [1.0, 0.0, 0.0]), ("up", [0.0, 0.0, 1.0])):
+        carriage.add_joint(name=name, type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis)
+    foot = softfoot(timestep=timestep, coupling="midpoint", tendon="fixed", **ONE)
+    laws = measure_soles(foot.copy().compile())
+    spec.attach(foot, prefix="foot/", frame=carriage.add_frame())
+    hold_soles(spec)
+    model = spec.compile()
+    fit_soles(model, {f"foot/{name}": law for name, law in laws.items()})
+    return model
+
+
+@pytest.mark.parametrize("timestep", [1e-3, 2e-3])
+def test_soles_that_hold_creep_no_faster_than_the_contacts_of_the_release(timestep):
+    model = sliding_foot(timestep)
+    data = mujoco.MjData(model)
+    data.xfrc_applied[model.body("carriage").id, :3] = 30.0, 0.0, -300.0
+    mujoco.mj_step(model, data, round(1.5 / timestep))
+    creep = float(data.qvel[model.joint("ahead").dofadr[0]])
+    points = [model.geom(max(contact.geom)).name for contact in data.contact if contact.dist < 0.0]
+    laws = measure_soles(model)
+    drag = sum(laws[name].stiffness * timestep + laws[name].damping for name in points)
+    assert creep == pytest.approx(30.0 / (10.0 * drag), rel=0.02)
+    assert creep < 4e-3
+
+
+def test_a_robot_keeps_a_larger_ratio_of_friction():
+    assert sliding_foot(ratio=50.0).opt.impratio == 50.0
+    assert sliding_foot(ratio=1.0).opt.impratio == 10.0
+
+
+def test_soles_take_energy_in_an_impact_and_the_audit_has_it():
+    model = sliding_foot(1e-4)
+    engine = MujocoEngine(model, audit=True)
+    engine.data.qpos[model.joint("up").qposadr[0]] = 0.02
+    engine.step(3000)
+    balance = engine.audit.balance()
+    assert balance.constraints > 0.5
+    assert balance.relative < 1e-3
+
+
+def test_the_force_of_an_impact_grows_after_the_first_touch():
+    # The force of a damper jumps at the first touch; where the loss factor is above 1 it is largest then.
+    model = sliding_foot(1e-5)
+    data, up = mujoco.MjData(model), model.joint("up")
+    data.qvel[up.dofadr[0]] = -0.8
+    force = []
+    while data.time < 0.01:
+        mujoco.mj_step(model, data)
+        force.append(sum(f for _, _, f in contacts(model, data)))
+    touch = next(f for f in force if f > 0.0)
+    assert 0.0 < touch < 0.5 * max(force)
 
 
 def test_the_release_has_the_contacts_of_mujoco():

@@ -39,6 +39,21 @@ def _soft(context, options):
     return [module.drop_statement({"soft": pad, "rigid": rigid, "compliant": pad})]
 
 
+def _damped(monkeypatch):
+    import pliant.feet.softfoot
+
+    add = pliant.feet.softfoot.add_softfoot
+    monkeypatch.setattr(
+        pliant.feet.softfoot,
+        "add_softfoot",
+        lambda spec, body, **options: add(spec, body, **options, sole_damping=8e5),
+    )
+
+
+def _drops(context, options):
+    return [module.drop_statement({kind: module.drop(kind, DROPS, options) for kind in module.FEET})]
+
+
 def _level(monkeypatch):
     stand = module.stand
 
@@ -72,7 +87,14 @@ MUTATIONS = [
         experiment="softfoot-standing",
         name="the SoftFoot falls as the pad does",
         run=_soft,
-        turns=("Drops: *",),
+        turns=("Drops: what the SoftFoot takes off *",),
+    ),
+    Mutation(
+        experiment="softfoot-standing",
+        name="the soles have ten times the damping of rubber",
+        patch=_damped,
+        run=_drops,
+        turns=("Drops: impact of the SoftFoot *",),
     ),
     Mutation(
         experiment="softfoot-standing",

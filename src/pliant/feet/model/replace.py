@@ -31,7 +31,7 @@ from pliant.feet.model.old_foot import (
     side_of,
 )
 from pliant.feet.model.part import ReplacedFoot, no_ground, support_of, touches_ground
-from pliant.feet.model.soles import fit_soles, measure_soles, write_soles
+from pliant.feet.model.soles import fit_soles, hold_soles, measure_soles, write_soles
 from pliant.feet.model.support import FootSupport
 from pliant.model.contacts import ContactLaw
 from pliant.model.description import Description
@@ -273,6 +273,8 @@ def _complete(robot: Description, planned: Replacement) -> ReplacedFoot:
     spec, prefix = robot.spec, planned.prefix
     _meet_ground(spec, planned)
     notes = [*planned.notes, *_exclude(robot, planned)]
+    if planned.soles:
+        hold_soles(spec)
     model = compile_bodies(robot)
     constants = fit_closures(model, planned.compliances)
     for equality in spec.equalities:

@@ -2,6 +2,11 @@
 
 The contacts of MuJoCo depend on the inertia of the bodies; `pliant.model.contacts.ContactLaw` cancels it. The inertia
 changes with the mass of the robot that carries the foot, and the parameters of the contacts must follow.
+
+MuJoCo has no static friction: a contact point that sticks creeps at the speed f / (i (K h + B)) under the sideways
+force f, with stiffness K and damping B of `ContactLaw`, time step h and ``impratio`` i (elliptic cones; with pyramidal
+ones i is 1/2 for the friction coefficient 1). Rubber has little damping, so that a robot on soft soles would drift.
+`hold_soles` chooses the cone and ``impratio`` with which it does not; the law along the normal stays the same.
 """
 
 from __future__ import annotations
@@ -13,7 +18,23 @@ import mujoco
 from pliant.base.errors import ModelError
 from pliant.model.contacts import ContactLaw, contact_law, set_contact_law
 
-__all__ = ["fit_soles", "measure_soles", "write_soles"]
+__all__ = ["fit_soles", "hold_soles", "measure_soles", "write_soles"]
+
+FRICTION_RATIO = 10.0
+"""``impratio`` of a robot on soft soles.  # assumed: sticking soles creep no faster than those of the released model, 4
+mm/s under 30 N sideways and 300 N down"""
+
+
+def hold_soles(spec: mujoco.MjSpec) -> None:
+    """Let soft soles that stick creep no faster than MuJoCo's own contacts: elliptic cones, ``impratio`` 10 or more.
+
+    Call it before `fit_soles`, whose parameters depend on both.
+
+    Args:
+        spec: the spec of the robot; its options are changed.
+    """
+    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    spec.option.impratio = max(FRICTION_RATIO, float(spec.option.impratio))
 
 
 def measure_soles(model: mujoco.MjModel) -> dict[str, ContactLaw]:

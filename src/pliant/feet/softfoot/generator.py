@@ -47,8 +47,10 @@ def softfoot(options: SoftFootOptions | None = None, *, timestep: float = 0.002,
 
     The root body ``attachment_cube`` is turned so that in the spec's frame x points to the toes and z up. Where the
     foot is attached to a robot, call `pliant.feet.softfoot.fit_closure` afterwards, because the mass of what carries
-    the foot takes part in the softness of MuJoCo's constraints. Ground and obstacles need an odd ``conaffinity`` (the
-    default of MuJoCo is 1) or the bit 2 in ``contype``; parts of the foot do not touch each other.
+    the foot takes part in the softness of MuJoCo's constraints; `pliant.feet.model.soles` has what the soles need
+    there. The friction cone is MuJoCo's default, with which the points of a foot that is only pressed creep to rest.
+    Ground and obstacles need an odd ``conaffinity`` (the default of MuJoCo is 1) or the bit 2 in ``contype``; parts of
+    the foot do not touch each other.
 
     Args:
         options: what is chosen; None takes the defaults.

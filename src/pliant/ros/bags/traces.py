@@ -21,7 +21,7 @@ from pliant.ros.bags.opening import open_bag
 from pliant.ros.bags.times import CLOCK, Series, TimeAxis, collect
 from pliant.ros.wire.message import MessageView
 
-__all__ = ["Traces", "read_traces"]
+__all__ = ["JointSource", "Traces", "joint_sources", "qb_joint", "read_traces"]
 
 STATE_TYPES = ("viactors_plugins/state_info", "viactors_plugins/StateInfo")
 STATE = {
@@ -40,7 +40,7 @@ HELD = ("external_torque", "reference_1", "reference_2")
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class JointSource:
     """One quantity of a joint, as one topic gives it."""
 
     joint: str
@@ -70,9 +70,9 @@ def read_traces(path: str | Path, joint: str | None = None) -> Traces:
         states = {t.name for t in topics if t.known_type() == "sensor_msgs/JointState"}
         joints = {t.name.strip("/").split("/")[-2] for t in topics if _is_state(t)}
         named = _names_of(bag, states)
-        joints |= {_qb_base(name) or name for names in named.values() for name in names}
+        joints |= {qb_joint(name) or name for names in named.values() for name in names}
         chosen = _choose(path, joint, joints, bag)
-        sources = [s for t in topics for s in _sources(t, chosen, named.get(t.name, ()))]
+        sources = [s for t in topics for s in joint_sources(t, chosen, named.get(t.name, ()))]
         if not any(s.quantity == "link_position" for s in sources):
             raise RecordingError(
                 f"no topic has the position of joint {chosen!r}; known topics are .../{chosen}/link_state and "
@@ -109,7 +109,7 @@ def _names_of(bag: Bag, states: set[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _qb_base(name: str) -> str:
+def qb_joint(name: str) -> str:
     return next((name.removesuffix(end) for end in QB if name.endswith(end) and name != end), "")
 
 
@@ -134,33 +134,40 @@ def _choose(path: Path, joint: str | None, joints: set[str], bag: Bag) -> str:
     return joint
 
 
-def _sources(topic: BagTopic, joint: str, names: tuple[str, ...]) -> list[_Source]:
+def joint_sources(topic: BagTopic, joint: str, names: tuple[str, ...]) -> list[JointSource]:
+    """Return the quantities of a joint that a topic gives.
+
+    Args:
+        topic: the topic.
+        joint: the joint.
+        names: names in its first message, where it is of type ``sensor_msgs/JointState``.
+    """
     parts = topic.name.strip("/").split("/")
     kind = topic.known_type()
     last, owner = parts[-1], parts[-2] if len(parts) >= 2 else ""
     if kind in STATE_TYPES and last == "link_state" and owner == joint:
-        return [_Source(joint, quantity, topic.name, 0, _field(name)) for name, quantity in STATE.items()]
+        return [JointSource(joint, quantity, topic.name, 0, _field(name)) for name, quantity in STATE.items()]
     if kind == "std_msgs/Float64" and last == "external_torque" and owner == joint:
-        return [_Source(joint, "external_torque", topic.name, 0, _field("data"))]
+        return [JointSource(joint, "external_torque", topic.name, 0, _field("data"))]
     if kind != "sensor_msgs/JointState":
         return []
     motor = next((f"motor_{k}_position" for k in (1, 2) if last == f"motor_{k}_state"), "")
     if motor and owner == joint and not names:
-        return [_Source(joint, motor, topic.name, 0, _element("position", 0))]
+        return [JointSource(joint, motor, topic.name, 0, _element("position", 0))]
     found = []
     for i, name in enumerate(names):
         if name == joint and motor:
-            found.append(_Source(joint, motor, topic.name, 1, _named("position", name, i)))
+            found.append(JointSource(joint, motor, topic.name, 1, _named("position", name, i)))
         elif name == joint:
             rank = 1 if last == "robot_state" else 2
             for field, quantity in (("position", "link_position"), ("velocity", "link_velocity"), ("effort", "torque")):
-                found.append(_Source(joint, quantity, topic.name, rank, _named(field, name, i)))
-        elif _qb_base(name) == joint and QB[name[len(joint) :]]:
+                found.append(JointSource(joint, quantity, topic.name, rank, _named(field, name, i)))
+        elif qb_joint(name) == joint and QB[name[len(joint) :]]:
             ending = name[len(joint) :]
-            found.append(_Source(joint, QB[ending], topic.name, 3, _named("position", name, i)))
+            found.append(JointSource(joint, QB[ending], topic.name, 3, _named("position", name, i)))
             if ending == "_shaft_joint":
-                found.append(_Source(joint, "link_velocity", topic.name, 3, _named("velocity", name, i)))
-                found.append(_Source(joint, "torque", topic.name, 3, _named("effort", name, i)))
+                found.append(JointSource(joint, "link_velocity", topic.name, 3, _named("velocity", name, i)))
+                found.append(JointSource(joint, "torque", topic.name, 3, _named("effort", name, i)))
     return found
 
 
@@ -189,7 +196,7 @@ def _named(field: str, name: str, place: int) -> Callable[[MessageView], float]:
 
 # ---------------------------------------------------------------------- one table
 def _aligned(
-    path: Path, joint: str, sources: list[_Source], found: Mapping[str, Series], axis: TimeAxis
+    path: Path, joint: str, sources: list[JointSource], found: Mapping[str, Series], axis: TimeAxis
 ) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """Bring the quantities to the times of the position."""
     curves: dict[str, tuple[str, np.ndarray, np.ndarray]] = {}

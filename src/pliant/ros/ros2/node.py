@@ -238,7 +238,9 @@ class Ros2Node(Node):
     def _type_hash(self, type_name: str) -> bytes:
         return f"typehash={self.codec.types.rihs01(type_name)};".encode()
 
-    def subscribe(self, topic: str, type_name: str, callback: MessageCallback, *, latch: bool = False) -> None:
+    def subscribe(
+        self, topic: str, type_name: str, callback: MessageCallback, *, latch: bool = False, reliable: bool = True
+    ) -> None:
         """Listen to a topic; the callback runs in the participant's thread and must be short.
 
         Args:
@@ -246,6 +248,7 @@ class Ros2Node(Node):
             type_name: its type.
             callback: takes the messages.
             latch: take also what latched publishers sent before; others then do not match.
+            reliable: ask again for messages that are lost; best-effort publishers then do not match.
         """
         name = "/" + topic.strip("/")
         kind = self.codec.types.message(type_name)
@@ -258,6 +261,7 @@ class Ros2Node(Node):
                 f"rt{name}",
                 dds_type_name(type_name),
                 arrived,
+                reliable=reliable,
                 transient_local=latch,
                 depth=DEPTH,
                 user_data=self._type_hash(type_name),

@@ -250,25 +250,27 @@ class RtpsParticipant:
         type_name: str,
         callback: Callable[[Sample], None],
         *,
+        reliable: bool = True,
         transient_local: bool = False,
         depth: int = 100,
         user_data: bytes = b"",
     ) -> LocalReader:
-        """Make a reliable reader.
+        """Make a reader.
 
         Args:
             topic: name of the topic on the wire.
             type_name: name of its type on the wire.
             callback: takes what arrives, in this participant's thread; it must be short.
+            reliable: whether it asks again for what is lost; best-effort writers then do not match.
             transient_local: whether it wants what was sent before; volatile writers then do not match.
             depth: how many samples others take it to keep.
             user_data: what is told of it.
         """
         with self._lock:
             guid = self._guid(4)
-            qos = Qos(durability=int(transient_local), depth=depth)
+            qos = Qos(reliable=reliable, durability=int(transient_local), depth=depth)
             data = EndpointData(guid=guid, topic=topic, type=type_name, qos=qos, user_data=user_data)
-            made = LocalReader(data=data, state=Reader(guid), callback=callback)
+            made = LocalReader(data=data, state=Reader(guid, reliable=reliable), callback=callback)
             self.readers[guid] = made
             self._callbacks[guid] = callback
             self._send_all(self._sub.write(encode_endpoint(data), time.monotonic()))
@@ -689,7 +691,7 @@ class RtpsParticipant:
         if self._fits(reader.data, endpoint, writes=True, name=_called(remote.data)):
             address = self.sockets.reach(endpoint.locators, remote.default) or remote.default
             proxy = WriterProxy(
-                guid=endpoint.guid, address=address, reliable=endpoint.qos.reliable,
+                guid=endpoint.guid, address=address, reliable=endpoint.qos.reliable and reader.data.qos.reliable,
                 base_zero=remote.data.vendor != CYCLONE,
             )  # fmt: skip
             self._listening.setdefault(endpoint.guid, []).append(reader.state)

@@ -53,11 +53,12 @@ def build(options: BipedOptions) -> Robot:
         _actuator(spec, name, joint, options)
     add_bars(spec, options)
     if options.feet == "soft":
-        from pliant.feet.model.soles import fit_soles, write_soles
+        from pliant.feet.model.soles import fit_soles, hold_soles, write_soles
         from pliant.feet.softfoot import fit_closure
 
         for side in p.SIDES:
             fit_closure(spec, options.foot_closure_compliance, f"{side}_foot/")
+        hold_soles(spec)
         model = spec.copy().compile()
         fit_soles(model, soles)
         write_soles(spec, model, soles)
