@@ -40,6 +40,7 @@ BETWEEN_WINGS = {
     ("franka.page", "page"),
     ("franka.panel", "page"),
     ("franka.robots", "vision"),
+    ("franka.ros", "ros"),
     ("rods.page", "page"),
     ("rods.ros", "ros"),
     ("ros.policy", "learn"),

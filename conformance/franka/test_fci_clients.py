@@ -24,8 +24,14 @@ CLIENTS = {
     "franky": ("franky", "fr3"),
     "panda": ("panda_py", "fer"),
     "weight": ("pylibfranka", "fr3"),
+    "press": ("pylibfranka", "fr3"),
+    "grasp": ("pylibfranka", "fr3"),
 }
-LOADS = {"weight": ("--load=0.1",)}
+LOADS = {
+    "weight": ("--load=0.1",),
+    "press": ("--set=table=true", "--set=objects=plate@hand", "--set=hand=none"),
+    "grasp": ("--set=table=true", "--set=objects=box@hand"),
+}
 """Client -> further options of its server."""
 
 pytestmark = [pytest.mark.network, pytest.mark.slow]
@@ -98,6 +104,14 @@ def test_nothing_was_lost_that_the_client_sent(client):
     assert health["late"] == 0
     assert health["malformed"] == 0
     assert health["lost"] == silent, health
+
+
+def test_the_scale_below_the_table_measures_what_the_program_presses():
+    steps, health, _ = results("press")
+    step = steps["the_weight_of_a_kilogram_is_pressed_on_the_surface"]
+    assert step["ok"], step["found"]
+    assert health["pressed"]["held"] == pytest.approx(9.81, rel=0.02)
+    assert abs(step["found"]["force"]) == pytest.approx(health["pressed"]["held"], rel=0.02)
 
 
 def test_two_runs_of_a_client_see_the_same_states():

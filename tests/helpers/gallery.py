@@ -39,6 +39,7 @@ CAMERAS = {
     **dict.fromkeys(("franka", "fr3"), "130,-18"),
     "franka-dual": "140,-15",
     "franka-torso": "150,-18",
+    "fr3-workcell": "140,-22",
     "biped": "130,-10",
     **dict.fromkeys(("talos", "g1", "icub"), "130,-8"),
     "softfoot": "60,-12,0.75",
@@ -151,14 +152,14 @@ FAMILIES = {
         "pam-1dof",
     ),
     "Feet and humanoids": ("softfoot", "softfoot-bench", "biped", "talos", "g1", "icub"),
-    "Franka arms": ("franka", "fr3", "franka-dual", "franka-torso"),
+    "Franka arms": ("franka", "fr3", "fr3-workcell", "franka-dual", "franka-torso"),
 }
 """The other robots are parallel robots."""
 HEAD = """# Gallery
 
-This page shows every catalogue robot and every experiment. `pliant view NAME` opens a robot on [a page in the browser](viewer.md),
+This page shows every catalogue robot and every experiment. `pliant view NAME` opens a robot on [a page in the browser](page/viewer.md),
 `pliant run NAME` simulates it, `pliant list NAME` prints its options, and `pliant reproduce NAME` runs an
-[experiment](experiments.md). `make gallery` draws the pictures.
+[experiment](papers/experiments.md). `make gallery` draws the pictures.
 """  # noqa: E501
 
 

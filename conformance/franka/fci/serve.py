@@ -15,6 +15,7 @@ from pliant.franka.robots.build import ArmMount, build_arms
 from pliant.franka.robots.parameters import arm
 from pliant.robots import build_robot
 from pliant.simulation import Simulation
+from pliant.simulation.bridge import BridgeBase
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--host", default="127.0.0.1")
@@ -23,20 +24,36 @@ parser.add_argument("--arm", default="fr3")
 parser.add_argument("--mode", default="lockstep")
 parser.add_argument("--command-timeout", type=float, default=0.5)
 parser.add_argument("--priority", type=int, default=0)
+parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="options of the robot")
 parser.add_argument("--load", type=float, default=0.0, help="a weight on the hand that nobody announces [kg]")
 options = parser.parse_args()
 
 # What `pliant run NAME --bridge fci` puts together.
-robot = build_robot("franka-dual" if options.two else {"fer": "franka", "fr3": "fr3"}[options.arm])
+chosen = dict(item.split("=", 1) for item in options.set)
+robot = build_robot("franka-dual" if options.two else {"fer": "franka", "fr3": "fr3"}[options.arm], chosen)
 if options.load:
     weight = Payload(mass=options.load, center_of_mass=(0.0, 0.0, 0.1))
     robot = build_arms([ArmMount(arm=arm(options.arm), position=(0.0, 0.0, 0.5))], load=weight)
+
+
+class Scale(BridgeBase):
+    """The load of the table's scale [N], in every period."""
+
+    def __init__(self):
+        self.loads = []
+
+    def publish(self, sample):
+        if sample.device == "scale":
+            self.loads.append(-float(np.asarray(sample.values["force"])[2]))
+
+
+scale = Scale()
 devices = make_devices(robot)
 bridge = FciBridge(
     FciOptions(mode=options.mode, host=options.host, command_timeout=options.command_timeout, priority=options.priority)
 )
 bridge.work_log = []
-simulation = Simulation(MujocoEngine(robot), devices, [bridge], pacer="sync")
+simulation = Simulation(MujocoEngine(robot), devices, [bridge, scale], pacer="sync")
 simulation.start()
 print("READY", flush=True)
 threading.Thread(target=lambda: (sys.stdin.read(), simulation.stop()), daemon=True).start()
@@ -45,6 +62,9 @@ health = bridge.health()
 simulation.close()
 arms = health["arms"]
 result = arms[0] | {"arms": arms}
+if scale.loads:
+    pressed = np.array(scale.loads) - scale.loads[0]
+    result["pressed"] = {"largest": float(pressed.max()), "held": float(np.median(pressed[-1500:-500]))}
 if bridge.work_log:
     work = np.array(bridge.work_log) * 1e6
     result["work_us"] = {f"p{p}": round(float(np.percentile(work, p)), 1) for p in (50, 90, 99)}

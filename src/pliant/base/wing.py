@@ -120,8 +120,8 @@ class Wing:
     drawings: tuple[str, ...] = ()
     """Shapes that films and pages draw beside MuJoCo's: `pliant.recording.drawing.Drawing`."""
     messages: Mapping[str, str] = field(default_factory=dict)
-    """Modules with definitions of message types, by the bridge that they are for: texts by type (TEXTS, and TEXTS_2 for
-    generation 2 only), and pairs of request and response by service (SERVICES)."""
+    """Modules with definitions of message types, by the bridge that they are for: texts by type (TEXTS), and pairs
+    of request and response by service (SERVICES); TEXTS_1, SERVICES_2 and so on for one generation only."""
     interfaces: Mapping[str, str] = field(default_factory=dict)
     """Functions that serve this wing's devices on bridges of other wings, by "BRIDGE/SIGNATURE":
     `pliant.simulation.interfaces`."""

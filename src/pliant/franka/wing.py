@@ -14,9 +14,17 @@ WING = Wing(
             "Franka Control Interface: libfranka's clients connect to 127.0.0.1", "pliant.franka.bridge:make"
         ),
     },
-    robots={"franka": _ENTRIES, "fr3": _ENTRIES, "franka-dual": _ENTRIES, "franka-torso": _ENTRIES},
+    robots={
+        "franka": _ENTRIES,
+        "fr3": _ENTRIES,
+        "fr3-workcell": _ENTRIES,
+        "franka-dual": _ENTRIES,
+        "franka-torso": _ENTRIES,
+    },
     panels=("pliant.franka.panel:PANEL",),
     controllers={"fci": "pliant.franka.client.policy:FCI"},
     devices=("pliant.franka.device.arm",),
+    messages={"ros": "pliant.franka.ros.definitions"},
+    interfaces={"ros/franka_arm": "pliant.franka.ros.serve:serve_arm"},
     benchmarks=("franka.py",),
 )

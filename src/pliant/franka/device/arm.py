@@ -26,7 +26,7 @@ from pliant.franka.device.cabinet import Answer, Cabinet, Motion
 from pliant.franka.device.gripper import Gripper, GripperAnswer
 from pliant.franka.device.memory import DT
 from pliant.franka.device.parameters import Arm, Cup, Hand, Payload
-from pliant.franka.device.plant import HALF_OPEN, ArmPlant
+from pliant.franka.device.plant import OPENING, ArmPlant
 from pliant.franka.device.settings import Settings
 from pliant.franka.device.vacuum import PASCAL, VacuumGripper
 from pliant.franka.wire import fci
@@ -213,6 +213,8 @@ class FrankaArmDescription:
     """Joint positions at start [rad]."""
     hand: Hand | None = None
     """Parameters of the hand; None without a hand."""
+    opening: float = OPENING
+    """Opening of the hand at start [m]."""
     cup: Cup | None = None
     """Parameters of the vacuum gripper; None without one."""
     end_effector: Payload | None = None
@@ -352,7 +354,7 @@ class FrankaArm(DeviceBase):
             rotor_inertia=self.plant.rotor_inertia,
         )
         """The controller."""
-        self.gripper = None if description.hand is None else Gripper(description.hand, width=2.0 * HALF_OPEN)
+        self.gripper = None if description.hand is None else Gripper(description.hand, width=description.opening)
         """The hand's controller; None without a hand."""
         self.vacuum = None if description.cup is None else VacuumGripper(description.cup)
         """The vacuum gripper's controller; None without one."""
@@ -363,12 +365,12 @@ class FrankaArm(DeviceBase):
             for answer in part.cancel() if part is not None else ():
                 self._deliver(answer)
         self._waiting.clear()
-        self.plant.start(self._q0)
+        self.plant.start(self._q0, self.description.opening)
         self._state.forward()
         self.cabinet.reset(self._q0)
         self._follow()
         if self.gripper is not None:
-            self.gripper.reset(2.0 * HALF_OPEN)
+            self.gripper.reset(self.description.opening)
         if self.vacuum is not None:
             self.vacuum.reset()
 

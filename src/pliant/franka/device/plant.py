@@ -23,8 +23,8 @@ REST_SPEED = 1e-9
 """Fingers that are slower than this stand still [m/s]."""  # assumed
 LIP_POINTS = 8
 """Points of the suction cup's lip that feel contact."""  # assumed
-HALF_OPEN = 0.02
-"""Position of each finger at start [m]."""
+OPENING = 0.04
+"""Opening of a hand at start, where none is given [m]."""
 
 
 class ArmPlant:
@@ -105,8 +105,8 @@ class ArmPlant:
         self.gravity: Array = rotation_from_quaternion(model.body_quat[base]).T @ model.opt.gravity
         """Gravity in the base frame, shape (3,) [m/s^2]."""
 
-    def start(self, q: ArrayLike) -> None:
-        """Put the arm at q, at rest, with half-open fingers."""
+    def start(self, q: ArrayLike, opening: float = OPENING) -> None:
+        """Put the arm at q and its fingers at an opening [m], at rest."""
         self._q[:] = q
         self._dq[:] = 0.0
         self._u[:] = 0.0
@@ -116,7 +116,7 @@ class ArmPlant:
         if self._static is not None:
             self._static.relax()
         if self.has_hand:
-            self._finger[:] = HALF_OPEN
+            self._finger[:] = 0.5 * opening
             self._finger_rate[:] = 0.0
         self.write_cup(0.0)
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,11 +19,12 @@ from pliant.base.errors import ModelError
 from pliant.base.spatial import pose, quaternion_from_rotation, rotation_from_rpy
 from pliant.franka.device.arm import FrankaArmDescription
 from pliant.franka.device.parameters import D_FLANGE, Arm, HandName, Payload
-from pliant.franka.device.plant import HALF_OPEN
+from pliant.franka.device.plant import OPENING
 from pliant.franka.device.settings import Settings
 from pliant.franka.robots.arm_model import GREY, MOTOR_INERTIA, arm_spec, set_inertia
 from pliant.franka.robots.parameters import CUP, EE_OF_CUP, EE_OF_HAND, FER, FRANKA_HAND, HAND, VACUUM_GRIPPER
 from pliant.franka.robots.urdf import urdf
+from pliant.franka.robots.workcell import TOUCH, Table, TableObject, add_objects, add_table
 
 if TYPE_CHECKING:
     import mujoco
@@ -151,6 +153,8 @@ class ArmMount:
     """Of the base in the world, fixed-axis roll, pitch, yaw [rad]."""
     q: tuple[float, ...] = tuple(Q_START.tolist())
     """Joint positions at start [rad]."""
+    opening: float = OPENING
+    """Opening of the fingers at start [m]; the whole stroke where something to grasp stands between them."""
     motor_inertia: float = MOTOR_INERTIA
     """Fraction of the motors' reflected inertia that the torque loops of the joints leave, 0 to 1."""  # assumed
     camera: WristCamera | None = None
@@ -184,7 +188,12 @@ def world(mounts: Sequence[ArmMount] = (ArmMount(),), *, pedestals: bool = True)
     spec.option.timestep = 1e-3
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.compiler.degree = False
-    spec.worldbody.add_light(pos=[0, 0, 3], dir=[0, 0, -1])
+    light = spec.worldbody.add_light(pos=[1.0, -1.5, 4], dir=[-0.25, 0.35, -1], diffuse=[0.45, 0.45, 0.45])
+    light.type = mujoco.mjtLightType.mjLIGHT_DIRECTIONAL
+    light.specular = [0.15, 0.15, 0.15]
+    spec.visual.headlight.ambient = [0.36, 0.36, 0.36]
+    spec.visual.headlight.diffuse = [0.2, 0.2, 0.2]
+    spec.visual.headlight.specular = [0.1, 0.1, 0.1]
     spec.worldbody.add_geom(name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[3, 3, 0.1], rgba=[0.8, 0.85, 0.9, 1])
     for mount in mounts:
         if len(mount.q) != 7:
@@ -231,6 +240,8 @@ def build_arms(
     meshes: str = "",
     tags: Sequence[TagPlace] = (),
     blocks: Sequence[Block] = (),
+    table: Table | None = None,
+    objects: Sequence[TableObject] = (),
     pedestals: bool = True,
 ) -> Robot:
     """Return a robot of Franka arms with their controllers, at rest at their start positions.
@@ -243,18 +254,23 @@ def build_arms(
         static_friction: whether static friction acts too, which holds a joint at rest and nobody compensates.
         settings: gains, thresholds and checks of every cabinet.
         load: a body fixed to the flange of every arm beside the hand, unknown to the controller until it is told.
-        meshes: folder of meshes to look at, or the name of an installed package; "" for primitive shapes.
+        meshes: what is drawn: "" for pliant's surfaces, "shapes" for the shapes that collide, else a folder of meshes
+            or the name of an installed package.
         tags: AprilTags in the world; they need the extra ``vision``.
         blocks: boxes in the world.
+        table: a table on a scale, the device ``scale``.
+        objects: what stands on the table, or on the floor where there is none; see `workcell`.
         pedestals: whether each base above the floor stands on a pedestal, to look at only.
 
     Raises:
-        ModelError: two arms of one name, a start of the wrong length, meshes that are not found, or a force/torque
-            sensor or a tag without a hand.
+        ModelError: two arms of one name, a start of the wrong length, meshes that are not found, a force/torque
+            sensor or a tag without a hand, or an object at a hand that is too low.
         MissingDependency: tags are asked for, and pyapriltags is not installed.
     """
     from pliant.model import Robot
 
+    if any(thing.at_hand and thing.graspable for thing in objects):
+        mounts = [dataclasses.replace(mounts[0], opening=HAND.max_width), *mounts[1:]]
     spec = world(mounts, pedestals=pedestals)
     for block in blocks:
         _add_block(spec, block)
@@ -269,25 +285,52 @@ def build_arms(
             _add_held_tag(spec, mount)
         if load is not None and load.mass > 0.0:
             _add_load(spec, mount.name, load)
-        if meshes:
-            from pliant.franka.robots.meshes import add_meshes
-
-            add_meshes(spec, f"{mount.name}_", meshes)
+        _dress(spec, mount, meshes)
     for tag in tags:
         _add_tag(spec, tag)
+    scales = add_table(spec, table) if table is not None else []
+    if objects:
+        _add_objects(spec, mounts[0], table, objects)
     compiled = spec.compile()
     qpos = compiled.qpos0.copy()
     for mount in mounts:
         for i, angle in enumerate(mount.q, start=1):
             qpos[compiled.joint(f"{mount.name}_joint{i}").qposadr[0]] = angle
         for i in (1, 2) if mount.hand == "fingers" else ():
-            qpos[compiled.joint(f"{mount.name}_finger{i}").qposadr[0]] = HALF_OPEN
+            qpos[compiled.joint(f"{mount.name}_finger{i}").qposadr[0]] = 0.5 * mount.opening
     spec.add_key(name="rest", qpos=qpos)
     spec.modelname = name
     joints = {"friction": friction, "friction_compensation": friction_compensation, "static_friction": static_friction}
     arms = [_arm(mount, joints, settings or Settings()) for mount in mounts]
     cameras = [_camera(mount) for mount in mounts if mount.camera is not None]
-    return Robot(spec, devices=[*arms, *cameras, *(_wrench(mount) for mount in mounts if mount.wrench_sensor)])
+    wrenches = [_wrench(mount) for mount in mounts if mount.wrench_sensor]
+    return Robot(spec, devices=[*arms, *cameras, *wrenches, *scales])
+
+
+def _add_objects(spec: mujoco.MjSpec, mount: ArmMount, table: Table | None, objects: Sequence[TableObject]) -> None:
+    """Put objects on the table, or on the floor, and at the hand of an arm."""
+    from pliant.franka.robots.kinematics import forward_kinematics
+
+    F_T_NE = _END_EFFECTORS[mount.hand][1]
+    B_T_EE = forward_kinematics(mount.q, F_T_EE=np.eye(4) if F_T_NE is None else np.array(F_T_NE))
+    hand = np.asarray(mount.position) + mount.rotation() @ B_T_EE[:3, 3]
+    top = (mount.position[0], mount.position[1], 0.0) if table is None else table.position
+    base = (mount.position[0], mount.position[1])
+    add_objects(spec, objects, top=top, base=base, hand=hand, touch=TOUCH[mount.hand])
+
+
+def _dress(spec: mujoco.MjSpec, mount: ArmMount, meshes: str) -> None:
+    """Give an arm what is drawn in place of its shapes."""
+    if meshes == "shapes":
+        return
+    if meshes:
+        from pliant.franka.robots.meshes import add_meshes
+
+        add_meshes(spec, f"{mount.name}_", meshes)
+    else:
+        from pliant.franka.robots.looks import add_looks
+
+        add_looks(spec, f"{mount.name}_", hand=mount.hand == "fingers")
 
 
 def _arm(mount: ArmMount, joints: dict[str, Any], settings: Settings) -> FrankaArmDescription:
@@ -297,6 +340,7 @@ def _arm(mount: ArmMount, joints: dict[str, Any], settings: Settings) -> FrankaA
         name=mount.name,
         arm=mount.arm,
         q=tuple(mount.q),
+        opening=mount.opening,
         hand=HAND if mount.hand == "fingers" else None,
         cup=CUP if mount.hand == "vacuum" else None,
         end_effector=end_effector,

@@ -12,8 +12,22 @@ from pliant.robots.catalogue import CatalogueRobot
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["ROBOTS", "FrankaOptions", "FrankaTorsoOptions", "build_dual", "build_fer", "build_fr3", "build_torso"]
+__all__ = [
+    "ROBOTS",
+    "FrankaOptions",
+    "FrankaTorsoOptions",
+    "FrankaWorkcellOptions",
+    "build_dual",
+    "build_fer",
+    "build_fr3",
+    "build_torso",
+    "build_workcell",
+]
 
+TABLE_MIDDLE = (0.55, 0.0)
+"""Middle of the table before the base [m]."""  # assumed
+DUAL_TABLE = 0.3
+"""Height of the bases of two arms over the table [m]."""  # assumed
 TAG_DISTANCE = 0.5
 """Distance of the tag on the table from the axis of the base [m]."""  # assumed
 _SOURCE = "Gaz et al. 2019 (RA-L), the vendor's published descriptions and interface; see the parameters' docstrings"
@@ -45,13 +59,21 @@ class FrankaOptions:
     height: float = option(0.5, unit="m", low=0.0, source="assumed")
     """Height of a single arm's base above the floor, on a pedestal. With 0, motions of the vendor's examples at the
     height of the base meet the floor."""
-    camera: Literal["none", "wrist"] = option("none", source="place and lens assumed")
-    """Whether each arm has a camera at its wrist: the device NAME_camera, 640 x 480 at 50 Hz."""
+    camera: Literal["none", "wrist", "table", "both"] = option("none", source="place and lens assumed")
+    """Cameras: "wrist" for one at the wrist of each arm, the device NAME_camera, 640 x 480 at 50 Hz; "table" for one
+    that looks at the table in colour and depth, the device table_camera, 640 x 480 at 30 Hz; or both."""
+    table: bool = option(False, source="size and place assumed")
+    """Whether a table stands before the arm, its top as high as the base (0.3 m below two arms), on a scale: the device
+    scale, a force/torque sensor."""
+    objects: tuple[str, ...] = option((), source="sizes and places assumed")
+    """What stands on the table, or on the floor without a table: box, cylinder, peg, hole, pad (compliant) or plate,
+    each as KIND, KIND@X/Y with its place before the base in metres, or KIND@hand for one of them: between the fingers,
+    or below what would touch it. Such as "box,pad@0.5/0.1"."""
     tag: Literal["none", "table"] = option("none", source="place assumed")
     """Whether AprilTag 0 of the family 36h11, 80 mm wide, lies before a single arm at the height of its base."""
     meshes: str = ""
-    """Meshes for display: a folder with link0 to link7, hand and finger as .obj, .stl or .dae, or
-    "example-robot-data" for the installed package; empty for primitive shapes."""
+    """What is drawn: empty for pliant's surfaces, "shapes" for the shapes that collide, "example-robot-data" for the
+    vendor's meshes from the installed package, or a folder with link0 to link7, hand, finger as .obj, .stl or .dae."""
 
 
 def _build(
@@ -63,6 +85,7 @@ def _build(
     from pliant.franka.device.settings import Settings
     from pliant.franka.robots.build import ArmMount, TagPlace, WristCamera, build_arms
     from pliant.franka.robots.parameters import arm
+    from pliant.franka.robots.workcell import Table, parse_objects, table_camera
 
     mounts = [
         ArmMount(
@@ -72,14 +95,17 @@ def _build(
             position=position,
             rpy=rpy,
             motor_inertia=options.motor_inertia,
-            camera=WristCamera() if options.camera == "wrist" else None,
+            camera=WristCamera() if options.camera in ("wrist", "both") else None,
         )
         for name, (position, rpy) in places.items()
     ]
+    height = options.height if len(mounts) == 1 else mounts[0].position[2] - DUAL_TABLE
+    table = Table(position=(*TABLE_MIDDLE, height))
+    looks_at = [table_camera(table)] if options.camera in ("table", "both") else []
     name = model if len(mounts) == 1 else f"{model}-dual"
     settings = Settings(torque_loop_bandwidth=options.torque_loop_bandwidth)
     tags = [TagPlace(position=(TAG_DISTANCE, 0.0, options.height))] if options.tag == "table" else []
-    return build_arms(
+    robot = build_arms(
         mounts,
         name=name,
         friction=options.friction,
@@ -87,7 +113,11 @@ def _build(
         meshes=options.meshes,
         settings=settings,
         tags=tags,
+        table=table if options.table else None,
+        objects=parse_objects(options.objects),
     )
+    robot.devices += looks_at
+    return robot
 
 
 def _on_pedestal(
@@ -103,6 +133,20 @@ def build_fer(options: FrankaOptions) -> Robot:
 
 def build_fr3(options: FrankaOptions) -> Robot:
     """Return the Franka Research 3 on a pedestal."""
+    return _build("fr3", options, _on_pedestal(options))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrankaWorkcellOptions(FrankaOptions):
+    """Options of the workcell: those of the arm, with a table, objects and cameras."""
+
+    camera: Literal["none", "wrist", "table", "both"] = "both"
+    table: bool = True
+    objects: tuple[str, ...] = ("box", "cylinder", "peg", "hole", "pad")
+
+
+def build_workcell(options: FrankaWorkcellOptions) -> Robot:
+    """Return the Franka Research 3 before a table on a scale, with objects and cameras."""
     return _build("fr3", options, _on_pedestal(options))
 
 
@@ -128,7 +172,7 @@ class FrankaTorsoOptions:
     motor_inertia: float = option(0.15, low=0.0, high=1.0, source="see FrankaOptions")
     """Fraction of the motors' reflected inertia that the torque loops of the joints leave."""
     meshes: str = ""
-    """Meshes for display, as in FrankaOptions; empty for primitive shapes."""
+    """What is drawn, as in FrankaOptions; empty for pliant's surfaces."""
 
 
 def build_torso(options: FrankaTorsoOptions) -> Robot:
@@ -161,6 +205,15 @@ ROBOTS = (
         source=_SOURCE,
         scenarios=("nod",),
         options=FrankaOptions,
+    ),
+    CatalogueRobot(
+        name="fr3-workcell",
+        summary="Franka Research 3 before a table on a scale: box, cylinder, peg and hole, compliant pad, two cameras.",
+        function=build_workcell,
+        source=_SOURCE,
+        scenarios=("nod",),
+        options=FrankaWorkcellOptions,
+        assumed=("Sizes, places, masses, friction and stiffness of table and objects; places of the cameras.",),
     ),
     CatalogueRobot(
         name="franka-dual",

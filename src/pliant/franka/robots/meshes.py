@@ -1,4 +1,4 @@
-"""Real meshes on the arm, where the user has them; the package itself carries primitive shapes only."""
+"""Real meshes on the arm, where the user has them; the package has only surfaces of its own."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def torso(
     white = (0.9, 0.9, 0.92, 1.0)
     blocks = [
         Block(name="torso", position=(x, 0.0, 0.5 * z), size=(0.2, 0.2, z), rgba=white, collides=False),
-        Block(name="shoulders", position=(x, 0.0, z), size=(0.2, 2.0 * y, 0.24), rgba=white, collides=False),
+        Block(name="shoulders", position=(x, 0.0, z), size=(0.204, 2.0 * y, 0.24), rgba=white, collides=False),
         Block(name="head", position=(x, 0.0, z + 0.22), size=(0.12, 0.14, 0.16), rgba=white, collides=False),
         TABLE,
     ]

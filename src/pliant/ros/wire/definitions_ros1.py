@@ -6,7 +6,7 @@ take part in the sums by which two sides compare their types.
 
 from __future__ import annotations
 
-__all__ = ["ROS1_SERVICES", "ROS1_TEXTS"]
+__all__ = ["ROS1_SERVICES", "ROS1_TEXTS", "action_messages"]
 
 _STATE_NAMES = (
     "PENDING", "ACTIVE", "PREEMPTED", "SUCCEEDED", "ABORTED", "REJECTED", "PREEMPTING", "RECALLING", "RECALLED", "LOST",
@@ -17,8 +17,8 @@ _FEEDBACK = (
 )
 
 
-def _action(name: str, goal: str, result: str, feedback: str) -> dict[str, str]:
-    """Return the messages that ROS 1 derives from an action."""
+def action_messages(name: str, goal: str, result: str, feedback: str) -> dict[str, str]:
+    """Return the messages that ROS 1 derives from an action, ``package/Type``."""
     head = "std_msgs/Header header\n"
     status = f"{head}actionlib_msgs/GoalStatus status\n"
     return {
@@ -46,7 +46,7 @@ ROS1_TEXTS: dict[str, str] = {
     "actionlib_msgs/GoalStatusArray": "std_msgs/Header header\nactionlib_msgs/GoalStatus[] status_list\n",
     "control_msgs/JointTolerance": "string name\nfloat64 position\nfloat64 velocity\nfloat64 acceleration\n",
     "control_msgs/JointTrajectoryControllerState": _FEEDBACK,
-    **_action(
+    **action_messages(
         "control_msgs/FollowJointTrajectory",
         "trajectory_msgs/JointTrajectory trajectory\ncontrol_msgs/JointTolerance[] path_tolerance\n"
         "control_msgs/JointTolerance[] goal_tolerance\nduration goal_time_tolerance\n",

@@ -135,8 +135,8 @@ class Registry:
         for offer in offers("messages"):
             if offer.key == "ros":
                 module = offer.load()
-                self.add({**module.TEXTS, **(module.TEXTS_2 if version == 2 else {})})
-                self.add_services(module.SERVICES)
+                self.add({**module.TEXTS, **getattr(module, f"TEXTS_{version}", {})})
+                self.add_services({**module.SERVICES, **getattr(module, f"SERVICES_{version}", {})})
         if version == 2:
             for name, parts in ACTIONS.items():
                 messages, services = action_parts(name, *parts)
@@ -219,7 +219,8 @@ class Registry:
         message = self.message(name)
         parts = [message.text]
         for inner in self._dependencies(message).values():
-            parts.append(f"{'=' * 80}\nMSG: {inner.name}\n{inner.text}")
+            # genpy finds the name of a type without fields only before an empty line
+            parts.append(f"{'=' * 80}\nMSG: {inner.name}\n{inner.text or chr(10)}")
         return "".join(parts)
 
     def _md5_text(self, message: MessageType) -> str:

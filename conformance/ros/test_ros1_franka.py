@@ -1,0 +1,67 @@
+"""A Franka arm on ROS 1 by the names of franka_ros: rospy, and actionlib's own client."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from pliant.franka.ros.definitions import SERVICES_1
+from pliant.ros.wire.types import Registry
+
+sys.path.insert(0, str(Path(__file__).parent))
+import real
+
+ACTIONS = (
+    "franka_msgs/ErrorRecovery",
+    "franka_gripper/Homing",
+    "franka_gripper/Move",
+    "franka_gripper/Grasp",
+    "control_msgs/GripperCommand",
+)
+SUCCEEDED, ABORTED = 3, 4
+
+pytestmark = [
+    pytest.mark.network,
+    pytest.mark.slow,
+    pytest.mark.skipif(real.rospy_python() is None, reason=f"no interpreter has rospy; type: {real.INSTALL}"),
+    pytest.mark.skipif(
+        not Path("/usr/lib/python3/dist-packages/actionlib").exists(), reason=f"no actionlib; type: {real.INSTALL}"
+    ),
+]
+
+
+def test_a_client_of_franka_ros_reads_sets_recovers_and_grasps(tmp_path):
+    types = Registry(1)
+    for action in ACTIONS:
+        parts = "".join(f"{action}Action{part} action_{part.lower()}\n" for part in ("Goal", "Result", "Feedback"))
+        types.add({f"{action}Action": parts})
+    request, response = SERVICES_1["franka_msgs/SetLoad"]
+    types.add({"franka_msgs/SetLoadRequest": request, "franka_msgs/SetLoadResponse": response})
+    names = ["franka_msgs/FrankaState", "franka_msgs/SetLoadRequest", "franka_msgs/SetLoadResponse"]
+    names += [f"{action}Action" for action in ACTIONS]
+    texts = tmp_path / "types.json"
+    sums = {"franka_msgs/SetLoad": types.md5sum("franka_msgs/SetLoad")}
+    texts.write_text(json.dumps({"messages": {name: types.full_text(name) for name in names}, "services": sums}))
+    core = real.Roscore()
+    process = real.pliant(["run", "fr3", "--bridge", "ros1", "--duration", 600], core.env)
+    try:
+        core.wait_for("/franka_state_controller/franka_states")
+        found = real.step(core, "ros1_franka_steps.py", texts, timeout=240)
+    finally:
+        process.close()
+        core.close()
+    # the sums that the package control_msgs has
+    assert found["sums"]["control_msgs/GripperCommandAction"] == "950b2a6ebe831f5d4f4ceaba3d8be01e"
+    assert found["q"] == pytest.approx([0.0, -0.6, 0.0, -2.2, 0.0, 1.6, 0.785], abs=0.02)
+    assert (found["mode"], found["errors"]) == (1, False)
+    assert found["m_total"] == pytest.approx(0.73)
+    assert found["fingers"] == ["fr3_finger_joint1", "fr3_finger_joint2"]
+    assert found["load"] == [True, ""]
+    assert found["wrong_load"] == [False, "libfranka: Set Load command rejected: invalid argument!"]
+    assert found["homing"] == SUCCEEDED
+    assert found["move"] == [SUCCEEDED, True, ""]
+    assert found["wide"] == [ABORTED, False, "libfranka gripper: Command failed!"]
+    assert found["nothing"] == [SUCCEEDED, False, ""]
+    assert found["command"] == [SUCCEEDED, pytest.approx(0.04, abs=2e-3), True]
+    assert found["recovery"] == SUCCEEDED
