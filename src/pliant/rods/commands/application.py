@@ -7,6 +7,7 @@ from cyclopts import App
 from pliant.rods.commands.batch import batch
 from pliant.rods.commands.equilibria import equilibria
 from pliant.rods.commands.identify import identify
+from pliant.rods.commands.identify_tendons import identify_tendons
 from pliant.rods.commands.solve import solve
 from pliant.rods.commands.workspace import workspace
 
@@ -24,3 +25,4 @@ cpr.command(equilibria)
 cpr.command(workspace)
 cpr.command(batch)
 cpr.command(identify)
+cpr.command(identify_tendons)

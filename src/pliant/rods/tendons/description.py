@@ -1,0 +1,219 @@
+"""Description of a tendon-driven continuum robot: segments of a rod with disks, and tendons through their holes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.base.errors import ModelError
+from pliant.rods.description import Rod
+
+__all__ = ["Segment", "Tendon", "TendonRobotDescription"]
+
+Array = NDArray[np.float64]
+
+
+def _at_least(owner: str, low: float, **values: float | None) -> None:
+    for name, value in values.items():
+        if value is not None and not (np.isfinite(value) and value >= low):
+            raise ModelError(f"{owner}: {name} must be a number >= {low:g}, found {value!r}", field=name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """A piece of the backbone with equally spaced disks, the last at its end, where its tendons are fixed."""
+
+    rod: Rod
+    """The rod between the end of the segment before and this end."""
+    disks: int
+    """Number of disks, >= 1."""
+    disk_radius: float
+    """Outer radius of a disk [m], > 0."""
+    disk_mass: float = 0.0
+    """Mass of each disk [kg], >= 0."""
+
+    def __post_init__(self) -> None:
+        if self.disks < 1:
+            raise ModelError(
+                f"a segment of {1e3 * self.rod.length:g} mm has {self.disks} disks, so no tendon can end there; "
+                "disks must be >= 1",
+                field="disks",
+            )
+        _at_least("segment", 1e-6, disk_radius=self.disk_radius)
+        _at_least("segment", 0.0, disk_mass=self.disk_mass)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tendon:
+    """A tendon from the spool through the base plate and all disks up to the end of a segment.
+
+    Its hole in the disk at the share s of the path has the polar angle ``angle + turn s`` and the radius that goes
+    linearly from ``radius`` to ``tip_radius``; ``holes`` names each hole instead. The spool draws it in by a length d
+    (positive shortens it); with the straight robot and d = 0 its tension is ``pretension``, or it hangs through by
+    ``slack``. Tension along it: dT/ds = -mu |t'| T z, z = 1 while it slides towards the base (Euler and Eytelwein); z
+    turns from one limit to the other over the slide 2 ``presliding`` and is remembered.
+    """
+
+    segment: int
+    """Index of the segment at whose end it is fixed, from 0."""
+    radius: float
+    """Distance from the rod's axis at the base plate [m], >= 0."""
+    angle: float
+    """Polar angle at the base plate, from d1 to d2 [rad]."""
+    turn: float = 0.0
+    """Turn of the routing about the rod from the base plate to the end [rad]; 0: straight, otherwise helical."""
+    tip_radius: float | None = None
+    """Distance from the axis at its end [m]; None: as at the base."""
+    holes: tuple[tuple[float, float], ...] = ()
+    """Places (d1, d2) of its holes in the base plate and each disk [m], instead of radius and angle."""
+    drive_stiffness: float | None = None
+    """Stiffness of servo, spool and mount [N/m], > 0; None: rigid."""
+    axial_stiffness: float | None = None
+    """E A of the tendon [N], > 0; None: inextensible."""
+    pretension: float = 0.0
+    """Tension of the straight robot at d = 0 [N], >= 0; needs an elastic tendon or drive."""
+    slack: float = 0.0
+    """Length that must be drawn in before the straight robot's tendon is taut [m], >= 0."""
+    friction: float = 0.0
+    """Coefficient of friction between tendon and holes, >= 0."""
+    presliding: float = 1e-4
+    """Slide over which friction builds up from none to its limit [m], > 0."""  # assumed: stretch between two disks
+    guide_angle: float = 0.0
+    """Turning angle between spool and base plate [rad], >= 0: pulleys and tubes before the robot."""
+    breaking_load: float = 100.0
+    """Largest tension [N], > 0."""  # assumed: braided PE line of 0.2 mm
+    diameter: float = 3e-4
+    """Thickness, for the check of crossings [m]."""  # assumed
+
+    def __post_init__(self) -> None:
+        _at_least("tendon", 0.0, radius=self.radius, tip_radius=self.tip_radius, pretension=self.pretension,
+                  slack=self.slack, friction=self.friction, guide_angle=self.guide_angle)  # fmt: skip
+        _at_least("tendon", 1e-9, presliding=self.presliding, breaking_load=self.breaking_load)
+        _at_least("tendon", 1e-9, drive_stiffness=self.drive_stiffness, axial_stiffness=self.axial_stiffness)
+        if self.pretension > 0.0 and self.drive_stiffness is None and self.axial_stiffness is None:
+            raise ModelError(
+                f"tendon: a pretension of {self.pretension:g} N needs a stretch, but tendon and drive are rigid; "
+                "give drive_stiffness or axial_stiffness",
+                field="pretension",
+            )
+
+    def place(self, share: float) -> Array:
+        """Return (d1, d2) of the routing at a share of the path in [0, 1], shape (2,) [m]."""
+        tip = self.radius if self.tip_radius is None else self.tip_radius
+        r, a = self.radius + share * (tip - self.radius), self.angle + share * self.turn
+        return r * np.array([np.cos(a), np.sin(a)])
+
+    def slope(self, share: float) -> Array:
+        """Return the derivative of `place` by the share, shape (2,) [m]."""
+        tip = self.radius if self.tip_radius is None else self.tip_radius
+        r, a = self.radius + share * (tip - self.radius), self.angle + share * self.turn
+        out, along = np.array([np.cos(a), np.sin(a)]), np.array([-np.sin(a), np.cos(a)])
+        return (tip - self.radius) * out + r * self.turn * along
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TendonRobotDescription:
+    """A tendon-driven continuum robot. The undeformed rod runs along z of ``base``."""
+
+    name: str
+    """Name of the robot."""
+    segments: tuple[Segment, ...]
+    """Segments from the base outwards."""
+    tendons: tuple[Tendon, ...]
+    """Tendons; their order is that of commands and tensions."""
+    base: Array = field(default_factory=lambda: np.eye(4))
+    """Pose of the base plate in the world, shape (4, 4)."""
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    """Gravity in the world [m/s^2]."""
+    tip_mass: float = 0.0
+    """Mass at the last disk [kg], >= 0."""
+    tip_offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Place of the tip (tool, marker) in axes of the last disk [m]."""
+    links: Literal["chords", "curves"] = "chords"
+    """``chords``: a tendon is straight between two disks. ``curves``: it follows its routing everywhere."""
+
+    def __post_init__(self) -> None:
+        if not self.segments:
+            raise ModelError(f"{self.name}: no segment; a robot needs at least one", field="segments")
+        for i, tendon in enumerate(self.tendons):
+            self._check_tendon(i, tendon)
+        self._check_crossings()
+
+    @property
+    def length(self) -> float:
+        """Length of the backbone [m]."""
+        return sum(segment.rod.length for segment in self.segments)
+
+    def disk_places(self) -> Array:
+        """Return the arc lengths of base plate and disks [m]."""
+        places, start = [0.0], 0.0
+        for segment in self.segments:
+            places += [start + segment.rod.length * (k + 1) / segment.disks for k in range(segment.disks)]
+            start += segment.rod.length
+        return np.array(places)
+
+    def disk_radii(self) -> Array:
+        """Return the outer radii of base plate and disks [m]."""
+        radii = [self.segments[0].disk_radius]
+        for segment in self.segments:
+            radii += [segment.disk_radius] * segment.disks
+        return np.array(radii)
+
+    def holes_of(self, i: int) -> Array:
+        """Return the places of a tendon's holes in base plate and disks up to its end, shape (holes, 2) [m]."""
+        tendon = self.tendons[i]
+        if tendon.holes:
+            return np.asarray(tendon.holes, dtype=float)
+        count = 1 + sum(segment.disks for segment in self.segments[: tendon.segment + 1])
+        s = self.disk_places()[:count]
+        return np.array([tendon.place(value / s[-1]) for value in s])
+
+    def _check_tendon(self, i: int, tendon: Tendon) -> None:
+        who = f"{self.name}: tendon {i}"
+        if not 0 <= tendon.segment < len(self.segments):
+            raise ModelError(
+                f"{who} ends at segment {tendon.segment} and passes no disk of it; "
+                f"valid are 0 to {len(self.segments) - 1}",
+                field="segment",
+            )
+        count = 1 + sum(segment.disks for segment in self.segments[: tendon.segment + 1])
+        if tendon.holes and len(tendon.holes) != count:
+            raise ModelError(
+                f"{who} has {len(tendon.holes)} holes; base plate and disks up to its end are {count}", field="holes"
+            )
+        if tendon.holes and self.links == "curves":
+            raise ModelError(f"{who} has holes, which need links 'chords', not 'curves'", field="holes")
+        radii, places = self.disk_radii(), self.disk_places()
+        for k, hole in enumerate(self.holes_of(i)):
+            if np.hypot(*hole) > radii[k]:
+                at = "the base plate" if k == 0 else f"disk {k} at {1e3 * places[k]:g} mm"
+                raise ModelError(
+                    f"{who} leaves {at}: its hole is {1e3 * np.hypot(*hole):.4g} mm from the axis, the disk's radius "
+                    f"is {1e3 * radii[k]:.4g} mm; must be at most that",
+                    field="radius",
+                )
+
+    def _check_crossings(self) -> None:
+        places = self.disk_places()
+        tracks = [self.holes_of(i) for i in range(len(self.tendons))]
+        for i, a in enumerate(tracks):
+            for j in range(i):
+                b = tracks[j]
+                count = min(len(a), len(b))
+                limit = 0.5 * (self.tendons[i].diameter + self.tendons[j].diameter)
+                for k in range(count - 1):
+                    d0, d1 = a[k] - b[k], a[k + 1] - b[k + 1]
+                    change = d1 - d0
+                    size = float(change @ change)
+                    s = 0.0 if size == 0.0 else min(1.0, max(0.0, -float(d0 @ change) / size))
+                    gap = float(np.hypot(*(d0 + s * change)))
+                    if gap < limit:
+                        at = places[k] + s * (places[k + 1] - places[k])
+                        raise ModelError(
+                            f"{self.name}: tendons {j} and {i} cross {1e3 * at:.4g} mm from the base: "
+                            f"their axes are {1e3 * gap:.3g} mm apart there, must be at least {1e3 * limit:.3g} mm",
+                            field="tendons",
+                        )

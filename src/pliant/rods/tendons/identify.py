@@ -1,0 +1,243 @@
+"""Physical parameters of a tendon-driven robot from measured tips, with cross-validation over motions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.base.errors import ModelError
+from pliant.base.spatial import exp_so3
+from pliant.rods.tendons.build import Resolution
+from pliant.rods.tendons.description import TendonRobotDescription
+from pliant.rods.tendons.measured import TipTable
+from pliant.rods.tendons.robot import TendonRobot
+
+__all__ = ["EFFECTS", "TendonFit", "apply", "cross_validate", "difference", "fit", "nominal", "residual"]
+
+Array = NDArray[np.float64]
+
+EFFECTS: dict[str, tuple[str, ...]] = {
+    "marker": ("marker", "base"),
+    "stiffness": ("young",),
+    "angles": ("angle",),
+    "routing radius": ("radius",),
+    "pretension and slack": ("offset",),
+    "stretch": ("compliance",),
+    "friction": ("friction", "guide", "presliding"),
+    "weight": ("mass", "tilt"),
+    "bent backbone": ("curvature",),
+}
+"""Groups of parameters by the physical effect that they describe."""
+
+SCALE = {
+    "marker": 1e-3, "base": 1e-3, "young": 0.2, "angle": 0.1, "radius": 2e-4, "offset": 2e-4, "compliance": 0.3,
+    "friction": 0.3, "guide": 0.5, "presliding": 0.5, "mass": 0.3, "tilt": 0.05, "curvature": 0.5,
+}  # fmt: skip
+"""Expected difference from the nominal value, which is also the width of the prior: m, relative logarithm, rad, 1/m."""
+PRIOR = 0.1
+"""Weight of a prior of one SCALE against one row's error of 1 mm, times the square root of the rows."""
+
+
+def nominal(description: TendonRobotDescription) -> dict[str, Array]:
+    """Return parameters of zero: differences from the description (logarithms where a number must stay positive)."""
+    N, S = len(description.tendons), len(description.segments)
+    sizes = {
+        "marker": 3, "base": 3, "young": 1, "angle": N, "radius": S, "offset": N, "compliance": S, "friction": S,
+        "guide": 1, "presliding": 1, "mass": 1, "tilt": 2, "curvature": 2 * S,
+    }  # fmt: skip
+    return {name: np.zeros(size) for name, size in sizes.items()}
+
+
+def apply(description: TendonRobotDescription, found: dict[str, Array]) -> TendonRobotDescription:
+    """Return the description with parameters; see `nominal`.
+
+    Pretension and slack of a tendon are one number, the length by which it is too short (+) or too long (-) at zero.
+    """
+    segments = []
+    for s, segment in enumerate(description.segments):
+        rod = segment.rod
+        u1, u2 = found["curvature"][2 * s : 2 * s + 2]
+        scale = float(np.exp(found["young"][0]))
+        rows = rod.precurvature or ((0.0, 0.0, 0.0, 0.0),)
+        rod = dataclasses.replace(
+            rod, young_modulus=rod.young_modulus * scale, shear_modulus=rod.shear_modulus * scale,
+            precurvature=tuple((at, a + float(u1), b + float(u2), c) for at, a, b, c in rows),
+        )  # fmt: skip
+        mass = segment.disk_mass * float(np.exp(found["mass"][0]))
+        segments.append(dataclasses.replace(segment, rod=rod, disk_mass=mass))
+    tendons = []
+    for i, tendon in enumerate(description.tendons):
+        k = float((tendon.drive_stiffness or 1e6) * np.exp(-found["compliance"][tendon.segment]))
+        short = (tendon.pretension / (tendon.drive_stiffness or 1e6)) - tendon.slack + float(found["offset"][i])
+        tendons.append(
+            dataclasses.replace(
+                tendon,
+                radius=tendon.radius + float(found["radius"][tendon.segment]),
+                angle=tendon.angle + float(found["angle"][i]),
+                drive_stiffness=k,
+                pretension=max(0.0, short) * k,
+                slack=max(0.0, -short),
+                friction=tendon.friction * float(np.exp(found["friction"][tendon.segment])),
+                guide_angle=tendon.guide_angle * float(np.exp(found["guide"][0])),
+                presliding=tendon.presliding * float(np.exp(found["presliding"][0])),
+            )
+        )
+    base = np.array(description.base, dtype=float)
+    base[:3, :3] = exp_so3([*found["tilt"], 0.0]) @ base[:3, :3]
+    base[:3, 3] += found["base"]
+    offset = np.asarray(description.tip_offset) + found["marker"]
+    return dataclasses.replace(
+        description, segments=tuple(segments), tendons=tuple(tendons), base=base, tip_offset=tuple(map(float, offset))
+    )
+
+
+def residual(
+    description: TendonRobotDescription, data: TipTable, found: dict[str, Array], resolution: Resolution
+) -> Array:
+    """Return modelled minus measured tips [m], shape (rows, 3); the whole sequence is replayed, as friction remembers.
+
+    A row without an equilibrium counts as 50 mm in each direction.
+    """
+    robot = TendonRobot(apply(description, found), resolution=resolution)
+    tips, _ = robot.replay(data.pull)
+    return np.nan_to_num(tips - data.tip, nan=0.05)
+
+
+def difference(miss: Callable[[Array], Array], z: Array, error: Array) -> Array:
+    """Return the derivative of ``miss`` at z by forward differences, shape (errors, parameters)."""
+    J = np.empty((len(error), len(z)))
+    for c in range(len(z)):
+        moved = z.copy()
+        moved[c] += 0.02
+        J[:, c] = (miss(moved) - error) / 0.02
+    return J
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TendonFit:
+    """Parameters found, and how well they describe the rows they were found from."""
+
+    parameters: dict[str, Array]
+    """Differences from the nominal description; see `nominal`."""
+    description: TendonRobotDescription
+    """The description with them."""
+    error: Array
+    """Modelled minus measured tips of all rows [m], shape (rows, 3)."""
+    used: NDArray[np.bool_]
+    """Rows that they were found from."""
+
+    def rmse(self, rows: NDArray[np.bool_] | None = None) -> float:
+        """Return the root mean square distance of rows [m]; None: those used."""
+        chosen = self.error[self.used if rows is None else rows]
+        return float(np.sqrt((chosen**2).sum(axis=1).mean()))
+
+
+def fit(
+    description: TendonRobotDescription,
+    data: TipTable,
+    *,
+    used: NDArray[np.bool_] | None = None,
+    groups: tuple[str, ...] = tuple(EFFECTS),
+    start: dict[str, Array] | None = None,
+    resolution: Resolution | None = None,
+    iterations: int = 40,
+    jacobians: int = 2,
+    slopes: Array | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> TendonFit:
+    """Find parameters by Levenberg's and Marquardt's method, a Gaussian prior of width `SCALE` on each.
+
+    The Jacobian is found by differences at the start and where the method stalls; between, Broyden updates it.
+
+    Args:
+        description: nominal robot.
+        data: measured tips in the order of their measurement. All commands are replayed.
+        used: rows whose tips may be seen, shape (rows,); None: all.
+        groups: effects of `EFFECTS` that are fitted; the others stay nominal.
+        start: parameters to start from; None: nominal.
+        resolution: of the statics.
+        iterations: most steps.
+        jacobians: how often the Jacobian is found anew where the method stalls.
+        slopes: Jacobian at the start, of `difference`; None: it is found.
+        tell: called with one line after each iteration.
+    """
+    resolution = resolution or Resolution(elements=1, bending=1, torsion=0)
+    used = np.ones(len(data.tip), bool) if used is None else used
+    now = {name: value.copy() for name, value in (start or nominal(description)).items()}
+    names = [name for group in groups for name in EFFECTS[group]]
+    index = [(name, i) for name in names for i in range(len(now[name]))]
+
+    def unpack(z: Array) -> dict[str, Array]:
+        found = {name: value.copy() for name, value in now.items()}
+        for (name, i), value in zip(index, z):
+            found[name][i] = value * SCALE[name]
+        return found
+
+    def miss(z: Array) -> Array:
+        return 1e3 * residual(description, data, unpack(z), resolution).ravel()
+
+    z = np.array([now[name][i] / SCALE[name] for name, i in index])
+    prior = PRIOR * np.sqrt(used.sum())
+    rows = np.repeat(used, 3)
+
+    def cost_of(z: Array, error: Array) -> float:
+        return float((error[rows] ** 2).sum()) + prior**2 * float(z @ z)
+
+    error = miss(z)
+    cost, damping, fresh = cost_of(z, error), 1e-2, 0
+    J = slopes if slopes is not None else difference(miss, z, error)
+    for iteration in range(iterations):
+        A = J[rows]
+        H = A.T @ A + prior**2 * np.eye(len(z))
+        g = A.T @ error[rows] + prior**2 * z
+        gain = 0.0
+        for _ in range(5):
+            step = -np.linalg.solve(H + damping * np.diag(np.diag(H)), g)
+            try:
+                trial_error = miss(z + step)
+            except ModelError:  # a routing that leaves its disks
+                damping *= 10.0
+                continue
+            trial = cost_of(z + step, trial_error)
+            # Broyden's update, also after a step that did not help.
+            J = J + np.outer(trial_error - error - J @ step, step) / (step @ step)
+            if trial < cost:
+                gain = 1.0 - trial / cost
+                z, error, cost = z + step, trial_error, trial
+                damping = max(1e-4, 0.2 * damping)
+                break
+            damping *= 5.0
+        if tell:
+            rms = np.sqrt((error.reshape(-1, 3)[used] ** 2).sum(axis=1).mean())
+            tell(f"iteration {iteration + 1}: {rms:.3f} mm, damping {damping:.2g}")
+        if gain < 0.01:
+            if fresh >= jacobians:
+                break
+            J, fresh, damping = difference(miss, z, error), fresh + 1, 1e-2
+    parameters = unpack(z)
+    return TendonFit(
+        parameters=parameters, description=apply(description, parameters), error=1e-3 * error.reshape(-1, 3), used=used
+    )
+
+
+def cross_validate(
+    description: TendonRobotDescription,
+    data: TipTable,
+    count: int = 5,
+    **options: object,
+) -> tuple[float, list[TendonFit]]:
+    """Return the root mean square distance of tips that their fit never saw [m], and the fits.
+
+    Each fold leaves out every ``count``-th motion as a whole and starts from the nominal robot. Commands of left-out
+    motions are replayed, because friction remembers them; their tips are not seen.
+    """
+    left_out, fits = np.zeros(len(data.tip)), []
+    for mask in data.folds(count):
+        found = fit(description, data, used=~mask, **options)  # pyright: ignore[reportArgumentType]
+        fits.append(found)
+        left_out[mask] = (found.error[mask] ** 2).sum(axis=1)
+    return float(np.sqrt(left_out.mean())), fits

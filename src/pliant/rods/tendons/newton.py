@@ -1,0 +1,145 @@
+"""Newton's method for strains and tensions at once, and paths of commands with friction that remembers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from pliant.rods.kernels.jit import INNER, entry
+from pliant.rods.tendons.kernels import evaluate
+
+__all__ = ["HALVINGS", "follow"]
+
+HALVINGS = 7
+"""How often the way to a command is halved where Newton's method does not converge."""
+
+
+@njit(**INNER)
+def _system(work, tension, command, law, by_length, A, b):
+    """Set the linear system of one Newton step; returns the largest force and gap.
+
+    A tendon by length obeys 0 <= T, 0 <= gap, T gap = 0, where gap = T (stretch by tension) - (path + drawn in - free
+    length): the smaller of both is zero, which a semismooth Newton method solves as an equation.
+    """
+    n, N = len(work.force), len(tension)
+    worst, open_gap = 0.0, 0.0
+    for value in work.force:
+        # The comparison is false for NaN, which must come through.
+        worst = worst if abs(value) <= worst else abs(value)
+    A[:n, :n] = work.hessian
+    b[:n] = -work.force
+    for i in range(N):
+        A[n + i, :] = 0.0
+        A[:n, n + i] = work.column[:, i]
+        A[n + i, n + i] = 1.0
+        if by_length[i]:
+            soft = law[1, i] + law[2, i] * work.stretch[i]
+            gap = tension[i] * soft - (work.path[i] + command[i] - law[0, i])
+            if tension[i] < gap / max(soft, 1e-5):
+                b[n + i] = -tension[i]
+                miss = abs(tension[i]) * 1e-5
+            else:
+                A[n + i, :n] = -work.row[i]
+                A[n + i, n + i] = soft
+                b[n + i] = -gap
+                miss = abs(gap)
+        else:
+            b[n + i] = command[i] - tension[i]
+            miss = abs(b[n + i]) * 1e-5
+        open_gap = open_gap if miss <= open_gap else miss
+    return worst, open_gap
+
+
+@njit(**INNER)
+def _newton(chain, loads, memory, x, tension, command, law, by_length, limits, work, A, b):
+    """Return the iterations used, or -1; ``x`` and ``tension`` are start and result."""
+    n, N = len(x), len(tension)
+    best, stalled = np.inf, 0
+    for iteration in range(int(limits[3])):
+        evaluate(chain, loads, memory, x, tension, work)
+        worst, open_gap = _system(work, tension, command, law, by_length, A, b)
+        if not (np.isfinite(worst) and np.isfinite(open_gap)):
+            return -1
+        if worst < limits[0] and open_gap < limits[1]:
+            return iteration
+        merit = worst / limits[0] + open_gap / limits[1]
+        stalled = stalled + 1 if merit > 0.5 * best else 0
+        best = min(best, merit)
+        step = np.linalg.solve(A, b)
+        size = np.abs(step[:n]).max()
+        share = min(1.0, limits[2] / size) if size > limits[2] else 1.0
+        if stalled > 3:
+            share *= 0.5
+        for i in range(n):
+            x[i] += share * step[i]
+        for i in range(N):
+            tension[i] += share * step[n + i]
+    return -1
+
+
+@njit(**INNER)
+def _remember(chain, memory, work):
+    """Take the present equilibrium as the last one of the friction."""
+    for i in range(len(chain.tendon)):
+        distal = 0.0
+        for j in range(chain.tendon[i, 1] - 1, chain.tendon[i, 0] - 1, -1):
+            distal += work.link_length[j]
+            memory.distal[j] = distal
+            memory.state[j] = work.slip[j]
+
+
+@entry
+def follow(chain, loads, memory, x, tension, start, commands, law, by_length, limits, work, out_pose, out_tension):
+    """Solve for a sequence of commands, each from the equilibrium before; friction remembers every one of them.
+
+    Where Newton's method does not converge, the way from the command before is halved up to `HALVINGS` times.
+
+    Args:
+        chain, loads, memory, work: as in `kernels.assemble`; ``memory`` and ``work`` are changed.
+        x: equilibrium to start from, shape (n,); changed to that of the last row.
+        tension: its tensions [N], shape (N,); changed likewise.
+        start: its command, shape (N,).
+        commands: drawn in [m] or tension [N], shape (rows, N).
+        law: free length [m], compliance of the drive [m/N] and of the strand by length [1/N], shape (3, N).
+        by_length: whether a command is a length, shape (N,).
+        limits: force and length that count as zero, largest change of an unknown in a step, iterations; shape (4,).
+        out_pose: axes (row by row) and place of the last disk after each row, shape (rows, 12).
+        out_tension: tensions of each row [N], shape (rows, N).
+
+    Returns:
+        rows solved (less than given: the next one has no equilibrium that was found), iterations in all, and the
+        share of the way to the failed row.
+    """
+    n, N = len(x), len(tension)
+    A, b = np.zeros((n + N, n + N)), np.zeros(n + N)
+    before, goal = start.copy(), start.copy()
+    good_x, good_T = x.copy(), tension.copy()
+    total = 0
+    for row in range(len(commands)):
+        done, stride, halved = 0.0, 1.0, 0
+        while done < 1.0:
+            to = min(1.0, done + stride)
+            for i in range(N):
+                goal[i] = before[i] + to * (commands[row, i] - before[i])
+            used = _newton(chain, loads, memory, x, tension, goal, law, by_length, limits, work, A, b)
+            if used >= 0:
+                total += used
+                done = to
+                good_x[:] = x
+                good_T[:] = tension
+                _remember(chain, memory, work)
+            else:
+                total += int(limits[3])
+                x[:] = good_x
+                tension[:] = good_T
+                stride *= 0.5
+                halved += 1
+                if halved > HALVINGS:
+                    return row, total, done
+        before[:] = commands[row]
+        for i in range(3):
+            out_pose[row, 9 + i] = work.position[-1, i]
+            for j in range(3):
+                out_pose[row, 3 * i + j] = work.rotation[-1, i, j]
+        out_tension[row] = tension
+    return len(commands), total, 1.0

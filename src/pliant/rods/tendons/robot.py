@@ -1,0 +1,454 @@
+"""Statics of a tendon-driven robot: shapes for commands, tip poses for least tension, stiffness, stability."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.base.errors import PliantError
+from pliant.rods.tendons.build import Resolution, build_chain, fresh_memory, tendon_law
+from pliant.rods.tendons.chain import Chain, Loads, Memory, make_work, no_loads
+from pliant.rods.tendons.description import TendonRobotDescription
+
+__all__ = ["NoTendonEquilibrium", "TendonRobot", "TendonSolution"]
+
+Array = NDArray[np.float64]
+LIMITS = np.array([1e-9, 1e-10, 0.5, 60.0])
+"""Force [N m, N] and length [m] that count as zero, largest change of an unknown, iterations."""
+REACH = 1e-6
+"""Distance from the target at which `TendonRobot.solve_igm` ends [m, rad]."""
+
+
+class NoTendonEquilibrium(PliantError):
+    """No equilibrium was found; ``share`` is how far the way to the command was followed, in [0, 1]."""
+
+    def __init__(self, message: str, *, share: float, field: str = "") -> None:
+        super().__init__(message, field=field)
+        self.share = share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TendonSolution:
+    """An equilibrium."""
+
+    robot: TendonRobot
+    """The robot."""
+    x: Array
+    """Unknowns of the strains, shape (n,)."""
+    tension: Array
+    """Tension of each tendon at the spool [N], shape (N,)."""
+    command: Array
+    """Lengths drawn in [m] or tensions [N], shape (N,)."""
+    by_length: bool
+    """Whether the command was lengths."""
+    position: Array
+    """Places of the nodes, base to last disk [m], shape (nodes, 3)."""
+    rotation: Array
+    """Their axes, shape (nodes, 3, 3)."""
+    path: Array
+    """Path length of each tendon from the base plate to its end [m], shape (N,)."""
+    end_tension: Array
+    """Tension of each tendon at its end [N], shape (N,)."""
+    memory: Memory
+    """Friction after this equilibrium; the next one starts from it."""
+    loads: Loads
+    """What acted on the robot."""
+
+    @property
+    def tip(self) -> Array:
+        """Place of the tip [m], shape (3,)."""
+        return self.position[-1] + self.rotation[-1] @ np.asarray(self.robot.description.tip_offset)
+
+    @property
+    def tip_pose(self) -> Array:
+        """Pose of the last disk with its origin at the tip, shape (4, 4)."""
+        X = np.eye(4)
+        X[:3, :3], X[:3, 3] = self.rotation[-1], self.tip
+        return X
+
+    @property
+    def slack(self) -> list[int]:
+        """Tendons without tension."""
+        return [i for i, T in enumerate(self.tension) if T <= 0.0]
+
+    def stability(self) -> float:
+        """Return the smallest eigenvalue of the stiffness against the robot's unloaded one; stable if > 0.
+
+        The stiffness is that of the strains with the tendons' own stretch; a rigid tendon by length keeps its length.
+        """
+        return self.robot._stability(self)
+
+    def jacobian(self) -> Array:
+        """Return how the tip moves by each command, shape (6, N): rotation [rad], then place, world axes."""
+        return self.robot._sensitivity(self)[0]
+
+    def compliance(self) -> Array:
+        """Return how the tip moves by a moment and force at the last disk, shape (6, 6) [rad, m by N m, N]."""
+        return self.robot._sensitivity(self)[1]
+
+
+class TendonRobot:
+    """Statics of a tendon-driven continuum robot.
+
+    Example:
+        robot = TendonRobot(description)
+        robot.solve(pull=[0.002, -0.001, -0.001]).tip
+    """
+
+    def __init__(self, description: TendonRobotDescription, *, resolution: Resolution | None = None) -> None:
+        self.description = description
+        """The robot."""
+        self.resolution = resolution or Resolution(elements=1, bending=3, torsion=1)
+        """How finely strains are resolved."""
+        self.chain: Chain = build_chain(description, self.resolution)
+        """Its arrays."""
+        self._work = make_work(self.chain)
+        self._gravity = np.asarray(description.gravity, dtype=float)
+        N = len(description.tendons)
+        blank = Memory(np.zeros(len(self.chain.link)), np.zeros(len(self.chain.link)), *[np.ones(N)] * 3)
+        self._evaluate(np.zeros(self.size), np.zeros(N), no_loads(self.chain), blank)
+        self.straight = self._work.link_length.copy()
+        """Length of each link of the straight robot [m]."""
+        self.law = tendon_law(description, self.chain, self.straight)
+        """Free length, compliance of drive and strand of each tendon, shape (3, N)."""
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns."""
+        return len(self._work.force)
+
+    def loads(
+        self,
+        *,
+        wrench: ArrayLike | None = None,
+        follower: ArrayLike | None = None,
+        at: dict[int, ArrayLike] | None = None,
+        gravity: ArrayLike | None = None,
+    ) -> Loads:
+        """Return loads for `solve`.
+
+        Args:
+            wrench: moment and force on the last disk, world axes, shape (6,) [N m, N].
+            follower: the same in axes of the last disk.
+            at: moment and force on nodes, world axes.
+            gravity: [m/s^2], shape (3,); None: that of the description.
+        """
+        found = no_loads(self.chain)
+        found.gravity[:] = self._gravity if gravity is None else np.asarray(gravity, dtype=float)
+        for node, value in (at or {}).items():
+            found.dead[node] += np.asarray(value, dtype=float)
+        if wrench is not None:
+            found.dead[-1] += np.asarray(wrench, dtype=float)
+        if follower is not None:
+            found.follower[-1] += np.asarray(follower, dtype=float)
+        return found
+
+    def memory(self) -> Memory:
+        """Return friction of tendons that never slid from the straight robot."""
+        return fresh_memory(self.description, self.chain, self.straight)
+
+    def solve(
+        self,
+        *,
+        pull: ArrayLike | None = None,
+        tension: ArrayLike | None = None,
+        loads: Loads | None = None,
+        start: TendonSolution | None = None,
+    ) -> TendonSolution:
+        """Return the equilibrium for lengths drawn in [m], or for tensions at the spools [N], shape (N,).
+
+        Args:
+            pull: lengths drawn in, positive shortens a tendon.
+            tension: tensions, >= 0.
+            loads: see `loads`; None: gravity alone.
+            start: equilibrium before, whose friction is remembered; None: the straight robot.
+
+        Raises:
+            PliantError: a command that is not possible, with the valid one.
+            NoTendonEquilibrium: none was found.
+        """
+        pulls = None if pull is None else np.atleast_2d(np.asarray(pull, dtype=float))
+        tensions = None if tension is None else np.atleast_2d(np.asarray(tension, dtype=float))
+        return self.follow(pulls, tensions, loads=loads, start=start)[-1]
+
+    def follow(
+        self,
+        pulls: ArrayLike | None = None,
+        tensions: ArrayLike | None = None,
+        *,
+        loads: Loads | None = None,
+        start: TendonSolution | None = None,
+    ) -> list[TendonSolution]:
+        """Return the equilibria of a sequence of commands, shape (rows, N); see `solve`."""
+        from pliant.rods.tendons.newton import follow
+
+        commands, by_length = self._commands(pulls, tensions)
+        N = commands.shape[1]
+        loads = loads or self.loads()
+        old = start.memory if start else self.memory()
+        memory = old._replace(state=old.state.copy(), distal=old.distal.copy())
+        x = start.x.copy() if start else np.zeros(self.size)
+        T = start.tension.copy() if start else np.zeros(N)
+        before = start.command.copy() if start and start.by_length == by_length else np.zeros(N)
+        found: list[TendonSolution] = []
+        modes = np.full(N, by_length)
+        for row in commands:
+            pose, out_T = np.zeros((1, 12)), np.zeros((1, N))
+            done, _, share = follow(
+                self.chain, loads, memory, x, T, before, row[None], self.law, modes, LIMITS, self._work, pose, out_T
+            )
+            if done < 1:
+                raise self._failure(row, before, share, by_length)
+            found.append(self._solution(x, T, row, by_length, memory, loads))
+            before = row
+            self._check_load(found[-1])
+        return found
+
+    def replay(self, pulls: ArrayLike, *, loads: Loads | None = None) -> tuple[Array, Array]:
+        """Return tips [m], shape (rows, 3), and tensions [N], shape (rows, N), of a long sequence of lengths drawn in.
+
+        As `follow`, but at full speed and without its checks: rows without an equilibrium are NaN, and the next row
+        starts from the straight robot.
+        """
+        from pliant.rods.tendons.newton import follow
+
+        commands, _ = self._commands(pulls, None)
+        rows, N = commands.shape
+        loads, memory = loads or self.loads(), self.memory()
+        poses, T_out = np.full((rows, 12), np.nan), np.full((rows, N), np.nan)
+        x, T, before = np.zeros(self.size), np.zeros(N), np.zeros(N)
+        modes, first = np.ones(N, bool), 0
+        while first < rows:
+            done, _, _ = follow(
+                self.chain, loads, memory, x, T, before, commands[first:], self.law, modes, LIMITS, self._work,
+                poses[first:], T_out[first:],
+            )  # fmt: skip
+            first += done + 1
+            x[:], T[:], before[:] = 0.0, 0.0, 0.0
+            memory = self.memory()
+        tips = poses[:, 9:] + poses[:, :9].reshape(-1, 3, 3) @ np.asarray(self.description.tip_offset)
+        return tips, T_out
+
+    def _commands(self, pulls: ArrayLike | None, tensions: ArrayLike | None) -> tuple[Array, bool]:
+        name, N = self.description.name, len(self.description.tendons)
+        if (pulls is None) == (tensions is None):
+            raise PliantError(f"{name}: give either pull or tension, found {'none' if pulls is None else 'both'}")
+        given = pulls if pulls is not None else tensions
+        commands = np.atleast_2d(np.asarray(given, dtype=float))
+        if commands.shape[-1] != N or not np.all(np.isfinite(commands)):
+            raise PliantError(f"{name}: a command needs {N} finite numbers, found {np.asarray(given).tolist()}")
+        for i, tendon in enumerate(self.description.tendons):
+            if tensions is not None and commands[:, i].min() < 0.0:
+                raise PliantError(
+                    f"{name}: tendon {i} is commanded {commands[:, i].min():g} N; a tendon cannot push, must be >= 0 N",
+                    field="tension",
+                )
+            if tensions is not None and commands[:, i].max() > tendon.breaking_load:
+                raise PliantError(
+                    f"{name}: tendon {i} is commanded {commands[:, i].max():g} N and breaks at "
+                    f"{tendon.breaking_load:g} N; must be at most that",
+                    field="tension",
+                )
+            path = float(self.straight[slice(*self.chain.tendon[i])].sum())
+            if pulls is not None and commands[:, i].max() >= path:
+                raise PliantError(
+                    f"{name}: tendon {i} is drawn in by {1e3 * commands[:, i].max():.4g} mm, but only "
+                    f"{1e3 * path:.4g} mm of it are in the robot; must be less",
+                    field="pull",
+                )
+        return commands, pulls is not None
+
+    def _check_load(self, found: TendonSolution) -> None:
+        d = self.description
+        for i, tendon in enumerate(d.tendons):
+            if found.by_length and found.tension[i] > tendon.breaking_load:
+                soft = self.law[1, i] + self.law[2, i] * found.path[i]
+                valid = found.command[i] - (found.tension[i] - tendon.breaking_load) * soft
+                raise PliantError(
+                    f"{d.name}: tendon {i} is drawn in by {1e3 * found.command[i]:.4g} mm, which needs "
+                    f"{found.tension[i]:.4g} N; it breaks at {tendon.breaking_load:g} N, at about "
+                    f"{1e3 * valid:.4g} mm in this shape",
+                    field="pull",
+                )
+        if found.by_length and d.tendons and len(found.slack) == len(d.tendons):
+            least = min(float(self.law[0, i] - found.path[i]) for i in range(len(d.tendons)))
+            raise PliantError(
+                f"{d.name}: the command makes all {len(d.tendons)} tendons slack, so none holds the robot; the first "
+                f"becomes taut at {1e3 * least:.3f} mm",
+                field="pull",
+            )
+
+    def _failure(self, row: Array, before: Array, share: float, by_length: bool) -> NoTendonEquilibrium:
+        what = "lengths that no tension reaches, or the robot buckles on the way" if by_length else "the robot buckles"
+        unit, scale = ("mm", 1e3) if by_length else ("N", 1.0)
+        last = ", ".join(f"{scale * v:.4g}" for v in before + share * (row - before))
+        return NoTendonEquilibrium(
+            f"{self.description.name}: no equilibrium for the command "
+            f"{', '.join(f'{scale * v:.4g}' for v in row)} {unit}: {what}. The last one on the way that has one, "
+            f"{100.0 * share:.3g} % of it, is {last} {unit}",
+            share=share,
+            field="pull" if by_length else "tension",
+        )
+
+    def _evaluate(self, x: Array, T: Array, loads: Loads, memory: Memory) -> None:
+        from pliant.rods.tendons.kernels import assemble
+
+        assemble(self.chain, loads, memory, x, T, self._work)
+
+    def _solution(
+        self, x: Array, T: Array, row: Array, by_length: bool, memory: Memory, loads: Loads
+    ) -> TendonSolution:
+        w = self._work
+        last = self.chain.tendon[:, 1] - 1
+        return TendonSolution(
+            robot=self, x=x.copy(), tension=T.copy(), command=row.copy(), by_length=by_length,
+            position=w.position.copy(), rotation=w.rotation.copy(), path=w.path.copy(),
+            end_tension=T * w.weight[last], loads=loads,
+            memory=memory._replace(state=memory.state.copy(), distal=memory.distal.copy()),
+        )  # fmt: skip
+
+    def _tangent(self, s: TendonSolution) -> tuple[Array, Array]:
+        """Return the stiffness of the strains, tendons sticking where friction holds them, and the tip's twist."""
+        self._evaluate(s.x, s.tension, s.loads, s.memory)
+        w = self._work
+        H = w.hessian.copy()
+        J = np.zeros((6, self.size))
+        for first, last, c0, m in self.chain.element:
+            J[:, c0 : c0 + m] = w.twist[first:last, :, :m].sum(axis=0)
+        # From the world's origin to the tip.
+        J[3:] += np.cross(J[:3].T, s.tip).T
+        return H, J
+
+    def _sensitivity(self, s: TendonSolution) -> tuple[Array, Array]:
+        H, J = self._tangent(s)
+        w, n, N = self._work, self.size, len(s.tension)
+        A = np.zeros((n + N, n + N))
+        A[:n, :n], A[:n, n:] = H, w.column
+        right = np.zeros((n + N, N + 6))
+        for i in range(N):
+            if s.by_length and s.tension[i] > 0.0:
+                A[n + i, :n] = -w.row[i]
+                A[n + i, n + i] = self.law[1, i] + self.law[2, i] * w.stretch[i]
+                right[n + i, i] = 1.0
+            else:
+                A[n + i, n + i] = 1.0
+                right[n + i, i] = 0.0 if s.by_length else 1.0
+        # A wrench on the last disk works through the motion of its own origin.
+        at_disk = J.copy()
+        at_disk[3:] += np.cross(J[:3].T, s.position[-1] - s.tip).T
+        right[:n, N:] = at_disk.T
+        moved = J @ np.linalg.solve(A, right)[:n]
+        return moved[:, :N], moved[:, N:]
+
+    def _stability(self, s: TendonSolution) -> float:
+        from scipy.linalg import eigh, null_space
+
+        H, _ = self._tangent(s)
+        w = self._work
+        rest = np.zeros_like(H)
+        basis, stiff = self.chain.basis, self.chain.stiffness
+        for first, last, c0, m in self.chain.element:
+            half = 0.5 * self.chain.length[first:last]
+            B = basis[first:last, ..., :m]
+            part = np.einsum("k,kgia,kgi,kgib->ab", half, B, stiff[first:last], B)
+            rest[c0 : c0 + m, c0 : c0 + m] = part
+        H = 0.5 * (H + H.T)
+        rigid = []
+        for i, T in enumerate(s.tension):
+            if not s.by_length or T <= 0.0:
+                continue
+            soft = self.law[1, i] + self.law[2, i] * w.stretch[i]
+            if soft > 0.0:
+                H += np.outer(w.row[i], w.row[i]) / soft
+            else:
+                rigid.append(w.row[i])
+        if rigid:
+            Z = null_space(np.array(rigid))
+            H, rest = Z.T @ H @ Z, Z.T @ rest @ Z
+        return float(eigh(H, rest, eigvals_only=True, subset_by_index=(0, 0))[0])
+
+    def solve_igm(
+        self, target: ArrayLike, *, loads: Loads | None = None, start: TendonSolution | None = None, steps: int = 60
+    ) -> TendonSolution:
+        """Return the equilibrium whose tip is at a target with the least sum of squared tensions.
+
+        Args:
+            target: place of the tip, shape (3,) [m], or pose, shape (4, 4).
+            loads: see `loads`.
+            start: equilibrium to start from; by default that of equal small tensions.
+            steps: most steps of Gauss and Newton.
+
+        Raises:
+            NoTendonEquilibrium: the target is out of reach; the message names the nearest place.
+        """
+        from scipy.optimize import lsq_linear
+
+        goal = np.asarray(target, dtype=float)
+        if goal.shape not in ((3,), (4, 4)) or not np.all(np.isfinite(goal)):
+            raise PliantError(
+                f"{self.description.name}: a target is a place of 3 numbers or a pose of 4 x 4, found {goal.shape}"
+            )
+        top = np.array([t.breaking_load for t in self.description.tendons])
+        now = start or self.solve(tension=np.full(len(top), 0.1), loads=loads)
+        T, best = now.tension.copy(), np.inf
+        weight = np.array([self.description.length] * 3 + [1.0] * 3)
+        for _ in range(steps):
+            error = self._miss(now, goal)
+            size = float(np.abs(error).max())
+            rows = slice(3, 6) if goal.shape == (3,) else slice(0, 6)
+            J = now.jacobian()[rows] if not now.by_length else self._by_tension(now).jacobian()[rows]
+            scale = weight[rows] / self.description.length
+            # min |J dT - error|^2 / w^2 + |T + dT|^2, 0 <= T + dT <= breaking load
+            w = 1e-7 * max(1.0, float(np.linalg.norm(J)))
+            A = np.vstack([scale[:, None] * J / w, np.eye(len(T))])
+            b = np.concatenate([scale * (J @ T + error) / w, np.zeros(len(T))])
+            wanted = lsq_linear(A, b, bounds=(0.0, top), tol=1e-14).x
+            change = float(np.abs(wanted - T).max())
+            if size < REACH and change < 1e-3:
+                return now
+            best = min(best, size)
+            share = min(1.0, 2.0 / change) if change > 0.0 else 1.0
+            now = self._nearer(now, np.clip(T + share * (wanted - T), 0.0, top), loads)
+            T = now.command
+        if float(np.abs(self._miss(now, goal)).max()) < REACH:
+            return now
+        raise NoTendonEquilibrium(
+            f"{self.description.name}: no tensions within the breaking loads bring the tip to the target; the nearest "
+            f"tip found is {np.round(1e3 * now.tip, 2).tolist()} mm, {1e3 * best:.3g} mm or mrad away",
+            share=0.0,
+            field="target",
+        )
+
+    def _nearer(self, now: TendonSolution, wanted: Array, loads: Loads | None) -> TendonSolution:
+        """Return the equilibrium of tensions, or of those on the way to them that have one."""
+        start = now.tension
+        for share in (1.0, 0.5, 0.25, 0.1, 0.03):
+            try:
+                return self.solve(tension=start + share * (wanted - start), loads=loads, start=now)
+            except NoTendonEquilibrium as error:
+                last = error
+        raise last
+
+    def _by_tension(self, s: TendonSolution) -> TendonSolution:
+        return self.solve(tension=s.tension, loads=s.loads, start=s)
+
+    @staticmethod
+    def _miss(s: TendonSolution, goal: Array) -> Array:
+        if goal.shape == (3,):
+            return goal - s.tip
+        from pliant.base.spatial import log_so3
+
+        return np.concatenate([log_so3(goal[:3, :3] @ s.rotation[-1].T), goal[:3, 3] - s.tip])
+
+    def workspace(self, tensions: Sequence[ArrayLike], *, loads: Loads | None = None) -> Array:
+        """Return the tips of many tensions [m], shape (rows, 3); NaN where there is no equilibrium."""
+        tips = np.full((len(tensions), 3), np.nan)
+        for row, tension in enumerate(tensions):
+            try:
+                tips[row] = self.solve(tension=tension, loads=loads).tip
+            except NoTendonEquilibrium:
+                continue
+        return tips
