@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from pendulum import LAWS, PENDULUM, PERIOD, references
 
+from pliant.base.errors import DivergedError
 from pliant.engine import MujocoEngine
 from pliant.laws import PID, SEA, CompliantActuator, DCMotor, Mode
 from pliant.laws.friction import PreslidingFriction
@@ -180,14 +181,19 @@ def test_the_sweep_has_every_option_of_an_actuator_its_motors_and_controllers():
 # -- a run -----------------------------------------------------------------------------------------------------
 
 
-def balance_of(law, mode, names, dt):
-    """Return the energy balance of a period with some options."""
+def robot_of(law, mode, names, dt):
     tree = {}
     for name in names:
         tree = merged(tree, OPTIONS[name](law))
     tree.setdefault("initial_preset", {"none": 0.0, "angle": 0.1, "lever": 0.01}[law.second_input])
     robot = Robot(mujoco.MjSpec.from_string(PENDULUM.format(dt=dt)))
     robot.add_actuator("joint", change_actuator(CompliantActuator(law, mode=mode), tree, "joint"))
+    return robot
+
+
+def balance_of(law, mode, names, dt):
+    """Return the energy balance of a period with some options."""
+    robot = robot_of(law, mode, names, dt)
     engine = MujocoEngine(robot, audit=True, check=False)
     ports = [engine.port(f"joint/reference_{k + 1}") for k in range(robot.actuators["joint"].commands)]
     n = round(PERIOD / dt)
@@ -200,10 +206,19 @@ def balance_of(law, mode, names, dt):
 
 
 def check_case(name, mode, options):
-    coarse, fine = (balance_of(LAWS[name], mode, options, dt) for dt in STEPS)
-    assert coarse.throughput > 1e-4
+    law, steps = LAWS[name], STEPS
+    try:
+        coarse = balance_of(law, mode, options, steps[0])
+    except DivergedError:  # only where the check of the robot says that this step is too long
+        assert any("is unstable" in p.message for p in robot_of(law, mode, options, steps[0]).check())
+        steps = tuple(step / 4 for step in steps)
+        coarse = balance_of(law, mode, options, steps[0])
+    fine = balance_of(law, mode, options, steps[1])
+    assert coarse.throughput > 5e-5
     assert fine.relative < 1e-3
-    assert fine.relative < max(0.6 * coarse.relative, 2e-5)
+    if fine.relative >= max(0.6 * coarse.relative, 2e-5):  # an impact falls between other steps: refine once more
+        finest = balance_of(law, mode, options, steps[1] / 4)
+        assert finest.relative < max(0.36 * coarse.relative, 2e-5)
     return coarse
 
 
