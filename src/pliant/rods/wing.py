@@ -37,5 +37,5 @@ WING = Wing(
         "ros/plate_controller": "pliant.rods.ros:serve_plate_controller",
     },
     devices=("pliant.rods.device.plate_controller",),
-    benchmarks=("rods.py",),
+    benchmarks=("rods.py", "tendons.py"),
 )

@@ -26,7 +26,11 @@ def identify_tendons(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Find parameters of a tendon-driven robot by least squares on measured tips."""
+    """Find parameters of a tendon-driven robot by least squares on measured tips.
+
+    Examples:
+        pliant cpr identify-tendons tdcr-v4 v4_train.csv --every 3
+    """
     import dataclasses
 
     import numpy as np
