@@ -1,8 +1,7 @@
 """A participant of DDS: discovery (SPDP and SEDP), writers and readers on UDP sockets.
 
-It finds others over multicast and over unicast to the well-known ports of this machine. Its writers and readers are
-those of `endpoints`. One thread, ``ros2-rtps``, receives; any thread may write. A caller that waits for an answer may
-receive in its own thread instead (`RtpsParticipant.pump`).
+It finds others over multicast and over unicast to the well-known ports of this machine. One thread, ``ros2-rtps``,
+receives; any thread may write. A caller that waits for an answer may receive itself (`RtpsParticipant.pump`).
 """
 
 from __future__ import annotations
@@ -690,10 +689,9 @@ class RtpsParticipant:
     def _match_reader(self, reader: LocalReader, remote: _Remote, endpoint: EndpointData) -> None:
         if self._fits(reader.data, endpoint, writes=True, name=_called(remote.data)):
             address = self.sockets.reach(endpoint.locators, remote.default) or remote.default
-            proxy = WriterProxy(
-                guid=endpoint.guid, address=address, reliable=endpoint.qos.reliable and reader.data.qos.reliable,
-                base_zero=remote.data.vendor != CYCLONE,
-            )  # fmt: skip
+            reliable = endpoint.qos.reliable and reader.data.qos.reliable
+            base_zero = remote.data.vendor != CYCLONE
+            proxy = WriterProxy(guid=endpoint.guid, address=address, reliable=reliable, base_zero=base_zero)
             self._listening.setdefault(endpoint.guid, []).append(reader.state)
             self._send_all(reader.state.add(proxy, time.monotonic()))
 
