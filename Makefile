@@ -70,7 +70,7 @@ $(VENV)/.lint: $(STAMP)
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
+	$(BIN)/pyright --threads $(JOBS)
 
 $(VENV)/.docs: $(STAMP)
 	$(call install,docs)
