@@ -121,7 +121,7 @@ def make(robot, path: str = ""):
 '''
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # registered once in a process, whatever runs between these tests
 def package(tmp_path_factory):
     """Four files, each of which adds one thing."""
     folder = tmp_path_factory.mktemp("package")

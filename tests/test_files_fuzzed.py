@@ -55,6 +55,7 @@ READ_ELSEWHERE = {
     "base/codecache.py": "machine code of pliant's own cache, checked by its digest",
     "cli/application.py": "the null device",
     "cli/doctor.py": "the checkout's pyproject.toml and /proc",
+    "cli/new.py": "pliant's own templates",
     "engine/guard.py": "writes",
     "feet/measured.py": "writes",
     "formats/export/urdf.py": "compares with what it is about to write",

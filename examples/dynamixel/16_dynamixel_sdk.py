@@ -6,13 +6,16 @@ You will see the model numbers of both servos, the second joint on its way along
 
 import threading
 
-from dynamixel_sdk import COMM_SUCCESS, GroupSyncRead, GroupSyncWrite, PacketHandler, PortHandler
-
 import pliant
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.simulation import Simulation
 from pliant.simulation.bridges import make_bridge
+
+try:
+    from dynamixel_sdk import COMM_SUCCESS, GroupSyncRead, GroupSyncWrite, PacketHandler, PortHandler
+except ImportError as missing:
+    raise SystemExit(f'{missing}; this example needs: pip install "pliant[test]"') from None
 
 TORQUE_ENABLE, PROFILE_VELOCITY, GOAL_POSITION, PRESENT_POSITION = 64, 112, 116, 132
 

@@ -72,7 +72,9 @@ def shadow(
     commands: Annotated[str, Parameter(help="Commands between samples: held, sampled, latched or auto.")] = "auto",
     duration: Annotated[float | None, Parameter(help="Beside a robot: end after this time of the robot [s].")] = None,
     view: Annotated[bool, Parameter(negative=(), help="Beside a robot: show both on a page in the browser.")] = False,
-    port: Annotated[int | None, Parameter(help="Port of the page; default: the first free one from 8080 on.")] = None,
+    port: Annotated[
+        int | None, Parameter(name="--view-port", help="Port of the page; default: the first free one from 8080 on.")
+    ] = None,
     plot: Annotated[Path | None, Parameter(help="Draw robot and simulation (.png, .svg, .pdf).")] = None,
     json: Json = False,
     debug: Debug = False,
@@ -104,7 +106,7 @@ def shadow(
             duration=duration, view=view, port=port or 0, json=json,
         )  # fmt: skip
         return follow(robot.load(source), *asked[0], settings)
-    for option, given in (("--duration", duration is not None), ("--view", view), ("--port", port is not None)):
+    for option, given in (("--duration", duration is not None), ("--view", view), ("--view-port", port is not None)):
         if given:
             raise PliantError(f"{option} is for a robot that is listened to; omit it", field=option.lstrip("-"))
     if plot is not None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
+from shared_files import shared_file
 
 from pliant.base.errors import PliantError
 from pliant.rods.tendons import Resolution
 from pliant.rods.tendons.identify import apply, cross_validate, fit, nominal, residual
 from pliant.rods.tendons.measured import TipTable, read_tips
 from pliant.rods.tendons.robots import fitted_v4, generic, measured_v4
-
-TIPS = Path(__file__).parents[4] / "shared" / "data" / "tdcr" / "tips"
 
 COARSE = Resolution(elements=1, bending=1, torsion=0)
 
@@ -75,7 +73,7 @@ def test_a_file_without_its_columns_names_them(tmp_path):
 
 @pytest.mark.shared
 def test_the_fitted_robot_describes_all_1620_measured_tips_of_v4():
-    data = read_tips(TIPS / "v4_train.csv")
+    data = read_tips(shared_file("data/tdcr/tips") / "v4_train.csv")
     assert len(data.tip) == 1620
     assert len(set(data.pattern)) == 66
     before, after = (

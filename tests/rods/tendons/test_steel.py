@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
 
 import numpy as np
 import pytest
+from shared_files import shared_file
 
 from pliant.rods import Rod, Round
 from pliant.rods.tendons import Resolution, Segment, TendonRobot, TendonRobotDescription
 
-FILE = Path(__file__).parents[4] / "shared" / "data" / "tdcr" / "statics" / "steel.csv"
 TO_Z = np.array([[0.0, 0.0, 1.0], [0.0, -1.0, 0.0], [1.0, 0.0, 0.0]])
 """From the file's axes (rod along x) to those of the package (rod along z)."""
 
@@ -28,7 +27,7 @@ def tip(arm: TendonRobot, shape: np.ndarray) -> np.ndarray:
 
 @pytest.mark.shared
 def test_tips_of_all_500_steel_shapes_differ_by_what_the_rounding_of_the_loads_explains():
-    with FILE.open(encoding="utf-8") as file:
+    with shared_file("data/tdcr/statics/steel.csv").open(encoding="utf-8") as file:
         rows = list(csv.reader(file))[2:]
     shapes = np.array([[float(v) for v in row[1:]] for row in rows]).reshape(-1, 6, 17)
     assert len(shapes) == 500
