@@ -1,6 +1,7 @@
 """`pliant new`: what it writes works as it stands, and its tests fail when what they test is broken."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -26,12 +27,10 @@ def new(capsys, *words):
 
 
 def judged(folder):
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-    )
+    """Run the tests in a folder as a user would, without the options of this run."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
 @pytest.mark.network
@@ -42,7 +41,7 @@ def test_what_is_written_passes_its_test_until_it_is_broken(kind, tmp_path, caps
     written = json.loads(out.out)
     assert all((tmp_path / path).exists() for path in written["files"])
     passed = judged(tmp_path / "made")
-    assert passed.returncode == 0, passed.stdout
+    assert passed.returncode == 0, passed.stdout + passed.stderr
 
     file, right, wrong = BREAKS[kind]
     text = (tmp_path / "made" / file).read_text()
