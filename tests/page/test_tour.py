@@ -65,13 +65,13 @@ def test_a_pull_away_from_the_box_and_none_that_is_too_weak_counts():
         simulation.start()
         tour, data = view._tour, simulation.engine.data
         view._tour = None
-        way = view._pull.direction(tour.tip)
+        way = tour.way
         box = data.body("box").xpos - data.xpos[tour.tip]
         assert way @ box < 0.0
         assert np.linalg.norm(way) == pytest.approx(1.0)
         assert way[2] == 0.0
 
-        view._pull.push(tour.tip, 0.1 * tour.force, 0.5)
+        view._pull.push(tour.tip, 0.1 * tour.force * way, 0.5)
         for _ in range(8):
             simulation.run(0.1)
             tour.draw(data)

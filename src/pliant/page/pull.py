@@ -100,28 +100,16 @@ class Pull:
         """Let go."""
         self._held = self._push = None
 
-    def push(self, body: int, force: float, duration: float) -> None:
-        """Pull the centre of mass of a body aside, as a button does; a pointer that holds a body goes first.
+    def push(self, body: int, force: Array, duration: float) -> None:
+        """Pull the centre of mass of a body, as a button does; a pointer that holds a body goes first.
 
         Args:
             body: the body.
-            force: size of the force, which grows and falls within `RAMP` [N].
+            force: the force, which grows and falls within `RAMP`, shape (3,) [N, world].
             duration: how long [s].
         """
         self._since = None
-        self._push = _Push(body, force * self.direction(body), duration)
-
-    def direction(self, body: int) -> Array:
-        """Return the horizontal direction in which a body moves most easily, away from what lies loose, shape (3,)."""
-        model, data = self._model, self._data
-        turned = np.zeros((3, model.nv))
-        mujoco.mj_jac(model, data, turned, None, data.xipos[body], body)
-        ways = turned[:2] @ turned[:2].T
-        found = np.array([*np.linalg.eigh(ways)[1][:, -1], 0.0])
-        root = int(model.body_rootid[body])
-        loose = [b for b in range(1, model.nbody) if int(model.body_rootid[b]) != root]
-        away = data.xipos[body] - data.xipos[loose].mean(axis=0) if loose else np.array([1.0, 0.0, 0.0])
-        return found if found @ away >= 0.0 else -found
+        self._push = _Push(body, force, duration)
 
     def point(self, data: mujoco.MjData) -> Array | None:
         """Return where a body is pulled in a state [m, world]; None if nothing is."""

@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import PliantError
+from pliant.base.numerics import Array
 from pliant.devices.base import Device
 from pliant.engine.base import MujocoState
 from pliant.page.controls import Say, guarded
@@ -100,10 +101,12 @@ class TourPanel:
         change: Callable[[str], None],
         robots: Sequence[str],
     ) -> None:
-        self._model, self._scene, self._pull, self._size = engine.model, scene, pull, size
+        self._scene, self._pull, self._size = scene, pull, size
         self._joints = _variable(devices)
         self.tip = _tip(engine.model, self._joints[-1].name)
         """The body that the button pulls."""
+        self.way = _easiest_way(engine.model, engine.data, self.tip)
+        """The horizontal direction in which it pulls, shape (3,)."""
         moving = float(engine.model.body_subtreemass[engine.model.body_rootid[self.tip]])
         self.force = max(
             round(PART_OF_WEIGHT * moving * float(np.linalg.norm(engine.model.opt.gravity) or 9.81), 1), 0.1
@@ -144,7 +147,7 @@ class TourPanel:
 
     def pull(self) -> None:
         """Pull the end of the arm aside for a moment."""
-        self._pull.push(self.tip, self.force, PULL_TIME)
+        self._pull.push(self.tip, self.force * self.way, PULL_TIME)
 
     def set_preset(self, preset: float) -> None:
         """Move the slider [rad]."""
@@ -179,8 +182,6 @@ class TourPanel:
     def _follow(self, data: mujoco.MjData) -> None:
         point = self._pull.point(data)
         if point is None:
-            if self._now is not None and self._now.force < LEAST_FORCE * self.force and self._now in self.pulls:
-                self.pulls.remove(self._now)
             self._now = None
             return
         if self._now is None:
@@ -198,7 +199,7 @@ class TourPanel:
                 self._hint.visible = self._label.visible = False
             return
         start = data.xipos[self.tip]
-        way = 0.16 * self._size * self._pull.direction(self.tip)
+        way = 0.16 * self._size * self.way
         points = np.array([[start + 0.2 * way, start + way]], dtype=np.float32)
         if self._hint is None:
             self._hint = self._scene.add_arrows(
@@ -224,6 +225,18 @@ def _tip(model: mujoco.MjModel, joint: str) -> int:
     while len(children := np.flatnonzero(model.body_parentid == body)):
         body = int(children[-1])
     return body
+
+
+def _easiest_way(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> Array:
+    """Return the horizontal direction in which a body moves most easily, away from what lies loose, shape (3,)."""
+    turned = np.zeros((3, model.nv))
+    mujoco.mj_jac(model, data, turned, None, data.xipos[body], body)
+    ways = turned[:2] @ turned[:2].T
+    found = np.array([*np.linalg.eigh(ways)[1][:, -1], 0.0])
+    root = int(model.body_rootid[body])
+    loose = [b for b in range(1, model.nbody) if int(model.body_rootid[b]) != root]
+    away = data.xipos[body] - data.xipos[loose].mean(axis=0) if loose else np.array([1.0, 0.0, 0.0])
+    return found if found @ away >= 0.0 else -found
 
 
 def _block(text: str) -> str:
