@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pliant.base.spatial import (
     conjugate,
     exp_so3,
+    hat,
     inverse,
     log_so3,
     pose,
@@ -109,3 +110,10 @@ def test_the_logarithm_inverts_the_exponential(w):
 def test_a_pose_times_its_inverse_is_the_identity(q, p):
     X = pose(p, rotation_from_quaternion(q))
     assert close(X @ inverse(X), np.eye(4))
+
+
+def test_skew_matrices_of_several_vectors_are_those_of_each():
+    vectors = np.random.default_rng(4).normal(size=(2, 3, 3))
+    x = np.array([0.3, -1.0, 2.0])
+    assert hat(vectors) @ x == pytest.approx(np.cross(vectors, x), abs=1e-15)
+    assert np.array_equal(hat(vectors)[1, 2], hat(vectors[1, 2]))

@@ -32,16 +32,20 @@ __all__ = [
 
 
 def hat(v: ArrayLike) -> Array:
-    """Return the skew matrix S with S @ x = v x x.
+    """Return the skew matrix S with S @ x = v x x, or those of several vectors.
 
     Args:
-        v: shape (3,).
+        v: shape (..., 3).
 
     Returns:
-        shape (3, 3).
+        shape (..., 3, 3).
     """
-    x, y, z = np.asarray(v, dtype=float)
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    v = np.asarray(v, dtype=float)
+    x, y, z = v[..., 0], v[..., 1], v[..., 2]
+    S = np.zeros((*v.shape, 3))
+    S[..., 0, 1], S[..., 0, 2], S[..., 1, 2] = -z, y, -x
+    S[..., 1, 0], S[..., 2, 0], S[..., 2, 1] = z, -y, x
+    return S
 
 
 def vee(S: ArrayLike) -> Array:

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.numerics import Array
+from pliant.base.spatial import hat
 from pliant.rods.description import Rod
 
-__all__ = ["Segments", "State", "end_stiffness", "hats"]
+__all__ = ["Segments", "State", "end_stiffness"]
 
 STEPS = 4
 """Steps of Runge and Kutta's method of fourth order in each segment."""
@@ -43,14 +44,6 @@ class State:
     def at(self, pick: slice | NDArray[np.intp]) -> State:
         """Return the states at some of the points."""
         return State(p=self.p[pick], R=self.R[pick], m=self.m[pick], n=self.n[pick])
-
-
-def hats(v: Array) -> Array:
-    """Return the cross-product matrices of vectors, shape (..., 3) -> (..., 3, 3)."""
-    out = np.zeros((*v.shape, 3))
-    out[..., 0, 1], out[..., 0, 2], out[..., 1, 2] = -v[..., 2], v[..., 1], -v[..., 0]
-    out[..., 1, 0], out[..., 2, 0], out[..., 2, 1] = v[..., 2], -v[..., 1], v[..., 0]
-    return out
 
 
 class Segments:
@@ -97,19 +90,19 @@ class Segments:
         v[:, 2] += 1.0
         u = self._u0[:, j] + (Rt @ m[:, :, None])[:, :, 0] * self._bend[:, j]
         dp = L * (R @ v[:, :, None])[:, :, 0]
-        turn = hats(L * (R @ u[:, :, None])[:, :, 0])
+        turn = hat(L * (R @ u[:, :, None])[:, :, 0])
         fb, lb = (L * (R @ one[:, j, :, None])[:, :, 0] for one in (self._fb, self._lb))
         dn = -L * self._f[:, j] - fb
         dm = -np.cross(dp, n) - L * self._l[:, j] - lb
         S = L * (R * self._strain[:, j, None, :]) @ Rt
         B = L * (R * self._bend[:, j, None, :]) @ Rt
-        hn, hp = hats(n), hats(dp)
+        hn, hp = hat(n), hat(dp)
         A = np.zeros((len(p), 12, 12))
         by_phi = S @ hn - hp
         A[:, 0:3, 3:6], A[:, 0:3, 9:12] = by_phi, S
-        A[:, 3:6, 3:6], A[:, 3:6, 6:9] = B @ hats(m), B
-        A[:, 6:9, 3:6], A[:, 6:9, 9:12] = hn @ by_phi + hats(lb), hn @ S - hp
-        A[:, 9:12, 3:6] = hats(fb)
+        A[:, 3:6, 3:6], A[:, 3:6, 6:9] = B @ hat(m), B
+        A[:, 6:9, 3:6], A[:, 6:9, 9:12] = hn @ by_phi + hat(lb), hn @ S - hp
+        A[:, 9:12, 3:6] = hat(fb)
         return dp, turn, dm, dn, A
 
     def advance(self, begin: State) -> tuple[State, Array]:

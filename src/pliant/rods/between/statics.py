@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike
 
 from pliant.base.errors import ModelError, PliantError
 from pliant.base.numerics import Array, CubicSpline
-from pliant.base.spatial import exp_so3, log_so3
+from pliant.base.spatial import exp_so3, hat, log_so3
 from pliant.rods.between.loads import Load, PointLoad, distributed
 from pliant.rods.description import Rod
 from pliant.rods.failure import largest_stretch
-from pliant.rods.segments import Segments, State, end_stiffness, hats
+from pliant.rods.segments import Segments, State, end_stiffness
 from pliant.rods.solution import Centreline
 
 __all__ = ["RodEquilibrium", "solve_rod"]
@@ -250,7 +250,7 @@ class _Problem:
             f, t = np.asarray(load.force, dtype=float), np.asarray(load.moment, dtype=float)
             if load.follower:
                 f, t = x.R[k] @ f, x.R[k] @ t
-                by_turn[k] += np.concatenate([hats(t), hats(f)])
+                by_turn[k] += np.concatenate([hat(t), hat(f)])
             n[k] -= f
             m[k] -= t
         return State(p=x.p, R=x.R, m=m, n=n), by_turn

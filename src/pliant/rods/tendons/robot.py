@@ -63,13 +63,6 @@ class TendonSolution:
         return self.position[-1] + self.rotation[-1] @ np.asarray(self.robot.description.tip_offset)
 
     @property
-    def tip_pose(self) -> Array:
-        """Pose of the last disk with its origin at the tip, shape (4, 4)."""
-        X = np.eye(4)
-        X[:3, :3], X[:3, 3] = self.rotation[-1], self.tip
-        return X
-
-    @property
     def slack(self) -> list[int]:
         """Tendons without tension."""
         return [i for i, T in enumerate(self.tension) if T <= 0.0]
