@@ -9,10 +9,10 @@ import pytest
 from fake_master import FakeMaster
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kept_node import KeptNode
 from shared_files import shared_file
 
 from pliant.base.errors import PliantError
-from pliant.base.threads import Threads
 from pliant.engine import MujocoEngine
 from pliant.recording.recording import RecordedDevice
 from pliant.rods import load_robot
@@ -22,8 +22,6 @@ from pliant.rods.model import build_parallel, mechanism_of
 from pliant.rods.plate_pose import PlatePosePID
 from pliant.rods.ros import Lines
 from pliant.ros.bridge import RosBridge, RosOptions
-from pliant.ros.bridge.send_rate import SendRate
-from pliant.ros.wire import Codec
 from pliant.simulation import Simulation, sync
 
 SPATIAL, PLANAR = "Stewart_Gough_6PFR", "3RR"
@@ -41,99 +39,6 @@ def until(condition, what="", timeout=60.0):
     pytest.fail(f"not within {timeout} s: {what or condition}")
 
 
-class Handle:
-    """A topic whose messages are kept."""
-
-    def __init__(self, wire, topic, kind):
-        self.wire, self.topic, self.type = wire, topic, kind
-        self.count = self.drops = 0
-        self.rate = SendRate()
-        self.active, self.subscribers, self.sent = True, ["test"], []
-
-    def send(self, data):
-        self.count += 1
-        self.sent.append(data)
-
-    def messages(self):
-        return [self.wire.codec.decode(self.type, data) for data in self.sent]
-
-
-class Wire:
-    """A node that goes nowhere: what is sent is kept, what is heard is put in."""
-
-    wire, state_type, has_services, lockstep = "test", "viactors_plugins/state_info", True, False
-
-    def __init__(self, version=1):
-        self.codec, self.threads = Codec(version), Threads()
-        self.on_complaint = lambda text: None
-        self.out, self.into, self.answers, self.params, self.said = {}, {}, {}, {}, []
-
-    def start(self):
-        pass
-
-    def announce(self):
-        pass
-
-    def stop(self):
-        pass
-
-    def advertise(self, topic, type_name, *, latch=False):
-        return self.out.setdefault(topic, Handle(self, topic, type_name))
-
-    def subscribe(self, topic, type_name, callback):
-        assert topic not in self.into
-        self.into[topic] = (type_name, callback)
-
-    def unsubscribe(self, topic):
-        self.into.pop(topic, None)
-
-    def serve(self, name, type_name, callback):
-        self.answers[name] = (type_name, callback)
-
-    def serve_action(self, *_, **__):
-        pass
-
-    def set_param(self, name, value):
-        self.params[name] = value
-
-    def get_param(self, name):
-        return self.params.get(name)
-
-    def taken(self, topics):
-        return {}
-
-    def complain(self, text):
-        self.said.append(text)
-
-    def lost(self):
-        return ""
-
-    def flush(self):
-        pass
-
-    def wait_for(self, condition, answered, timeout):
-        return answered()
-
-    def where(self):
-        return "here"
-
-    def health(self):
-        return {}
-
-    # what the tests do
-    def hear(self, topic, **values):
-        """Let a message arrive, through its bytes."""
-        kind, callback = self.into[topic]
-        callback(self.codec.decode(kind, self.codec.encode(kind, values)))
-
-    def call(self, name, **request):
-        """Call a service, through its bytes."""
-        kind, callback = self.answers[name]
-        service = self.codec.types.service(kind)
-        asked = self.codec.decode(service.request, self.codec.encode(service.request, request))
-        return self.codec.decode(service.response, self.codec.encode(service.response, callback(asked)))
-
-
 class World:
     """A robot, its simulation and a bridge on a wire that goes nowhere."""
 
@@ -146,7 +51,7 @@ class World:
         if controller:
             self.controller = PlateController(self.device, PlatePosePID())
             devices.insert(0, self.controller)
-        self.wire = Wire(version)
+        self.wire = KeptNode(version)
         self.bridge = RosBridge(self.model, self.wire, RosOptions(namespace="cpr", tf=False))
         self.loop = Simulation(MujocoEngine(self.model, check=False), devices, [self.bridge], pacer=sync())
         self.loop.start()
@@ -212,7 +117,7 @@ def test_topics_and_services_of_a_spatial_robot_are_those_of_the_specification(w
         "/cpr/plate_pose": "geometry_msgs/PoseStamped",
         "/cpr/rods": "visualization_msgs/MarkerArray",
     }
-    services = {name: kind for name, (kind, _) in wire.answers.items()}
+    services = {name: kind for name, (kind, _) in wire.services.items()}
     assert services["/parameters_vector_services"] == "cpr_messages/GuessVectorHandling"
     assert services["/remove_robot"] == "std_srvs/Empty"
     assert services["/gazebo/get_link_state"] == "gazebo_msgs/GetLinkState"
@@ -227,7 +132,7 @@ def test_topics_and_services_of_a_planar_robot_are_those_of_the_specification(wo
         "/igm_parameters": "cpr_planar_messages/IGMParameters",
     }
     assert wire.out["/joint_values"].type == "std_msgs/Float32MultiArray"
-    assert wire.answers["/parameters_vector_services"][0] == "cpr_planar_messages/GuessVectorHandling"
+    assert wire.services["/parameters_vector_services"][0] == "cpr_planar_messages/GuessVectorHandling"
 
 
 def test_the_controller_has_the_topics_of_the_specification(world):
@@ -249,7 +154,7 @@ SPECIFIED_PARAMETERS = ("limb_name_prefix", "robot_name", "number_of_limbs", "in
 
 def test_every_name_of_the_specification_is_served(world):
     item = world(controller=True)
-    names = {*item.wire.out, *item.wire.into, *item.wire.answers}
+    names = {*item.wire.out, *item.wire.into, *item.wire.services}
     topics = names | {f"/{name.rpartition('/')[2]}" for name in names}
     assert set(SPECIFIED) <= topics
     assert {f"/{name}" for name in SPECIFIED_PARAMETERS} <= set(item.wire.params)
@@ -267,7 +172,7 @@ def test_the_names_of_the_specification_are_those_of_its_text():
 @pytest.mark.parametrize("name", [SPATIAL, PLANAR, "RERRFR", "Stewart_Gough_6EFR", "3PFR_spatial"])
 def test_parameters_are_those_that_the_original_sets(name):
     robot = load_robot(name)
-    wire = Wire()
+    wire = KeptNode()
     bridge = RosBridge(None, wire)
     device = ParallelRobotDevice(robot)
     bridge.plan({"cpr": device})
@@ -342,7 +247,7 @@ def test_a_pose_and_a_wrench_of_one_step_are_both_taken(world):
 
 
 def test_a_topic_at_the_root_of_the_graph_can_be_awaited():
-    bridge = RosBridge(None, Wire(), RosOptions(namespace="cpr", sync="/igm_parameters+trigger"))
+    bridge = RosBridge(None, KeptNode(), RosOptions(namespace="cpr", sync="/igm_parameters+trigger"))
     assert bridge.lockstep
     assert list(bridge.topics.arrivals) == ["/igm_parameters", "/cpr/trigger_next_step"]
 
@@ -362,7 +267,7 @@ def test_a_recording_is_published_as_the_live_robot_was(world):
     item = world(controller=True, controller_wrench="exert")
     item.wire.hear("/igm_parameters", distal_plate_pose=pose(x=0.02), distal_plate_wrench={})
     item.loop.run(0.01)
-    wire = Wire()
+    wire = KeptNode()
     bridge = RosBridge(None, wire, RosOptions(namespace="cpr"))
     bridge.plan({name: recorded(device) for name, device in item.loop.devices.items()})
     for name in item.loop.devices:
@@ -402,7 +307,7 @@ def test_rods_are_strips_of_101_points_from_base_to_plate(world, version, name):
 
 @pytest.mark.parametrize("version", [1, 2])
 def test_lines_that_are_filled_in_place_are_those_that_are_encoded(version):
-    wire = Wire(version)
+    wire = KeptNode(version)
     bridge = RosBridge(None, wire)
     lines = Lines(bridge.topics, [0.002, 0.01])
     points = np.random.default_rng(0).normal(size=(2, 101, 3))
@@ -422,7 +327,7 @@ def test_another_implementation_reads_the_lines():
 
     points = np.random.default_rng(1).normal(size=(3, 101, 3))
     for version, store in ((1, Stores.ROS1_NOETIC), (2, Stores.ROS2_HUMBLE)):
-        lines = Lines(RosBridge(None, Wire(version)).topics, [0.002] * 3)
+        lines = Lines(RosBridge(None, KeptNode(version)).topics, [0.002] * 3)
         lines.fill(1, points)
         data = lines.fill(7_000_000_009, points)
         types, name = get_typestore(store), "visualization_msgs/msg/MarkerArray"
@@ -435,7 +340,7 @@ def test_another_implementation_reads_the_lines():
 
 
 def test_lines_of_the_statics_alone_are_those_of_the_equilibrium():
-    wire = Wire()
+    wire = KeptNode()
     bridge = RosBridge(None, wire)
     robot = load_robot(PLANAR)
     device = ParallelRobotDevice(robot)
@@ -592,7 +497,7 @@ def test_absurd_numbers_end_with_a_reason_and_never_with_nan(name, policy):
     @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(ABSURD, min_size=12, max_size=12))
     def run(numbers):
-        wire = Wire()
+        wire = KeptNode()
         device = ParallelRobotDevice(robot, controller_wrench=policy)
         RosBridge(None, wire).plan({"cpr": device})
         device.wrenches.put({"wrench": numbers[: device.samples["wrench"].size]})

@@ -5,8 +5,8 @@ import time
 
 import numpy as np
 import pytest
+from kept_node import KeptNode
 
-from pliant.base.threads import Threads
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.franka.ros.serve import serve_arm
@@ -15,80 +15,9 @@ from pliant.recording.recording import RecordedDevice
 from pliant.robots import build_robot
 from pliant.ros.bridge import RosBridge, RosOptions
 from pliant.ros.bridge.actions import GoalState
-from pliant.ros.bridge.send_rate import SendRate
-from pliant.ros.wire import Codec
 from pliant.simulation import Simulation
 
 EYE = np.eye(4).ravel().tolist()
-
-
-class Handle:
-    """A topic whose messages are kept."""
-
-    def __init__(self, wire, topic, kind):
-        self.wire, self.topic, self.type = wire, topic, kind
-        self.count = self.drops = 0
-        self.rate = SendRate()
-        self.active, self.subscribers, self.sent = True, ["test"], []
-
-    def send(self, data):
-        self.count += 1
-        self.sent.append(data)
-
-    def last(self):
-        return self.wire.codec.decode(self.type, self.sent[-1])
-
-
-class Wire:
-    """A node that goes nowhere."""
-
-    wire, state_type, has_services, has_actions, lockstep = "test", "viactors_plugins/state_info", True, True, False
-
-    def __init__(self, version):
-        self.codec, self.threads = Codec(version), Threads()
-        self.on_complaint = self.on_publication = lambda *text: None
-        self.out, self.into, self.services, self.actions, self.said = {}, {}, {}, {}, []
-
-    def start(self):
-        pass
-
-    announce = stop = start
-
-    def advertise(self, topic, type_name, *, latch=False):
-        return self.out.setdefault(topic, Handle(self, topic, type_name))
-
-    def subscribe(self, topic, type_name, callback):
-        self.into[topic] = callback
-
-    def unsubscribe(self, topic):
-        pass
-
-    def serve(self, name, type_name, callback):
-        self.services[name] = (type_name, callback)
-
-    def serve_action(self, name, type_name, server):
-        self.actions[name] = (type_name, server)
-
-    def set_param(self, name, value):
-        pass
-
-    def get_param(self, name):
-        return None
-
-    def complain(self, text):
-        self.said.append(text)
-
-    def taken(self, topics):
-        return {}
-
-    def lost(self):
-        return ""
-
-    def where(self):
-        return "nowhere"
-
-    def health(self):
-        return {}
 
 
 class World:
@@ -96,7 +25,7 @@ class World:
 
     def __init__(self, version, name="fr3", **options):
         robot = build_robot(name, {"meshes": "shapes", **options})
-        self.wire = Wire(version)
+        self.wire = KeptNode(version)
         bridge = RosBridge(robot, self.wire, RosOptions(clock=False, tf=False))
         self.simulation = Simulation(MujocoEngine(robot), make_devices(robot), [bridge], pacer="free")
         self.simulation.start()
@@ -111,8 +40,7 @@ class World:
     def call(self, service, **request):
         """Call a service in a thread, as a wire does, while the simulation runs."""
         kind, callback = self.wire.services[service]
-        types = self.wire.codec.types if hasattr(self.wire.codec, "types") else None
-        assert types is None or types.service(kind)
+        assert self.wire.codec.types.service(kind)
         answers = []
         thread = threading.Thread(target=lambda: answers.append(callback(request)), daemon=True)
         thread.start()
@@ -349,7 +277,7 @@ def test_an_arm_without_a_hand_has_no_actions_of_one():
 
 
 def test_a_recorded_arm_only_speaks(second):
-    wire = Wire(1)
+    wire = KeptNode(1)
     bridge = RosBridge(None, wire, RosOptions(clock=False, tf=False))
     recorded = RecordedDevice("franka", 1_000_000, 1_000_000, second.arm.samples, signatures=("franka_arm",))
     bridge.topics.devices = {"franka": recorded}
