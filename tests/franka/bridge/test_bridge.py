@@ -505,7 +505,7 @@ def test_a_busy_port_is_named_and_nothing_stays_open(port):
             pytest.raises(BridgeError, match=f"{what}: TCP port {number} of 127.0.0.1 is in use"),
         ):
             simulation.start()
-        assert all(arm.sockets() == [] for arm in bridge.arms)
+        assert all(arm.handlers() == {} for arm in bridge.arms)
 
 
 def test_bad_options_are_named():

@@ -387,7 +387,7 @@ class FrankaArm(DeviceBase):
         self._command = fci.RobotCommand(
             message_id=command.seq,
             motion=motion,
-            tau_J_d=np.asarray(values.get("tau_J_d", _NO_TORQUE)),
+            tau_J_d=np.array(values.get("tau_J_d", _NO_TORQUE)),
             valid_elbow="elbow_c" in values,
             motion_generation_finished=bool(values.get("finished", 0.0)),
         )
