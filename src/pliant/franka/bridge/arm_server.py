@@ -16,7 +16,6 @@ from pliant.franka.bridge.sockets import MAX_HELD, Connection, accepted, listen
 from pliant.franka.wire import fci
 
 if TYPE_CHECKING:
-    from pliant.franka.bridge.options import Protocols
     from pliant.franka.device.arm import FrankaArm, StateValues
     from pliant.franka.device.cabinet import Answer
     from pliant.franka.device.parameters import Arm
@@ -50,7 +49,7 @@ class ArmServer:
         port: TCP port of the robot; 0 takes a free one.
         gripper_port: TCP port of the hand; 0 takes a free one.
         vacuum_port: TCP port of the vacuum gripper; 0 takes a free one.
-        protocols: "own": clients that the firmware of the arm's type answers; "any": clients of every known version.
+        system_version: which clients are served, as in `FciOptions.system_version`.
         command_timeout: how long a cycle in lock-step waits for its command [s].
     """
 
@@ -62,7 +61,7 @@ class ArmServer:
         port: int,
         gripper_port: int,
         vacuum_port: int,
-        protocols: Protocols = "own",
+        system_version: str = "own",
         command_timeout: float = 0.2,
     ) -> None:
         from pliant.franka.device.arm import CommandValues
@@ -74,8 +73,7 @@ class ArmServer:
         self.host, self.port = host, port
         self.command_timeout = command_timeout
         """How long a cycle in lock-step waits for its command [s]."""
-        low, high = device.description.arm.protocols
-        self.versions = range(low, high + 1) if protocols == "own" else fci.VERSIONS
+        self.versions = _served(device.description.arm, system_version)
         """The protocol versions that are answered."""
         self.hand: HandServer | None = None
         """The server of the hand or of the vacuum gripper; None without both."""
@@ -364,7 +362,7 @@ class ArmServer:
             return f"a client of protocol version {version} was refused; served is {served}"
         return (
             f"a client of protocol version {version} (libfranka {fci.LIBRARIES[version]}) was refused, as the firmware "
-            f"of the {title} refuses it; it answers {served}; the option fci:protocols=any serves any client"
+            f"of the {title} refuses it; it answers {served}; the option fci:system_version=any serves any client"
         )
 
     def _answer(self, command: str, command_id: int, status: str, payload: bytes = b"") -> None:
@@ -442,6 +440,11 @@ class ArmServer:
         return 0.0
 
     @property
+    def unread(self) -> bool:
+        """Whether the client has not read its last state yet: then the machine has kept it from running."""
+        return self._connection is not None and self._connection.unread
+
+    @property
     def fitting(self) -> fci.RobotCommand | None:
         """The command, if it belongs to this cycle or is the first of its motion."""
         command, cabinet = self.command, self.cabinet
@@ -492,6 +495,25 @@ class ArmServer:
 def _answer_connect(connection: Connection, command_id: int, status: str, version: int) -> None:
     answer = fci.Response(command="Connect", command_id=command_id, status=status, payload=struct.pack("<H", version))
     connection.send(fci.encode_response(answer, version=version))
+
+
+def _served(arm: Arm, system_version: str) -> range:
+    """Return the protocol versions that an arm answers.
+
+    Raises:
+        BridgeError: its type has no firmware of that version.
+    """
+    low, high = arm.protocols
+    if system_version == "any":
+        return fci.VERSIONS
+    if system_version == "own":
+        return range(low, high + 1)
+    version = fci.protocol_of_system(system_version)
+    if not low <= version <= high:
+        first = ".".join(map(str, fci.SYSTEMS[low]))
+        text = f"a {arm.title} has no system version {system_version}; its versions are {first[0]}.x, from {first} on"
+        raise BridgeError(text, field="system_version")
+    return range(version, version + 1)
 
 
 def _spoken(versions: range) -> str:

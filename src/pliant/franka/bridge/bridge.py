@@ -44,6 +44,11 @@ _PACE = {
     "during a motion need mode=paced",
     "wall": "robot time is the wall clock at 1 kHz; commands that come late are lost, as on the robot",
 }
+SLICE_S = 0.02
+"""Longest part of a wait for a command that is counted as one [s of wall time]."""
+MAX_STALL_S = 5.0
+"""How long lock-step waits in addition, between two commands, for a client that does not read its states [s of wall
+time]."""
 MAX_LAG = 0.1
 """Lag behind the wall clock above which it is given up instead of caught up [s]."""
 
@@ -70,6 +75,7 @@ class FciBridge(BridgeBase):
         self._handlers: dict[int, Callable[[], None]] = {}
         self._next = 0.0
         self._left = 0.0
+        self._patience = MAX_STALL_S
         self._scheduling = contextlib.ExitStack()
         self.work_log: list[float] | None = None
         """Set to a list to record how long each cycle worked without waiting for the client [s]."""
@@ -102,7 +108,7 @@ class FciBridge(BridgeBase):
                 port=options.port,
                 gripper_port=options.gripper_port,
                 vacuum_port=options.vacuum_port,
-                protocols=options.protocols,
+                system_version=options.system_version,
                 command_timeout=options.command_timeout,
             )
             server.open()
@@ -126,9 +132,9 @@ class FciBridge(BridgeBase):
     def notes(self) -> tuple[str, ...]:
         """Notes on what sets the pace of robot time, and on clients that real arms of these types refuse."""
         notes = [_PACE[self.options.mode]]
-        if self.options.protocols == "any":
+        if self.options.system_version == "any":
             kinds = {arm.device.description.arm.name: arm.device.description.arm for arm in self.arms}
-            notes += [f"protocols=any: {stranger_note(kind)}" for kind in kinds.values()]
+            notes += [f"system_version=any: {stranger_note(kind)}" for kind in kinds.values()]
         return tuple(notes)
 
     @property
@@ -185,13 +191,20 @@ class FciBridge(BridgeBase):
         if not waits:
             self._until_next_tick(wake=True)
             return
-        wait = min(waits)
-        deadline = time.perf_counter() + wait
-        while wait > 0.0:
-            self._serve(wait)
-            if all([arm.fitting is not None or not arm.owes for arm in arms]):
+        left = min(waits)
+        while left > 0.0:
+            began = time.perf_counter()
+            self._serve(min(left, SLICE_S))
+            owing = [arm for arm in arms if arm.fitting is None and arm.owes]
+            if not owing:
+                self._patience = MAX_STALL_S
                 break
-            wait = deadline - time.perf_counter()
+            # A longer slice than asked for means that the machine did not run this process.
+            spent = min(time.perf_counter() - began, SLICE_S)
+            if self._patience > 0.0 and any(arm.unread for arm in owing):
+                self._patience -= spent
+            else:
+                left -= spent
         else:
             for arm in arms:
                 if arm.fitting is None and arm.cabinet.awaits_command:
