@@ -240,6 +240,14 @@ class ArmServer:
                 self.last_fault = f"a connection from {connection.peer} was closed, because it did not send Connect"
                 self._forget(connection)
 
+    def disconnect(self, reason: str) -> None:
+        """End the client's connection; the next client is admitted at once.
+
+        Args:
+            reason: why, for `health`.
+        """
+        self._drop(reason, reset=True)
+
     def _drop(self, reason: str, *, reset: bool = False) -> None:
         """End the connection; the arm decelerates and holds, and the server goes on."""
         connection, self._connection = self._connection, None
