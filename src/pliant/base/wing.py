@@ -57,6 +57,9 @@ class BridgeEntry:
     (`pliant.base.options`), and returns a Bridge. Keyword arguments with defaults are read as such a dataclass."""
     needs: tuple[str, ...] = ()
     """Modules of optional packages that it cannot run without."""
+    probe: str = ""
+    """Function, "module:function", that looks at what is served with these options, for ``pliant doctor --bridge``: it
+    yields findings of `pliant.cli.doctor`; "" where there is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,9 @@ WING = Wing(
     summary="Franka arms behind the Franka Control Interface: identified dynamics, cabinet, hand, client",
     bridges={
         "fci": BridgeEntry(
-            "Franka Control Interface: libfranka's clients connect to 127.0.0.1", "pliant.franka.bridge:make"
+            "Franka Control Interface: libfranka's clients connect to 127.0.0.1",
+            "pliant.franka.bridge:make",
+            probe="pliant.franka.bridge.probe:probe",
         ),
     },
     robots={
