@@ -85,6 +85,8 @@ class Port:
         """Whether anybody is connected to what it sends; any thread may read it."""
         self.listening_to: Callable[[str, bool], None] = lambda sender, connected: None
         """Called when a sender has connected or left."""
+        self.watchers: set[Callable[[], None]] = set()
+        """Called after each message of data, in the reactor's thread."""
         self.complain: Callable[[str], None] = lambda text: None
         """Called with each fault of the other side."""
         self.received = 0
@@ -217,6 +219,9 @@ class Port:
         except PliantError as fault:
             self.reject(f"a message from {arrival.sender[:80]}: {fault}")
             return bottle(FAIL) if arrival.wants_reply else None
+        finally:
+            for watcher in tuple(self.watchers):
+                watcher()
 
     def reject(self, why: str) -> None:
         """Count and tell what the other side did wrong."""

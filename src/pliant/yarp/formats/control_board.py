@@ -371,7 +371,9 @@ class _Board:
         group = self.config.group("COUPLING")
         couplings: list[Coupling] = []
         used: set[int] = set()
-        for key, parts in self._described_couplings(group) if group is not None else ():
+        if group is None:
+            group = Group(name="COUPLING")
+        for key, parts in self._described_couplings(group):
             kind, indices, axes, limits = self._coupling(group, key, parts)
             if used & set(indices):
                 raise group.fault(f"{key}: the axis {min(used & set(indices))} has a coupling already", key)
