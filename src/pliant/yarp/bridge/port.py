@@ -27,6 +27,8 @@ MAX_CONNECTIONS = 600
 """Most connections into all ports of a reactor at once: the program needs file descriptors for other things too."""
 SMALL_MESSAGE = 1 << 20
 """Longest message that a port takes unless it is told otherwise [bytes]."""
+MAX_AT_ONCE = 32
+"""Receivers of a message that are served before other sockets have their turn."""
 ACCEPT_PAUSE_S = 0.2
 """How long a port accepts nothing when the process has no more file descriptors [s]."""
 
@@ -131,8 +133,15 @@ class Port:
     # ------------------------------------------------------------------ the reactor's thread
     def _publish(self, publication: Publication) -> None:
         self._taken += 1
-        for output in list(self.outputs.values()):
+        self._send(publication, list(self.outputs.values()))
+
+    def _send(self, publication: Publication, outputs: list[Output]) -> None:
+        """Send to some receivers, and to the others when calls of others have had their turn."""
+        for output in outputs[:MAX_AT_ONCE]:
             output.send(publication)
+        rest = outputs[MAX_AT_ONCE:]
+        if rest:
+            self.reactor.call(lambda: self._send(publication, rest))
 
     def listen(self) -> None:
         """Accept connections from now on."""
