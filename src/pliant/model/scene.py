@@ -13,6 +13,8 @@ __all__ = ["add_floor", "add_geom", "bounds", "find_root", "has_visuals", "overv
 MARGIN = 1.15
 """Room around the robot in a picture, as a factor."""
 FLOOR_COLOR = (0.80, 0.82, 0.85, 1.0)
+FORCE_COLOR = (0.0, 0.475, 0.55, 1.0)
+"""Of the arrows of forces from outside, in films and on the page."""
 FLAT = 0.2
 """Height over width below which a scene is shown from above."""
 MIN_RADIUS = 0.02

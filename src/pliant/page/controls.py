@@ -74,6 +74,7 @@ class DeviceControls:
         simulation: gets the requests.
         say: tells what was refused.
         latest: device -> its newest sample.
+        touched: called when somebody moves a slider.
         own_panel: makes, in the folder of a device, the panel that takes the place of its sliders; None for no such.
     """
 
@@ -84,13 +85,14 @@ class DeviceControls:
         simulation: SimulationControl,
         say: Say,
         latest: Mapping[str, Sample],
+        touched: Callable[[], None] = lambda: None,
         own_panel: Callable[[Device], Panel | None] = lambda _: None,
     ) -> None:
         self._gui, self._simulation, self._say, self._latest = gui, simulation, say, latest
         self._modes: dict[str, Callable[[], None]] = {}
         self._follow: list[Callable[[], None]] = []
         self._restarts: list[Callable[[], None]] = []
-        self._own_panel = own_panel
+        self._own_panel, self._touched = own_panel, touched
         self.panels: list[Panel] = []
         """Panels of devices with more than their field table says."""
         joints = any(JOINT.live(device) for device in devices.values())
@@ -202,7 +204,9 @@ class DeviceControls:
                     )
                 )  # fmt: skip
 
-            def put(_: Any, name: str = name, info: FieldInfo = info, handles: list[Any] = handles) -> None:
+            def put(event: Any, name: str = name, info: FieldInfo = info, handles: list[Any] = handles) -> None:
+                if _by_hand(event):
+                    self._touched()
                 numbers = [float(handle.value) for handle in handles]
                 device.inbox.put({name: numbers if info.shape else numbers[0]}, mode=mode)
 
