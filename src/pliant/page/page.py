@@ -28,6 +28,7 @@ from pliant.page.curve_drawing import POINTS, CurveColours
 from pliant.page.document import READY
 from pliant.page.look import LookPanel
 from pliant.page.messages import Messages
+from pliant.page.opening import dance
 from pliant.page.opening import opening as opening_of
 from pliant.page.panel import RunPanel
 from pliant.page.panels import OpenedRobot, RobotSection, Surroundings, device_panel, robot_panels
@@ -131,6 +132,7 @@ class PageView(BridgeBase):
         self._simulation: SimulationControl | None = None
         self._server: PageServer | None = None
         self._latest: dict[str, Sample] = {}
+        self._devices: dict[str, Device] = {}
         self._plots: Plots | None = None
         self._controls: DeviceControls | None = None
         self._run: RunPanel | None = None
@@ -283,7 +285,8 @@ class PageView(BridgeBase):
                 "Report of the published results</a></div>"
             )
         if self._simulation is not None:
-            commanded = {name: device for name, device in devices.items() if isinstance(device, Device)}
+            self._devices = {name: device for name, device in devices.items() if isinstance(device, Device)}
+            commanded = self._devices
             if self._robots:
                 self._add_robots(gui)
             self._run = RunPanel(
@@ -303,7 +306,7 @@ class PageView(BridgeBase):
                 others = {name: device for name, device in commanded.items() if device is not taken}
                 if others or taken is None:
                     self._controls = DeviceControls(
-                        gui, others, self._simulation, self._say, self._latest, self._touched, self._own_panel
+                        gui, others, self._simulation, self._say, self._latest, self._own_panel
                     )
             self._add_play_and_load(server, gui, tabs, self._simulation, commanded)
         else:
@@ -525,6 +528,7 @@ class PageView(BridgeBase):
             self._attempt("the messages", self._draw_messages)
         if self._controls is not None:
             self._attempt("the controls", self._draw_controls)
+        self._attempt("the opening", self._draw_opening)
         for part, panel in (("the scenario", self._scenarios), ("the payload", self._payload)):
             if panel is not None:
                 self._attempt(part, panel.draw)
@@ -549,25 +553,30 @@ class PageView(BridgeBase):
         if not self._filled and self._latest:  # now it is known what each device holds
             self._filled = True
             controls.restart()
-            self._begin_opening()
         if self._rewound:  # whoever has reset the simulation
             self._rewound = False
             self._pull.release()
             controls.restart()
         controls.follow()
 
-    def _begin_opening(self) -> None:
-        if not self._opening or self._scenarios is None or self._given_scenarios:
+    def _draw_opening(self) -> None:
+        """Begin the scenario that a robot begins with, and end it when somebody moves a slider."""
+        scenarios, server = self._scenarios, self._server
+        if not self._opening or scenarios is None or server is None or not self._latest:
             return
-        name = opening_of(self._scenarios.names)
-        if name is not None:
-            self._scenarios.begin(name)
-            self._messages.add("done", f"the scenario {name!r} plays; Stop on the tab Play ends it, or any slider")
-
-    def _touched(self) -> None:
-        if self._opening and self._scenarios is not None:
+        if scenarios.run is None and not self._given_scenarios:
+            round_dance = dance(self._devices, self._latest)
+            if round_dance is not None:
+                scenarios.add("dance", round_dance)
+            name = opening_of(scenarios.names)
+            self._opening = name is not None
+            if name is not None:
+                server.numbers = 0
+                scenarios.begin(name)
+                self._messages.add("done", f"the scenario {name!r} plays; Stop on the tab Play ends it, or any slider")
+        elif server.numbers:
             self._opening = False
-            self._scenarios.stop()
+            scenarios.stop()
 
     def _draw_rope(self) -> None:
         held = self._pull.held

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pliant.model.scene import sky
 from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded
 from pliant.page.server import set_theme
 from pliant.simulation.bridge import SimulationControl
@@ -142,4 +143,6 @@ def theme_button(gui: Any) -> None:
         if client is None:
             return
         dark.symmetric_difference_update({client.client_id})
-        set_theme(client.gui, dark=client.client_id in dark)
+        night = client.client_id in dark
+        set_theme(client.gui, dark=night)
+        client.scene.set_background_image(sky(128, 8, dark=night), format="png")

@@ -101,6 +101,12 @@ class ScenarioPanel:
             self._after_reset()
         self.begin(name)
 
+    def add(self, name: str, scenario: Scenario) -> None:
+        """Offer another scenario, first in the list."""
+        self._scenarios = {name: scenario, **self._scenarios}
+        self.names = list(self._scenarios)
+        self._choice.options = self.names
+
     def begin(self, name: str) -> None:
         """Play a scenario from the present state on."""
         scenario, simulation = self._scenarios[name], cast("Simulation", self._simulation)

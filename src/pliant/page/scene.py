@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from pliant.base.numerics import Array
-from pliant.model.scene import FORCE_COLOR
+from pliant.model.scene import FORCE_COLOR, sky
 from pliant.page.shapes import DEFAULT_RGBA, colour_of, geom_mesh, inertia_box, textured
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ SHOWN_GROUPS = 3
 """Geoms of groups 0 to 2 are seen; those above are shapes of collision."""
 BODY_COLOURS = ((94, 129, 172), (163, 190, 140), (208, 135, 112), (180, 142, 173), (235, 203, 139), (136, 192, 208))
 """Colours of bodies without shapes, in turn."""
-FLOOR_COLOUR = (222, 226, 230)
+FLOOR_RGB = (232, 236, 238)
 PLAIN_FLOOR = 2.0
 """Half the width of a floor without a grid, over the size of the robot."""
 CONTACT_COLOUR = (220, 60, 50)
@@ -244,8 +244,9 @@ class Scene:
         # A picture of the surroundings would hide the scene until it has loaded, and is slow without a graphics card.
         scene.configure_environment_map(None)
         scene.configure_default_lights(enabled=False)
+        scene.set_background_image(sky(128, 8), format="png")
         far = 3.0 * self.size
-        scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(150, 150, 160), intensity=1.6)
+        scene.add_light_hemisphere("/light/sky", sky_color=(240, 247, 255), ground_color=(168, 160, 150), intensity=1.7)
         self._sun = scene.add_light_directional(
             "/light/sun", color=(255, 250, 240), intensity=2.2, cast_shadow=True, position=(0.5 * far, -0.3 * far, far)
         )
@@ -266,14 +267,15 @@ class Scene:
                 half = PLAIN_FLOOR * self.size
                 corners = np.array([[-half, -half, 0.0], [half, -half, 0.0], [half, half, 0.0], [-half, half, 0.0]])
                 self._server.scene.add_mesh_simple(
-                    f"/floor/{k}", corners, np.array([[0, 1, 2], [0, 2, 3]]), color=FLOOR_COLOUR, flat_shading=True,
+                    f"/floor/{k}", corners, np.array([[0, 1, 2], [0, 2, 3]]), color=FLOOR_RGB, flat_shading=True,
                     cast_shadow=False, position=position, wxyz=quaternion,
                 )  # fmt: skip
                 continue
             self._server.scene.add_grid(
                 f"/floor/{k}", width=40.0 * self.size, height=40.0 * self.size, infinite_grid=True, cell_size=cell,
-                section_size=5.0 * cell, cell_thickness=0.6, section_thickness=1.0, cell_color=(150, 158, 166),
-                section_color=(120, 128, 138), fade_distance=8.0 * self.size, shadow_opacity=0.25,
+                section_size=5.0 * cell, cell_thickness=0.5, section_thickness=0.9, cell_color=(190, 199, 205),
+                section_color=(160, 171, 179), fade_distance=7.0 * self.size, shadow_opacity=0.35,
+                plane_color=FLOOR_RGB, plane_opacity=0.8,
                 position=position, wxyz=quaternion,
             )  # fmt: skip
 

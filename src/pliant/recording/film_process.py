@@ -28,8 +28,6 @@ HEADER = struct.Struct("<IB")
 PATCHED = ("geom_type", "geom_size", "geom_pos", "geom_quat", "geom_sameframe", "geom_rgba")
 """Constants of a model that change while it runs: objects that are made at run time."""
 PAPER = (255, 255, 255)
-SKY = (222, 230, 238)
-"""Colour behind a model without a sky of its own, which MuJoCo leaves black."""
 TITLE_SHARE = 0.09
 """Height of a title over that of the film."""
 FOLLOW = 0.15
@@ -38,7 +36,7 @@ CURVE_POINTS = 25
 """Points of the drawn centre line of a rod."""
 CURVE_SHARE = 0.01
 """Least thickness of a drawn rod over the size of the robot; real rods are often thinner than a pixel."""
-FORCE_SHARE = 0.25
+FORCE_SHARE = 0.4
 """Length of the arrow of the largest force from outside over the size of the robot."""
 CHECK_EVERY = 10
 """Frames between two looks at the free space."""
@@ -102,10 +100,12 @@ class _Scene:
         self._draw_forces()
         pixels = self._renderer.render()
         if not self._sky:
+            from pliant.model.scene import sky
+
             self._renderer.enable_depth_rendering()
             empty = self._renderer.render() > 0.99 * model.vis.map.zfar * model.stat.extent
             self._renderer.disable_depth_rendering()
-            pixels[empty] = SKY
+            pixels[empty] = sky(*empty.shape)[empty]
         return pixels
 
     def _place(self) -> None:
