@@ -28,17 +28,15 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def pins(lock: str) -> dict[str, tuple[str, list[str]]]:
-    """Return name -> version and SHA-256 of the files, of each pin of a lock file."""
-    found: dict[str, tuple[str, list[str]]] = {}
-    name = ""
+def pins(lock: str) -> dict[tuple[str, str], list[str]]:
+    """Return (name, version) -> SHA-256 of the files, of each pin of a lock file; a package may have two versions."""
+    found: dict[tuple[str, str], list[str]] = {}
     for line in lock.splitlines():
         match = PIN.match(line)
         if match:
-            name = normal(match[1])
-            found[name] = (match[2], [])
-        if name:
-            found[name][1].extend(HASH.findall(line))
+            newest = found.setdefault((normal(match[1]), match[2]), [])
+        if found:
+            newest += HASH.findall(line)
     return found
 
 
@@ -69,11 +67,15 @@ def default_packages(known: set[str]) -> set[str]:
             needed = importlib.metadata.requires(name) or []
         except importlib.metadata.PackageNotFoundError:
             continue
-        todo += [normal(re.split(r"[\s\[<>=!~;(]", r, maxsplit=1)[0]) for r in needed if not re.search(r"extra ==|win32|Windows", r)]
+        todo += [
+            normal(re.split(r"[\s\[<>=!~;(]", r, maxsplit=1)[0])
+            for r in needed
+            if not re.search(r"extra ==|win32|Windows", r)
+        ]
     return found
 
 
-def bill(packages: dict[str, tuple[str, list[str]]], licences: dict[str, str], version: str) -> dict:
+def bill(packages: dict[tuple[str, str], list[str]], licences: dict[str, str], version: str) -> dict:
     """Return the CycloneDX document."""
     return {
         "bomFormat": "CycloneDX",
@@ -87,7 +89,7 @@ def bill(packages: dict[str, tuple[str, list[str]]], licences: dict[str, str], v
                 "licenses": [{"license": {"name": licences[name]}}],
                 "hashes": [{"alg": "SHA-256", "content": one} for one in hashes],
             }
-            for name, (pin, hashes) in sorted(packages.items())
+            for (name, pin), hashes in sorted(packages.items())
         ],
     }  # fmt: skip
 
@@ -95,16 +97,21 @@ def bill(packages: dict[str, tuple[str, list[str]]], licences: dict[str, str], v
 def main(folder: Path) -> int:
     """Write both files; return the exit code."""
     packages = pins((ROOT / "requirements-hashed.lock").read_text())
-    licences = {name: licence(name) for name in packages}
-    default = default_packages(set(packages))
+    licences = {name: licence(name) for name, _ in packages}
+    default = default_packages(set(licences))
     version = re.search(r'__version__ = "([^"]+)"', (ROOT / "src/pliant/__init__.py").read_text())[1]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "pliant.cdx.json").write_text(json.dumps(bill(packages, licences, version), indent=1) + "\n")
     rows = [
-        f"| {name} | {packages[name][0]} | {licences[name]} | {'default' if name in default else 'extra'} |"
-        for name in sorted(packages)
+        f"| {name} | {pin} | {licences[name]} | {'default' if name in default else 'extra'} |"
+        for name, pin in sorted(packages)
     ]
-    head = ["# Licences of what pliant installs", "", "| package | version | licence | installation |", "|---|---|---|---|"]
+    head = [
+        "# Licences of what pliant installs",
+        "",
+        "| package | version | licence | installation |",
+        "|---|---|---|---|",
+    ]
     (folder / "licences.md").write_text("\n".join([*head, *rows]) + "\n")
     missing = sorted(name for name in default if licences[name] == UNKNOWN)
     unknown = sum(found == UNKNOWN for found in licences.values())
