@@ -449,6 +449,13 @@ def _differences(robot: Robot, springs: dict[str, SpringFit]) -> Iterator[str]:
     fitted = [(joint, spring) for joint, spring in springs.items() if not spring.exact]
     for joint, spring in fitted:
         yield f"the spring of joint {joint!r} is {spring.describe()}"
+        actuator = robot.actuators[joint]
+        if actuator.law.second_input != "none":
+            unit = "m" if actuator.law.second_input == "lever" else "rad"
+            yield (
+                f"the preset of joint {joint!r} stays at {_preset(actuator):g} {unit}, and reference 2 has no actuator; "
+                f"set {joint}.initial_preset and export again for another"
+            )
     motors = [j for j, a in items if a.mode in (Mode.PID_REFS, Mode.PID_EQ_PRESET)]
     if motors:
         yield (
