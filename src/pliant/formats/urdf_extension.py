@@ -76,7 +76,7 @@ class Attribute:
     kind: str = "number"
     """"number", "integer", "flag" (true or false), "limited" (a flag that MuJoCo keeps as a choice of three)."""
 
-    def parse(self, text: str, what: str) -> Any:
+    def parse(self, text: str, what: str) -> object:
         """Return the value of a text as the spec takes it.
 
         Raises:
@@ -309,7 +309,7 @@ class Extension:
             _assign(equality, self.couplings.get(mimic.joint, {}))
 
 
-def _assign(element: Any, values: Mapping[str, Any]) -> None:
+def _assign(element: object, values: Mapping[str, object]) -> None:
     for name, value in values.items():
         if isinstance(value, list):
             # As in MJCF, numbers that are not given keep their defaults; those of a polynomial or a size are 0.
@@ -324,7 +324,7 @@ def _assign(element: Any, values: Mapping[str, Any]) -> None:
 
 
 class _Reader(Sink):
-    def __init__(self, links: Mapping[str, Any], joints: Mapping[str, str], file: str | Path | None) -> None:
+    def __init__(self, links: Mapping[str, object], joints: Mapping[str, str], file: str | Path | None) -> None:
         self.links = links
         self.joints = joints
         self.found = Extension()
@@ -354,7 +354,9 @@ class _Reader(Sink):
                 raise self.fail(element, f"the quaternion {element.get('quat')!r} has no direction", "quat")
         return out
 
-    def put(self, table: dict[str, dict[str, Any]], element: ET.Element, name: str, values: dict[str, Any]) -> None:
+    def put(
+        self, table: dict[str, dict[str, object]], element: ET.Element, name: str, values: dict[str, object]
+    ) -> None:
         if name in table:
             raise self.fail(element, f"{name!r} is given twice; keep one", name)
         table[name] = values
@@ -457,7 +459,7 @@ class _Reader(Sink):
 
 
 def read_extension(
-    root: ET.Element, links: Mapping[str, Any], joints: Mapping[str, str], file: str | Path | None = None
+    root: ET.Element, links: Mapping[str, object], joints: Mapping[str, str], file: str | Path | None = None
 ) -> Extension:
     """Read what pliant knows of a URDF's ``<mujoco>`` element, and take it out of the tree.
 
@@ -564,7 +566,7 @@ def _take_out_chain(
     return chain
 
 
-def _add_chain(body: Any, chain: Sequence[ET.Element]) -> None:
+def _add_chain(body: object, chain: Sequence[ET.Element]) -> None:
     """Give a body the joints of a chain, each where it stands when all are at 0."""
     for index, joint in enumerate(chain):
         # pose of the body in the frame of this joint's child

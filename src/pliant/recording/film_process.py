@@ -56,7 +56,7 @@ def view_angles(camera: str) -> dict[str, float] | None:
 class _Scene:
     """One panel: a model, its renderer and its camera."""
 
-    def __init__(self, model: Any, width: int, height: int, camera: str) -> None:
+    def __init__(self, model: object, width: int, height: int, camera: str) -> None:
         import mujoco
 
         from pliant.model.scene import find_root, visual_options
@@ -229,7 +229,7 @@ def _read(stream: BinaryIO, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _say(**message: Any) -> None:
+def _say(**message: object) -> None:
     print(json.dumps(message), flush=True)
 
 

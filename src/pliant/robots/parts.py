@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pliant.base.numerics import GRAVITY
 from pliant.base.options import option
@@ -50,7 +50,7 @@ MINIMAL_INERTIA = 1.0e-12
 """Stands for no inertia of its own [kg m^2]: MuJoCo wants moving bodies to have some."""
 
 
-def new_spec(name: str, timestep: float, *, extent: float = 0.5, center: Sequence[float] = (0.0, 0.0, 0.2)) -> Any:
+def new_spec(name: str, timestep: float, *, extent: float = 0.5, center: Sequence[float] = (0.0, 0.0, 0.2)) -> object:
     """Return an `mujoco.MjSpec` with floor, sky, light, and the integrator of pliant.
 
     Args:
@@ -74,7 +74,9 @@ def new_spec(name: str, timestep: float, *, extent: float = 0.5, center: Sequenc
     return spec
 
 
-def add_sky(spec: Any, up: Sequence[float] = (0.93, 0.95, 0.97), horizon: Sequence[float] = (0.72, 0.78, 0.85)) -> None:
+def add_sky(
+    spec: object, up: Sequence[float] = (0.93, 0.95, 0.97), horizon: Sequence[float] = (0.72, 0.78, 0.85)
+) -> None:
     """Add a sky to a spec.
 
     Args:
@@ -95,7 +97,7 @@ def add_sky(spec: Any, up: Sequence[float] = (0.93, 0.95, 0.97), horizon: Sequen
     )
 
 
-def add_scene(spec: Any, *, extent: float, center: Sequence[float]) -> None:
+def add_scene(spec: object, *, extent: float, center: Sequence[float]) -> None:
     """Add floor, sky and light to a spec.
 
     Args:
@@ -154,7 +156,7 @@ def finished(robot: Robot, *, namespace: str = "") -> Robot:
     return robot
 
 
-def _shape(body: Any, kind: str, material: str, **arguments: Any) -> Any:
+def _shape(body: object, kind: str, material: str, **arguments: object) -> object:
     import mujoco
 
     return body.add_geom(
@@ -168,22 +170,28 @@ def _shape(body: Any, kind: str, material: str, **arguments: Any) -> Any:
     )
 
 
-def box(body: Any, size: Sequence[float], pos: Sequence[float] = (0.0, 0.0, 0.0), material: str = "housing") -> Any:
+def box(
+    body: object, size: Sequence[float], pos: Sequence[float] = (0.0, 0.0, 0.0), material: str = "housing"
+) -> object:
     """Add a visual box of full edge lengths ``size``."""
     return _shape(body, "BOX", material, size=[0.5 * s for s in size], pos=list(pos))
 
 
-def cylinder(body: Any, start: Sequence[float], end: Sequence[float], radius: float, material: str = "metal") -> Any:
+def cylinder(
+    body: object, start: Sequence[float], end: Sequence[float], radius: float, material: str = "metal"
+) -> object:
     """Add a visual cylinder between two points."""
     return _shape(body, "CYLINDER", material, fromto=[*start, *end], size=[radius, 0.0, 0.0])
 
 
-def capsule(body: Any, start: Sequence[float], end: Sequence[float], radius: float, material: str = "link") -> Any:
+def capsule(
+    body: object, start: Sequence[float], end: Sequence[float], radius: float, material: str = "link"
+) -> object:
     """Add a visual capsule between two points."""
     return _shape(body, "CAPSULE", material, fromto=[*start, *end], size=[radius, 0.0, 0.0])
 
 
-def sphere(body: Any, pos: Sequence[float], radius: float, material: str = "load") -> Any:
+def sphere(body: object, pos: Sequence[float], radius: float, material: str = "load") -> object:
     """Add a visual sphere."""
     return _shape(body, "SPHERE", material, pos=list(pos), size=[radius, 0.0, 0.0])
 
@@ -251,7 +259,7 @@ def interface_of(namespace: str, actuators: Mapping[str, CompliantActuator]) -> 
     )
 
 
-def look_at(camera: Any, eye: Sequence[float], target: Sequence[float]) -> None:
+def look_at(camera: object, eye: Sequence[float], target: Sequence[float]) -> None:
     """Turn a fixed camera from ``eye`` towards ``target``, the world's z up."""
     import numpy as np
 

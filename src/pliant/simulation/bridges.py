@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pliant.base.errors import BridgeError, nearest
 from pliant.base.options import Registry, options_of, parse_text, place_of
@@ -130,7 +130,7 @@ def make_bridge(text: str, robot: Robot | Replay | None) -> Bridge:
     return factory(robot, options)
 
 
-def _parse(text: str) -> tuple[BridgeFactory, Any]:
+def _parse(text: str) -> tuple[BridgeFactory, object]:
     name, _, rest = text.partition(":")
     kind, factory = _factory(name)
     return factory, parse_text(kind, rest, where=f"--bridge {name}: ", error=BridgeError)

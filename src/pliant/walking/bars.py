@@ -47,7 +47,7 @@ def bar_positions(options: BarOptions) -> tuple[float, ...]:
     return tuple(float(low + section * (i + draw)) for i, draw in enumerate(draws))
 
 
-def add_bars(spec: Any, options: BarOptions, *, ankles: float = 0.0) -> None:
+def add_bars(spec: object, options: BarOptions, *, ankles: float = 0.0) -> None:
     """Add the bars to a spec, called bar_1, bar_2, ...
 
     Args:

@@ -137,7 +137,7 @@ def block_positions(options: SoftFootBenchOptions) -> dict[str, float]:
     return x
 
 
-def _block(body: Any, name: str, length: float, options: SoftFootBenchOptions) -> None:
+def _block(body: object, name: str, length: float, options: SoftFootBenchOptions) -> None:
     """Add the colliding shapes of a block, its top at the origin of its body."""
     import mujoco
 
@@ -170,7 +170,7 @@ def _block(body: Any, name: str, length: float, options: SoftFootBenchOptions) -
             break
 
 
-def start_height(spec: Any, options: SoftFootBenchOptions) -> float:
+def start_height(spec: object, options: SoftFootBenchOptions) -> float:
     """Return the height of the ankle above the fixed blocks at which the foot is just clear of all blocks [m].
 
     Args:

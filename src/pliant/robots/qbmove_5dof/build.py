@@ -147,7 +147,7 @@ def build(options: FiveJointOptions) -> Robot:
     return finished(Robot(spec, actuators, interface=interface_of("qbmove_5dof", actuators)))
 
 
-def _fork(body: Any, ahead: float, last: bool) -> None:
+def _fork(body: object, ahead: float, last: bool) -> None:
     half = 0.5 * CUBE
     down = -min(ahead, half + 0.004) if not last else -half - 0.004
     for side in (-1.0, 1.0):

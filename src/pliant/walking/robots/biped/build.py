@@ -86,7 +86,7 @@ def build(options: BipedOptions) -> Robot:
     return finished(robot)
 
 
-def _boards(options: BipedOptions) -> dict[str, dict[str, Any]]:
+def _boards(options: BipedOptions) -> dict[str, dict[str, object]]:
     """Return the fields of a control board for each part; with torque motors it has the gains of the servos."""
     boards = {}
     for part, names in p.PARTS.items():
@@ -126,7 +126,7 @@ def _walking(options: BipedOptions) -> WalkingDescription:
     )
 
 
-def _link(parent: Any, name: str, kind: str, sign: float) -> Any:
+def _link(parent: object, name: str, kind: str, sign: float) -> object:
     """Add one body with its joint, masses and shapes; return it."""
     x, y, z = p.OFFSETS[kind]
     # A body has the name of the joint that moves it, without which it would have none.
@@ -145,17 +145,17 @@ def _link(parent: Any, name: str, kind: str, sign: float) -> Any:
     return body
 
 
-def _inertial(body: Any, kind: str, sign: float) -> None:
+def _inertial(body: object, kind: str, sign: float) -> None:
     link = p.LINKS[kind]
     _box_inertia(body, link.mass, link.size, (link.center[0], sign * link.center[1], link.center[2]))
 
 
-def _box_inertia(body: Any, mass: float, size: Any, center: Any) -> None:
+def _box_inertia(body: object, mass: float, size: Any, center: object) -> None:
     a, b, c = (edge * edge for edge in size)
     set_inertia(body, mass, [mass * (b + c) / 12.0, mass * (a + c) / 12.0, mass * (a + b) / 12.0], center)
 
 
-def _shapes(body: Any, kind: str, sign: float) -> None:
+def _shapes(body: object, kind: str, sign: float) -> None:
     """Add the pictures of a body, and the few shapes that touch the ground when the robot falls."""
     from pliant.robots.parts import box, capsule, cylinder, sphere
 
@@ -195,12 +195,12 @@ def _shapes(body: Any, kind: str, sign: float) -> None:
         sphere(body, (0.0, 0.0, 0.0), 0.03, "housing")
 
 
-def _touches(geom: Any) -> None:
+def _touches(geom: object) -> None:
     """Let a shape touch the ground and obstacles, and no part of the robot."""
     geom.contype, geom.conaffinity, geom.group = 1, 2, 0
 
 
-def _rigid_foot(foot: Any) -> None:
+def _rigid_foot(foot: object) -> None:
     """Add a flat box sole."""
     from pliant.robots.parts import box, capsule
 
@@ -214,7 +214,7 @@ def _rigid_foot(foot: Any) -> None:
         capsule(foot, (0.0, 0.0, 0.0), (x * 0.5 * length + p.SOLE_FORWARD, 0.0, z), 0.016, "metal")
 
 
-def _soft_foot(foot: Any, options: BipedOptions, side: str) -> dict[str, Any]:
+def _soft_foot(foot: object, options: BipedOptions, side: str) -> dict[str, object]:
     """Add a SoftFoot whose sole is level with that of the rigid foot; return the laws of its soles by name."""
     from pliant.feet.model.soles import measure_soles
     from pliant.feet.softfoot import softfoot
@@ -237,7 +237,7 @@ def _soft_foot(foot: Any, options: BipedOptions, side: str) -> dict[str, Any]:
     return {f"{side}_foot/{name}": law for name, law in laws.items()}
 
 
-def _actuator(spec: Any, name: str, joint: p.Joint, options: BipedOptions) -> None:
+def _actuator(spec: object, name: str, joint: p.Joint, options: BipedOptions) -> None:
     import mujoco
 
     actuator = spec.add_actuator(name=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, target=name)
@@ -252,7 +252,7 @@ def _actuator(spec: Any, name: str, joint: p.Joint, options: BipedOptions) -> No
     actuator.forcerange = [-joint.effort, joint.effort]
 
 
-def _key(spec: Any, options: BipedOptions) -> None:
+def _key(spec: object, options: BipedOptions) -> None:
     """Add the key frame "rest": standing, with the servos at their references."""
     model = spec.copy().compile()
     qpos = model.qpos0.copy()
