@@ -10,7 +10,10 @@ from pliant.base.errors import BridgeError
 from pliant.base.threads import Threads
 from pliant.devices.base import Sample, SampleSource
 from pliant.ros.bridge.clock import serve_clock
-from pliant.ros.bridge.interfaces import INTERFACES
+from pliant.ros.bridge.description import described, serve_description
+from pliant.ros.bridge.groups import serve_groups
+from pliant.ros.bridge.interfaces import INTERFACES, NAMES
+from pliant.ros.bridge.joint_state import serve_other_joints
 from pliant.ros.bridge.lockstep import Lockstep
 from pliant.ros.bridge.names import sync_names
 from pliant.ros.bridge.node import Node
@@ -20,7 +23,7 @@ from pliant.ros.bridge.parameters import set_parameters
 from pliant.ros.bridge.rosout import Rosout, serve_rosout
 from pliant.ros.bridge.send_rate import SendRate
 from pliant.ros.bridge.services import serve_control
-from pliant.ros.bridge.tf import serve_tf
+from pliant.ros.bridge.tf import serve_odometry, serve_tf
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.bridge.unmatched_commands import UnmatchedCommands
 from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
@@ -60,7 +63,10 @@ class RosBridge(BridgeBase):
         self.topics = RosTopics(robot, node, self.options)
         self._lockstep = Lockstep(
             self.topics,
-            tuple(t if t.startswith("/") else self.topics.name(t) for t in sync_names(self.options.sync)),
+            tuple(
+                self.topics.names.topic(t if t.startswith("/") else self.topics.name(t))
+                for t in sync_names(self.options.sync)
+            ),
             self.options.sync_rate,
         )
         self.lockstep = bool(self._lockstep.awaited)
@@ -116,10 +122,19 @@ class RosBridge(BridgeBase):
         if self.options.clock:
             serve_clock(topics)
         for name, device in topics.devices.items():
+            NAMES.find(device)(topics, name, device)
+        for name, device in topics.devices.items():
             topics.writers[name] = []
             INTERFACES.find(device)(topics, name, device)
-        if self.options.tf:
-            serve_tf(topics)
+        serve_groups(topics)
+        description = described(topics)
+        if description is not None:
+            serve_other_joints(topics, description.tree, description.joints)
+            serve_odometry(topics, description)
+            if self.options.description:
+                serve_description(topics, description)
+            if self.options.tf:
+                serve_tf(topics, description)
         for topic in self._lockstep.awaited:
             if topic not in topics.incoming:
                 topics.listen(topic, "std_msgs/Bool", lambda _: None)
