@@ -21,12 +21,13 @@ ODOMETRY_RATE = 50.0
 TRANSFORMS = "tf2_msgs/TFMessage"
 
 
-def serve_tf(topics: RosTopics, description: Description) -> None:
-    """Send each moving link relative to the link before it at 50 Hz, and the fixed ones once, latched."""
-    _serve_fixed(topics, description)
+def serve_tf(topics: RosTopics, description: Description) -> frozenset[str]:
+    """Send each moving link relative to the link before it at 50 Hz, and the fixed ones once, latched; return them."""
+    fixed = _serve_fixed(topics, description)
     tree = description.tree
+    frames = frozenset(map(topics.names.frame, [*fixed, *(edge.child for edge in tree.moving)]))
     if not tree.moving or topics.simulation is None:
-        return
+        return frames
     qpos = topics.simulation.engine.port("state/qpos")
     handle = topics.advertise("/tf", TRANSFORMS)
     values = {"transforms": [_transform(e.parent, e.child, e.position, e.orientation) for e in tree.moving]}
@@ -53,9 +54,10 @@ def serve_tf(topics: RosTopics, description: Description) -> None:
             count = (count + 1) & 0xFFFFFFFF
 
     topics.at(TF_RATE, write)
+    return frames
 
 
-def _serve_fixed(topics: RosTopics, description: Description) -> None:
+def _serve_fixed(topics: RosTopics, description: Description) -> list[str]:
     """Send the fixed links, the frames of wings, and the frames of sensors that are not those of their bodies."""
     fixed = [_transform(e.parent, e.child, e.position, e.orientation) for e in description.tree.fixed]
     fixed += [
@@ -66,6 +68,7 @@ def _serve_fixed(topics: RosTopics, description: Description) -> None:
     if fixed:
         handle = topics.advertise("/tf_static", TRANSFORMS, latch=True)
         handle.send(topics.node.codec.encode(TRANSFORMS, topics.names.message({"transforms": fixed})))
+    return [item["child_frame_id"] for item in fixed]
 
 
 def sensor_frames(topics: RosTopics, offsets: Mapping[str, np.ndarray]) -> list[Message]:
