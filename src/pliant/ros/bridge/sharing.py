@@ -45,7 +45,7 @@ class Manifest:
     def read(cls, text: str) -> Manifest | None:
         """Return the manifest of a text; None for one that is none."""
         try:
-            found = json.loads(text) if len(text) <= MAX_TEXT else None
+            found = json.loads(text) if len(text) <= MAX_TEXT else {}
             tables = {
                 key: {str(t): frozenset(map(str, n)) for t, n in found[key].items()} for key in ("joints", "frames")
             }
