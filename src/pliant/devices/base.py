@@ -183,6 +183,8 @@ class DeviceBase:
         self._tripped = False
         self._checked = False
 
+    command_ports: Mapping[str, str] = MappingProxyType({})
+    """Command field -> engine port to which the device writes it unchanged; empty where a firmware computes with it."""
     signatures: tuple[str, ...] = ()
     """Signatures for bridges and panels (`pliant.devices.signatures`), the most specific first; () for its field
     table only."""

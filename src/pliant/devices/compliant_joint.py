@@ -143,6 +143,14 @@ class CompliantJoint(DeviceBase):
         self._engine.set_mode(self.joint, self.mode)
 
     @property
+    def command_ports(self) -> Mapping[str, str]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Command field of the present mode -> engine port, without the second reference where there is none."""
+        names = (*COMMAND_NAMES[self.mode], "external_torque")
+        taken = self.commands[self.mode.name.lower()]
+        ports = zip(names, ("reference_1", "reference_2", "external_torque"), strict=True)
+        return {name: f"{self.joint}/{port}" for name, port in ports if name in taken}
+
+    @property
     def gains(self) -> Mapping[str, float]:
         """Gains in force, ``kp_1``, ``ki_1``, ``kd_1`` and those of motor 2; units as in `set_gains`."""
         return self._gains

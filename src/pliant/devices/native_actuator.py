@@ -42,6 +42,7 @@ class NativeActuator(DeviceBase):
             name or actuator, samples=samples, commands={"control": commands} if commands else None, **options
         )
         self.actuator = actuator
+        self.command_ports = {"control": f"{actuator}/control"} if commands else {}
         self._names = {f: f"{actuator}/{port.field.port}" for f, port in fields.items()}
         self._control = np.zeros(0)
         self._start = np.zeros(0)

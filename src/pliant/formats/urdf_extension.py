@@ -112,6 +112,7 @@ def _solver(suffix: str, spec: str) -> dict[str, Attribute]:
 
 
 JOINT: dict[str, Attribute] = {
+    "pos": Attribute(spec="pos", length=3),
     "armature": Attribute(spec="armature", low=0.0),
     "stiffness": Attribute(spec="stiffness", length=3, least=1),
     "damping": Attribute(spec="damping", length=3, least=1),

@@ -597,7 +597,7 @@ class Simulation:
         record = self._log.write
         if record is not None:
             log_ns = now + self._log_offset_ns
-            if self._log.has_events:
+            if self._log.has_events(now):
                 self._log.write_events(self._seed, log_ns, now)
             for sample in fresh:
                 record(sample, log_ns)
