@@ -248,7 +248,7 @@ def _read(stream: BinaryIO, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _say(**message: Any) -> None:
+def _say(**message: object) -> None:
     print(json.dumps(message), flush=True)
 
 

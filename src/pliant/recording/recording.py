@@ -525,7 +525,7 @@ def _frozen(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _write_csv(recording: Recording, file: Any) -> None:
+def _write_csv(recording: Recording, file: object) -> None:
     writer = csv.writer(file, lineterminator="\n")
     columns = ["time"]
     for name, device in recording.devices.items():
