@@ -24,6 +24,7 @@ WING = Wing(
         "franka-torso": _ENTRIES,
     },
     panels=("pliant.franka.panel:PANEL",),
+    commanders={"franka_arm": "pliant.franka.client.held:ArmCommander"},
     controllers={"fci": "pliant.franka.client.policy:FCI"},
     devices=("pliant.franka.device.arm",),
     messages={"ros": "pliant.franka.ros.definitions"},

@@ -148,7 +148,7 @@ def bridge_probe(text: str) -> tuple[Callable[[Any], Any], Any]:
     return resolve(probe, f"the bridge {name!r}"), options
 
 
-def _parse(text: str) -> tuple[BridgeFactory, Any]:
+def _parse(text: str) -> tuple[BridgeFactory, object]:
     name, _, rest = text.partition(":")
     kind, factory = _factory(name)
     return factory, parse_text(kind, rest, where=f"--bridge {name}: ", error=BridgeError)

@@ -157,7 +157,7 @@ class Server:
 
 @contextlib.contextmanager
 def serve(
-    *, torso: bool = False, mode: str = "lockstep", pictures: str = "", wrench: str = "", **robot: Any
+    *, torso: bool = False, mode: str = "lockstep", pictures: str = "", wrench: str = "", **robot: object
 ) -> Iterator[Server]:
     """Serve an arm, or the torso with two, from a process of its own; yield the server.
 
