@@ -131,7 +131,7 @@ def _within(outer: Pose, inner: Pose) -> Pose:
     return outer[0] + rotate(outer[1], inner[0]), quaternion_product(outer[1], inner[1])
 
 
-def _place(pose: Pose) -> dict[str, Any]:
+def _place(pose: Pose) -> dict[str, object]:
     """Return the fields "pos" and "quat" of a described sensor."""
     return {"pos": tuple(map(float, pose[0])), "quat": tuple(map(float, pose[1]))}
 

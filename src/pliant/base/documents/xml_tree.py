@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from pathlib import Path
-from typing import Any
 from xml.parsers import expat
 
 from pliant.base.errors import ModelError
@@ -84,7 +83,7 @@ def parse_xml(data: bytes, file: str | Path | None = None, *, doctype: bool = Fa
         elif stack:
             stack[-1].text = (stack[-1].text or "") + value
 
-    def refuse(*_: Any) -> None:
+    def refuse(*_: object) -> None:
         raise ModelError(
             "a document type (<!DOCTYPE ...>) or entity is not accepted in a robot description; remove it",
             file=file,
