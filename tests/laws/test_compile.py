@@ -1,6 +1,7 @@
 """The machine code of the laws: cached, never stale, never another law's."""
 
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from pliant.base.codecache import read_text
+from pliant.base.codecache import read_shipped, read_text
 from pliant.base.errors import LawError
 from pliant.laws import SEA, Law, QbMove, law
 from pliant.laws.compile import compiled
@@ -32,6 +33,18 @@ def test_laws_compiled_in_different_processes_do_not_call_each_others_kernels(tm
         p = cls().parameters()
         expected = (*cls.torques(0.1, 0.2, 0.01, p), cls.stiffness(0.1, 0.2, 0.01, p), cls.energy(0.1, 0.2, 0.01, p))
         np.testing.assert_allclose([float(x) for x in line.split()], expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("entry", ["advance", "torque", "observe", "hold"])
+def test_the_machine_code_of_an_entry_is_one_function_whose_arrays_do_not_overlap(entry):
+    code = compiled(SEA)
+    assert getattr(code, entry)
+    text = read_shipped(code._shipped(entry), ";") or read_text(code._assembly_file(entry), ";")
+    assert text is not None
+    (head,) = re.findall(r"^define .*", text, re.MULTILINE)
+    assert f"@pliant_sea_{entry}(" in head
+    arguments = head.partition("(")[2]
+    assert arguments.count("ptr ") == arguments.count("ptr noalias ") > 0
 
 
 def test_a_law_that_is_not_registered_cannot_be_compiled():

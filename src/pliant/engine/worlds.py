@@ -59,6 +59,11 @@ class RobotBatch(abc.ABC):
             uses RK4 with motor states.
     """
 
+    live: bool = True
+    """Whether `port` and `field` return the memory of the worlds itself, not a copy of it."""
+    sampled: frozenset[str] = frozenset()
+    """Names that `port` knows beside the ports: fields of devices, ``<device>/<quantity>``."""
+
     def __init__(self, robot: Robot | mujoco.MjModel, worlds: int, *, check: bool = True) -> None:
         check_robot(robot, type(self).__name__)
         if isinstance(worlds, bool) or not isinstance(worlds, int | np.integer) or worlds < 1:

@@ -83,7 +83,7 @@ class RosOptions:
     """The joint topics of a robot on ROS."""
 
     namespace: str = ""
-    """Prefix of the robot's topics; default: that of the policy."""
+    """Prefix of the robot's topics, or first part of its ports' names; default: that of the policy."""
     clock: str = "auto"
     """auto: /clock where it is published, as by a simulation; wall; or ros: /clock."""
 
@@ -101,7 +101,16 @@ class FciOptions:
     """fci: require a real-time kernel."""
 
 
-NO_ROS, NO_FCI = RosOptions(), FciOptions()
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YarpOptions:
+    """The connection to a robot on YARP."""
+
+    server: str = ""
+    """yarp: address HOST:PORT of the name server; default: that of YARP's configuration."""
+
+
+NO_ROS, NO_FCI, NO_YARP = RosOptions(), FciOptions(), YarpOptions()
 
 
 @policy.command
@@ -110,19 +119,20 @@ def run(
     /,
     *,
     bridge: Annotated[
-        str, Parameter(help="ros1 or ros2; ROS_MASTER_URI or ROS_DOMAIN_ID say where the robot is; or fci.")
+        str, Parameter(help="ros1 or ros2; ROS_MASTER_URI or ROS_DOMAIN_ID say where the robot is; yarp, or fci.")
     ] = "ros1",
     input: Annotated[  # the name of the flag
         tuple[str, ...], Parameter(help="NAME=NUMBER for each input of the policy.", negative=())
     ] = (),
     ros: RosOptions = NO_ROS,
     fci: FciOptions = NO_FCI,
+    yarp: YarpOptions = NO_YARP,
     duration: Annotated[float | None, Parameter(help="Time to run [s]; default: until interrupted.")] = None,
     timeout: Annotated[float, Parameter(help="Stop if the robot sends no state for this time [s].")] = 0.5,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Run a policy as the controller of a robot, real or simulated: over its joint topics, or a Franka arm.
+    """Run a policy as the controller of a robot, real or simulated: over its topics or ports, or a Franka arm.
 
     Examples:
         pliant policy run touch.npz --bridge ros2 --input target=-0.6 --duration 5
@@ -138,7 +148,7 @@ def run(
         raise PliantError(f"a policy does not run on the bridge {bridge!r}; {nearest(bridge, bridges)}", field="bridge")
     driver = chosen.load()
     options = {}
-    for given, defaults in ((ros, NO_ROS), (fci, NO_FCI)):
+    for given, defaults in ((ros, NO_ROS), (fci, NO_FCI), (yarp, NO_YARP)):
         for field in fields(given):
             options[field.name] = getattr(given, field.name)
             if field.name not in driver.options and options[field.name] != getattr(defaults, field.name):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError, nearest
-from pliant.learn.policy import INPUT, Policy, PolicyError
+from pliant.learn.policy import CLOCK, INPUT, Policy, PolicyError, clock_value
 
 __all__ = [
     "TIMEOUT_S",
@@ -23,6 +24,7 @@ __all__ = [
     "PolicyDriver",
     "PolicyJoints",
     "PolicyRun",
+    "WallClock",
     "check_inputs",
     "full_observation",
     "run_policy",
@@ -46,6 +48,20 @@ class PolicyClock(Protocol):
             BridgeError: the time has stopped.
         """
         ...
+
+
+class WallClock:
+    """The monotonic clock of this machine."""
+
+    def now(self) -> float:
+        """Return the time [s]."""
+        return time.monotonic()
+
+    def wait_until(self, due: float, stop: threading.Event) -> None:
+        """Wait until a time, or until ``stop`` is set."""
+        ahead = due - time.monotonic()
+        if ahead > 0.0:
+            stop.wait(ahead)
 
 
 class PolicyJoints(Protocol):
@@ -109,11 +125,22 @@ def check_inputs(policy: Policy, inputs: Mapping[str, float], timeout: float) ->
         raise PolicyError(f"timeout is {timeout:g}; must be > 0 s", field="timeout")
 
 
-def full_observation(policy: Policy, inputs: Mapping[str, float], measured: Iterable[float]) -> list[float]:
-    """Combine inputs and measured observations in the order of the policy."""
-    rest = iter(measured)
+def full_observation(policy: Policy, inputs: Mapping[str, float], measured: Iterable[float], steps: int) -> list[float]:
+    """Combine inputs, measured observations and those of the time in the order of the policy.
+
+    Args:
+        policy: the policy.
+        inputs: input name, without ``input/`` -> value.
+        measured: what the robot measures, in the order of ``policy.measured``.
+        steps: number of periods since the start.
+    """
+    rest, t = iter(measured), steps * policy.period
     return [
-        inputs[name.removeprefix(INPUT)] if name.startswith(INPUT) else float(next(rest))
+        inputs[name.removeprefix(INPUT)]
+        if name.startswith(INPUT)
+        else clock_value(name, t)
+        if name.startswith(CLOCK)
+        else float(next(rest))
         for name in policy.observations
     ]
 
@@ -160,7 +187,7 @@ class PolicyRun:
                 field="timeout",
             )
         try:
-            commands = self.policy.act(full_observation(self.policy, self.inputs, measured))
+            commands = self.policy.act(full_observation(self.policy, self.inputs, measured, self.steps))
         except PolicyError as error:
             raise BridgeError(f"the policy stopped: {error}; the robot keeps its last references") from None
         self.joints.send(commands)

@@ -88,7 +88,7 @@ class InterfaceExtension(Protocol):
         """Return the extension with a prefix added to all names of the model."""
         ...
 
-    def merged(self, other: Any) -> InterfaceExtension:
+    def merged(self, other: object) -> InterfaceExtension:
         """Return this extension with what another of its kind has; its own names take precedence."""
         ...
 

@@ -102,7 +102,7 @@ def _write_joint(
 # -- what the toolbox's tags cannot say -------------------------------------------------------------------
 
 
-def _flat(value: Any, path: str = "") -> dict[str, Any]:
+def _flat(value: object, path: str = "") -> dict[str, object]:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         out: dict[str, Any] = {}
         for item in dataclasses.fields(value):
@@ -150,7 +150,7 @@ def _write_plugin(root: ET.Element, source: Source, joint: str, actuator: Compli
         filename=f"lib{name}_plugin.so",
     )
 
-    def tag(what: str, value: Any) -> None:
+    def tag(what: str, value: object) -> None:
         text = str(value).lower() if isinstance(value, bool) else str(value) if isinstance(value, int) else repr(value)
         ET.SubElement(plugin, what).text = text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -282,7 +282,7 @@ def _unique(names: Iterable[str], kind: str) -> list[str]:
 # -- numbers ----------------------------------------------------------------------------------------------
 
 
-def numbers(values: Any) -> str:
+def numbers(values: object) -> str:
     """Return numbers as text, each such that it reads as the same number again."""
     return " ".join(repr(float(v)) if v else "0" for v in np.atleast_1d(np.asarray(values, dtype=float)))
 

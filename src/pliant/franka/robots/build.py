@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pliant.base.errors import ModelError
 from pliant.base.spatial import pose, quaternion_from_rotation, rotation_from_rpy
 from pliant.franka.device.arm import FrankaArmDescription
+from pliant.franka.device.imperfections import NO_IMPERFECTIONS, Imperfections
 from pliant.franka.device.parameters import D_FLANGE, Arm, HandName, Payload
 from pliant.franka.device.plant import OPENING
 from pliant.franka.device.settings import Settings
@@ -163,6 +164,8 @@ class ArmMount:
     """Whether a force/torque sensor sits between flange and hand; its device is called ``{name}_wrench``."""
     tag: HeldTag | None = None
     """A tag in the hand; its site is called ``{name}_tag``. It needs the extra ``vision``."""
+    imperfections: Imperfections = NO_IMPERFECTIONS
+    """Of its sensors and motors."""
 
     def rotation(self) -> Array:
         """Return the base's rotation in the world, shape (3, 3)."""
@@ -347,6 +350,7 @@ def _arm(mount: ArmMount, joints: dict[str, Any], settings: Settings) -> FrankaA
         F_T_NE=F_T_NE,
         **joints,
         settings=settings,
+        imperfections=mount.imperfections,
         urdf=urdf(mount.arm),
     )
 

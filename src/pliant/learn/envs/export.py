@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import pliant
 from pliant.base.errors import ModelError
-from pliant.laws import COMMAND_NAMES
+from pliant.devices import make_devices
+from pliant.engine import callbacks
+from pliant.engine.ports import port_places
 from pliant.learn.envs.task import Task
 from pliant.learn.policy import Policy
 
@@ -34,7 +37,7 @@ def export_policy(
         task: the trained task, whose actions define the commands and their limits.
         layers: weights (outputs, inputs) and biases (outputs,) of each layer; or one array of shape
             (actions, observations + 1) for a linear policy, with the biases in the last column.
-        observations: name of each element of the observation: ``<device>/<quantity>`` or ``input/<name>``.
+        observations: name of each element of the observation, as in `Policy.observations`.
         robot: name of the robot in the catalogue; None for the name of the model.
         settings: options with which the robot of the catalogue is created.
         mean: mean of the observations, which is subtracted, shape (observations,); None for 0.
@@ -46,15 +49,20 @@ def export_policy(
         PolicyError: the shapes are inconsistent.
     """
     made = task.robot()
+    model = made.compile()
+    places = port_places(model, mujoco.MjData(model), callbacks.addresses(model))
+    devices = task.kept_devices(make_devices(made))
+    for device in devices:
+        device.close()
     commands = []
-    for action in task.actions:
-        joint, _, port = action.port.rpartition("/")
-        if joint not in made.actuators or port not in ("reference_1", "reference_2"):
+    for action, channel in zip(task.actions, task.channels({n: p.info for n, p in places.items()}, devices)):
+        if not channel.device:
             raise ModelError(
-                f"the action on {action.port!r} is not a command of a compliant joint; only references can be exported",
+                f"the action on {action.command!r} is not a command of a device of the robot, so that nothing can give "
+                "it on the robot",
                 field="actions",
             )
-        commands.append(f"{joint}/{COMMAND_NAMES[made.actuators[joint].mode][port == 'reference_2']}")
+        commands.append(channel.name)
     if isinstance(layers, np.ndarray):
         layers = [(layers[:, :-1], layers[:, -1])]
     count = len(observations)

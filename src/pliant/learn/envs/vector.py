@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import PliantError, nearest
 from pliant.devices import make_devices
+from pliant.engine import callbacks
+from pliant.engine.ports import port_places
 from pliant.engine.worlds import CpuBatch, RobotBatch
 from pliant.learn.envs.actions import ActionWriter, Scale, observe, reward_terms
+from pliant.learn.envs.device_batch import DeviceBatch
 from pliant.learn.envs.optional import load_gymnasium
 from pliant.learn.envs.pictures import Pictures, add_camera, chosen_camera, picture_size
 from pliant.learn.envs.task import Task, flags, positions, reset_options, start_positions
@@ -31,7 +35,7 @@ class _BatchWorld:
         self.worlds = batch.worlds
         self._batch = batch
         # On the CPU, Warp's too, a port is the memory itself; from a GPU a field is fetched once per step, on request.
-        self.live = isinstance(batch.port("state/qpos"), np.ndarray)
+        self.live = batch.live and isinstance(batch.port("state/qpos"), np.ndarray)
         self._ports: dict[str, NDArray[Any]] = {}
         self._fields: dict[str, NDArray[Any]] = {}
         self.elapsed = np.zeros(batch.worlds, dtype=np.int64)
@@ -40,6 +44,9 @@ class _BatchWorld:
 
     def port(self, name: str) -> NDArray[Any]:
         found = self._ports.get(name)
+        if found is None and name in self._batch.sampled:
+            found = self._ports[name] = self._batch.port(name)
+            found.flags.writeable = False
         if found is None:
             place = self._batch.place(name)
             whole = self._fields.get(place.field)
@@ -67,7 +74,8 @@ class _BatchWorld:
 class BatchEnv(gymnasium.vector.VectorEnv):
     """Many worlds of a robot in one batch, with laws, motors, friction and contacts.
 
-    There are no devices, noise or delays; `RobotEnv` has these.
+    Commands of joints and motors go to them without a device. Where an action is a command that a firmware computes
+    with, such as the joint velocities of an arm, each world has all devices of the robot (`DeviceBatch`).
 
     Args:
         task: the task to learn.
@@ -127,12 +135,23 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._disabled, self._same = mode == "Disabled", mode == "SameStep"
         self.render_mode = render_mode
         robot = task.robot()
-        self.batch = (batch or CpuBatch)(add_camera(robot) if render_mode else robot, num_envs)
-        """The `RobotBatch` below: ports, parameters, resets of single worlds."""
         devices = task.kept_devices(make_devices(robot))
         for device in devices:
             device.close()
-        task.check_ports(self.batch.ports(), devices)
+        model = robot.compile()
+        places = port_places(model, mujoco.MjData(model), callbacks.addresses(model))
+        channels = task.channels({name: place.info for name, place in places.items()}, devices)
+        firmware = next((channel.name for channel in channels if not channel.port), "")
+        if firmware and batch is not None:
+            raise PliantError(
+                f"{firmware} is a command that a device computes with, which only worlds with devices have; must be "
+                "without batch",
+                field="batch",
+            )
+        seen = add_camera(robot) if render_mode else robot
+        self._devices = DeviceBatch(seen, num_envs, task) if firmware else None
+        self.batch: RobotBatch = self._devices or (batch or CpuBatch)(seen, num_envs)
+        """The `RobotBatch` below: ports, parameters, resets of single worlds."""
         self.num_envs = self.batch.worlds
         self.frames = task.frames(self.batch.dt)
         """Steps of the engine for each action."""
@@ -150,11 +169,12 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._world = _BatchWorld(self.batch, count)
         self._world.period = period
         # All references and controls at once where they lie side by side in memory.
-        places = [self.batch.place(action.port) for action in task.actions]
+        self._written = [channel.port for channel in channels]
+        written = [] if firmware else [self.batch.place(port) for port in self._written]
         self._controls: NDArray[np.float64] | None = None
-        if all(place.field == "ctrl" for place in places):
+        if written and all(place.field == "ctrl" for place in written):
             self._controls = self.batch.field("ctrl")
-            self._columns = np.array([place.index[0].start for place in places])
+            self._columns = np.array([place.index[0].start for place in written])
         state = (self._world.last, self._world.elapsed)
         # The memory of the controls itself, where it is float64 and stays: on the CPU.
         self._values: NDArray[np.float64] | None = None
@@ -288,13 +308,16 @@ class BatchEnv(gymnasium.vector.VectorEnv):
 
     def _write_values(self, values: NDArray[np.float64]) -> None:
         """Write the values of the actions where they are not written in place."""
+        if self._devices is not None:
+            self._devices.give(values)
+            return
         if self._controls is not None:
             self._controls[:, self._columns] = values
             if not self._world.live:
                 self.batch.write("state/ctrl", self._controls)
             return
-        for k, action in enumerate(self.task.actions):
-            self.batch.write(action.port, values[:, k : k + 1])
+        for k, port in enumerate(self._written):
+            self.batch.write(port, values[:, k : k + 1])
 
     def _same_step(
         self, observation: NDArray[np.float32], ended: NDArray[np.bool_], infos: dict[str, Any]
@@ -343,7 +366,9 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         return tuple(self._pictures.render(row) for row in qpos)
 
     def close_extras(self, **_: Any) -> None:
-        """Release the graphics library."""
+        """Release the graphics library and the devices."""
+        if self._devices is not None:
+            self._devices.close()
         if self._pictures is not None:
             self._pictures.close()
             self._pictures = None
