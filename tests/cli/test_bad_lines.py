@@ -22,7 +22,7 @@ TYPED = {
     "run qbmove-1dof --bridge rosx": "did you mean 'ros",
     "run fr3 --bridge fci:prot=1": "did you mean 'port'",
     "run qbmove-1dof -r joint/equilibrum_position=1": "joint/equilibrium_position",
-    "run qbmove-1dof -r jiont/equilibrium_position=1": "did you mean 'joint'",
+    "run qbmove-1dof -r jiont/equilibrium_position=1": "joint/equilibrium_position",
     "run qbmove-1dof --scenario nope": "must be one of push, steps",
     "run qbmove-1dof --scenario missing.yaml": "missing.yaml",
     "run qbmove-1dof --command none.csv": "none.csv: there is no such file",
