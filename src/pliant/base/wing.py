@@ -57,6 +57,9 @@ class BridgeEntry:
     (`pliant.base.options`), and returns a Bridge. Keyword arguments with defaults are read as such a dataclass."""
     needs: tuple[str, ...] = ()
     """Modules of optional packages that it cannot run without."""
+    probe: str = ""
+    """Function, "module:function", that looks at what is served with these options, for ``pliant doctor --bridge``: it
+    yields findings of `pliant.cli.doctor`; "" where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +188,7 @@ class Offer:
         return resolve(place, f"the wing {self.wing.name!r}: {self.kind} {self.key or self.value!r}", self.wing)
 
 
-def resolve(place: str, what: str = "", wing: Wing | None = None) -> Any:
+def resolve(place: str, what: str = "", wing: Wing | None = None) -> object:
     """Import "module:name", or "module".
 
     Args:
@@ -207,7 +210,7 @@ def resolve(place: str, what: str = "", wing: Wing | None = None) -> Any:
         raise PliantError(f"{what or place} cannot be imported: {error}{remedy}", field=place) from error
 
 
-def _entries(value: Any) -> Iterator[tuple[str, Any]]:
+def _entries(value: Any) -> Iterator[tuple[str, object]]:
     """Yield (key, place) of a field of a wing."""
     if isinstance(value, Mapping):
         yield from value.items()

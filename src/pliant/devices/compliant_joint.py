@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -56,7 +55,7 @@ class CompliantJoint(DeviceBase):
 
     signatures = ("joint",)
 
-    def __init__(self, joint: str, actuator: CompliantActuator, *, name: str | None = None, **options: Any) -> None:
+    def __init__(self, joint: str, actuator: CompliantActuator, *, name: str | None = None, **options: object) -> None:
         kind = actuator.law.second_input
         units = {field.name: field.unit_of(kind) for field in JOINT_FIELDS.values()}
         first, second = COMMANDS[actuator.mode]

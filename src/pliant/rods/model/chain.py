@@ -80,7 +80,7 @@ class Chain:
 
 def add_links(
     line: Centreline, rod: Rod, name: str, root: tuple[MjsBody, Array], *, segments: int,
-    planar: bool = False, contact: Mapping[str, int], moments: Array | None = None,
+    planar: bool = False, contact: Mapping[str, int], moments: Array | None = None, at: Array | None = None,
 ) -> Chain:  # fmt: skip
     """Add the links of a rod to the body that carries it.
 
@@ -93,11 +93,14 @@ def add_links(
         planar: whether the hinges turn about z of the world only.
         contact: contact type and affinity of the shapes.
         moments: internal moments at the hinges, world axes, shape (segments, 3) [N m]; None: those of the line.
+        at: abscissas of the hinges, each of which stands for an equal part of the rod; None: Gauss' points and weights.
     """
     n, curve = segments, _Curve(line)
     length = curve.length
-    nodes, weights = np.polynomial.legendre.leggauss(n)
-    at, share = 0.5 * (nodes + 1.0), 0.5 * weights  # where the hinges are, what part of the rod bends in each
+    share = np.full(n, 1.0 / n)  # what part of the rod bends in each hinge
+    if at is None:
+        nodes, weights = np.polynomial.legendre.leggauss(n)
+        at, share = 0.5 * (nodes + 1.0), 0.5 * weights
     ends = np.cumsum(share)  # the link after hinge k has the frame of the rod there
     body, X_body_rod = root
     X_parent = pose(curve.position(0.0), curve.rotation(0.0)) @ inverse(X_body_rod)  # frame of the body in the world

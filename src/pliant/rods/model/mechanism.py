@@ -120,10 +120,7 @@ class ParallelMechanism(PartDefaults):
         out = []
         start = self.solution
         robot = start.robot
-        if spec.option.integrator != mujoco.mjtIntegrator.mjINT_DISCRETE:
-            text = "the springs of the rods are too stiff for other integrators than discrete"
-            out.append(Problem("warning", "option.integrator", text, "set option.integrator to discrete"))
-        else:
+        if spec.option.integrator == mujoco.mjtIntegrator.mjINT_DISCRETE:
             out += self._check_damping(float(spec.option.timestep))
         if start.morse_index:
             text = f"the start is unstable in {start.morse_index} directions: the model will leave it"
@@ -167,6 +164,11 @@ class ParallelMechanism(PartDefaults):
             return ""
         names = ", ".join(stretch.joint.partition("/")[0] for stretch in self.stretches)
         return f"the extensible limbs ({names}) change the length of their rods"
+
+    @property
+    def stiff(self) -> bool:
+        """Whether it needs the integrator ``discrete``: yes."""
+        return True
 
     @property
     def audited(self) -> bool:
