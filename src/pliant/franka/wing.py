@@ -28,6 +28,9 @@ WING = Wing(
     controllers={"fci": "pliant.franka.client.policy:FCI"},
     devices=("pliant.franka.device.arm",),
     messages={"ros": "pliant.franka.ros.definitions"},
-    interfaces={"ros/franka_arm": "pliant.franka.ros.serve:serve_arm"},
+    interfaces={
+        "ros/franka_arm": "pliant.franka.ros.serve:serve_arm",
+        "ros_names/franka_arm": "pliant.franka.ros.names:name_arm",
+    },
     benchmarks=("franka.py",),
 )

@@ -29,7 +29,8 @@ def parse_value(value: object, kind: object, what: str, error: Callable[..., Pli
     """
     kinds = members(kind)
     if types.NoneType in kinds:
-        if value is None or (isinstance(value, str) and value.strip().lower() in ("none", "null")):
+        words = ("none", "null") if {bool, str} & set(kinds) else ("none", "null", "off")
+        if value is None or (isinstance(value, str) and value.strip().lower() in words):
             return None
         kinds = tuple(k for k in kinds if k is not types.NoneType)
     for member in kinds[:-1]:
