@@ -1,18 +1,20 @@
 """The machine code of the laws: cached, never stale, never another law's."""
 
+import ctypes
 import os
 import re
 import subprocess
 import sys
 from dataclasses import dataclass
 
+import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
 from pliant.base.codecache import read_shipped, read_text
 from pliant.base.errors import LawError
 from pliant.laws import SEA, Law, QbMove, law
-from pliant.laws.compile import compiled
+from pliant.laws.compile import assemble, compiled
 
 LAWS = {"SEA": SEA, "QbMove": QbMove}
 
@@ -153,3 +155,31 @@ def test_a_kernel_that_calls_itself_is_refused_with_its_place():
     with pytest.raises(LawError, match=r"fall calls itself; a kernel must not be recursive") as caught:
         Recursive().evaluate(0.0, 0.0)
     assert caught.value.file == __file__
+
+
+SQUARE = """
+define double @square(double %x) {
+  %y = fmul double %x, %x
+  ret double %y
+}
+"""
+
+
+def test_machine_code_is_generated_once_and_again_where_its_file_is_damaged_or_of_another_text(tmp_path, monkeypatch):
+    parsed = []
+    parse = llvm.parse_assembly
+    monkeypatch.setattr(llvm, "parse_assembly", lambda text: parsed.append(text) or parse(text))
+
+    def square(text=SQUARE):
+        engine, address = assemble(text, "square", tmp_path / "square")
+        return ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(address)(3.0), engine
+
+    assert square()[0] == 9.0
+    (kept,) = tmp_path.iterdir()
+    assert square()[0] == 9.0
+    assert parsed == [SQUARE, ""]
+    kept.write_bytes(kept.read_bytes()[:-9])
+    assert square()[0] == 9.0
+    assert parsed[2:] == [SQUARE]
+    assert square(SQUARE.replace("fmul", "fadd"))[0] == 6.0
+    assert len(list(tmp_path.iterdir())) == 2

@@ -23,7 +23,7 @@ from pliant.learn.envs.make import task_of
 from pliant.learn.envs.task import Action
 from pliant.learn.envs.tasks import walk
 from pliant.learn.policy import Policy, PolicyError
-from pliant.learn.running import PolicyRun, WallClock, run_policy
+from pliant.learn.running import PolicyRun, Safety, WallClock, run_policy
 from pliant.robots import build_robot
 from pliant.ros.policy import RosJoints, open_node
 from pliant.ros.ros1 import Ros1Node
@@ -118,7 +118,7 @@ def test_a_policy_over_ros_1_moves_the_robot_as_the_same_policy_in_process_does(
     node = world.bridge.node
     until(lambda: all(p.active for p in world.joints.node.publications.values()), "the robot listens")
     until(lambda: node.publications[world.joints.topic("joint", "link_state")].connections, "the policy listens")
-    run = PolicyRun(chosen, world.joints, {"target": 0.5}, timeout=60.0)
+    run = PolicyRun(chosen, world.joints, {"target": 0.5}, safety=Safety(timeout=60.0))
     found = []
     world.simulation.step(steps)
     topics = [world.joints.topic("joint", name) for name in ("equilibrium_position", "stiffness_preset")]
@@ -137,7 +137,7 @@ def test_a_policy_over_ros_1_moves_the_robot_as_the_same_policy_in_process_does(
 def test_a_robot_that_falls_silent_stops_the_policy_and_nothing_more_is_sent(served):
     world = served(policy())
     until(lambda: (world.simulation.step(10), world.joints.counts.get("joint"))[1], "a state")
-    run = PolicyRun(policy(), world.joints, {"target": 0.5}, timeout=0.2)
+    run = PolicyRun(policy(), world.joints, {"target": 0.5}, safety=Safety(timeout=0.2))
 
     def act_on():  # nobody steps the simulation
         end = time.monotonic() + 5.0
@@ -153,7 +153,7 @@ def test_a_robot_that_falls_silent_stops_the_policy_and_nothing_more_is_sent(ser
 def test_a_message_that_holds_nan_stops_the_policy(served):
     world = served(policy())
     until(lambda: (world.simulation.step(10), world.joints.counts.get("joint"))[1], "a state")
-    run = PolicyRun(policy(), world.joints, {"target": 0.5}, timeout=60.0)
+    run = PolicyRun(policy(), world.joints, {"target": 0.5}, safety=Safety(timeout=60.0))
     take = world.joints.node.subscriptions[world.joints.topic("joint", "link_state")].callback
     take({"q": float("nan"), "dq": 0.0, "ref_1": 0.0, "ref_2": 0.0, "tau": 0.0, "stiff": 0.0})
     with pytest.raises(BridgeError, match="observation contains a number that is not finite"):
@@ -174,7 +174,7 @@ def test_a_run_ends_after_its_duration(served):
     world = served(policy(period=0.001))
     until(lambda: (world.simulation.step(10), world.joints.counts.get("joint"))[1], "a state")
     until(lambda: all(p.active for p in world.joints.node.publications.values()), "the robot listens")
-    run = PolicyRun(policy(period=0.001), world.joints, {"target": 0.5}, timeout=60.0)
+    run = PolicyRun(policy(period=0.001), world.joints, {"target": 0.5}, safety=Safety(timeout=60.0))
     run_policy(run, duration=0.02)
     assert run.steps == 20
 
@@ -217,7 +217,7 @@ def test_a_policy_acts_once_a_period_of_the_clock_where_one_is_published(served,
     clock(100.0)
     world = served(policy(), clock=asked)
     until(lambda: (world.simulation.step(10), world.joints.counts.get("joint"))[1], "a state")
-    with running(world, timeout=60.0) as run:
+    with running(world, safety=Safety(timeout=60.0)) as run:
         until(lambda: (world.simulation.step(10), run.steps)[1] == 1, "the first action")
         clock(159.9)  # a period of 60 s is not over
         until(lambda: world.joints.clock.now() == pytest.approx(159.9), "the time")
@@ -321,7 +321,7 @@ def test_a_policy_over_ros_1_follows_the_batch_in_which_it_was_trained(master):
         world.simulation.step(10)
         topics = [world.joints.topic("joint", name) for name in ("equilibrium_position", "stiffness_preset")]
         until(lambda: all(world.bridge.node.subscriptions[t].connections for t in topics), "the robot listens")
-        run = PolicyRun(chosen, world.joints, {}, timeout=60.0)
+        run = PolicyRun(chosen, world.joints, {}, safety=Safety(timeout=60.0))
 
         def newest(simulation):
             values = simulation.sample("joint").values
@@ -363,7 +363,7 @@ def test_a_walking_policy_over_ros_2_follows_the_batch_in_which_it_was_trained()
 
         until(arrived, "a state of each joint")
         served.reset(seed=0)
-        run = PolicyRun(chosen, joints, {}, timeout=600.0)
+        run = PolicyRun(chosen, joints, {}, safety=Safety(timeout=600.0))
         steps = round(task.period / served.engine.dt)
         first = expected[0][measured]
         real = joints.observe

@@ -1,10 +1,13 @@
 """A policy over YARP: a joint and a control board follow the batch in which the policy was trained, and refusals."""
 
 import contextlib
+import subprocess
+import sys
 import threading
 
 import numpy as np
 import pytest
+from fuzz import until
 from policy_runs import in_a_batch, stepped_over_a_bridge
 from yarp_simulation import bench
 
@@ -15,10 +18,12 @@ from pliant.learn.envs.export import export_policy
 from pliant.learn.envs.make import task_of
 from pliant.learn.envs.task import Action
 from pliant.learn.policy import Policy, PolicyError
-from pliant.learn.running import PolicyRun
+from pliant.learn.running import PolicyRun, Safety, run_policy
 from pliant.robots import build_robot
 from pliant.simulation import Simulation
 from pliant.simulation.bridges import make_bridge
+from pliant.yarp.bridge.nameserver import NameServer
+from pliant.yarp.client import YarpNetwork
 from pliant.yarp.policy import YarpDevices
 
 pytest.importorskip("gymnasium")
@@ -105,7 +110,7 @@ def test_a_policy_over_yarp_follows_the_batch_in_which_it_was_trained(name):
                 found.append(value[int(index)] if index else value)
             return found
 
-        run = PolicyRun(policy, interface, {}, timeout=60.0)
+        run = PolicyRun(policy, interface, {}, safety=Safety(timeout=60.0))
         run_steps = round(task.period / simulation.engine.dt)
         found = stepped_over_a_bridge(simulation, run, interface, newest, run_steps, 1)
     np.testing.assert_allclose(found, expected, atol=1e-4)
@@ -134,3 +139,27 @@ def test_what_a_robot_on_yarp_does_not_have_is_refused_by_name(changes, words):
 
     with served(robot, policy) as (simulation, interface), pytest.raises((BridgeError, PolicyError), match=words):
         open_and_wait(simulation, interface)
+
+
+@pytest.mark.parametrize("round_", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in range(1, 20))])
+def test_a_robot_that_is_killed_in_the_middle_ends_the_policy_with_an_error(round_):
+    _, policy = case("joint")
+    command = [sys.executable, "-m", "pliant", "run", "qbmove-1dof", "--set", "robot.mounting=hanging"]
+    with NameServer(port=0) as server:
+        address = str(server.address)
+        with subprocess.Popen(
+            [*command, "--bridge", f"yarp:server={address},name=r", "--duration", "120"], stdout=subprocess.DEVNULL
+        ) as robot:
+            try:
+                with YarpNetwork(address, timeout=5.0) as network:
+                    until(lambda: network.exists("/r/joint/command:i"), "the robot", 60.0)
+                with YarpDevices(policy, server=address, name="r") as interface:
+                    run = PolicyRun(policy, interface, {}, Safety(timeout=1.0))
+                    killer = threading.Thread(target=lambda: (until(lambda: run.steps > 2, "steps"), robot.kill()))
+                    killer.start()
+                    with pytest.raises(BridgeError, match="the policy stopped: the last message of a joint is"):
+                        run_policy(run, duration=60.0)
+                    killer.join()
+            finally:
+                robot.kill()
+    assert run.steps > 2

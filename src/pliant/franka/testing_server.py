@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +44,11 @@ class _Answers:
             "stop_recording": self._simulation.stop_recording,
         }
         action = actions[asked["do"]]
-        return self._simulation.submit(lambda: action(**fields)).result(TIMEOUT)
+        value = self._simulation.submit(lambda: action(**fields)).result(TIMEOUT)
+        until = time.monotonic() + TIMEOUT
+        while not self._simulation.time and time.monotonic() < until:
+            time.sleep(1e-3)  # after a reset there is no state before the first step has ended
+        return value
 
     def _state(self, arm: str) -> dict[str, object]:
         sample = self._simulation.sample(arm)
@@ -103,7 +108,7 @@ def main(text: str) -> None:
         bridge = FciBridge(options)
         robot = build_robot(given["robot"], {key: _written(value) for key, value in given["options"].items()})
         simulation = Simulation(MujocoEngine(robot), make_devices(robot), [bridge])
-        simulation.start()
+        simulation.step()  # before the first question, so that there is a state
     except PliantError as error:
         say(error=str(error))
         return

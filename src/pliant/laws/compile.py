@@ -12,10 +12,12 @@ Each file has a digest; a damaged file is compiled again.
 
 from __future__ import annotations
 
+import base64
 import builtins
 import contextlib
 import ctypes
 import functools
+import hashlib
 import logging
 import re
 import threading
@@ -170,7 +172,7 @@ class CompiledLaw:
             text = _standalone(function.inspect_llvm(), function._wrapper_name, symbol, distinct=True)
             write_text(path, text, ";")
             ship_text(self._shipped(entry), text, ";")
-        machine, address = assemble(text, symbol)
+        machine, address = assemble(text, symbol, path)
         self._machines.append(machine)
         return address
 
@@ -269,14 +271,30 @@ def optimised(text: str) -> str:
     return str(module)
 
 
-def assemble(text: str, symbol: str) -> tuple[Any, int]:
-    """Turn LLVM assembly into machine code; returns its owner and the address of a function."""
+def assemble(text: str, symbol: str, keep: Path | None = None) -> tuple[Any, int]:
+    """Turn LLVM assembly into machine code; returns its owner and the address of a function.
+
+    Args:
+        text: LLVM assembly.
+        symbol: the function.
+        keep: file for the machine code, whose name a digest of text and processor completes, so that later runs need
+            not generate it; None for a text with addresses of this process.
+    """
     import llvmlite.binding as llvm
 
     target = _target()
-    module = llvm.parse_assembly(text)
+    stored, path = None, keep
+    if keep is not None:
+        digest = hashlib.sha256(f"{llvm.llvm_version_info} {_host()} {text}".encode()).hexdigest()
+        path = keep.with_name(f"{keep.name}.{digest[:16]}.o")
+        stored = read_text(path, ";")
+    module = llvm.parse_assembly("" if stored else text)
     module.verify()
     engine = llvm.create_mcjit_compiler(module, target)
+    if stored:
+        engine.add_object_file(llvm.ObjectFileRef.from_data(base64.b64decode(stored)))
+    elif path is not None:
+        engine.set_object_cache(lambda _, code: write_text(path, base64.b64encode(code).decode(), ";"), lambda _: None)
     engine.finalize_object()
     address = engine.get_function_address(symbol)
     if not address:
@@ -456,7 +474,8 @@ def _kernel_code(function: types.FunctionType, signature: Callable[[Any], Any], 
                 write_text(path, text, ";")
                 ship_text(given, text, ";")
             block_symbol = f"{symbol}_block"
-            _kernel_codes[key] = assemble(text + from_block(block_symbol, f"@{symbol}", kinds), block_symbol)
+            whole = text + from_block(block_symbol, f"@{symbol}", kinds)
+            _kernel_codes[key] = assemble(whole, block_symbol, folder / key)
         return _kernel_codes[key][1]
 
 

@@ -13,6 +13,7 @@ from pliant.base.errors import PliantError, nearest, printable
 from pliant.base.wing import offer, offers
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, plain, print_table
+from pliant.learn.running import Safety
 
 __all__ = ["policy"]
 
@@ -44,6 +45,10 @@ def show(file: File, /, *, json: Json = False, debug: Debug = False) -> int:
                     {"name": name, "low": low, "high": high}
                     for name, low, high in zip(found.commands, found.low.tolist(), found.high.tolist(), strict=True)
                 ],
+                "start": None if found.start is None else found.start.tolist(),
+                "ranges": None
+                if found.range_low is None or found.range_high is None
+                else [found.range_low.tolist(), found.range_high.tolist()],
                 "layers": [list(weight.shape) for weight, _ in found.layers],
                 "version": found.version,
             }
@@ -56,8 +61,10 @@ def show(file: File, /, *, json: Json = False, debug: Debug = False) -> int:
     table = Table(title=title, title_justify="left", box=None)
     for column in ("", "name", "limits"):
         table.add_column(column)
-    for name in found.observations:
-        table.add_row("observes", plain(printable(name)), "")
+    for k, name in enumerate(found.observations):
+        low, high = found.range_low, found.range_high
+        trained = "" if low is None or high is None else f"{low[k]:g} to {high[k]:g} in the training"
+        table.add_row("observes", plain(printable(name)), trained)
     for name, low, high in zip(found.commands, found.low, found.high, strict=True):
         table.add_row("commands", plain(printable(name)), f"{low:g} to {high:g}")
     print_table(make_console(), table)
@@ -110,6 +117,7 @@ class YarpOptions:
     """yarp: address HOST:PORT of the name server; default: that of YARP's configuration."""
 
 
+NO_SAFETY = Safety()
 NO_ROS, NO_FCI, NO_YARP = RosOptions(), FciOptions(), YarpOptions()
 
 
@@ -128,7 +136,7 @@ def run(
     fci: FciOptions = NO_FCI,
     yarp: YarpOptions = NO_YARP,
     duration: Annotated[float | None, Parameter(help="Time to run [s]; default: until interrupted.")] = None,
-    timeout: Annotated[float, Parameter(help="Stop if the robot sends no state for this time [s].")] = 0.5,
+    safety: Annotated[Safety, Parameter(name="*")] = NO_SAFETY,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -156,7 +164,7 @@ def run(
                     f"--{field.name} has no meaning on the bridge {bridge}; must be left out", field=field.name
                 )
     limit = math.inf if duration is None else duration
-    done, text = driver.run(found, _inputs(input), {name: options[name] for name in driver.options}, limit, timeout)
+    done, text = driver.run(found, _inputs(input), {name: options[name] for name in driver.options}, limit, safety)
     if json:
         emit(done)
     else:

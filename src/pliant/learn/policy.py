@@ -38,6 +38,10 @@ CLOCK = "clock/"
 _TEXTS = ("robot", "namespace", "activation", "output", "version")
 
 
+_OPTIONAL = ("range_low", "range_high", "start")
+"""Arrays that an archive may have."""
+
+
 class PolicyError(PliantError):
     """A policy or its file is invalid."""
 
@@ -73,6 +77,12 @@ class Policy:
     """Mean that is subtracted from the observations, in their units, shape (observations,)."""
     scale: NDArray[np.float64]
     """Scale by which the result is divided, in the units of the observations, > 0, shape (observations,)."""
+    range_low: NDArray[np.float64] | None = None
+    """Least observations of the training, in their units, shape (observations,); None if they are not known."""
+    range_high: NDArray[np.float64] | None = None
+    """Largest observations of the training, in their units, shape (observations,)."""
+    start: NDArray[np.float64] | None = None
+    """Commands of the pose from which an episode begins, in their units, shape (commands,); None if it has none."""
     activation: str = "tanh"
     """Activation after every layer except the last: ``tanh`` or ``relu``."""
     output: str = "clip"
@@ -102,6 +112,11 @@ class Policy:
                 raise PolicyError(f"an {what} of {list(names)} is named twice", field=what)
         for name, size in (("mean", n), ("scale", n), ("low", m), ("high", m)):
             object.__setattr__(self, name, _array(name, getattr(self, name), (size,)))
+        if (self.range_low is None) != (self.range_high is None):
+            raise PolicyError("range_low and range_high must be given together", field="range_low")
+        for name, size in (("range_low", n), ("range_high", n), ("start", m)):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _array(name, getattr(self, name), (size,)))
         if not all(isinstance(name, str) and name for name in self.joints):
             raise PolicyError(f"joints is {list(self.joints)}; must be names", field="joints")
         if not (self.scale > 0.0).all():
@@ -163,6 +178,7 @@ class Policy:
             **{name: getattr(self, name) for name in _TEXTS},
         }
         arrays = {"mean": self.mean, "scale": self.scale, "low": self.low, "high": self.high}
+        arrays |= {name: getattr(self, name) for name in _OPTIONAL if getattr(self, name) is not None}
         for k, (weight, bias) in enumerate(self.layers):
             arrays[f"weight_{k}"], arrays[f"bias_{k}"] = weight, bias
         try:
@@ -196,6 +212,7 @@ class Policy:
                 settings=header["settings"],
                 layers=tuple(layers),
                 **{name: arrays[name] for name in ("mean", "scale", "low", "high")},
+                **{name: arrays[name] for name in _OPTIONAL if name in arrays},
                 **{name: header[name] for name in _TEXTS},
             )
         except PolicyError as error:

@@ -42,5 +42,5 @@ WING = Wing(
         "ros/plate_controller": "pliant.rods.ros:serve_plate_controller",
     },
     devices=("pliant.rods.device.plate_controller", "pliant.rods.device.tendons"),
-    benchmarks=("rods.py", "tendons.py"),
+    benchmarks=("rods.py",),
 )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pliant.base.errors import BridgeError, nearest, printable
 from pliant.laws import COMMAND_NAMES
 from pliant.learn.policy import Policy, PolicyError
-from pliant.learn.running import TIMEOUT_S, PolicyClock, PolicyDriver, PolicyRun, WallClock, run_policy
+from pliant.learn.running import TIMEOUT_S, PolicyClock, PolicyDriver, PolicyRun, Safety, WallClock, run_policy
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.controller_clock import CLOCK_TOPIC, CLOCKS, RosClock
 from pliant.ros.wire.message import Message, MessageCallback
@@ -39,6 +39,8 @@ STATE = {
 }
 """Quantity of a joint -> field in the message ``link_state``."""
 _ELEMENT = re.compile(r"(\w+)\[(\d{1,4})\]", re.ASCII)
+REFERENCES = {name: k for names in COMMAND_NAMES.values() for k, name in enumerate(names, start=1)}
+"""Command of a joint -> number of its reference."""
 _JOINT_FIELDS = {*STATE, "external_torque", *(name for names in COMMAND_NAMES.values() for name in names)}
 FIRST_MESSAGE_S = 10.0
 """Longest wait for the first message of each joint [s]."""
@@ -302,6 +304,16 @@ class RosJoints:
         for publication, group in zip(self._publications, self._groups, strict=True):
             publication.send(self.node.codec.encode(group.type, group.message(commands)))
 
+    def present(self) -> NDArray[np.float64]:
+        """Return the references in effect of compliant joints, NaN for other commands, shape (commands,)."""
+        found = np.full(len(self._policy.commands), np.nan)
+        with self.arrived:
+            for k, name in enumerate(self._policy.commands):
+                device, field, _ = _split(name)
+                if self._is_joint[device] and device in self._messages and field in REFERENCES:
+                    found[k] = self._messages[device][f"ref_{REFERENCES[field]}"]
+        return found
+
     def __enter__(self) -> RosJoints:
         try:
             self.start()
@@ -340,10 +352,10 @@ def _listed(names: Sequence[str]) -> str:
 
 def _driver(bridge: str) -> PolicyDriver:
     def run(
-        policy: Policy, inputs: Mapping[str, float], options: Mapping[str, Any], duration: float, timeout: float
+        policy: Policy, inputs: Mapping[str, float], options: Mapping[str, Any], duration: float, safety: Safety
     ) -> tuple[dict[str, int], str]:
         joints = RosJoints(policy, open_node(bridge), namespace=options["namespace"], clock=options["clock"])
-        task = PolicyRun(policy, joints, inputs, timeout)
+        task = PolicyRun(policy, joints, inputs, safety)
         with joints, contextlib.suppress(KeyboardInterrupt):
             run_policy(task, duration=duration)
         text = f"{task.steps} commands, {task.late} of them late; the robot keeps the last references"

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError, WireError, nearest
+from pliant.laws import COMMAND_NAMES
 from pliant.learn.policy import Policy, PolicyError
-from pliant.learn.running import TIMEOUT_S, PolicyDriver, PolicyRun, WallClock, run_policy
+from pliant.learn.running import TIMEOUT_S, PolicyDriver, PolicyRun, Safety, WallClock, run_policy
 from pliant.yarp.bridge.fields import plain_value
 from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.port import Port
@@ -37,6 +38,8 @@ STREAMS = {"position": "position_move"}
 STATE = {"position": "joint_position", "velocity": "joint_velocity", "torque": "torque"}
 """Quantity of a board's axes -> field of the state on the wire."""
 DEGREES = 180.0 / math.pi
+REFERENCES = {name: k for names in COMMAND_NAMES.values() for k, name in enumerate(names, start=1)}
+"""Command of a joint -> number of its reference."""
 _ELEMENT = re.compile(r"(.+)/(\w+?)(?:\[(\d{1,4})\])?", re.ASCII)
 
 
@@ -267,6 +270,18 @@ class YarpDevices:
                 for message in device.messages(commands):
                     device.output.write_bottle(message)
 
+    def present(self) -> NDArray[np.float64]:
+        """Return the references in effect of compliant joints, and positions of axes; NaN for other commands."""
+        found = np.full(len(self._policy.commands), np.nan)
+        with self.arrived:
+            for device in self.devices.values():
+                for k, field, index in device.told:
+                    if field in REFERENCES and f"reference_{REFERENCES[field]}" in device.values:
+                        found[k] = device.values[f"reference_{REFERENCES[field]}"]
+                    elif isinstance(device, _Part) and field.startswith("position") and "position" in device.values:
+                        found[k] = device.values["position"][index or 0]
+        return found
+
     def __enter__(self) -> YarpDevices:
         try:
             self.start()
@@ -280,11 +295,11 @@ class YarpDevices:
 
 
 def _run(
-    policy: Policy, inputs: Mapping[str, float], options: Mapping[str, Any], duration: float, timeout: float
+    policy: Policy, inputs: Mapping[str, float], options: Mapping[str, Any], duration: float, safety: Safety
 ) -> tuple[dict[str, int], str]:
     find_server(options["server"])
     devices = YarpDevices(policy, server=options["server"], name=options["namespace"])
-    task = PolicyRun(policy, devices, inputs, timeout)
+    task = PolicyRun(policy, devices, inputs, safety)
     with devices, contextlib.suppress(KeyboardInterrupt):
         run_policy(task, duration=duration)
     text = f"{task.steps} commands, {task.late} of them late; the robot keeps the last references"

@@ -1,6 +1,7 @@
 """A policy on a Franka arm: limits, held commands, stopping, and the same motion in process and over the interface."""
 
 import contextlib
+import dataclasses
 import importlib.util
 import socket
 import subprocess
@@ -19,6 +20,7 @@ from pliant.franka.client import policy as room
 from pliant.franka.client.held import EDGE
 from pliant.franka.client.policy import FrankaPolicyRun, arm_of_policy, run_franka_policy
 from pliant.learn.policy import Policy, PolicyError
+from pliant.learn.running import Safety
 
 PERIOD = 0.02
 
@@ -165,7 +167,9 @@ def test_a_state_that_stands_still_or_comes_late_stops_the_arm_properly(robot):
         ("old", lambda values: None, "the state of the arm is old"),
         ("late", lambda values: [exchange(values) for _ in range(80)], r"no new state of the arm for 0\.08 s"),
     ):
-        run = FrankaPolicyRun(constant("dq_c", np.array([0.5])), robot, {}, timeout=0.05 if name == "late" else 60.0)
+        run = FrankaPolicyRun(
+            constant("dq_c", np.array([0.5])), robot, {}, safety=Safety(timeout=0.05 if name == "late" else 60.0)
+        )
         count = 0
 
         def broken(values, fault=fault):
@@ -256,6 +260,18 @@ engine.set_pose({"hole_x": 0.002, "hole_y": -0.003})
 simulation.run()
 """
 """Program that serves the arm of the task of insertion."""
+
+
+def test_an_arm_whose_state_leaves_the_range_of_the_training_comes_to_rest(robot):
+    seen = constant("dq_c", np.array([0.5]))
+    ranged = dataclasses.replace(seen, range_low=[-0.05], range_high=[0.05])
+    run = FrankaPolicyRun(ranged, robot, {}, Safety(margin=0.0))
+    with pytest.raises(BridgeError, match=r"arm/q\[0\] is 0.05"):
+        run_franka_policy(run, duration=5.0)
+    assert robot.mode == "idle"
+    assert 0.05 < robot.get_position()[0] < 0.15
+    with pytest.raises(PolicyError, match="begins and ends at rest"):
+        FrankaPolicyRun(dataclasses.replace(seen, start=[0.0]), robot, {}, Safety(approach=1.0))
 
 
 @contextlib.contextmanager

@@ -3,11 +3,16 @@
 import math
 from pathlib import Path
 
+import mujoco
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pliant.base.errors import ModelError
+from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
+from pliant.model import Robot
+from pliant.simulation import Simulation, free
 from pliant.yarp.formats.control_board import read_control_board, read_fake_board
 from pliant.yarp.formats.ini import parse_ini, read_ini
 
@@ -139,10 +144,10 @@ def test_a_misspelt_group_or_key_is_a_warning_with_its_place():
 
 
 def test_what_a_board_does_not_do_is_reported():
-    gains = GAINS.replace("ko 0", "ko 1").replace("stictionUp 0", "stictionUp 1")
+    gains = GAINS.replace("ko 0", "ko -1").replace("stictionUp 0", "stictionUp 1")
     text = H + f"positionToleranceLinear 1\nuseVirtualAnalogSensor true\n[ROS]\n[POSITION_CONTROL]\n{gains}"
     messages = " ".join(p.message for p in board(text).problems)
-    for part in ("ko asks", "stictionUp asks", "positionToleranceLinear has no", "useVirtualAnalogSensor", "[ROS]"):
+    for part in ("stictionUp asks", "positionToleranceLinear has no", "useVirtualAnalogSensor", "[ROS]"):
         assert part in messages
 
 
@@ -234,3 +239,16 @@ def test_a_fake_board_has_axes_and_no_joints():
     assert named.axis_names == ("a", "b")
     with pytest.raises(ModelError, match="neither 'jointNames' nor 'joints'"):
         read_fake_board(parse_ini("x 1\n"), name="hand")
+
+
+def test_offset_and_stiction_reach_the_controller_that_clients_ask_for():
+    gains = GAINS.replace("ko 0", "ko -0.5").replace("Up 0", "Up 2").replace("Dwn 0", "Dwn -3")
+    found = board(f"{H}[POSITION_CONTROL]\n{gains}").board
+    body = "<body><joint name='hip'/><geom size='.1'/></body>"
+    robot = Robot(mujoco.MjSpec.from_string(f"<mujoco><worldbody>{body}</worldbody></mujoco>"))
+    robot.devices.append(found)
+    devices = make_devices(robot)
+    with Simulation(MujocoEngine(robot, check=False), devices, pacer=free()) as simulation:
+        simulation.start()
+        told = simulation.devices["part"].gains("position", 0)
+    assert (told["offset"], told["stiction_up"], told["stiction_down"]) == (-0.5, 2.0, -3.0)

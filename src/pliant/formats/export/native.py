@@ -453,7 +453,7 @@ def _differences(robot: Robot, springs: dict[str, SpringFit]) -> Iterator[str]:
         if actuator.law.second_input != "none":
             unit = "m" if actuator.law.second_input == "lever" else "rad"
             yield (
-                f"the preset of joint {joint!r} stays at {_preset(actuator):g} {unit}, and reference 2 has no actuator; "
+                f"the preset of joint {joint!r} stays at {_preset(actuator):g} {unit}, reference 2 has no actuator; "
                 f"set {joint}.initial_preset and export again for another"
             )
     motors = [j for j, a in items if a.mode in (Mode.PID_REFS, Mode.PID_EQ_PRESET)]

@@ -20,7 +20,7 @@ from pliant.franka.client.held import COUNTS, HeldCommand
 from pliant.franka.robots.parameters import arm as arm_of
 from pliant.franka.wire import fci
 from pliant.learn.policy import Policy, PolicyError
-from pliant.learn.running import TIMEOUT_S, PolicyDriver, check_inputs, full_observation
+from pliant.learn.running import DeadMan, PolicyDriver, PolicyGuard, Safety, check_inputs, full_observation
 
 if TYPE_CHECKING:
     from pliant.franka.client.robot import FrankaRobot
@@ -96,20 +96,25 @@ class FrankaPolicyRun:
     """Interface to the arm; its ``period`` is not used."""
     inputs: Mapping[str, float]
     """Input name, without ``input/`` -> value."""
-    timeout: float = TIMEOUT_S
-    """Time without a new state after which the run stops [s]."""
+    safety: Safety = field(default_factory=Safety)
+    """Limits; an arm begins and ends at rest, so that it needs no start pose."""
     steps: int = 0
     """Number of commands computed by the policy."""
     lost: int = 0
     """Number of states that did not arrive or whose command was too late."""
     held: HeldCommand = field(init=False)
     """The command of the arm."""
+    guard: PolicyGuard = field(init=False)
+    """Checks observations and limits commands."""
     _columns: list[tuple[str, int]] = field(init=False)
     _cycles: int = field(init=False)
 
     def __post_init__(self) -> None:
         policy = self.policy
-        check_inputs(policy, self.inputs, self.timeout)
+        check_inputs(policy, self.inputs)
+        if self.safety.approach > 0.0:
+            raise PolicyError("an arm begins and ends at rest; the start pose must be left out", field="approach")
+        self.guard = PolicyGuard(policy, self.safety)
         self._check_arm()
         self._cycles = round(policy.period / PERIOD)
         if self._cycles < 1 or not math.isclose(self._cycles * PERIOD, policy.period, rel_tol=1e-9):
@@ -172,10 +177,7 @@ class FrankaPolicyRun:
         """
         backend, start = self.robot.backend, self.robot.time
         measured = [backend.get(name).reshape(-1)[index] for name, index in self._columns]
-        try:
-            values = self.policy.act(full_observation(self.policy, self.inputs, measured, self.steps))
-        except PolicyError as error:
-            raise BridgeError(f"the policy stopped: {error}") from None
+        values = self.guard.act(full_observation(self.policy, self.inputs, measured, self.steps))
         command = self.held.hold(values)
         self.steps += 1
         while round((self.robot.time - start) / PERIOD) < self._cycles and not stopped():
@@ -189,10 +191,10 @@ class FrankaPolicyRun:
         passed, waited = robot.time - before, time.monotonic() - clock
         if passed < 0.5 * PERIOD:
             raise BridgeError(f"the policy stopped: the state of the arm is old, its time stands at {before:.3f} s")
-        if max(passed, waited) > self.timeout:
+        if max(passed, waited) > self.safety.timeout:
             raise BridgeError(
                 f"the policy stopped: no new state of the arm for {max(passed, waited):.2f} s, more than "
-                f"{self.timeout:g} s",
+                f"{self.safety.timeout:g} s",
                 field="timeout",
             )
         self.lost += round(passed / PERIOD) - 1
@@ -230,9 +232,14 @@ def run_franka_policy(run: FrankaPolicyRun, *, duration: float = math.inf, stop:
         BridgeError: there is no new state, or the connection is lost; the arm was stopped if that was possible.
     """
     stop = stop or threading.Event()
+    dead_man = DeadMan(run.safety.dead_man)
     run.start()
     try:
         while not stop.is_set() and run.steps * run.policy.period < duration - 1e-9:
+            if dead_man.lost():
+                raise BridgeError(
+                    f"the policy stopped: no line at standard input for {run.safety.dead_man:g} s", field="dead_man"
+                )
             run.step(stop.is_set)
     except DeviceError as error:
         raise DeviceError(f"the arm ended the policy after {run.steps} commands: {error}", field=error.field) from None
@@ -244,7 +251,7 @@ def run_franka_policy(run: FrankaPolicyRun, *, duration: float = math.inf, stop:
 
 
 def _drive(
-    policy: Policy, inputs: Mapping[str, float], options: Mapping[str, Any], duration: float, timeout: float
+    policy: Policy, inputs: Mapping[str, float], options: Mapping[str, Any], duration: float, safety: Safety
 ) -> tuple[dict[str, int], str]:
     """Run a policy on a Franka arm; the first Ctrl-C brings it to rest."""
     from pliant.cli.termination import stopping_at_signal
@@ -254,7 +261,7 @@ def _drive(
     if not options["host"]:
         raise PliantError("the bridge fci needs --host ADDRESS, the address of the arm", field="host")
     with FrankaRobot.connect(options["host"], arm=arm, realtime=options["realtime"]) as robot:
-        task = FrankaPolicyRun(policy, robot, inputs, timeout)
+        task = FrankaPolicyRun(policy, robot, inputs, safety)
         with stopping_at_signal() as stop:
             run_franka_policy(task, duration=duration, stop=stop)
     text = f"{task.steps} commands, {task.lost} states lost; the arm is at rest and holds its position"

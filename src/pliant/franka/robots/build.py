@@ -288,19 +288,19 @@ def build_arms(
             _add_held_tag(spec, mount)
         if load is not None and load.mass > 0.0:
             _add_load(spec, mount.name, load)
-        _dress(spec, mount, meshes)
     for tag in tags:
         _add_tag(spec, tag)
     scales = add_table(spec, table) if table is not None else []
     if objects:
         _add_objects(spec, mounts[0], table, objects)
-    compiled = spec.compile()
+    compiled = spec.compile()  # before the surfaces, which cost more than all else
     qpos = compiled.qpos0.copy()
     for mount in mounts:
         for i, angle in enumerate(mount.q, start=1):
             qpos[compiled.joint(f"{mount.name}_joint{i}").qposadr[0]] = angle
         for i in (1, 2) if mount.hand == "fingers" else ():
             qpos[compiled.joint(f"{mount.name}_finger{i}").qposadr[0]] = 0.5 * mount.opening
+        _dress(spec, mount, meshes)
     spec.add_key(name="rest", qpos=qpos)
     spec.modelname = name
     joints = {"friction": friction, "friction_compensation": friction_compensation, "static_friction": static_friction}

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import DeviceError, DivergedError, PortError, nearest
 from pliant.engine.worlds import RobotBatch, Selection, check_step_count
-from pliant.learn.envs.plant import Plant, joint_positions
+from pliant.learn.envs.plant import Plant, changed_robot, joint_positions
 
 if TYPE_CHECKING:
     from pliant.learn.envs.task import Task
@@ -44,11 +44,11 @@ class DeviceBatch(RobotBatch):
         self._ended = np.zeros(self.worlds, dtype=np.int64)
         self._stale = np.zeros(self.worlds, dtype=bool)
 
-    def give(self, values: NDArray[np.float64]) -> None:
-        """Give the values of the actions to the devices, shape (worlds, actions)."""
-        for plant, row, ended in zip(self.plants, values, self._ended.tolist()):
-            if not ended:
-                plant.give(row)
+    def give(self, values: NDArray[np.float64], mask: NDArray[np.bool_] | None = None) -> None:
+        """Give the values of the actions to the devices of some worlds, shape (worlds, actions); None for all."""
+        for world, plant in enumerate(self.plants):
+            if not self._ended[world] and (mask is None or mask[world]):
+                plant.give(values[world])
 
     def step(self, n: int = 1) -> None:
         """Advance every world by n steps, except those that have diverged since their last reset."""
@@ -109,21 +109,16 @@ class DeviceBatch(RobotBatch):
         for path, value in values.items():
             numbers = self._fitted(path, value, int(mask.sum()), (1,))[:, 0]
             given[path] = self._changed(given.get(path), numbers, mask)
-        for world in np.flatnonzero(mask):
-            self._changed_robot(given, int(world))
+        for world in np.flatnonzero(mask).tolist():
+            changed_robot(self._robot, _of_world(given, world))  # checks names and values
         self._given = given
         self._stale |= mask
-
-    def _changed_robot(self, given: Mapping[str, NDArray[np.float64]], world: int) -> Robot:
-        robot = self._robot.copy()
-        robot.update({path: float(column[world]) for path, column in given.items() if np.isfinite(column[world])})
-        return robot
 
     def _reset(self, mask: NDArray[np.bool_], qpos: NDArray[np.float64] | None) -> None:
         for row, world in enumerate(np.flatnonzero(mask).tolist()):
             if self._stale[world]:
                 self.plants[world].close()
-                self.plants[world] = Plant(self._changed_robot(self._given, world), self._task)
+                self.plants[world] = Plant(self._robot, self._task, parameters=_of_world(self._given, world))
                 self._stale[world] = False
             start = {} if qpos is None else joint_positions(self.model, qpos[row])
             self.plants[world].reset(0, start)
@@ -144,3 +139,8 @@ class DeviceBatch(RobotBatch):
         """Close the devices of all worlds."""
         for plant in self.plants:
             plant.close()
+
+
+def _of_world(given: Mapping[str, NDArray[np.float64]], world: int) -> dict[str, float]:
+    """Return the parameters that were set for a world."""
+    return {path: float(column[world]) for path, column in given.items() if np.isfinite(column[world])}

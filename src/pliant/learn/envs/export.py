@@ -29,6 +29,7 @@ def export_policy(
     settings: Mapping[str, Any] | None = None,
     mean: ArrayLike | None = None,
     scale: ArrayLike | None = None,
+    seen: ArrayLike | None = None,
     **options: Any,
 ) -> Policy:
     """Return a policy for the devices of the robot of a task.
@@ -42,7 +43,9 @@ def export_policy(
         settings: options with which the robot of the catalogue is created.
         mean: mean of the observations, which is subtracted, shape (observations,); None for 0.
         scale: scale by which the result is divided, shape (observations,); None for 1.
-        options: ``activation`` and ``output`` of `Policy`.
+        seen: observations of the training, shape (any, observations), with whose least and largest values
+            `pliant policy run` compares what the robot measures; None for no comparison.
+        options: ``activation``, ``output`` and ``start`` of `Policy`.
 
     Raises:
         ModelError: no device of the robot accepts one of the actions.
@@ -66,6 +69,9 @@ def export_policy(
     if isinstance(layers, np.ndarray):
         layers = [(layers[:, :-1], layers[:, -1])]
     count = len(observations)
+    if seen is not None:
+        rows = np.asarray(seen, dtype=float).reshape(-1, count)
+        options |= {"range_low": rows.min(axis=0), "range_high": rows.max(axis=0)}
     return Policy(
         robot=robot or made.spec.modelname,
         observations=tuple(observations),

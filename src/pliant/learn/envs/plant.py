@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from pliant.learn.envs.task import Task
     from pliant.model import Robot
 
-__all__ = ["Plant", "joint_positions", "key_positions"]
+__all__ = ["DELAYS", "Plant", "changed_robot", "joint_positions", "key_positions"]
+
+
+DELAYS = ("latency", "command_latency")
+"""Paths of ``Task.randomize`` that are no parameters of the robot, but delays of the environment [s]."""
+PAYLOAD = ".payload"
+"""End of the paths of payloads, point masses at the centre of mass of a body [kg]."""
 
 
 class Plant:
@@ -31,16 +37,27 @@ class Plant:
         task: the task, whose actions are given.
         dump_folder: folder for the last states of a robot that diverges; None for the default.
         delays: ``latency`` and ``command_latency`` [s] of all devices; ports without a device get the second too.
+        parameters: path of a parameter, as in ``Task.randomize`` -> value.
 
     Raises:
         PliantError: a command of an action does not exist, or the robot check finds errors.
     """
 
     def __init__(
-        self, robot: Robot, task: Task, *, dump_folder: str | None = None, delays: Mapping[str, float] | None = None
+        self,
+        robot: Robot,
+        task: Task,
+        *,
+        dump_folder: str | None = None,
+        delays: Mapping[str, float] | None = None,
+        parameters: Mapping[str, float] | None = None,
     ) -> None:
+        if parameters:
+            robot, self._payloads, own = changed_robot(robot, parameters)
+        else:
+            self._payloads, own = {}, {}
         self.engine = MujocoEngine(robot, dump_folder=dump_folder)
-        self._delays = {"latency": 0.0, "command_latency": 0.0, **(delays or {})}
+        self._delays = {"latency": 0.0, "command_latency": 0.0, **(delays or {}), **own}
         made = make_devices(robot, joint_sample_period=self.engine.dt, **self._delays)
         devices = task.kept_devices(made)
         self.channels: list[Channel] = task.channels(self.engine.ports(), devices)
@@ -75,7 +92,9 @@ class Plant:
     def reset(self, seed: int, start: Mapping[str, float]) -> None:
         """Start again in a pose: joint name -> position [rad or m]; other joints start where the robot does."""
         self.simulation.reset(seed=seed)
-        if start:
+        for body, mass in self._payloads.items():
+            self.engine.set_payload(body, mass)
+        if start or self._payloads:
             self.engine.set_pose(start)
         self._line.clear()
         for commander, _ in self._commanders:
@@ -138,6 +157,27 @@ class Plant:
     def close(self) -> None:
         """Close the devices. May be called twice."""
         self.simulation.close()
+
+
+def changed_robot(robot: Robot, parameters: Mapping[str, float]) -> tuple[Robot, dict[str, float], dict[str, float]]:
+    """Return a copy of a robot with other parameters, its payloads [kg] by body, and the delays [s] by name.
+
+    Raises:
+        ModelError: a name is unknown, or a value is out of range.
+    """
+    delays = {path: value for path, value in parameters.items() if path in DELAYS}
+    payloads = {path[: -len(PAYLOAD)]: value for path, value in parameters.items() if path.endswith(PAYLOAD)}
+    for what, values in (("a delay", delays), ("a payload", payloads)):
+        for name, value in values.items():
+            if value < 0.0:
+                raise ModelError(f"{name} is {value:g}; {what} must be >= 0", field=name)
+    bodies = [body.name for body in robot.spec.bodies]
+    for body in payloads:
+        if body not in bodies:
+            raise ModelError(f"no body {body!r} that can carry a payload; {nearest(body, bodies)}", field=body)
+    made = robot.copy()
+    made.update({p: v for p, v in parameters.items() if p not in DELAYS and not p.endswith(PAYLOAD)})
+    return made, payloads, delays
 
 
 def key_positions(model: mujoco.MjModel, key: str) -> dict[str, float]:

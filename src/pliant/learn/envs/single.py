@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import tempfile
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError, DivergedError, ModelError, PliantError
-from pliant.base.numerics import is_number
 from pliant.engine.distributions import draw
 from pliant.learn.envs.actions import Scale, checked_actions, observe, reward_terms
+from pliant.learn.envs.delays import check_delays
 from pliant.learn.envs.optional import load_gymnasium
 from pliant.learn.envs.pictures import Pictures, add_camera, chosen_camera, picture_size
-from pliant.learn.envs.plant import Plant, key_positions
+from pliant.learn.envs.plant import Plant, changed_robot, key_positions
 from pliant.learn.envs.task import Task, flags, positions, reset_options, start_positions
 from pliant.simulation import Simulation
 
@@ -87,7 +87,9 @@ class RobotEnv(gymnasium.Env):
     Args:
         task: the task to learn.
         render_mode: ``"rgb_array"`` or None.
-        latency: age of the measurements [s].
+        cameras: cameras of the model whose pictures are observed; the observation then is a dictionary of ``state``,
+            and of each camera a picture of shape (height, width, 3), uint8.
+        latency: age of the measurements, not of pictures [s].
         command_latency: delay of the commands [s], to devices and to ports alike.
         width: width of an image [pixel].
         height: height of an image [pixel].
@@ -109,6 +111,7 @@ class RobotEnv(gymnasium.Env):
         render_mode: str | None = None,
         latency: float = 0.0,
         command_latency: float = 0.0,
+        cameras: Sequence[str] = (),
         width: int = 480,
         height: int = 360,
     ) -> None:
@@ -116,22 +119,22 @@ class RobotEnv(gymnasium.Env):
             raise PliantError(f"render_mode is {render_mode!r}; must be 'rgb_array' or None", field="render_mode")
         self.task = task
         self.render_mode = render_mode
-        self._delays = {"latency": latency, "command_latency": command_latency}
-        for name, value in self._delays.items():
-            if not is_number(value) or not 0.0 <= value < math.inf:
-                raise PliantError(f"{name} is {value!r}; must be a time >= 0 s", field=name)
+        self._delays = check_delays(latency, command_latency)
         robot = task.robot()
         self._robot = add_camera(robot) if render_mode else robot
         self._size = picture_size(width, height)
         self._pictures: Pictures | None = None
         self._ended, self._broken = True, False
+        self._episodes = 0
+        first = draw(task.distributions(0), 0, 1)
+        changed_robot(robot, {path: float(value[0]) for path, value in first.items()})  # checks every name
         self._scale = Scale(task.actions)
         count = len(task.actions)
         folder = tempfile.TemporaryDirectory(prefix="pliant-env-", ignore_cleanup_errors=True)
         self._folder: tempfile.TemporaryDirectory[str] | None = folder
         with contextlib.ExitStack() as unfinished:
             unfinished.callback(folder.cleanup)
-            self._plant = self._made(self._robot)
+            self._plant = self._made({})
             unfinished.callback(self._plant.close)
             self._observation = observe(task, self._measured)
             self._camera = chosen_camera(self._plant.engine.model, task.camera) if render_mode else ""
@@ -139,7 +142,26 @@ class RobotEnv(gymnasium.Env):
         self.metadata = {**type(self).metadata, "render_fps": max(1, round(1.0 / self._truth.period))}
         self._limit = task.limit(self._plant.engine.dt)
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (count,), np.float32)
-        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, self._observation.shape[1:], np.float32)
+        state = gymnasium.spaces.Box(-np.inf, np.inf, self._observation.shape[1:], np.float32)
+        self._cameras: dict[str, Pictures | None] = dict.fromkeys(
+            chosen_camera(self._plant.engine.model, name) for name in cameras
+        )
+        picture = gymnasium.spaces.Box(0, 255, (self._size[1], self._size[0], 3), np.uint8)
+        self.observation_space: Any = (
+            gymnasium.spaces.Dict({"state": state, **dict.fromkeys(self._cameras, picture)}) if cameras else state
+        )
+
+    def _seen(self) -> Any:
+        """Return a copy of the observation, with the pictures of the cameras."""
+        state = self._observation[0].copy()
+        if not self._cameras:
+            return state
+        found: dict[str, Any] = {"state": state}
+        for name, pictures in self._cameras.items():
+            if pictures is None:
+                pictures = self._cameras[name] = Pictures(self._plant.engine.model, name, *self._size)
+            found[name] = pictures.render(self._plant.engine.port("state/qpos"))
+        return found
 
     def _dumps(self) -> str:
         """Return the folder for the states of robots that diverge; an error after `close`."""
@@ -147,9 +169,9 @@ class RobotEnv(gymnasium.Env):
             raise PliantError("the environment is closed; make a new one")
         return self._folder.name
 
-    def _made(self, robot: Any) -> Plant:
-        """Return a new simulation of a robot."""
-        plant = Plant(robot, self.task, dump_folder=self._dumps(), delays=self._delays)
+    def _made(self, parameters: Mapping[str, float]) -> Plant:
+        """Return a new simulation of the robot with other parameters."""
+        plant = Plant(self._robot, self.task, dump_folder=self._dumps(), delays=self._delays, parameters=parameters)
         self.frames = self.task.frames(plant.engine.dt)
         """Steps of the engine for each action."""
         self._truth = _Truth(plant, len(self.task.actions), self.frames * plant.engine.dt)
@@ -161,9 +183,7 @@ class RobotEnv(gymnasium.Env):
         """The `Simulation` below."""
         return self._plant.simulation
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode.
 
         Args:
@@ -183,13 +203,12 @@ class RobotEnv(gymnasium.Env):
         for joint, array in given.items():
             if array.shape not in ((), (1,)):
                 raise ModelError(f"positions: {joint!r} has shape {array.shape}; must be one number", field="positions")
-        if self.task.randomize:
-            robot = self._robot.copy()
-            drawn = draw(self.task.randomize, int(self.np_random.integers(2**31)), 1)
-            robot.update({path: float(value[0]) for path, value in drawn.items()})
-            self._renew(robot)
+        distributions = self.task.distributions(self._episodes)
+        if distributions:
+            drawn = draw(distributions, int(self.np_random.integers(2**31)), 1)
+            self._renew({path: float(value[0]) for path, value in drawn.items()})
         elif self._broken:
-            self._renew(self._robot)
+            self._renew({})
         seed_of_noise = int(self.np_random.integers(2**31))
         start = key_positions(self._plant.engine.model, key) if key else {}
         start |= {joint: float(v[0]) for joint, v in positions(self.task, self.np_random, 1).items()}
@@ -199,18 +218,19 @@ class RobotEnv(gymnasium.Env):
         self._truth.last[:] = 0.0
         self._ended = False
         self._observation = observe(self.task, self._measured)
-        return self._observation[0].copy(), {}
+        return self._seen(), {}
 
-    def _renew(self, robot: Any) -> None:
+    def _renew(self, parameters: Mapping[str, float]) -> None:
         """Replace the simulation; a world that diverged has closed its own."""
         self._plant.close()
         self._broken = False
-        self._plant = self._made(robot)
+        self._close_cameras()
+        self._plant = self._made(parameters)
         if self._pictures is not None:
             self._pictures.close()
             self._pictures = None
 
-    def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Advance by one period.
 
         Args:
@@ -224,6 +244,7 @@ class RobotEnv(gymnasium.Env):
             PortError: the action has another shape, or is not finite.
             PliantError: the environment was not reset, or the episode has ended.
         """
+        self._dumps()
         if self._ended:
             raise PliantError("step() was called before reset(), or after the end of an episode; call reset()")
         command = checked_actions(action, (len(self.task.actions),))
@@ -234,9 +255,10 @@ class RobotEnv(gymnasium.Env):
             self._plant.advance(self.frames)
         except (DivergedError, DeviceError) as error:
             self._ended = self._broken = True
+            self._episodes += 1
             kind = "diverged" if isinstance(error, DivergedError) else "stopped"
             info = {"reason": f"{kind}: {error}", "reward": dict.fromkeys(self.task.reward, 0.0)}
-            return self._observation[0].copy(), float(self.task.diverged_reward), True, False, info
+            return self._seen(), float(self.task.diverged_reward), True, False, info
         self._observation = observe(self.task, self._measured)
         reward, terms = reward_terms(self.task, self._truth)
         endings = dict(zip(self.task.terminated, flags(self.task.terminated, self._truth)))
@@ -246,7 +268,8 @@ class RobotEnv(gymnasium.Env):
         if reason or truncated:
             info["reason"] = reason or "duration"
             self._ended = True
-        return self._observation[0].copy(), float(reward[0]), bool(reason), truncated, info
+            self._episodes += 1
+        return self._seen(), float(reward[0]), bool(reason), truncated, info
 
     def __getstate__(self) -> Any:
         """Refuse a copy: the state of the physics is not in Python."""
@@ -267,9 +290,16 @@ class RobotEnv(gymnasium.Env):
             self._pictures = Pictures(self._plant.engine.model, self._camera, *self._size)
         return self._pictures.render(self._plant.engine.port("state/qpos"))
 
+    def _close_cameras(self) -> None:
+        for name, pictures in self._cameras.items():
+            if pictures is not None:
+                pictures.close()
+                self._cameras[name] = None
+
     def close(self) -> None:
-        """Close devices and graphics. May be called twice."""
+        """Close devices and graphics; further steps are refused. May be called twice."""
         self._plant.close()
+        self._close_cameras()
         if self._pictures is not None:
             self._pictures.close()
             self._pictures = None

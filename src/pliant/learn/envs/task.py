@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Action",
+    "Curriculum",
     "Function",
     "Start",
     "Task",
@@ -68,6 +69,8 @@ class World(Protocol):
 
 Function = Callable[[World], NDArray[Any]]
 """Function of a `World` that returns an array of shape (worlds,) or (worlds, n)."""
+Curriculum = Callable[[int], Mapping[str, Distribution]]
+"""Function of the number of episodes that have ended that returns the distributions of the next ones."""
 Start = Callable[[np.random.Generator, int], Mapping[str, Any]]
 """Function of a random generator and a number of worlds that returns start positions: joint name -> a number, or one
 for each world [rad or m]."""
@@ -139,8 +142,10 @@ class Task:
     """Start positions of an episode; all other joints start in the initial pose of the robot."""
     key: str | None = None
     """Key frame of the model with the start positions of an episode; None for the initial pose of the robot."""
-    randomize: Mapping[str, Distribution] = field(default_factory=dict)
-    """Path of a parameter, as in `RobotBatch.set_parameters` -> distribution of its value, drawn for each world."""
+    randomize: Mapping[str, Distribution] | Curriculum = field(default_factory=dict)
+    """Path of a parameter, as in `RobotBatch.set_parameters` -> distribution of its value, drawn in each world for each
+    episode; ``latency`` and ``command_latency`` [s] stand for those of the environment. Or a curriculum: a function of
+    the number of episodes that have ended that returns such a dictionary, always with the same paths."""
     diverged_reward: float = 0.0
     """Reward of the step in which a world diverges."""
     camera: str | None = None
@@ -153,6 +158,8 @@ class Task:
             raise ModelError("actions must be one or more Action(command, low, high)", field="actions")
         for name in ("observation", "reward", "terminated", "randomize"):
             value = getattr(self, name)
+            if name == "randomize" and callable(value):
+                value = value(0)
             if not isinstance(value, Mapping):
                 of = "distribution" if name == "randomize" else "function of a World"
                 raise ModelError(f"{name} is {value!r}; must be a dictionary: name -> {of}", field=name)
@@ -178,6 +185,10 @@ class Task:
             )
         if not callable(self.robot):
             raise ModelError(f"robot is {self.robot!r}; must be a function that returns a Robot", field="robot")
+
+    def distributions(self, episodes: int) -> Mapping[str, Distribution]:
+        """Return the distributions of the parameters after a number of ended episodes."""
+        return self.randomize(episodes) if callable(self.randomize) else self.randomize
 
     def replace(self, **changes: Any) -> Task:
         """Return a copy of this task with changed fields."""

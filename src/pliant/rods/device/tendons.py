@@ -86,8 +86,8 @@ class TendonDevice(DeviceBase):
         if self._by_length and not self._said and np.all(values <= self._taut):
             self._said = True
             log.warning(
-                f"{self.name}: the command makes all {len(values)} tendons of the unloaded robot slack, so none holds it; "
-                f"the first becomes taut at {1e3 * self._taut.min():.3f} mm"
+                f"{self.name}: the command makes all {len(values)} tendons of the unloaded robot slack, so none holds "
+                f"it; the first becomes taut at {1e3 * self._taut.min():.3f} mm"
             )
         for port, value in zip(self._references, values):
             port[0] = value / self._radius if self._by_length else value * self._radius

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["ROBOTS"]
 
 _SOURCE = (
-    "Continuum Robotics Laboratory, opencr-mujoco, commit 17fff8b (MIT): lengths, wire, tendon circle, servo stiffness, "
-    "mass, pretension of v4; see pliant.rods.tendons.robots"
+    "Continuum Robotics Laboratory, opencr-mujoco, commit 17fff8b (MIT): lengths, wire, tendon circle, servo stiffness"
+    ", mass, pretension of v4; see pliant.rods.tendons.robots"
 )
 _ASSUMED = (
     "Number of disks, distribution of mass, friction, breaking load, spools, damping; E = 50 GPa is the source's fit.",

@@ -30,13 +30,13 @@ def read_counts(items: Sequence[Value]) -> dict[str, int]:
     """
     counts: dict[str, int] = {}
     for item in items:
-        pair = item.items if isinstance(item, Bottle) else ()
-        if len(pair) != 2 or not isinstance(pair[0], str) or type(pair[1]) is not int:
-            raise WireError(f"{item!r} is no number of commands; must be (PORT COUNT)", field="commands")
+        pair = item.items if isinstance(item, Bottle) and len(item) == 2 else (None, None)
         port, count = pair
+        if not isinstance(port, str) or not isinstance(count, int) or isinstance(count, bool):
+            raise WireError(f"{item!r} is no number of commands; must be (PORT COUNT)", field="commands")
         if port in counts or not 0 <= count <= MAX_COUNT:
             raise WireError(f"{port} {count}: must be 0 to {MAX_COUNT} commands, each port once", field="commands")
-        counts[port] = count
+        counts[port] = int(count)
     return counts
 
 

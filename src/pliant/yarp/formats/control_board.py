@@ -14,6 +14,7 @@ from typing import Any
 
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import DEGREE
+from pliant.base.options import describe
 from pliant.model.problem import Problem, Problems
 from pliant.yarp.formats.ini import Group, Item
 from pliant.yarp.formats.places import Severity
@@ -29,6 +30,7 @@ MAX_AXES = 1000
 """Most axes of a board. # assumed: the largest robot has about 70 in all"""
 MOVABLE = ("revolute", "continuous", "prismatic")
 MAX_SHIFT = 62
+FIELDS = {info.name for info in describe(ControlBoard)}
 MAX_TORQUE = 2000.0
 """Bound of the output of a controller that names none [N m]: the torque above which a joint faults by default."""
 
@@ -244,11 +246,14 @@ class _Board:
             (u if units == "metric_units" else 1.0) / 2.0**s
             for u, s in zip(self.per_degree, found["shift"], strict=True)
         ]
-        for key, what in (("ko", "an offset"), ("stictionUp", "a stiction compensation"),
-                          ("stictionDwn", "a stiction compensation")):  # fmt: skip
+        for key in ("stictionUp", "stictionDwn"):
             if any(found[key]):
-                self.note(f"[{group.name}] {key} asks for {what}, which is not applied", "as in gazebo-yarp-plugins")
+                what = "asks for a stiction compensation, which clients are told and which is not applied"
+                self.note(f"[{group.name}] {key} {what}", "as in gazebo-yarp-plugins")
         return {
+            "offset": tuple(found["ko"]),
+            "stiction_up": tuple(found["stictionUp"]),
+            "stiction_down": tuple(found["stictionDwn"]),
             "kp": self._scaled(found["kp"], scale),
             "ki": self._scaled(found["ki"], scale),
             "kd": self._scaled(found["kd"], scale),
@@ -296,8 +301,10 @@ class _Board:
             fields["velocity_control"] = law
             gains = self._gains(group) if law == "direct" else None
         for key, numbers in (gains or {}).items():
-            if key != "max_output":
+            if f"velocity_{key}" in FIELDS:
                 values[f"velocity_{key}"] = numbers
+            elif key == "offset" and any(numbers):
+                self.note("[VELOCITY_CONTROL] ko has no effect: only the position controller has an offset")
 
     def _impedance(self, values: dict[str, tuple[float, ...]]) -> None:
         group = self.config.group("IMPEDANCE_CONTROL")
