@@ -60,6 +60,7 @@ READ_ELSEWHERE = {
     "feet/measured.py": "writes",
     "formats/export/urdf.py": "compares with what it is about to write",
     "formats/mesh_file.py": "trimesh reads what was checked before",
+    "franka/bridge/sockets.py": "/proc",
     "franka/device/model_library.py": "the library that was compiled just before",
     "franka/wrench_file.py": "six numbers that an experiment's own process maps",
     "laws/autodiff.py": "pliant's own cache",

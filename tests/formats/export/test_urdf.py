@@ -129,13 +129,20 @@ TREES = (
     {robot.name for robot in list_robots() if not robot.package}
     - set(parallel_robots())
     - {"softfoot", "softfoot-bench"}
+    - {"tdcr", "tdcr-v4", "tdcr-v6", "fr3-tdcr"}
 )
-"""The robots without closed loops."""
+"""The robots without closed loops and without tendons."""
 
 
 def test_a_foot_of_closed_loops_is_refused_and_the_loops_are_named(tmp_path):
     with pytest.raises(ModelError, match=r"frontal_arch_to_rollover_phalanx_1.*closes a loop"):
         export_urdf(load("softfoot"), tmp_path / "foot.urdf")
+
+
+@pytest.mark.parametrize("name", ["tdcr", "tdcr-v4", "tdcr-v6", "fr3-tdcr"])
+def test_a_robot_of_tendons_is_refused_and_the_tendons_are_named(name, tmp_path):
+    with pytest.raises(ModelError, match=r"equality 'coupling1' \(tendon\) has no place in URDF"):
+        export_urdf(load(name), tmp_path / "arm.urdf")
 
 
 @pytest.mark.parametrize("name", sorted(TREES))
