@@ -122,6 +122,6 @@ def test_lengths_beyond_what_the_elements_follow_are_refused_with_their_range():
         ModelError, match=r"limb3/extension would have to be at 1\.92073; its limits are 0\.677904 and 1\.8"
     ):
         state.set_joints(q)
-    device = make_devices(robot)["cpr"]
+    device = next(device for device in make_devices(robot) if device.name == "cpr")
     with pytest.raises(DeviceError, match="limb3/extension would have to be at"):
         device.verify("dgm_parameters", {"joints_values": list(q)})
