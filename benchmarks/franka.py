@@ -19,6 +19,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -66,8 +67,7 @@ def server(*, product: bool = False, mode: str = "lockstep") -> Iterator[Server]
     if product:
         command = ["-m", "pliant", "run", "fr3", "--json", "--bridge", f"fci:host={made.host},mode={mode}"]
     else:
-        served = {"host": made.host, "mode": mode, "robot": {"arm": "fr3"}}
-        command = ["-m", "pliant.papers.arms.franka_server", json.dumps(served)]
+        command = [__file__, "--serve", made.host, mode]
     child = subprocess.Popen([sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert child.stdin is not None
     assert child.stdout is not None
@@ -92,6 +92,25 @@ def server(*, product: bool = False, mode: str = "lockstep") -> Iterator[Server]
         child.wait(30)
         with contextlib.suppress(ValueError, IndexError):
             made.report = json.loads(said.strip().splitlines()[-1])
+
+
+def serve(host: str, mode: Any) -> None:
+    """Be the script: serve the robot that `pliant run fr3` serves, until the input closes; print the counters."""
+    import pliant
+    from pliant.devices import make_devices
+    from pliant.engine import MujocoEngine
+    from pliant.franka.bridge import FciBridge, FciOptions
+    from pliant.simulation import Simulation
+
+    robot = pliant.load("fr3")
+    bridge = FciBridge(FciOptions(host=host, mode=mode, command_timeout=60.0))
+    with Simulation(MujocoEngine(robot), make_devices(robot), [bridge]) as simulation:
+        bridge.work_log = []
+        simulation.start()
+        threading.Thread(target=lambda: (sys.stdin.read(), simulation.stop()), daemon=True).start()
+        simulation.run()
+        work = np.percentile(bridge.work_log, (50, 90, 99)) * 1e6
+        print(json.dumps({"arms": bridge.health()["arms"], "work_us": work.round(1).tolist()}))
 
 
 def cpu(pid: int) -> float:
@@ -179,7 +198,8 @@ def bench_repeat(seconds: float) -> list[Figure]:
     for what, (a, b) in (("a script", seen[:2]), ("pliant run fr3 --bridge fci", seen[2:])):
         note = f"{a[:16]} {b[:16]}"
         figures.append(Figure(f"two runs give the same states, {what}", float(a == b), "", "1", a == b, note))
-    figures.append(Figure("a script and pliant run give the same states", float(seen[0] == seen[2]), "", "", None))
+    same = seen[0] == seen[2]
+    figures.append(Figure("a script and pliant run give the same states", float(same), "", "1", same))
     return figures
 
 
@@ -230,7 +250,11 @@ def main() -> None:
     parser.add_argument("which", nargs="*", choices=[*BENCHES, []], help="default: all")
     parser.add_argument("--seconds", type=float, default=5.0, help="robot time of a loop")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--serve", nargs=2, metavar=("HOST", "MODE"), help="be the script that serves an arm")
     options = parser.parse_args()
+    if options.serve:
+        serve(*options.serve)
+        return
     which = options.which or list(BENCHES)
     if importlib.util.find_spec("pylibfranka") is None:
         print("pylibfranka is not installed: only the dynamics are measured", file=sys.stderr)

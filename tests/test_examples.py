@@ -147,6 +147,13 @@ def test_the_search_throws_farther_from_round_to_round(tmp_path):
         assert far[-1] > 0.4
 
 
+def test_plans_from_a_state_bring_the_arm_near_its_target(tmp_path):
+    pytest.importorskip("gymnasium", reason="environments need Gymnasium: pip install 'pliant[learn]'")
+    lines = run(ROOT / "examples" / "learn" / "16_plan_from_a_state.py", tmp_path).splitlines()
+    assert len(lines) == 4
+    assert numbers(lines[-1])[1] < 0.15  # it starts 0.5 rad away
+
+
 def test_the_training_lessens_the_error_and_writes_a_policy_that_can_be_loaded(tmp_path):
     pytest.importorskip("gymnasium", reason="environments need Gymnasium: pip install 'pliant[learn]'")
     from pliant.learn.policy import Policy

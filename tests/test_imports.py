@@ -44,6 +44,7 @@ BETWEEN_WINGS = {
     ("rods.page", "page"),
     ("rods.ros", "ros"),
     ("ros.policy", "learn"),
+    ("yarp.policy", "learn"),
     ("walking.robots", "feet"),
 }
 """Part of a wing -> the other wing that it may import. Papers may import all wings."""

@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import json
 import re
 import sys
 import tomllib
@@ -162,3 +163,70 @@ def test_a_part_whose_package_is_missing_says_what_to_type(package, extra, use, 
     without(package)
     with pytest.raises(MissingDependency, match=rf"{package}, which is not installed.*pliant\[{extra}\]"):
         use(tmp_path)
+
+
+CONDA = {"mujoco-core": "mujoco-python", "xxhash": "python-xxhash"}
+"""Package -> its assumed name on conda-forge, where it differs."""
+
+
+def test_the_recipe_of_conda_forge_has_the_version_and_the_dependencies_of_the_project():
+    recipe = yaml.safe_load((ROOT / "packaging" / "recipe.yaml").read_text())
+    assert recipe["context"]["version"] == pliant.__version__
+    assert recipe["build"]["python"]["entry_points"] == [f"{k} = {v}" for k, v in PROJECT["scripts"].items()]
+    plain = [re.sub(r"\[.*?\]", "", r) for r in PROJECT["dependencies"]]
+    split = [re.fullmatch(r"([\w-]+)(.*)", r) for r in plain]
+    wanted = {CONDA.get(m[1], m[1]): m[2] for m in split if m}
+    run = dict((*r.split(maxsplit=1), "")[:2] for r in recipe["requirements"]["run"])
+    assert run.pop("python") == PROJECT["requires-python"]
+    assert {run.pop("pyopengl"), run.pop("pyglfw")} == {""}  # of the extra of mujoco-core
+    assert run == wanted
+
+
+def test_the_image_uses_matrix_versions_and_does_not_run_as_root():
+    text = (ROOT / "packaging" / "Dockerfile").read_text()
+    lines = re.sub(r"\\\n\s*", " ", re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)).split("\n")
+    known = {"FROM", "WORKDIR", "COPY", "RUN", "LABEL", "ENV", "USER", "ENTRYPOINT", "CMD"}
+    words = [line.split(maxsplit=1) for line in lines if line.strip()]
+    assert {word for word, _ in words} <= known
+    assert f'org.opencontainers.image.version="{pliant.__version__}"' in text
+    versions = {re.search(r"python:(\d+\.\d+)", rest)[1] for word, rest in words if word == "FROM"}
+    assert versions <= set(matrix_versions())
+    copied = [name for word, rest in words if word == "COPY" and "--from" not in rest for name in rest.split()[:-1]]
+    assert [name for name in copied if not (ROOT / name).exists()] == []
+    assert [rest for word, rest in words if word == "USER"] == ["pliant"]
+
+
+def matrix_versions() -> list[str]:
+    """Return the versions of Python in the matrix of the workflow."""
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
+    return workflow["jobs"]["run"]["strategy"]["matrix"]["python"]
+
+
+def test_the_workflow_tests_every_version_of_python_that_the_package_names():
+    named = [c.rsplit(" ", 1)[1] for c in PROJECT["classifiers"] if c.startswith("Programming Language")]
+    assert named == matrix_versions() == ["3.11", "3.12", "3.13", "3.14"]
+
+
+def test_a_release_is_tested_before_it_is_published_and_no_secret_is_stored():
+    text = (ROOT / ".github" / "workflows" / "release.yml").read_text()
+    jobs = yaml.safe_load(text)["jobs"]
+    commands = [step["run"] for step in jobs["build"]["steps"] if "run" in step]
+    assert ".venv/bin/python .ci/package.py" in commands
+    assert jobs["publish"]["needs"] == "build"
+    assert jobs["publish"]["permissions"] == {"id-token": "write"}
+    assert "secrets." not in text
+
+
+def test_the_bill_of_materials_names_every_pin_with_its_hashes(tmp_path):
+    spec = importlib.util.spec_from_file_location("sbom", ROOT / "packaging" / "sbom.py")
+    sbom = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sbom)
+    assert sbom.main(tmp_path) == 0  # every package of the default installation has a licence
+    bill = json.loads((tmp_path / "pliant.cdx.json").read_text())
+    lock = (ROOT / "requirements-hashed.lock").read_text()
+    assert sorted((c["name"], c["version"]) for c in bill["components"]) == sorted(sbom.pins(lock))
+    assert sum(len(c["hashes"]) for c in bill["components"]) == lock.count("--hash=sha256:")
+    assert bill["metadata"]["component"]["version"] == pliant.__version__
+    licences = (tmp_path / "licences.md").read_text()
+    assert "| numba |" in licences
+    assert re.search(r"\| numpy \| \S+ \| .*BSD", licences)

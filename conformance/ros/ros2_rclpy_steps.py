@@ -17,7 +17,7 @@ from rclpy.parameter import Parameter as NodeParameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image, JointState
-from std_msgs.msg import Float64, Float64MultiArray
+from std_msgs.msg import Empty, Float64, Float64MultiArray
 from std_srvs.srv import Trigger
 
 LIMIT = 60.0
@@ -156,18 +156,23 @@ def control(client, node):
     }
 
 
-def see_images(client, topic, count, reliability):
-    """Receive images; tell the digest of each by its stamp."""
+def see_images(client, topic, reliability):
+    """Receive images until the sender is done, answer each with its stamp, and tell its digest by its stamp."""
     digests = {}
+    seen = client.node.create_publisher(Float64, "/eye/seen", ALL)
 
     def arrived(message):
-        digests[nanoseconds(message.header.stamp)] = hashlib.sha256(bytes(message.data)).hexdigest()
+        stamp = nanoseconds(message.header.stamp)
+        digests[stamp] = hashlib.sha256(bytes(message.data)).hexdigest()
+        seen.publish(Float64(data=float(stamp)))
 
     policy = ReliabilityPolicy.RELIABLE if reliability == "reliable" else ReliabilityPolicy.BEST_EFFORT
-    client.node.create_subscription(Image, topic, arrived, QoSProfile(depth=30, reliability=policy))
-    end = time.monotonic() + LIMIT
-    while len(digests) < int(count) and time.monotonic() < end:
-        time.sleep(0.01)
+    images = client.node.create_subscription(Image, topic, arrived, QoSProfile(depth=30, reliability=policy))
+    client.hear("/eye/done", Empty)
+    until(lambda: client.node.count_publishers(topic) and seen.get_subscription_count(), "the sender is there")
+    seen.publish(Float64(data=0.0))
+    until(lambda: client.counts.get("/eye/done"), "the sender is done", 2 * LIMIT)
+    client.node.destroy_subscription(images)
     return {"digests": digests}
 
 

@@ -19,7 +19,8 @@ ACTIONS = (
     "franka_gripper/Grasp",
     "control_msgs/GripperCommand",
 )
-SUCCEEDED, ABORTED = 3, 4
+PREEMPTED, SUCCEEDED, ABORTED = 2, 3, 4
+FOLLOW = "control_msgs/FollowJointTrajectory"
 
 pytestmark = [
     pytest.mark.network,
@@ -65,3 +66,25 @@ def test_a_client_of_franka_ros_reads_sets_recovers_and_grasps(tmp_path):
     assert found["nothing"] == [SUCCEEDED, False, ""]
     assert found["command"] == [SUCCEEDED, pytest.approx(0.04, abs=2e-3), True]
     assert found["recovery"] == SUCCEEDED
+
+
+def test_actionlib_moves_the_whole_arm_to_random_goals(tmp_path):
+    types = Registry(1)
+    parts = "".join(f"{FOLLOW}Action{part} action_{part.lower()}\n" for part in ("Goal", "Result", "Feedback"))
+    types.add({f"{FOLLOW}Action": parts})
+    texts = tmp_path / "types.json"
+    texts.write_text(json.dumps({f"{FOLLOW}Action": types.full_text(f"{FOLLOW}Action")}))
+    core = real.Roscore()
+    process = real.pliant(["run", "fr3", "--bridge", "ros1", "--duration", 1200], core.env)
+    try:
+        core.wait_for("/joint_states")
+        found = real.step(core, "ros1_arm_goals_steps.py", texts, 100, timeout=500)
+    finally:
+        process.close()
+        core.close()
+    assert found["states"][:20] == [[PREEMPTED, 0]] * 20
+    assert found["states"][20:] == [[SUCCEEDED, 0]] * 80
+    assert found["worst"] < 0.01  # the gains of the vendor hold joint 7 by 50 N m/rad, without integral term
+    assert found["feedback"] > 500
+    assert found["description"] >= 10
+    assert found["parameter"] == 14

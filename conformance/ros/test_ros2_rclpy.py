@@ -4,9 +4,11 @@ The nodes have the settings of a fresh installation, apart from the domain. `mak
 environments from PyPI; `real.RCLPY_VARIABLES` are environment variables that name existing ones.
 """
 
+import contextlib
 import hashlib
 import json
 import os
+import queue
 import sys
 import threading
 import time
@@ -20,6 +22,7 @@ import real
 from pliant.ros.ros2 import Ros2Node
 
 COUNT = 12_000
+IMAGES = 150
 
 pytestmark = [pytest.mark.network, pytest.mark.slow]
 
@@ -139,27 +142,36 @@ def test_a_default_node_finds_a_default_pliant_soon(client, serve):
 
 @pytest.mark.parametrize("reliability", ["reliable", "best_effort"])
 def test_images_of_640_by_480_at_30_hz_arrive_whole(client, domain, reliability):
+    """An image follows the last as soon as that one was seen: 30 a second, and fewer on a machine that is loaded."""
     node = Ros2Node("camera", domain=domain)
+    seen: queue.Queue[int] = queue.Queue()
     node.start()
     try:
         image = node.advertise("/eye/image_raw", "sensor_msgs/Image")
+        done = node.advertise("/eye/done", "std_msgs/Empty", latch=True)
+        node.subscribe("/eye/seen", "std_msgs/Float64", lambda message: seen.put(int(message["data"])))
         node.announce()
-        result = client("see_images", "/eye/image_raw", 150, reliability)
+        result = client("see_images", "/eye/image_raw", reliability)
+        assert seen.get(timeout=60.0) == 0, "rclpy is heard"
         real.until(lambda: image.matched, "rclpy listens")
-        sent, pause, began = {}, threading.Event(), time.monotonic()
-        for k in range(150):
+        sent, began = {}, time.monotonic()
+        for k in range(1, IMAGES + 1):
             data = bytes([k]) * (640 * 480 * 3 - 4) + k.to_bytes(4, "little")
-            header = {"stamp": k + 1, "frame_id": "eye"}
+            header = {"stamp": k, "frame_id": "eye"}
             values = {"header": header, "height": 480, "width": 640, "encoding": "rgb8", "step": 1920, "data": data}
-            sent[str(k + 1)] = hashlib.sha256(data).hexdigest()
+            sent[str(k)] = hashlib.sha256(data).hexdigest()
             image.send(node.codec.encode("sensor_msgs/Image", values))
-            pause.wait(max(0.0, began + (k + 1) / 30 - time.monotonic()))
+            with contextlib.suppress(queue.Empty):  # what a best-effort reader loses is not sent again
+                while seen.get(timeout=60.0 if reliability == "reliable" else 0.5) != k:
+                    pass
+            threading.Event().wait(max(0.0, began + k / 30 - time.monotonic()))
+        done.send(node.codec.encode("std_msgs/Empty", {}))
         found = result()["digests"]
     finally:
         node.stop()
     assert image.drops == 0
     if reliability == "reliable":
         assert found == sent
-    else:  # what arrives is whole; an idle machine loses none
+    else:  # what arrives is whole
         assert found.items() <= sent.items()
-        assert len(found) > 100
+        assert len(found) >= 0.9 * IMAGES

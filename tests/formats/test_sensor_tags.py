@@ -450,7 +450,6 @@ INERTIAL = (
 
 
 def test_an_sdf_keeps_its_sensors(tmp_path):
-    pytest.importorskip("rod")
     path = tmp_path / "bench.sdf"
     path.write_text(SDF.format(direction="parent_to_child", inertial=INERTIAL))
     robot = load(path)

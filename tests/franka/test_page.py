@@ -183,7 +183,7 @@ def test_while_a_program_has_the_arm_the_page_says_so_and_moves_nothing():
 
 
 def test_a_client_that_connects_finds_a_standing_arm_and_the_page_waits_until_it_leaves():
-    bridge = FciBridge(FciOptions(port=0, gripper_port=0, mode="paced", protocols="any"))
+    bridge = FciBridge(FciOptions(port=0, gripper_port=0, mode="paced", system_version="any"))
     with running("franka", bridges=[bridge]) as (simulation, view):
         (panel,) = view._controls.panels
         eventually(lambda: "idle" in panel._status.content)

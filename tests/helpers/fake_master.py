@@ -1,6 +1,7 @@
 """A ROS master for the tests: registrations, parameters, and updates to subscribers; no logging, no rosout."""
 
 import contextlib
+import functools
 import os
 import threading
 import xmlrpc.client
@@ -32,9 +33,10 @@ class FakeMaster:
         self.port = self.server.server_address[1]
         self.publishers, self.subscribers, self.services = {}, {}, {}
         self.nodes, self.types, self.params = {}, {}, {}
+        self.calls = set()  # (caller, method)
         for name in dir(self):
             if name.startswith("api_"):
-                self.server.register_function(getattr(self, name), name[4:])
+                self.server.register_function(functools.partial(self._call, name), name[4:])
         self.thread = threading.Thread(target=lambda: self.server.serve_forever(0.02), name="fake-master", daemon=True)
         self.thread.start()
 
@@ -42,6 +44,10 @@ class FakeMaster:
         self.server.shutdown()
         self.server.server_close()
         self.thread.join()
+
+    def _call(self, name, caller, *arguments):
+        self.calls.add((caller, name[4:]))
+        return getattr(self, name)(caller, *arguments)
 
     def _notify(self, topic):
         uris = [self.nodes[n] for n in self.publishers.get(topic, {})]

@@ -31,7 +31,7 @@ def make(mounts=ONE, *, robot=None, audit=False, **options):
     """Return a bridge and a simulation that has not started."""
     robot = robot or build_arms(mounts, friction=False)
     own_ports = {"port": 0, "gripper_port": 0, "vacuum_port": 0}
-    bridge = FciBridge(FciOptions(**{**own_ports, "mode": "lockstep", "protocols": "any", **options}))
+    bridge = FciBridge(FciOptions(**{**own_ports, "mode": "lockstep", "system_version": "any", **options}))
     return bridge, Simulation(MujocoEngine(robot, guard=False, audit=audit), make_devices(robot), [bridge])
 
 

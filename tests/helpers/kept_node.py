@@ -47,6 +47,8 @@ class KeptNode:
         assert topic not in self.into
         self.into[topic] = (type_name, callback)
 
+    subscribe_latched = subscribe
+
     def unsubscribe(self, topic):
         self.into.pop(topic, None)
 

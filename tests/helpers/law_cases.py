@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.laws import BAVS, SEA, AwAS2, Law, McKibben, QbMove, TableSEA, get_law, law, registered_laws
+from pliant.laws import BAVS, SEA, AwAS2, Cable, Law, McKibben, QbMove, TableSEA, get_law, law, registered_laws
 from pliant.laws.functions import saturate, where
 
 
@@ -75,7 +75,7 @@ class Hardening(Law):
 
 BUILT_IN = ("sea", "qbmove", "bavs", "awas_ii")
 ENERGY_ONLY = ("test_energy_qbmove", "test_energy_awas", "test_hardening")
-OWN = ("sea_table", "pam")
+OWN = ("sea_table", "pam", "cable")
 ALL = BUILT_IN + OWN + ENERGY_ONLY
 PRESSURES = 5.0e5
 """Largest gauge pressure of a muscle in a test [Pa]."""
@@ -89,6 +89,7 @@ VARIANTS = {
     "test_energy_awas": [EnergyAwAS2()],
     "test_hardening": [Hardening()],
     "sea_table": [TableSEA(), TableSEA(torque_scale=0.3)],
+    "cable": [Cable(), Cable(k=0.32, pretension=0.05), Cable(k=2.0, slack=0.1)],
     "pam": [McKibben(), McKibben(end_correction=1.0, contraction=0.2, pulley_radius=0.04, max_deflection=1.0)],
 }
 """Sets of parameters by law: the defaults, and identified or odd ones that break symmetries."""

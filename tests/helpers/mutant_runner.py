@@ -81,7 +81,7 @@ def interpret_kernels() -> None:
     number, pointer = ctypes.c_double, ctypes.POINTER(ctypes.c_double)
     arguments = {
         "step": (pointer, *[number] * 5, pointer, pointer),
-        "observe": (pointer, *[number] * 5, pointer, pointer, pointer),
+        "observe": (pointer, *[number] * 5, pointer, number, pointer),
         "hold": (pointer, number, number, pointer, pointer),
     }
 

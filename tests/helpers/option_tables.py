@@ -39,7 +39,7 @@ from pliant.simulation.bridges import bridge_options, list_bridges
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "options.md"
 OWN_BRIDGES = ("dynamixel", "fci", "foxglove", "pictures", "ros1", "ros2", "yarp", "zenoh")
-OWN_LAWS = ("sea", "qbmove", "bavs", "awas_ii", "sea_table", "pam")
+OWN_LAWS = ("sea", "qbmove", "bavs", "awas_ii", "sea_table", "pam", "cable")
 
 HEAD = """\
 # Options and fields

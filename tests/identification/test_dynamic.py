@@ -6,7 +6,8 @@ from identification_cases import SETS, pull
 
 from pliant.base.errors import LawError
 from pliant.identification import fit_friction, fit_law, fit_servo
-from pliant.laws import PID, SEA, CompliantActuator, DCMotor, Mode, PreslidingFriction, QbMove
+from pliant.identification.parameters import with_blocks, with_values
+from pliant.laws import PID, SEA, AwAS2, Backlash, CompliantActuator, DCMotor, Mode, PreslidingFriction, QbMove
 
 
 def test_friction_comes_back_from_loops_with_its_load_and_preset_coefficients():
@@ -80,6 +81,32 @@ def test_the_delay_of_the_bus_comes_back():
     found = fit_servo(true.replace(command_delay=0.0), data, ["command_delay", "motor.damping"], starts=1)
     assert found["command_delay"].value == pytest.approx(0.012, abs=5e-5)
     assert found["damping"].value == pytest.approx(0.2698, rel=0.02)
+
+
+def test_a_free_block_that_the_actuator_lacks_begins_at_its_defaults():
+    given = CompliantActuator(SEA(), Mode.PID_REFS)
+    free = ["motor.backlash.width", "link_backlash.damping", "motor.friction.breakaway", "law.k"]
+    found = with_blocks(given, free)
+    assert found.motor_1 is not None
+    assert found.motor_1.backlash == found.link_backlash == Backlash()
+    assert found.motor_1.friction.breakaway > 0.0
+    assert found.motor_1.friction.stribeck_velocity > 0.0
+    assert with_blocks(found, free) == found
+    assert with_blocks(given, ["law.k", "motor.inertia", "command_delay"]) == given
+    lever = CompliantActuator(AwAS2(), Mode.PID_REFS)
+    assert with_blocks(lever, ["motor_2.backlash.width"]) == lever
+
+
+def test_backlash_and_breakaway_come_back_from_a_start_without_them():
+    pid, friction = PID(kp=90.0, kd=3.2), PreslidingFriction(torque=0.12, stiffness=800.0)
+    plain = DCMotor(inertia=0.031, friction=friction, max_torque=np.inf)
+    start = CompliantActuator(SEA(k=15.0), Mode.PID_EQ_PRESET, plain, pid_1=pid)
+    true = {"motor_1.friction.breakaway": 0.08, "motor_1.backlash.width": 0.06}
+    trial = servo_trial(with_values(with_blocks(start, list(true)), true), seconds=0.6, noise=2e-6)
+    del trial["theta_2"]  # there is one motor
+    found = fit_servo(start, trial, list(true), starts=1, dt=2e-5)
+    for name, value in true.items():
+        assert found[name].value == pytest.approx(value, rel=0.03)
 
 
 def test_gains_and_damping_together_are_called_undetermined():

@@ -1,17 +1,20 @@
 """The machine code of the laws: cached, never stale, never another law's."""
 
+import ctypes
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
 
+import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
-from pliant.base.codecache import read_text
+from pliant.base.codecache import read_shipped, read_text
 from pliant.base.errors import LawError
 from pliant.laws import SEA, Law, QbMove, law
-from pliant.laws.compile import compiled
+from pliant.laws.compile import assemble, compiled
 
 LAWS = {"SEA": SEA, "QbMove": QbMove}
 
@@ -32,6 +35,18 @@ def test_laws_compiled_in_different_processes_do_not_call_each_others_kernels(tm
         p = cls().parameters()
         expected = (*cls.torques(0.1, 0.2, 0.01, p), cls.stiffness(0.1, 0.2, 0.01, p), cls.energy(0.1, 0.2, 0.01, p))
         np.testing.assert_allclose([float(x) for x in line.split()], expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("entry", ["advance", "torque", "observe", "hold"])
+def test_the_machine_code_of_an_entry_is_one_function_whose_arrays_do_not_overlap(entry):
+    code = compiled(SEA)
+    assert getattr(code, entry)
+    text = read_shipped(code._shipped(entry), ";") or read_text(code._assembly_file(entry), ";")
+    assert text is not None
+    (head,) = re.findall(r"^define .*", text, re.MULTILINE)
+    assert f"@pliant_sea_{entry}(" in head
+    arguments = head.partition("(")[2]
+    assert arguments.count("ptr ") == arguments.count("ptr noalias ") > 0
 
 
 def test_a_law_that_is_not_registered_cannot_be_compiled():
@@ -140,3 +155,31 @@ def test_a_kernel_that_calls_itself_is_refused_with_its_place():
     with pytest.raises(LawError, match=r"fall calls itself; a kernel must not be recursive") as caught:
         Recursive().evaluate(0.0, 0.0)
     assert caught.value.file == __file__
+
+
+SQUARE = """
+define double @square(double %x) {
+  %y = fmul double %x, %x
+  ret double %y
+}
+"""
+
+
+def test_machine_code_is_generated_once_and_again_where_its_file_is_damaged_or_of_another_text(tmp_path, monkeypatch):
+    parsed = []
+    parse = llvm.parse_assembly
+    monkeypatch.setattr(llvm, "parse_assembly", lambda text: parsed.append(text) or parse(text))
+
+    def square(text=SQUARE):
+        engine, address = assemble(text, "square", tmp_path / "square")
+        return ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(address)(3.0), engine
+
+    assert square()[0] == 9.0
+    (kept,) = tmp_path.iterdir()
+    assert square()[0] == 9.0
+    assert parsed == [SQUARE, ""]
+    kept.write_bytes(kept.read_bytes()[:-9])
+    assert square()[0] == 9.0
+    assert parsed[2:] == [SQUARE]
+    assert square(SQUARE.replace("fmul", "fadd"))[0] == 6.0
+    assert len(list(tmp_path.iterdir())) == 2

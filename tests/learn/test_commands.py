@@ -42,7 +42,8 @@ def test_a_policy_is_shown_with_what_it_observes_and_commands(call, file):
         (("--input", "target"), "--input target: must be NAME=NUMBER"),
         (("--input", "target=soon"), "--input target=soon: must be NAME=NUMBER"),
         ((), "give it as --input target=VALUE"),
-        (("--input", "target=1", "--bridge", "yarp"), "a policy does not run on the bridge 'yarp'"),
+        (("--input", "target=1", "--bridge", "dynamixel"), "a policy does not run on the bridge 'dynamixel'"),
+        (("--input", "target=1", "--server", "here:1"), "--server has no meaning on the bridge ros1"),
         (("--input", "target=1", "--bridge", "fci"), "which does not say the type of the arm; give it as --arm"),
         (("--input", "target=1", "--bridge", "fci", "--arm", "fr3"), "needs --host ADDRESS"),
         (

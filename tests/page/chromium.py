@@ -10,6 +10,8 @@ import tempfile
 import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+LEAST_WINDOW = 500
+"""Least width of a window [pixels]; a smaller page is that of a phone."""
 
 
 def find() -> str | None:
@@ -52,6 +54,11 @@ class Page:
         self._session = self._ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Runtime", "Log", "Page"):
             self._ask(f"{domain}.enable", self._session)
+        if self._size[0] < LEAST_WINDOW:
+            self._ask(
+                "Emulation.setDeviceMetricsOverride", self._session, width=self._size[0], height=self._size[1],
+                deviceScaleFactor=1, mobile=True,
+            )  # fmt: skip
         if self._script:
             self._ask("Page.addScriptToEvaluateOnNewDocument", self._session, source=self._script)
         self._ask("Page.navigate", self._session, url=self._url)

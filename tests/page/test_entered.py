@@ -86,7 +86,8 @@ DAILY = ("qbmove-1dof", "fr3", "6PFR")
 )
 def test_no_control_of_a_robot_takes_a_number_outside_its_range(name):
     needs_data(name)
-    with PageServer(port=free_port()) as server, running(name, server=server) as (simulation, _):
+    with PageServer(port=free_port()) as server, running(name, server=server) as (simulation, view):
+        eventually(lambda: view._filled or view._controls is None)
         simulation.pause()
         controls = {
             uuid: handle

@@ -1,11 +1,17 @@
 """The tab Look: a checkbox for each layer that the robot has."""
 
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
+import mujoco
+import numpy as np
 import pytest
 
-from pliant.page.look import LAYERS, add_layers
+from pliant.page.look import LAYERS, LookPanel
 from pliant.page.scene import Layers
+
+TENDON = """<mujoco><worldbody><site name="a"/><body><joint/><geom size="0.1"/><site name="b"/></body></worldbody>
+<tendon><spatial><site site="a"/><site site="b"/></spatial></tendon></mujoco>"""
 
 
 class Gui:
@@ -33,7 +39,8 @@ class Shown:
 @pytest.mark.parametrize("tendons", [False, True])
 def test_each_layer_of_the_scene_has_a_box_that_switches_it_and_tendons_only_where_there_are_some(tendons):
     scene = Shown()
-    boxes = add_layers(Gui(), scene, tendons=tendons)
+    model = mujoco.MjModel.from_xml_string(TENDON if tendons else "<mujoco/>")
+    boxes = LookPanel(Gui(), None, scene, model).boxes
     assert set(Layers.__dataclass_fields__) - set(boxes) == (set() if tendons else {"tendons"})
     for layer, box in boxes.items():
         assert box.label == dict(LAYERS)[layer]
@@ -41,3 +48,49 @@ def test_each_layer_of_the_scene_has_a_box_that_switches_it_and_tendons_only_whe
         box.value = not box.value
         box.changed(None)
     assert scene.calls == [(layer, not getattr(scene.layers, layer)) for layer in boxes]
+
+
+WALKER = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body name="trunk" pos="0 0 1"><freejoint/>
+<geom size="0.1"/><body><joint/><geom size="0.1"/></body></body></worldbody>
+<keyframe><key name="rest" qpos="0 0 1 1 0 0 0 0"/><key name="away" qpos="2 0 1 1 0 0 0 0"/></keyframe></mujoco>"""
+
+
+class Server:
+    def __init__(self):
+        client = MagicMock()
+        client.camera = SimpleNamespace(position=np.array([3.0, 0.0, 1.0]), look_at=np.zeros(3))
+        self.camera = client.camera
+        self.viser = SimpleNamespace(get_clients=lambda: {0: client})
+
+
+def test_the_camera_follows_what_walks_and_stays_where_it_jumps():
+    model, scene, server = mujoco.MjModel.from_xml_string(WALKER), Shown(), Server()
+    scene.size = 1.0
+    panel = LookPanel(Gui(), server, scene, model)
+    data = mujoco.MjData(model)
+    for x in (0.0, 0.5, 1.0):
+        data.qpos[0] = x
+        mujoco.mj_kinematics(model, data)
+        panel.follow(data)
+    np.testing.assert_allclose(server.camera.position, [4.0, 0.0, 1.0])
+    np.testing.assert_allclose(server.camera.look_at, [1.0, 0.0, 0.0])
+    data.qpos[0] = 100.0  # a reset
+    mujoco.mj_kinematics(model, data)
+    panel.follow(data)
+    np.testing.assert_allclose(server.camera.position, [4.0, 0.0, 1.0])
+
+
+def test_a_key_frame_is_gone_to():
+    model = mujoco.MjModel.from_xml_string(WALKER)
+    engine = SimpleNamespace(model=model, data=mujoco.MjData(model))
+    gui = Gui()
+    gui.add_dropdown = lambda label, options, initial_value: SimpleNamespace(
+        options=options, value=initial_value, on_update=lambda changed: setattr(gui, "changed", changed)
+    )
+    done = SimpleNamespace(result=lambda timeout: None)
+    simulation = SimpleNamespace(engine=engine, submit=lambda work: (work(), done)[1])
+    panel = LookPanel(gui, Server(), Shown(), model, simulation)
+    panel._choice.value = "away"
+    gui.changed(None)
+    assert engine.data.qpos[0] == 2.0
+    assert engine.data.xpos[1, 0] == 2.0

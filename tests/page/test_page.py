@@ -228,7 +228,7 @@ def test_a_page_drawn_without_a_graphics_card_switches_the_shadows_off_once():
         own = {"Host": f"localhost:{port}", "Origin": f"http://localhost:{port}"}
         assert answer_to(port, "/drawn-in-software", own, upgrade=False).startswith("http/1.1 204")
         eventually(lambda: not view._scene.layers.shadows)
-        eventually(lambda: not view._shadows.value)
+        eventually(lambda: not view._look.boxes["shadows"].value)
         view._scene.show("shadows", True)  # who wants them gets them
         assert not view._scene.spare()
         assert view._scene.layers.shadows
@@ -380,6 +380,7 @@ def test_speed_pause_and_step_of_the_page_reach_the_simulation():
 
 def test_sliders_are_made_from_the_field_tables_and_refuse_nothing_that_they_offer():
     with running("qbmove-1dof") as (simulation, view):
+        eventually(lambda: view._filled)
         labels = {h.label for h in view._server.gui._gui_input_handle_from_uuid.values() if hasattr(h, "label")}
         assert {"equilibrium position [rad]", "stiffness preset [rad]", "external torque [N m]", "mode"} <= labels
         device = simulation.devices["joint"]

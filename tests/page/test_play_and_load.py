@@ -112,11 +112,11 @@ def test_the_sliders_of_the_payload_bend_the_joint_and_a_reset_removes_it():
         }
         sag = 0.5 * 9.81 * 0.05 / 200.0
         eventually(lambda: measured(simulation, "position") < before - 0.9 * sag)
-        eventually(lambda: list(panel._balls) == ["link"])
+        eventually(lambda: list(panel._balls._balls) == ["link"])
         view._run._buttons._impl.value = "Reset"
         view._run._pressed(None)
         assert not simulation.engine.payloads
-        eventually(lambda: panel._balls == {} and panel._mass.value == 0.0)
+        eventually(lambda: panel._balls._balls == {} and panel._mass.value == 0.0)
         assert view.health()["last_error"] == ""
 
 

@@ -130,3 +130,29 @@ def test_a_recording_that_begins_later_is_shown_from_its_begin_on(tmp_path):
         page.draw_panel()
         curve = next(s for s in page._plots.signals if s.label == "joint/position")
         np.testing.assert_allclose([stamp * 1e-9 for stamp, _ in curve.points], recording["joint/time"])
+
+
+def test_recorded_payloads_and_forces_are_drawn_at_their_times(tmp_path):
+    robot, file = load("qbmove-1dof"), tmp_path / "run.mcap"
+    engine = MujocoEngine(robot)
+    with Simulation(engine, make_devices(robot), [], pacer="free", recorder=Recorder(file)) as simulation:
+        body = engine.model.body(engine.payloads.bodies()[0])
+        simulation.run(0.2)
+        engine.set_payload(body.name, 0.3, (0.0, 0.0, 0.01))
+        engine.data.xfrc_applied[body.id, 0] = 2.5
+        simulation.run(0.2)
+        engine.data.xfrc_applied[body.id] = 0.0
+        simulation.run(0.2)
+    recording = read_recording(file)
+    assert [event.name for event in recording.events] == ["payloads", "forces", "forces"]
+    assert str(recording.events[1]).endswith(f"forces: (2.5, 0, 0) N on {body.name}")
+    with PageServer(port=free_port()) as server:
+        page = ReplayView(recording, robot.compile(), server)
+        for seconds, mass, force in ((0.1, 0.0, 0.0), (0.3, 0.3, 2.5), (0.55, 0.3, 0.0)):
+            page.seek(seconds)
+            page.draw()
+            loads, wrenches = page._acting()
+            assert sum(load for load, _ in loads.values()) == mass
+            assert wrenches[body.id, 0] == force
+            assert len(page._balls._balls) == (mass > 0.0)
+            assert bool(page._scene._forces is not None and page._scene._forces.visible) == (force > 0.0)

@@ -10,10 +10,11 @@ import pytest
 from PIL import Image
 
 from pliant.base.errors import MissingDependency, PliantError
+from pliant.model.scene import sky
 from pliant.recording import film as room
 from pliant.recording.encoders import GifEncoder
 from pliant.recording.film import FilmOptions, FilmWriter, Panel, check_film, view_angles
-from pliant.recording.film_process import SKY, _Page
+from pliant.recording.film_process import _Page
 
 SWING = """<mujoco><worldbody><light pos="0 -2 2"/><camera name="side" pos="0 -2 0" xyaxes="1 0 0 0 0 1"/>
 <body name="link"><joint name="hinge" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.05"
@@ -73,8 +74,8 @@ def test_a_gif_has_every_frame_at_its_time(film):
 
 def test_a_model_without_a_floor_stands_before_a_floor_and_a_sky(film):
     pixels = np.asarray(Image.open(film[0]).convert("RGB")).astype(int)
-    assert np.abs(pixels[2, 5] - SKY).max() <= 4
-    assert np.abs(pixels[-3, 5] - SKY).max() > 30
+    assert np.abs(pixels[2, 5] - sky(*pixels.shape[:2])[2, 5].astype(float)).max() <= 4
+    assert np.abs(pixels[-3, 5] - sky(*pixels.shape[:2])[-3, 5].astype(float)).max() > 30
 
 
 def test_what_moves_in_the_model_moves_in_the_film(film):

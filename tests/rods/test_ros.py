@@ -104,7 +104,7 @@ def pose(x=0.0, y=0.0, z=1.1):
 # ---------------------------------------------------------------------- names
 def test_topics_and_services_of_a_spatial_robot_are_those_of_the_specification(world):
     wire = world().wire
-    assert {t: kind for t, (kind, _) in wire.into.items() if not t.startswith("/pliant/")} == {
+    assert {t: kind for t, (kind, _) in wire.into.items() if not t.startswith("/pliant")} == {
         "/dgm_parameters": "cpr_messages/DGMParams",
         "/igm_parameters": "cpr_messages/IGMParams",
         "/controller_wrench": "geometry_msgs/Wrench",
@@ -114,6 +114,7 @@ def test_topics_and_services_of_a_spatial_robot_are_those_of_the_specification(w
         # pliant's own
         "/clock": "rosgraph_msgs/Clock",
         "/joint_states": "sensor_msgs/JointState",
+        "/cpr/robot_description": "std_msgs/String",
         "/cpr/plate_pose": "geometry_msgs/PoseStamped",
         "/cpr/rods": "visualization_msgs/MarkerArray",
     }
@@ -127,7 +128,7 @@ def test_topics_and_services_of_a_spatial_robot_are_those_of_the_specification(w
 
 def test_topics_and_services_of_a_planar_robot_are_those_of_the_specification(world):
     wire = world(PLANAR).wire
-    assert {t: kind for t, (kind, _) in wire.into.items() if not t.startswith("/pliant/")} == {
+    assert {t: kind for t, (kind, _) in wire.into.items() if not t.startswith("/pliant")} == {
         "/dgm_parameters": "cpr_planar_messages/DGMParameters",
         "/igm_parameters": "cpr_planar_messages/IGMParameters",
     }

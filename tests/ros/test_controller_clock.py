@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from pliant.base.errors import BridgeError
-from pliant.ros.controller_clock import RosClock, WallClock
+from pliant.learn.running import WallClock
+from pliant.ros.controller_clock import RosClock
 
 
 def ros(timeout=60.0):

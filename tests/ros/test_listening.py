@@ -1,5 +1,12 @@
 """A shadow on ROS hears the states and commands of a served robot, and nothing of it reaches the robot."""
 
+import contextlib
+import json
+import socket
+import struct
+import subprocess
+import sys
+
 import pytest
 from ros1_world import until
 from ros2_clients import DOMAINS
@@ -82,6 +89,42 @@ def test_the_master_knows_no_publication_and_no_service_of_the_listener(served, 
     assert not any(name in nodes for nodes in master.publishers.values())
     assert not [one for one in master.services if name in one]
     assert listener.node.publications == {}
+
+
+def bytes_received(link):
+    """Return how many bytes have come over a connection: tcpi_bytes_received of Linux."""
+    return struct.unpack_from("Q", link.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192), 128)[0]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="TCP_INFO of Linux")
+def test_a_shadow_in_its_own_process_writes_the_headers_of_its_subscriptions_and_no_byte_more(served, master):
+    bridge, simulation, _ = served("ros1")
+    where = f"master={master.uri},host=127.0.0.1"
+    command = [sys.executable, "-m", "pliant", "shadow", "qbmove-1dof", "--ros1", where, "--duration", "2", "--json"]
+    written = {}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as shadow:
+        while shadow.poll() is None:
+            simulation.run(0.02)
+            for link in list(bridge.node.sockets.links):
+                with contextlib.suppress(OSError):  # closed in between
+                    written.setdefault(link, set()).add(bytes_received(link))
+        said, errors = shadow.communicate()
+    assert shadow.returncode == 0, errors
+    summary = json.loads(said.splitlines()[-1])["summary"]
+    assert summary["messages"] > 100
+    assert len(written) >= 3  # states of the link and of both motors, the clock
+    for counts in written.values():
+        assert len(counts - {0}) == 1  # a header, and nothing while hundreds of messages came
+        assert max(counts) < 500
+    others = {method for caller, method in master.calls if caller != bridge.node.name}
+    assert others <= {
+        "registerSubscriber",
+        "unregisterSubscriber",
+        "getSystemState",
+        "lookupNode",
+        "getPid",
+        "getParam",
+    }
 
 
 def test_the_only_writers_on_ros_2_are_those_of_discovery(served):

@@ -11,17 +11,23 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "helpers"))
 from fake_master import FakeMaster
+from policy_runs import in_a_batch, stepped_over_a_bridge
 from ros1_world import until
+from ros2_clients import DOMAINS
 
 from pliant.base.errors import BridgeError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
+from pliant.learn.envs.export import export_policy
+from pliant.learn.envs.make import task_of
+from pliant.learn.envs.task import Action
+from pliant.learn.envs.tasks import walk
 from pliant.learn.policy import Policy, PolicyError
-from pliant.learn.running import PolicyRun, run_policy
+from pliant.learn.running import PolicyRun, Safety, WallClock, run_policy
 from pliant.robots import build_robot
-from pliant.ros.controller_clock import WallClock
 from pliant.ros.policy import RosJoints, open_node
 from pliant.ros.ros1 import Ros1Node
+from pliant.ros.ros2.node import Ros2Node
 from pliant.simulation import Simulation
 from pliant.simulation.bridges import make_bridge
 
@@ -112,7 +118,7 @@ def test_a_policy_over_ros_1_moves_the_robot_as_the_same_policy_in_process_does(
     node = world.bridge.node
     until(lambda: all(p.active for p in world.joints.node.publications.values()), "the robot listens")
     until(lambda: node.publications[world.joints.topic("joint", "link_state")].connections, "the policy listens")
-    run = PolicyRun(chosen, world.joints, {"target": 0.5}, timeout=60.0)
+    run = PolicyRun(chosen, world.joints, {"target": 0.5}, safety=Safety(timeout=60.0))
     found = []
     world.simulation.step(steps)
     topics = [world.joints.topic("joint", name) for name in ("equilibrium_position", "stiffness_preset")]
@@ -131,7 +137,7 @@ def test_a_policy_over_ros_1_moves_the_robot_as_the_same_policy_in_process_does(
 def test_a_robot_that_falls_silent_stops_the_policy_and_nothing_more_is_sent(served):
     world = served(policy())
     until(lambda: (world.simulation.step(10), world.joints.counts.get("joint"))[1], "a state")
-    run = PolicyRun(policy(), world.joints, {"target": 0.5}, timeout=0.2)
+    run = PolicyRun(policy(), world.joints, {"target": 0.5}, safety=Safety(timeout=0.2))
 
     def act_on():  # nobody steps the simulation
         end = time.monotonic() + 5.0
@@ -147,7 +153,7 @@ def test_a_robot_that_falls_silent_stops_the_policy_and_nothing_more_is_sent(ser
 def test_a_message_that_holds_nan_stops_the_policy(served):
     world = served(policy())
     until(lambda: (world.simulation.step(10), world.joints.counts.get("joint"))[1], "a state")
-    run = PolicyRun(policy(), world.joints, {"target": 0.5}, timeout=60.0)
+    run = PolicyRun(policy(), world.joints, {"target": 0.5}, safety=Safety(timeout=60.0))
     take = world.joints.node.subscriptions[world.joints.topic("joint", "link_state")].callback
     take({"q": float("nan"), "dq": 0.0, "ref_1": 0.0, "ref_2": 0.0, "tau": 0.0, "stiff": 0.0})
     with pytest.raises(BridgeError, match="observation contains a number that is not finite"):
@@ -168,7 +174,7 @@ def test_a_run_ends_after_its_duration(served):
     world = served(policy(period=0.001))
     until(lambda: (world.simulation.step(10), world.joints.counts.get("joint"))[1], "a state")
     until(lambda: all(p.active for p in world.joints.node.publications.values()), "the robot listens")
-    run = PolicyRun(policy(period=0.001), world.joints, {"target": 0.5}, timeout=60.0)
+    run = PolicyRun(policy(period=0.001), world.joints, {"target": 0.5}, safety=Safety(timeout=60.0))
     run_policy(run, duration=0.02)
     assert run.steps == 20
 
@@ -211,7 +217,7 @@ def test_a_policy_acts_once_a_period_of_the_clock_where_one_is_published(served,
     clock(100.0)
     world = served(policy(), clock=asked)
     until(lambda: (world.simulation.step(10), world.joints.counts.get("joint"))[1], "a state")
-    with running(world, timeout=60.0) as run:
+    with running(world, safety=Safety(timeout=60.0)) as run:
         until(lambda: (world.simulation.step(10), run.steps)[1] == 1, "the first action")
         clock(159.9)  # a period of 60 s is not over
         until(lambda: world.joints.clock.now() == pytest.approx(159.9), "the time")
@@ -295,3 +301,85 @@ def test_an_observation_or_a_bridge_that_ros_does_not_have_is_refused():
         RosJoints(wrong, open_node("ros1"))
     with pytest.raises(BridgeError, match="'fci' is no bridge of ROS"):
         open_node("fci")
+
+
+def test_a_policy_over_ros_1_follows_the_batch_in_which_it_was_trained(master):
+    pytest.importorskip("gymnasium")
+    actions = [Action("joint/equilibrium_position", -1.0, 1.0), Action("joint/stiffness_preset", 0.0, 0.5)]
+    seen = ["joint/position", "joint/velocity"]
+
+    def observed(world):
+        return np.concatenate([world.port(port) for port in seen], axis=1)
+
+    robot, _ = simulation()
+    rest = {"period": 0.1, "reward": lambda world: 0.0 * world.time}
+    task = task_of(robot, actions=actions, observation={"seen": observed}, **rest)
+    chosen = export_policy(task, np.array([[-0.8, -0.02, 0.6], [0.4, 0.0, -0.2]]), seen)
+    expected = in_a_batch(task, lambda row, k: chosen.act(row), chosen)
+    world = Served(master, chosen, name="qbmove-1dof")
+    try:
+        world.simulation.step(10)
+        topics = [world.joints.topic("joint", name) for name in ("equilibrium_position", "stiffness_preset")]
+        until(lambda: all(world.bridge.node.subscriptions[t].connections for t in topics), "the robot listens")
+        run = PolicyRun(chosen, world.joints, {}, safety=Safety(timeout=60.0))
+
+        def newest(simulation):
+            values = simulation.sample("joint").values
+            return np.float32([values["position"], values["velocity"]])  # link_state has 32 bits
+
+        until(lambda: (world.simulation.step(10), world.joints.counts.get("joint"))[1], "a state")
+        found = stepped_over_a_bridge(world.simulation, run, world.joints, newest, 100, 2)
+    finally:
+        world.close()
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+    assert np.abs(expected[-1] - expected[0]).max() > 0.1  # it moved
+
+
+@pytest.mark.slow
+def test_a_walking_policy_over_ros_2_follows_the_batch_in_which_it_was_trained():
+    pytest.importorskip("gymnasium")
+    task = walk.task(feet="rigid", sensors="joints")
+    weights = np.random.default_rng(3).normal(0.0, 0.1, (len(walk.LEGS), len(walk.NAMES) + 1))
+    weights[:, -1] = 0.0  # the stance
+    chosen = export_policy(task, weights, walk.NAMES)
+    act = lambda row, k: chosen.act(row)  # noqa: E731
+    expected = in_a_batch(task, act, chosen, worlds=1)
+    robot, domain = task.robot(), next(DOMAINS)
+    bridge = make_bridge(f"ros2:domain={domain},clock=false", robot)
+    devices = make_devices(robot, joint_sample_period=float(robot.spec.option.timestep))
+    served = Simulation(MujocoEngine(robot), devices, [bridge], pacer="free")
+    joints = RosJoints(chosen, Ros2Node("policy", domain=domain), clock="wall")
+    try:
+        served.start()
+        served.reset(seed=0)
+        joints.start()
+        measured = [k for k, name in enumerate(chosen.observations) if name in chosen.measured]
+        until(lambda: all(p.active for p in joints._publications), "the robot listens")
+
+        def arrived():
+            served.reset(seed=0)
+            served.step(1)
+            return all(key in joints.counts for key in joints.joints)
+
+        until(arrived, "a state of each joint")
+        served.reset(seed=0)
+        run = PolicyRun(chosen, joints, {}, safety=Safety(timeout=600.0))
+        steps = round(task.period / served.engine.dt)
+        first = expected[0][measured]
+        real = joints.observe
+
+        def newest(simulation):
+            if simulation.time_ns == 0:
+                return first
+            names = [name.split("/") for name in chosen.measured]
+            return np.array([simulation.sample(device).values[quantity] for device, quantity in names])
+
+        joints.observe = lambda: (first, 0.0) if served.time_ns == 0 else real()
+        found = stepped_over_a_bridge(served, run, joints, newest, steps, len(chosen.commands))
+    finally:
+        joints.stop()
+        served.close()
+    angles = len(walk.LEGS)
+    np.testing.assert_allclose(found[:, :angles], expected[:, :angles], atol=1e-4)
+    np.testing.assert_allclose(found, expected[:, measured], atol=2e-3)  # velocities [rad/s]
+    assert np.abs(found[-1] - found[0])[:angles].max() > 0.02  # it moved

@@ -306,7 +306,7 @@ _UNSAID = frozenset(
 _process = f"{os.getpid()} {os.urandom(8).hex()}"
 
 
-def python_function(value: Any) -> types.FunctionType | None:
+def python_function(value: object) -> types.FunctionType | None:
     """Return the plain function behind a static method or a numba dispatcher, None for anything else."""
     if isinstance(value, staticmethod):
         value = value.__func__
@@ -325,7 +325,7 @@ def _names_in(code: types.CodeType) -> list[str]:
 
 def referred(
     function: types.FunctionType, bound: Mapping[str, types.FunctionType] | None = None
-) -> list[tuple[str, Any]]:
+) -> list[tuple[str, object]]:
     """Return the global and enclosed names that a function's code refers to, with their values, sorted by name.
 
     Args:
@@ -364,7 +364,7 @@ class _Digest:
     def add(self, *words: object) -> None:
         self._hash.update(repr(words).encode(errors="surrogatepass"))
 
-    def _again(self, value: Any, *more: Any) -> bool:
+    def _again(self, value: object, *more: object) -> bool:
         key = (id(value), *more)
         if key in self._seen:
             self.add("again", self._seen[key])
@@ -445,7 +445,7 @@ class _Digest:
                 self.add("attribute", name)
                 self.value(getattr(module, name), names)
 
-    def _collection(self, value: Any, names: Iterable[str]) -> None:
+    def _collection(self, value: object, names: Iterable[str]) -> None:
         self.add(type(value).__qualname__, len(value), getattr(value, "_fields", ()))  # names of a named tuple
         if self._again(value):
             return
@@ -476,7 +476,7 @@ class _Digest:
             self.add("attribute", name)
             self.value(value, names)
 
-    def _object(self, value: Any, names: Iterable[str]) -> None:
+    def _object(self, value: object, names: Iterable[str]) -> None:
         cls = type(value)
         if self._again(value):
             return
@@ -618,7 +618,7 @@ class CodeFiles:
                 return found
         return self._loaded(self._path(key))
 
-    def _loaded(self, path: Path) -> Any:
+    def _loaded(self, path: Path) -> object:
         try:
             data = path.read_bytes()
         except OSError:
@@ -668,7 +668,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     follow_numba()
 
-    def attach(dispatcher: Any) -> Any:
+    def attach(dispatcher: object) -> object:
         cache = FunctionCache(dispatcher.py_func)
         base = cache._impl.filename_base
         chosen = repr(sorted((key, repr(value)) for key, value in options.items()))
@@ -678,7 +678,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         dispatcher._cache = cache
         return dispatcher
 
-    def decorate(function: Callable[..., Any]) -> Any:
+    def decorate(function: Callable[..., object]) -> object:
         dispatcher = numba.njit(**options)(function)
         try:
             return attach(dispatcher)
@@ -690,7 +690,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
-def code_files(dispatcher: Any) -> CodeFiles | None:
+def code_files(dispatcher: object) -> CodeFiles | None:
     """Return the files of a function that `njit` made, None if it has none."""
     found = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     return found if isinstance(found, CodeFiles) else None

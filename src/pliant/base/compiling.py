@@ -131,28 +131,28 @@ def follow_numba() -> None:
     from numba.core import event
 
     class _Listener(event.Listener):
-        def on_start(self, event: Any) -> None:
+        def on_start(self, event: object) -> None:
             dispatcher = event.data["dispatcher"]
             if _ours(dispatcher):
                 _begin(getattr(_naming, "name", "") or _label(dispatcher), lambda: count_functions(dispatcher))
 
-        def on_end(self, event: Any) -> None:
+        def on_end(self, event: object) -> None:
             if _ours(event.data["dispatcher"]):
                 _end()
 
     event.register("numba:compile", _Listener())
 
 
-def _ours(dispatcher: Any) -> bool:
+def _ours(dispatcher: object) -> bool:
     return getattr(dispatcher, "__module__", "").partition(".")[0] == "pliant"
 
 
-def _label(dispatcher: Any) -> str:
+def _label(dispatcher: object) -> str:
     """Return the room or wing of a function, ``laws`` of ``pliant.laws.kernels``."""
     return dispatcher.__module__.split(".")[1].replace("_", " ")
 
 
-def count_functions(function: Any) -> int:
+def count_functions(function: object) -> int:
     """Return how many functions have to be compiled for one, with those that it calls.
 
     Args:

@@ -113,7 +113,7 @@ def per_row(field: str, value: ArrayLike, rows: int) -> Array:
     return finite_array(field, each, (rows,))
 
 
-def finite_result(name: str, value: Any) -> Array:
+def finite_result(name: str, value: object) -> Array:
     """Return a computed array if all of it is finite.
 
     Raises:
@@ -127,7 +127,7 @@ def finite_result(name: str, value: Any) -> Array:
     return out
 
 
-def number(field: str, value: Any, *, low: float = -np.inf, above: bool = False, high: float = np.inf) -> float:
+def number(field: str, value: object, *, low: float = -np.inf, above: bool = False, high: float = np.inf) -> float:
     """Return a finite number inside [low, high], or (low, high] with ``above``.
 
     Raises:
@@ -148,7 +148,7 @@ def number(field: str, value: Any, *, low: float = -np.inf, above: bool = False,
     return out
 
 
-def whole_number(field: str, value: Any, *, low: int, high: float = np.inf) -> int:
+def whole_number(field: str, value: object, *, low: int, high: float = np.inf) -> int:
     """Return a whole number inside [low, high].
 
     Raises:

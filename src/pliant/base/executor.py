@@ -137,15 +137,17 @@ def _open_pool(executor: Executor) -> contextlib.AbstractContextManager[_Pool | 
 class _Pool:
     """Threads of this machine."""
 
-    def __init__(self, threads: ThreadPoolExecutor, room: int, call: Callable[[Callable[..., Any], Task], Any]) -> None:
+    def __init__(
+        self, threads: ThreadPoolExecutor, room: int, call: Callable[[Callable[..., object], Task], object]
+    ) -> None:
         self.room = room
         self._threads, self._call = threads, call
 
-    def submit(self, function: Callable[..., Any], task: Task) -> Future[Any]:
+    def submit(self, function: Callable[..., object], task: Task) -> Future[object]:
         """Begin a task."""
         return self._threads.submit(self._call, function, task)
 
-    def collect(self, waiting: Mapping[Any, Task]) -> Iterator[tuple[Any, Any]]:
+    def collect(self, waiting: Mapping[object, Task]) -> Iterator[tuple[object, object]]:
         """Wait until a task has ended; yield those that have, with their results."""
         done, _ = wait(waiting, return_when=FIRST_COMPLETED)
         for future in done:
@@ -177,7 +179,7 @@ class _Processes:
         self._lock = threading.Lock()
         self._closed = False
 
-    def call(self, function: Callable[..., Any], task: Task) -> Any:
+    def call(self, function: Callable[..., object], task: Task) -> object:
         """Call a function in the process of this thread; if it is killed, in another one.
 
         Raises:
@@ -271,7 +273,7 @@ def _serve(connection: Connection) -> None:
             connection.send_bytes(answer)
 
 
-def _attempt(function: Callable[..., Any], task: Task) -> Answer:
+def _attempt(function: Callable[..., object], task: Task) -> Answer:
     """Call a function; return its exception with the traceback as a note, in a form that can be sent."""
     try:
         return True, function(*task)
@@ -292,16 +294,16 @@ class _Cluster:
 
     room = None
 
-    def __init__(self, client: Any, completed: Any) -> None:
+    def __init__(self, client: object, completed: object) -> None:
         self._client, self._completed = client, completed
 
-    def submit(self, function: Callable[..., Any], task: Task) -> Any:
+    def submit(self, function: Callable[..., object], task: Task) -> object:
         """Begin a task as soon as a worker is free."""
         future = self._client.submit(_attempt, function, task, pure=False)
         self._completed.add(future)
         return future
 
-    def collect(self, _: Mapping[Any, Task]) -> Iterator[tuple[Any, Any]]:
+    def collect(self, _: Mapping[object, Task]) -> Iterator[tuple[object, object]]:
         """Wait until a task has ended; yield it with its result."""
         future, answer = next(self._completed)
         if isinstance(answer, BaseException):  # of a future that was cancelled, it is given and not raised

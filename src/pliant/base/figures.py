@@ -207,7 +207,7 @@ def thin(x: Any, *ys: Any, points: int = 1500) -> tuple[np.ndarray, ...]:
     return (x[index], *(y[index] for y in series))
 
 
-def html_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, limit: int = 30) -> str:
+def html_table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, limit: int = 30) -> str:
     """Return a table as HTML; every text is escaped, so a name of a file cannot become a part of the page.
 
     Args:
@@ -217,7 +217,7 @@ def html_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, limit: 
     """
     import html
 
-    def cell(value: Any) -> str:
+    def cell(value: object) -> str:
         return html.escape(f"{value:.4g}" if isinstance(value, float) else str(value))
 
     head = "".join(f'<th style="text-align:left">{cell(name)}</th>' for name in columns)

@@ -21,7 +21,7 @@ def lazy_names(package: str, table: Mapping[str, str]) -> tuple[Callable[[str], 
         >>> __getattr__, __dir__ = lazy_names(__name__, {"Robot": "pliant.model.robot"})
     """
 
-    def resolve(name: str) -> Any:
+    def resolve(name: str) -> object:
         place = table.get(name)
         if place is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")

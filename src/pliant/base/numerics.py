@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,12 +33,12 @@ GRAVITY = 9.81
 _TERMS = 18  # of the series: below a norm of 1/2 the remainder is less than 1e-22
 
 
-def is_number(value: Any) -> TypeGuard[float]:
+def is_number(value: object) -> TypeGuard[float]:
     """Return whether a value is a real number of Python or NumPy, and no truth value."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
-def is_finite_number(value: Any) -> TypeGuard[float]:
+def is_finite_number(value: object) -> TypeGuard[float]:
     """Return whether a value is a real number of Python or NumPy that is finite in double precision."""
     return is_number(value) and abs(value) <= sys.float_info.max
 

@@ -9,7 +9,6 @@ import socketserver
 import sys
 import threading
 import time
-from typing import Any
 
 __all__ = ["ConnectionThreads"]
 
@@ -29,7 +28,7 @@ class ConnectionThreads(socketserver.TCPServer):
     thread_name = "connection"
     """Name of the threads."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
+    def __init__(self, *arguments: object, **options: object) -> None:
         self._open: dict[threading.Thread, socket.socket] = {}
         self._lock = threading.Lock()
         self.refused = 0
@@ -38,7 +37,7 @@ class ConnectionThreads(socketserver.TCPServer):
         """Requests that raised."""
         super().__init__(*arguments, **options)
 
-    def process_request(self, request: Any, client_address: Any) -> None:
+    def process_request(self, request: object, client_address: object) -> None:
         """Serve a connection in a thread."""
         thread = threading.Thread(
             target=self._serve, args=(request, client_address), name=self.thread_name, daemon=True
@@ -53,7 +52,7 @@ class ConnectionThreads(socketserver.TCPServer):
             return
         thread.start()
 
-    def _serve(self, request: Any, client_address: Any) -> None:
+    def _serve(self, request: object, client_address: object) -> None:
         try:
             self.finish_request(request, client_address)
         except Exception:
@@ -63,7 +62,7 @@ class ConnectionThreads(socketserver.TCPServer):
             with self._lock:
                 self._open.pop(threading.current_thread(), None)
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, request: object, client_address: object) -> None:
         """Note what a request raised; the base class prints a traceback."""
         error = sys.exc_info()[1]
         if isinstance(error, OSError):

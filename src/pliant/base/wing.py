@@ -57,6 +57,9 @@ class BridgeEntry:
     (`pliant.base.options`), and returns a Bridge. Keyword arguments with defaults are read as such a dataclass."""
     needs: tuple[str, ...] = ()
     """Modules of optional packages that it cannot run without."""
+    probe: str = ""
+    """Function, "module:function", that looks at what is served with these options, for ``pliant doctor --bridge``: it
+    yields findings of `pliant.cli.doctor`; "" where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,9 @@ class Wing:
     """Devices beside the cores that run batches of worlds: `pliant.sweep.backends.BackendEntry`."""
     controllers: Mapping[str, str] = field(default_factory=dict)
     """Ways in which a policy drives a robot, by the name of a bridge."""
+    commanders: Mapping[str, str] = field(default_factory=dict)
+    """What holds the commands of a device as a program on the robot does, by the device's signature: functions of the
+    simulation, the device and the channels that return a `pliant.simulation.commander.Commander`."""
     lists: Mapping[str, str] = field(default_factory=dict)
     """Further tables of `pliant list`, by title: functions that return a list of `Listed`."""
     templates: Mapping[str, str] = field(default_factory=dict)
@@ -185,7 +191,7 @@ class Offer:
         return resolve(place, f"the wing {self.wing.name!r}: {self.kind} {self.key or self.value!r}", self.wing)
 
 
-def resolve(place: str, what: str = "", wing: Wing | None = None) -> Any:
+def resolve(place: str, what: str = "", wing: Wing | None = None) -> object:
     """Import "module:name", or "module".
 
     Args:
@@ -207,7 +213,7 @@ def resolve(place: str, what: str = "", wing: Wing | None = None) -> Any:
         raise PliantError(f"{what or place} cannot be imported: {error}{remedy}", field=place) from error
 
 
-def _entries(value: Any) -> Iterator[tuple[str, Any]]:
+def _entries(value: Any) -> Iterator[tuple[str, object]]:
     """Yield (key, place) of a field of a wing."""
     if isinstance(value, Mapping):
         yield from value.items()

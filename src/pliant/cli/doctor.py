@@ -14,9 +14,13 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import counted, emit, make_console, plain, print_table
+from pliant.simulation.bridges import bridge_probe
 
 __all__ = ["Finding", "doctor", "examine"]
 
@@ -73,15 +77,26 @@ class Finding:
     """Remedy; "" where none is needed."""
 
 
-def doctor(*, json: Json = False, debug: Debug = False) -> int:
-    """Report versions, graphics, caches, bridges and optional packages of this machine, with advice.
+def doctor(
+    *,
+    bridge: Annotated[
+        str, Parameter(help="Look at what is served instead, as a client sees it: NAME or NAME:KEY=VALUE,...")
+    ] = "",
+    json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Report versions, graphics, caches, bridges and optional packages of this machine, or what a bridge serves.
 
-    The exit code is 3 if something prevents robots from running.
+    The exit code is 3 if something prevents robots from running, or nothing is served.
 
     Examples:
         pliant doctor
     """
-    findings = examine()
+    if bridge:
+        look, options = bridge_probe(bridge)
+        findings: list[Finding] = list(look(options))
+    else:
+        findings = examine()
     errors = [f for f in findings if f.status == "error"]
     if json:
         emit({"ok": not errors, "findings": [asdict(f) for f in findings]})

@@ -26,18 +26,23 @@ from pliant.cli.output import emit, make_console, number, plain, print_table
 from pliant.cli.simulating import DEFAULT_RUN, Run, RunOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
     from rich.table import Table
 
     from pliant.engine.audit import EnergyBalance
     from pliant.engine.base import Engine
     from pliant.model import Robot
+    from pliant.model.problem import Problem
     from pliant.simulation import Simulation
 
 __all__ = ["run"]
 
 MAX_SHOWN = 16
 """Longest array of a sample that is printed at the end of a run."""
+MAX_TOLD = 2
+"""Notes and warnings of a robot that are printed without --verbose, where there are more than one more."""
 MAX_FIELDS = 12
 """Most fields of a device whose values are printed as text."""
 
@@ -57,6 +62,7 @@ def run(
     manager: Annotated[Path | None, Parameter(help="The toolbox's plugin manager file (YAML).")] = None,
     timestep: Timestep = None,
     check: Annotated[bool, Parameter(help="Refuse a robot with errors of `pliant check`.")] = True,
+    verbose: Annotated[bool, Parameter(help="Print all notes and warnings of the robot, not only the first.")] = False,
     plan: RunOptions = DEFAULT_RUN,
 ) -> int:
     """Simulate a robot: a URDF, MJCF, SDF or YAML file, or the name of a catalogue robot.
@@ -88,13 +94,8 @@ def run(
     robot = options.load(source, timestep, manager)
     if objects is not None:
         add_world(robot, objects)
-    for note in robot.notes:
-        console.print(f"[yellow]note[/yellow] {plain(note)}", soft_wrap=True)
     problems = robot.check()
-    for problem in problems:
-        if problem.severity == "warning" or (problem.severity == "error" and not check):
-            ignored = " (an error, which --no-check ignores)" if problem.severity == "error" else ""
-            print_warning(f"{problem.subject}: {problem.message}{ignored}")
+    _tell(robot, problems, console, check=check, verbose=verbose or plan.json)
     if check and any(p.severity == "error" for p in problems):
         raise PliantError(
             "\n".join(f"{p.subject}: {p.message}. {p.hint}" for p in problems if p.severity == "error")
@@ -151,6 +152,22 @@ def run(
         console.print(_energy_line(balance), soft_wrap=True)
     done.say_end()
     return done.conclude()
+
+
+def _tell(robot: Robot, problems: Sequence[Problem], console: Console, *, check: bool, verbose: bool) -> None:
+    """Print notes and warnings of a robot: all, or so many that the start of the run is not lost among them."""
+    errors = [p for p in problems if p.severity == "error" and not check]
+    warnings = [p for p in problems if p.severity == "warning"]
+    count = len(robot.notes) + len(warnings)
+    left = count if verbose or count <= MAX_TOLD + 1 else MAX_TOLD
+    for problem in [*errors, *warnings[:left]]:
+        ignored = " (an error, which --no-check ignores)" if problem.severity == "error" else ""
+        print_warning(f"{problem.subject}: {problem.message}{ignored}")
+    for note in robot.notes[: max(0, left - len(warnings))]:
+        console.print(f"[yellow]note[/yellow] {plain(note)}", soft_wrap=True)
+    if left < count:
+        text = f"{count - left} further notes and warnings of the robot: --verbose prints them"
+        console.print(f"[yellow]note[/yellow] {text}", soft_wrap=True)
 
 
 def _energy_line(balance: EnergyBalance) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -137,7 +136,7 @@ class ServoFeedforward:
 
     def __call__(
         self, theta: ArrayLike, velocity: ArrayLike = 0.0, acceleration: ArrayLike = 0.0, load: ArrayLike = 0.0
-    ) -> Any:
+    ) -> object:
         """Return the reference for a wanted motor motion [rad, rad/s, rad/s^2] under a load [N m]."""
         theta, velocity, acceleration, load = (
             np.asarray(x, dtype=float) for x in (theta, velocity, acceleration, load)

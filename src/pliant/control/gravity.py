@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,7 +32,7 @@ MAX_PRESSURE = 6.0e5
 """Largest mean pressure of muscles that is looked at [Pa]."""
 
 
-def qbmove_deflection(torque: ArrayLike, k: float, a: float, preset: ArrayLike = 0.0) -> Any:
+def qbmove_deflection(torque: ArrayLike, k: float, a: float, preset: ArrayLike = 0.0) -> object:
     """Return theta_eq - q of a qbMove with equal springs that carries a torque.
 
         theta_eq - q = asinh(torque / (2 k cosh(a preset))) / a
@@ -66,7 +65,7 @@ def torque_range(law: Law, preset: float = 0.0, q: float = 0.0) -> tuple[float, 
     return min(torques), max(torques)
 
 
-def equilibrium_for_torque(law: Law, q: ArrayLike, torque: ArrayLike, preset: ArrayLike = 0.0) -> Any:
+def equilibrium_for_torque(law: Law, q: ArrayLike, torque: ArrayLike, preset: ArrayLike = 0.0) -> object:
     """Return the equilibrium position at which a law puts a torque on the link at q.
 
     Closed form for a SEA and for a qbMove with equal springs inside their clips; else by bisection of the law's own
@@ -182,7 +181,7 @@ class GravityCompensation:
         return out
 
 
-def _torque(law: Law, p: Any, phi: float, preset: float, q: float) -> float:
+def _torque(law: Law, p: object, phi: float, preset: float, q: float) -> float:
     """Return the torque on the link at q with the equilibrium q + phi; only that of muscles depends on q."""
     at = q if law.second_input == "pressure" else 0.0
     ref_1, ref_2 = type(law).references(at + phi, preset, p)

@@ -19,7 +19,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -142,7 +141,7 @@ class LearningResult:
         """The command of the last run, to be fed forward to the robot, shape (t, n) [rad]."""
         return self.records[-1].command
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return the numbers, without the traces, as plain types."""
         return {
             "runs": self.runs,

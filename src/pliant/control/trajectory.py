@@ -36,7 +36,7 @@ class Trajectory(Protocol):
     def __call__(self, time: ArrayLike) -> Motion: ...
 
 
-def _store(owner: Any, **values: ArrayLike) -> None:
+def _store(owner: object, **values: ArrayLike) -> None:
     """Bring values to one shape and write them into a frozen dataclass."""
     name = type(owner).__name__
     scalar = all(np.ndim(value) == 0 for value in values.values())
@@ -170,7 +170,7 @@ class Chirp:
         number("Chirp", "end_hz", self.end_hz, "Hz", low=0.0)
         number("Chirp", "duration", self.duration, "s", low=0.0, above=True)
 
-    def frequency(self, time: ArrayLike) -> Any:
+    def frequency(self, time: ArrayLike) -> object:
         """Return the frequency of the moment [Hz]."""
         t = np.clip(np.asarray(time, dtype=float), 0.0, self.duration)
         return self.start_hz + (self.end_hz - self.start_hz) * t / self.duration

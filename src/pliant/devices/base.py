@@ -183,6 +183,8 @@ class DeviceBase:
         self._tripped = False
         self._checked = False
 
+    command_ports: Mapping[str, str] = MappingProxyType({})
+    """Command field -> engine port to which the device writes it unchanged; empty where a firmware computes with it."""
     signatures: tuple[str, ...] = ()
     """Signatures for bridges and panels (`pliant.devices.signatures`), the most specific first; () for its field
     table only."""
@@ -319,7 +321,7 @@ class DeviceBase:
         return Sample(self.name, seq, stamp_ns, MappingProxyType(values))
 
     # ------------------------------------------------------------------ any thread
-    def request(self, name: str, /, **args: Any) -> Future[Any]:
+    def request(self, name: str, /, **args: object) -> Future[object]:
         """Queue a request; the loop runs it at the start of the next step.
 
         Args:
@@ -358,14 +360,14 @@ class DeviceBase:
         """Name of each button or switch -> the name of its bool argument; "" for a button."""
         return self._buttons
 
-    def verify(self, mode: str, values: Mapping[str, Any]) -> None:
+    def verify(self, mode: str, values: Mapping[str, object]) -> None:
         """Check a command that is known before a run, beyond what the mailbox checks, without carrying it out.
 
         Raises:
             PliantError: the device would ignore the command.
         """
 
-    def health(self) -> Mapping[str, Any]:
+    def health(self) -> Mapping[str, object]:
         """Return counters since the last reset: samples, commands, stale commands, watchdog trips, requests."""
         counters = self._counters
         return {
@@ -418,7 +420,7 @@ class DeviceBase:
             else:
                 values[item.name] = float(value)
 
-    def _check_measured(self, values: Mapping[str, Any]) -> None:
+    def _check_measured(self, values: Mapping[str, object]) -> None:
         if list(values) != list(self.samples):
             raise DeviceError(
                 f"{self.name}: {type(self).__name__}._measure gave the fields {list(values)}; "

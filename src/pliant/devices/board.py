@@ -54,7 +54,7 @@ class Board(DeviceBase):
         *,
         name: str = "board",
         routes: Mapping[str, tuple[str, str]] | None = None,
-        **options: Any,
+        **options: object,
     ) -> None:
         if not actuators:
             raise DeviceError(f"{name}: the robot has no compliant joint", field="joints")

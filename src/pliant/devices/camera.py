@@ -53,7 +53,7 @@ class CameraDevice(SensorDevice):
 
     signatures = ("camera",)
 
-    def __init__(self, description: Camera, robot: Robot, **options: Any) -> None:
+    def __init__(self, description: Camera, robot: Robot, **options: object) -> None:
         height, width = description.height, description.width
         fields: dict[str, FieldInfo] = {}
         if description.color:
@@ -193,7 +193,7 @@ class CameraDevice(SensorDevice):
             self._finalizer.detach()
             thread.stop()
 
-    def health(self) -> Mapping[str, Any]:
+    def health(self) -> Mapping[str, object]:
         """Return the counters, with how often and how long the loop waited for a picture [s of wall time]."""
         return {
             **super().health(),

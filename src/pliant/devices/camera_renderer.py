@@ -78,7 +78,7 @@ def choose_backend(purpose: str = "rendering") -> str:
     raise MissingDependency("a graphics library (EGL or OSMesa)", command=APT, purpose=purpose)
 
 
-def _context(backend: str, width: int, height: int, purpose: str) -> Any:
+def _context(backend: str, width: int, height: int, purpose: str) -> object:
     try:
         if backend == "egl":
             from mujoco.egl import GLContext
@@ -210,7 +210,7 @@ class Renderer:
         self.state_spec = int(spec)
         """Specification of the state from `mujoco.mj_getState` that `render` takes."""
 
-    def _make_context(self, width: int, height: int, shadows: bool, samples: int) -> Any:
+    def _make_context(self, width: int, height: int, shadows: bool, samples: int) -> object:
         """Return MuJoCo's buffers for this size; the model says their size, so it is told for a moment."""
         mujoco, quality, size = self._mujoco, self._model.vis.quality, self._model.vis.global_
         before = quality.offsamples, quality.shadowsize, size.offwidth, size.offheight
@@ -419,7 +419,7 @@ class RenderThread:
         """
         return self._ready.result(timeout)
 
-    def submit(self, job: Callable[[Renderer], Any]) -> Future[Any]:
+    def submit(self, job: Callable[[Renderer], object]) -> Future[object]:
         """Let the thread call ``job(renderer)`` after those that were asked for before."""
         future: Future[Any] = Future()
         self._jobs.put((job, future))
@@ -434,7 +434,7 @@ class RenderThread:
 
 def _serve(
     make: Callable[[], Renderer],
-    jobs: queue.SimpleQueue[tuple[Callable[[Renderer], Any], Future[Any]] | None],
+    jobs: queue.SimpleQueue[tuple[Callable[[Renderer], object], Future[object]] | None],
     ready: Future[Renderer],
 ) -> None:
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -56,7 +55,7 @@ class CompliantJoint(DeviceBase):
 
     signatures = ("joint",)
 
-    def __init__(self, joint: str, actuator: CompliantActuator, *, name: str | None = None, **options: Any) -> None:
+    def __init__(self, joint: str, actuator: CompliantActuator, *, name: str | None = None, **options: object) -> None:
         kind = actuator.law.second_input
         units = {field.name: field.unit_of(kind) for field in JOINT_FIELDS.values()}
         first, second = COMMANDS[actuator.mode]
@@ -141,6 +140,14 @@ class CompliantJoint(DeviceBase):
 
     def _hold(self) -> None:
         self._engine.set_mode(self.joint, self.mode)
+
+    @property
+    def command_ports(self) -> Mapping[str, str]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Command field of the present mode -> engine port, without the second reference where there is none."""
+        names = (*COMMAND_NAMES[self.mode], "external_torque")
+        taken = self.commands[self.mode.name.lower()]
+        ports = zip(names, ("reference_1", "reference_2", "external_torque"), strict=True)
+        return {name: f"{self.joint}/{port}" for name, port in ports if name in taken}
 
     @property
     def gains(self) -> Mapping[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -124,11 +124,11 @@ class Device(SampleSource, Protocol):
         """Return the sample at this simulation time [ns]; called by the loop thread once per sample period."""
         ...
 
-    def request(self, name: str, /, **args: Any) -> Future[Any]:
+    def request(self, name: str, /, **args: object) -> Future[object]:
         """Queue a request from any thread; the future receives the result or the error."""
         ...
 
-    def health(self) -> Mapping[str, Any]:
+    def health(self) -> Mapping[str, object]:
         """Return counters and the last fault, as plain numbers and text."""
         ...
 

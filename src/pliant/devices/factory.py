@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pliant.devices.base import DeviceBase
 from pliant.devices.board import Board
@@ -18,7 +17,7 @@ from pliant.model.wanted import check_robot
 __all__ = ["make_devices"]
 
 
-def make_devices(robot: Robot, *, joint_sample_period: float | None = None, **options: Any) -> list[DeviceBase]:
+def make_devices(robot: Robot, *, joint_sample_period: float | None = None, **options: object) -> list[DeviceBase]:
     """Return the devices of a robot: one for each compliant joint and a board for all of them, one for each actuator.
 
     Commands reach the joints at every step. The board is sampled at every step. The joints, whose samples have the
@@ -55,7 +54,7 @@ def make_devices(robot: Robot, *, joint_sample_period: float | None = None, **op
     return [*devices, *native_actuators(robot, devices, sample_period=period, **options)]
 
 
-def _board(robot: Robot, options: Mapping[str, Any]) -> Board:
+def _board(robot: Robot, options: Mapping[str, object]) -> Board:
     """Return the board of all compliant joints."""
     manager = robot.interface.manager
     order, routes = tuple(robot.actuators), None

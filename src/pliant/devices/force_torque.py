@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pliant.devices.base import FieldInfo, request
@@ -31,7 +29,7 @@ class ForceTorqueDevice(SensorDevice):
 
     signatures = ("wrench",)
 
-    def __init__(self, description: ForceTorque, robot: Robot, **options: Any) -> None:
+    def __init__(self, description: ForceTorque, robot: Robot, **options: object) -> None:
         to_parent = description.measure_direction == "child_to_parent"
         who = "child on its parent" if to_parent else "parent on its child"
         axes = f"{description.measure_frame}'s axes"

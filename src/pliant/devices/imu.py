@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pliant.devices.base import FieldInfo
@@ -38,7 +36,7 @@ class ImuDevice(SensorDevice):
 
     signatures = ("imu",)
 
-    def __init__(self, description: Imu, robot: Robot, **options: Any) -> None:
+    def __init__(self, description: Imu, robot: Robot, **options: object) -> None:
         fields = {key: info for key, info in _FIELDS.items() if key != "orientation" or description.orientation}
         noise = {
             "angular_velocity": description.angular_velocity_noise,

@@ -67,7 +67,7 @@ def _check_arguments(device: type, description: type) -> None:
     names = list(inspect.signature(create).parameters)[1:3]
 
     @functools.wraps(create)
-    def checked(self: Any, *args: Any, **options: Any) -> None:
+    def checked(self: object, *args: object, **options: object) -> None:
         if type(self) is device and len(names) == 2:
             described, robot = (*args, *(options.get(name) for name in names[len(args) :]))[:2]
             check_described(described, description, device.__name__)
@@ -91,7 +91,7 @@ def devices_for(description: type) -> Callable[[F], F]:
     return register
 
 
-def devices_of(description: object, robot: Any, options: Mapping[str, Any]) -> list[DeviceBase]:
+def devices_of(description: object, robot: object, options: Mapping[str, object]) -> list[DeviceBase]:
     """Return the devices of a description on a robot.
 
     Args:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pliant.devices.base import FieldInfo
@@ -31,7 +29,7 @@ class LaserDevice(SensorDevice):
 
     signatures = ("laser",)
 
-    def __init__(self, description: Laser, robot: Robot, **options: Any) -> None:
+    def __init__(self, description: Laser, robot: Robot, **options: object) -> None:
         fields = {
             "ranges": FieldInfo(
                 (description.rays,), "m", "distances, first ray first; inf: nothing there, -inf: too near"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -33,7 +32,7 @@ class NativeActuator(DeviceBase):
         options: options of `DeviceBase`: period, sample_period, latency, command_latency, watchdog, noise, stamp.
     """
 
-    def __init__(self, actuator: str, model: mujoco.MjModel, *, name: str | None = None, **options: Any) -> None:
+    def __init__(self, actuator: str, model: mujoco.MjModel, *, name: str | None = None, **options: object) -> None:
         index = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, actuator)
         fields = native_ports(model, index)
         commands = {f: _field(port.info) for f, port in fields.items() if port.info.writable}
@@ -42,6 +41,7 @@ class NativeActuator(DeviceBase):
             name or actuator, samples=samples, commands={"control": commands} if commands else None, **options
         )
         self.actuator = actuator
+        self.command_ports = {"control": f"{actuator}/control"} if commands else {}
         self._names = {f: f"{actuator}/{port.field.port}" for f, port in fields.items()}
         self._control = np.zeros(0)
         self._start = np.zeros(0)
@@ -67,7 +67,7 @@ class NativeActuator(DeviceBase):
         self._control[:] = self._start
 
 
-def native_actuators(robot: Robot, devices: Iterable[DeviceBase], **options: Any) -> list[NativeActuator]:
+def native_actuators(robot: Robot, devices: Iterable[DeviceBase], **options: object) -> list[NativeActuator]:
     """Return a device for each actuator of MuJoCo itself whose control no other device writes, in the model's order.
 
     Args:

@@ -38,7 +38,7 @@ class Perturbation:
         self.steps = None if not steps.any() else (steps if steps.ndim else noise.resolution)
         self.mean = np.asarray(noise.mean, dtype=float) if isinstance(noise.mean, tuple) else noise.mean
 
-    def rounded(self, value: Any) -> Any:
+    def rounded(self, value: object) -> object:
         """Return the nearest whole multiple of the resolution, where there is one."""
         if isinstance(self.steps, np.ndarray):
             with np.errstate(divide="ignore", invalid="ignore"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -44,7 +43,7 @@ class SensorDevice(DeviceBase):
         noise: dict[str, Noise],
         *,
         dt: float,
-        **options: Any,
+        **options: object,
     ) -> None:
         if not (math.isfinite(dt) and dt > 0.0):
             raise DeviceError(f"{description.name}: the step is {dt!r} s; must be more than 0", field="dt")

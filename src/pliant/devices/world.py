@@ -6,7 +6,6 @@ import math
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +61,7 @@ class WorldDevice(DeviceBase):
 
     signatures = ("world",)
 
-    def __init__(self, description: World, robot: Robot, **options: Any) -> None:
+    def __init__(self, description: World, robot: Robot, **options: object) -> None:
         n = description.objects
         samples = {
             "count": FieldInfo((), "", "number of objects"),
@@ -174,7 +173,7 @@ class WorldDevice(DeviceBase):
     # -- requests -----------------------------------------------------------------------------------------------
 
     @request
-    def make_sphere(self, radius: float, position: Sequence[float] = (0.0, 0.0, 0.0), **options: Any) -> str:
+    def make_sphere(self, radius: float, position: Sequence[float] = (0.0, 0.0, 0.0), **options: object) -> str:
         """Make a sphere of a radius [m] at a position [m]; return its name.
 
         Args:
@@ -196,7 +195,7 @@ class WorldDevice(DeviceBase):
         height: float,
         thickness: float,
         position: Sequence[float] = (0.0, 0.0, 0.0),
-        **options: Any,
+        **options: object,
     ) -> str:
         """Make a box of edges along its x, y and z axes [m]; return its name. Options are those of `make_sphere`.
 
@@ -207,7 +206,7 @@ class WorldDevice(DeviceBase):
 
     @request
     def make_cylinder(
-        self, radius: float, length: float, position: Sequence[float] = (0.0, 0.0, 0.0), **options: Any
+        self, radius: float, length: float, position: Sequence[float] = (0.0, 0.0, 0.0), **options: object
     ) -> str:
         """Make a cylinder along its z axis [m]; return its name. Options are those of `make_sphere`.
 
@@ -217,7 +216,7 @@ class WorldDevice(DeviceBase):
         return self._make("cylinder", {"radius": radius, "length": length}, position, options)
 
     @request
-    def make_frame(self, size: float, position: Sequence[float] = (0.0, 0.0, 0.0), **options: Any) -> str:
+    def make_frame(self, size: float, position: Sequence[float] = (0.0, 0.0, 0.0), **options: object) -> str:
         """Make a frame: a ball with three axes of a length [m]; only the ball touches. Return its name.
 
         Raises:
@@ -440,7 +439,7 @@ class WorldDevice(DeviceBase):
 
     # -- what requests are made of ------------------------------------------------------------------------------
 
-    def _make(self, kind: str, sizes: dict[str, float], position: Sequence[float], options: dict[str, Any]) -> str:
+    def _make(self, kind: str, sizes: dict[str, float], position: Sequence[float], options: dict[str, object]) -> str:
         known = ("angles", "color", "name", "frame", "mass", "gravity", "collision")
         for key in options:
             if key not in known:

@@ -9,8 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.engine import audit_kernels as kernels
+from pliant.engine.callbacks import observer
 from pliant.laws.compile import BoundKernel, bound
-from pliant.laws.layout import A_DELAY, A_SLEW, O_STORED_ENERGY, P_BLOCKS, P_COMPANION, P_DELAY, P_MODE, P_SECOND
+from pliant.laws.layout import (
+    A_DELAY,
+    A_SLEW,
+    O_STORED_ENERGY,
+    OBSERVATIONS,
+    P_BLOCKS,
+    P_COMPANION,
+    P_DELAY,
+    P_MODE,
+    P_SECOND,
+)
 
 if TYPE_CHECKING:
     import mujoco
@@ -107,8 +118,6 @@ class EnergyAudit:
         model: the compiled model.
         data: its state.
         where: addresses of the compliant actuators, as returned by `pliant.engine.callbacks.addresses`.
-        observed: their observations, shape (actuators, `pliant.laws.layout.OBSERVATIONS`).
-        observe: call that updates the observations.
         friction: friction that devices subtract from motor torques, per degree of freedom; a live array of shape
             (nv,) [N m].
     """
@@ -118,8 +127,6 @@ class EnergyAudit:
         model: mujoco.MjModel,
         data: mujoco.MjData,
         where: np.ndarray,
-        observed: np.ndarray,
-        observe: BoundKernel,
         *,
         friction: np.ndarray,
     ) -> None:
@@ -127,11 +134,12 @@ class EnergyAudit:
 
         self._probe = mujoco.MjData(model)
         self._friction = friction
-        self._model, self._data, self._observed, self._observe = model, data, observed, observe
+        self._model, self._data = model, data
         self._dt = float(model.opt.timestep)
         modes = model.actuator_user[where[:, 0], P_MODE] if where.size else np.zeros(0)
         self._sums = np.zeros(kernels.SIZE)
-        self._was = np.zeros_like(observed)
+        self._observed = np.zeros((where.shape[0], OBSERVATIONS))
+        self._observe = observe = observer(model, data, where, self._observed, full=False)
         self._velocity = np.zeros(model.nv)
         self._dofs = np.ascontiguousarray(where[:, 2], dtype=np.int64)
         self._direct = (modes < 2).astype(np.int64)
@@ -140,27 +148,33 @@ class EnergyAudit:
         seconds = model.actuator_user[where[:, 0], P_SECOND] if where.size else np.zeros(0)
         blocks = (model.actuator_user[where[:, 0], P_BLOCKS] if where.size else np.zeros(0)).astype(np.int64)
         shares = np.where(seconds[:, None] == 1.0, (0.5, 0.5), (1.0, 0.0))
+        was = np.zeros_like(self._observed)
         joints = kernels.CompliantRows(
-            observed, self._was, where.shape[0], self._dofs, self._direct, rows, shares, blocks
+            self._observed, was, where.shape[0], self._dofs, self._direct, rows, shares, blocks
         )
         self._span = kernels.StepSpan(self._velocity, data.qvel, model.nv, self._dt, self._sums)
         account_before = bound(kernels.audit_before, joints, self._span)
+        start = bound(kernels.audit_start, joints, self._span)
         forces = kernels.JointForces(data.qfrc_applied, data.qfrc_damper, data.qfrc_constraint)
         account_after = bound(
             kernels.audit_after, joints, self._span, forces, data.actuator_force, np.zeros(kernels.MOTOR_EXCHANGES)
         )
         model_work = self._prepare_model(where)
-        self.before: list[BoundKernel] = [account_before]
-        """Calls of each step before MuJoCo's, after the observation of the state with the references of the step."""
+        self.first: list[BoundKernel] = [observe, account_before, start]
+        """Calls before the first of some steps: devices may have changed the references."""
+        self.before: list[BoundKernel] = []
+        """Calls of each step before MuJoCo's."""
         self.after: list[BoundKernel] = [observe, account_after]
-        """Calls of each step after MuJoCo's; they observe the new state."""
+        """Calls of each step after MuJoCo's."""
+        then = [bound(kernels.copy_numbers, data.qvel, model.nv, self._velocity)]
         lines = _delay_lines(model, where, modes)
         if lines.size:
             # The next references have arrived at the spring: it is evaluated with those of this step.
             delayed = np.zeros(lines.size)
             self.before.append(bound(kernels.take_places, data.act, lines, lines.size, delayed))
             swap = bound(kernels.swap_places, data.act, lines, lines.size, delayed)
-            self.after = [swap, observe, account_after, swap, observe]
+            self.after = [swap, observe, account_after, swap]
+            then = [observe, account_before, start]
         if self._sprung:
             self.before.append(bound(kernels.copy_numbers, data.qpos, model.nq, self._qpos))
         wrenches = kernels.WrenchForces(
@@ -172,7 +186,7 @@ class EnergyAudit:
             applied=data.qfrc_applied,
             actuator=data.qfrc_actuator,
         )
-        self.after += [model_work, bound(kernels.audit_wrenches, wrenches, self._span)]
+        self.after += [model_work, bound(kernels.audit_wrenches, wrenches, self._span), *then]
         self.reset()
 
     def _prepare_model(self, where: np.ndarray) -> BoundKernel:
@@ -259,6 +273,7 @@ class EnergyAudit:
     def reset(self) -> None:
         """Start a new balance at the current state."""
         self._sums[:] = 0.0
+        self._observe()
         self._sums[kernels.STORED] = self._first_stored = float(self._observed[:, O_STORED_ENERGY].sum())
         self._first_rigid = None
 

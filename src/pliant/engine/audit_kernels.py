@@ -54,6 +54,7 @@ __all__ = [
     "audit_after",
     "audit_before",
     "audit_model",
+    "audit_start",
     "audit_wrenches",
     "copy_numbers",
     "swap_places",
@@ -297,22 +298,29 @@ def centred_energy(observed, r, d, direct, share_1, share_2, velocity, h):
 
 
 def audit_before(joints, span):
-    """Take the state before a step, with the references of that step (C arrays, see `EnergyAudit`)."""
-    observed, was, n, dofs, direct, _, shares, _ = joints
-    velocity, qvel, nv, h, sums = span
+    """Add the work of references that have changed since the last step (C arrays, see `EnergyAudit`)."""
+    observed, _, n, dofs, direct, _, shares, _ = joints
+    _, qvel, _, h, sums = span
     stored = 0.0
     for i in range(n):
         share_1, share_2 = shares[2 * i], shares[2 * i + 1]
         stored += centred_energy(observed, i * OBSERVATIONS, dofs[i], direct[i], share_1, share_2, qvel, h)
-    for k in range(n * OBSERVATIONS):
-        was[k] = observed[k]
-    for k in range(nv):
-        velocity[k] = qvel[k]
     # Nothing moved since the last step, so a change of stored energy is the work of the references.
     work = stored - sums[STORED]
     sums[REFERENCES] += work
     sums[THROUGHPUT] += abs(work)
-    sums[START] = stored
+    sums[STORED] = stored
+
+
+def audit_start(joints, span):
+    """Take the state at the start of a step, with the references of that step (C arrays, see `EnergyAudit`)."""
+    observed, was, n, _, _, _, _, _ = joints
+    velocity, qvel, nv, _, sums = span
+    for k in range(n * OBSERVATIONS):
+        was[k] = observed[k]
+    for k in range(nv):
+        velocity[k] = qvel[k]
+    sums[START] = sums[STORED]
 
 
 def audit_motor(observed, was, r, o, x, load, share, h, gone):
@@ -368,7 +376,8 @@ def audit_spring(observed, was, r, turned, share_1, share_2, centred, h, gone):
 
 
 def audit_after(joints, span, forces, force, gone):
-    """Add the exchanges of one step (C arrays, see `EnergyAudit`)."""
+    """Add the exchanges of one step, and take its end as the start of the next one, but for the velocities (C arrays,
+    see `EnergyAudit`)."""
     observed, was, n, dofs, direct, rows, shares, blocks = joints
     velocity, qvel, nv, h, sums = span
     applied, damper, constraint = forces
@@ -409,6 +418,8 @@ def audit_after(joints, span, forces, force, gone):
                 gone[0] += was[r + O_TORQUE] * turned + lost
             else:
                 ahead += (force[rows[i]] - was[r + O_TORQUE]) * turned
+        for k in range(OBSERVATIONS):
+            was[r + k] = observed[r + k]
     sums[MOTORS] += gone[0]
     sums[EXTERNAL] += external
     sums[FRICTION] += gone[1]
@@ -429,6 +440,7 @@ def audit_after(joints, span, forces, force, gone):
     sums[THROUGHPUT] += abs(external) + abs(link) + abs(passive) + abs(ahead)
     sums[THROUGHPUT] += abs(contact) + abs(valves) + abs(stored - sums[START])
     sums[STORED] = stored
+    sums[START] = stored
 
 
 def audit_model(servos, transmission, implicit, springs, passive_forces, limits, span):

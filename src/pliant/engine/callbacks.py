@@ -10,7 +10,6 @@ evaluates the fields of one law for all worlds of a batch, from arrays.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
 import threading
@@ -23,7 +22,7 @@ from pliant.base.errors import ModelError, PliantError
 from pliant.engine import abi
 from pliant.laws import layout, registered_laws
 from pliant.laws.base import Law
-from pliant.laws.compile import BoundKernel, compiled, from_block
+from pliant.laws.compile import BoundKernel, assemble, compiled, from_block, optimised
 
 if TYPE_CHECKING:
     import mujoco
@@ -209,7 +208,7 @@ none:
 """
 
 _OBSERVE = """
-define void @observe(ptr %m, ptr %d, ptr %ids, i64 %n, ptr %out) {{
+define void @observe(ptr %m, ptr %d, ptr %ids, i64 %n, double %full, ptr %out) {{
 entry:
   %parout = alloca ptr
   %x = alloca double, i64 5
@@ -255,7 +254,7 @@ evaluate:
   %offset = mul i64 %i, {observations}
   %into = getelementptr double, ptr %out, i64 %offset
   call void %code(ptr %par, double %q_use, double %v_use, double %r1, double %r2, double %h,
-                  ptr %act, ptr %dot, ptr %into)
+                  ptr %act, double %full, ptr %into)
   br label %tail
 tail:
   %next = add i64 %i, 1
@@ -266,7 +265,7 @@ end:
 """
 
 _MANY = """
-define void @many(ptr %code, i64 %n, ptr %par, i64 %width, ptr %x, ptr %act, i64 %states, ptr %rate, ptr %out) {{
+define void @many(ptr %code, i64 %n, ptr %par, i64 %width, ptr %x, ptr %act, i64 %states, ptr %out) {{
 entry:
   br label %head
 head:
@@ -284,7 +283,7 @@ body:
   %offset = mul i64 %i, {observations}
   %into = getelementptr double, ptr %out, i64 %offset
   call void %code(ptr %par_i, double %q, double %dq, double %r1, double %r2, double %h,
-                  ptr %act_i, ptr %rate, ptr %into)
+                  ptr %act_i, double 1.0, ptr %into)
   %next = add i64 %i, 1
   br label %head
 end:
@@ -328,7 +327,7 @@ def _assembly() -> str:
             qvel=abi.data_offset("qvel"),
         )
     )
-    parts.append(from_block("observe_block", "@observe", ("ptr", "ptr", "ptr", "i64", "ptr")))
+    parts.append(from_block("observe_block", "@observe", ("ptr", "ptr", "ptr", "i64", "double", "ptr")))
     parts.append(_MANY.format(observations=layout.OBSERVATIONS, load=_INPUTS.format(inputs="%x_i")))
     return "\n".join(parts)
 
@@ -337,26 +336,12 @@ class _Machine:
     """The dispatchers as machine code."""
 
     def __init__(self) -> None:
-        import llvmlite.binding as llvm
-
         abi.verify()
-        with contextlib.suppress(RuntimeError):  # newer llvmlite initialises by itself
-            llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
-        target = llvm.Target.from_default_triple().create_target_machine(opt=2)
-        module = llvm.parse_assembly(_assembly())
-        module.verify()
-        if hasattr(llvm, "create_pass_builder"):
-            options = llvm.create_pipeline_tuning_options(speed_level=2)
-            passes = llvm.create_pass_builder(target, options)
-            passes.getModulePassManager().run(module, passes)
-        self._engine = llvm.create_mcjit_compiler(module, target)
-        self._engine.finalize_object()
+        self._engine, self.observe = assemble(optimised(_assembly()), "observe_block")
         self.advance = self._engine.get_function_address("advance")
         self.bias = self._engine.get_function_address("bias")
-        self.observe = self._engine.get_function_address("observe_block")
         address, count = ctypes.c_void_p, ctypes.c_int64
-        self.many = ctypes.CFUNCTYPE(None, address, count, address, count, address, address, count, address, address)(
+        self.many = ctypes.CFUNCTYPE(None, address, count, address, count, address, address, count, address)(
             self._engine.get_function_address("many")
         )
 
@@ -496,7 +481,9 @@ def addresses(model: mujoco.MjModel) -> np.ndarray:
     return np.array(rows, dtype=np.int32).reshape(-1, 3)
 
 
-def observer(model: mujoco.MjModel, data: mujoco.MjData, where: np.ndarray, out: np.ndarray) -> BoundKernel:
+def observer(
+    model: mujoco.MjModel, data: mujoco.MjData, where: np.ndarray, out: np.ndarray, *, full: bool = True
+) -> BoundKernel:
     """Return the call that evaluates the fields of `pliant.laws.fields.OBSERVED` for the current state of ``data``.
 
     Args:
@@ -504,8 +491,9 @@ def observer(model: mujoco.MjModel, data: mujoco.MjData, where: np.ndarray, out:
         data: its data.
         where: addresses of the actuators, as returned by `addresses`.
         out: result, float64, C order, shape (n, OBSERVATIONS).
+        full: whether it evaluates the stiffness too, which the energy audit does not need.
     """
-    arguments = (model._address, data._address, where, where.shape[0], out)
+    arguments = (model._address, data._address, where, where.shape[0], float(full), out)
     return BoundKernel(_get_machine().observe, arguments, (model, data))
 
 
@@ -519,9 +507,8 @@ def observe_many(cls: type[Law], rows: np.ndarray, points: np.ndarray, states: n
         states: states, shape (n, states or 1).
         out: result, shape (n, OBSERVATIONS).
     """
-    rate = np.zeros(max(1, states.shape[1]))
     n, width = rows.shape
     _get_machine().many(
         compiled(cls).observe, n, rows.ctypes.data, width, points.ctypes.data, states.ctypes.data, states.shape[1],
-        rate.ctypes.data, out.ctypes.data,
+        out.ctypes.data,
     )  # fmt: skip

@@ -99,7 +99,8 @@ class Guard:
     ) -> None:
         self._model, self._data, self._clock = model, data, clock
         self._folder = _output.get() if folder is None else Path(folder)
-        self._spec = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+        whole = int(mujoco.mjtState.mjSTATE_INTEGRATION)  # without the elements that the model does not have
+        self._spec = sum(1 << k for k in range(whole.bit_length()) if mujoco.mj_stateSize(model, whole & 1 << k))
         self._states = np.full((KEPT, mujoco.mj_stateSize(model, self._spec)), np.nan)
         self._place = np.zeros(1, dtype=np.int64)
         size = self._states.shape[1]

@@ -177,8 +177,6 @@ class MujocoEngine:
                 model,
                 self.data,
                 self._where,
-                self.observed,
-                self._observe,
                 friction=self.motor_friction,
             )
         self._program = self._make_program()
@@ -324,9 +322,9 @@ class MujocoEngine:
             n -= k
 
     def _make_program(self) -> StepProgram:
-        """Return the calls of a step. Without an audit, the laws are observed once, after the last of n steps."""
+        """Return the calls of a step. The laws are observed for the ports after the last of n steps."""
         model, data, audit, guard = self.model, self.data, self.audit, self.guard
-        before, after = ([], []) if audit is None else (audit.before, audit.after)
+        first, before, after = ([], [], []) if audit is None else (audit.first, audit.before, audit.after)
         flush = bound(
             step_and_flush, self._counted, data.qpos, model.nq, data.qvel, model.nv, data.act, model.na,
             data.qacc_warmstart,
@@ -335,8 +333,7 @@ class MujocoEngine:
         if guard is not None:
             each += [guard.check, *guard.remember]
         each += after
-        observe = [self._observe]
-        return StepProgram(observe if audit is not None else [], each, [] if audit is not None else observe, self._stop)
+        return StepProgram(first, each, [self._observe], self._stop)
 
     # -- state -----------------------------------------------------------------------------------------
 

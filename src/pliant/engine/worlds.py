@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CpuBatch", "RobotBatch", "Selection"]
 
+_CONSTANTS = frozenset(("body_mass", "body_inertia", "dof_armature"))
+"""Fields of the model from which constants are derived."""
 Selection = ArrayLike | None
 """Selected worlds: a mask of shape (worlds,), indices, or None for all."""
 
@@ -57,6 +59,11 @@ class RobotBatch(abc.ABC):
         ModelError: ``worlds`` is less than 1, the robot's check found errors, the model changes while it runs, or it
             uses RK4 with motor states.
     """
+
+    live: bool = True
+    """Whether `port` and `field` return the memory of the worlds itself, not a copy of it."""
+    sampled: frozenset[str] = frozenset()
+    """Names that `port` knows beside the ports: fields of devices, ``<device>/<quantity>``."""
 
     def __init__(self, robot: Robot | mujoco.MjModel, worlds: int, *, check: bool = True) -> None:
         check_robot(robot, type(self).__name__)
@@ -289,8 +296,8 @@ class RobotBatch(abc.ABC):
         Paths are those of `Robot.update`: ``<joint>.<parameter>`` and ``actuator.<parameter>`` (all compliant joints)
         for parameters of the law, the motors and the controllers, and for ``initial_preset``, which takes effect at the
         next reset; ``<joint>.damping``, ``friction``, ``armature``;
-        ``<body>.mass``; ``<geom>.friction``. A new mass scales the inertia of the body, unless the description of the
-        robot gives the inertia explicitly.
+        ``<body>.mass``; ``<body>.payload``, a point mass at its centre of mass [kg]; ``<geom>.friction``. A new mass
+        scales the inertia of the body, unless the description of the robot gives the inertia explicitly.
 
         Args:
             values: path -> one number, or one per selected world.
@@ -364,6 +371,22 @@ class RobotBatch(abc.ABC):
         drawn = {path: values[mask] for path, values in draw(distributions, seed, self.worlds).items()}
         self.set_parameters(drawn, mask)
         return drawn
+
+    def save(self, worlds: Selection = None) -> dict[str, NDArray[Any]]:
+        """Return the state of worlds, from which `load` continues with the same bytes: one row for each world.
+
+        Raises:
+            ModelError: this kind of batch has parts of its state that cannot be read.
+        """
+        raise ModelError(f"the state of a {type(self).__name__} cannot be read; use CpuBatch", field="state")
+
+    def load(self, state: Mapping[str, NDArray[Any]], worlds: Selection = None) -> None:
+        """Restore the state of worlds that `save` returned; one row is taken for all of them.
+
+        Raises:
+            ModelError: this kind of batch cannot, or the state is of another robot or number of worlds.
+        """
+        raise ModelError(f"the state of a {type(self).__name__} cannot be set; use CpuBatch", field="state")
 
     def _rows(
         self, joint: str, columns: Mapping[str, NDArray[np.float64]], mask: NDArray[np.bool_]
@@ -441,10 +464,15 @@ class RobotBatch(abc.ABC):
                 return [("body_mass", body, values)]
             scale = values / m.body_mass[body]
             return [("body_mass", body, values), ("body_inertia", body, scale[:, None] * m.body_inertia[body])]
+        if owner in bodies and parameter == "payload":
+            body = bodies.index(owner)
+            return [("body_mass", body, m.body_mass[body] + values)]
         if owner in geoms and parameter == "friction":
             return [("geom_friction", (geoms.index(owner), 0), values)]
         valid = [f"{j}.{p}" for j in joints if j for p in _JOINT_FIELDS]
-        valid += [f"{b}.mass" for b in bodies[1:] if b] + [f"{g}.friction" for g in geoms if g]
+        valid += [f"{b}.{p}" for b in bodies[1:] if b for p in ("mass", "payload")] + [
+            f"{g}.friction" for g in geoms if g
+        ]
         valid += [f"{j}.<parameter of its actuator>" for j in self.joints]
         raise ModelError(f"no parameter {path!r} that can differ between worlds; {nearest(path, valid)}", field=path)
 
@@ -476,6 +504,7 @@ class CpuBatch(RobotBatch):
         updated only after one of its ports has been requested."""
         self._watched = False
         self._constants = False
+        self._differing: set[str] = set()
         self._bound = {"qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied"}  # parts of the state
         self._live = LiveWorlds(self.batch, self.worlds, warn=True)
         self.reset()
@@ -515,6 +544,41 @@ class CpuBatch(RobotBatch):
             self.batch.forward()
             self.batch.state[:] = state
         return self.batch.bind(name)
+
+    def save(self, worlds: Selection = None) -> dict[str, NDArray[Any]]:
+        """Return the state and the parameters of worlds, one row for each."""
+        mask = self.select(worlds)
+        self._settle()
+        found = {"state": self.batch.state, "steps": self._live.steps, "diverged_at": self._live.diverged_at}
+        found |= {f"model/{name}": self.batch.expand(name) for name in sorted(self._differing)}
+        return {name: rows[mask].copy() for name, rows in found.items()}
+
+    def load(self, state: Mapping[str, NDArray[Any]], worlds: Selection = None) -> None:
+        """Restore the state and the parameters of worlds; one row is taken for all of them.
+
+        Raises:
+            ModelError: the state is of another robot or of another number of worlds.
+        """
+        mask = self.select(worlds)
+        count, width = int(mask.sum()), self.batch.state.shape[1]
+        rows = np.shape(state.get("state", ()))
+        if len(rows) != 2 or rows[1] != width or rows[0] not in (1, count):
+            raise ModelError(
+                f"the state has shape {rows}; must be ({count}, {width}), or (1, {width}) for all worlds", field="state"
+            )
+        self._differing |= {name.removeprefix("model/") for name in state if name.startswith("model/")}
+        for name in self._differing:
+            own = getattr(self.model, name)
+            self.batch.expand(name)[mask] = state.get(f"model/{name}", own[None])
+        self._constants |= bool(self._differing & _CONSTANTS)
+        self._settle()
+        self.batch.state[mask] = state["state"]
+        self._live.steps[mask], self._live.diverged_at[mask] = state["steps"], state["diverged_at"]
+        whole = self.batch.state.copy()
+        self.batch.forward(np.flatnonzero(mask))
+        self.batch.state[:] = whole
+        if self._watched:
+            self._observe()
 
     def steps(self) -> NDArray[np.int64]:
         """Return the number of steps of each world since its last reset, shape (worlds,)."""
@@ -601,9 +665,11 @@ class CpuBatch(RobotBatch):
         self.port(name)[mask] = values
 
     def _put_rows(self, row: int, rows: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
+        self._differing.add("actuator_user")
         self.batch.expand("actuator_user")[mask, int(self._where[row, 0]), : rows.shape[1]] = rows
 
     def _put_field(self, field: str, index: Any, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
         place = index if isinstance(index, tuple) else (index,)
+        self._differing.add(field)
         self.batch.expand(field)[(mask, *place)] = values
-        self._constants = self._constants or field in ("body_mass", "body_inertia", "dof_armature")
+        self._constants = self._constants or field in _CONSTANTS

@@ -143,7 +143,7 @@ def fit_setup(
     def values(x: Array) -> dict[str, float]:
         return {name: _from_search(name, float(v)) for name, v in zip(names, x, strict=True)}
 
-    def differences(x: Array, rows: NDArray[np.intp] | None = None, **changes: Any) -> tuple[Array, Array]:
+    def differences(x: Array, rows: NDArray[np.intp] | None = None, **changes: object) -> tuple[Array, Array]:
         nonlocal done
         done += 1
         kept = np.arange(len(measured)) if rows is None else rows

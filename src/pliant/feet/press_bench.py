@@ -80,7 +80,7 @@ def stand(
     servo: tuple[str, float] | None = None,
     timestep: float = 2e-3,
     seconds: float = 2.5,
-    **foot: Any,
+    **foot: object,
 ) -> Standing:
     """Press a foot on the ground and return it at rest.
 
@@ -125,7 +125,7 @@ def press(
     rigid: bool = False,
     seconds: float = 3.0,
     timestep: float = 2e-3,
-    **foot: Any,
+    **foot: object,
 ) -> PoseTrack:
     """Return the poses of a foot whose load grows slowly, and whose toes are then bent up; arguments as for `stand`.
 
@@ -162,7 +162,7 @@ def _build(
     forward: bool,
     servo: tuple[str, float] | None,
     timestep: float,
-    foot: dict[str, Any],
+    foot: dict[str, object],
 ) -> tuple[mujoco.MjSpec, list[float]]:
     """Return the foot on its slide, see `stand`, and the shares of the servos of its toes."""
     import mujoco
@@ -211,7 +211,7 @@ def add_side_camera(spec: mujoco.MjSpec) -> None:
     camera.pos = [0.04, -0.55, 0.09]
 
 
-def _hold(spec: Any, carriage: Any, kind: str) -> None:
+def _hold(spec: Any, carriage: object, kind: str) -> None:
     """Hold pitch or roll of the carriage as the rig of the trial does."""
     import mujoco
 

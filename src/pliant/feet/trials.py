@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -98,7 +98,7 @@ def simulate_trials(
     duration: float = 5.0,
     ramp: float = RAMP,
     nthread: int = 0,
-    **changes: Any,
+    **changes: object,
 ) -> Trials:
     """Press the foot on the blocks once for each trial, and return forces and rotations of the last step.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from pliant.base.documents.yaml_tree import Document, read_yaml
 from pliant.base.errors import ModelError, nearest
@@ -47,7 +46,7 @@ def read_manager(
 
 
 def manager_from_mapping(
-    document: Document, at: tuple[Any, ...], joints: Iterable[str], modes: Mapping[str, Mode] | None = None
+    document: Document, at: tuple[object, ...], joints: Iterable[str], modes: Mapping[str, Mode] | None = None
 ) -> tuple[PluginManager, list[str]]:
     """Return the manager described by a part of a YAML document.
 
@@ -63,7 +62,7 @@ def manager_from_mapping(
     known = list(joints)
     notes: list[str] = []
 
-    def fail(message: str, *keys: Any) -> ModelError:
+    def fail(message: str, *keys: object) -> ModelError:
         return ModelError(
             message, file=document.file, line=document.line(*at, *keys), field=str(keys[0]) if keys else None
         )

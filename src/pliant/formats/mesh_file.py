@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import re
 from pathlib import Path
-from typing import Any
 
 from pliant.base.documents.files import MAX_BYTES, check_file, read_file
 from pliant.base.errors import MissingDependency, ModelError
@@ -46,7 +45,7 @@ def check_faces(path: Path) -> None:
                 )
 
 
-def read_mesh(path: Path) -> Any:
+def read_mesh(path: Path) -> object:
     """Return the `trimesh.Trimesh` of a file, in metres, with its scene's transforms applied.
 
     Files that it names, such as buffers and textures, are read as it is: regular files within the same limit.

@@ -50,7 +50,7 @@ def read_robot_yaml(source: Source) -> Robot:
     path, document = source.path, source.document
     top = document.value
 
-    def fail(message: str, *keys: Any) -> ModelError:
+    def fail(message: str, *keys: object) -> ModelError:
         return ModelError(message, file=path, line=document.line(*keys), field=".".join(map(str, keys)) or None)
 
     blocks = [found.key for found in offers("blocks")]
@@ -162,13 +162,13 @@ def _check_types(document: Document, path: Path, blocks: Mapping[str, Block]) ->
         raise ModelError(f"{shown}: {message}", file=path, line=document.line(*keys), field=shown) from error
 
 
-def _beside(law: type[Law], tree: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def _beside(law: type[Law], tree: Mapping[str, object], folder: Path) -> dict[str, object]:
     """Return the parameters of a law, its files relative to a folder."""
     files = [info.name for info in describe(law) if Path in (info.type, *typing.get_args(info.type))]
     return {k: folder / v if k in files and isinstance(v, str) and v else v for k, v in tree.items()}
 
 
-def _actuator_from_yaml(robot: Robot, joint: str, tree: Mapping[str, Any], folder: Path) -> None:
+def _actuator_from_yaml(robot: Robot, joint: str, tree: Mapping[str, object], folder: Path) -> None:
     existing = robot.actuators.get(joint)
     name = tree.get("law")
     law = registered_laws().get(str(name)) or (type(existing.law) if existing is not None else Law)

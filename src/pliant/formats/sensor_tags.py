@@ -106,7 +106,7 @@ def read_sensor_tags(
     """Return the sensors of a description.
 
     Args:
-        root: the ``<robot>`` of a URDF or the ``<model>`` of an SDF.
+        root: the ``<robot>`` of a URDF, or the ``<model>`` or ``<world>`` of an SDF.
         file: name of the file, for messages.
         taken: names that other devices have.
 
@@ -119,9 +119,10 @@ def read_sensor_tags(
         for element in root.findall("gazebo"):
             reader.place(element, element.get("reference", ""))
     else:
-        for element in (*root.findall("link"), *root.findall("joint")):
+        for element in (e for tag in ("link", "joint") for e in root.iter(tag)):
             reader.place(element, element.get("name", ""))
-        reader.place(root, "")
+        for element in root.iter("model"):
+            reader.place(element, "")
     return reader.found
 
 
@@ -130,7 +131,7 @@ def _within(outer: Pose, inner: Pose) -> Pose:
     return outer[0] + rotate(outer[1], inner[0]), quaternion_product(outer[1], inner[1])
 
 
-def _place(pose: Pose) -> dict[str, Any]:
+def _place(pose: Pose) -> dict[str, object]:
     """Return the fields "pos" and "quat" of a described sensor."""
     return {"pos": tuple(map(float, pose[0])), "quat": tuple(map(float, pose[1]))}
 
@@ -141,7 +142,7 @@ class _Reader(Sink):
     def __init__(self, root: ET.Element, file: str | Path | None, taken: Iterable[str]) -> None:
         self.found = SensorTags()
         super().__init__(file, self.found.notes)
-        self.links = {link.get("name", "") for link in root.findall("link")}
+        self.links = {link.get("name", "") for link in root.iter("link")}
         self.children = _children(root)
         self.taken = {"board", *taken}
 
@@ -535,9 +536,9 @@ class _Reader(Sink):
 def _children(root: ET.Element) -> dict[str, str]:
     """Return the child link of each joint of a URDF or of an SDF model."""
     found = {}
-    for joint in root.findall("joint"):
+    for joint in root.iter("joint"):
         child = joint.find("child")
-        if child is not None:
+        if child is not None and joint.get("name"):
             found[joint.get("name", "")] = child.get("link") or (child.text or "").strip()
     return found
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.base.documents.xml_tree import line_of
+from pliant.base.documents.xml_tree import file_of, line_of
 from pliant.base.errors import ModelError, nearest
 from pliant.base.options import parse_bool, parse_number, parse_vector
 from pliant.base.spatial import quaternion_from_rpy
@@ -20,7 +20,7 @@ __all__ = ["Sink", "Tags", "place_of"]
 
 def place_of(element: ET.Element, file: str | Path | None) -> str:
     """Return ``file:line: ``, which notes begin with."""
-    return f"{file or 'description'}:{line_of(element) or '?'}: "
+    return f"{file_of(element, file) or 'description'}:{line_of(element) or '?'}: "
 
 
 class Sink:
@@ -41,7 +41,7 @@ class Sink:
 
     def fail(self, element: ET.Element, message: str, field: str | None = None) -> ModelError:
         """Return an error at an element."""
-        return ModelError(message, file=self.file, line=line_of(element), field=field)
+        return ModelError(message, file=file_of(element, self.file), line=line_of(element), field=field)
 
 
 class Tags(Sink):
@@ -136,7 +136,7 @@ class Tags(Sink):
     def pose(self, path: str = "pose") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return position [m] and quaternion of a pose: x y z roll pitch yaw, in metres and radians."""
         node = self.child(path)
-        if node is None:
+        if node is None or not ((node.text or "").strip() or node.attrib):
             return np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
         for attribute in ("relative_to", "frame"):
             if node.get(attribute):

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import mujoco
 import numpy as np
 
-from pliant.base.documents.files import is_file, read_file
+from pliant.base.documents.files import read_file
 from pliant.base.documents.xml_tree import Node, line_of
 from pliant.base.errors import MissingDependency, ModelError, nearest
 from pliant.base.options import parse_bool, parse_number, parse_vector
 from pliant.formats.mesh_file import MAX_MESH_BYTES, NATIVE_MESHES, read_mesh
+from pliant.formats.resources import find_resource
 from pliant.formats.tags import Sink
 from pliant.formats.urdf_extension import (
     FRICTION_TAGS,
@@ -29,7 +29,7 @@ from pliant.formats.urdf_extension import (
     read_mimics,
 )
 
-__all__ = ["UrdfModel", "find_resource", "read_bodies"]
+__all__ = ["UrdfModel", "read_bodies"]
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 MAX_LINKS = 5_000
@@ -540,64 +540,3 @@ def _is_binary_stl(data: bytes) -> bool:
 def _convert(path: Path) -> bytes:
     """Return a mesh of another format as OBJ."""
     return read_mesh(path).export(file_type="obj").encode()
-
-
-def find_resource(
-    uri: str, file: str | Path | None, package_paths: Iterable[str | Path] = (), meshdir: str = ""
-) -> tuple[Path | None, list[str]]:
-    """Find the file that a URDF's ``filename`` means.
-
-    ``package://NAME/rest`` and ``model://NAME/rest`` are looked for in the given folders, then in those of
-    ROS_PACKAGE_PATH, in share/ below those of AMENT_PREFIX_PATH (and GAZEBO_MODEL_PATH for models), then in the folders
-    above the file. A folder counts where it holds NAME, or is NAME.
-
-    Args:
-        uri: package://, model:// or file:// address, or a path.
-        file: the description, whose folder relative paths refer to.
-        package_paths: folders to search first.
-        meshdir: the description's own folder of meshes.
-
-    Returns:
-        (path or None, the places that were searched).
-
-    Raises:
-        ModelError: an address of a kind that is not read, such as http://.
-    """
-    base = Path(file).resolve().parent if file is not None else Path.cwd()
-    scheme, _, rest = uri.partition("://")
-    if not rest:
-        scheme, rest = "", uri
-    if scheme not in ("", "file", "package", "model"):
-        raise ModelError(f"{uri!r} is an address of kind {scheme}://; must be package://, model://, file:// or a path")
-    searched: list[str] = []
-
-    def there(path: Path) -> bool:
-        searched.append(str(path.parent))
-        return is_file(path)
-
-    if scheme in ("", "file"):
-        plain = Path(rest)
-        candidates = [plain] if plain.is_absolute() else [base / meshdir / plain, base / plain]
-        for candidate in candidates:
-            if there(candidate):
-                return candidate, searched
-        return None, _unique(searched)
-
-    package, _, inside = rest.partition("/")
-    folders = [Path(p).expanduser() for p in package_paths]
-    variables = ["ROS_PACKAGE_PATH"] + (["GAZEBO_MODEL_PATH"] if scheme == "model" else [])
-    for variable in variables:
-        folders += [Path(p) for p in os.environ.get(variable, "").split(os.pathsep) if p]
-    for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
-        if prefix:
-            folders.append(Path(prefix) / "share")
-    folders += [base, *base.parents]
-    for folder in folders:
-        for root in (folder / package, folder) if folder.name == package else (folder / package,):
-            if there(root / inside):
-                return root / inside, searched
-    return None, _unique(str(f) for f in folders[:-1] if f != Path(f.anchor))
-
-
-def _unique(places: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(places))

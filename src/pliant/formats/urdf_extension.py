@@ -76,7 +76,7 @@ class Attribute:
     kind: str = "number"
     """"number", "integer", "flag" (true or false), "limited" (a flag that MuJoCo keeps as a choice of three)."""
 
-    def parse(self, text: str, what: str) -> Any:
+    def parse(self, text: str, what: str) -> object:
         """Return the value of a text as the spec takes it.
 
         Raises:
@@ -112,6 +112,7 @@ def _solver(suffix: str, spec: str) -> dict[str, Attribute]:
 
 
 JOINT: dict[str, Attribute] = {
+    "pos": Attribute(spec="pos", length=3),
     "armature": Attribute(spec="armature", low=0.0),
     "stiffness": Attribute(spec="stiffness", length=3, least=1),
     "damping": Attribute(spec="damping", length=3, least=1),
@@ -309,7 +310,7 @@ class Extension:
             _assign(equality, self.couplings.get(mimic.joint, {}))
 
 
-def _assign(element: Any, values: Mapping[str, Any]) -> None:
+def _assign(element: object, values: Mapping[str, object]) -> None:
     for name, value in values.items():
         if isinstance(value, list):
             # As in MJCF, numbers that are not given keep their defaults; those of a polynomial or a size are 0.
@@ -324,7 +325,7 @@ def _assign(element: Any, values: Mapping[str, Any]) -> None:
 
 
 class _Reader(Sink):
-    def __init__(self, links: Mapping[str, Any], joints: Mapping[str, str], file: str | Path | None) -> None:
+    def __init__(self, links: Mapping[str, object], joints: Mapping[str, str], file: str | Path | None) -> None:
         self.links = links
         self.joints = joints
         self.found = Extension()
@@ -354,7 +355,9 @@ class _Reader(Sink):
                 raise self.fail(element, f"the quaternion {element.get('quat')!r} has no direction", "quat")
         return out
 
-    def put(self, table: dict[str, dict[str, Any]], element: ET.Element, name: str, values: dict[str, Any]) -> None:
+    def put(
+        self, table: dict[str, dict[str, object]], element: ET.Element, name: str, values: dict[str, object]
+    ) -> None:
         if name in table:
             raise self.fail(element, f"{name!r} is given twice; keep one", name)
         table[name] = values
@@ -457,7 +460,7 @@ class _Reader(Sink):
 
 
 def read_extension(
-    root: ET.Element, links: Mapping[str, Any], joints: Mapping[str, str], file: str | Path | None = None
+    root: ET.Element, links: Mapping[str, object], joints: Mapping[str, str], file: str | Path | None = None
 ) -> Extension:
     """Read what pliant knows of a URDF's ``<mujoco>`` element, and take it out of the tree.
 

@@ -183,7 +183,7 @@ class Foxglove(BridgeBase):
             f"layout of this robot for Foxglove's 'Import from file': {self._layout}",
         )
 
-    def _serve_device(self, context: Any, types: MessageTypes, name: str, device: SampleSource) -> None:
+    def _serve_device(self, context: object, types: MessageTypes, name: str, device: SampleSource) -> None:
         topic, message = sample_topic(name), types.make(name, device.samples)
         sdk = self._sdk
         schema = sdk.Schema(name=message.name, encoding="ros2msg", data=message.text.encode())
@@ -197,7 +197,7 @@ class Foxglove(BridgeBase):
             self._channels.append(served.commands)
         self._served[name] = served
 
-    def _serve_scene(self, context: Any, devices: Mapping[str, SampleSource]) -> None:
+    def _serve_scene(self, context: object, devices: Mapping[str, SampleSource]) -> None:
         engine = None if self._simulation is None else self._simulation.engine
         if not isinstance(engine, MujocoState):  # a replay has samples only
             return
@@ -208,7 +208,7 @@ class Foxglove(BridgeBase):
         self._transforms = channels.FrameTransformsChannel(TRANSFORMS, context=context)
         self._channels += [self._scene, self._transforms]
 
-    def _listen(self, context: Any, devices: Mapping[str, SampleSource]) -> Any:
+    def _listen(self, context: object, devices: Mapping[str, SampleSource]) -> object:
         sdk, capability = self._sdk, self._sdk.websocket.Capability
         try:
             address = listening_address(self.options.host, "host")
@@ -253,7 +253,7 @@ class Foxglove(BridgeBase):
             return f"; for the app on the web site add the option origins={APP}"
         return f", or open {APP}/~/view?ds=foxglove-websocket&ds.url={address}"
 
-    def _services(self, devices: Mapping[str, SampleSource]) -> list[Any] | None:
+    def _services(self, devices: Mapping[str, SampleSource]) -> list[object] | None:
         if self._simulation is None:
             return None
         sdk = self._sdk
@@ -353,7 +353,7 @@ class Foxglove(BridgeBase):
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = ""
 
-    def health(self) -> Mapping[str, Any]:
+    def health(self) -> Mapping[str, object]:
         """Return messages by device, what was dropped, and what clients did wrong."""
         return {
             "sent": {name: served.count for name, served in self._served.items()},
@@ -381,7 +381,7 @@ class Foxglove(BridgeBase):
         if self._pool is None or not self._pool.submit(partial(_guarded, job)):
             self._dropped += 1
 
-    def _send_time(self, stamp_ns: int, positions: Any, orientations: Any) -> None:
+    def _send_time(self, stamp_ns: int, positions: object, orientations: object) -> None:
         server, messages = self._server, self._sdk.messages
         if server is None:
             return
@@ -429,7 +429,7 @@ def _guarded(job: Callable[[], None]) -> None:
         _log.exception("a message for Foxglove could not be made")
 
 
-def _answer(action: Callable[[Mapping[str, Any]], str], request: Any) -> bytes:
+def _answer(action: Callable[[Mapping[str, object]], str], request: object) -> bytes:
     return answer_call(action, request.payload)
 
 

@@ -31,7 +31,7 @@ class CameraTopics:
         BridgeError: it is not attached.
     """
 
-    def __init__(self, sdk: Any, context: Any, device: CameraSource) -> None:
+    def __init__(self, sdk: object, context: object, device: CameraSource) -> None:
         if device.camera is None:
             raise BridgeError(f"the camera {device.name!r} is not attached to an engine", field=device.name)
         self._messages, self._lens, self._frame = sdk.messages, device.camera, device.frame
@@ -57,7 +57,7 @@ class CameraTopics:
             found.append(partial(self._send_calibration, sample.stamp_ns))
         return found
 
-    def _send_image(self, field: str, channel: Any, sample: Sample) -> None:
+    def _send_image(self, field: str, channel: object, sample: Sample) -> None:
         encoding, size = ENCODINGS[field]
         message = self._messages.RawImage(
             timestamp=self._messages.Timestamp(*divmod(sample.stamp_ns, 1_000_000_000)),

@@ -90,7 +90,7 @@ class CommandTopics:
         self.counts[topic] += 1
 
 
-def command_schema(device: SampleSource) -> dict[str, Any]:
+def command_schema(device: SampleSource) -> dict[str, object]:
     """Return the JSON schema of a device's commands: the fields of all its modes."""
     properties: dict[str, Any] = {}
     if len(device.commands) > 1:
@@ -112,17 +112,17 @@ def command_json(command: Command) -> bytes:
 
 def service_actions(
     simulation: SimulationControl, devices: Mapping[str, SampleSource]
-) -> dict[str, Callable[[Mapping[str, Any]], str]]:
+) -> dict[str, Callable[[Mapping[str, object]], str]]:
     """Return what each service does: name -> function of the request, which returns a text and runs in any thread.
 
     ``/pause``, ``/resume``, ``/step``, ``/reset``, and each button of a device as ``/<device>/<button>``.
     """
 
-    def pause(_: Mapping[str, Any]) -> str:
+    def pause(_: Mapping[str, object]) -> str:
         simulation.pause()
         return "paused"
 
-    def resume(_: Mapping[str, Any]) -> str:
+    def resume(_: Mapping[str, object]) -> str:
         simulation.resume()
         return "running"
 
@@ -132,7 +132,7 @@ def service_actions(
         answered(simulation.submit(simulation.step))
         return f"time is {simulation.time:.9g} s"
 
-    def reset(_: Mapping[str, Any]) -> str:
+    def reset(_: Mapping[str, object]) -> str:
         answered(simulation.request("simulation", "reset"))
         return "time is 0"
 
@@ -146,8 +146,8 @@ def service_actions(
     return actions
 
 
-def _press(device: Device, button: str, argument: str) -> Callable[[Mapping[str, Any]], str]:
-    def press(request: Mapping[str, Any]) -> str:
+def _press(device: Device, button: str, argument: str) -> Callable[[Mapping[str, object]], str]:
+    def press(request: Mapping[str, object]) -> str:
         if argument and not isinstance(request.get(argument), bool):
             raise DeviceError(f"{button}: the request must have {argument}: true or false", field=argument)
         answered(device.request(button, **({argument: request[argument]} if argument else {})))
@@ -156,7 +156,7 @@ def _press(device: Device, button: str, argument: str) -> Callable[[Mapping[str,
     return press
 
 
-def answer_call(action: Callable[[Mapping[str, Any]], str], payload: bytes) -> bytes:
+def answer_call(action: Callable[[Mapping[str, object]], str], payload: bytes) -> bytes:
     """Return the answer of a service in JSON: ``success`` and ``message``."""
     try:
         if len(payload) > MAX_COMMAND_BYTES:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from pliant.base.errors import DeviceError, PliantError, nearest
 from pliant.base.numerics import is_number
@@ -32,7 +31,7 @@ class Listener:
         self,
         commands: CommandTopics,
         parameters: Mapping[str, LiveParameter],
-        parameter_class: Callable[..., Any],
+        parameter_class: Callable[..., object],
         subscribed: Callable[[str], None],
         refuse: Callable[[str], None],
     ) -> None:
@@ -43,13 +42,13 @@ class Listener:
         """Number of each client -> its subscriptions."""
 
     # ------------------------------------------------------------------ topics
-    def on_subscribe(self, client: Any, channel: Any) -> None:
+    def on_subscribe(self, client: object, channel: object) -> None:
         """Tell the bridge, which sends what does not change."""
         with self._lock:
             self.clients[client.id] = self.clients.get(client.id, 0) + 1
         self._subscribed(channel.topic)
 
-    def on_unsubscribe(self, client: Any, channel: Any) -> None:
+    def on_unsubscribe(self, client: object, channel: object) -> None:
         """Count; a client that leaves unsubscribes from everything."""
         with self._lock:
             left = self.clients.get(client.id, 0) - 1
@@ -59,25 +58,27 @@ class Listener:
                 self.clients.pop(client.id, None)
 
     # ------------------------------------------------------------------ commands
-    def on_client_advertise(self, client: Any, channel: Any) -> None:
+    def on_client_advertise(self, client: object, channel: object) -> None:
         """Remember which topic a client's channel is."""
         self._try(self._commands.advertise, client.id, channel.id, channel.topic, channel.encoding)
 
-    def on_client_unadvertise(self, client: Any, client_channel_id: int) -> None:
+    def on_client_unadvertise(self, client: object, client_channel_id: int) -> None:
         """Forget a client's channel."""
         self._commands.unadvertise(client.id, client_channel_id)
 
-    def on_message_data(self, client: Any, client_channel_id: int, data: bytes) -> None:
+    def on_message_data(self, client: object, client_channel_id: int, data: bytes) -> None:
         """Put a command into a mailbox."""
         self._try(self._commands.put, client.id, client_channel_id, data)
 
     # ------------------------------------------------------------------ parameters
-    def on_get_parameters(self, client: Any, param_names: list[str], request_id: str | None = None) -> list[Any]:
+    def on_get_parameters(self, client: object, param_names: list[str], request_id: str | None = None) -> list[object]:
         """Return the values of some parameters, of all if none is named."""
         names = param_names[:MAX_PARAMETERS] or list(self._parameters)
         return [self._value(name) for name in names if name in self._parameters]
 
-    def on_set_parameters(self, client: Any, parameters: list[Any], request_id: str | None = None) -> list[Any]:
+    def on_set_parameters(
+        self, client: object, parameters: list[object], request_id: str | None = None
+    ) -> list[object]:
         """Set parameters, each by itself; return their values afterwards."""
         found = []
         for asked in parameters[:MAX_PARAMETERS]:
@@ -92,7 +93,7 @@ class Listener:
     def on_parameters_unsubscribe(self, param_names: list[str]) -> None:
         """Do nothing."""
 
-    def _set(self, name: str, value: Any) -> None:
+    def _set(self, name: str, value: object) -> None:
         parameter = self._parameters.get(name)
         if parameter is None:
             raise DeviceError(f"there is no parameter {name!r}; {nearest(name, self._parameters)}", field=name)
@@ -101,10 +102,10 @@ class Listener:
         with self._lock:
             parameter.change(parameter.check(parameter.kind(value)))
 
-    def _value(self, name: str) -> Any:
+    def _value(self, name: str) -> object:
         return self._make(name, value=self._parameters[name].read())
 
-    def _try(self, action: Callable[..., None], *arguments: Any) -> None:
+    def _try(self, action: Callable[..., None], *arguments: object) -> None:
         try:
             action(*arguments)
         except PliantError as error:

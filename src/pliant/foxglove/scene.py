@@ -32,8 +32,8 @@ def frame_names(model: mujoco.MjModel) -> list[str]:
 
 
 def transforms(
-    messages: Any, names: Sequence[str], positions: np.ndarray, orientations: np.ndarray, stamp_ns: int
-) -> list[Any]:
+    messages: object, names: Sequence[str], positions: np.ndarray, orientations: np.ndarray, stamp_ns: int
+) -> list[object]:
     """Return the pose of every body in the world.
 
     Args:
@@ -48,7 +48,7 @@ def transforms(
     return [_transform(messages, stamp, names[0], name, position, wxyz) for name, position, wxyz in rows]
 
 
-def mounted(messages: Any, mounts: Mapping[str, Mount], stamp_ns: int) -> list[Any]:
+def mounted(messages: object, mounts: Mapping[str, Mount], stamp_ns: int) -> list[object]:
     """Return the poses of frames of sensors on their bodies.
 
     Args:
@@ -63,7 +63,7 @@ def mounted(messages: Any, mounts: Mapping[str, Mount], stamp_ns: int) -> list[A
     ]
 
 
-def scene_entities(messages: Any, model: mujoco.MjModel) -> list[Any]:
+def scene_entities(messages: object, model: mujoco.MjModel) -> list[object]:
     """Return what the bodies look like.
 
     A robot without visible geometry is drawn by its collision geometry, a body without any by the box that has its
@@ -91,7 +91,7 @@ def scene_entities(messages: Any, model: mujoco.MjModel) -> list[Any]:
     ]
 
 
-def _shapes(m: Any, model: mujoco.MjModel, g: int) -> list[tuple[str, Any]]:
+def _shapes(m: Any, model: mujoco.MjModel, g: int) -> list[tuple[str, object]]:
     """Return the primitives of one geometry, each with the field of an entity that takes it."""
     kind, size = Geom(int(model.geom_type[g])), model.geom_size[g].tolist()
     material = int(model.geom_matid[g])
@@ -126,7 +126,7 @@ def _shapes(m: Any, model: mujoco.MjModel, g: int) -> list[tuple[str, Any]]:
     return []
 
 
-def _inertia_box(m: Any, model: mujoco.MjModel, body: int) -> Any:
+def _inertia_box(m: Any, model: mujoco.MjModel, body: int) -> object:
     """Return the homogeneous box with the mass and the principal moments of inertia of a body."""
     moments, mass = model.body_inertia[body], float(model.body_mass[body])
     sides = np.sqrt(np.maximum(6.0 / mass * (moments.sum() - 2.0 * moments), 1e-6))
@@ -140,26 +140,26 @@ def _turned(wxyz: np.ndarray, vector: np.ndarray) -> np.ndarray:
     return out
 
 
-def _color(m: Any, rgba: Sequence[float]) -> Any:
+def _color(m: Any, rgba: Sequence[float]) -> object:
     r, g, b, a = rgba
     return m.Color(r=r, g=g, b=b, a=a)
 
 
-def _vector(m: Any, xyz: Any) -> Any:
+def _vector(m: Any, xyz: object) -> object:
     x, y, z = map(float, xyz)
     return m.Vector3(x=x, y=y, z=z)
 
 
-def _pose(m: Any, position: Any, wxyz: Any) -> Any:
+def _pose(m: Any, position: object, wxyz: object) -> object:
     return m.Pose(position=_vector(m, position), orientation=_quaternion(m, wxyz))
 
 
-def _quaternion(m: Any, wxyz: Any) -> Any:
+def _quaternion(m: Any, wxyz: object) -> object:
     w, x, y, z = map(float, wxyz)
     return m.Quaternion(x=x, y=y, z=z, w=w)
 
 
-def _transform(m: Any, stamp: Any, parent: str, child: str, position: Any, wxyz: Any) -> Any:
+def _transform(m: Any, stamp: object, parent: str, child: str, position: object, wxyz: object) -> object:
     return m.FrameTransform(
         timestamp=stamp,
         parent_frame_id=parent,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pliant.base.errors import MissingDependency
 
 __all__ = ["load_sdk"]
 
 
-def load_sdk() -> Any:
+def load_sdk() -> object:
     """Return the package ``foxglove`` with the modules that the bridge uses.
 
     Raises:

@@ -11,7 +11,9 @@ WING = Wing(
     summary="Franka arms behind the Franka Control Interface: identified dynamics, cabinet, hand, client",
     bridges={
         "fci": BridgeEntry(
-            "Franka Control Interface: libfranka's clients connect to 127.0.0.1", "pliant.franka.bridge:make"
+            "Franka Control Interface: libfranka's clients connect to 127.0.0.1",
+            "pliant.franka.bridge:make",
+            probe="pliant.franka.bridge.probe:probe",
         ),
     },
     robots={
@@ -22,9 +24,13 @@ WING = Wing(
         "franka-torso": _ENTRIES,
     },
     panels=("pliant.franka.panel:PANEL",),
+    commanders={"franka_arm": "pliant.franka.client.held:ArmCommander"},
     controllers={"fci": "pliant.franka.client.policy:FCI"},
     devices=("pliant.franka.device.arm",),
     messages={"ros": "pliant.franka.ros.definitions"},
-    interfaces={"ros/franka_arm": "pliant.franka.ros.serve:serve_arm"},
+    interfaces={
+        "ros/franka_arm": "pliant.franka.ros.serve:serve_arm",
+        "ros_names/franka_arm": "pliant.franka.ros.names:name_arm",
+    },
     benchmarks=("franka.py",),
 )

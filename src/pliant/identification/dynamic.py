@@ -15,7 +15,7 @@ from pliant.base.errors import LawError, nearest
 from pliant.base.numerics import Array
 from pliant.identification.free_link import simulate_with_load
 from pliant.identification.measurements import Measurement, Trials, as_measurements
-from pliant.identification.parameters import STARTS, Load, load_with, scale_parameters, with_values
+from pliant.identification.parameters import STARTS, Load, load_with, scale_parameters, with_blocks, with_values
 from pliant.identification.results import Fit, Identification
 from pliant.identification.solver import Search, SearchOptions, identification_of, orthogonal, solve
 from pliant.laws import layout
@@ -128,6 +128,7 @@ def fit_actuator(
     options = Search(**search)
     trials = as_measurements(data)
     load = _load_of(outputs, load)
+    actuator = with_blocks(actuator, free)
     scaled = scale_parameters(actuator, free, ties or {}, load)
     _check_outputs(outputs)
     runs = [_prepare(actuator, trial, outputs, dt, skip) for trial in trials]
@@ -202,6 +203,7 @@ def expected_errors(
     outputs = [name for name in noise if all(name in trial for trial in trials)]
     _check_outputs(outputs)
     load = _load_of(outputs, load)
+    actuator = with_blocks(actuator, free)
     scaled = scale_parameters(actuator, free, {}, load)
     runs = [_prepare(actuator, trial, outputs, dt, 0.0) for trial in trials]
     compared = _Compared.of(actuator, runs, outputs, noise, load)

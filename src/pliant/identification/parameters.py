@@ -36,6 +36,7 @@ __all__ = [
     "parameter_unit",
     "scale_parameters",
     "target_paths",
+    "with_blocks",
     "with_values",
 ]
 
@@ -173,6 +174,43 @@ def _put(block: Any, tree: Mapping[str, Any]) -> Any:
     """Return a copy of nested dataclasses with values changed."""
     changes = {k: _put(getattr(block, k), v) if isinstance(v, dict) else v for k, v in tree.items()}
     return dataclasses.replace(block, **changes)
+
+
+BRISTLE = {"stribeck_velocity": 0.1, "breakaway": 0.02, "bristle_damping": 0.1}
+"""Start values of LuGre's bristle where one of its parameters is free and the actuator has none: assumed."""
+
+
+def with_blocks(actuator: CompliantActuator, free: Sequence[str] | Mapping[str, float]) -> CompliantActuator:
+    """Return an actuator with every block of which a parameter is free: one that it lacks begins at its default.
+
+    Drives of levers are left as they are: the defaults are those of rotary motors.
+
+    Args:
+        actuator: actuator with the start values.
+        free: paths of the free parameters.
+    """
+    for path in (target for name in free for target in target_paths(name)):
+        *outer, last = path.split(".")
+        lever = outer[:1] == ["motor_2"] and actuator.law.second_input == "lever"
+        if not outer or lever or (outer[0] in ("motor_2", "pid_2") and getattr(actuator, outer[0]) is None):
+            continue
+        held, block = actuator, actuator
+        for name in outer:
+            held, block = block, getattr(block, name, None)
+        name = outer[-1]
+        if block is None and hasattr(held, name) and name in _BLOCKS:
+            block = _BLOCKS[name]()
+            actuator = _put(actuator, _nested(outer, block))
+        if isinstance(block, PreslidingFriction) and last in BRISTLE and block.stribeck_velocity == 0.0:
+            values = {"torque": block.torque or TYPICAL["torque"], "stribeck_velocity": BRISTLE["stribeck_velocity"]}
+            actuator = _put(actuator, _nested(outer, dataclasses.replace(block, **{**values, last: BRISTLE[last]})))
+    return actuator
+
+
+def _nested(parts: Sequence[str], value: Any) -> dict[str, Any]:
+    """Return the tree of changes with a value at a path."""
+    head, *rest = parts
+    return {head: _nested(rest, value) if rest else value}
 
 
 def with_values(actuator: CompliantActuator, values: Mapping[str, float]) -> CompliantActuator:

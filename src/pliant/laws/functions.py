@@ -20,10 +20,8 @@ def sinh(x: float) -> float:
     """Return sinh x to a few units in the last place (a series near 0, one `exp` elsewhere)."""
     if -0.5 < x < 0.5:
         y = x * x
-        return x * (
-            1.0
-            + y / 6.0 * (1.0 + y / 20.0 * (1.0 + y / 42.0 * (1.0 + y / 72.0 * (1.0 + y / 110.0 * (1.0 + y / 156.0)))))
-        )
+        z = 1.0 / 362880.0 + y * (1.0 / 39916800.0 + y * (1.0 / 6227020800.0))
+        return x + x * y * (1.0 / 6.0 + y * (1.0 / 120.0 + y * (1.0 / 5040.0 + y * z)))
     e = math.exp(x)
     return 0.5 * (e - 1.0 / e)
 

@@ -45,10 +45,18 @@ from pliant.laws.layout import (
     P_MODE,
     P_STATES,
 )
-from pliant.laws.motor_kernels import effective_limits, heat_step, motor_step, pid_step
+from pliant.laws.motor_kernels import heat_step, motor_command, motor_motion, motor_torques, pid_step
 from pliant.laws.observation_kernels import observe
 from pliant.laws.reference_kernels import advance_references, effective_references, preset_of
-from pliant.laws.spring_kernels import advance_spring, gear_torque, outputs, rest_spring, spring_torques, torque_ahead
+from pliant.laws.spring_kernels import (
+    advance_spring,
+    ends,
+    gear_torque,
+    outputs,
+    rest_spring,
+    spring_torques,
+    torque_ahead,
+)
 
 
 def advance_motor(par, b, c, a, cur, hot, prev, gear, mode, ref, load, preset, h, act, rate):
@@ -70,11 +78,11 @@ def advance_motor(par, b, c, a, cur, hot, prev, gear, mode, ref, load, preset, h
         if prev >= 0:
             ref_rate = (ref - act[prev]) * per
             rate[prev] = ref_rate
-        low, high = effective_limits(par, b, pos, vel)
-        integral, u = pid_step(par, c, act[a + 3], ref, pos, vel, ref_rate, low, high, h)
+        integral, u = motor_command(par, b, c, act[a + 3], ref, pos, vel, ref_rate, h)
     current = act[cur] if cur >= 0 else 0.0
     heat = act[hot] if hot >= 0 else 0.0
-    new_pos, new_vel, w, _, new = motor_step(par, b, pos, vel, act[a + 2], current, heat, u, load, preset, h)
+    effort, friction, hold, d, w, new = motor_torques(par, b, pos, vel, act[a + 2], current, heat, u, load, preset, h)
+    new_pos, new_vel = motor_motion(par, b, pos, vel, effort - load - friction - hold - d * vel, h)
     if cur >= 0:
         rate[cur] = (new - current) * per
     if hot >= 0:
@@ -127,11 +135,12 @@ def advance(par, q, dq, r1, r2, h, act, rate):
             r2 = th2
         if mode >= 4:
             th1, th2 = outputs(par, act)
-        torque, load_1, load_2 = spring_torques(par, q, th1, th2, act)
+        x, x1, x2 = ends(par, q, th1, th2, act)
+        torque, load_1, load_2 = spring_torques(par, x, x1, x2, act)
         if mode >= 4:
             advance_motors(par, mode, r1, r2, load_1, load_2, preset_of(par, th1, th2), h, act, rate)
         if par[P_BLOCKS] > 0.0:
-            advance_spring(par, q, th1, th2, torque, load_1, load_2, h, act, rate)
+            advance_spring(par, x, x1, x2, torque, load_1, load_2, h, act, rate)
 
     s = int(par[A_LINK])
     if s >= 0:
@@ -262,9 +271,9 @@ def simulate(par, q, dq, ref_1, ref_2, h, act, torque, trace):
         if int(par[P_MODE]) > 4:
             for k in range(states):
                 act[k] += h * rate[k]
-            observe(par, q[i], dq[i], ref_1[i], ref_2[i], h, act, rate, trace[i])
+            observe(par, q[i], dq[i], ref_1[i], ref_2[i], h, act, 1.0, trace[i])
         else:
-            observe(par, q[i], dq[i], ref_1[i], ref_2[i], h, act, rate, trace[i])
+            observe(par, q[i], dq[i], ref_1[i], ref_2[i], h, act, 1.0, trace[i])
             for k in range(states):
                 act[k] += h * rate[k]
 

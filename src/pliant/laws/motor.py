@@ -185,7 +185,9 @@ class DCMotor:
         par = [0.0] * M_PARAMETERS
         pack_motor(par, 0, self)
         cold = 0.0 if self.thermal is None else self.thermal.ambient
-        pos, vel, w, effort, _ = kernels.motor_step(par, 0, *state, 0.0, cold, torque, load, 0.0, dt)
+        pos, vel, w = state
+        effort, friction, hold, d, w, _ = kernels.motor_torques(par, 0, pos, vel, w, 0.0, cold, torque, load, 0.0, dt)
+        pos, vel = kernels.motor_motion(par, 0, pos, vel, effort - load - friction - hold - d * vel, dt)
         return (pos, vel, w), effort
 
 

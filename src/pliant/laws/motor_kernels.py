@@ -113,28 +113,29 @@ def armature(par, b, vel, current, heat, u, h):
     return new
 
 
-def cogging_sine(par, b, pos):
-    """Return the sine of which cogging and ripple of a motor are multiples; 0 without cogging."""
-    if par[b + M_COGGING_PERIODS] > 0.0:
-        return math.sin(par[b + M_COGGING_PERIODS] * pos + par[b + M_COGGING_PHASE])
-    return 0.0
-
-
-def motor_step(par, b, pos, vel, w, current, heat, u, load, preset, h):
-    """Advance one motor; returns (pos, vel, w, effort, current). ``b`` is the base of its block in par, ``heat`` the
-    temperature of its winding."""
+def motor_torques(par, b, pos, vel, w, current, heat, u, load, preset, h):
+    """Return what acts on a motor in a step with the torque command u: (effort, friction, cogging, damping
+    coefficient), and anchor of its friction and current after the step. ``b`` is the base of its block in par, ``heat``
+    the temperature of its winding."""
     low, high = torque_limits(par, b, vel)
     u = min(max(u, low), high)
     if par[b + M_RESISTANCE] > 0.0:
         current = armature(par, b, vel, current, heat, u, h)
         u = par[b + M_KT] * current
-    wave = cogging_sine(par, b, pos)
-    hold = par[b + M_COGGING] * wave
-    u = u * (1.0 + par[b + M_RIPPLE] * wave)
+    hold = 0.0
+    if par[b + M_COGGING_PERIODS] > 0.0:
+        wave = math.sin(par[b + M_COGGING_PERIODS] * pos + par[b + M_COGGING_PHASE])
+        hold = par[b + M_COGGING] * wave
+        u = u * (1.0 + par[b + M_RIPPLE] * wave)
     f = b + M_FRICTION
     w, friction = friction_step(par, f, pos, vel, w, friction_level(par, f, load, preset), h)
     d = par[b + M_DAMPING] + par[b + M_PRESET_DAMPING] * abs(preset)
-    vel = vel + (u - load - friction - hold - d * vel) / par[b + M_INERTIA] * h
+    return u, friction, hold, d, w, current
+
+
+def motor_motion(par, b, pos, vel, torque, h):
+    """Return position and velocity of a motor after a step with a torque, within its limits."""
+    vel = vel + torque / par[b + M_INERTIA] * h
     if par[b + M_SPEED] < BIG:
         vel = min(max(vel, -par[b + M_SPEED]), par[b + M_SPEED])
     start = pos
@@ -149,7 +150,7 @@ def motor_step(par, b, pos, vel, w, current, heat, u, load, preset, h):
         vel = 0.0
         if par[b + M_GEAR_STIFFNESS] > 0.0:  # a rotor arrives at its stop in the step, and rests there from the next on
             vel = (stop - start) / h
-    return pos, vel, w, u, current
+    return pos, vel
 
 
 def heat_step(par, b, heat, current, h):
@@ -174,3 +175,13 @@ def pid_step(par, b, integral, ref, pos, vel, ref_rate, low, high, h):
         new = integral
         out = new + rest
     return new, out
+
+
+def motor_command(par, b, c, integral, ref, pos, vel, ref_rate, h):
+    """Advance the PID of a motor; returns (integral, torque command). ``b`` and ``c`` are the bases of the motor's and
+    the controller's blocks in par."""
+    low = -BIG
+    high = BIG
+    if par[c + C_ANTI_WINDUP] > 0.0:
+        low, high = effective_limits(par, b, pos, vel)
+    return pid_step(par, c, integral, ref, pos, vel, ref_rate, low, high, h)

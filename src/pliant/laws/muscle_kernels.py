@@ -261,11 +261,12 @@ def observe_chamber(par, b, c, a, mode, ref, volume, ahead, h, act, out, o):
     return gas_energy(par, b, content, volume)
 
 
-def observe(par, q, dq, r1, r2, h, act, rate, out):
-    """Write the fields of `fields.OBSERVED` for the present state (act, not the step's result)."""
+def observe(par, q, dq, r1, r2, h, act, full, out):
+    """Write the fields of `fields.OBSERVED` for the present state (act, not the step's result); without ``full`` (0)
+    no stiffness and no angle of balance."""
     mode = int(par[P_MODE])
     if mode < 2:
-        joint_observe(par, q, dq, r1, r2, h, act, rate, out)
+        joint_observe(par, q, dq, r1, r2, h, act, full, out)
     else:
         for k in range(OBSERVATIONS):
             out[k] = 0.0
@@ -278,11 +279,12 @@ def observe(par, q, dq, r1, r2, h, act, rate, out):
         out[O_TORQUE] = torque
         out[O_LOAD_1] = load_1
         out[O_LOAD_2] = load_2
-        out[O_STIFFNESS] = law_stiffness(q, p1, p2, par)
-        out[O_REPORTED_STIFFNESS] = law_reported_stiffness(q, p1, p2, par)
+        if full > 0.0:
+            out[O_STIFFNESS] = law_stiffness(q, p1, p2, par)
+            out[O_REPORTED_STIFFNESS] = law_reported_stiffness(q, p1, p2, par)
+            out[O_EQUILIBRIUM] = balance_angle(par, q, p1, p2)
         out[O_MOTOR_1_POSITION] = p1
         out[O_MOTOR_2_POSITION] = p2
-        out[O_EQUILIBRIUM] = balance_angle(par, q, p1, p2)
         out[O_PRESET] = 0.5 * (p1 + p2)
         if mode < 4:
             out[O_MOTOR_1_EFFORT] = math.nan

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from pliant.laws.friction_kernels import bristle_torque, friction_level, friction_step
+from pliant.laws.friction_kernels import friction_level, friction_step
 from pliant.laws.layout import (
     A_BROKEN,
     A_CURRENT_1,
@@ -32,14 +32,10 @@ from pliant.laws.layout import (
     C_2,
     M_1,
     M_2,
-    M_COGGING,
-    M_DAMPING,
-    M_FRICTION,
     M_GEAR_INERTIA,
     M_HIGH,
     M_INERTIA,
     M_LOW,
-    M_PRESET_DAMPING,
     M_RESISTANCE,
     M_SPEED,
     M_TENDON,
@@ -89,7 +85,7 @@ from pliant.laws.layout import (
     P_MODE,
     P_SECOND,
 )
-from pliant.laws.motor_kernels import cogging_sine, effective_limits, motor_step, pid_step, winding
+from pliant.laws.motor_kernels import motor_command, motor_motion, motor_torques, pid_step, winding
 from pliant.laws.reference_kernels import effective_references, preset_of
 from pliant.laws.spring_kernels import (
     at,
@@ -135,14 +131,13 @@ def observe_motor(par, b, c, place, cur, hot, prev, gear, mode, ref, load, prese
     u = ref
     if mode >= 5:
         ref_rate = (ref - act[prev]) / h if prev >= 0 else 0.0
-        low, high = effective_limits(par, b, pos, vel)
-        _, u = pid_step(par, c, act[a + 3], ref, pos, vel, ref_rate, low, high, h)
+        _, u = motor_command(par, b, c, act[a + 3], ref, pos, vel, ref_rate, h)
     current = act[cur] if cur >= 0 else 0.0
     heat = act[hot] if hot >= 0 else 0.0
-    _, after, w, effort, current = motor_step(par, b, pos, vel, act[a + 2], current, heat, u, load, preset, h)
-    friction = bristle_torque(par, b + M_FRICTION, pos, vel, w, (w - act[a + 2]) / h)
-    hold = par[b + M_COGGING] * cogging_sine(par, b, pos)
-    d = par[b + M_DAMPING] + par[b + M_PRESET_DAMPING] * abs(preset)
+    effort, friction, hold, d, _, current = motor_torques(
+        par, b, pos, vel, act[a + 2], current, heat, u, load, preset, h
+    )
+    torque = effort - load - friction - hold - d * vel
     out[o] = pos
     out[o + 1] = vel
     out[o + 2] = effort
@@ -151,8 +146,12 @@ def observe_motor(par, b, c, place, cur, hot, prev, gear, mode, ref, load, prese
     out[x + 4] = hold
     if hot >= 0:
         out[t] = heat
-    if par[b + M_SPEED] < BIG or par[b + M_LOW] > -BIG or par[b + M_HIGH] < BIG:
-        free = vel + (effort - load - friction - hold - d * vel) / par[b + M_INERTIA] * h
+    after = 0.0
+    limits = par[b + M_SPEED] < BIG or par[b + M_LOW] > -BIG or par[b + M_HIGH] < BIG
+    if limits or gear >= 0:
+        _, after = motor_motion(par, b, pos, vel, torque, h)
+    if limits:
+        free = vel + torque / par[b + M_INERTIA] * h
         limited = free
         if par[b + M_SPEED] < BIG:
             limited = min(max(free, -par[b + M_SPEED]), par[b + M_SPEED])
@@ -190,8 +189,11 @@ def observe_blocks(par, x, x1, x2, act, out):
         out[O_TENDON_ENERGY] += energy
 
 
-def observe(par, q, dq, r1, r2, h, act, rate, out):
-    """Write the fields of `fields.OBSERVED` for the present state (act, not the step's result)."""
+def observe(par, q, dq, r1, r2, h, act, full, out):
+    """Write the fields of `fields.OBSERVED` for the present state (act, not the step's result).
+
+    Without ``full`` (0) the stiffness is left out, which no balance of energy needs: it is 0.
+    """
     mode = int(par[P_MODE])
     for k in range(OBSERVATIONS):
         out[k] = 0.0
@@ -234,23 +236,21 @@ def observe(par, q, dq, r1, r2, h, act, rate, out):
             th2 = ref_2
         else:
             th1, th2 = outputs(par, act)
-        torque, load_1, load_2 = spring_torques(par, q, th1, th2, act)
+        x, x1, x2 = ends(par, q, th1, th2, act)
+        torque, load_1, load_2 = spring_torques(par, x, x1, x2, act)
         load = torque
         preset = preset_of(par, th1, th2)
-        x = q
-        x1 = th1
-        x2 = th2
         if par[P_BLOCKS] > 0.0:
-            x, x1, x2 = ends(par, q, th1, th2, act)
             observe_blocks(par, x, x1, x2, act, out)
         out[O_ELASTIC_TORQUE] = torque
         out[O_TORQUE] = torque
         out[O_LOAD_1] = load_1
         out[O_LOAD_2] = load_2
         if out[O_BROKEN] == 0.0:
-            out[O_STIFFNESS] = law_stiffness(x, x1, x2, par)
-            out[O_REPORTED_STIFFNESS] = law_reported_stiffness(x, x1, x2, par)
             out[O_ENERGY] = law_energy(x, x1, x2, par)
+            if full > 0.0:
+                out[O_STIFFNESS] = law_stiffness(x, x1, x2, par)
+                out[O_REPORTED_STIFFNESS] = law_reported_stiffness(x, x1, x2, par)
         out[O_MOTOR_1_POSITION] = th1
         out[O_MOTOR_1_EFFORT] = nan
         out[O_MOTOR_2_POSITION] = th2

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from pliant.base.errors import LawError
 from pliant.base.options import option
 from pliant.laws.base import Law, law
-from pliant.laws.functions import cosh, saturate, sinh
+from pliant.laws.functions import saturate
 
 __all__ = ["QbMove"]
 
@@ -46,30 +47,37 @@ class QbMove(Law):
 
     def default_stop_stiffness(self) -> float:
         # Three times the slope at the clip: assumed.
-        slopes = (a * k * cosh(a * self.max_deflection) for a, k in ((self.a1, self.k1), (self.a2, self.k2)))
+        slopes = (a * k * math.cosh(a * self.max_deflection) for a, k in ((self.a1, self.k1), (self.a2, self.k2)))
         return 3.0 * max(slopes)
 
+    # Each kernel has the same exponentials, so that the machine code of a step takes each of them once.
     @staticmethod
     def torques(q, theta_1, theta_2, p):
         x1 = q - theta_1
         x2 = q - theta_2
         d1 = saturate(x1, p[4])
         d2 = saturate(x2, p[4])
-        t1 = -p[0] * sinh(p[1] * d1) - p[5] * (x1 - d1)
-        t2 = -p[2] * sinh(p[3] * d2) - p[5] * (x2 - d2)
+        e1 = math.exp(p[1] * d1)
+        e2 = math.exp(p[3] * d2)
+        t1 = -0.5 * p[0] * (e1 - 1.0 / e1) - p[5] * (x1 - d1)
+        t2 = -0.5 * p[2] * (e2 - 1.0 / e2) - p[5] * (x2 - d2)
         return t1 + t2, t1, t2
 
     @staticmethod
     def stiffness(q, theta_1, theta_2, p):
-        s1 = p[5] if abs(q - theta_1) > p[4] else p[1] * p[0] * cosh(p[1] * (q - theta_1))
-        s2 = p[5] if abs(q - theta_2) > p[4] else p[3] * p[2] * cosh(p[3] * (q - theta_2))
+        x1 = q - theta_1
+        x2 = q - theta_2
+        e1 = math.exp(p[1] * saturate(x1, p[4]))
+        e2 = math.exp(p[3] * saturate(x2, p[4]))
+        s1 = p[5] if abs(x1) > p[4] else 0.5 * p[1] * p[0] * (e1 + 1.0 / e1)
+        s2 = p[5] if abs(x2) > p[4] else 0.5 * p[3] * p[2] * (e2 + 1.0 / e2)
         return s1 + s2
 
     @staticmethod
     def reported_stiffness(q, theta_1, theta_2, p):
-        c1 = cosh(p[1] * saturate(q - theta_1, p[4]))
-        c2 = cosh(p[3] * saturate(q - theta_2, p[4]))
-        return p[1] * p[0] * c1 + p[3] * p[2] * c2
+        e1 = math.exp(p[1] * saturate(q - theta_1, p[4]))
+        e2 = math.exp(p[3] * saturate(q - theta_2, p[4]))
+        return 0.5 * p[1] * p[0] * (e1 + 1.0 / e1) + 0.5 * p[3] * p[2] * (e2 + 1.0 / e2)
 
     @staticmethod
     def energy(q, theta_1, theta_2, p):
@@ -77,10 +85,10 @@ class QbMove(Law):
         x2 = q - theta_2
         d1 = saturate(x1, p[4])
         d2 = saturate(x2, p[4])
-        e1 = x1 - d1
-        e2 = x2 - d2
-        s1 = sinh(p[1] * d1)
-        s2 = sinh(p[3] * d2)
-        h1 = 2.0 * p[0] / p[1] * sinh(0.5 * p[1] * d1) ** 2 + p[0] * s1 * e1 + 0.5 * p[5] * e1 * e1
-        h2 = 2.0 * p[2] / p[3] * sinh(0.5 * p[3] * d2) ** 2 + p[2] * s2 * e2 + 0.5 * p[5] * e2 * e2
-        return h1 + h2
+        e1 = math.exp(p[1] * d1)
+        e2 = math.exp(p[3] * d2)
+        r1 = 1.0 / e1
+        r2 = 1.0 / e2
+        h1 = 0.5 * p[0] / p[1] * (e1 - 1.0) * (e1 - 1.0) * r1 + 0.5 * p[0] * (e1 - r1) * (x1 - d1)
+        h2 = 0.5 * p[2] / p[3] * (e2 - 1.0) * (e2 - 1.0) * r2 + 0.5 * p[2] * (e2 - r2) * (x2 - d2)
+        return h1 + h2 + 0.5 * p[5] * ((x1 - d1) * (x1 - d1) + (x2 - d2) * (x2 - d2))

@@ -155,11 +155,11 @@ def link_offset(par, act):
 
 def ends(par, q, th1, th2, act):
     """Return the positions of the spring's ends: link, motor 1, motor 2."""
-    return (
-        q - link_offset(par, act),
-        th1 - motor_offset(par, A_PLAY_1, A_TENDON_1, act),
-        th2 - motor_offset(par, A_PLAY_2, A_TENDON_2, act),
-    )
+    if par[P_BLOCKS] > 0.0:
+        q = q - link_offset(par, act)
+        th1 = th1 - motor_offset(par, A_PLAY_1, A_TENDON_1, act)
+        th2 = th2 - motor_offset(par, A_PLAY_2, A_TENDON_2, act)
+    return q, th1, th2
 
 
 def shared(par, torque, load_1, load_2, branch):
@@ -169,15 +169,14 @@ def shared(par, torque, load_1, load_2, branch):
     return torque - branch, load_1 - branch, load_2
 
 
-def spring_torques(par, q, th1, th2, act):
-    """Return the torque of the spring on the link and its loads on the motors, with all blocks."""
+def spring_torques(par, x, x1, x2, act):
+    """Return the torque of the spring with these ends on the link and its loads on the motors, with all blocks."""
     branch = 0.0
     if par[P_BLOCKS] > 0.0:
         if at(par, A_BROKEN, act) != 0.0:
             return 0.0, 0.0, 0.0
-        q, th1, th2 = ends(par, q, th1, th2, act)
-        branch, _, _ = branches(par, deflection(par, q, th1, th2), act)
-    torque, load_1, load_2 = law_torques(q, th1, th2, par)  # one place, which keeps the machine code small
+        branch, _, _ = branches(par, deflection(par, x, x1, x2), act)
+    torque, load_1, load_2 = law_torques(x, x1, x2, par)  # one place, which keeps the machine code small
     return shared(par, torque, load_1, load_2, branch)
 
 
@@ -228,13 +227,12 @@ def advance_motor_end(par, b, play, tendon, load, stiffness, h, act, rate):
         rate[k] = (load - force) / (par[t + 1] + h * (stiffness + slope))
 
 
-def advance_spring(par, q, th1, th2, torque, load_1, load_2, h, act, rate):
-    """Write the rates of the states of all blocks of the spring in a step with these torques at its start.
+def advance_spring(par, x, x1, x2, torque, load_1, load_2, h, act, rate):
+    """Write the rates of the states of all blocks of the spring in a step with these ends and torques at its start.
 
     Each series element is implicit in its own offset with the stiffness of the whole spring times the number of the
     elements, so that elements that relax the same spring together do not overshoot.
     """
-    x, x1, x2 = ends(par, q, th1, th2, act)
     delta = deflection(par, x, x1, x2)
     number = 0.0
     for k in range(A_PLAY, A_YIELD + 1):

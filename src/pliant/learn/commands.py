@@ -13,6 +13,7 @@ from pliant.base.errors import PliantError, nearest, printable
 from pliant.base.wing import offer, offers
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, plain, print_table
+from pliant.learn.running import Safety
 
 __all__ = ["policy"]
 
@@ -44,6 +45,10 @@ def show(file: File, /, *, json: Json = False, debug: Debug = False) -> int:
                     {"name": name, "low": low, "high": high}
                     for name, low, high in zip(found.commands, found.low.tolist(), found.high.tolist(), strict=True)
                 ],
+                "start": None if found.start is None else found.start.tolist(),
+                "ranges": None
+                if found.range_low is None or found.range_high is None
+                else [found.range_low.tolist(), found.range_high.tolist()],
                 "layers": [list(weight.shape) for weight, _ in found.layers],
                 "version": found.version,
             }
@@ -56,8 +61,10 @@ def show(file: File, /, *, json: Json = False, debug: Debug = False) -> int:
     table = Table(title=title, title_justify="left", box=None)
     for column in ("", "name", "limits"):
         table.add_column(column)
-    for name in found.observations:
-        table.add_row("observes", plain(printable(name)), "")
+    for k, name in enumerate(found.observations):
+        low, high = found.range_low, found.range_high
+        trained = "" if low is None or high is None else f"{low[k]:g} to {high[k]:g} in the training"
+        table.add_row("observes", plain(printable(name)), trained)
     for name, low, high in zip(found.commands, found.low, found.high, strict=True):
         table.add_row("commands", plain(printable(name)), f"{low:g} to {high:g}")
     print_table(make_console(), table)
@@ -83,7 +90,7 @@ class RosOptions:
     """The joint topics of a robot on ROS."""
 
     namespace: str = ""
-    """Prefix of the robot's topics; default: that of the policy."""
+    """Prefix of the robot's topics, or first part of its ports' names; default: that of the policy."""
     clock: str = "auto"
     """auto: /clock where it is published, as by a simulation; wall; or ros: /clock."""
 
@@ -101,7 +108,17 @@ class FciOptions:
     """fci: require a real-time kernel."""
 
 
-NO_ROS, NO_FCI = RosOptions(), FciOptions()
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YarpOptions:
+    """The connection to a robot on YARP."""
+
+    server: str = ""
+    """yarp: address HOST:PORT of the name server; default: that of YARP's configuration."""
+
+
+NO_SAFETY = Safety()
+NO_ROS, NO_FCI, NO_YARP = RosOptions(), FciOptions(), YarpOptions()
 
 
 @policy.command
@@ -110,19 +127,20 @@ def run(
     /,
     *,
     bridge: Annotated[
-        str, Parameter(help="ros1 or ros2; ROS_MASTER_URI or ROS_DOMAIN_ID say where the robot is; or fci.")
+        str, Parameter(help="ros1 or ros2; ROS_MASTER_URI or ROS_DOMAIN_ID say where the robot is; yarp, or fci.")
     ] = "ros1",
     input: Annotated[  # the name of the flag
         tuple[str, ...], Parameter(help="NAME=NUMBER for each input of the policy.", negative=())
     ] = (),
     ros: RosOptions = NO_ROS,
     fci: FciOptions = NO_FCI,
+    yarp: YarpOptions = NO_YARP,
     duration: Annotated[float | None, Parameter(help="Time to run [s]; default: until interrupted.")] = None,
-    timeout: Annotated[float, Parameter(help="Stop if the robot sends no state for this time [s].")] = 0.5,
+    safety: Annotated[Safety, Parameter(name="*")] = NO_SAFETY,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Run a policy as the controller of a robot, real or simulated: over its joint topics, or a Franka arm.
+    """Run a policy as the controller of a robot, real or simulated: over its topics or ports, or a Franka arm.
 
     Examples:
         pliant policy run touch.npz --bridge ros2 --input target=-0.6 --duration 5
@@ -138,7 +156,7 @@ def run(
         raise PliantError(f"a policy does not run on the bridge {bridge!r}; {nearest(bridge, bridges)}", field="bridge")
     driver = chosen.load()
     options = {}
-    for given, defaults in ((ros, NO_ROS), (fci, NO_FCI)):
+    for given, defaults in ((ros, NO_ROS), (fci, NO_FCI), (yarp, NO_YARP)):
         for field in fields(given):
             options[field.name] = getattr(given, field.name)
             if field.name not in driver.options and options[field.name] != getattr(defaults, field.name):
@@ -146,7 +164,7 @@ def run(
                     f"--{field.name} has no meaning on the bridge {bridge}; must be left out", field=field.name
                 )
     limit = math.inf if duration is None else duration
-    done, text = driver.run(found, _inputs(input), {name: options[name] for name in driver.options}, limit, timeout)
+    done, text = driver.run(found, _inputs(input), {name: options[name] for name in driver.options}, limit, safety)
     if json:
         emit(done)
     else:

@@ -33,7 +33,13 @@ OUTPUTS = {"clip": lambda x: np.clip(x, -1.0, 1.0), "tanh": np.tanh}
 """Functions that limit the output of the last layer to -1 to 1."""
 INPUT = "input/"
 """Prefix of observations that are supplied by the user, such as a target."""
+CLOCK = "clock/"
+"""Prefix of observations of the time t since the start: ``clock/<f>/sin`` and ``clock/<f>/cos``, of 2 pi f t."""
 _TEXTS = ("robot", "namespace", "activation", "output", "version")
+
+
+_OPTIONAL = ("range_low", "range_high", "start")
+"""Arrays that an archive may have."""
 
 
 class PolicyError(PliantError):
@@ -54,9 +60,11 @@ class Policy:
     robot: str
     """Name of the robot in the catalogue, or of its model."""
     observations: tuple[str, ...]
-    """Names of the observations, ``<device>/<quantity>`` or ``input/<name>``, in the order of the first layer."""
+    """Names of the observations in the order of the first layer: ``<device>/<quantity>``, one element of an array
+    ``<device>/<quantity>[<i>]``, ``input/<name>``, or ``clock/<frequency [Hz]>/sin`` or ``cos``."""
     commands: tuple[str, ...]
-    """Names of the commands, ``<device>/<command>``, in the order of the last layer."""
+    """Names of the commands, ``<device>/<command>`` or ``<device>/<command>[<i>]``, in the order of the last layer; see
+    `pliant.learn.envs.task.Action`."""
     low: NDArray[np.float64]
     """Commands for an output of -1, in their units, shape (commands,)."""
     high: NDArray[np.float64]
@@ -69,6 +77,12 @@ class Policy:
     """Mean that is subtracted from the observations, in their units, shape (observations,)."""
     scale: NDArray[np.float64]
     """Scale by which the result is divided, in the units of the observations, > 0, shape (observations,)."""
+    range_low: NDArray[np.float64] | None = None
+    """Least observations of the training, in their units, shape (observations,); None if they are not known."""
+    range_high: NDArray[np.float64] | None = None
+    """Largest observations of the training, in their units, shape (observations,)."""
+    start: NDArray[np.float64] | None = None
+    """Commands of the pose from which an episode begins, in their units, shape (commands,); None if it has none."""
     activation: str = "tanh"
     """Activation after every layer except the last: ``tanh`` or ``relu``."""
     output: str = "clip"
@@ -90,10 +104,19 @@ class Policy:
             for name in names:
                 if not isinstance(name, str) or name.count("/") < 1 or name.startswith("/") or name.endswith("/"):
                     raise PolicyError(f"the {what} {name!r} must be <device>/<quantity>", field=what)
+            if what == "observation":
+                for name in names:
+                    if name.startswith(CLOCK):
+                        clock_value(name, 0.0)
             if len(set(names)) < len(names):
                 raise PolicyError(f"an {what} of {list(names)} is named twice", field=what)
         for name, size in (("mean", n), ("scale", n), ("low", m), ("high", m)):
             object.__setattr__(self, name, _array(name, getattr(self, name), (size,)))
+        if (self.range_low is None) != (self.range_high is None):
+            raise PolicyError("range_low and range_high must be given together", field="range_low")
+        for name, size in (("range_low", n), ("range_high", n), ("start", m)):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _array(name, getattr(self, name), (size,)))
         if not all(isinstance(name, str) and name for name in self.joints):
             raise PolicyError(f"joints is {list(self.joints)}; must be names", field="joints")
         if not (self.scale > 0.0).all():
@@ -116,6 +139,11 @@ class Policy:
     def inputs(self) -> tuple[str, ...]:
         """Names of the observations that are supplied by the user."""
         return tuple(name.removeprefix(INPUT) for name in self.observations if name.startswith(INPUT))
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """Names of the observations that the robot measures."""
+        return tuple(name for name in self.observations if not name.startswith((INPUT, CLOCK)))
 
     def act(self, observation: ArrayLike) -> NDArray[np.float64]:
         """Return the commands for an observation, in their units.
@@ -150,6 +178,7 @@ class Policy:
             **{name: getattr(self, name) for name in _TEXTS},
         }
         arrays = {"mean": self.mean, "scale": self.scale, "low": self.low, "high": self.high}
+        arrays |= {name: getattr(self, name) for name in _OPTIONAL if getattr(self, name) is not None}
         for k, (weight, bias) in enumerate(self.layers):
             arrays[f"weight_{k}"], arrays[f"bias_{k}"] = weight, bias
         try:
@@ -183,10 +212,28 @@ class Policy:
                 settings=header["settings"],
                 layers=tuple(layers),
                 **{name: arrays[name] for name in ("mean", "scale", "low", "high")},
+                **{name: arrays[name] for name in _OPTIONAL if name in arrays},
                 **{name: header[name] for name in _TEXTS},
             )
         except PolicyError as error:
             raise PolicyError(f"{path}: {error}", field=error.field) from None
+
+
+def clock_value(name: str, t: float) -> float:
+    """Return the value of an observation ``clock/<frequency>/sin`` or ``cos`` at a time [s].
+
+    Raises:
+        PolicyError: another form, or a frequency that is not >= 0 Hz.
+    """
+    _, _, rest = name.partition("/")
+    frequency, _, function = rest.partition("/")
+    try:
+        hertz = float(frequency)
+    except ValueError:
+        hertz = math.nan
+    if not 0.0 <= hertz < math.inf or function not in ("sin", "cos"):
+        raise PolicyError(f"the observation {name!r} must be clock/<frequency in Hz>/sin or cos", field="observations")
+    return getattr(math, function)(2.0 * math.pi * hertz * t)
 
 
 def _array(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:

@@ -114,7 +114,7 @@ def observe_kernel(
     if where[i, {_QPOS}] >= 0:
         q = real(qpos[w, where[i, {_QPOS}]])
         dq = real(qvel[w, where[i, {_DOF}]])
-    observe(par[w, i], q, dq, r1, r2, h, act[w, i], rate[w, i], out[w, i])
+    observe(par[w, i], q, dq, r1, r2, h, act[w, i], real(1.0), out[w, i])
 """
 
 _HOLD = f"""\

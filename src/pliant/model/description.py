@@ -13,7 +13,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -223,7 +222,7 @@ class Description:
                 device.finish(model)
         return model
 
-    def find_joint(self, name: str) -> Any:
+    def find_joint(self, name: str) -> object:
         """Return the hinge or slide joint of a given name.
 
         Raises:
@@ -347,7 +346,7 @@ def _name_actuators(spec: mujoco.MjSpec) -> list[str]:
     return notes
 
 
-def _as_user_actuator(actuator: Any, joint: str) -> None:
+def _as_user_actuator(actuator: object, joint: str) -> None:
     actuator.target = joint
     actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
     actuator.gaintype = mujoco.mjtGain.mjGAIN_FIXED

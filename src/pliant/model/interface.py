@@ -88,7 +88,7 @@ class InterfaceExtension(Protocol):
         """Return the extension with a prefix added to all names of the model."""
         ...
 
-    def merged(self, other: Any) -> InterfaceExtension:
+    def merged(self, other: object) -> InterfaceExtension:
         """Return this extension with what another of its kind has; its own names take precedence."""
         ...
 
@@ -177,6 +177,11 @@ class ModelPart(DescribedDevice, Protocol):
         """Whether the energy audit counts all energy that the part stores."""
         ...
 
+    @property
+    def stiff(self) -> bool:
+        """Whether its springs are too stiff for other integrators than ``discrete``."""
+        ...
+
     def export(self, spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
         """Complete the spec of an exported file by what `finish` wrote into the compiled model.
 
@@ -195,6 +200,11 @@ class PartDefaults:
     def audited(self) -> bool:
         """Whether the energy audit counts all energy that the part stores: yes."""
         return True
+
+    @property
+    def stiff(self) -> bool:
+        """Whether its springs are too stiff for other integrators than ``discrete``: no."""
+        return False
 
     def export(self, spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
         """Leave the spec as it is."""

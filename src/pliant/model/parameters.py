@@ -32,12 +32,12 @@ PASSIVE_SPRING = ("stiffness", "springref")
 
 
 @functools.cache
-def _hints(cls: type) -> dict[str, Any]:
+def _hints(cls: type) -> dict[str, object]:
     """Return the types of a dataclass's fields; batches ask for them once a world."""
     return typing.get_type_hints(cls)
 
 
-def parse_mode(value: Any, what: str = "mode") -> Mode:
+def parse_mode(value: object, what: str = "mode") -> Mode:
     """Return an operation mode given as 0..6 or by name (`Mode` or the toolbox's).
 
     Raises:
@@ -56,14 +56,14 @@ def parse_mode(value: Any, what: str = "mode") -> Mode:
         raise ModelError(f"{what} is {value!r}; must be {valid}", field=what) from None
 
 
-def _options(hint: Any) -> tuple[Any, ...]:
+def _options(hint: object) -> tuple[object, ...]:
     """Return the members of a union, or the type itself."""
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         return typing.get_args(hint)
     return (hint,)
 
 
-def convert(value: Any, hint: Any, what: str) -> Any:
+def convert(value: object, hint: object, what: str) -> object:
     """Return a value as the annotated type of a dataclass field.
 
     Args:
@@ -92,7 +92,7 @@ def convert(value: Any, hint: Any, what: str) -> Any:
     return parse_value(value, kind, what)
 
 
-def rebuild(instance: Any, tree: Mapping[str, Any], where: str) -> Any:
+def rebuild(instance: object, tree: Mapping[str, object], where: str) -> object:
     """Return a copy of a frozen dataclass with changes; a change of a nested one is a mapping.
 
     Raises:
@@ -119,7 +119,7 @@ def rebuild(instance: Any, tree: Mapping[str, Any], where: str) -> Any:
         ) from error
 
 
-def _defaults_follow(actuator: CompliantActuator, mode: Mode) -> dict[str, Any]:
+def _defaults_follow(actuator: CompliantActuator, mode: Mode) -> dict[str, object]:
     """Return what has to change with the mode because it was a default of the mode."""
     link = PID(kp=0.8, kd=0.2)
     if mode == Mode.LINK_PID and actuator.mode != Mode.LINK_PID and actuator.pid_1 == PID():
@@ -129,7 +129,7 @@ def _defaults_follow(actuator: CompliantActuator, mode: Mode) -> dict[str, Any]:
     return {}
 
 
-def change_actuator(actuator: CompliantActuator, tree: Mapping[str, Any], where: str) -> CompliantActuator:
+def change_actuator(actuator: CompliantActuator, tree: Mapping[str, object], where: str) -> CompliantActuator:
     """Return an actuator with changed parameters.
 
     Args:
@@ -228,7 +228,7 @@ def _meant_by(law: Law, mode: Mode, name: str, joint: str) -> str:
     return meant
 
 
-def _default_block(name: str, law: Law, mode: Mode, hint: Any) -> Any:
+def _default_block(name: str, law: Law, mode: Mode, hint: object) -> object:
     """Return the block that `CompliantActuator` takes where none is given."""
     if name in ("pid_1", "pid_2", "motor_2"):
         kind = LeverDrive if law.second_input == "lever" else DCMotor

@@ -38,10 +38,10 @@ class Problems(list[Problem]):
         """Add a finding with which the robot must not run; ``measured`` are value, limit and unit."""
         self.append(Problem("error", subject, message, hint, **measured))
 
-    def warning(self, subject: str, message: str, hint: str = "", **measured: Any) -> None:
+    def warning(self, subject: str, message: str, hint: str = "", **measured: object) -> None:
         """Add a finding with which the robot runs, with a doubt."""
         self.append(Problem("warning", subject, message, hint, **measured))
 
-    def info(self, subject: str, message: str, hint: str = "", **measured: Any) -> None:
+    def info(self, subject: str, message: str, hint: str = "", **measured: object) -> None:
         """Add what was assumed, or measured."""
         self.append(Problem("info", subject, message, hint, **measured))

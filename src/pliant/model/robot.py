@@ -84,10 +84,10 @@ class Robot(Description):
     def __copy__(self) -> Robot:
         return self.copy()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Robot:
+    def __deepcopy__(self, memo: dict[int, object]) -> Robot:
         return self.copy()
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> object:
         source = repr(self.file) if self.file is not None else "the file or the name in the catalogue"
         raise ModelError(
             f"a Robot cannot be pickled, because its mujoco.MjSpec cannot; pass the arguments of pliant.load({source}, "
@@ -96,7 +96,7 @@ class Robot(Description):
 
     # -- joining and checking ---------------------------------------------------------------------------
 
-    def check(self, **options: Any) -> list[Problem]:
+    def check(self, **options: object) -> list[Problem]:
         """Return all problems of the robot, errors first; see `pliant.model.check.check`."""
         return check(self, **options)
 
@@ -104,9 +104,9 @@ class Robot(Description):
         self,
         other: Robot,
         *,
-        frame: str | Any | None = None,
-        site: str | Any | None = None,
-        body: str | Any | None = None,
+        frame: str | object | None = None,
+        site: str | object | None = None,
+        body: str | object | None = None,
         prefix: str = "",
     ) -> Robot:
         """Attach another robot, with its actuators, devices and interface, under a prefix.
@@ -238,7 +238,7 @@ class Robot(Description):
 
     # -- the parts of the above -------------------------------------------------------------------------
 
-    def _place(self, kind: str, name: str) -> Any:
+    def _place(self, kind: str, name: str) -> object:
         if kind == "body" and name == "world":
             return self.spec.worldbody
         every = {"frame": self.spec.frames, "site": self.spec.sites, "body": self.spec.bodies}[kind]
@@ -346,7 +346,7 @@ class Robot(Description):
         compliant = kind == "joint" and name in self.actuators
         return [field for field in _FIELDS[kind] if not (compliant and field in PASSIVE_SPRING)]
 
-    def _assignment(self, kind: str, name: str, rest: list[str], value: Any, path: str) -> list[_Assignment]:
+    def _assignment(self, kind: str, name: str, rest: list[str], value: object, path: str) -> list[_Assignment]:
         if len(rest) != 1:
             raise ModelError(f"{path}: {rest[0]!r} has no parts", field=path)
         field = rest[0]
@@ -379,7 +379,7 @@ class Robot(Description):
                 return [(element, attribute, 0, float(parse_number(value, path)))]
         return [(element, attribute, None, parse_vector(value, path, length))]
 
-    def _joint_assignment(self, joint: Any, field: str, value: Any, path: str) -> list[_Assignment]:
+    def _joint_assignment(self, joint: object, field: str, value: object, path: str) -> list[_Assignment]:
         number = float(parse_number(value, path))
         hinge = joint.type == mujoco.mjtJoint.mjJNT_HINGE
         scale = 180.0 / math.pi if hinge and joint.compiler.degree else 1.0
@@ -400,7 +400,7 @@ class Robot(Description):
         attribute = _FIELDS["joint"][field][0]
         return [(joint, attribute, None, number * scale if field in ("ref", "springref") else number)]
 
-    def _option_value(self, field: str, value: Any, path: str) -> Any:
+    def _option_value(self, field: str, value: object, path: str) -> object:
         valid = _option_names()
         if field not in valid:
             raise ModelError(f"{path}: MuJoCo has no option {field!r}; {nearest(field, valid, limit=40)}", field=path)
@@ -464,7 +464,7 @@ _FIELDS: dict[str, dict[str, tuple[str, int]]] = {
 """Parameters of the spec's elements that have a path: MuJoCo's attribute and the count of numbers."""
 
 
-def _enum_names(enum: Any, prefix: str) -> dict[str, int]:
+def _enum_names(enum: object, prefix: str) -> dict[str, int]:
     return {name.removeprefix(prefix).lower(): int(value) for name, value in enum.__members__.items()}
 
 

@@ -8,11 +8,17 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-__all__ = ["add_floor", "add_geom", "bounds", "find_root", "has_visuals", "overview", "visual_options"]
+__all__ = ["add_floor", "add_geom", "bounds", "find_root", "has_visuals", "overview", "sky", "visual_options"]
 
 MARGIN = 1.15
 """Room around the robot in a picture, as a factor."""
 FLOOR_COLOR = (0.80, 0.82, 0.85, 1.0)
+SKY = ((188, 208, 222), (243, 246, 247))
+"""Colours of the sky at its top and at the horizon, on the page, in films and in figures."""
+DARK_SKY = ((18, 26, 33), (52, 64, 73))
+"""The same on a dark page."""
+FORCE_COLOR = (0.0, 0.475, 0.55, 1.0)
+"""Of the arrows of forces from outside, in films and on the page."""
 FLAT = 0.2
 """Height over width below which a scene is shown from above."""
 MIN_RADIUS = 0.02
@@ -117,8 +123,22 @@ def find_root(model: mujoco.MjModel) -> int:
     return best
 
 
+def sky(height: int, width: int, *, dark: bool = False) -> np.ndarray:
+    """Return the picture behind a scene, shape (height, width, 3), uint8: lightest at the horizon, in the middle.
+
+    Args:
+        height: of the picture [pixels].
+        width: of the picture [pixels].
+        dark: that of a dark page.
+    """
+    top, horizon = (np.array(colour, dtype=float) for colour in (DARK_SKY if dark else SKY))
+    part = np.clip(2.0 * (np.arange(height) + 0.5) / height, 0.0, 1.0) ** 0.8
+    column = np.rint(top + part[:, None] * (horizon - top)).astype(np.uint8)
+    return np.repeat(column[:, None], width, axis=1)
+
+
 def add_floor(model: mujoco.MjModel, scene: mujoco.MjvScene, height: float, radius: float) -> None:
-    """Draw a floor into a scene whose model has none.
+    """Draw a floor into a scene whose model has none; give that of a model the colour of pliant's pictures.
 
     Args:
         model: the model of the scene.
@@ -127,7 +147,13 @@ def add_floor(model: mujoco.MjModel, scene: mujoco.MjvScene, height: float, radi
         radius: of the robot [m].
     """
     planes = model.geom_type == int(mujoco.mjtGeom.mjGEOM_PLANE)
-    if planes.any() or scene.ngeom >= scene.maxgeom:
+    if planes.any():
+        for k in range(scene.ngeom):
+            geom = scene.geoms[k]
+            if geom.type == int(mujoco.mjtGeom.mjGEOM_PLANE):
+                geom.matid, geom.reflectance, geom.emission, geom.rgba[:] = -1, 0.0, 0.05, FLOOR_COLOR
+        return
+    if scene.ngeom >= scene.maxgeom:
         return
     size, place = np.array([40.0 * radius, 40.0 * radius, 1.0]), np.array([0.0, 0.0, height])
     add_geom(scene, mujoco.mjtGeom.mjGEOM_PLANE, np.array(FLOOR_COLOR), size=size, pos=place)

@@ -92,7 +92,7 @@ def _free(name: str, used: set[str]) -> str:
     return name
 
 
-def _name(device: str, sensors: Mapping[Any, Any], quantities: Mapping[Any, str], orientation: Any) -> None:
+def _name(device: str, sensors: Mapping[object, object], quantities: Mapping[object, str], orientation: object) -> None:
     if orientation in sensors:
         quantities = {**quantities, orientation: "orientation"}
     for kind, quantity in quantities.items():
@@ -100,7 +100,7 @@ def _name(device: str, sensors: Mapping[Any, Any], quantities: Mapping[Any, str]
             sensors[kind].name = f"{device}/{quantity}"
 
 
-def change_sensor(described: SensorDescription, tree: Mapping[str, Any], where: str) -> SensorDescription:
+def change_sensor(described: SensorDescription, tree: Mapping[str, object], where: str) -> SensorDescription:
     """Return a description with changed fields.
 
     Args:
@@ -118,7 +118,7 @@ def change_sensor(described: SensorDescription, tree: Mapping[str, Any], where: 
         raise ModelError(f"{where}: {error.message}", field=f"{where}.{error.field or ''}") from error
 
 
-def sensor_from_mapping(name: str, tree: Mapping[str, Any], where: str) -> SensorDescription:
+def sensor_from_mapping(name: str, tree: Mapping[str, object], where: str) -> SensorDescription:
     """Return a described sensor from a mapping, as pliant's own YAML has it.
 
     Args:
@@ -144,8 +144,8 @@ def sensor_from_mapping(name: str, tree: Mapping[str, Any], where: str) -> Senso
 
 
 def _converted(
-    kind: type[SensorDescription], tree: Mapping[str, Any], where: str, current: SensorDescription | None
-) -> dict[str, Any]:
+    kind: type[SensorDescription], tree: Mapping[str, object], where: str, current: SensorDescription | None
+) -> dict[str, object]:
     """Return fields of a description from text or values; noises start from those of ``current``."""
     hints = typing.get_type_hints(kind)
     valid = [f.name for f in dataclasses.fields(kind) if f.name != "name"]
@@ -164,7 +164,7 @@ def _converted(
     return changes
 
 
-def _noise(current: Noise, value: Any, path: str) -> Noise:
+def _noise(current: Noise, value: object, path: str) -> Noise:
     if isinstance(value, Noise):
         return value
     valid = [f.name for f in dataclasses.fields(Noise)]

@@ -15,7 +15,7 @@ import math
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import mujoco
 import numpy as np
@@ -155,7 +155,7 @@ class SensorDescription:
 
     # -- for the kinds ----------------------------------------------------------------------------------
 
-    def _find(self, spec: mujoco.MjSpec, kind: str, name: str) -> Any:
+    def _find(self, spec: mujoco.MjSpec, kind: str, name: str) -> object:
         every = {"site": spec.sites, "body": spec.bodies, "camera": spec.cameras}[kind]
         for element in every:
             if element.name == name:
@@ -178,7 +178,7 @@ class SensorDescription:
         original: mujoco.MjSpec,
         quantity: str,
         site: str,
-        kind: Any,
+        kind: object,
         *,
         parent: str = "",
         add: mujoco.MjSpec | None = None,
@@ -345,7 +345,7 @@ class ForceTorque(SensorDescription):
             found["orientation"] = self._sensor(original, "orientation", site, _FRAMEQUAT, add=add)
         return found
 
-    def _child(self, spec: mujoco.MjSpec) -> Any:
+    def _child(self, spec: mujoco.MjSpec) -> object:
         body = self._find(spec, "site", self.site).parent if self.site else self._find(spec, "body", self.body)
         if body.name == "world" or body.parent is None:
             raise self.fault(
@@ -569,6 +569,6 @@ class Camera(SensorDescription):
         )
 
 
-def reference_of(sensor: Any) -> str:
+def reference_of(sensor: object) -> str:
     """Return what a sensor measures against; attaching a model prefixes the name even where there is none."""
     return sensor.refname if sensor.reftype != mujoco.mjtObj.mjOBJ_UNKNOWN else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import mujoco
 
@@ -12,7 +11,7 @@ from pliant.base.errors import DeviceError, ModelError
 __all__ = ["check_described", "check_robot", "check_source"]
 
 
-def check_robot(given: Any, asker: str, *, compiled: bool = True) -> None:
+def check_robot(given: object, asker: str, *, compiled: bool = True) -> None:
     """Refuse what is no robot, and say how to make one of it.
 
     Args:
@@ -39,7 +38,7 @@ def check_robot(given: Any, asker: str, *, compiled: bool = True) -> None:
     raise ModelError(f"{asker} got {_described(given)}; must be {must}: {hint}", field="robot")
 
 
-def check_described(given: Any, wanted: type, asker: str) -> None:
+def check_described(given: object, wanted: type, asker: str) -> None:
     """Refuse a description of a device that is of another type.
 
     Args:
@@ -58,7 +57,7 @@ def check_described(given: Any, wanted: type, asker: str) -> None:
         )
 
 
-def check_source(given: Any, asker: str) -> None:
+def check_source(given: object, asker: str) -> None:
     """Refuse what a bridge can serve nothing of: it takes a robot, what is replayed, or None.
 
     Args:
@@ -73,7 +72,7 @@ def check_source(given: Any, asker: str) -> None:
     check_robot(given, asker, compiled=False)
 
 
-def _described(given: Any) -> str:
+def _described(given: object) -> str:
     if isinstance(given, str | int | float | Path | type) or given is None:
         return repr(given)
     return f"an object of type {type(given).__name__}"

@@ -15,7 +15,7 @@ from pliant.devices.base import Sample
 from pliant.devices.fields import FieldInfo
 from pliant.page.controls import plain_name, plain_text
 from pliant.page.document import READY
-from pliant.page.look import add_layers
+from pliant.page.look import LookPanel
 from pliant.page.plots import Plots
 from pliant.page.scene import Scene
 from pliant.page.server import PageServer
@@ -125,7 +125,7 @@ class BesideView:
         self._text = gui.add_html("")
         gui.add_html(LEGEND)
         with gui.add_tab_group().add_tab("Look", icon="eye"):
-            add_layers(gui, self._scene, tendons=self._model.ntendon > 0)
+            LookPanel(gui, self._server, self._scene, self._model)
             ghost = gui.add_checkbox("measured robot", initial_value=True)
             ghost.on_update(lambda _: self._ghost.show("seen", bool(ghost.value)))
         curves = gui.add_panel()

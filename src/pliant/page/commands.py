@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from pliant.base.errors import PliantError
+from pliant.base.errors import DivergedError, PliantError
 from pliant.cli.console import listening
 from pliant.cli.options import (
     NO_SETTINGS,
@@ -21,6 +21,7 @@ from pliant.cli.options import (
     import_modules,
     load_robot,
 )
+from pliant.page.opening import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
     from pliant.page.loaded import LoadedRobots
     from pliant.simulation import Scenario
 
-__all__ = ["view"]
+__all__ = ["show_robots", "view"]
+
+LEAST_RUN = 1.0
+"""A simulation that diverges twice before this time does so by itself, and not by what was done on the page [s]."""
 
 
 def view(
@@ -79,7 +83,8 @@ def view(
     if report is not None and not statics and not (report / "index.html").is_file():  # loading may take long
         raise PliantError(f"--report {report}: there is no report in this folder (index.html)", field="report")
     import_modules(options.import_)
-    robot = options.load(source)
+    settings = options.set or SETTINGS.get(source, ())
+    robot = load_robot(source, settings, None, options.package_path)
     if statics:
         for name, given in (
             ("--console", console),
@@ -91,7 +96,7 @@ def view(
                 raise PliantError(f"{name} is for a simulation; omit it, or omit --statics", field=name.lstrip("-"))
         _show_statics(robot, port, host, open_browser)
     else:
-        command = _command(source, options.set, options.package_path)
+        command = _command(source, settings, options.package_path)
         _simulate(robot, source, port, host, open_browser, console, report, scenario, tour, command)
     _say("view: ended")
     return 0
@@ -144,19 +149,63 @@ def _simulate(
     title = robot.name or source
     with PageServer(host=host, port=port or 0, title=title, folders=folders) as server:
         _tell(server.url, open_browser)
-        while True:
-            page = _show(robot, title, server, loaded, console, report, given, command, tour=tour)
-            tour = False
-            wanted = page.wanted
-            if not wanted:
-                return
-            loaded.add(page.opened)
-            given = {}  # it belongs to the first robot
-            try:
-                robot, title = _load(wanted, loaded), wanted
-                command = "" if wanted in loaded.robots else _command(wanted)  # a file of the browser has no path
-            except PliantError as error:
-                server.notify(f"{wanted} cannot be shown", str(error)[:600])
+        show_robots(server, robot, title, loaded, console, report, given, command, tour=tour)
+
+
+def show_robots(
+    server: PageServer,
+    robot: Robot,
+    title: str,
+    loaded: LoadedRobots,
+    console: bool = False,
+    report: Path | None = None,
+    scenarios: Mapping[str, Scenario] | None = None,
+    command: str = "",
+    *,
+    tour: bool = False,
+) -> None:
+    """Show one robot after another, as they are chosen on the page, until Ctrl-C or `Simulation.stop`.
+
+    A simulation that diverges begins anew, and the page says what happened; one that diverges again at once ends.
+
+    Args:
+        server: the page's server.
+        robot: the first robot.
+        title: its name on the page.
+        loaded: robots to choose from.
+        console: read requests from standard input.
+        report: folder of a report that the page links to.
+        scenarios: scenarios of the first robot, by name.
+        command: command line that recordings name the first robot by.
+        tour: begin with the tour.
+
+    Raises:
+        DivergedError: the simulation diverges twice, each time within `LEAST_RUN`.
+    """
+    early = False
+    while True:
+        try:
+            page = _show(robot, title, server, loaded, console, report, scenarios or {}, command, tour=tour)
+        except DivergedError as error:
+            if early and error.time < LEAST_RUN:
+                raise
+            early = error.time < LEAST_RUN
+            server.notify("The simulation diverged and began anew", str(error)[:600])
+            _say(str(error))
+            continue
+        tour = early = False
+        wanted = page.wanted
+        if not wanted:
+            return
+        loaded.add(page.opened)
+        scenarios = None  # they belong to the first robot
+        try:
+            robot, title = _load(wanted, loaded), wanted
+            command = (
+                "" if wanted in loaded.robots else _command(wanted, SETTINGS.get(wanted, ()))
+            )  # a file of the browser has no path
+        except PliantError as error:
+            server.notify(f"{wanted} cannot be shown", str(error)[:600])
 
 
 def _command(source: str, settings: Sequence[str] = (), packages: Sequence[Path] = ()) -> str:
@@ -172,7 +221,7 @@ def _command(source: str, settings: Sequence[str] = (), packages: Sequence[Path]
 
 def _load(wanted: str, loaded: LoadedRobots) -> Robot:
     if wanted not in loaded.robots:
-        return load_robot(wanted, (), None, ())
+        return load_robot(wanted, SETTINGS.get(wanted, ()), None, ())
     return loaded.robots[wanted].build()
 
 
@@ -199,7 +248,8 @@ def _show(
     engine = MujocoEngine(robot, check=False)
     page = PageView(
         engine, title=title, server=server, robots=loaded.names, replaceable=list(loaded.robots), report=report,
-        needed=True, tour=tour, metadata={"command_line": command, "interface": recorded_names(robot.interface)},
+        needed=True, opening=True, tour=tour,
+        metadata={"command_line": command, "interface": recorded_names(robot.interface)},
     )  # fmt: skip
     for name, scenario in scenarios.items():
         page.offer(name, scenario)

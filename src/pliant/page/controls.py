@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
@@ -90,7 +91,7 @@ class DeviceControls:
         self._modes: dict[str, Callable[[], None]] = {}
         self._follow: list[Callable[[], None]] = []
         self._restarts: list[Callable[[], None]] = []
-        self._own_panel = own_panel
+        self._own_panel, self._lock = own_panel, threading.Lock()
         self.panels: list[Panel] = []
         """Panels of devices with more than their field table says."""
         joints = any(JOINT.live(device) for device in devices.values())
@@ -150,12 +151,13 @@ class DeviceControls:
         made: list[Any] = []
 
         def build() -> None:
-            for handle in made:
-                handle.remove()
-            made.clear()
-            mode = modes[0] if choice is None else str(choice.value)
-            with holder:
-                made.extend(self._add_fields(device, mode))
+            with self._lock:
+                for handle in made:
+                    handle.remove()
+                made.clear()
+                mode = modes[0] if choice is None else str(choice.value)
+                with holder:
+                    made.extend(self._add_fields(device, mode))
 
         def changed(_: Any) -> None:
             mode = str(choice.value) if choice is not None else modes[0]
@@ -191,13 +193,13 @@ class DeviceControls:
             values = self._present(device, mode, name, info)
             handles: list[Any] = []
             for k in range(info.size):
-                values[k] = float(f"{values[k]:.3g}")  # what is measured is not shown to the last digit
-                low_k, high_k = min(low, values[k]), max(high, values[k])
+                # What is measured is not shown to the last digit, and a joint may have been pulled out of the range.
+                values[k] = min(max(float(f"{values[k]:.3g}"), low), high)
                 label = name.replace("_", " ") + (f" {k + 1}" if info.shape else "")
                 unit = f" [{info.unit}]" if info.unit else ""
                 handles.append(
                     self._gui.add_slider(
-                        label + unit, min=low_k, max=high_k, step=step_of(low_k, high_k), initial_value=values[k],
+                        label + unit, min=low, max=high, step=step_of(low, high), initial_value=values[k],
                         hint=info.description or None,
                     )
                 )  # fmt: skip

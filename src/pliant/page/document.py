@@ -16,10 +16,19 @@ STYLE = """<style>
 :root { --mantine-color-gray-6: #5c6670 !important; }
 :root[data-mantine-color-scheme="dark"] { --mantine-color-dimmed: #b8bec4 !important;
   --mantine-color-dark-2: #b8bec4 !important; }
+.pliant-phone, #pliant-drop { display: none; }
+@media (max-width: 600px) {
+  [data-dock-root="true"] > div:first-child { bottom: 52% !important; }
+  .mantine-Paper-root[style*="position: fixed"] { width: 100% !important; max-height: 52% !important; }
+  .mantine-Paper-root[style*="position: fixed"] .mantine-ScrollArea-content > div { width: 100% !important; }
+  .pliant-phone { display: block; }
+}
 #pliant-loading { display: none; }
 @supports selector(:has(a)) {
   #pliant-loading { display: flex; position: fixed; inset: 0; z-index: 1000; align-items: center;
     justify-content: center; background: #fff; color: #26323a; font: 1.1rem system-ui, sans-serif; }
+  #pliant-drop { position: fixed; inset: 1rem; z-index: 900; align-items: center; justify-content: center;
+    border: 3px dashed #00788c; border-radius: 0.6rem; background: #fffc; color: #26323a; font: 1.1rem system-ui; }
   #root:has(.pliant-ready) + #pliant-loading { display: none; }
 }
 </style>"""
@@ -43,6 +52,30 @@ SCRIPT = """<script>
 })();
 </script>"""
 """Gives the label of its row to each control that has none of its own, for readers of the screen."""
+DROP_SCRIPT = """<script>
+(() => {
+  const files = e => e.dataTransfer && [...e.dataTransfer.types].includes("Files");
+  const note = on => {
+    const line = document.getElementById("pliant-drop");
+    if (line) line.style.display = on ? "flex" : "none";
+  };
+  addEventListener("dragover", e => { if (files(e)) { e.preventDefault(); note(true); } });
+  addEventListener("dragleave", e => { if (!e.relatedTarget) note(false); });
+  addEventListener("drop", e => {
+    if (!files(e)) return;
+    e.preventDefault();
+    note(false);
+    const input = document.querySelector("input[type=file]");
+    if (!input || !e.dataTransfer.files.length) return;
+    const one = new DataTransfer();
+    one.items.add(e.dataTransfer.files[0]);
+    input.files = one.files;
+    input.dispatchEvent(new Event("change", {bubbles: true}));
+  });
+})();
+</script>"""
+"""Gives a file that is dropped on the page to its button for files; without one nothing happens, and the page stays."""
+DROP_LINE = "Drop the file to open it: a robot, or a table of poses"
 ENTER_SCRIPT = """<script>
 (() => {
   const AFTER_MS = 150;
@@ -140,8 +173,12 @@ def document(title: str) -> bytes:
         title: name of the robot.
     """
     head, body = html.escape(_tab(title)), html.escape(_loading(title))
-    text = _original().replace(TITLE, f"<title>{head}</title>{STYLE}{_software(IN_SOFTWARE)}{SCRIPT}{ENTER_SCRIPT}", 1)
-    text = text.replace(ROOT, f'{ROOT}<div id="pliant-loading" role="status">{body}</div>', 1)
+    text = _original().replace(
+        TITLE, f"<title>{head}</title>{STYLE}{_software(IN_SOFTWARE)}{SCRIPT}{ENTER_SCRIPT}{DROP_SCRIPT}", 1
+    )
+    text = text.replace(
+        ROOT, f'{ROOT}<div id="pliant-loading" role="status">{body}</div><div id="pliant-drop">{DROP_LINE}</div>', 1
+    )
     return text.encode()
 
 

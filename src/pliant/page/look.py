@@ -1,46 +1,121 @@
-"""The tab Look of a page: what is drawn beside the robot's shapes, and light or dark."""
+"""The tab Look of a page: what is drawn beside the robot's shapes, key frames, the camera, and light or dark."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import mujoco
+import numpy as np
+
+from pliant.model.scene import find_root
+from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
 from pliant.page.panel import theme_button
 from pliant.page.scene import Scene
+from pliant.page.server import PageServer
+from pliant.simulation.bridge import SimulationControl
 
-__all__ = ["LAYERS", "add_layers"]
+__all__ = ["LAYERS", "LookPanel"]
 
 LAYERS = (
     ("contacts", "contact forces"),
+    ("forces", "forces from outside"),
     ("joints", "joint axes"),
+    ("frames", "body frames"),
     ("inertia", "inertia boxes"),
     ("collision", "collision shapes"),
     ("tendons", "tendons"),
     ("shadows", "shadows"),
 )
 """Fields of `pliant.page.scene.Layers` and their labels."""
+MAX_KEYS = 100
+"""Longest list of key frames."""
+NO_KEY = "(choose)"
 
 
-def add_layers(gui: Any, scene: Scene, *, tendons: bool) -> dict[str, Any]:
-    """Add a checkbox for each layer of a scene, and the button of light and dark.
+class LookPanel:
+    """A checkbox for each layer of a scene, the camera that follows the robot, key frames, and light or dark.
 
     Args:
         gui: viser's GUI.
+        server: the page's server.
         scene: the scene whose layers are shown and hidden.
-        tendons: whether the robot has tendons.
-
-    Returns:
-        Layer -> its checkbox.
+        model: its model.
+        simulation: what runs; None where nothing does, so that there are no key frames to go to.
+        say: tells what was refused.
     """
-    boxes: dict[str, Any] = {}
-    for layer, label in LAYERS:
-        if layer == "tendons" and not tendons:
-            continue
-        box = gui.add_checkbox(label, initial_value=getattr(scene.layers, layer))
 
-        def switch(_: Any, layer: str = layer, box: Any = box) -> None:
-            scene.show(layer, bool(box.value))
+    def __init__(
+        self,
+        gui: Any,
+        server: PageServer,
+        scene: Scene,
+        model: mujoco.MjModel,
+        simulation: SimulationControl | None = None,
+        say: Say = print,
+    ) -> None:
+        self._server, self._scene, self._simulation = server, scene, simulation
+        self.boxes: dict[str, Any] = {}
+        """Layer -> its checkbox."""
+        for layer, label in LAYERS:
+            if layer == "tendons" and not model.ntendon:
+                continue
+            box = gui.add_checkbox(label, initial_value=getattr(scene.layers, layer))
 
-        box.on_update(switch)
-        boxes[layer] = box
-    theme_button(gui)
-    return boxes
+            def switch(_: Any, layer: str = layer, box: Any = box) -> None:
+                scene.show(layer, bool(box.value))
+
+            box.on_update(switch)
+            self.boxes[layer] = box
+        self.body = find_root(model)
+        """The body that the camera follows; -1 where the robot stands on the world."""
+        self._last: np.ndarray | None = None
+        self._following: Any = None
+        if self.body >= 0:
+            self._following = gui.add_checkbox("camera follows", initial_value=True)
+        keys = [model.key(k).name or f"key {k}" for k in range(min(model.nkey, MAX_KEYS))]
+        self._keys = {plain_name(name): k for k, name in enumerate(keys)}
+        if simulation is not None and len(keys) > 1:
+            self._choice = gui.add_dropdown("key frame", [NO_KEY, *self._keys], initial_value=NO_KEY)
+            self._choice.on_update(guarded(say, self._chosen))
+        theme_button(gui)
+
+    def follow(self, data: mujoco.MjData) -> None:
+        """Move every page's camera as far as the robot went, beside what a person does with it.
+
+        Args:
+            data: positions of the bodies that are drawn.
+        """
+        if self._following is None:
+            return
+        now = data.xpos[self.body].copy()
+        way = None if self._last is None else now - self._last
+        if way is not None and np.abs(way).max() < FOLLOW_STEP * self._scene.size:
+            return
+        self._last = now
+        if way is None or not self._following.value or np.abs(way).max() > 10.0 * self._scene.size:
+            return
+        for client in self._server.viser.get_clients().values():
+            with client.atomic():
+                camera = client.camera
+                place, target = camera.position + way, camera.look_at + way
+                camera.position, camera.look_at = place, target
+
+    def _chosen(self, _: Any) -> None:
+        key = self._keys.get(str(self._choice.value))
+        if key is None or self._simulation is None:
+            return
+        simulation = self._simulation
+        simulation.submit(lambda: _go_to(simulation.engine, key)).result(REQUEST_TIMEOUT)
+        self._choice.value = NO_KEY
+
+
+FOLLOW_STEP = 0.002
+"""Smallest way that the camera follows, over the size of the robot."""
+
+
+def _go_to(engine: Any, key: int) -> None:
+    """Put joints, motors and controls where a key frame has them; time, forces and payloads stay."""
+    model, data = engine.model, engine.data
+    data.qpos[:], data.qvel[:] = model.key_qpos[key], model.key_qvel[key]
+    data.act[:], data.ctrl[:] = model.key_act[key], model.key_ctrl[key]
+    mujoco.mj_forward(model, data)

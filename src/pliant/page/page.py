@@ -26,7 +26,10 @@ from pliant.page.contacts import find_contacts
 from pliant.page.controls import DeviceControls, Panel, plain_name, plain_text
 from pliant.page.curve_drawing import POINTS, CurveColours
 from pliant.page.document import READY
-from pliant.page.look import add_layers
+from pliant.page.look import LookPanel
+from pliant.page.messages import Messages
+from pliant.page.opening import dance
+from pliant.page.opening import opening as opening_of
 from pliant.page.panel import RunPanel
 from pliant.page.panels import OpenedRobot, RobotSection, Surroundings, device_panel, robot_panels
 from pliant.page.payload import PayloadPanel
@@ -54,6 +57,10 @@ PANEL_PERIOD = 0.1
 """How often curves and numbers are sent [s of wall time]."""
 REFRESH_PERIOD = 0.5
 """How often shapes are looked at for a change [s of wall time]."""
+HINT = (
+    '<div style="padding:0 1em 0.4em;font-size:0.85em;opacity:0.75">'
+    "Drag a part of the robot to pull it; drag beside it to turn the view.</div>"
+)
 _log = logging.getLogger("pliant.view")
 
 
@@ -78,6 +85,7 @@ class PageView(BridgeBase):
         robots: names to choose another robot from; then the run stops, and `wanted` names it.
         replaceable: those of them that a robot from a file may have, because they came from files themselves.
         needed: the run is for the page only, so it ends with it.
+        opening: begin with a scenario of pliant that fits the robot, which ends when somebody moves a slider.
         tour: begin with a tour of the first minute (`pliant.page.tour`).
         metadata: texts that go into the recordings that are made on the page; ``command_line``, such as
             ``"pliant run arm.urdf"``, names the robot for `pliant replay`.
@@ -99,6 +107,7 @@ class PageView(BridgeBase):
         robots: Sequence[str] = (),
         replaceable: Sequence[str] = (),
         needed: bool = False,
+        opening: bool = False,
         tour: bool = False,
         metadata: Mapping[str, str] | None = None,
     ) -> None:
@@ -123,22 +132,27 @@ class PageView(BridgeBase):
         self._simulation: SimulationControl | None = None
         self._server: PageServer | None = None
         self._latest: dict[str, Sample] = {}
+        self._devices: dict[str, Device] = {}
         self._plots: Plots | None = None
         self._controls: DeviceControls | None = None
         self._run: RunPanel | None = None
         self._cameras: Cameras | None = None
         self._section: RobotSection | None = None
         self._colours: CurveColours | None = None
-        self._shadows: Any = None
+        self._look: LookPanel | None = None
+        self._messages = Messages()
+        self._sketch: Any = None
+        self._sketched = 0
         self._given_scenarios: dict[str, Scenario] = {}
         self._given_run: ScenarioRun | None = None
         self._scenarios: ScenarioPanel | None = None
         self._payload: PayloadPanel | None = None
-        self._with_tour = tour
+        self._with_tour, self._opening = tour, opening and not tour
         self._tour: TourPanel | None = None
         self._filled = False
         self._rewound, self._stamp_ns = False, 0
         self._found: Contacts | None = None
+        self._forces = np.zeros((engine.model.nbody, 6))
         self._shown = 0
         self._fault = ""
         self._broken: set[str] = set()
@@ -216,6 +230,7 @@ class PageView(BridgeBase):
         """Close the page; may be called twice."""
         self.threads.close()
         self._stopping = True
+        self._messages.close()
         self._fresh.set()
         if self._thread is not None:
             self._thread.join(timeout=5.0)
@@ -262,6 +277,7 @@ class PageView(BridgeBase):
         gui.main_panel.dock_right()
         gui.main_panel.set_width(320)
         gui.add_html(READY)
+        self._sketch = gui.add_html("")
         pictures: Any = None
         if self._report is not None:
             gui.add_html(
@@ -269,12 +285,15 @@ class PageView(BridgeBase):
                 "Report of the published results</a></div>"
             )
         if self._simulation is not None:
-            commanded = {name: device for name, device in devices.items() if isinstance(device, Device)}
+            self._devices = {name: device for name, device in devices.items() if isinstance(device, Device)}
+            commanded = self._devices
             if self._robots:
                 self._add_robots(gui)
             self._run = RunPanel(
                 gui, self._simulation, self._say, self._was_reset, self._title, self._tell, self._metadata
             )
+            gui.add_html(HINT)
+            self._messages.open(gui)
             tabs = gui.add_tab_group()
             if self._with_tour:
                 with tabs.add_tab("First minute", icon="hand-finger"):
@@ -287,7 +306,7 @@ class PageView(BridgeBase):
                 others = {name: device for name, device in commanded.items() if device is not taken}
                 if others or taken is None:
                     self._controls = DeviceControls(
-                        gui, others, self._simulation, self._say, self._latest, own_panel=self._own_panel
+                        gui, others, self._simulation, self._say, self._latest, self._own_panel
                     )
             self._add_play_and_load(server, gui, tabs, self._simulation, commanded)
         else:
@@ -297,7 +316,7 @@ class PageView(BridgeBase):
             with pictures.add_tab("Cameras", icon="camera"):
                 self._cameras = Cameras(gui, devices, self._say)
         with tabs.add_tab("Look", icon="eye"):
-            self._shadows = add_layers(gui, self._scene, tendons=self._engine.model.ntendon > 0)["shadows"]
+            self._look = LookPanel(gui, server, self._scene, self._engine.model, self._simulation, self._say)
         curves = gui.add_panel()
         with curves.add_tab("Curves", icon="chart-line"):
             self._plots = Plots(gui, devices, self._say)
@@ -374,11 +393,13 @@ class PageView(BridgeBase):
     def _say(self, text: str) -> None:
         """Show a message on every page."""
         self._fault = text
+        self._messages.add("fault", text)
         if self._server is not None:
             self._server.notify("Not done", plain_text(text))
 
     def _tell(self, text: str) -> None:
         """Show what was done on every page."""
+        self._messages.add("done", text)
         if self._server is not None:
             self._server.notify("Done", plain_text(text), colour="teal")
 
@@ -388,6 +409,8 @@ class PageView(BridgeBase):
             self._scenarios.restart()
         if self._section is not None:
             self._section.home()
+        if self._plots is not None:
+            self._plots.restart()
 
     async def _pulled(self, phase: str, body: int, point: np.ndarray, target: np.ndarray) -> None:
         if phase == "end":
@@ -404,6 +427,7 @@ class PageView(BridgeBase):
             mujoco.mj_getState(engine.model, engine.data, self._state, COPIED)
             if self._server is not None and self._plots is not None and self._scene.layers.contacts:
                 self._found = find_contacts(engine)
+            self._forces = engine.data.xfrc_applied.copy()
         self._fresh.set()
 
     def _show(self) -> None:
@@ -475,21 +499,36 @@ class PageView(BridgeBase):
         if model.ntendon:
             mujoco.mj_tendon(model, data)
         self._scene.update(data, found)
+        self._scene.draw_forces(self._forces, data)
+        if self._look is not None:
+            self._look.follow(data)
         if self._colours is not None:
             self._colours.draw()
         self._draw_rope()
         self._shown += 1
 
     def _spare(self) -> None:
-        if self._scene.spare() and self._shadows is not None:
-            self._shadows.value = False
+        if self._scene.spare() and self._look is not None:
+            self._look.boxes["shadows"].value = False
+
+    def _draw_sketch(self) -> None:
+        if self._sketch is not None and self._plots is not None:
+            self._sketch.content = self._plots.sketch()
+
+    def _draw_messages(self) -> None:
+        for kind, text in self._messages.draw():
+            if self._server is not None:
+                colour = "red" if kind == "fault" else "yellow"
+                self._server.notify(kind.capitalize(), plain_text(text), colour=colour)
 
     def _draw_panel(self) -> None:
         self._attempt("the shadows", self._spare)
         if self._run is not None:
             self._attempt("the status", self._run.draw)
+            self._attempt("the messages", self._draw_messages)
         if self._controls is not None:
             self._attempt("the controls", self._draw_controls)
+        self._attempt("the opening", self._draw_opening)
         for part, panel in (("the scenario", self._scenarios), ("the payload", self._payload)):
             if panel is not None:
                 self._attempt(part, panel.draw)
@@ -503,6 +542,9 @@ class PageView(BridgeBase):
             self._attempt("the cameras", lambda: cameras.draw(self._latest))
         if self._plots is not None:
             self._attempt("the curves", self._plots.draw)
+            if self._sketched != (second := int(2.0 * time.monotonic())):
+                self._sketched = second
+                self._attempt("the small curves", self._draw_sketch)
 
     def _draw_controls(self) -> None:
         controls = self._controls
@@ -516,6 +558,25 @@ class PageView(BridgeBase):
             self._pull.release()
             controls.restart()
         controls.follow()
+
+    def _draw_opening(self) -> None:
+        """Begin the scenario that a robot begins with, and end it when somebody moves a slider."""
+        scenarios, server = self._scenarios, self._server
+        if not self._opening or scenarios is None or server is None or not self._latest:
+            return
+        if scenarios.run is None and not self._given_scenarios:
+            round_dance = dance(self._devices, self._latest)
+            if round_dance is not None:
+                scenarios.add("dance", round_dance)
+            name = opening_of(scenarios.names)
+            self._opening = name is not None
+            if name is not None:
+                server.numbers = 0
+                scenarios.begin(name)
+                self._messages.add("done", f"the scenario {name!r} plays; Stop on the tab Play ends it, or any slider")
+        elif server.numbers:
+            self._opening = False
+            scenarios.stop()
 
     def _draw_rope(self) -> None:
         held = self._pull.held

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pliant.model.scene import sky
 from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded
 from pliant.page.server import set_theme
 from pliant.simulation.bridge import SimulationControl
@@ -45,7 +45,7 @@ class RunPanel:
         metadata: Mapping[str, str],
     ) -> None:
         self._simulation, self._after_reset = simulation, after_reset
-        self._status = gui.add_html(_status("", 0.0, None, False))
+        self._status = gui.add_html(_status(0.0, None, False))
         self._pause = gui.add_button("Pause", icon="player-pause", hint="Hold the simulation, or let it go on")
         self._buttons = gui.add_button_group(
             "simulation", ("Step", "Reset"), hint=f"Step: {STEPS} steps while it is paused"
@@ -69,7 +69,7 @@ class RunPanel:
         self._at = (time.monotonic(), simulation.time_ns)
         self._factor: float | None = None
 
-    def draw(self, fault: str = "") -> None:
+    def draw(self) -> None:
         """Bring the status up to date; cheap when called more often than it changes."""
         now, stamp = time.monotonic(), self._simulation.time_ns
         paused = self._simulation.paused
@@ -88,7 +88,7 @@ class RunPanel:
         gone = (stamp - self._at[1]) * 1e-9
         self._factor = gone / elapsed if gone >= 0.0 else None
         self._at = now, stamp
-        self._status.content = _status(fault, stamp * 1e-9, self._factor, paused)
+        self._status.content = _status(stamp * 1e-9, self._factor, paused)
 
     def _paused(self, _: Any) -> None:
         if self._simulation.paused:
@@ -121,15 +121,14 @@ class RunPanel:
         self._simulation.submit(lambda: self._simulation.set_speed(factor)).result(REQUEST_TIMEOUT)
 
 
-def _status(fault: str, seconds: float, factor: float | None, paused: bool) -> str:
+def _status(seconds: float, factor: float | None, paused: bool) -> str:
     if paused:
         pace = "paused"
     else:
         pace = "" if factor is None else f"{factor:.2f} &times; real time"
-    extra = f'<div style="color:#d1495b">{html.escape(fault)}</div>' if fault else ""
     return (
         '<div role="status" style="display:flex;justify-content:space-between;padding:0.2em 1em 0.4em;'
-        f'font-variant-numeric:tabular-nums"><b>t = {seconds:.2f} s</b><span>{pace}</span></div>{extra}'
+        f'font-variant-numeric:tabular-nums"><b>t = {seconds:.2f} s</b><span>{pace}</span></div>'
     )
 
 
@@ -144,4 +143,6 @@ def theme_button(gui: Any) -> None:
         if client is None:
             return
         dark.symmetric_difference_update({client.client_id})
-        set_theme(client.gui, dark=client.client_id in dark)
+        night = client.client_id in dark
+        set_theme(client.gui, dark=night)
+        client.scene.set_background_image(sky(128, 8, dark=night), format="png")

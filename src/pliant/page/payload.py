@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import mujoco
@@ -15,7 +16,7 @@ from pliant.page.ranges import step_of
 from pliant.page.server import PageServer
 from pliant.simulation.bridge import SimulationControl
 
-__all__ = ["PayloadPanel", "end_effector"]
+__all__ = ["PayloadBalls", "PayloadPanel", "end_effector"]
 
 MAX_BODIES = 300
 """Longest list of bodies."""
@@ -25,6 +26,42 @@ DENSITY = 7800.0
 """Of the ball that is drawn [kg/m^3]: steel."""
 COLOUR = (176, 120, 40)
 ROUND = (1.0, 2.0, 5.0, 10.0)
+
+
+class PayloadBalls:
+    """Payloads as balls of steel with their mass, at their places on the bodies.
+
+    Args:
+        server: the page's server.
+        model: the model.
+        size: size of the robot [m].
+    """
+
+    def __init__(self, server: PageServer, model: mujoco.MjModel, size: float) -> None:
+        self._server, self._model, self._least = server, model, 0.006 * size
+        self._shown: dict[str, tuple[float, tuple[float, ...]]] = {}
+        self._balls: dict[str, Any] = {}
+
+    def draw(self, loads: Mapping[str, tuple[float, Sequence[float]]]) -> None:
+        """Draw the payloads, which are few and seldom change.
+
+        Args:
+            loads: body -> mass [kg] and place in its frame [m].
+        """
+        fresh = {name: (mass, tuple(place)) for name, (mass, place) in loads.items()}
+        if fresh == self._shown:
+            return
+        self._shown = fresh
+        for name in [name for name in self._balls if name not in fresh]:
+            self._balls.pop(name).remove()
+        for name, (mass, place) in fresh.items():
+            body = mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_BODY, name)
+            if body <= 0:
+                continue
+            radius = max((3.0 * mass / (4.0 * math.pi * DENSITY)) ** (1.0 / 3.0), self._least)
+            self._balls[name] = self._server.scene.add_icosphere(
+                f"/body/{body}/payload", radius=radius, color=COLOUR, position=place, receive_shadow=False
+            )
 
 
 class PayloadPanel:
@@ -42,7 +79,7 @@ class PayloadPanel:
     def __init__(
         self, gui: Any, server: PageServer, engine: MujocoState, simulation: SimulationControl, say: Say, size: float
     ) -> None:
-        self._server, self._engine, self._simulation, self._size = server, engine, simulation, size
+        self._engine, self._simulation = engine, simulation
         payloads = engine.payloads
         self._names = {plain_name(name): name for name in payloads.bodies()[:MAX_BODIES]}
         first = plain_name(end_effector(engine.model, list(self._names.values())))
@@ -59,7 +96,7 @@ class PayloadPanel:
         ]  # fmt: skip
         self._remove = gui.add_button("Remove all payloads", color="gray")
         self._shown: dict[str, Any] = {}
-        self._balls: dict[str, Any] = {}
+        self._balls = PayloadBalls(server, engine.model, size)
         self._body.on_update(guarded(say, self._by_hand(self._choose)))
         for handle in (self._mass, *self._offset):
             handle.on_update(guarded(say, self._by_hand(self._put)))
@@ -75,14 +112,7 @@ class PayloadPanel:
         if loads.get(mine) != self._shown.get(mine):
             self._follow(loads.get(mine))
         self._shown = loads
-        for name in [name for name in self._balls if name not in loads]:
-            self._balls.pop(name).remove()
-        for name, load in loads.items():
-            body = mujoco.mj_name2id(self._engine.model, mujoco.mjtObj.mjOBJ_BODY, name)
-            radius = max((3.0 * load.mass / (4.0 * math.pi * DENSITY)) ** (1.0 / 3.0), 0.006 * self._size)
-            self._balls[name] = self._server.scene.add_icosphere(
-                f"/body/{body}/payload", radius=radius, color=COLOUR, position=load.offset, receive_shadow=False
-            )
+        self._balls.draw({name: (load.mass, load.offset) for name, load in loads.items()})
 
     def _by_hand(self, work: Any) -> Any:
         """Return a callback for what a person changed; what the page itself writes into a slider is no command."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import threading
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -49,6 +50,8 @@ class Signal:
     """Element of an array, None for a number."""
     unit: str
     """Unit of the field."""
+    colour: str = ""
+    """Colour of the curve, which stays while other curves come and go."""
     next_ns: int = 0
     """Earliest time of the next point [ns]."""
     last_ns: int = -1
@@ -65,14 +68,24 @@ class Signal:
         """Keep a value if a point is due."""
         stamp = sample.stamp_ns
         if stamp < self.last_ns:  # the simulation was reset
-            self.points.clear()
-            self.next_ns = 0
+            self.restart()
         if stamp < self.next_ns:
             return
         value: Any = sample.values[self.name]
         self.points.append((stamp, float(value if self.index is None else value[self.index])))
         self.last_ns = stamp
         self.next_ns = stamp + PERIOD_NS
+
+    @property
+    def value(self) -> float:
+        """Newest value; NaN before the first."""
+        points = self.snapshot()[-1:]
+        return points[0][1] if points else float("nan")
+
+    def restart(self) -> None:
+        """Begin anew."""
+        self.points.clear()
+        self.next_ns = 0
 
     def snapshot(self) -> list[tuple[int, float]]:
         """Return the points; another thread may add some meanwhile."""
@@ -98,7 +111,7 @@ class Plots:
     def __init__(self, gui: Any, devices: Mapping[str, SampleSource], say: Say) -> None:
         self._gui, self._devices, self._say = gui, devices, say
         self._lock = threading.Lock()
-        self._charts: dict[str, Any] = {}
+        self._charts: dict[str, tuple[Any, Any]] = {}
         self.signals: list[Signal] = []
         """The curves."""
         self._of: dict[str, tuple[Signal, ...]] = {}
@@ -120,6 +133,8 @@ class Plots:
         if len(self.signals) >= MAX_SIGNALS:
             self._say(f"{MAX_SIGNALS} curves are drawn; remove one")
             return
+        used = [signal.colour for signal in self.signals if signal.unit == found.unit]
+        found.colour = min(COLOURS, key=used.count)
         self._set([*self.signals, found])
 
     def remove(self, label: str) -> None:
@@ -134,8 +149,25 @@ class Plots:
     def draw(self) -> None:
         """Send the curves to the page."""
         with self._lock:
-            for unit, chart in self._charts.items():
-                chart.data = _data([signal for signal in self.signals if signal.unit == unit])
+            for unit, (chart, legend) in self._charts.items():
+                mine = [signal for signal in self.signals if signal.unit == unit]
+                chart.data = _data(mine)
+                legend.content = _legend(mine)
+
+    def sketch(self) -> str:
+        """Return the first chart as a small picture with its legend, for a page too narrow for the charts."""
+        with self._lock:
+            unit = next(iter(self._charts), None)
+            mine = [signal for signal in self.signals if signal.unit == unit]
+        if not mine:
+            return ""
+        times, *values = (part[::4] for part in _data(mine))
+        return f'<div class="pliant-phone">{_sketch(times, values, [s.colour for s in mine])}{_legend(mine)}</div>'
+
+    def restart(self) -> None:
+        """Empty the curves after a reset, which begin anew with the next samples."""
+        for signal in self.signals:
+            signal.restart()
 
     def _chosen(self, _: Any) -> None:
         label = str(self._add.value)
@@ -159,30 +191,69 @@ class Plots:
             self.signals = signals
             self._of = {s.device: tuple(o for o in signals if o.device == s.device) for s in signals}
             for unit in changed:
-                chart = self._charts.pop(unit, None)
-                if chart is not None:
-                    chart.remove()
+                for handle in self._charts.pop(unit, ()):
+                    handle.remove()
                 mine = [signal for signal in signals if signal.unit == unit]
                 if mine:
                     self._charts[unit] = self._chart(unit, mine)
             self._drop.options = [NOTHING, *(signal.label for signal in signals)]
             self._drop.value = NOTHING
 
-    def _chart(self, unit: str, signals: list[Signal]) -> Any:
+    def _chart(self, unit: str, signals: list[Signal]) -> tuple[Any, Any]:
         series: list[dict[str, Any]] = [{"label": "t [s]"}]
-        for k, signal in enumerate(signals):
-            series.append({"label": plain_name(signal.label), "stroke": COLOURS[k % len(COLOURS)], "width": 2})
+        for signal in signals:
+            series.append({"label": plain_name(signal.label), "stroke": signal.colour, "width": 2})
         with self._holder:
             scales = {"x": {"time": False, "auto": True}, "y": {"auto": True, "range": AROUND_ZERO}}
-            return self._gui.add_uplot(
+            chart = self._gui.add_uplot(
                 data=_data(signals),
                 series=tuple(series),
-                title=unit or "1",
+                title=_title(unit, signals),
                 height=190,
                 scales=scales,
                 axes=({}, {"incrs": TICKS}),
+                legend={"show": False},
                 padding=(12, 16, 0, 14),
             )
+            return chart, self._gui.add_html(_legend(signals))
+
+
+def _title(unit: str, signals: list[Signal]) -> str:
+    """Return what a chart shows, and its unit: ``position, predicted [rad]``."""
+    names = list(dict.fromkeys(signal.name.replace("_", " ") for signal in signals))
+    shown = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
+    return f"{shown} [{unit or '1'}]"
+
+
+def _sketch(times: np.ndarray, values: list[np.ndarray], colours: list[str]) -> str:
+    """Return curves as SVG, 100 wide and 24 high, with their range from zero."""
+    found = np.concatenate(values)
+    found = found[np.isfinite(found)]
+    low, high = min(0.0, found.min(initial=0.0)), max(0.0, found.max(initial=0.0), 1e-3)
+    across = 100.0 * (times - times[0]) / max(times[-1] - times[0], 1e-9)
+    lines = []
+    for part, colour in zip(values, colours):
+        up = 23.0 - 22.0 * (part - low) / (high - low)
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, up) if np.isfinite(y))
+        lines.append(f'<polyline points="{points}" fill="none" stroke="{colour}" vector-effect="non-scaling-stroke"/>')
+    return (
+        '<svg viewBox="0 0 100 24" preserveAspectRatio="none" style="width:100%;height:5.5em;padding:0 1em;'
+        f'box-sizing:border-box;stroke-width:2">{"".join(lines)}</svg>'
+    )
+
+
+def _legend(signals: list[Signal]) -> str:
+    """Return the curves of a chart with their colours and newest values."""
+    rows = []
+    for signal in signals:
+        value = "" if np.isnan(signal.value) else f"{signal.value:.4g} {signal.unit}"
+        rows.append(
+            f'<div style="display:flex;gap:0.5em;align-items:center"><span style="flex:none;width:1em;height:0.25em;'
+            f'background:{signal.colour}"></span><span style="flex:1;overflow-wrap:anywhere">'
+            f'{html.escape(plain_name(signal.label))}</span><span style="font-variant-numeric:tabular-nums;'
+            f'white-space:nowrap">{html.escape(value)}</span></div>'
+        )
+    return f'<div style="padding:0 1em 0.6em;font-size:0.8em">{"".join(rows)}</div>'
 
 
 def _data(signals: list[Signal]) -> tuple[np.ndarray, ...]:

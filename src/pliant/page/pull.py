@@ -19,6 +19,8 @@ DAMPING = 0.7
 """Its damping ratio."""
 MAX_ACCELERATION = 60.0
 """Largest force of the pointer, for each kilogram of what hangs on the body [N/kg]."""
+STABLE = 0.25
+"""Largest impulse of spring or damper in one step, as a part of the momentum that the point has at its speed."""
 RAMP = 0.2
 """How long the force of a button grows and falls [s]."""
 MAX_FORCE = 2000.0
@@ -66,6 +68,7 @@ class Pull:
         self._applied: tuple[int, Array] | None = None
         self._time = -math.inf
         self._velocity = np.zeros(6)
+        self._jacobian, self._solved = np.zeros((2, 3, max(engine.model.nv, 1)))
         self.force = np.zeros(3)
         """The force of the last step [N, world]."""
 
@@ -141,8 +144,11 @@ class Pull:
         point = data.xpos[body] + data.xmat[body].reshape(3, 3) @ held.local
         mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, body, self._velocity, 0)
         speed = self._velocity[3:] + _cross(self._velocity[:3], point - data.xpos[body])
-        rate = 2.0 * math.pi * FREQUENCY
-        force = mass * rate * (rate * (held.target - point) - 2.0 * DAMPING * speed)
+        rate, step = 2.0 * math.pi * FREQUENCY, float(model.opt.timestep)
+        light = STABLE * self._inertia(body, point)
+        stiffness = min(mass * rate**2, light / step**2)
+        damping = min(2.0 * DAMPING * mass * rate, light / step)
+        force = stiffness * (held.target - point) - damping * speed
         size, largest = float(np.linalg.norm(force)), min(MAX_ACCELERATION * mass, MAX_FORCE)
         if size > largest:
             force *= largest / size
@@ -160,6 +166,18 @@ class Pull:
             self._push = None
             return
         self._put(push.body, push.force * min(1.0, gone / RAMP, (push.duration - gone) / RAMP), np.zeros(3))
+
+    def _inertia(self, body: int, point: Array) -> float:
+        """Return the least mass that a point has in any direction [kg].
+
+        The force of one step acts without those of the next: a light part of a heavy chain, such as an element of a
+        rod, would be driven to and fro by a spring and a damper for the whole chain.
+        """
+        model, data = self._model, self._data
+        mujoco.mj_jac(model, data, self._jacobian, None, point, body)
+        mujoco.mj_solveM(model, data, self._solved, self._jacobian)
+        most = float(np.linalg.eigvalsh(self._jacobian @ self._solved.T)[-1])
+        return 1.0 / most if most > 0.0 else math.inf
 
     def _put(self, body: int, force: Array, torque: Array) -> None:
         wrench = np.concatenate([force, torque])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections import deque
@@ -10,8 +11,11 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from pliant.base.numerics import Array
 from pliant.page.document import READY
-from pliant.page.panel import SPEEDS, theme_button
+from pliant.page.look import LookPanel
+from pliant.page.panel import SPEEDS
+from pliant.page.payload import PayloadBalls
 from pliant.page.plots import MAX_POINTS, WINDOW, Plots
 from pliant.page.scene import Scene
 from pliant.page.server import PageServer
@@ -61,6 +65,7 @@ class ReplayView:
         self._stopping = threading.Event()
         with server.viser.atomic():
             self._scene = Scene(server, model)
+            self._balls = PayloadBalls(server, model, self._scene.size)
             server.look(*self._scene.camera(), max(0.005 * self._scene.size, 1e-4))
             self._build(server.gui)
         self.draw()
@@ -112,6 +117,26 @@ class ReplayView:
         if model.ntendon:
             mujoco.mj_tendon(model, data)
         self._scene.update(data, None)
+        loads, wrenches = self._acting()
+        self._balls.draw(loads)
+        self._scene.draw_forces(wrenches, data)
+        self._look.follow(data)
+
+    def _acting(self) -> tuple[dict[str, tuple[float, Array]], Array]:
+        """Return the recorded payloads, and force and torque on each body, shape (nbody, 6), at the present time."""
+        now = self._begin + self.position + 1e-9
+        loads, wrenches = {}, np.zeros((self._model.nbody, 6))
+        with contextlib.suppress(TypeError, ValueError, KeyError, AttributeError):  # a file of another program
+            for name, load in self._recording.last_event("payloads", now).get("payloads", {}).items():
+                mass, place = float(load["mass"]), np.array(load["offset"], dtype=float).reshape(3)
+                if 0.0 < mass < np.inf and np.isfinite(place).all():
+                    loads[str(name)] = mass, place
+            for name, wrench in self._recording.last_event("forces", now).get("forces", {}).items():
+                body = mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_BODY, str(name))
+                values = np.array(wrench, dtype=float).reshape(6)
+                if body > 0 and np.isfinite(values).all():
+                    wrenches[body] = values
+        return loads, wrenches
 
     def draw_panel(self) -> None:
         """Bring the slider, the button and the curves to the present time."""
@@ -147,9 +172,8 @@ class ReplayView:
         self._slider.on_update(self._moved)
         self._rate = gui.add_dropdown("speed", SPEEDS, initial_value="1", hint="Recorded seconds a second")
         self._rate.on_update(self._changed)
-        box = gui.add_checkbox("joint axes", initial_value=self._scene.layers.joints)
-        box.on_update(lambda _: self._scene.show("joints", bool(box.value)))
-        theme_button(gui)
+        with gui.add_folder("Look", expand_by_default=False):
+            self._look = LookPanel(gui, self._server, self._scene, self._model)
         curves = gui.add_panel()
         with curves.add_tab("Curves", icon="chart-line"):
             self._plots = Plots(gui, self._recording.devices, self._say)

@@ -43,6 +43,8 @@ class ScenarioPanel:
     ) -> None:
         self._simulation, self._say, self._after_reset = simulation, say, after_reset
         self._scenarios = {plain_name(name): scenario for name, scenario in scenarios.items()}
+        self.names = list(self._scenarios)
+        """Names of the scenarios."""
         self._given = run
         self.run = run
         """The scenario that is played, or was played last; None before the first."""
@@ -97,8 +99,24 @@ class ScenarioPanel:
         if what == "Restart":
             self._simulation.request("simulation", "reset").result(REQUEST_TIMEOUT)
             self._after_reset()
-        simulation = cast("Simulation", self._simulation)
+        self.begin(name)
+
+    def add(self, name: str, scenario: Scenario) -> None:
+        """Offer another scenario, first in the list."""
+        self._scenarios = {name: scenario, **self._scenarios}
+        self.names = list(self._scenarios)
+        self._choice.options = self.names
+
+    def begin(self, name: str) -> None:
+        """Play a scenario from the present state on."""
+        scenario, simulation = self._scenarios[name], cast("Simulation", self._simulation)
         self.run, self._name = self._do(lambda: ScenarioRun(scenario, simulation, self._say)), name
+        self._choice.value = name
+
+    def stop(self) -> None:
+        """End what was started on the page."""
+        if self.run is not None and not self.run.over and self.run is not self._given:
+            self._do(self.run.stop)
 
     def _do(self, work: Callable[[], Any]) -> Any:
         return self._simulation.submit(work).result(REQUEST_TIMEOUT)

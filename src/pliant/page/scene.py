@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 
 from pliant.base.numerics import Array
+from pliant.model.scene import FORCE_COLOR, sky
 from pliant.page.shapes import DEFAULT_RGBA, colour_of, geom_mesh, inertia_box, textured
 
 if TYPE_CHECKING:
@@ -27,10 +28,11 @@ SHOWN_GROUPS = 3
 """Geoms of groups 0 to 2 are seen; those above are shapes of collision."""
 BODY_COLOURS = ((94, 129, 172), (163, 190, 140), (208, 135, 112), (180, 142, 173), (235, 203, 139), (136, 192, 208))
 """Colours of bodies without shapes, in turn."""
-FLOOR_COLOUR = (222, 226, 230)
+FLOOR_RGB = (232, 236, 238)
 PLAIN_FLOOR = 2.0
 """Half the width of a floor without a grid, over the size of the robot."""
 CONTACT_COLOUR = (220, 60, 50)
+FORCE_RGB = (round(255 * FORCE_COLOR[0]), round(255 * FORCE_COLOR[1]), round(255 * FORCE_COLOR[2]))
 GHOST_COLOUR = (224, 122, 30)
 GHOST_OPACITY = 0.45
 AXIS_COLOUR = (0, 121, 140)
@@ -55,8 +57,12 @@ class Layers:
     """Boxes of the inertia of every body."""
     joints: bool = False
     """Axes of hinges and slides."""
+    frames: bool = False
+    """Axes of the frames of all bodies: x red, y green, z blue."""
     contacts: bool = False
     """Arrows of contact forces."""
+    forces: bool = True
+    """Arrows of forces from outside, such as those of the pointer and of scenarios."""
     tendons: bool = True
     """Tendons as lines."""
     shadows: bool = True
@@ -105,6 +111,7 @@ class Scene:
         self._nodes: dict[str, list[Any]] = {name: [] for name in ("seen", "collision", "inertia", "joints")}
         self._poses: dict[int, tuple[Array, Array]] = {}
         self._contacts: Any = None
+        self._forces: Any = None
         self._tendons: Any = None
         self._looks = self._appearance()
         data = mujoco.MjData(model)
@@ -237,8 +244,9 @@ class Scene:
         # A picture of the surroundings would hide the scene until it has loaded, and is slow without a graphics card.
         scene.configure_environment_map(None)
         scene.configure_default_lights(enabled=False)
+        scene.set_background_image(sky(128, 8), format="png")
         far = 3.0 * self.size
-        scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(150, 150, 160), intensity=1.6)
+        scene.add_light_hemisphere("/light/sky", sky_color=(240, 247, 255), ground_color=(168, 160, 150), intensity=1.7)
         self._sun = scene.add_light_directional(
             "/light/sun", color=(255, 250, 240), intensity=2.2, cast_shadow=True, position=(0.5 * far, -0.3 * far, far)
         )
@@ -259,20 +267,24 @@ class Scene:
                 half = PLAIN_FLOOR * self.size
                 corners = np.array([[-half, -half, 0.0], [half, -half, 0.0], [half, half, 0.0], [-half, half, 0.0]])
                 self._server.scene.add_mesh_simple(
-                    f"/floor/{k}", corners, np.array([[0, 1, 2], [0, 2, 3]]), color=FLOOR_COLOUR, flat_shading=True,
+                    f"/floor/{k}", corners, np.array([[0, 1, 2], [0, 2, 3]]), color=FLOOR_RGB, flat_shading=True,
                     cast_shadow=False, position=position, wxyz=quaternion,
                 )  # fmt: skip
                 continue
             self._server.scene.add_grid(
                 f"/floor/{k}", width=40.0 * self.size, height=40.0 * self.size, infinite_grid=True, cell_size=cell,
-                section_size=5.0 * cell, cell_thickness=0.6, section_thickness=1.0, cell_color=(150, 158, 166),
-                section_color=(120, 128, 138), fade_distance=8.0 * self.size, shadow_opacity=0.25,
+                section_size=5.0 * cell, cell_thickness=0.5, section_thickness=0.9, cell_color=(190, 199, 205),
+                section_color=(160, 171, 179), fade_distance=7.0 * self.size, shadow_opacity=0.35,
+                plane_color=FLOOR_RGB, plane_opacity=0.8,
                 position=position, wxyz=quaternion,
             )  # fmt: skip
 
     def _add_body(self, body: int) -> None:
         path = f"{self._root}/body/{body}"
-        self.bodies[body] = self._server.scene.add_frame(path, show_axes=False)
+        self.bodies[body] = self._server.scene.add_frame(
+            path, show_axes=self.layers.frames and body != 0, axes_length=0.08 * self.size,
+            axes_radius=0.003 * self.size, origin_radius=0.005 * self.size,
+        )  # fmt: skip
         seen, hidden = self._geoms(body, seen=True), self._geoms(body, seen=False)
         self._add_geoms(body, seen, "seen", 1.0)
         # A body without any other shape shows its shapes of collision.
@@ -354,8 +366,12 @@ class Scene:
             self._sun.cast_shadow = on
         for node in self._nodes.get(layer, ()):
             node.visible = on
-        if layer == "contacts" and not on and self._contacts is not None:
-            self._contacts.visible = False
+        if layer == "frames":
+            for body, frame in self.bodies.items():
+                frame.show_axes = on and body != 0
+        for name, arrows in (("contacts", self._contacts), ("forces", self._forces)):
+            if layer == name and not on and arrows is not None:
+                arrows.visible = False
         if layer == "tendons" and self._tendons is not None:
             self._tendons.visible = on
 
@@ -431,25 +447,38 @@ class Scene:
             self._tendons.points = segments
 
     def _draw_contacts(self, contacts: Contacts) -> None:
-        sizes = np.linalg.norm(contacts.forces, axis=1)
+        self._contacts = self._draw_arrows("contacts", self._contacts, CONTACT_COLOUR, contacts.points, contacts.forces)
+
+    def draw_forces(self, wrenches: Array, data: mujoco.MjData) -> None:
+        """Draw the forces that act from outside at the centres of mass of the bodies.
+
+        Args:
+            wrenches: force and torque of each body, shape (nbody, 6) [N, N m, world].
+            data: positions of the bodies.
+        """
+        if self.layers.forces:
+            self._forces = self._draw_arrows("forces", self._forces, FORCE_RGB, data.xipos, wrenches[:, :3])
+
+    def _draw_arrows(self, name: str, node: Any, colour: tuple[int, int, int], points: Array, forces: Array) -> Any:
+        """Draw forces as arrows, the largest of them `CONTACT_LENGTH` long; return their node."""
+        sizes = np.linalg.norm(forces, axis=1)
         some = sizes > 1e-6
         if not some.any():
-            if self._contacts is not None:
-                self._contacts.visible = False
-            return
+            if node is not None:
+                node.visible = False
+            return node
         length = CONTACT_LENGTH * self.size / sizes.max()
-        ends = contacts.points[some] + length * contacts.forces[some]
-        points = np.stack([contacts.points[some], ends], axis=1).astype(np.float32)
-        if self._contacts is None:
-            self._contacts = self._server.scene.add_arrows(
-                "/contacts", points, CONTACT_COLOUR, shaft_radius=0.005 * self.size, head_radius=0.012 * self.size,
+        arrows = np.stack([points[some], points[some] + length * forces[some]], axis=1).astype(np.float32)
+        if node is None:
+            return self._server.scene.add_arrows(
+                f"/{name}", arrows, colour, shaft_radius=0.005 * self.size, head_radius=0.012 * self.size,
                 head_length=0.03 * self.size,
             )  # fmt: skip
-        else:
-            if len(points) != len(self._contacts.points):
-                self._contacts.colors = np.broadcast_to(np.array(CONTACT_COLOUR, dtype=np.uint8), (len(points), 3))
-            self._contacts.points = points
-            self._contacts.visible = True
+        if len(arrows) != len(node.points):
+            node.colors = np.broadcast_to(np.array(colour, dtype=np.uint8), (len(arrows), 3))
+        node.points = arrows
+        node.visible = True
+        return node
 
 
 def _corners(boxes: list[tuple[Array, Array]]) -> tuple[Array, Array]:

@@ -105,6 +105,8 @@ class PageServer:
         self._folders = {name: folder.resolve() for name, folder in (folders or {}).items()}
         self.in_software = False
         """Whether a browser without a graphics card has opened the page."""
+        self.numbers = 0
+        """Numbers that browsers entered in boxes and with sliders."""
         self.faults = 0
         """Messages of browsers that made no sense."""
         listening = _bind(host, port)
@@ -177,7 +179,8 @@ class PageServer:
             self.viser.stop()
 
     def _limits(self, uuid: str) -> tuple[float, float]:
-        """Return the range of a control; without ends where it has none."""
+        """Return the range of a control that somebody uses; without ends where it has none."""
+        self.numbers += 1
         handle = self.gui._gui_input_handle_from_uuid.get(uuid)
         props = None if handle is None else handle._impl.props
         low, high = getattr(props, "min", None), getattr(props, "max", None)

@@ -130,7 +130,7 @@ def _paths(runs: Sequence[Run], setup: Setup) -> Figure:
     )
 
 
-def _ticks(step: float) -> Any:
+def _ticks(step: float) -> object:
     from matplotlib.ticker import MultipleLocator
 
     return MultipleLocator(step)
@@ -152,7 +152,7 @@ def _velocities(pair: tuple[Run, Run]) -> Figure:
     return draw("velocities", caption, panels, rows=2, legend=0, height=1.8, **shared)
 
 
-def error_lines(runs: Sequence[Run], row: int, factor: float, least: float, **style: Any) -> list[Line]:
+def error_lines(runs: Sequence[Run], row: int, factor: float, least: float, **style: object) -> list[Line]:
     """Return lines of the camera's error, of place (row 0) or orientation (1), in the colours of exact and rendered."""
     found = []
     for rendered, color, text in ((False, "stiff", "exact features"), (True, "soft", "rendered")):
@@ -214,7 +214,7 @@ def scene(
 
 def scene_model(
     run: Run, setup: Setup, q_at: Array, *, azimuth: float = -0.8, width: int = 560, height: int = 560
-) -> Any:
+) -> object:
     """Return the arm before the tag with the camera's path and a camera "view"; arguments as for `scene`."""
     import mujoco
 

@@ -15,7 +15,7 @@ UNDER = (-0.02, 0.09)
 """Where a bar lies under the middle of a foot, from the ankle [m]."""
 
 
-def crossing(feet: str, height: float, robot: str, seed: int) -> tuple[Any, list[Any], int]:
+def crossing(feet: str, height: float, robot: str, seed: int) -> tuple[object, list[object], int]:
     """Walk over one bar; return the scene with its cameras, qpos every 20 ms, and the row at which a foot is on it."""
     from pliant.robots import build_robot
     from pliant.walking.walk import run_walk
@@ -68,7 +68,7 @@ def pictures(height: float, robot: str = "biped", seed: int = 0) -> Figure | str
     )
 
 
-def _on_bar(row: Mapping[str, Any], bar: float, reach: tuple[float, float]) -> bool:
+def _on_bar(row: Mapping[str, object], bar: float, reach: tuple[float, float]) -> bool:
     load = sum(row["load"])
     return any(
         share > 0.6 * load > 0.0 and reach[0] < bar - float(foot[0]) < reach[1]

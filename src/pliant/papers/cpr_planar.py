@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -179,7 +179,7 @@ def path_targets(name: str, path: Path) -> list[Target]:
 
 
 def film_of_paths(
-    paths: Mapping[str, Sequence[Solution]], *, rows: int = 101, seconds: float = 4.0, **about: Any
+    paths: Mapping[str, Sequence[Solution]], *, rows: int = 101, seconds: float = 4.0, **about: object
 ) -> Film:
     """Return a film of robots that go through equilibria, side by side.
 

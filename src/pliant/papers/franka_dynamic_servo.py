@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,7 +172,7 @@ def points_torque(options: FrankaDynamicServoOptions, scale: float) -> Callable[
     def torque(seen: _Seen, goal: Array, q: Array, dq: Array, tool: Array, mass: Array, bias: Array) -> Array:
         desired, desired_Z = project_points(tag_corners(options.size), goal)
 
-        def task(q: Array) -> Any:
+        def task(q: Array) -> object:
             X_FC, J = _camera(q, tool)
             R = X_FC[:3, :3]
             xy, Z = project_points((seen.p_F - X_FC[:3, 3]) @ R, np.eye(4))

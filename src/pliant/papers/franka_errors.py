@@ -97,7 +97,7 @@ def serving(recipe: Recipe) -> Iterator[tuple[FciClient, Simulation]]:
             port=0,
             gripper_port=0,
             mode="lockstep",
-            protocols="any",
+            system_version="any",
             command_timeout=SILENCE_S if recipe.silent else PATIENCE_S,
         )
     )

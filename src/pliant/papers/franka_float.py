@@ -72,7 +72,7 @@ def float_arm(robot: FrankaRobot, duration: float) -> Array:
     return np.array(rows)
 
 
-def arms(options: FrankaFloatOptions) -> dict[str, dict[str, Any]]:
+def arms(options: FrankaFloatOptions) -> dict[str, dict[str, object]]:
     """Return the arms that float beside the one without friction: label -> options of `FrankaRobot.simulated`."""
     from pliant.franka.device.parameters import Payload
 
@@ -89,7 +89,7 @@ def arms(options: FrankaFloatOptions) -> dict[str, dict[str, Any]]:
     }
 
 
-def float_one(chosen: dict[str, Any], duration: float) -> Array:
+def float_one(chosen: dict[str, object], duration: float) -> Array:
     """Float one of `arms`; a load is announced to the robot first."""
     from pliant.franka.client import FrankaRobot
 
@@ -470,7 +470,7 @@ def dynamics_statements(
     ]  # fmt: skip
 
 
-def _pushed(chosen: dict[str, Any]) -> PoseTrack:
+def _pushed(chosen: dict[str, object]) -> PoseTrack:
     """Let an arm float, push its hand for a moment, and let it float on."""
     from pliant.engine import mujoco_state
     from pliant.franka.client import FrankaRobot

@@ -6,7 +6,7 @@ import importlib.util
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -79,7 +79,7 @@ def setup_of(options: FrankaVisualServoOptions) -> Setup:
     )
 
 
-def start_poses(options: Any, rng: np.random.Generator, setup: Setup | None = None) -> tuple[list[Start], int]:
+def start_poses(options: object, rng: np.random.Generator, setup: Setup | None = None) -> tuple[list[Start], int]:
     """Return the start poses within near, far, tilt and turn of the options, and how many were drawn."""
     from pliant.papers.arms.tag_servo import Wish, exact_camera, starts
 

@@ -95,7 +95,7 @@ VARIANTS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 def make_plant(
-    options: dict[str, Any], timestep: float, change: Callable[[Any], None] | None = None
+    options: dict[str, object], timestep: float, change: Callable[[object], None] | None = None
 ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
     """Return the arm as a function: equilibrium commands (t, 2) -> joint positions (t, 2), always from rest at 0.
 
@@ -143,7 +143,7 @@ def learn(
     options: IlcOptions | None = None,
     timestep: float | None = None,
     progress: Callable[[IterationRecord], None] | None = None,
-    **changes: Any,
+    **changes: object,
 ) -> LearningResult:
     """Return the learning of an arm.
 
@@ -560,7 +560,7 @@ def _figure_inputs(result: LearningResult, step: float) -> Figure:
     return draw("inputs", caption, [*top, *bottom], rows=2, height=2.0, sharex=True)
 
 
-def _frames(options: dict[str, Any], step: float, result: LearningResult) -> tuple[Figure | None, str]:
+def _frames(options: dict[str, object], step: float, result: LearningResult) -> tuple[Figure | None, str]:
     """Draw the arm at five times, in the first and in the last run."""
     from pliant.model.snapshots import snapshots
     from pliant.papers.frame.pictures import strip

@@ -116,7 +116,7 @@ def chosen_trials(options: BenchValidationOptions, quick: bool) -> tuple[Trial, 
 
 
 def run_trials(
-    trials: Sequence[Trial], options: BenchValidationOptions, *, seconds: float = 0.0, **changes: Any
+    trials: Sequence[Trial], options: BenchValidationOptions, *, seconds: float = 0.0, **changes: object
 ) -> Trials:
     """Simulate trials with the set-up of the experiment; ``seconds`` in place of the chosen duration."""
     return simulate_trials(trials, options.bench(), duration=seconds or options.duration, **changes)

@@ -83,7 +83,7 @@ class StandingOptions:
 # -- the feet ---------------------------------------------------------------------------------------------------------
 
 
-def rig(kind: str, options: StandingOptions, timestep: float, *, locked: bool, pitch: float = 0.0) -> Any:
+def rig(kind: str, options: StandingOptions, timestep: float, *, locked: bool, pitch: float = 0.0) -> object:
     """Return a foot on a vertical slide, above ground and a bar, as a spec.
 
     Args:
@@ -131,7 +131,7 @@ def rig(kind: str, options: StandingOptions, timestep: float, *, locked: bool, p
     return spec
 
 
-def _flat_foot(ankle: Any, pad: StandingOptions | None) -> None:
+def _flat_foot(ankle: object, pad: StandingOptions | None) -> None:
     """Add a flat foot of the SoftFoot's mass, height and footprint; ``pad`` gives it a compliant sole."""
     import mujoco
 
@@ -460,7 +460,7 @@ def _drop_plot(drops: list[tuple[float, float, float]], impacts: dict[str, NDArr
     return draw("drops", caption, [panel], legend=0, height=2.4)
 
 
-def _standing_rig(kind: str, options: StandingOptions, bar: tuple[float, float]) -> Any:
+def _standing_rig(kind: str, options: StandingOptions, bar: tuple[float, float]) -> object:
     """Return the rig with its bar in place and a camera "side", compiled."""
     from pliant.feet.press_bench import add_side_camera
 

@@ -59,7 +59,7 @@ class SoftFootStaticsOptions:
     """Middle of the bar ahead of the ankle."""
 
 
-def foot_options(context: Context, options: SoftFootStaticsOptions) -> dict[str, Any]:
+def foot_options(context: Context, options: SoftFootStaticsOptions) -> dict[str, object]:
     """Return the foot of this run: exact with five chains, in the quick version one lumped chain."""
     return {"closure_compliance": options.closure_compliance, **(REDUCED if context.quick else {})}
 
@@ -197,7 +197,7 @@ def rig_targets(quick: bool) -> list[Target]:
     ]  # fmt: skip
 
 
-def centers(**foot: Any) -> np.ndarray:
+def centers(**foot: object) -> np.ndarray:
     """Return the centre of pressure ahead of the ankle over the sweep of loads and pitches [mm]."""
     return np.array(
         [
@@ -239,7 +239,7 @@ def consistency_targets(short: Standing, long: Standing) -> list[Target]:
     ]  # fmt: skip
 
 
-def steps_compared(foot: dict[str, Any], bar: tuple[float, float]) -> list[Target]:
+def steps_compared(foot: dict[str, object], bar: tuple[float, float]) -> list[Target]:
     """Return the checks of one foot with two time steps."""
     return consistency_targets(*(stand(LOAD, bar=bar, timestep=STEP[k], **foot) for k in ("short", "long")))
 
@@ -363,7 +363,7 @@ def _figure_stiffness(curve: list[Standing], flats: list[Standing], bar: tuple[f
     return draw("stiffening", caption, panels, height=2.8)
 
 
-def figure_of_soles(pitches: dict[str, tuple[Any, dict[str, Any]]], caption: str, height: float = 2.8) -> Figure:
+def figure_of_soles(pitches: dict[str, tuple[object, dict[str, object]]], caption: str, height: float = 2.8) -> Figure:
     """Return a figure of the pitches of the modules of soles: label -> pitches [rad] and style."""
     items = []
     for text, (values, style) in pitches.items():

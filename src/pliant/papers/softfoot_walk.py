@@ -162,7 +162,7 @@ def settings_that_differ(robot: str = "biped") -> list[str]:
     return sorted(name for name in one if name != "settings" and one[name] != two[name])
 
 
-def _settings(settings: Any) -> dict[str, Any]:
+def _settings(settings: object) -> dict[str, object]:
     return {f"settings.{f.name}": getattr(settings, f.name) for f in dataclasses.fields(settings)}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -53,7 +52,7 @@ class SoftFootWindlassOptions:
     """Compliance of the closure between frontal arch and metatarsus."""
 
 
-def foot_options(context: Context, options: SoftFootWindlassOptions) -> dict[str, Any]:
+def foot_options(context: Context, options: SoftFootWindlassOptions) -> dict[str, object]:
     """Return the foot of this run: exact with five chains, in the quick version one lumped chain."""
     return {"closure_compliance": options.closure_compliance, **(REDUCED if context.quick else {})}
 
@@ -63,12 +62,12 @@ def angles(quick: bool) -> np.ndarray:
     return np.linspace(0.0, FULL, 4 if quick else 10)
 
 
-def dorsiflexed(slack: float, load: float, quick: bool, foot: dict[str, Any]) -> list[Standing]:
+def dorsiflexed(slack: float, load: float, quick: bool, foot: dict[str, object]) -> list[Standing]:
     """Return a foot at rest for every dorsiflexion of its toes."""
     return [stand(load, toes=float(toes), seconds=3.0, **{**foot, "tendon_slack": slack}) for toes in angles(quick)]
 
 
-def tiptoe_stiffness(slack: float, foot: dict[str, Any]) -> float:
+def tiptoe_stiffness(slack: float, foot: dict[str, object]) -> float:
     """Return the vertical stiffness of a foot with its heel off the ground [N/m]."""
     heights = [
         stand(load, pitch=TIPTOE, forward=True, seconds=3.0, **{**foot, "tendon_slack": slack}).height

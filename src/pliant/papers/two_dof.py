@@ -246,7 +246,7 @@ MOTORS = (
 ARM = "The masses and inertias of the arm were never published."
 
 
-def _each_joint(text: str, values: Sequence[float], **expected: Any) -> list[Target]:
+def _each_joint(text: str, values: Sequence[float], **expected: object) -> list[Target]:
     """Return a target for each joint, named after it."""
     return [Target(f"{text}, {joint}", value, **expected) for joint, value in zip(JOINTS, values)]
 
@@ -261,7 +261,7 @@ def _step_statements(
         source = "section 4.2.2; 2 % of the step is ours"
         return _each_joint(text, values, equals=STEP, tolerance=REACHED, unit="rad", source=source)
 
-    def swung(text: str, value: float, **expected: Any) -> Target:
+    def swung(text: str, value: float, **expected: object) -> Target:
         source = "section 4.2.2, high oscillation; the number is ours"
         return Target(f"Step: turning points of the stiff link{text}, joint_1", value, source=source, **expected)
 
@@ -526,7 +526,7 @@ def _figure_motion(
     caption: str,
     place: str,
     items: Callable[[str, int], list[Item]],
-    **limits: Any,
+    **limits: object,
 ) -> Figure:
     """Return a figure of both joints, soft and stiff, with measured curves; the legend has the order of the lines."""
     panels = [

@@ -575,7 +575,7 @@ def _errors(
     return tuple(np.array(rows).T)  # type: ignore[return-value]
 
 
-def _notes(quick: bool, steps: list[dict[str, Any]]) -> list[str]:
+def _notes(quick: bool, steps: list[dict[str, object]]) -> list[str]:
     notes = [
         "Every case runs with a time step of its own, chosen by the check so that w dt stays at or below "
         f"{RESOLUTION:g}: from {min(s['step used [ms]'] for s in steps):g} ms for the stiff AwAS-II (3556 N m/rad) to "

@@ -146,7 +146,7 @@ class GifEncoder:
         self._file.write(_table(self._palette))
         self._file.write(b"!\xff\x0bNETSCAPE2.0\x03\x01" + struct.pack("<HB", 0, 0))
 
-    def _write(self, image: Any, own: bool, delay: int) -> None:
+    def _write(self, image: object, own: bool, delay: int) -> None:
         from PIL import GifImagePlugin, Image
 
         index = np.array(image)
@@ -169,20 +169,20 @@ class GifEncoder:
             self._file.write(data)
 
 
-def _reduced(image: Any) -> Any:
+def _reduced(image: object) -> object:
     """Return an image in 255 colours of its own."""
     from PIL import Image
 
     return image.quantize(255, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
 
 
-def _table(image: Any) -> bytes:
+def _table(image: object) -> bytes:
     """Return the palette of an image, 256 colours."""
     palette = bytes(image.getpalette() or ())[: 3 * TRANSPARENT]
     return palette + bytes(3 * 256 - len(palette))
 
 
-def _difference(image: Any, pixels: Pixels) -> float:
+def _difference(image: object, pixels: Pixels) -> float:
     """Return the mean difference of an image from its pixels [levels], on every fourth row and column."""
     small = np.array(image)[::4, ::4]
     colors = np.frombuffer(_table(image), dtype=np.uint8).reshape(-1, 3)[small]

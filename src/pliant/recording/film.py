@@ -28,7 +28,7 @@ from pliant.base.errors import MissingDependency, PliantError, nearest
 from pliant.base.options import check_values, option
 from pliant.devices.camera_renderer import choose_backend
 from pliant.recording.encoders import MAX_GIF_FPS, SUFFIXES, require
-from pliant.recording.film_process import HEADER, PATCHED, view_angles
+from pliant.recording.film_process import HEADER, PATCHED, state_spec, view_angles
 
 if TYPE_CHECKING:
     import mujoco
@@ -183,8 +183,7 @@ class FilmWriter:
         import mujoco
 
         self._mujoco = mujoco
-        state = mujoco.mjtState
-        self._spec = int(state.mjSTATE_PHYSICS | state.mjSTATE_MOCAP_POS | state.mjSTATE_MOCAP_QUAT)
+        self._spec = state_spec()
         self._constants = [_constants(panel.model) for panel in self._panels]
         self._part = self.path.with_name(f".{self.path.stem[:100]}-{os.getpid()}.part")
         self._folder = tempfile.TemporaryDirectory(prefix="pliant-film-")

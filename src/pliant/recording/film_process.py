@@ -21,15 +21,13 @@ from numpy.typing import NDArray
 
 from pliant.recording.encoders import make_encoder
 
-__all__ = ["HEADER", "PATCHED", "view_angles"]
+__all__ = ["HEADER", "PATCHED", "state_spec", "view_angles"]
 
 HEADER = struct.Struct("<IB")
 """Of a frame: how many frames long it is shown, and whether constants of the models follow the states."""
 PATCHED = ("geom_type", "geom_size", "geom_pos", "geom_quat", "geom_sameframe", "geom_rgba")
 """Constants of a model that change while it runs: objects that are made at run time."""
 PAPER = (255, 255, 255)
-SKY = (222, 230, 238)
-"""Colour behind a model without a sky of its own, which MuJoCo leaves black."""
 TITLE_SHARE = 0.09
 """Height of a title over that of the film."""
 FOLLOW = 0.15
@@ -38,6 +36,8 @@ CURVE_POINTS = 25
 """Points of the drawn centre line of a rod."""
 CURVE_SHARE = 0.01
 """Least thickness of a drawn rod over the size of the robot; real rods are often thinner than a pixel."""
+FORCE_SHARE = 0.4
+"""Length of the arrow of the largest force from outside over the size of the robot."""
 CHECK_EVERY = 10
 """Frames between two looks at the free space."""
 
@@ -74,7 +74,7 @@ class _Scene:
         self._sky = bool((model.tex_type == int(mujoco.mjtTexture.mjTEXTURE_SKYBOX)).any())
         self._floor = (0.0, 1.0)
         self._curves, self._largest = curves_of(model, self._data, CURVE_POINTS), 1e-6
-        self.spec = _state_spec()
+        self.spec = state_spec()
         self.size = mujoco.mj_stateSize(model, self.spec)
 
     def picture(self, state: NDArray[np.float64]) -> NDArray[np.uint8]:
@@ -97,12 +97,15 @@ class _Scene:
         self._renderer.update_scene(data, self._camera, self._option)
         add_floor(model, self._renderer.scene, *self._floor)
         self._draw_curves()
+        self._draw_forces()
         pixels = self._renderer.render()
         if not self._sky:
+            from pliant.model.scene import sky
+
             self._renderer.enable_depth_rendering()
             empty = self._renderer.render() > 0.99 * model.vis.map.zfar * model.stat.extent
             self._renderer.disable_depth_rendering()
-            pixels[empty] = SKY
+            pixels[empty] = sky(*empty.shape)[empty]
         return pixels
 
     def _place(self) -> None:
@@ -136,6 +139,21 @@ class _Scene:
             for k in range(min(len(line) - 1, scene.maxgeom - scene.ngeom)):
                 geom = add_geom(scene, kind, np.append(0.5 * (shades[k] + shades[k + 1]), 1.0))
                 mujoco.mjv_connector(geom, kind, width, line[k], line[k + 1])
+
+    def _draw_forces(self) -> None:
+        """Draw the forces from outside as arrows, the largest of them `FORCE_SHARE` of the size of the robot."""
+        from pliant.model.scene import FORCE_COLOR, add_geom
+
+        forces = self._data.xfrc_applied[:, :3]
+        sizes = np.linalg.norm(forces, axis=1)
+        if sizes.max(initial=0.0) < 1e-9:
+            return
+        mujoco, scene, kind = self._mujoco, self._renderer.scene, self._mujoco.mjtGeom.mjGEOM_ARROW
+        length = 2.0 * FORCE_SHARE * self._floor[1] / sizes.max()
+        for body in np.flatnonzero(sizes > 1e-9)[: scene.maxgeom - scene.ngeom]:
+            start = self._data.xipos[body]
+            geom = add_geom(scene, kind, np.array(FORCE_COLOR))
+            mujoco.mjv_connector(geom, kind, 0.02 * self._floor[1], start, start + length * forces[body])
 
     def patch(self, data: bytes) -> None:
         """Take constants that have changed."""
@@ -210,11 +228,12 @@ def _font(size: int, style: str) -> Any:
     return ImageFont.load_default(size)
 
 
-def _state_spec() -> int:
+def state_spec() -> int:
+    """Return what a frame takes of a state: what moves, and the forces from outside."""
     import mujoco
 
     state = mujoco.mjtState
-    return int(state.mjSTATE_PHYSICS | state.mjSTATE_MOCAP_POS | state.mjSTATE_MOCAP_QUAT)
+    return int(state.mjSTATE_PHYSICS | state.mjSTATE_MOCAP_POS | state.mjSTATE_MOCAP_QUAT | state.mjSTATE_XFRC_APPLIED)
 
 
 def _read(stream: BinaryIO, size: int) -> bytes:
@@ -229,7 +248,7 @@ def _read(stream: BinaryIO, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _say(**message: Any) -> None:
+def _say(**message: object) -> None:
     print(json.dumps(message), flush=True)
 
 

@@ -105,15 +105,15 @@ class ForeignRecording(Protocol):
         """From the first message to the last [s]."""
         ...
 
-    def messages(self) -> Iterator[Any]:
+    def messages(self) -> Iterator[object]:
         """Yield the messages, `ForeignMessage`, in the order of their log time."""
         ...
 
-    def is_clock(self, topic: Any) -> bool:
+    def is_clock(self, topic: object) -> bool:
         """Return whether a topic has the simulation's time."""
         ...
 
-    def clock_ns(self, message: Any) -> int:
+    def clock_ns(self, message: object) -> int:
         """Return the time that a message of the clock has [ns]."""
         ...
 

@@ -17,7 +17,6 @@ import struct
 from collections.abc import Callable, Iterable, Mapping
 from importlib import metadata as packages
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -166,7 +165,7 @@ class Recorder:
         if encode is not None:
             encode(sample, log_ns)
 
-    def event(self, name: str, values: Mapping[str, Any], log_ns: int, stamp_ns: int) -> None:
+    def event(self, name: str, values: Mapping[str, object], log_ns: int, stamp_ns: int) -> None:
         """Take what happened between two samples, as JSON text; its topic begins with the first event.
 
         Args:
@@ -205,7 +204,7 @@ class Recorder:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def health(self) -> Mapping[str, Any]:
+    def health(self) -> Mapping[str, object]:
         """Return the number of messages, and how often and how long [s] the loop waited for the disk."""
         writer = self._writer
         return {

@@ -44,15 +44,20 @@ class RecordedEvent:
     time: float
     """Time on the axis of the file [s]."""
     name: str
-    """``"reset"``; ``"payloads"`` where they changed or the recording began with them; ``"fault"`` where an error ended
-    the run."""
+    """``"reset"``; ``"payloads"`` or ``"forces"`` where they changed or the recording began with them; ``"fault"``
+    where an error ended the run."""
     values: Mapping[str, Any]
     """The new ``seed``; or ``payloads``: body -> ``mass`` [kg] and ``offset`` in its frame [m] of all there are; or
-    ``error`` and ``message`` of a fault, with ``joint`` and ``dump`` of a divergence."""
+    ``forces``: body -> force and torque at its centre of mass in world axes [N, N m], of those that act; or ``error``
+    and ``message`` of a fault, with ``joint`` and ``dump`` of a divergence."""
 
     def __str__(self) -> str:
         if self.name == "fault":
             return f"{self.time:g} s: the run ended with a fault: {self.values.get('message', '')}"
+        if self.name == "forces":
+            acting = [f"({', '.join(f'{x:.3g}' for x in wrench[:3])}) N on {body}" for body, wrench in
+                      self.values.get("forces", {}).items()]  # fmt: skip
+            return f"{self.time:g} s: forces: {'; '.join(acting) or 'none'}"
         if self.name != "payloads":
             return f"{self.time:g} s: {self.name}"
         loads = self.values.get("payloads", {})
@@ -206,6 +211,21 @@ class Recording(Mapping[str, np.ndarray]):
     def duration(self) -> float:
         """Duration [s], from the begin of the recording, which need not be time 0, to its last sample."""
         return (self.end_ns - self.begin_ns) * 1e-9
+
+    def last_event(self, name: str, time: float) -> Mapping[str, Any]:
+        """Return the values of the last event of a name up to a time, without those before a reset; {} for none.
+
+        Args:
+            name: name of the event.
+            time: time on the axis of the file [s].
+        """
+        found: Mapping[str, Any] = {}
+        for event in self.events:
+            if event.time > time:
+                break
+            if event.name in (name, "reset"):
+                found = event.values if event.name == name else {}
+        return found
 
     def unit(self, name: str) -> str:
         """Return the unit of ``"<device>/<field>"``."""
@@ -505,7 +525,7 @@ def _frozen(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _write_csv(recording: Recording, file: Any) -> None:
+def _write_csv(recording: Recording, file: object) -> None:
     writer = csv.writer(file, lineterminator="\n")
     columns = ["time"]
     for name, device in recording.devices.items():

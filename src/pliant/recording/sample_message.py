@@ -134,7 +134,7 @@ def has_images(device: SampleSource) -> bool:
     return any(info.dtype != "float64" for info in device.samples.values())
 
 
-def _message_text(samples: Mapping[str, FieldInfo]) -> tuple[str, list[dict[str, Any]], dict[str, str]]:
+def _message_text(samples: Mapping[str, FieldInfo]) -> tuple[str, list[dict[str, object]], dict[str, str]]:
     """The type as text, its fields as data for the reader, and the fields' names in the message."""
     lines = ["# A sample of a device; the stamp is simulation time.", "std_msgs/Header header", "uint64 seq"]
     fields: list[dict[str, Any]] = []

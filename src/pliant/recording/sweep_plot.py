@@ -159,11 +159,11 @@ def _matches(pattern: str, name: str) -> bool:
     return name == pattern or fnmatch.fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
-def _numbers(cells: Sequence[Any]) -> NDArray[np.float64]:
+def _numbers(cells: Sequence[object]) -> NDArray[np.float64]:
     return np.array([float(c) if is_number(c) else math.nan for c in cells])
 
 
-def _places(cells: Sequence[Any]) -> tuple[NDArray[np.float64], list[str]]:
+def _places(cells: Sequence[object]) -> tuple[NDArray[np.float64], list[str]]:
     """Return where the values of a parameter stand on an axis, and their names where they are no numbers."""
     numbers = _numbers(cells)
     if np.isfinite(numbers).all():
@@ -182,7 +182,7 @@ def _logarithmic(places: NDArray[np.float64]) -> bool:
     )
 
 
-def _curve(axis: Axes, cells: Sequence[Any], values: NDArray[np.float64]) -> None:
+def _curve(axis: Axes, cells: Sequence[object], values: NDArray[np.float64]) -> None:
     from pliant.base.figures import CYCLE
 
     places, names = _places(cells)
@@ -224,13 +224,13 @@ def _tick_values(axis: Axis, places: NDArray[np.float64]) -> None:
         axis.set_ticks([], minor=True)
 
 
-def _scatter(axis: Axes, across: Sequence[Any], up: Sequence[Any], values: NDArray[np.float64]) -> Any:
+def _scatter(axis: Axes, across: Sequence[object], up: Sequence[object], values: NDArray[np.float64]) -> object:
     """Draw values of two parameters that were both drawn at random."""
     axis.grid(False)
     return axis.scatter(_places(across)[0], _places(up)[0], c=values, s=12, cmap="viridis")
 
 
-def _map(axis: Axes, across: Sequence[Any], up: Sequence[Any], values: NDArray[np.float64]) -> Any:
+def _map(axis: Axes, across: Sequence[object], up: Sequence[object], values: NDArray[np.float64]) -> object:
     """Draw the mean of each cell of a grid of two parameters; hatch those in which all diverged."""
     from matplotlib.patches import Rectangle
 
@@ -266,7 +266,7 @@ def _map(axis: Axes, across: Sequence[Any], up: Sequence[Any], values: NDArray[n
     return drawn
 
 
-def _color_bar(figure: Figure, axis: Axes, drawn: Any, text: str) -> None:
+def _color_bar(figure: Figure, axis: Axes, drawn: object, text: str) -> None:
     from pliant.base.figures import INK
 
     bar = figure.colorbar(drawn, ax=axis)

@@ -55,7 +55,7 @@ class CatalogueRobot:
             describe(self.options)
 
     @property
-    def options_class(self) -> type[Any]:
+    def options_class(self) -> type[object]:
         """The dataclass of the options."""
         if not isinstance(self.options, str):
             return self.options

@@ -126,7 +126,7 @@ def _option_blocks() -> set[str]:
     return {offer.key for offer in offers("blocks") if offer.load().settable}
 
 
-def load_with_settings(path_or_name: str | Path, settings: Mapping[str, Any], **how: Any) -> Robot:
+def load_with_settings(path_or_name: str | Path, settings: Mapping[str, object], **how: object) -> Robot:
     """Load a robot as `load` does and set its parameters by dotted path.
 
     Args:
@@ -203,7 +203,7 @@ def _from_file(
     package_paths: Sequence[str | Path],
     allow_missing_meshes: bool,
     self_collision: bool | None,
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
 ) -> Robot:
     how: dict[str, Any] = {
         "package_paths": package_paths,

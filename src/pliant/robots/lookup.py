@@ -145,7 +145,7 @@ def _from_user() -> list[CatalogueRobot]:
     return found
 
 
-def _as_robots(name: str, value: Any) -> list[CatalogueRobot]:
+def _as_robots(name: str, value: object) -> list[CatalogueRobot]:
     if isinstance(value, CatalogueRobot):
         return [value]
     if isinstance(value, Iterable) and not isinstance(value, str):

@@ -50,7 +50,7 @@ MINIMAL_INERTIA = 1.0e-12
 """Stands for no inertia of its own [kg m^2]: MuJoCo wants moving bodies to have some."""
 
 
-def new_spec(name: str, timestep: float, *, extent: float = 0.5, center: Sequence[float] = (0.0, 0.0, 0.2)) -> Any:
+def new_spec(name: str, timestep: float, *, extent: float = 0.5, center: Sequence[float] = (0.0, 0.0, 0.2)) -> object:
     """Return an `mujoco.MjSpec` with floor, sky, light, and the integrator of pliant.
 
     Args:
@@ -154,7 +154,7 @@ def finished(robot: Robot, *, namespace: str = "") -> Robot:
     return robot
 
 
-def _shape(body: Any, kind: str, material: str, **arguments: Any) -> Any:
+def _shape(body: Any, kind: str, material: str, **arguments: object) -> object:
     import mujoco
 
     return body.add_geom(
@@ -168,22 +168,22 @@ def _shape(body: Any, kind: str, material: str, **arguments: Any) -> Any:
     )
 
 
-def box(body: Any, size: Sequence[float], pos: Sequence[float] = (0.0, 0.0, 0.0), material: str = "housing") -> Any:
+def box(body: Any, size: Sequence[float], pos: Sequence[float] = (0.0, 0.0, 0.0), material: str = "housing") -> object:
     """Add a visual box of full edge lengths ``size``."""
     return _shape(body, "BOX", material, size=[0.5 * s for s in size], pos=list(pos))
 
 
-def cylinder(body: Any, start: Sequence[float], end: Sequence[float], radius: float, material: str = "metal") -> Any:
+def cylinder(body: Any, start: Sequence[float], end: Sequence[float], radius: float, material: str = "metal") -> object:
     """Add a visual cylinder between two points."""
     return _shape(body, "CYLINDER", material, fromto=[*start, *end], size=[radius, 0.0, 0.0])
 
 
-def capsule(body: Any, start: Sequence[float], end: Sequence[float], radius: float, material: str = "link") -> Any:
+def capsule(body: Any, start: Sequence[float], end: Sequence[float], radius: float, material: str = "link") -> object:
     """Add a visual capsule between two points."""
     return _shape(body, "CAPSULE", material, fromto=[*start, *end], size=[radius, 0.0, 0.0])
 
 
-def sphere(body: Any, pos: Sequence[float], radius: float, material: str = "load") -> Any:
+def sphere(body: Any, pos: Sequence[float], radius: float, material: str = "load") -> object:
     """Add a visual sphere."""
     return _shape(body, "SPHERE", material, pos=list(pos), size=[radius, 0.0, 0.0])
 

@@ -130,6 +130,7 @@ def _publications(topics: RosTopics, device: SampleSource, planar: bool, present
             size=n,
             every=topics.every("joint_states", topics.options.joint_states, device),
             when=present,
+            whole=True,
         ),
         Publication(
             topic=topics.name("plate_pose"),

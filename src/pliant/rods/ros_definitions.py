@@ -43,8 +43,6 @@ std_msgs/ColorRGBA[] colors
 _SE3 = "".join(f"float32 {name}\n" for name in ("x", "y", "z", "roll", "pitch", "yaw"))
 
 TEXTS: dict[str, str] = {
-    "geometry_msgs/Twist": "geometry_msgs/Vector3 linear\ngeometry_msgs/Vector3 angular\n",
-    "geometry_msgs/PoseStamped": "std_msgs/Header header\ngeometry_msgs/Pose pose\n",
     "gazebo_msgs/LinkState": (
         "string link_name\ngeometry_msgs/Pose pose\ngeometry_msgs/Twist twist\nstring reference_frame\n"
     ),

@@ -5,6 +5,7 @@ from pliant.base.wing import Wing
 __all__ = ["WING"]
 
 _ENTRIES = "pliant.rods.robots.entry"
+_TENDONS = "pliant.rods.robots.tendons"
 
 WING = Wing(
     name="rods",
@@ -24,6 +25,10 @@ WING = Wing(
         "Stewart_Gough_6PFF": _ENTRIES,
         "Stewart_Gough_6PFR": _ENTRIES,
         "Stewart_Gough_6PFS": _ENTRIES,
+        "fr3-tdcr": _TENDONS,
+        "tdcr": _TENDONS,
+        "tdcr-v4": _TENDONS,
+        "tdcr-v6": _TENDONS,
     },
     formats=("pliant.rods.format:PARALLEL",),
     tags=("pliant.rods.model.rod_reading:READER",),
@@ -37,6 +42,6 @@ WING = Wing(
         "ros/parallel_robot": "pliant.rods.ros:serve_parallel",
         "ros/plate_controller": "pliant.rods.ros:serve_plate_controller",
     },
-    devices=("pliant.rods.device.plate_controller",),
-    benchmarks=("rods.py", "tendons.py"),
+    devices=("pliant.rods.device.plate_controller", "pliant.rods.device.tendons"),
+    benchmarks=("rods.py",),
 )

@@ -1,10 +1,10 @@
-"""Clocks for controllers: wall time, or simulation time from ``/clock``."""
+"""Clock for controllers: the simulation time from ``/clock``."""
 
 from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from pliant.base.errors import BridgeError
 from pliant.ros.wire.message import MessageView
@@ -12,43 +12,13 @@ from pliant.ros.wire.message import MessageView
 if TYPE_CHECKING:
     from pliant.ros.bridge.node import Node
 
-__all__ = ["CLOCKS", "CLOCK_TOPIC", "Clock", "RosClock", "WallClock"]
+__all__ = ["CLOCKS", "CLOCK_TOPIC", "RosClock"]
 
 CLOCKS = ("auto", "wall", "ros")
 """Names of the clocks; ``auto`` uses ``/clock`` if it is published."""
 CLOCK_TOPIC = "/clock"
 POLL_S = 0.05
 """Interval at which a wait checks the event that ends it [s of wall time]."""
-
-
-class Clock(Protocol):
-    """Interface of a monotonic clock."""
-
-    def now(self) -> float:
-        """Return the time [s]."""
-        ...
-
-    def wait_until(self, due: float, stop: threading.Event) -> None:
-        """Wait until a time, or until ``stop`` is set.
-
-        Raises:
-            BridgeError: the time has stopped.
-        """
-        ...
-
-
-class WallClock:
-    """The monotonic clock of this machine."""
-
-    def now(self) -> float:
-        """Return the time [s]."""
-        return time.monotonic()
-
-    def wait_until(self, due: float, stop: threading.Event) -> None:
-        """Wait until a time, or until ``stop`` is set."""
-        ahead = due - time.monotonic()
-        if ahead > 0.0:
-            stop.wait(ahead)
 
 
 class RosClock:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError, nearest, printable
-from pliant.learn.policy import INPUT, Policy, PolicyError
-from pliant.learn.running import TIMEOUT_S, PolicyDriver, PolicyRun, run_policy
+from pliant.laws import COMMAND_NAMES
+from pliant.learn.policy import Policy, PolicyError
+from pliant.learn.running import TIMEOUT_S, PolicyClock, PolicyDriver, PolicyRun, Safety, WallClock, run_policy
 from pliant.ros.bridge.names import topic_name
-from pliant.ros.controller_clock import CLOCK_TOPIC, CLOCKS, Clock, RosClock, WallClock
+from pliant.ros.controller_clock import CLOCK_TOPIC, CLOCKS, RosClock
 from pliant.ros.wire.message import Message, MessageCallback
 
 if TYPE_CHECKING:
@@ -35,6 +38,10 @@ STATE = {
     "reported_stiffness": "stiff",
 }
 """Quantity of a joint -> field in the message ``link_state``."""
+_ELEMENT = re.compile(r"(\w+)\[(\d{1,4})\]", re.ASCII)
+REFERENCES = {name: k for names in COMMAND_NAMES.values() for k, name in enumerate(names, start=1)}
+"""Command of a joint -> number of its reference."""
+_JOINT_FIELDS = {*STATE, "external_torque", *(name for names in COMMAND_NAMES.values() for name in names)}
 FIRST_MESSAGE_S = 10.0
 """Longest wait for the first message of each joint [s]."""
 ROBOT_TOPIC = "robot_state"
@@ -60,8 +67,38 @@ def open_node(bridge: str, name: str = "pliant_policy") -> Node:
     raise BridgeError(f"{bridge!r} is no bridge of ROS; {nearest(bridge, ROS)}", field="bridge")
 
 
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where an observation arrives."""
+
+    key: str
+    """Name of the joint, or ``<device>/<field>``."""
+    column: str
+    """Field of the message."""
+    index: int | None
+    """Element of an array."""
+
+
+class _Commands:
+    """One topic of commands and the elements of the policy's commands that it carries."""
+
+    def __init__(self, topic: str, numbers: list[int], array: bool) -> None:
+        self.topic = topic
+        self.numbers = numbers
+        self.type = "std_msgs/Float64MultiArray" if array else "std_msgs/Float64"
+        self.array = array
+
+    def message(self, commands: NDArray[np.float64]) -> dict[str, Any]:
+        """Return the message for the commands of the policy."""
+        values = commands[self.numbers].tolist()
+        return {"layout": {"dim": [], "data_offset": 0}, "data": values} if self.array else {"data": values[0]}
+
+
 class RosJoints:
-    """ROS interface to the joints of a policy: ``<namespace>/<joint>/link_state`` and one topic for each command.
+    """ROS interface to the devices of a policy.
+
+    A compliant joint has ``<namespace>/<joint>/link_state`` and one topic for each command; any other device has
+    ``<namespace>/<device>/<field>`` for what it measures and ``<namespace>/<device>/command/<field>``.
 
     Args:
         policy: policy that names the joints.
@@ -79,7 +116,7 @@ class RosJoints:
         if clock not in CLOCKS:
             raise BridgeError(f"there is no clock {clock!r}; {nearest(clock, CLOCKS)}", field="clock")
         self.node = node
-        self.clock: Clock = WallClock()
+        self.clock: PolicyClock = WallClock()
         """Clock that measures the period; `wait` chooses it."""
         self._policy = policy
         self._asked_clock = clock
@@ -92,38 +129,63 @@ class RosJoints:
         self._ros_clock = RosClock(self.arrived, TIMEOUT_S)
         self.counts: dict[str, int] = {}
         """Messages of each joint."""
-        self._columns: list[tuple[str, str]] = []
-        for name in policy.observations:
-            if name.startswith(INPUT):
-                continue
-            joint, _, quantity = name.rpartition("/")
-            if quantity not in STATE:
-                raise PolicyError(
-                    f"the observation {name!r} is not in the joint's message link_state; {nearest(quantity, STATE)}",
-                    field="observations",
-                )
-            self._columns.append((joint, STATE[quantity]))
-        self.joints = tuple(dict.fromkeys(joint for joint, _ in self._columns))
-        self._commands = policy.commands
+        self._is_joint = _joints_of(policy)
+        self._sources = [self._source(name) for name in policy.measured]
+        self.joints = tuple(dict.fromkeys(source.key for source in self._sources))
+        """Joints, and ``<device>/<field>`` of other devices, whose messages are observed."""
+        self._groups = self._grouped(policy.commands)
         self._publications: list[TopicHandle] = []
 
+    def _source(self, name: str) -> _Source:
+        device, quantity, index = _split(name)
+        if not self._is_joint[device]:
+            return _Source(f"{device}/{quantity}", "data", index)
+        if quantity not in STATE or index is not None:
+            raise PolicyError(
+                f"the observation {name!r} is not in the joint's message link_state; {nearest(quantity, STATE)}",
+                field="observations",
+            )
+        return _Source(device, STATE[quantity], None)
+
+    def _grouped(self, names: Sequence[str]) -> list[_Commands]:
+        groups: dict[str, list[tuple[int | None, int]]] = {}
+        for k, name in enumerate(names):
+            device, field, index = _split(name)
+            topic = self.topic(device, field if self._is_joint[device] else f"command/{field}")
+            groups.setdefault(topic, []).append((index, k))
+        found = []
+        for topic, members in groups.items():
+            members.sort(key=lambda member: member[0] or 0)
+            indices = [index for index, _ in members]
+            if indices != [None] and indices != list(range(len(indices))):
+                raise PolicyError(
+                    f"the policy commands the elements {indices} of {topic}; must be all of the array, from 0",
+                    field="commands",
+                )
+            found.append(_Commands(topic, [k for _, k in members], indices != [None]))
+        return found
+
     def topic(self, joint: str, name: str) -> str:
-        """Return the topic of a joint."""
-        return topic_name(self._space, joint, name)
+        """Return the topic of a joint or of another device."""
+        return topic_name(self._space, *joint.split("/"), *name.split("/"))
 
     def start(self) -> None:
         """Start the node, subscribe to the joint states and advertise the commands."""
         self.node.start()
-        for joint in self.joints:
-            self.node.subscribe(self.topic(joint, "link_state"), self.node.state_type, self._taker(joint))
-        for name in self._commands:
-            joint, _, command = name.rpartition("/")
-            self._publications.append(self.node.advertise(self.topic(joint, command), "std_msgs/Float64"))
+        arrays = {source.key for source in self._sources if source.index is not None}
+        for key in self.joints:
+            plain = "std_msgs/Float64MultiArray" if key in arrays else "std_msgs/Float64"
+            kind = self.node.state_type if self._is_joint.get(key) else plain
+            self.node.subscribe(self._state_topic(key), kind, self._taker(key))
+        self._publications = [self.node.advertise(group.topic, group.type) for group in self._groups]
         if self._asked_clock != "wall":
             self._ros_clock.subscribe(self.node)
         if self._policy.joints:
             self.node.subscribe(self._robot_topic, "sensor_msgs/JointState", self._take_joints)
         self.node.announce()
+
+    def _state_topic(self, key: str) -> str:
+        return self.topic(key, "link_state") if self._is_joint.get(key) else topic_name(self._space, *key.split("/"))
 
     @property
     def _robot_topic(self) -> str:
@@ -164,7 +226,7 @@ class RosJoints:
         """
 
         def silent() -> list[str]:
-            found = [self.topic(joint, "link_state") for joint in self.joints if joint not in self._messages]
+            found = [self._state_topic(key) for key in self.joints if key not in self._messages]
             return found or [p.topic for p in self._publications if not p.active]
 
         self._until(lambda: self._has_other_joints() or not silent(), timeout)
@@ -222,14 +284,35 @@ class RosJoints:
     def observe(self) -> tuple[NDArray[np.float64], float]:
         """Return the measured observations in the policy's order, and the age of the oldest message [s]."""
         with self.arrived:
-            values = np.array([self._messages[joint][column] for joint, column in self._columns], dtype=float)
+            values = np.array([self._value(source) for source in self._sources], dtype=float)
             age = time.monotonic() - min(self._times[joint] for joint in self.joints) if self.joints else 0.0
         return values, age
 
+    def _value(self, source: _Source) -> float:
+        value = self._messages[source.key][source.column]
+        if source.index is None:
+            return value
+        if source.index >= len(value):
+            raise BridgeError(
+                f"{self._state_topic(source.key)} has {len(value)} numbers; the policy needs number {source.index}",
+                field="observations",
+            )
+        return value[source.index]
+
     def send(self, commands: NDArray[np.float64]) -> None:
         """Publish the commands in their units, shape (commands,)."""
-        for publication, value in zip(self._publications, commands, strict=True):
-            publication.send(self.node.codec.encode("std_msgs/Float64", {"data": float(value)}))
+        for publication, group in zip(self._publications, self._groups, strict=True):
+            publication.send(self.node.codec.encode(group.type, group.message(commands)))
+
+    def present(self) -> NDArray[np.float64]:
+        """Return the references in effect of compliant joints, NaN for other commands, shape (commands,)."""
+        found = np.full(len(self._policy.commands), np.nan)
+        with self.arrived:
+            for k, name in enumerate(self._policy.commands):
+                device, field, _ = _split(name)
+                if self._is_joint[device] and device in self._messages and field in REFERENCES:
+                    found[k] = self._messages[device][f"ref_{REFERENCES[field]}"]
+        return found
 
     def __enter__(self) -> RosJoints:
         try:
@@ -243,6 +326,24 @@ class RosJoints:
         self.stop()
 
 
+def _split(name: str) -> tuple[str, str, int | None]:
+    """Return device, field and index of ``<device>/<field>`` or ``<device>/<field>[<i>]``."""
+    device, _, field = name.rpartition("/")
+    match = _ELEMENT.fullmatch(field)
+    return (device, match[1], int(match[2])) if match else (device, field, None)
+
+
+def _joints_of(policy: Policy) -> dict[str, bool]:
+    """Return for each device whether it is a compliant joint: by the policy's joints, else by what it is asked for."""
+    names = [_split(name) for name in (*policy.measured, *policy.commands)]
+    if policy.joints:
+        return {device: device in policy.joints for device, _, _ in names}
+    return {
+        device: all(field in _JOINT_FIELDS and index is None for other, field, index in names if other == device)
+        for device, _, _ in names
+    }
+
+
 def _listed(names: Sequence[str]) -> str:
     """Return at most eight names, and how many there are if they are more."""
     shown = ", ".join(printable(name) for name in names[:8])
@@ -251,10 +352,10 @@ def _listed(names: Sequence[str]) -> str:
 
 def _driver(bridge: str) -> PolicyDriver:
     def run(
-        policy: Policy, inputs: Mapping[str, float], options: Mapping[str, Any], duration: float, timeout: float
+        policy: Policy, inputs: Mapping[str, float], options: Mapping[str, Any], duration: float, safety: Safety
     ) -> tuple[dict[str, int], str]:
         joints = RosJoints(policy, open_node(bridge), namespace=options["namespace"], clock=options["clock"])
-        task = PolicyRun(policy, joints, inputs, timeout)
+        task = PolicyRun(policy, joints, inputs, safety)
         with joints, contextlib.suppress(KeyboardInterrupt):
             run_policy(task, duration=duration)
         text = f"{task.steps} commands, {task.late} of them late; the robot keeps the last references"

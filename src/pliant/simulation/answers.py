@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import CancelledError
-from typing import Any
 
 from pliant.base.errors import BridgeError
 
@@ -13,7 +12,7 @@ ANSWER_TIMEOUT = 5.0
 """Longest wait of a service for the loop [s of wall time]."""
 
 
-def answered(future: Any, timeout: float = ANSWER_TIMEOUT) -> Any:
+def answered(future: object, timeout: float = ANSWER_TIMEOUT) -> object:
     """Return what the loop answers, from another thread.
 
     Raises:

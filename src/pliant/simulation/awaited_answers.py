@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from pliant.base.errors import BridgeError
 from pliant.simulation.bridge import Bridge, LockstepBridge
@@ -55,7 +54,7 @@ class AwaitedAnswers:
             )
         self._waiting.append(_Waiting(name, bridge.wait))
 
-    def wait(self, time_s: float, given_up: Callable[[], Any]) -> str:
+    def wait(self, time_s: float, given_up: Callable[[], object]) -> str:
         """Wait until every client has answered; return why the run must halt, "" if it goes on.
 
         Args:

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, Protocol, TypedDict, runtime_checkable
+from typing import Protocol, TypedDict, runtime_checkable
 
 from pliant.base.threads import Threads
 from pliant.devices.base import Sample, SampleSource
@@ -80,11 +80,11 @@ class SimulationControl(Protocol):
         """Change the real-time factor of a paced run; may only be called by an action passed to `submit`."""
         ...
 
-    def submit(self, action: Callable[[], Any]) -> Future[Any]:
+    def submit(self, action: Callable[[], object]) -> Future[object]:
         """Run ``action()`` in the loop thread at the start of the next step; the future receives its result."""
         ...
 
-    def request(self, target: str, name: str, /, **args: Any) -> Future[Any]:
+    def request(self, target: str, name: str, /, **args: object) -> Future[object]:
         """Send a request to a device, or to ``"simulation"``, by name."""
         ...
 
@@ -191,7 +191,7 @@ class Bridge(Protocol):
         """Close the connection and join all threads. May be called twice, and after a failed ``start``."""
         ...
 
-    def health(self) -> Mapping[str, Any]:
+    def health(self) -> Mapping[str, object]:
         """Return counters and the last error, as numbers and strings."""
         ...
 
@@ -239,7 +239,7 @@ class BridgeBase:
     paced = True
     own_timeout = ""
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         cls.name = cls.name or cls.__name__.lower()
 
@@ -278,7 +278,7 @@ class BridgeBase:
     def stop(self) -> None:
         """Do nothing: there is no connection to close."""
 
-    def health(self) -> Mapping[str, Any]:
+    def health(self) -> Mapping[str, object]:
         """Return an empty mapping: there are no counters."""
         return {}
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BridgeEntry",
     "bridge_options",
+    "bridge_probe",
     "check_bridge",
     "find_bridge",
     "list_bridges",
@@ -130,7 +131,24 @@ def make_bridge(text: str, robot: Robot | Replay | None) -> Bridge:
     return factory(robot, options)
 
 
-def _parse(text: str) -> tuple[BridgeFactory, Any]:
+def bridge_probe(text: str) -> tuple[Callable[[Any], Any], Any]:
+    """Return the function that looks at what a bridge of these options serves, and the options.
+
+    Args:
+        text: as `make_bridge` takes it.
+
+    Raises:
+        BridgeError: no bridge of that name, an option that it does not have, or a bridge that cannot be looked at.
+    """
+    _, options = _parse(text)
+    probe, name = find_bridge(text).probe, text.partition(":")[0]
+    if not probe:
+        able = [name for name, entry in _entries().items() if entry.probe]
+        raise BridgeError(f"what the bridge {name!r} serves cannot be looked at; {nearest(name, able)}", field="bridge")
+    return resolve(probe, f"the bridge {name!r}"), options
+
+
+def _parse(text: str) -> tuple[BridgeFactory, object]:
     name, _, rest = text.partition(":")
     kind, factory = _factory(name)
     return factory, parse_text(kind, rest, where=f"--bridge {name}: ", error=BridgeError)

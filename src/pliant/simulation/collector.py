@@ -15,7 +15,6 @@ import gc
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
 
 __all__ = ["Collector"]
 
@@ -80,7 +79,7 @@ class Collector:
         collector: what has ``get_count`` and ``collect``, as the module `gc`.
     """
 
-    def __init__(self, *, clock: Callable[[], int] = time.perf_counter_ns, collector: Any = gc) -> None:
+    def __init__(self, *, clock: Callable[[], int] = time.perf_counter_ns, collector: object = gc) -> None:
         self._clock = clock
         self._count = collector.get_count
         self._collect = collector.collect
@@ -156,7 +155,7 @@ class Collector:
             self._middle = 0
             self._last_full = ended
 
-    def health(self) -> dict[str, Any]:
+    def health(self) -> dict[str, object]:
         """Return how many collections of each generation there were, those without slack, and the longest [s]."""
         return {
             "collections": list(self._collections),

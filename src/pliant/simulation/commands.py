@@ -277,7 +277,7 @@ class CommandPlayer:
                 device.inbox.put(values, mode=command_mode(device, values))
 
 
-def put_constants(devices: Mapping[str, Device], constants: Mapping[str, Any], where: str = "") -> None:
+def put_constants(devices: Mapping[str, Device], constants: Mapping[str, object], where: str = "") -> None:
     """Give the devices constant commands, all fields of a device at once.
 
     Args:
@@ -324,7 +324,7 @@ def put_constants(devices: Mapping[str, Device], constants: Mapping[str, Any], w
                 raise PliantError(f"{where}{device}/...: {error}", field=error.field or device) from None
 
 
-def command_mode(device: Device, values: Mapping[str, Any]) -> str | None:
+def command_mode(device: Device, values: Mapping[str, object]) -> str | None:
     """Return the command mode to use for some values.
 
     Returns:
@@ -488,7 +488,7 @@ def _read_lists(path: Path) -> tuple[dict[str, np.ndarray], str | None]:
     return columns, interpolation
 
 
-def _as_number(value: Any) -> Any:
+def _as_number(value: object) -> object:
     """YAML 1.1 reads 1e-3 as text; it is meant as a number."""
     if isinstance(value, str):
         try:

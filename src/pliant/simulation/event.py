@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -30,7 +30,7 @@ class EventBase(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
             return f"there is no device {device!r}; {nearest(device, devices)}"
         return ""
 
-    def apply(self, simulation: Simulation) -> Any:
+    def apply(self, simulation: Simulation) -> object:
         """Do it; the loop thread calls this. An event with a duration returns its `Ending`."""
         raise NotImplementedError
 

@@ -100,7 +100,7 @@ class FilmBridge(BridgeBase):
         if self._film is not None:
             self.finish()
 
-    def health(self) -> Mapping[str, Any]:
+    def health(self) -> Mapping[str, object]:
         """Return the numbers of pictures taken and drawn."""
         if self._film is None:
             return {"pictures": 0, "drawn": 0, "last_error": self._fault}
@@ -144,7 +144,7 @@ class PoseTrack(BridgeBase):
         self.poses: list[NDArray[np.float64]] = []
         """qpos at these times, shape (nq,) each."""
 
-    def watch(self, model: Any, data: Any) -> PoseTrack:
+    def watch(self, model: Any, data: object) -> PoseTrack:
         """Follow a model and its data from now on, and return this."""
         self.model, self._data = model, data
         self.take()

@@ -193,7 +193,7 @@ class Simulation:
         return self._halted
 
     @property
-    def world(self) -> Any:
+    def world(self) -> object:
         """The device that creates, moves and deletes objects: the first with the signature "world".
 
         Its methods may be called between steps in the loop thread; other threads use ``request``.
@@ -491,7 +491,7 @@ class Simulation:
         self._players.append(player)
         return player
 
-    def submit(self, action: Callable[[], Any]) -> Future[Any]:
+    def submit(self, action: Callable[[], object]) -> Future[object]:
         """Run ``action()`` in the loop thread at the start of the next step. Any thread may call this.
 
         Returns:
@@ -505,7 +505,7 @@ class Simulation:
             self._wake.notify_all()
         return future
 
-    def request(self, target: str, name: str, /, **args: Any) -> Future[Any]:
+    def request(self, target: str, name: str, /, **args: object) -> Future[object]:
         """Send a request to a device or to the simulation. Any thread may call this.
 
         Args:
@@ -540,7 +540,7 @@ class Simulation:
                 self._wake.wait(timeout)
         return not (self._stopping or self._deaths)
 
-    def health(self) -> dict[str, Any]:
+    def health(self) -> dict[str, object]:
         """Return state and counters of simulation, devices and bridges, as numbers and strings."""
         return {
             "time": self.time,
@@ -597,7 +597,7 @@ class Simulation:
         record = self._log.write
         if record is not None:
             log_ns = now + self._log_offset_ns
-            if self._log.has_events:
+            if self._log.has_events(now):
                 self._log.write_events(self._seed, log_ns, now)
             for sample in fresh:
                 record(sample, log_ns)

@@ -23,7 +23,7 @@ class _Requested(SimulationControl, Protocol):
         """Reset to time 0."""
         ...
 
-    def health(self) -> dict[str, Any]:
+    def health(self) -> dict[str, object]:
         """Return state and counters."""
         ...
 
@@ -36,7 +36,7 @@ OPEN: weakref.WeakSet[_Requested] = weakref.WeakSet()
 """Simulations that were not closed."""
 
 
-def request_simulation(simulation: _Requested, name: str, args: Mapping[str, Any]) -> Future[Any]:
+def request_simulation(simulation: _Requested, name: str, args: Mapping[str, object]) -> Future[object]:
     """Send a request to the simulation: reset(seed), pause, resume, stop, health.
 
     Raises:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from typing import Any
 
 from pliant.base.errors import PliantError
 
@@ -21,7 +20,7 @@ PRIORITY = 10
 
 
 @contextlib.contextmanager
-def kept_scheduling(*, system: Any = os) -> Iterator[None]:
+def kept_scheduling(*, system: object = os) -> Iterator[None]:
     """Give the calling thread the scheduling back that it had before the block, where the system has schedulers.
 
     Args:
@@ -46,7 +45,7 @@ def kept_scheduling(*, system: Any = os) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def realtime(priority: int = PRIORITY, *, system: Any = os) -> Iterator[None]:
+def realtime(priority: int = PRIORITY, *, system: object = os) -> Iterator[None]:
     """Run the calling thread with SCHED_FIFO inside the block; afterwards it has what it had.
 
     Args:

@@ -1,4 +1,4 @@
-"""The recording of a run: samples, and resets and payloads as events."""
+"""The recording of a run: samples, and resets, payloads and external forces as events."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["RunLog"]
 
 
+FORCES_PERIOD_NS = 40_000_000
+"""Least time between two events of external forces, which a pointer changes in every step [ns]."""
+
+
 class RunLog:
     """Log of the loop, while it records.
 
@@ -27,7 +31,10 @@ class RunLog:
         dt_ns: time of a step [ns].
     """
 
-    __slots__ = ("_devices", "_dt_ns", "_engine", "_payloads", "_recorded_change", "recorder", "was_reset", "write")
+    __slots__ = (
+        "_devices", "_dt_ns", "_engine", "_forces", "_forces_due", "_payloads", "_recorded_change", "_recorded_forces",
+        "recorder", "was_reset", "write",
+    )  # fmt: skip
 
     def __init__(
         self, recorder: Recorder | str | Path | None, engine: Engine, devices: Mapping[str, Device], dt_ns: int
@@ -44,17 +51,26 @@ class RunLog:
         self._engine, self._devices, self._dt_ns = engine, devices, dt_ns
         self._payloads = engine.payloads if isinstance(engine, MujocoState) else None
         self._recorded_change = 0
+        self._forces = engine.data.xfrc_applied if isinstance(engine, MujocoState) else None
+        self._recorded_forces, self._forces_due = b"", 0
 
     @property
     def path(self) -> Path | None:
         """Path of the current recording; None if nothing is recorded."""
         return None if self.write is None or self.recorder is None else self.recorder.path
 
-    @property
-    def has_events(self) -> bool:
-        """Whether a reset or new payloads are not in the recording yet."""
-        payloads = self._payloads
-        return self.was_reset or (payloads is not None and payloads.changes != self._recorded_change)
+    def has_events(self, now_ns: int) -> bool:
+        """Return whether a reset, new payloads or new external forces are not in the recording yet.
+
+        Args:
+            now_ns: simulation time [ns].
+        """
+        payloads, forces = self._payloads, self._forces
+        return (
+            self.was_reset
+            or (payloads is not None and payloads.changes != self._recorded_change)
+            or (forces is not None and now_ns >= self._forces_due and forces.tobytes() != self._recorded_forces)
+        )
 
     def begin(self, path: str | Path, metadata: Mapping[str, str] | None, seed: int) -> None:
         """Record into a new file.
@@ -96,11 +112,13 @@ class RunLog:
         recorder.start(self._devices, dt=self._dt_ns * 1e-9, seed=seed, model_hash=self._engine.model_hash)
         self.write = recorder.record
         self.was_reset = False
+        if self._forces is not None:
+            self._recorded_forces, self._forces_due = bytes(self._forces.nbytes), 0
         if self._payloads is not None:
             self._recorded_change = -1 if self._payloads else self._payloads.changes
 
     def write_events(self, seed: int, log_ns: int, now_ns: int) -> None:
-        """Record a reset and new payloads, at the time at which the present step began.
+        """Record a reset, new payloads and new external forces, at the time at which the present step began.
 
         Args:
             seed: of the run since the reset.
@@ -114,7 +132,17 @@ class RunLog:
         if self.was_reset:
             self.was_reset = False
             recorder.event("reset", {"seed": seed}, *times)
+            self._forces_due = 0
+            if self._forces is not None:
+                self._recorded_forces = bytes(self._forces.nbytes)
         if payloads is not None and payloads.changes != self._recorded_change:
             self._recorded_change = payloads.changes
             loads = {body: {"mass": load.mass, "offset": load.offset} for body, load in payloads.loads.items()}
             recorder.event("payloads", {"payloads": loads}, *times)
+        forces = self._forces
+        if forces is None or now_ns < self._forces_due or forces.tobytes() == self._recorded_forces:
+            return
+        self._recorded_forces, self._forces_due = forces.tobytes(), now_ns + FORCES_PERIOD_NS
+        model = self._engine.model  # type: ignore[attr-defined]
+        acting = {model.body(int(b)).name: forces[b].tolist() for b in forces.any(axis=1).nonzero()[0]}
+        recorder.event("forces", {"forces": acting}, *times)

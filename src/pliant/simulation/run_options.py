@@ -6,7 +6,6 @@ import hashlib
 import math
 import threading
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -33,7 +32,7 @@ def seeded(seed: int, name: str) -> np.random.Generator:
     )
 
 
-def check_devices(given: Any, asker: str) -> None:
+def check_devices(given: object, asker: str) -> None:
     """Raise PliantError unless devices are given by name, as `Simulation.devices` has them."""
     if not isinstance(given, Mapping):
         raise PliantError(
@@ -43,7 +42,7 @@ def check_devices(given: Any, asker: str) -> None:
         )
 
 
-def check_parts(kind: str, parts: Any) -> list[Any]:
+def check_parts(kind: str, parts: object) -> list[object]:
     """Return devices or bridges as a list; raise PliantError where one of them is of another type."""
     needed, hint = {
         "device": ("attach", "make_devices(robot) of pliant.devices returns those of a robot"),
@@ -76,7 +75,7 @@ def check_policies(on_timeout: str, on_dead_thread: str, sync_timeout: float) ->
         )
 
 
-def checked_seed(seed: Any) -> int:
+def checked_seed(seed: object) -> int:
     """Return a seed as an int; raise PliantError unless it is a whole number >= 0."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise PliantError(f"the seed is {seed!r}; must be a whole number >= 0", field="seed")

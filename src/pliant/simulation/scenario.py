@@ -118,7 +118,7 @@ class SetMode(EventBase, frozen=True, kw_only=True, tag="mode"):
         """Return the error of the event for these devices; "" if there is none."""
         return super().problem(devices, engine) or _request_problem(devices[self.device], "set_mode")
 
-    def apply(self, simulation: Simulation) -> Future[Any]:
+    def apply(self, simulation: Simulation) -> Future[object]:
         """Request the switch, which takes effect in the same step."""
         return simulation.request(self.device, "set_mode", mode=self.mode)
 
@@ -135,7 +135,7 @@ class SetGains(EventBase, frozen=True, kw_only=True, tag="gains"):
         """Return the error of the event for these devices; "" if there is none."""
         return super().problem(devices, engine) or _request_problem(devices[self.device], "set_gains")
 
-    def apply(self, simulation: Simulation) -> Future[Any]:
+    def apply(self, simulation: Simulation) -> Future[object]:
         """Request the gains, which take effect in the same step."""
         return simulation.request(self.device, "set_gains", **self.gains)
 
@@ -154,7 +154,7 @@ class Request(EventBase, frozen=True, kw_only=True, tag="request"):
         """Return the error of the event for these devices; "" if there is none."""
         return super().problem(devices, engine) or _request_problem(devices[self.device], self.request)
 
-    def apply(self, simulation: Simulation) -> Future[Any]:
+    def apply(self, simulation: Simulation) -> Future[object]:
         """Send the request, which runs in the same step."""
         return simulation.request(self.device, self.request, **self.args)
 
@@ -235,7 +235,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return ScenarioRun(self, simulation)
 
 
-def _check_simulation(given: Any) -> None:
+def _check_simulation(given: object) -> None:
     if isinstance(given, type) or not all(hasattr(given, name) for name in ("devices", "engine", "elapsed", "at")):
         raise DeviceError(
             f"ScenarioRun got {given!r:.100}; must be the Simulation that the scenario runs in: "
@@ -296,7 +296,7 @@ class ScenarioRun:
         self._endings.clear()
         self._stopped = True
 
-    def _happen(self, event: Event, simulation: Simulation) -> Any:
+    def _happen(self, event: Event, simulation: Simulation) -> object:
         tell = self._tell
         if tell is None:
             result = event.apply(simulation)

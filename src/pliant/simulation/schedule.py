@@ -57,7 +57,7 @@ class Schedule:
         self._futures.clear()
         self.waits = False
 
-    def fire(self, simulation: Any, elapsed: Callable[[], int]) -> None:
+    def fire(self, simulation: object, elapsed: Callable[[], int]) -> None:
         """Run the actions whose time has come; ``elapsed()`` is the run time [ns], which an action may change."""
         while self._position < len(self._events) and elapsed() >= self._events[self._position][0]:
             action = self._events[self._position][2]

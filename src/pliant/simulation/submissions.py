@@ -21,7 +21,7 @@ class Submissions:
     def __init__(self) -> None:
         self.waiting: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
 
-    def add(self, action: Callable[[], Any]) -> Future[Any]:
+    def add(self, action: Callable[[], object]) -> Future[object]:
         """Add an action; return the future of its result."""
         future: Future[Any] = Future()
         self.waiting.append((action, future))

@@ -43,7 +43,7 @@ METRICS = {
 """Metrics that a sweep reports for each compliant joint: name -> description with unit."""
 
 
-def load_robots(plan: SweepPlan, points: Iterable[Mapping[str, Any]]) -> list[Robot]:
+def load_robots(plan: SweepPlan, points: Iterable[Mapping[str, object]]) -> list[Robot]:
     """Return the robot of each point. Points that agree in the options that the robot is built with share one loading.
 
     Args:
@@ -80,7 +80,7 @@ def _option_paths(plan: SweepPlan) -> list[str]:
     return [variation.path for variation in plan.variations if is_option_path(variation.path)]
 
 
-def _whole(value: Any) -> Any:
+def _whole(value: object) -> object:
     """Return a number without a fraction as an integer, which options of either type take."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -99,8 +99,8 @@ def measured(plan: SweepPlan, robot: Robot) -> dict[str, str]:
 
 
 def run_chunk(
-    plan: SweepPlan, first: int, points: Sequence[Mapping[str, Any]], columns: Sequence[str], nthread: int = 0
-) -> list[list[Any]]:
+    plan: SweepPlan, first: int, points: Sequence[Mapping[str, object]], columns: Sequence[str], nthread: int = 0
+) -> list[list[object]]:
     """Simulate consecutive points of a plan.
 
     Args:
@@ -150,14 +150,14 @@ def run_chunk(
     return rows
 
 
-def _simulate_alone(plan: SweepPlan, robot: Robot, point: Mapping[str, Any], columns: Sequence[str]) -> list[Any]:
+def _simulate_alone(plan: SweepPlan, robot: Robot, point: Mapping[str, object], columns: Sequence[str]) -> list[object]:
     """Simulate one robot without compliant joints."""
     quantities, row = simulate_devices(plan, robot, step_count(plan, robot.timestep))
     _check_equal(plan, point, [f"{name}/{metric}" for name in quantities for metric in DEVICE_METRICS], columns)
     return row
 
 
-def _check_equal(plan: SweepPlan, point: Mapping[str, Any], found: Iterable[str], columns: Sequence[str]) -> None:
+def _check_equal(plan: SweepPlan, point: Mapping[str, object], found: Iterable[str], columns: Sequence[str]) -> None:
     """Refuse a point whose robot has other results than the first one of the sweep."""
     if list(found) != list(columns):
         raise PliantError(
@@ -175,8 +175,8 @@ def is_actuator_path(robot: Robot, path: str) -> bool:
 
 
 def _simulate(
-    plan: SweepPlan, variants: Sequence[Any], layouts: Sequence[Sequence[int]], every: Sequence[Any], nthread: int
-) -> list[list[Any]]:
+    plan: SweepPlan, variants: Sequence[object], layouts: Sequence[Sequence[int]], every: Sequence[object], nthread: int
+) -> list[list[object]]:
     """Simulate variants whose actuators have equal states on the cores."""
     first = variants[0]
     steps = step_count(plan, first.timestep)
@@ -199,8 +199,8 @@ def _check_memory(simulations: int, joints: int, steps: int) -> None:
 
 
 def _make_batch(
-    variants: Sequence[Any], layouts: Sequence[Sequence[int]], every: Sequence[Any], nthread: int
-) -> tuple[Any, mujoco.MjModel]:
+    variants: Sequence[object], layouts: Sequence[Sequence[int]], every: Sequence[object], nthread: int
+) -> tuple[object, mujoco.MjModel]:
     """Return a batch at rest, with a model for each layout, and the first of the models."""
     import mujoco
 
@@ -227,7 +227,7 @@ def _make_batch(
 
 
 def _run_measured(
-    batch: Any,
+    batch: object,
     model: mujoco.MjModel,
     joints: Sequence[str],
     commands: Sequence[Sequence[tuple[int, float]]],
@@ -269,7 +269,7 @@ def _run_measured(
     return Measures(final, low, high, square, torque, speed, reference, trace), fine
 
 
-def _rows(found: Measures, robot: Robot, dt: float, fine: np.ndarray) -> list[list[Any]]:
+def _rows(found: Measures, robot: Robot, dt: float, fine: np.ndarray) -> list[list[object]]:
     """Return the metrics of each simulation and whether it diverged."""
     joints = list(robot.actuators)
     angle = np.array([robot.actuators[j].mode in (1, 3, 6) for j in joints])
@@ -290,8 +290,8 @@ def _rows(found: Measures, robot: Robot, dt: float, fine: np.ndarray) -> list[li
 
 
 def _simulate_on_device(
-    plan: SweepPlan, variants: Sequence[Any], points: Sequence[Mapping[str, Any]]
-) -> list[list[Any]]:
+    plan: SweepPlan, variants: Sequence[object], points: Sequence[Mapping[str, object]]
+) -> list[list[object]]:
     """Simulate variants whose actuators have equal states on a device of a back end."""
     backend = find_backend(plan.device)
     first = variants[0]

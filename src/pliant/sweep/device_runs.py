@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -63,7 +63,7 @@ def check_devices(plan: SweepPlan, robot: Robot) -> dict[str, str]:
         return device_quantities(simulation.devices.values())
 
 
-def simulate_devices(plan: SweepPlan, robot: Robot, steps: int) -> tuple[list[str], list[Any]]:
+def simulate_devices(plan: SweepPlan, robot: Robot, steps: int) -> tuple[list[str], list[object]]:
     """Simulate one robot with its devices.
 
     Args:

@@ -188,7 +188,7 @@ class SweepPlan:
                 yield {**dict(combination), **{v.path: v.draw(rng) for v in random}}
                 index += 1
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return the plan as plain data."""
         return dataclasses.asdict(self)
 

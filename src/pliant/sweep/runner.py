@@ -75,7 +75,7 @@ def run_sweep(
         if progress is not None:
             progress(before, total)
 
-        def finish(_: Task, result: list[list[Any]]) -> None:
+        def finish(_: Task, result: list[list[object]]) -> None:
             fresh = [row for row in result if row[0] not in rows]
             if folder is not None:
                 folder.append(fresh)
@@ -127,7 +127,7 @@ def _check(plan: SweepPlan, robot: Robot, executor: Executor) -> None:
             )
 
 
-def _chunks(plan: SweepPlan, robot: Robot, chunk: int) -> list[tuple[int, list[dict[str, Any]]]]:
+def _chunks(plan: SweepPlan, robot: Robot, chunk: int) -> list[tuple[int, list[dict[str, object]]]]:
     """Cut the points into runs of at most ``chunk``; on the cores, of those that differ in actuators only (if any)."""
     actuators = [v.path for v in plan.variations if is_actuator_path(robot, v.path)]
     others = [v.path for v in plan.variations if v.path not in actuators]

@@ -83,7 +83,7 @@ def check_table(path: str | Path) -> None:
         require("pyarrow", extra="parquet", purpose="writing a Parquet file")
 
 
-def write_table(path: str | Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+def write_table(path: str | Path, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Write a result to a CSV or Parquet file, by its suffix; an existing file is replaced when the new one is whole.
 
     Raises:
@@ -102,7 +102,7 @@ def write_table(path: str | Path, columns: Sequence[str], rows: Sequence[Sequenc
         raise PliantError(f"the table cannot be written: {error.strerror or error}", file=path) from None
 
 
-def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     import pyarrow
     import pyarrow.parquet
 
@@ -114,7 +114,7 @@ def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[A
     pyarrow.parquet.write_table(pyarrow.table(arrays, names=list(columns)), path)
 
 
-def _texts(row: Sequence[Any]) -> list[Any]:
+def _texts(row: Sequence[object]) -> list[object]:
     return [repr(cell) if isinstance(cell, float) else cell for cell in row]
 
 
@@ -167,7 +167,7 @@ class ResultFolder:
                 file=settings,
             )
 
-    def _read(self) -> dict[int, list[Any]]:
+    def _read(self) -> dict[int, list[object]]:
         path = self._table.path
         text = self._table.read()
         if not text:
@@ -210,7 +210,7 @@ def _digest_of(settings: Path) -> str | None:
     return found.get("digest")
 
 
-def _cell(text: str) -> Any:
+def _cell(text: str) -> object:
     if text in ("True", "False"):
         return text == "True"
     try:

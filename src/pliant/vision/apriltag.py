@@ -32,7 +32,7 @@ LUMA = (77, 150, 29)
 """Weights of red, green and blue in the brightness, of 256 (ITU-R BT.601)."""
 
 
-def _detector(families: str, **options: Any) -> Any:
+def _detector(families: str, **options: object) -> object:
     try:
         import pyapriltags
     except ImportError:

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -167,7 +167,7 @@ class Pictures(BridgeBase):
             shutil.rmtree(self._own, ignore_errors=True)
             self._own = ""
 
-    def health(self) -> Mapping[str, Any]:
+    def health(self) -> Mapping[str, object]:
         """Return how many pictures were written, by camera."""
         return {"pictures": {name: file.count for name, file in self._files.items()}}
 

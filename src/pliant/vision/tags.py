@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -35,7 +34,7 @@ def add_tag(
     name: str = "",
     thickness: float = 0.002,
     mass: float = 0.0,
-) -> Any:
+) -> object:
     """Fix a tag to a body of a model, with a site in its frame.
 
     The tag's frame is in the middle of the print: x to the right, y up, z out of the print. Behind the print is a plate

@@ -22,7 +22,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -513,7 +513,7 @@ class VisualServo:
 
     def __init__(
         self,
-        task: Callable[[Any], Task],
+        task: Callable[[object], Task],
         gain: Gain,
         monitor: ServoMonitor,
         *,
@@ -538,7 +538,7 @@ class VisualServo:
         if self._smooth is not None:
             self._smooth.reset()
 
-    def __call__(self, measured: Any, t: float, *, age: float = 0.0) -> ServoStep:
+    def __call__(self, measured: object, t: float, *, age: float = 0.0) -> ServoStep:
         """Return what to do.
 
         Args:

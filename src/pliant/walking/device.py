@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -106,7 +106,7 @@ class WalkingDevice(DeviceBase):
 
     signatures = ("walking",)
 
-    def __init__(self, description: WalkingDescription, robot: Robot, **options: Any) -> None:
+    def __init__(self, description: WalkingDescription, robot: Robot, **options: object) -> None:
         dt = float(robot.spec.option.timestep)
         period = max(1, round(description.period / dt)) * dt
         sample = max(1, round(0.01 / period)) * period

@@ -125,7 +125,7 @@ class Crossing:
     """Place of the bar ahead of the robot's ankle under the foot that first stood on it [m]; NaN if none did."""
 
 
-def _run(walk: Walk, controller: Mapping[str, Any]) -> Crossing:
+def _run(walk: Walk, controller: Mapping[str, object]) -> Crossing:
     trace: list[dict[str, Any]] = []
     result = run_walk(
         robot=walk.robot,
@@ -142,7 +142,7 @@ def _run(walk: Walk, controller: Mapping[str, Any]) -> Crossing:
     return Crossing(result=result, offset=_first_offset(trace, result.bars[0], sole) if result.bars else math.nan)
 
 
-def _first_offset(trace: Sequence[Mapping[str, Any]], bar: float, sole: tuple[float, float]) -> float:
+def _first_offset(trace: Sequence[Mapping[str, object]], bar: float, sole: tuple[float, float]) -> float:
     """Return where the bar is under the first foot that carries more than half of the weight on it [m]."""
     rear, front = sole
     for row in trace:
@@ -162,7 +162,7 @@ def read_walks(file: Path) -> dict[str, Crossing]:
 def walk_many(
     walks: Iterable[Walk],
     *,
-    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    settings: Mapping[str, Mapping[str, object]] | None = None,
     file: Path | None = None,
     executor: Executor | None = None,
     progress: Callable[[float, str], None] | None = None,

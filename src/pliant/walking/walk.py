@@ -67,8 +67,8 @@ def run_walk(
     goal: float | None = None,
     push: float = 4.0,
     ankle_stiffness: float | None = None,
-    options: Mapping[str, Any] | None = None,
-    trace: list[dict[str, Any]] | None = None,
+    options: Mapping[str, object] | None = None,
+    trace: list[dict[str, object]] | None = None,
 ) -> WalkResult:
     """Let a robot walk once, and say how it went.
 
@@ -187,7 +187,7 @@ class _Run:
     """
 
     def __init__(
-        self, engine: MujocoEngine, robot: Robot, device: Any, start: float, trace: list[dict[str, Any]] | None
+        self, engine: MujocoEngine, robot: Robot, device: object, start: float, trace: list[dict[str, object]] | None
     ) -> None:
         self._data, self._model, self._dt = engine.data, engine.model, engine.dt
         self._device, self._trace = device, trace

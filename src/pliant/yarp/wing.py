@@ -16,6 +16,8 @@ WING = Wing(
             "YARP: ports for programs of YARP 3 and 4, with a name server", "pliant.yarp.bridge.bridge:make"
         ),
     },
+    commanders={"control_board": "pliant.yarp.control_board.commander:BoardCommander"},
+    controllers={"yarp": "pliant.yarp.policy:YARP"},
     listeners={"yarp": BridgeEntry("the state ports of a robot on YARP", "pliant.yarp.listening:listen")},
     robots={"icub": "pliant.yarp.robots.icub.build"},
     tags=("pliant.yarp.formats.plugins:READER",),

@@ -230,6 +230,13 @@ def test_a_fitted_spring_has_the_torque_of_the_law_within_the_error_that_the_fil
     assert float(said.split("largest error ")[1].split()[0]) == pytest.approx(error, rel=0.02)
 
 
+def test_the_file_of_a_fitted_joint_says_that_its_preset_stays():
+    actuator = CompliantActuator(QbMove(), Mode.PID_EQ_PRESET, motor_1=FREE, motor_2=FREE, initial_preset=0.2)
+    text = " ".join(describe_mjcf(arm(actuator), native=True, fit=True).text.split())
+    assert "the preset of joint 'j' stays at 0.2 rad, reference 2 has no actuator" in text
+    assert "set j.initial_preset and export again" in text
+
+
 def test_a_fitted_joint_moves_as_the_joint_of_the_law_does():
     actuator = CompliantActuator(QbMove(), Mode.PID_EQ_PRESET, motor_1=FREE, motor_2=FREE, initial_preset=0.2)
     robot, controls = arm(actuator), reference("step", 1e-3)

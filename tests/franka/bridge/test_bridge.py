@@ -58,14 +58,14 @@ def test_a_version_that_is_not_spoken_is_answered_with_the_servers_own(server, v
 
 @pytest.mark.parametrize(("arm", "answered"), [(FER, [5]), (FR3, [6, 7, 8, 9, 10])], ids=["fer", "fr3"])
 def test_by_default_an_arm_answers_the_versions_of_its_firmware_only(arm, answered, caplog):
-    with serve((ArmMount(arm=arm),), protocols="own") as server:
+    with serve((ArmMount(arm=arm),), system_version="own") as server:
         for version in fci.VERSIONS:
             with Client(server, version) as client:
                 assert client.status == ("success" if version in answered else "incompatible_version")
                 if version not in answered:
                     assert int.from_bytes(client.connected.payload, "little") == answered[-1]
             if version not in answered:
-                assert "fci:protocols=any" in server.health()["arms"][0]["last_fault"]
+                assert "fci:system_version=any" in server.health()["arms"][0]["last_fault"]
     refused = 10 if arm is FER else 5
     assert f"a client of protocol version {refused} (libfranka " in caplog.text
     assert f"the firmware of the {arm.title} refuses it" in caplog.text
@@ -73,11 +73,36 @@ def test_by_default_an_arm_answers_the_versions_of_its_firmware_only(arm, answer
 
 @pytest.mark.parametrize(("arm", "refused"), [(FER, "version 6 to 10 (libfranka 0.10 to 0.21)"), (FR3, "version 5 ")])
 def test_with_any_protocol_a_note_names_the_clients_that_the_real_arm_refuses(arm, refused):
-    with serve((ArmMount(arm=arm),), protocols="any") as server:
-        (note,) = [note for note in server.bridge.notes if "protocols=any" in note]
+    with serve((ArmMount(arm=arm),), system_version="any") as server:
+        (note,) = [note for note in server.bridge.notes if "system_version=any" in note]
         assert f"a real {arm.title} refuses clients of {refused}" in note
-    with serve((ArmMount(arm=arm),), protocols="own") as server:
-        assert not [note for note in server.bridge.notes if "protocols" in note]
+    with serve((ArmMount(arm=arm),), system_version="own") as server:
+        assert not [note for note in server.bridge.notes if "system_version" in note]
+
+
+@pytest.mark.parametrize(
+    ("system", "version"),
+    [("5.2.0", 6), ("5.4.9", 6), ("5.5", 7), ("5.7.0", 8), ("5.7.1", 8), ("5.7.2", 9), ("5.8.0", 9), ("5.9.1", 10)],
+)
+def test_an_arm_of_a_system_version_answers_its_one_protocol(system, version):
+    with serve(system_version=system) as server:
+        for asked in fci.VERSIONS:
+            with Client(server, asked) as client:
+                assert client.status == ("success" if asked == version else "incompatible_version")
+                assert int.from_bytes(client.connected.payload, "little") == version
+
+
+@pytest.mark.parametrize("system", ["", "5", "5.9.0.1", "own ", "4.1.0", "3.0.0", "5.1.9", "6.0.0", "-5.9", "5.9\n"])
+def test_a_system_version_that_is_none_or_unknown_is_refused_with_those_that_are_known(system):
+    with pytest.raises(BridgeError, match=r"must be like 5.9.0|known are those from 4.2.1, 5.2.0"):
+        FciOptions(system_version=system)
+
+
+@pytest.mark.parametrize(("arm", "system", "first"), [(FER, "5.9.0", "4.2.1"), (FR3, "4.2.2", "5.2.0")])
+def test_a_system_version_of_the_other_type_of_arm_is_refused(arm, system, first):
+    _, simulation = make((ArmMount(arm=arm),), system_version=system)
+    with simulation, pytest.raises(BridgeError, match=f"no system version {system}; .* from {first} on"):
+        simulation.start()
 
 
 @pytest.mark.parametrize("mode", ["lockstep", "paced"])
@@ -125,6 +150,8 @@ def test_a_silent_client_ends_its_motion_by_lost_commands():
     with serve(command_timeout=0.005) as server, Client(server) as client:
         number = client.start(0, 0)
         client.command(client.newest(), motion=np.concatenate([client.state().q_d, np.zeros(31)]))
+        while client.state().robot_mode == fci.RobotMode.MOVE:
+            pass
         assert client.answer(number).status == "reflex"
         state = client.newest()
         assert state.error_names() == ["communication_constraints_violation"]
@@ -310,7 +337,7 @@ def test_too_many_requests_while_the_arm_stops_end_that_connection_only(server):
 
 def test_by_default_robot_time_is_never_faster_than_the_wall_clock_and_the_user_is_told():
     assert FciOptions().mode == "paced"
-    with serve(mode="paced", protocols="own") as server, Client(server) as client:
+    with serve(mode="paced", system_version="own") as server, Client(server) as client:
         began = time.perf_counter()
         client.swing(200)
         assert time.perf_counter() - began > 0.199
@@ -505,7 +532,7 @@ def test_a_busy_port_is_named_and_nothing_stays_open(port):
             pytest.raises(BridgeError, match=f"{what}: TCP port {number} of 127.0.0.1 is in use"),
         ):
             simulation.start()
-        assert all(arm.sockets() == [] for arm in bridge.arms)
+        assert all(arm.handlers() == {} for arm in bridge.arms)
 
 
 def test_bad_options_are_named():

@@ -1,6 +1,7 @@
 """A policy on a Franka arm: limits, held commands, stopping, and the same motion in process and over the interface."""
 
 import contextlib
+import dataclasses
 import importlib.util
 import socket
 import subprocess
@@ -16,8 +17,10 @@ from fci_clients import own_host
 from pliant.base.errors import BridgeError, DeviceError
 from pliant.franka.client import FrankaRobot
 from pliant.franka.client import policy as room
-from pliant.franka.client.policy import EDGE, FrankaPolicyRun, arm_of_policy, run_franka_policy
+from pliant.franka.client.held import EDGE
+from pliant.franka.client.policy import FrankaPolicyRun, arm_of_policy, run_franka_policy
 from pliant.learn.policy import Policy, PolicyError
+from pliant.learn.running import Safety
 
 PERIOD = 0.02
 
@@ -164,7 +167,9 @@ def test_a_state_that_stands_still_or_comes_late_stops_the_arm_properly(robot):
         ("old", lambda values: None, "the state of the arm is old"),
         ("late", lambda values: [exchange(values) for _ in range(80)], r"no new state of the arm for 0\.08 s"),
     ):
-        run = FrankaPolicyRun(constant("dq_c", np.array([0.5])), robot, {}, timeout=0.05 if name == "late" else 60.0)
+        run = FrankaPolicyRun(
+            constant("dq_c", np.array([0.5])), robot, {}, safety=Safety(timeout=0.05 if name == "late" else 60.0)
+        )
         count = 0
 
         def broken(values, fault=fault):
@@ -201,7 +206,8 @@ KEPT = policy().observations[:4]
         ({"commands": ("franka/dq_c[0]", "franka/tau_J_d[1]")}, "commands dq_c and tau_J_d; must be one of them"),
         ({"commands": ("franka/dq_c[0]", "other/dq_c[1]")}, "names the devices franka, other; must be one arm"),
         ({"commands": ("franka/dq_c[0]", "franka/dq_c[7]")}, r"does not exist; must be at most dq_c\[6\]"),
-        ({"commands": ("franka/dq_c[0]", "franka/q_c[1]")}, r"no command 'franka/q_c\[1\]'"),
+        ({"commands": ("franka/dq_c[0]", "franka/elbow_c[1]")}, r"no command 'franka/elbow_c\[1\]'"),
+        ({"commands": ("franka/q_c[0]", "franka/q_c[3]"), "high": np.full(2, 9.0)}, "must be within"),
         ({"observations": (*KEPT, "franka/O_T_EF[0]", "input/target")}, "no observation"),
         (
             {"observations": (*KEPT, "franka/O_T_EE", "input/target")},
@@ -238,13 +244,44 @@ def test_the_type_of_the_arm_is_that_of_the_policy_or_must_be_given():
         arm_of_policy(policy(), "fer")
 
 
+INSERTION = """
+import sys
+from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
+from pliant.learn.envs.tasks import insert
+from pliant.simulation import Simulation
+from pliant.simulation.bridges import make_bridge
+
+robot = insert.robot()
+engine, bridge = MujocoEngine(robot), make_bridge(f"fci:host={sys.argv[1]},mode=lockstep", robot)
+simulation = Simulation(engine, make_devices(robot), [bridge])
+simulation.start()
+engine.set_pose({"hole_x": 0.002, "hole_y": -0.003})
+simulation.run()
+"""
+"""Program that serves the arm of the task of insertion."""
+
+
+def test_an_arm_whose_state_leaves_the_range_of_the_training_comes_to_rest(robot):
+    seen = constant("dq_c", np.array([0.5]))
+    ranged = dataclasses.replace(seen, range_low=[-0.05], range_high=[0.05])
+    run = FrankaPolicyRun(ranged, robot, {}, Safety(margin=0.0))
+    with pytest.raises(BridgeError, match=r"arm/q\[0\] is 0.05"):
+        run_franka_policy(run, duration=5.0)
+    assert robot.mode == "idle"
+    assert 0.05 < robot.get_position()[0] < 0.15
+    with pytest.raises(PolicyError, match="begins and ends at rest"):
+        FrankaPolicyRun(dataclasses.replace(seen, start=[0.0]), robot, {}, Safety(approach=1.0))
+
+
 @contextlib.contextmanager
-def served():
-    """Run `pliant run fr3 --bridge fci` in lock-step on an address of its own while the block runs."""
+def served(*program):
+    """Run `pliant run fr3 --bridge fci`, or a program, in lock-step on an address of its own while the block runs."""
     if importlib.util.find_spec("pylibfranka") is None:
         pytest.skip("pylibfranka is not installed")
     host = own_host(5)
-    command = [sys.executable, "-m", "pliant", "run", "fr3", "--bridge", f"fci:host={host},mode=lockstep"]
+    usual = ("-m", "pliant", "run", "fr3", "--bridge", f"fci:host={host},mode=lockstep")
+    command = [sys.executable, *((*program, host) if program else usual)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
         try:
             until = time.monotonic() + 240.0
@@ -297,3 +334,35 @@ def test_a_policy_moves_a_served_arm_as_it_does_in_process(tmp_path):
     np.testing.assert_allclose(far, near, atol=5e-6, rtol=0)  # states travel in float32
     assert far[-1, 0] > 0.2
     assert turned == pytest.approx(-0.4, abs=0.01)
+
+
+@pytest.mark.network
+@pytest.mark.slow
+def test_an_insertion_over_the_interface_follows_the_batch_in_which_it_was_trained():
+    pytest.importorskip("gymnasium")
+    from policy_runs import PERIODS, in_a_batch
+
+    from pliant.learn.envs.export import export_policy
+    from pliant.learn.envs.tasks import insert
+
+    task, hole = insert.task(), {"hole_x": 0.002, "hole_y": -0.003}
+    rows = np.arange(7)
+    weights = np.zeros((7, len(insert.NAMES) + 1))
+    weights[rows, 14 + rows] = -0.05  # yield to contact
+    weights[:, -1] = np.array([0.0, 0.5, 0.0, -0.3, 0.0, 0.8, 0.0]) / insert.SPEED * 0.15
+    chosen = export_policy(task, weights, insert.NAMES, robot="fr3")
+    assert chosen.commands == tuple(f"franka/dq_c[{i}]" for i in range(7))
+    act = lambda row, k: chosen.act(row)  # noqa: E731
+    read = lambda env, seen: env.batch.read("franka/q")[-1]  # noqa: E731
+    expected = in_a_batch(task, act, chosen, worlds=2, read=read, options={"positions": hole})
+    with served("-c", INSERTION) as host, FrankaRobot.connect(host, arm="fr3") as arm:
+        run = FrankaPolicyRun(chosen, arm, {})
+        run.start()
+        found = [arm.backend.get("q")]
+        for _ in range(PERIODS):
+            run.step()
+            found.append(arm.backend.get("q"))
+        run.finish()
+        assert run.lost == 0
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+    assert np.abs(expected[-1] - expected[0]).max() > 0.01  # it moved

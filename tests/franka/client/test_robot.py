@@ -40,7 +40,15 @@ def served(name):
     if importlib.util.find_spec("pylibfranka") is None:
         pytest.skip("pylibfranka is not installed")
     host = own_host(1)
-    command = [sys.executable, "-m", "pliant", "run", name, "--bridge", f"fci:host={host},mode=lockstep,protocols=any"]
+    command = [
+        sys.executable,
+        "-m",
+        "pliant",
+        "run",
+        name,
+        "--bridge",
+        f"fci:host={host},mode=lockstep,system_version=any",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
         try:
             until = time.monotonic() + 240.0

@@ -482,7 +482,7 @@ def test_a_file_a_name_a_robot_and_a_function_make_the_same_task():
     for source in (robot, arm, "qbmove-2dof"):
         task = task_of(source, observation={"q": q}, reward=near)
         assert isinstance(task, Task)
-        assert [a.port for a in task.actions] == ["joint_1/reference_1", "joint_2/reference_1"]
+        assert [a.command for a in task.actions] == ["joint_1/reference_1", "joint_2/reference_1"]
         assert list(task.robot().actuators) == list(JOINTS)
 
 
@@ -506,7 +506,8 @@ def test_the_controls_of_a_model_s_own_actuators_are_the_actions_within_their_ra
     rest = {"observation": {"length": lambda w: w.port("pull_0/length")}, "reward": lambda w: 0.0 * w.time}
     env, vec = make_env(robot, period=0.01, **rest), make_vec(robot, 2, period=0.01, **rest)
     low, high = {"motor": (-20.0, 0.0), "position": (0.1, 0.2)}[kind]
-    assert [(a.port, a.low, a.high) for a in env.task.actions] == [(f"pull_{c}/control", low, high) for c in range(4)]
+    found = [(a.command, a.low, a.high) for a in env.task.actions]
+    assert found == [(f"pull_{c}/control", low, high) for c in range(4)]
     action = np.array([-1.0, 1.0, 1.0, 1.0], dtype=np.float32)
     env.reset(seed=0)
     env.step(action)

@@ -184,8 +184,10 @@ def test_the_arm_rests_over_the_plate_with_the_hole_off_by_what_was_drawn():
 
 
 def straight_down(env, way):
-    """Return the action that lowers the peg by a way [m] where nothing is in its way."""
+    """Return the action that lowers the peg by a way [m] in 1 s where nothing is in its way."""
     import mujoco
+
+    from pliant.learn.envs.tasks.insert import SPEED
 
     model = env.batch.model
     data = mujoco.MjData(model)
@@ -202,7 +204,7 @@ def straight_down(env, way):
         twist = 0.5 * sum(np.cross(now[:, k], turn[:, k]) for k in range(3))
         error = np.concatenate([goal - data.site_xpos[site], twist])
         data.qpos[:7] += np.linalg.lstsq(jacobian[:, :7], error, rcond=None)[0]
-    return (data.qpos[:7] - before) / 0.15
+    return (data.qpos[:7] - before) / SPEED
 
 
 def test_the_peg_goes_into_a_hole_that_is_below_it_and_stops_on_a_plate_that_is_not():

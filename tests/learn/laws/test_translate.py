@@ -75,7 +75,7 @@ def test_the_text_of_the_step_gives_what_the_kernels_give(name, monkeypatch):
         for key, function in bound.items():
             monkeypatch.setattr(module, key, function, raising=False)
     advance, link_torque, observe, _ = step_kernels(get_law(name)).values()
-    entries = {advance: STEP, link_torque: STEP, observe: (*STEP, ARRAY)}
+    entries = {advance: STEP, link_torque: STEP, observe: (*STEP[:-1], REAL, ARRAY)}
     text = runnable(entries, bound)
     q, dq, *references = motion(40)
     for case, actuator in cases(name).items():
@@ -90,10 +90,10 @@ def test_the_text_of_the_step_gives_what_the_kernels_give(name, monkeypatch):
             run = []
             for arguments in zip(q, dq, ref_1, ref_2, strict=True):
                 rate, out = [0.0] * size, [0.0] * layout.OBSERVATIONS
-                given = (par, *map(float, arguments), DT, act, rate)
-                twins[advance](*given)
-                torque = twins[link_torque](*given)
-                twins[observe](*given, out)
+                given = (par, *map(float, arguments), DT, act)
+                twins[advance](*given, rate)
+                torque = twins[link_torque](*given, rate)
+                twins[observe](*given, 1.0, out)
                 act = [a + DT * r for a, r in zip(act, rate, strict=True)]
                 run.append([torque, *out, *act])
             runs.append(run)

@@ -272,7 +272,6 @@ SDF = """<?xml version="1.0"?>
 
 
 def test_an_sdf_with_a_plugin_becomes_a_robot(urdf, plugin):
-    pytest.importorskip("rod")
     tags = plugin("qbmove").replace("<gazebo>", "").replace("</gazebo>", "")
     robot = pliant.load(urdf(tags, text=SDF, name="bench.sdf"))
     assert robot.actuators["joint"].law == QbMove()
@@ -302,7 +301,6 @@ def test_a_wrong_tag_in_an_sdf_is_refused_with_its_line(urdf, plugin):
     ],
 )
 def test_a_malformed_sdf_is_a_model_error_with_its_file(text, urdf):
-    pytest.importorskip("rod")
     with pytest.raises(ModelError, match=r"x\.sdf"):
         pliant.load(urdf(text=text, name="x.sdf"))
 

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from pliant.cli.application import main
 from pliant.rods import catalogue
 from pliant.rods.model import build_parallel
 from pliant.rods.model.modes import check_modes
@@ -23,15 +22,17 @@ def test_the_lowest_frequency_is_just_below_that_of_the_linearised_statics(name)
     assert 1.0 - 1e-3 < statics.value / frequencies[0] < HEAVY.get(name, 1.11)
 
 
-def test_check_prints_the_first_six_frequencies_with_their_damping_ratios(capsys):
-    assert main(["check", "2PR", "--json"]) == 0
-    found = [p for p in json.loads(capsys.readouterr().out)["problems"] if "oscillation" in p["subject"]]
+def test_check_prints_the_first_six_frequencies_with_their_damping_ratios(call):
+    code, out, _ = call("check", "2PR", "--json")
+    assert code == 0
+    found = [p for p in json.loads(out)["problems"] if "oscillation" in p["subject"]]
     assert [p["subject"] for p in found] == [*(f"oscillation {k}" for k in range(1, 7)), "lowest oscillation"]
     assert found[0]["unit"] == "Hz"
     assert found[0]["value"] == pytest.approx(3.08, abs=0.01)
     assert found[0]["message"].startswith("3.082 Hz, damping ratio 0.0096")
 
 
-def test_a_robot_without_rods_has_none(capsys):
-    assert main(["check", "sea-1dof", "--json"]) == 0
-    assert "oscillation" not in capsys.readouterr().out
+def test_a_robot_without_rods_has_none(call):
+    code, out, _ = call("check", "sea-1dof", "--json")
+    assert code == 0
+    assert "oscillation" not in out

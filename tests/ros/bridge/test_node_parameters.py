@@ -8,7 +8,8 @@ from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.robots.loading import load
 from pliant.ros.bridge import RosOptions
-from pliant.ros.bridge.node_parameters import NodeParameters, node_name, serve_node_parameters
+from pliant.ros.bridge.names import node_name
+from pliant.ros.bridge.node_parameters import NodeParameters, serve_node_parameters
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire import Codec
 from pliant.simulation import Simulation, sync
@@ -197,7 +198,7 @@ def test_too_long_lists_are_refused(world):
 def test_a_recording_has_the_time_alone_and_ros_1_has_none():
     topics = RosTopics(None, Wire(), RosOptions(node="player", clock=False))
     topics.devices = {"elbow": SimpleNamespace(samples={}, signatures=())}
-    assert node_name(topics) == "/player"
+    assert node_name(topics.options.node, topics.namespace) == "player"
     assert NodeParameters(topics, "/player").names == ["use_sim_time"]
     assert not topics.node.call("/player/get_parameters", names=["use_sim_time"])["values"][0]["bool_value"]
     assert serve_node_parameters(RosTopics(None, Wire(1), RosOptions())) is None

@@ -20,7 +20,7 @@ from pliant.ros.bridge.camera import serve_camera
 from pliant.ros.bridge.interfaces import INTERFACES
 from pliant.ros.bridge.options import RosOptions
 from pliant.ros.bridge.send_rate import SendRate
-from pliant.ros.bridge.sensors import serve_sensor_frames
+from pliant.ros.bridge.tf import sensor_frames
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.ros1.graph import QUEUE_BYTES, Publication
 from pliant.ros.ros1.node import Ros1Node
@@ -189,18 +189,16 @@ def test_frames_that_are_no_bodies_are_static_transforms():
     bench = Bench(
         Imu(name="own", site="palm"), Imu(name="same", body="hand"), ForceTorque(name="named", body="hand", frame="x")
     )
-    serve_sensor_frames(bench.topics)
-    assert bench.wire.topics["/tf_static"].latch
-    ((transform,),) = [message["transforms"] for message in bench.wire.messages("/tf_static")]
+    (transform,) = sensor_frames(bench.topics, {})
     assert (transform["header"]["frame_id"], transform["child_frame_id"]) == ("hand", "own")
     assert transform["transform"]["translation"] == {"x": 0.0, "y": 0.0, "z": 0.02}
     assert transform["transform"]["rotation"] == {"x": 0.0, "y": 0.0, "z": 0.0, "w": 1.0}
 
 
-def test_without_such_frames_there_is_no_topic():
-    bench = Bench(Imu(name="same", body="hand"))
-    serve_sensor_frames(bench.topics)
-    assert "/tf_static" not in bench.wire.topics
+def test_the_frame_of_a_sensor_counts_from_the_link_which_is_on_the_axis_of_its_joint():
+    bench = Bench(Imu(name="own", site="palm"))
+    (transform,) = sensor_frames(bench.topics, {"hand": np.array([0.0, 0.0, 0.01])})
+    assert transform["transform"]["translation"]["z"] == pytest.approx(0.01)
 
 
 # ---------------------------------------------------------------------------- cameras

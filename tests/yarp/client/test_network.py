@@ -94,3 +94,13 @@ def test_the_configured_server_is_found(monkeypatch, tmp_path):
     (tmp_path / "yarp.conf").write_text("127.0.0.1 10123 yarp\n")
     assert str(find_server()) == "127.0.0.1:10123"
     assert str(find_server("127.0.0.1:1")) == "127.0.0.1:1"
+
+
+def test_ports_that_do_not_answer_are_removed_and_others_stay(yarp):
+    reader = yarp.open_input("/a/reader")
+    yarp.names.register("/a/gone", "tcp", "127.0.0.1", 9)
+    yarp.names.register("/b/gone", "tcp", "127.0.0.1", 9)
+    assert yarp.clean("/a", 0.5) == ["/a/gone"]
+    assert [c.name for c in yarp.list("/a")] == [reader.name]
+    assert yarp.clean() == ["/b/gone"]
+    assert yarp.clean() == []

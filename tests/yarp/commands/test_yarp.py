@@ -43,6 +43,18 @@ def test_ports_are_listed_connected_asked_and_disconnected(call, server, network
     assert (code, out.strip()) == (0, "Removed connection from /writer to /reader")
 
 
+def test_ports_of_killed_programs_are_removed(call, server, network):
+    network.open_input("/alive")
+    network.names.register("/killed", "tcp", "127.0.0.1", 9)
+    code, out, _ = call("yarp", "clean", "/killed", "--server", server, "--json")
+    assert (code, json.loads(out)) == (0, {"removed": ["/killed"]})
+    code, out, _ = call("yarp", "clean", "--server", server)
+    assert (code, out.strip()) == (0, "every registered port answers")
+    code, _, err = call("yarp", "clean", "--timeout", "0", "--server", server)
+    assert code != 0
+    assert "--timeout is 0; must be > 0 s" in err
+
+
 def test_a_call_is_answered_from_the_line_and_from_the_standard_input(call, server, network, monkeypatch):
     network.network.open("/rpc", on_data=lambda a: bottle("you said", *a.bottle().items))
     code, out, _ = call("yarp", "rpc", "/rpc", "1", "2.5", "--server", server)

@@ -3,11 +3,16 @@
 import math
 from pathlib import Path
 
+import mujoco
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pliant.base.errors import ModelError
+from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
+from pliant.model import Robot
+from pliant.simulation import Simulation, free
 from pliant.yarp.formats.control_board import read_control_board, read_fake_board
 from pliant.yarp.formats.ini import parse_ini, read_ini
 
@@ -139,10 +144,10 @@ def test_a_misspelt_group_or_key_is_a_warning_with_its_place():
 
 
 def test_what_a_board_does_not_do_is_reported():
-    gains = GAINS.replace("ko 0", "ko 1").replace("stictionUp 0", "stictionUp 1")
+    gains = GAINS.replace("ko 0", "ko -1").replace("stictionUp 0", "stictionUp 1")
     text = H + f"positionToleranceLinear 1\nuseVirtualAnalogSensor true\n[ROS]\n[POSITION_CONTROL]\n{gains}"
     messages = " ".join(p.message for p in board(text).problems)
-    for part in ("ko asks", "stictionUp asks", "positionToleranceLinear has no", "useVirtualAnalogSensor", "[ROS]"):
+    for part in ("stictionUp asks", "positionToleranceLinear has no", "useVirtualAnalogSensor", "[ROS]"):
         assert part in messages
 
 
@@ -152,7 +157,6 @@ def test_what_a_board_does_not_do_is_reported():
         ("", "b.ini: control board 'part': the key 'jointNames' is missing; it is the joints of the board"),
         ("jointNames\n", "b.ini:1: .*the key 'jointNames' has no value"),
         ("jointNames hop\n", "b.ini:1: .*has 'hop', which is no joint of the robot; did you mean 'hip'"),
-        ("jointNames weld\n", "b.ini:1: .*which is fixed; must be a revolute, continuous or prismatic joint"),
         ("jointNames hip hip\n", "b.ini:1: .*has the joint 'hip' twice"),
         (H2 + "max_torques 1\n", "b.ini:2: .*max_torques has 1 values; must be 2, one for each of the joints"),
         (H + "max_torques -1\n", "b.ini:2: .*max_torques is -1; must be a finite number >= 0"),
@@ -183,9 +187,48 @@ def test_a_wrong_configuration_is_refused_with_its_place(text, message):
         board(text)
 
 
-def test_initial_positions_are_one_a_joint():
-    with pytest.raises(ModelError, match="initialConfiguration has 1 values; must be 2"):
-        board(H2, initial=(0.1,))
+def test_a_short_list_of_initial_positions_is_filled_with_zeros_and_a_long_one_refused():
+    assert board(H2, initial=(0.1,)).board.initial_positions == (0.1, 0.0)
+    with pytest.raises(ModelError, match="initialConfiguration has 3 values; must be at most 2"):
+        board(H2, initial=(0.1, 0.2, 0.3))
+
+
+def test_a_fixed_joint_is_no_axis_and_the_others_keep_their_numbers():
+    found = board("jointNames weld hip\nmax_torques 1 2\n")
+    assert found.board.joints == ("hip",)
+    assert found.board.max_torque == (2.0,)
+    assert found.axis_of == {1: 0}
+    assert "'weld' is left out: its joint is fixed" in found.problems[0].message
+    assert board("jointNames weld\n").board.fake
+
+
+def test_a_joint_is_found_by_the_end_of_its_name():
+    assert board("jointNames lide\n").board.joints == ("slide",)
+    with pytest.raises(ModelError, match="'e', which is no joint of the robot; the end of slide, "):
+        read_control_board(parse_ini("jointNames e\n"), {**TYPES, "made": "revolute", "use": "prismatic"}, name="p")
+
+
+@pytest.mark.parametrize(
+    ("text", "axes", "low"),
+    [
+        ("eyes_vergence_control (1 2) (version vergence)", ("hip", "version", "vergence"), (-1, -2, -3)),
+        ("eyes_vergence_control (1 2) (version vergence) (-5 -6) (5 6)", ("hip", "version", "vergence"), (-1, -5, -6)),
+        ("eyes (eyes_vergence_control (1 2) (version vergence))", ("hip", "version", "vergence"), (-1, -2, -3)),
+        ("fingers_abduction_control (1 2) (finger reserved) (-7) (7)", ("hip", "finger"), (-1, -7)),
+        (
+            "device couplingICubEye\nactuatedAxesNames (hip version vergence)\n"
+            "actuatedAxesPosMin (-4 -5 -6)\nactuatedAxesPosMax (4 5 6)",
+            ("hip", "version", "vergence"),
+            (-1, -5, -6),
+        ),
+    ],
+)
+def test_a_coupling_is_read_in_every_form_of_real_files(text, axes, low):
+    limits = "[LIMITS]\njntPosMin -1 -2 -3\njntPosMax 9 9 9\n"
+    found = board(f"jointNames hip e0 e1\n{limits}[COUPLING]\n{text}\n").board
+    assert found.axis_names == axes
+    assert found.joint_names == ("hip", "e0", "e1")
+    assert found.position_min == pytest.approx([v * DEGREE for v in low])
 
 
 def test_a_fake_board_has_axes_and_no_joints():
@@ -196,3 +239,16 @@ def test_a_fake_board_has_axes_and_no_joints():
     assert named.axis_names == ("a", "b")
     with pytest.raises(ModelError, match="neither 'jointNames' nor 'joints'"):
         read_fake_board(parse_ini("x 1\n"), name="hand")
+
+
+def test_offset_and_stiction_reach_the_controller_that_clients_ask_for():
+    gains = GAINS.replace("ko 0", "ko -0.5").replace("Up 0", "Up 2").replace("Dwn 0", "Dwn -3")
+    found = board(f"{H}[POSITION_CONTROL]\n{gains}").board
+    body = "<body><joint name='hip'/><geom size='.1'/></body>"
+    robot = Robot(mujoco.MjSpec.from_string(f"<mujoco><worldbody>{body}</worldbody></mujoco>"))
+    robot.devices.append(found)
+    devices = make_devices(robot)
+    with Simulation(MujocoEngine(robot, check=False), devices, pacer=free()) as simulation:
+        simulation.start()
+        told = simulation.devices["part"].gains("position", 0)
+    assert (told["offset"], told["stiction_up"], told["stiction_down"]) == (-0.5, 2.0, -3.0)

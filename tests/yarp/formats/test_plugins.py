@@ -410,7 +410,6 @@ def test_a_tag_can_be_overridden_by_another_plugin(tmp_path):
 
 
 def test_an_sdf_has_the_same_tags(tmp_path):
-    pytest.importorskip("rod")
     (tmp_path / "a.ini").write_text("yarpDeviceName dev\njointNames j\n")
     path = tmp_path / "robot.sdf"
     inertial = "<inertial><mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial>"
@@ -486,7 +485,11 @@ def test_a_sensor_that_the_robot_lacks_is_reported(tmp_path):
         (plugin("imu"), "x 1\n", "it is in no <sensor> and has no 'sensorName'"),
         (plugin("clock", "<port>time</port>", file=""), "", "the port is 'time'; must begin with '/'"),
         (plugin("robotinterface", file=""), "", "<yarpRobotInterfaceConfigurationFile> is missing"),
-        (plugin("configurationoverride", "<yarpPluginConfigurationOverride/>", file=""), "", "has no plugin_name"),
+        (
+            plugin("configurationoverride", "<yarpPluginConfigurationOverride/>", file=""),
+            "",
+            "must have one of plugin_name or yarpDeviceName",
+        ),
     ],
 )
 def test_a_wrong_tag_or_configuration_is_refused_with_its_place(tags, config, message, tmp_path):
@@ -532,7 +535,6 @@ def test_a_video_texture_gives_its_visual_a_texture(tmp_path):
 
 
 def test_a_video_texture_of_an_sdf_is_that_of_its_visual_alone(tmp_path):
-    pytest.importorskip("rod")
     (tmp_path / "a.ini").write_text("widthRes 64\nheightRes 32\n")
     box = "<geometry><box><size>1 0.02 0.5</size></box></geometry>"
     path = tmp_path / "robot.sdf"
@@ -577,3 +579,55 @@ def test_a_part_of_two_boards_is_served_by_one_server(tmp_path):
     robot = load(tmp_path, plugin("controlboard") + plugin("fakecontrolboard", file="f.ini"), a=text, f=fake)
     assert [a.board for a in only(robot, ControlBoardServer).axes] == ["arm", "b", "b"]
     assert robot.interface.extensions["yarp"].problems == ()
+
+
+def gz(kind, inside):
+    return f'<plugin name="gzyarp::{kind}" filename="gz-sim-yarp-{kind.lower()}-system">{inside}</plugin>'
+
+
+def pendulum(device="board"):
+    board = f"<yarpConfigurationString>(yarpDeviceName {device}) (jointNames (hinge))</yarpConfigurationString>"
+    joint = '<joint name="hinge" type="revolute"><parent>a</parent><child>b</child><axis/></joint>'
+    start = "<initialConfiguration>0.1</initialConfiguration>"
+    return f'<link name="a"/><link name="b"/>{joint}{gz("ControlBoard", board + start)}'
+
+
+def load_world(tmp_path, body, **files):
+    for name, text in {"world.sdf": f'<sdf version="1.7"><world name="w">{body}</world></sdf>', **files}.items():
+        (tmp_path / name).write_text(text)
+    return pliant.load(tmp_path / "world.sdf")
+
+
+def override(value, target='yarpDeviceName="board"'):
+    tags = f"<yarpPluginConfigurationOverride {target}/><initialConfiguration>{value}</initialConfiguration>"
+    return gz("ConfigurationOverride", tags)
+
+
+def test_an_override_of_a_device_reaches_nested_models_and_the_outermost_wins(tmp_path):
+    inner = f'<model name="inner">{override(0.2)}<model name="core">{pendulum()}</model></model>'
+    robot = load_world(tmp_path, f'<model name="outer">{override(0.3)}{inner}</model>')
+    assert robot.devices[0].initial_positions == (0.3,)
+    other = override(0.3, 'yarpDeviceName="q"')
+    robot = load_world(tmp_path, f'<model name="outer">{other}{inner}</model>')
+    assert robot.devices[0].initial_positions == (0.2,)
+
+
+def test_boards_of_two_models_move_the_joints_of_their_own_model(tmp_path):
+    models = f'<model name="one">{pendulum("first")}</model><model name="two">{pendulum("second")}</model>'
+    boards = load_world(tmp_path, models).devices
+    assert [board.joints for board in boards] == [("hinge",), ("two::hinge",)]
+
+
+def test_a_world_has_its_clock_and_a_world_interface_without_configuration_takes_the_port_of_its_server(tmp_path):
+    server = """<robot name="r" portprefix="/r"><devices><device name="s" type="simulatedWorld_nws_yarp">
+      <param name="name">${portprefix}/${portprefixnoslash}world</param>
+      <action phase="startup" level="5" type="attach"><param name="device">worldInterfaceName</param></action>
+      </device></devices></robot>"""
+    interface = "<yarpRobotInterfaceConfigurationFile>s.xml</yarpRobotInterfaceConfigurationFile>"
+    prefix = (
+        "<yarpRobotInterfaceOverridePortPrefixWithModelName>true</yarpRobotInterfaceOverridePortPrefixWithModelName>"
+    )
+    plugins = gz("WorldInterface", "") + gz("RobotInterface", interface + prefix)
+    body = f'{gz("Clock", "")}<model name="room"><link name="a"/>{plugins}</model>'
+    devices = load_world(tmp_path, body, **{"s.xml": server}).interface.extensions["yarp"].devices
+    assert sorted(device.port for device in devices) == ["/clock", "/room/roomworld/rpc:i"]

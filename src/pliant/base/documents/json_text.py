@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from pliant.base.documents.files import decode_text, read_file
 from pliant.base.errors import ModelError, PliantError
@@ -18,13 +17,13 @@ MAX_INTEGER = 2**64 - 1
 """Largest magnitude of an integer; beyond it no number of a file is meant, and conversion to float may fail."""
 
 
-def read_json(path: str | Path, error: type[PliantError] = ModelError) -> Any:
+def read_json(path: str | Path, error: type[PliantError] = ModelError) -> object:
     """Read a JSON file; see `parse_json`."""
     path = Path(path)
     return parse_json(read_file(path, error), path, error)
 
 
-def parse_json(data: bytes, file: str | Path | None = None, error: type[PliantError] = ModelError) -> Any:
+def parse_json(data: bytes, file: str | Path | None = None, error: type[PliantError] = ModelError) -> object:
     """Return the value of a JSON text.
 
     Args:

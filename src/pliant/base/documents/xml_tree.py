@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from pathlib import Path
-from typing import Any
 from xml.parsers import expat
 
 from pliant.base.errors import ModelError
 
-__all__ = ["Node", "line_of", "parse_xml"]
+__all__ = ["Node", "file_of", "line_of", "parse_xml"]
 
 MAX_DEPTH = 200
 """Deepest nesting of elements."""
@@ -21,11 +20,18 @@ class Node(ET.Element):
     """An XML element that knows the line on which its tag opens."""
 
     line: int = 0
+    file: str | Path | None = None
+    """File of an element that was put in from another one; None for that of the document."""
 
 
 def line_of(element: ET.Element) -> int | None:
     """Return the line of an element, or None where it was not read from a file."""
     return getattr(element, "line", 0) or None
+
+
+def file_of(element: ET.Element, file: str | Path | None) -> str | Path | None:
+    """Return the file of an element of a document, which is another one where it was put in from there."""
+    return getattr(element, "file", None) or file
 
 
 def parse_xml(data: bytes, file: str | Path | None = None, *, doctype: bool = False) -> Node:
@@ -77,7 +83,7 @@ def parse_xml(data: bytes, file: str | Path | None = None, *, doctype: bool = Fa
         elif stack:
             stack[-1].text = (stack[-1].text or "") + value
 
-    def refuse(*_: Any) -> None:
+    def refuse(*_: object) -> None:
         raise ModelError(
             "a document type (<!DOCTYPE ...>) or entity is not accepted in a robot description; remove it",
             file=file,

@@ -70,7 +70,7 @@ def parse_yaml(data: bytes, file: str | Path | None = None, error: type[PliantEr
     except yaml.YAMLError as fault:
         raise error(f"the file is not valid {kind}: {' '.join(str(fault).split())}", file=file) from fault
 
-    def convert(node: yaml.Node, keys: tuple[Any, ...]) -> Any:
+    def convert(node: yaml.Node, keys: tuple[object, ...]) -> object:
         line = node.start_mark.line + 1
         lines[keys] = line
         if len(keys) > MAX_DEPTH:

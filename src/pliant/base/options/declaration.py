@@ -94,7 +94,7 @@ class OptionInfo:
         """The default as a user would write it; "" where there is none."""
         return "" if self.default is dataclasses.MISSING else default_text(self.default)
 
-    def check(self, value: Any, what: str, error: Callable[..., PliantError] = PliantError) -> None:
+    def check(self, value: object, what: str, error: Callable[..., PliantError] = PliantError) -> None:
         """Raise unless a value of the right type keeps the declared limits.
 
         Args:
@@ -113,7 +113,7 @@ class OptionInfo:
                 must_be = self.must_be if math.isfinite(x) else self.must_be.replace("a number", "a finite number")
                 raise error(f"{what} is {x:g}; must be {must_be}", field=self.name)
 
-    def parse(self, value: Any, what: str, error: Callable[..., PliantError] = PliantError) -> Any:
+    def parse(self, value: object, what: str, error: Callable[..., PliantError] = PliantError) -> object:
         """Return a value, given as text or as an object, in the field's type.
 
         Args:
@@ -138,7 +138,7 @@ def option(
     default: T,
     *,
     unit: str = "",
-    choices: tuple[Any, ...] = (),
+    choices: tuple[object, ...] = (),
     low: float = -math.inf,
     high: float = math.inf,
     above: bool = False,
@@ -228,7 +228,7 @@ def _described(cls: type) -> tuple[OptionInfo, ...]:
     return tuple(found)
 
 
-def _declared(cls: type, name: str) -> dict[str, Any]:
+def _declared(cls: type, name: str) -> dict[str, object]:
     """Return unit, limits and so on of a field; one that gives a plain default keeps those of a base class."""
     for base in cls.__mro__:
         field = vars(base).get("__dataclass_fields__", {}).get(name)
@@ -257,7 +257,7 @@ def _owner(cls: type, name: str) -> type:
     return cls
 
 
-def _check_type(info: OptionInfo, hint: Any) -> None:
+def _check_type(info: OptionInfo, hint: object) -> None:
     for kind in members(hint):
         if kind in (types.NoneType, bool, int, float, str, Path) or typing.get_origin(kind) is Literal:
             continue
@@ -297,7 +297,7 @@ def _check_bases(cls: type, info: OptionInfo) -> None:
             )
 
 
-def options_of(function: Callable[..., Any], *, skip: int = 0) -> tuple[type, Callable[..., Any]]:
+def options_of(function: Callable[..., object], *, skip: int = 0) -> tuple[type, Callable[..., object]]:
     """Return the dataclass of a function's options, and the function as one that takes an instance of it last.
 
     The function takes that dataclass as its last argument, or keyword arguments with defaults, from which a dataclass
@@ -343,7 +343,7 @@ def options_of(function: Callable[..., Any], *, skip: int = 0) -> tuple[type, Ca
     made.__pliant_place__ = place_of(function)  # type: ignore[attr-defined]
     describe(made)
 
-    def call(*arguments: Any) -> Any:
+    def call(*arguments: object) -> object:
         *first, options = arguments
         return function(*first, **{field.name: getattr(options, field.name) for field in dataclasses.fields(options)})
 
@@ -351,7 +351,7 @@ def options_of(function: Callable[..., Any], *, skip: int = 0) -> tuple[type, Ca
     return made, call
 
 
-def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
+def _annotation(function: Callable[..., object], parameter: inspect.Parameter) -> object:
     """Return a parameter's type; None where it has none, or one that only a type checker can resolve."""
     hint = parameter.annotation
     if not isinstance(hint, str):

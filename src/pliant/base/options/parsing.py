@@ -6,7 +6,7 @@ import math
 import numbers
 import typing
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from pliant.base.errors import PliantError, nearest
 from pliant.base.options.declaration import describe
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def parse(
-    cls: type[T], values: Mapping[str, Any], *, where: str = "", error: Callable[..., PliantError] = PliantError
+    cls: type[T], values: Mapping[str, object], *, where: str = "", error: Callable[..., PliantError] = PliantError
 ) -> T:
     """Return an instance of a dataclass of options.
 
@@ -73,7 +73,7 @@ def _split(text: str) -> Iterator[str]:
 
 
 def check_values(
-    instance: Any, error: Callable[..., PliantError] = PliantError, *, names: Callable[[str], str] | None = None
+    instance: object, error: Callable[..., PliantError] = PliantError, *, names: Callable[[str], str] | None = None
 ) -> None:
     """Raise unless every field of a dataclass has a value of its declared type inside its limits.
 
@@ -94,7 +94,7 @@ def check_values(
             info.check(value, what, error)
 
 
-def _is_a(value: Any, kind: Any) -> bool:
+def _is_a(value: object, kind: object) -> bool:
     if kind is float:
         return isinstance(value, numbers.Real) and not isinstance(value, bool)
     if kind is int:

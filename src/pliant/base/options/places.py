@@ -10,7 +10,6 @@ import linecache
 import re
 import sys
 from collections.abc import Iterator
-from typing import Any
 
 from pliant.base.errors import PliantError
 
@@ -20,7 +19,7 @@ DESCRIBED = "pliant.description"
 """Key of a field's metadata for a description that stands in no file."""
 
 
-def place_of(thing: Any) -> str:
+def place_of(thing: object) -> str:
     """Return where a class or function is defined, ``file:line``; its dotted name where there is no file."""
     known = getattr(thing, "__pliant_place__", None)
     if known is not None:

@@ -6,14 +6,14 @@ import dataclasses
 import enum
 import typing
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pliant.base.options.values import type_text
 
 __all__ = ["default_text", "kind_text"]
 
 
-def default_text(value: Any) -> str:
+def default_text(value: object) -> str:
     """Return a value as a user would write it."""
     if value is None:
         return "none"
@@ -33,7 +33,7 @@ def default_text(value: Any) -> str:
 _NOUNS = {bool: "true or false", float: "a number", int: "a whole number", str: "text", Path: "a path"}
 
 
-def kind_text(kind: Any, limits: str) -> str:
+def kind_text(kind: object, limits: str) -> str:
     """Return what a value of a type must be, such as "a number from 0 to 3"; ``limits`` follow the noun."""
     if kind in _NOUNS:
         return _NOUNS[kind] + (limits if kind in (int, float) else "")

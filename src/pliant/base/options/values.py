@@ -8,7 +8,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pliant.base.errors import ModelError, PliantError, nearest
 
@@ -18,7 +18,7 @@ _TRUE = ("true", "1", "yes", "on")
 _FALSE = ("false", "0", "no", "off")
 
 
-def parse_value(value: Any, kind: Any, what: str, error: Callable[..., PliantError] = ModelError) -> Any:
+def parse_value(value: object, kind: object, what: str, error: Callable[..., PliantError] = ModelError) -> object:
     """Return a value, given as text or as an object, in a type that options can have.
 
     Args:
@@ -29,7 +29,8 @@ def parse_value(value: Any, kind: Any, what: str, error: Callable[..., PliantErr
     """
     kinds = members(kind)
     if types.NoneType in kinds:
-        if value is None or (isinstance(value, str) and value.strip().lower() in ("none", "null")):
+        words = ("none", "null") if {bool, str} & set(kinds) else ("none", "null", "off")
+        if value is None or (isinstance(value, str) and value.strip().lower() in words):
             return None
         kinds = tuple(k for k in kinds if k is not types.NoneType)
     for member in kinds[:-1]:
@@ -73,7 +74,7 @@ def parse_value(value: Any, kind: Any, what: str, error: Callable[..., PliantErr
 
 
 def parse_number(
-    value: Any, what: str, *, integer: bool = False, error: Callable[..., PliantError] = ModelError
+    value: object, what: str, *, integer: bool = False, error: Callable[..., PliantError] = ModelError
 ) -> float | int:
     """Return a number given as text or number; "inf" and "-inf" are numbers, "nan" is not.
 
@@ -102,7 +103,7 @@ def parse_number(
         return int(number)
 
 
-def parse_bool(value: Any, what: str, error: Callable[..., PliantError] = ModelError) -> bool:
+def parse_bool(value: object, what: str, error: Callable[..., PliantError] = ModelError) -> bool:
     """Return a truth value given as true/false, 1/0, yes/no, on/off, or as a bool.
 
     Args:
@@ -121,7 +122,7 @@ def parse_bool(value: Any, what: str, error: Callable[..., PliantError] = ModelE
 
 
 def parse_vector(
-    value: Any, what: str, length: int | None = None, error: Callable[..., PliantError] = ModelError
+    value: object, what: str, length: int | None = None, error: Callable[..., PliantError] = ModelError
 ) -> list[float]:
     """Return numbers given as a sequence or as text with blanks or commas.
 
@@ -137,24 +138,24 @@ def parse_vector(
     return numbers_
 
 
-def nearest_choice(value: Any, choices: Iterable[Any]) -> str:
+def nearest_choice(value: object, choices: Iterable[object]) -> str:
     """Return the end of a message: the nearest valid value, then the valid values."""
     return nearest(str(value), map(str, choices), limit=40)
 
 
-def _parts(value: Any) -> list[Any]:
+def _parts(value: object) -> list[object]:
     if isinstance(value, str):
         return value.strip().strip("[]()").replace(",", " ").split()
     return list(value) if hasattr(value, "__len__") else [value]
 
 
-def members(hint: Any) -> tuple[Any, ...]:
+def members(hint: object) -> tuple[object, ...]:
     """Return the members of a union, or the type itself."""
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         return typing.get_args(hint)
     return (hint,)
 
 
-def type_text(kind: Any) -> str:
+def type_text(kind: object) -> str:
     """Return the name of a type for a message."""
     return getattr(kind, "__name__", None) or str(kind)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -32,7 +31,7 @@ class PressDevice(DeviceBase):
 
     signatures = ("press", "contact_forces")
 
-    def __init__(self, description: Press, robot: Robot, **options: Any) -> None:
+    def __init__(self, description: Press, robot: Robot, **options: object) -> None:
         dt = float(robot.spec.option.timestep)
         self.description = description
         force = "force towards the ground"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -206,7 +205,7 @@ class SoleDevice(SensorDevice):
 
     description: Sole
 
-    def __init__(self, description: Sole, robot: Robot, **options: Any) -> None:
+    def __init__(self, description: Sole, robot: Robot, **options: object) -> None:
         dt = float(robot.spec.option.timestep)
         self._parts = description.parts(robot.spec)
         model = robot.spec.copy().compile()

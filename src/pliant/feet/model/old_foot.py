@@ -151,7 +151,7 @@ def _paired(model: mujoco.MjModel, geom: int) -> bool:
 
 
 def extent_of_old_foot(
-    pose: Pose, members: list[int], anchor: Array, body: str, sole_height: Any, notes: list[str]
+    pose: Pose, members: list[int], anchor: Array, body: str, sole_height: object, notes: list[str]
 ) -> tuple[Extent | None, list[int]]:
     geoms = _shape_indices(pose.model, members, colliding=True)
     if not geoms:
@@ -206,7 +206,7 @@ def compare_extents(old: Extent, own: Extent, body: str, notes: list[str], *, re
 
 def shapes_to_remove(
     robot: Description, model: mujoco.MjModel, members: list[int], visuals: bool, notes: list[str]
-) -> tuple[list[Any], list[Any]]:
+) -> tuple[list[object], list[object]]:
     """Return the shapes and contact pairs that go, and refuse what refers to them."""
     spec = robot.spec
     bodies = [list(spec.bodies)[i] for i in members]
@@ -250,7 +250,7 @@ def shapes_to_remove(
     return gone, pairs
 
 
-def _refuse_idle_sensors(robot: Description, bodies: list[Any]) -> None:
+def _refuse_idle_sensors(robot: Description, bodies: list[object]) -> None:
     """Refuse force and torque sensors between the named body and what is fixed to it: no load would pass there."""
     below = {body.name for body in bodies[1:] if body.name}
     sites = {site.name: body.name for body in bodies[1:] for site in body.sites if site.name}

@@ -75,7 +75,7 @@ class Replacement:
     old_bits: list[tuple[int, int]]
     notes: list[str]
 
-    def take_off(self, spec: mujoco.MjSpec) -> Any:
+    def take_off(self, spec: mujoco.MjSpec) -> object:
         """Remove the old foot from the spec; return the frame that the new one goes to."""
         bodies = list(spec.bodies)
         for frozen in self.frozen:
@@ -362,7 +362,7 @@ def _triple(vector: Array) -> tuple[float, float, float]:
 # -- what is done after ------------------------------------------------------------------------------------------------
 
 
-def _fixed_to_world(spec: mujoco.MjSpec) -> list[Any]:
+def _fixed_to_world(spec: mujoco.MjSpec) -> list[object]:
     found, waiting = [], [spec.worldbody]
     while waiting:
         body = waiting.pop()
@@ -453,7 +453,7 @@ def _exclude(robot: Description, planned: Replacement) -> list[str]:
     return [f"{planned.body}: the new foot overlaps {', '.join(sorted(touching))} and does not collide with it"]
 
 
-def _weld_group(top: Any) -> list[Any]:
+def _weld_group(top: object) -> list[object]:
     """Return a body and the bodies that are fixed below it."""
     found, waiting = [], [top]
     while waiting:

@@ -82,7 +82,7 @@ def put_on_softfeet(robot: Robot, options: SoftFeetOptions) -> list[ReplacedFoot
     return [replace_foot(robot, body, foot, fit) for body in options.bodies]
 
 
-def _apply(robot: Robot, settings: Mapping[str, Any]) -> None:
+def _apply(robot: Robot, settings: Mapping[str, object]) -> None:
     put_on_softfeet(robot, parse(SoftFeetOptions, settings, where="soft_feet: ", error=ModelError))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from pliant.feet.softfoot.generator import softfoot
 from pliant.feet.softfoot.options import SoftFootOptions
@@ -43,7 +43,7 @@ class SoftFoot(SoftFootOptions):
         """Return the same foot for a side."""
         return dataclasses.replace(self, side=side)
 
-    def build_foot(self, timestep: float) -> Any:
+    def build_foot(self, timestep: float) -> object:
         """Return the foot as a `mujoco.MjSpec`, for a step [s].
 
         Raises:

@@ -42,7 +42,7 @@ def chain_layout(n_chains: int, lump: bool) -> tuple[tuple[float, ...], float]:
     return tuple(reach - pitch * i for i in range(n_chains)), half_width
 
 
-def softfoot(options: SoftFootOptions | None = None, *, timestep: float = 0.002, **changes: Any) -> Any:
+def softfoot(options: SoftFootOptions | None = None, *, timestep: float = 0.002, **changes: object) -> object:
     """Return a SoftFoot as a `mujoco.MjSpec`, its ankle fixed at the origin, without ground.
 
     The root body ``attachment_cube`` is turned so that in the spec's frame x points to the toes and z up. Where the
@@ -91,7 +91,7 @@ def disable_islands(spec: Any) -> None:
     spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_ISLAND)
 
 
-def add_softfoot(spec: Any, body: Any, options: SoftFootOptions | None = None, **changes: Any) -> None:
+def add_softfoot(spec: Any, body: Any, options: SoftFootOptions | None = None, **changes: object) -> None:
     """Add a SoftFoot to a body of a `mujoco.MjSpec`, its ankle at the origin of that body.
 
     Args:
@@ -208,7 +208,7 @@ class _Foot:
             **arguments,
         )
 
-    def geom(self, body: Any, kind: str, size: Any, **arguments: Any) -> Any:
+    def geom(self, body: Any, kind: str, size: Any, **arguments: object) -> object:
         """Add a shape without mass that touches nothing."""
         arguments = {"contype": 0, "conaffinity": 0, "group": 2, **arguments}
         arguments["pos"] = self.length(arguments.get("pos", (0.0, 0.0, 0.0)))
@@ -228,7 +228,7 @@ class _Foot:
         shown = {"group": 3} if self.options.shapes == "full" else {"group": 2, "rgba": _GREY}
         return self.geom(body, kind, size, name=name, **{"contype": 1, "conaffinity": 2, **shown, **arguments})
 
-    def sole(self, body: Any, name: str, kind: str, size: Any, area: float, **arguments: Any) -> None:
+    def sole(self, body: Any, name: str, kind: str, size: object, area: float, **arguments: object) -> None:
         """Add a collider that is a sole, with the area that one of its contact points with flat ground stands for."""
         self.collider(body, name, kind, size, **arguments)
         self.soles[name] = self.scale**2 * area
@@ -243,7 +243,7 @@ class _Foot:
         self.picture(body, "CAPSULE", [0.006], fromto=[end[0], end[1], -side, end[0], end[1], side], rgba=_GREY)
         self.picture(body, "CAPSULE", [0.006], fromto=[0.0, 0.0, -side, 0.0, 0.0, side], rgba=_GREY)
 
-    def metatarsal_bar(self, front: Any) -> None:
+    def metatarsal_bar(self, front: object) -> None:
         """Add the bar that carries the closures where the metatarsal joint also turns about the foot's long axis.
 
         Its mass is taken from the frontal arch. The axis is that of the joint itself, because an axis at another height
@@ -292,7 +292,7 @@ class _Foot:
                 for joint in other:
                     spring.wrap_joint(joint, -1.0)
 
-    def heel_sole(self, heel: Any) -> None:
+    def heel_sole(self, heel: object) -> None:
         half, center, angle = p.HEEL_SOLE["half"], p.HEEL_SOLE["center"], p.HEEL_SOLE["angle"]
         quat = [math.cos(0.5 * angle), 0.0, 0.0, math.sin(0.5 * angle)]
         area = half[0] * half[2]  # a quarter: four points
@@ -305,7 +305,7 @@ class _Foot:
                 self.sole(heel, f"heel_{name}_collision", "CAPSULE", [half[1], half[2]], area, pos=pos)
         self.picture(heel, "BOX", [half[0], half[1], half[2]], pos=center, quat=quat, rgba=_RED)
 
-    def chain(self, heel: Any, number: int, z: float) -> None:
+    def chain(self, heel: object, number: int, z: float) -> None:
         """Add one chain with its tendon and its closure.
 
         Args:
@@ -476,15 +476,15 @@ class _Foot:
 
     # -- tendons ---------------------------------------------------------------------------------------------
 
-    def site(self, body: Any, name: str, pos: Any) -> str:
+    def site(self, body: Any, name: str, pos: object) -> str:
         body.add_site(name=name, pos=self.length(pos), size=[0.001 * self.scale] * 3, group=4, rgba=list(_TENDON))
         return name
 
-    def pulley(self, body: Any, name: str, pos: Any, radius: float = p.PULLEY_RADIUS) -> str:
+    def pulley(self, body: Any, name: str, pos: object, radius: float = p.PULLEY_RADIUS) -> str:
         self.geom(body, "CYLINDER", [radius, p.PULLEY_HALF_WIDTH], name=name, pos=pos, group=4, rgba=_GREY)
         return name
 
-    def heel_pulleys(self, heel: Any, number: int, z: float) -> list[tuple[str, str]]:
+    def heel_pulleys(self, heel: object, number: int, z: float) -> list[tuple[str, str]]:
         """Add the tendon's way through the heel; return sites and (pulley, side site) in the order of the path."""
         if self.options.tendon == "fixed":
             return []

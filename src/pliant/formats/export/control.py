@@ -39,8 +39,8 @@ def commands_of(actuator: CompliantActuator) -> tuple[str, ...]:
     return tuple(c for c in _COMMANDS[actuator.mode] if c != "stiffness" or actuator.law.motors > 1)
 
 
-def write_control(root: ET.Element, source: Source) -> None:
-    """Write the transmissions, the ``<ros2_control>`` element and the toolbox's plugins."""
+def write_control(root: ET.Element, source: Source, *, plugins: bool = True) -> None:
+    """Write the transmissions, the ``<ros2_control>`` element and, if wanted, the toolbox's plugins."""
     native = source.native_commands()
     system = ET.Element("ros2_control", name=source.robot.name or "robot", type="system")
     ET.SubElement(ET.SubElement(system, "hardware"), "plugin").text = HARDWARE
@@ -60,7 +60,7 @@ def write_control(root: ET.Element, source: Source) -> None:
         _write_joint(system, source, joint, commands, params)
     if len(system) > 1:
         root.append(system)
-    for joint, actuator in source.robot.actuators.items():
+    for joint, actuator in source.robot.actuators.items() if plugins else ():
         _write_plugin(root, source, joint, actuator)
 
 
@@ -102,7 +102,7 @@ def _write_joint(
 # -- what the toolbox's tags cannot say -------------------------------------------------------------------
 
 
-def _flat(value: Any, path: str = "") -> dict[str, Any]:
+def _flat(value: object, path: str = "") -> dict[str, object]:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         out: dict[str, Any] = {}
         for item in dataclasses.fields(value):
@@ -150,7 +150,7 @@ def _write_plugin(root: ET.Element, source: Source, joint: str, actuator: Compli
         filename=f"lib{name}_plugin.so",
     )
 
-    def tag(what: str, value: Any) -> None:
+    def tag(what: str, value: object) -> None:
         text = str(value).lower() if isinstance(value, bool) else str(value) if isinstance(value, int) else repr(value)
         ET.SubElement(plugin, what).text = text
 

@@ -48,7 +48,7 @@ _CONTACT_DEFAULTS: dict[str, Any] = {
 }
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if isinstance(value, int | np.integer):
@@ -57,7 +57,7 @@ def _text(value: Any) -> str:
 
 
 def _element(
-    parent: ET.Element, tag: str, names: Mapping[str, str], values: Mapping[str, Any], defaults: Mapping[str, Any]
+    parent: ET.Element, tag: str, names: Mapping[str, str], values: Mapping[str, object], defaults: Mapping[str, object]
 ) -> None:
     """Write an element unless all of its values are the defaults."""
     different = {k: v for k, v in values.items() if k not in defaults or not np.array_equal(v, defaults[k])}
@@ -181,7 +181,7 @@ def _write_joint(extension: ET.Element, source: Source, joint: int) -> None:
     _element(extension, "joint", {"name": source.joints[joint]}, values, defaults)
 
 
-def _add_limits(values: dict[str, Any], source: Source, joint: int) -> None:
+def _add_limits(values: dict[str, object], source: Source, joint: int) -> None:
     """Add the limits of a hinge or slide that URDF's ``<limit>`` cannot give."""
     model = source.model
     low, high = model.jnt_range[joint]

@@ -258,7 +258,7 @@ class _Joint:
         # A fitted antagonistic spring has one motor: the mean of two equal ones.
         self.count = 2.0 if actuator.law.second_input == "angle" else 1.0
 
-    def write(self, element: Any) -> None:
+    def write(self, element: object) -> None:
         mode = self.actuator.mode
         element.userdata = []
         element.biastype, element.dyntype = mujoco.mjtBias.mjBIAS_AFFINE, mujoco.mjtDyn.mjDYN_NONE
@@ -285,7 +285,7 @@ class _Joint:
                 self._write_pid(element, self.count)
                 self._limit(element, "force", self._effort_limit())
 
-    def _tendon(self, suffix: str, coefficients: dict[str, float]) -> Any:
+    def _tendon(self, suffix: str, coefficients: dict[str, float]) -> object:
         tendon = self.spec.add_tendon(name=f"{self.joint}/{suffix}")
         for joint, coefficient in coefficients.items():
             tendon.wrap_joint(joint, coefficient)
@@ -293,7 +293,7 @@ class _Joint:
         return tendon
 
     @staticmethod
-    def _limit(element: Any, what: str, limit: float) -> None:
+    def _limit(element: object, what: str, limit: float) -> None:
         if limit < math.inf:
             setattr(element, f"{what}limited", mujoco.mjtLimited.mjLIMITED_TRUE)
             setattr(element, f"{what}range", [-limit, limit])
@@ -306,7 +306,7 @@ class _Joint:
             limit = min(limit, winding.torque_constant * winding.supply_voltage / winding.resistance)
         return self.count * limit
 
-    def _write_pid(self, element: Any, count: float) -> None:
+    def _write_pid(self, element: object, count: float) -> None:
         pid = self.actuator.pid_1 or PID()
         ki, limit = count * pid.ki, pid.integral_limit
         if ki == 0.0:
@@ -322,7 +322,7 @@ class _Joint:
             ctrlspec=int(mujoco.mjtCtrlInput.mjINPUT_POS),
         )
 
-    def _write_ideal_spring(self, element: Any) -> None:
+    def _write_ideal_spring(self, element: object) -> None:
         """Write a spring whose motor is its reference: a position actuator that saturates as the spring does."""
         spring = self.spring
         element.set_to_position(kp=spring.stiffness[0])
@@ -449,6 +449,13 @@ def _differences(robot: Robot, springs: dict[str, SpringFit]) -> Iterator[str]:
     fitted = [(joint, spring) for joint, spring in springs.items() if not spring.exact]
     for joint, spring in fitted:
         yield f"the spring of joint {joint!r} is {spring.describe()}"
+        actuator = robot.actuators[joint]
+        if actuator.law.second_input != "none":
+            unit = "m" if actuator.law.second_input == "lever" else "rad"
+            yield (
+                f"the preset of joint {joint!r} stays at {_preset(actuator):g} {unit}, reference 2 has no actuator; "
+                f"set {joint}.initial_preset and export again for another"
+            )
     motors = [j for j, a in items if a.mode in (Mode.PID_REFS, Mode.PID_EQ_PRESET)]
     if motors:
         yield (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -18,7 +18,7 @@ from pliant.model.interface import JointInterface
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
 
-__all__ = ["FREE", "HINGE", "SLIDE", "Command", "Source", "numbers", "rpy_text"]
+__all__ = ["BALL", "FREE", "HINGE", "SLIDE", "Command", "Source", "numbers", "rpy_text", "servo_of"]
 
 FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 BALL = int(mujoco.mjtJoint.mjJNT_BALL)
@@ -53,12 +53,17 @@ class Command:
 class Source:
     """A robot about to be written: its compiled model, and names.
 
+    Args:
+        robot: the robot.
+        partial: whether what URDF cannot carry is left out with a note; a ball joint becomes a floating one.
+
     Raises:
         ModelError: the robot has elements that URDF cannot carry; the message names each.
     """
 
-    def __init__(self, robot: Robot) -> None:
+    def __init__(self, robot: Robot, *, partial: bool = False) -> None:
         self.robot = robot
+        self.partial = partial
         self.model = robot.compile()
         self.notes: list[str] = []
         m = self.model
@@ -108,6 +113,9 @@ class Source:
         if faults:
             shown = "; ".join(text for _, text in faults[:8])
             more = f"; and {len(faults) - 8} more" if len(faults) > 8 else ""
+            if self.partial:
+                self.notes.append(f"left out: {shown}{more}")
+                return
             raise ModelError(
                 f"the robot {self.robot.name!r} cannot be written as URDF: {shown}{more}",
                 file=self.robot.file,
@@ -251,6 +259,11 @@ class Source:
         return found
 
 
+def servo_of(model: mujoco.MjModel, actuator: int) -> str:
+    """Return the command interface of ros2_control that an actuator of MuJoCo's on a joint amounts to."""
+    return _servo(model, actuator)[0]
+
+
 def _servo(model: mujoco.MjModel, actuator: int) -> tuple[str, dict[str, float]]:
     """Return the command interface that an actuator of MuJoCo's amounts to, and a position servo's p and d."""
     gain, bias = model.actuator_gainprm[actuator], model.actuator_biasprm[actuator]
@@ -282,7 +295,7 @@ def _unique(names: Iterable[str], kind: str) -> list[str]:
 # -- numbers ----------------------------------------------------------------------------------------------
 
 
-def numbers(values: Any) -> str:
+def numbers(values: object) -> str:
     """Return numbers as text, each such that it reads as the same number again."""
     return " ".join(repr(float(v)) if v else "0" for v in np.atleast_1d(np.asarray(values, dtype=float)))
 

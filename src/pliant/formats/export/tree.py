@@ -12,7 +12,7 @@ import numpy as np
 
 from pliant.base.spatial import exp_so3, rotation_from_quaternion
 from pliant.formats.export.geometry import Materials, MeshFiles, write_shape
-from pliant.formats.export.source import FREE, SLIDE, Source, numbers, rpy_text
+from pliant.formats.export.source import BALL, FREE, SLIDE, Source, numbers, rpy_text
 
 __all__ = ["FAR", "write_origin", "write_tree"]
 
@@ -71,6 +71,11 @@ def _write_joints(root: ET.Element, source: Source, body: int) -> None:
         # A spring pulls a free joint to the pose of the file; without one it starts where the key frame has it.
         place = (model.qpos0 if model.jnt_stiffness[joints[0]] else source.rest)[address : address + 7]
         write_origin(joint, place[:3], rotation_from_quaternion(place[3:] / np.linalg.norm(place[3:])))
+        _ends(joint, above, name)
+        return
+    if any(int(model.jnt_type[j]) == BALL for j in joints):  # only in a partial description
+        joint = ET.SubElement(root, "joint", name=source.joints[joints[-1]], type="floating")
+        write_origin(joint, position + rotation @ source.offsets[body], rotation)
         _ends(joint, above, name)
         return
     between = source.between(body)

@@ -25,7 +25,7 @@ from pliant.model.wanted import check_robot
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
 
-__all__ = ["UrdfExport", "describe_urdf", "export_urdf"]
+__all__ = ["UrdfExport", "describe_urdf", "export_urdf", "urdf_of_tree"]
 
 MESH_FOLDER = "meshes"
 """Folder of the mesh files, beside the URDF."""
@@ -104,6 +104,28 @@ def describe_urdf(robot: Robot, *, package: str | None = None) -> UrdfExport:
     ET.indent(root, "  ")
     text = '<?xml version="1.0"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
     return UrdfExport(text=text, meshes=meshes.files, notes=tuple(notes))
+
+
+def urdf_of_tree(robot: Robot) -> tuple[ET.Element, Mapping[str, bytes], Source]:
+    """Return the tree of a robot for viewers and planners: links, joints, shapes, and ros2_control's tags.
+
+    What URDF cannot carry (loops, tendons, flexible bodies) is left out; a ball joint is a floating one. The elements
+    that only pliant reads are left out too.
+
+    Args:
+        robot: the robot.
+
+    Returns:
+        The element ``<robot>``, mesh files by their path relative to the URDF, and the source, which has the notes.
+    """
+    source = Source(robot, partial=True)
+    root = ET.Element("robot", name=robot.name or "robot")
+    meshes, materials = MeshFiles(source, MESH_FOLDER), Materials()
+    write_tree(root, source, meshes, materials)
+    materials.write(root, 0)
+    write_control(root, source, plugins=False)
+    ET.indent(root, "  ")
+    return root, meshes.files, source
 
 
 def export_urdf(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import socket
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pliant.base.errors import BridgeError, PliantError, WireError
@@ -15,7 +16,6 @@ from pliant.franka.bridge.sockets import MAX_HELD, Connection, accepted, listen
 from pliant.franka.wire import fci
 
 if TYPE_CHECKING:
-    from pliant.franka.bridge.options import Protocols
     from pliant.franka.device.arm import FrankaArm, StateValues
     from pliant.franka.device.cabinet import Answer
     from pliant.franka.device.parameters import Arm
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["ArmServer", "stranger_note"]
 
 _COUNTERS = ("cycles", "connections", "refused", "lost", "late", "malformed", "timeouts")
+FIRST_COMMAND_S = 0.6
+"""How long a cycle waits for the first command of a motion [s]. The client may need another state before it commands: a
+client of libfranka takes two states that have come together for one, and with several arms it may be starting the
+motion of another. It gives up after 1 s without a state. An arm at rest stands still meanwhile."""
 STATES_BEFORE_COMMAND = 2
 """States that a client reads between the start of a motion and its first command: it waits for the new mode, then for
 a state to answer."""
@@ -45,7 +49,8 @@ class ArmServer:
         port: TCP port of the robot; 0 takes a free one.
         gripper_port: TCP port of the hand; 0 takes a free one.
         vacuum_port: TCP port of the vacuum gripper; 0 takes a free one.
-        protocols: "own": clients that the firmware of the arm's type answers; "any": clients of every known version.
+        system_version: which clients are served, as in `FciOptions.system_version`.
+        command_timeout: how long a cycle in lock-step waits for its command [s].
     """
 
     def __init__(
@@ -56,7 +61,8 @@ class ArmServer:
         port: int,
         gripper_port: int,
         vacuum_port: int,
-        protocols: Protocols = "own",
+        system_version: str = "own",
+        command_timeout: float = 0.2,
     ) -> None:
         from pliant.franka.device.arm import CommandValues
 
@@ -65,8 +71,9 @@ class ArmServer:
         self.cabinet = device.cabinet
         """The arm's controller."""
         self.host, self.port = host, port
-        low, high = device.description.arm.protocols
-        self.versions = range(low, high + 1) if protocols == "own" else fci.VERSIONS
+        self.command_timeout = command_timeout
+        """How long a cycle in lock-step waits for its command [s]."""
+        self.versions = _served(device.description.arm, system_version)
         """The protocol versions that are answered."""
         self.hand: HandServer | None = None
         """The server of the hand or of the vacuum gripper; None without both."""
@@ -133,41 +140,27 @@ class ArmServer:
 
     @property
     def changed(self) -> bool:
-        """Whether the set of sockets has changed since `sockets` was last called."""
+        """Whether the set of sockets has changed since `handlers` was last called."""
         return self._changed or (self.hand is not None and self.hand.changed)
 
-    def sockets(self) -> list[socket.socket]:
-        """Return every socket that may have something to read."""
+    def handlers(self) -> dict[socket.socket, Callable[[], None]]:
+        """Return what handles each socket when it has something to read, commands before requests; none blocks."""
         self._changed = False
-        found = [] if self._listener is None else [self._listener]
-        found += [connection.sock for connection in self._waiting]
-        if self._connection is not None:
-            found.append(self._connection.sock)
-            if self._connection.udp is not None:
-                found.append(self._connection.udp)
+        found: dict[socket.socket, Callable[[], None]] = {}
+        connection = self._connection
+        if connection is not None:
+            if connection.udp is not None:
+                found[connection.udp] = partial(self._receive_commands, connection.udp)
+            found[connection.sock] = partial(self._receive_requests, connection)
+        for waiting in self._waiting:
+            found[waiting.sock] = partial(self._greet, waiting)
+        if self._listener is not None:
+            found[self._listener] = partial(self._accept, self._listener)
         if self.hand is not None:
-            self.hand.changed = False
-            found += self.hand.sockets()
+            found |= self.hand.handlers()
         return found
 
     # ---------------------------------------------------------------------------------------------- service
-
-    def serve(self, ready: set[int]) -> None:
-        """Handle the sockets whose descriptors are ready; never blocks."""
-        connection = self._connection
-        if connection is not None:
-            if connection.udp is not None and connection.udp.fileno() in ready:
-                self._receive_commands(connection.udp)
-            if connection.sock.fileno() in ready:
-                self._receive_requests(connection)
-            elif connection.out:
-                connection.flush()
-        for connection in [c for c in self._waiting if c.sock.fileno() in ready]:
-            self._greet(connection)
-        if self._listener is not None and self._listener.fileno() in ready:
-            self._accept(self._listener)
-        if self.hand is not None:
-            self.hand.serve(ready)
 
     def _accept(self, listener: socket.socket) -> None:
         for sock in accepted(listener):
@@ -198,6 +191,8 @@ class ArmServer:
 
     def _greet(self, connection: Connection) -> None:
         """Read from a connection that has not said Connect; make it the client when it does."""
+        if connection not in self._waiting:
+            return  # it was closed or admitted after the sockets were found ready
         try:
             frames = connection.receive()
             if frames is None:
@@ -245,6 +240,14 @@ class ArmServer:
                 self.last_fault = f"a connection from {connection.peer} was closed, because it did not send Connect"
                 self._forget(connection)
 
+    def disconnect(self, reason: str) -> None:
+        """End the client's connection; the next client is admitted at once.
+
+        Args:
+            reason: why, for `health`.
+        """
+        self._drop(reason, reset=True)
+
     def _drop(self, reason: str, *, reset: bool = False) -> None:
         """End the connection; the arm decelerates and holds, and the server goes on."""
         connection, self._connection = self._connection, None
@@ -265,6 +268,8 @@ class ArmServer:
         self._changed = True
 
     def _receive_requests(self, connection: Connection) -> None:
+        if connection is not self._connection:
+            return  # it ended after the sockets were found ready
         try:
             frames = connection.receive()
             if frames is None:
@@ -365,7 +370,7 @@ class ArmServer:
             return f"a client of protocol version {version} was refused; served is {served}"
         return (
             f"a client of protocol version {version} (libfranka {fci.LIBRARIES[version]}) was refused, as the firmware "
-            f"of the {title} refuses it; it answers {served}; the option fci:protocols=any serves any client"
+            f"of the {title} refuses it; it answers {served}; the option fci:system_version=any serves any client"
         )
 
     def _answer(self, command: str, command_id: int, status: str, payload: bytes = b"") -> None:
@@ -427,16 +432,25 @@ class ArmServer:
             self._resume()
 
     @property
-    def owes(self) -> bool:
-        """Whether the client has to send a command before the next cycle.
+    def owes(self) -> float:
+        """How long the next cycle waits for a command of the client [s]; 0: the client owes none.
 
         Before the first command of a motion a client reads `STATES_BEFORE_COMMAND` states; from then on robot time
         waits for it, so that its first command meets the state that it was computed from.
         """
+        if self._packer is None:
+            return 0.0
         cabinet = self.cabinet
-        return self._packer is not None and (
-            cabinet.awaits_command or (self._unanswered >= STATES_BEFORE_COMMAND and cabinet.first_command_due)
-        )
+        if cabinet.awaits_command:
+            return self.command_timeout
+        if self._unanswered >= STATES_BEFORE_COMMAND and cabinet.first_command_due:
+            return min(self.command_timeout, FIRST_COMMAND_S)
+        return 0.0
+
+    @property
+    def unread(self) -> bool:
+        """Whether the client has not read its last state yet: then the machine has kept it from running."""
+        return self._connection is not None and self._connection.unread
 
     @property
     def fitting(self) -> fci.RobotCommand | None:
@@ -489,6 +503,25 @@ class ArmServer:
 def _answer_connect(connection: Connection, command_id: int, status: str, version: int) -> None:
     answer = fci.Response(command="Connect", command_id=command_id, status=status, payload=struct.pack("<H", version))
     connection.send(fci.encode_response(answer, version=version))
+
+
+def _served(arm: Arm, system_version: str) -> range:
+    """Return the protocol versions that an arm answers.
+
+    Raises:
+        BridgeError: its type has no firmware of that version.
+    """
+    low, high = arm.protocols
+    if system_version == "any":
+        return fci.VERSIONS
+    if system_version == "own":
+        return range(low, high + 1)
+    version = fci.protocol_of_system(system_version)
+    if not low <= version <= high:
+        first = ".".join(map(str, fci.SYSTEMS[low]))
+        text = f"a {arm.title} has no system version {system_version}; its versions are {first[0]}.x, from {first} on"
+        raise BridgeError(text, field="system_version")
+    return range(version, version + 1)
 
 
 def _spoken(versions: range) -> str:

@@ -16,8 +16,8 @@ from __future__ import annotations
 import contextlib
 import select
 import time
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import BridgeError, PliantError
 from pliant.base.listening import check_listening_host
@@ -29,7 +29,7 @@ from pliant.simulation.realtime import realtime
 
 if TYPE_CHECKING:
     from pliant.devices.base import Sample, SampleSource
-    from pliant.franka.device.arm import FrankaArm, StateValues
+    from pliant.franka.device.arm import FrankaArm
 
 __all__ = ["FciBridge", "make"]
 
@@ -44,10 +44,11 @@ _PACE = {
     "during a motion need mode=paced",
     "wall": "robot time is the wall clock at 1 kHz; commands that come late are lost, as on the robot",
 }
-FIRST_COMMAND_S = 0.6
-"""How long a cycle waits for the first command of a motion [s]. The client may need another state before it commands: a
-client of libfranka takes two states that have come together for one, and with several arms it may be starting the
-motion of another. It gives up after 1 s without a state. An arm at rest stands still meanwhile."""
+SLICE_S = 0.02
+"""Longest part of a wait for a command that is counted as one [s of wall time]."""
+MAX_STALL_S = 5.0
+"""How long lock-step waits in addition, between two commands, for a client that does not read its states [s of wall
+time]."""
 MAX_LAG = 0.1
 """Lag behind the wall clock above which it is given up instead of caught up [s]."""
 
@@ -71,9 +72,10 @@ class FciBridge(BridgeBase):
         """The served arms, once started."""
         self._by_name: dict[str, ArmServer] = {}
         self._poll = select.epoll()
-        self._registered: list[int] = []
+        self._handlers: dict[int, Callable[[], None]] = {}
         self._next = 0.0
         self._left = 0.0
+        self._patience = MAX_STALL_S
         self._scheduling = contextlib.ExitStack()
         self.work_log: list[float] | None = None
         """Set to a list to record how long each cycle worked without waiting for the client [s]."""
@@ -106,7 +108,8 @@ class FciBridge(BridgeBase):
                 port=options.port,
                 gripper_port=options.gripper_port,
                 vacuum_port=options.vacuum_port,
-                protocols=options.protocols,
+                system_version=options.system_version,
+                command_timeout=options.command_timeout,
             )
             server.open()
             self.arms.append(server)
@@ -129,9 +132,9 @@ class FciBridge(BridgeBase):
     def notes(self) -> tuple[str, ...]:
         """Notes on what sets the pace of robot time, and on clients that real arms of these types refuse."""
         notes = [_PACE[self.options.mode]]
-        if self.options.protocols == "any":
+        if self.options.system_version == "any":
             kinds = {arm.device.description.arm.name: arm.device.description.arm for arm in self.arms}
-            notes += [f"protocols=any: {stranger_note(kind)}" for kind in kinds.values()]
+            notes += [f"system_version=any: {stranger_note(kind)}" for kind in kinds.values()]
         return tuple(notes)
 
     @property
@@ -158,7 +161,8 @@ class FciBridge(BridgeBase):
         """Send one arm's state, and at a tenth of the rate its hand's."""
         arm = self._by_name.get(sample.device)
         if arm is not None:
-            arm.publish(cast("StateValues", sample.values))
+            values: Any = sample.values
+            arm.publish(values)
 
     def wait(self, timeout: float) -> bool:
         """Serve the sockets as the time mode asks, and put each arm's command of this cycle into its mailbox."""
@@ -179,27 +183,33 @@ class FciBridge(BridgeBase):
 
     def _lockstep(self) -> None:
         """Wait for what the clients owe; where they owe nothing, wait for the wall clock's next millisecond."""
-        owing = [arm for arm in self.arms if arm.owes]
-        if not owing:
+        arms = self.arms
+        waits = [wait for arm in arms if (wait := arm.owes)]
+        if not waits:
             self._serve(0.0)
-            owing = [arm for arm in self.arms if arm.owes]
-        if not owing:
+            waits = [wait for arm in arms if (wait := arm.owes)]
+        if not waits:
             self._until_next_tick(wake=True)
             return
-        wait = self.options.command_timeout
-        if not all(arm.cabinet.awaits_command for arm in owing):
-            wait = min(wait, FIRST_COMMAND_S)
-        deadline = time.perf_counter() + wait
-        while wait > 0.0:
-            self._serve(wait)
-            owing = [arm for arm in owing if arm.owes and arm.fitting is None]
+        left = min(waits)
+        while left > 0.0:
+            began = time.perf_counter()
+            self._serve(min(left, SLICE_S))
+            owing = [arm for arm in arms if arm.fitting is None and arm.owes]
             if not owing:
+                self._patience = MAX_STALL_S
                 break
-            wait = deadline - time.perf_counter()
-        for arm in owing:
-            if arm.cabinet.awaits_command:
-                arm.counters["timeouts"] += 1
-                arm.last_fault = f"no command within {self.options.command_timeout} s"
+            # A longer slice than asked for means that the machine did not run this process.
+            spent = min(time.perf_counter() - began, SLICE_S)
+            if self._patience > 0.0 and any(arm.unread for arm in owing):
+                self._patience -= spent
+            else:
+                left -= spent
+        else:
+            for arm in arms:
+                if arm.fitting is None and arm.cabinet.awaits_command:
+                    arm.counters["timeouts"] += 1
+                    arm.last_fault = f"no command within {self.options.command_timeout} s"
         if self.options.mode == "paced":
             self._until_next_tick(wake=False)
         else:
@@ -230,20 +240,24 @@ class FciBridge(BridgeBase):
             else:
                 time.sleep(min(timeout, PERIOD))
             timeout = 0.0
-        ready = {fd for fd, _ in self._poll.poll(timeout)}
-        if ready:
-            for arm in arms:
-                arm.serve(ready)
+        ready = self._poll.poll(timeout)
+        if len(ready) == 1:
+            self._handlers[ready[0][0]]()
+        elif ready:
+            found = {fd for fd, _ in ready}
+            for fd, handle in self._handlers.items():
+                if fd in found:
+                    handle()
 
     def _register(self) -> None:
-        for fd in self._registered:
+        for fd in self._handlers:
             with contextlib.suppress(KeyError, OSError):
                 self._poll.unregister(fd)
-        self._registered = []
+        self._handlers = {}
         for arm in self.arms:
-            for sock in arm.sockets():
+            for sock, handle in arm.handlers().items():
                 self._poll.register(sock, select.EPOLLIN)
-                self._registered.append(sock.fileno())
+                self._handlers[sock.fileno()] = handle
 
 
 def _check_ports(options: FciOptions, arms: Sequence[FrankaArm]) -> None:

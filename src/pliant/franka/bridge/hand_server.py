@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import socket
 import struct
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pliant.base.errors import WireError
@@ -68,18 +70,15 @@ class HandServer:
             self._listener.close()
         self._listener = None
 
-    def sockets(self) -> list[socket.socket]:
-        """Return every socket that may have something to read."""
-        listener = [] if self._listener is None else [self._listener]
-        return [*listener, *(connection.sock for connection in self._connections)]
-
-    def serve(self, ready: set[int]) -> None:
-        """Handle the sockets whose descriptors are ready; never blocks."""
-        if self._listener is not None and self._listener.fileno() in ready:
-            self._accept(self._listener)
-        for connection in list(self._connections):
-            if connection.sock.fileno() in ready:
-                self._receive(connection)
+    def handlers(self) -> dict[socket.socket, Callable[[], None]]:
+        """Return what handles each socket when it has something to read; none blocks."""
+        self.changed = False
+        found: dict[socket.socket, Callable[[], None]] = {}
+        if self._listener is not None:
+            found[self._listener] = partial(self._accept, self._listener)
+        for connection in self._connections:
+            found[connection.sock] = partial(self._receive, connection)
+        return found
 
     def publish(self, values: StateValues) -> None:
         """Send the answers that are due, and at a tenth of the robot's rate the state."""
@@ -124,6 +123,8 @@ class HandServer:
         self.changed = True
 
     def _receive(self, connection: Connection) -> None:
+        if connection not in self._connections:
+            return  # it was closed after the sockets were found ready
         try:
             frames = connection.receive()
             if frames is None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pliant.base.errors import BridgeError
+from pliant.base.errors import BridgeError, WireError
 from pliant.base.options import check_values, option
+from pliant.franka.wire.fci.frames import protocol_of_system
 
-__all__ = ["FciOptions", "Protocols", "TimeMode"]
+__all__ = ["FciOptions", "TimeMode"]
 
 TimeMode = Literal["lockstep", "paced", "wall"]
-Protocols = Literal["own", "any"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,14 +31,22 @@ class FciOptions:
     vacuum_port: int = option(1339, low=0, high=65535)
     """TCP port of the vacuum gripper; 0 takes a free one. Every stock client uses 1339."""
     command_timeout: float = option(0.2, unit="s", low=0.0, above=True, high=60.0)
-    """How long a lock-step cycle waits for its command before it counts as lost. Above 1 s only clients that are slow
-    to answer gain: one whose command was lost gives up after 1 s without a state."""
-    protocols: Protocols = "own"
+    """How long a lock-step cycle waits for its command before it counts as lost. The time counts while the client has
+    its state and this process runs, so that a stalled machine loses no command: a client that has not read its state
+    gets 5 s more. Above 1 s only clients that are slow to answer gain: one whose command was lost gives up after 1 s
+    without a state."""
+    system_version: str = "own"
     """Which clients are served. own: those that the firmware of the arm's type answers, protocol version 5 (libfranka
-    0.9) of a FER and 6 to 10 (libfranka 0.10 to 0.21) of an FR3; any: versions 5 to 10 of every arm, also the clients
-    that a real arm of that type refuses."""
+    0.9) of a FER and 6 to 10 (libfranka 0.10 to 0.21) of an FR3; a version of the robot's system, such as 5.9.0: the
+    one protocol version that this firmware answers, by the vendor's compatibility table; any: versions 5 to 10 of every
+    arm, also the clients that a real arm of that type refuses."""
     priority: int = option(0, low=0, high=99)
     """SCHED_FIFO priority of the loop's thread; 0 leaves the scheduler alone."""
 
     def __post_init__(self) -> None:
         check_values(self, BridgeError)
+        if self.system_version not in ("own", "any"):
+            try:
+                protocol_of_system(self.system_version)
+            except WireError as fault:
+                raise BridgeError(f"{fault}; or own, or any", field="system_version") from None

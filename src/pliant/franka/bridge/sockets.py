@@ -9,6 +9,7 @@ import socket
 import struct
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Literal
 
 from pliant.base.errors import BridgeError, WireError
@@ -186,6 +187,19 @@ class Connection:
             self.udp.send(data)
         except OSError:
             pass
+
+    @property
+    def unread(self) -> bool:
+        """Whether a peer on this machine has datagrams to read; False where the system does not tell."""
+        if self.udp is None:
+            return False
+        end = f":{self.udp.getpeername()[1]:04X}"
+        try:
+            rows = Path("/proc/net/udp").read_text(encoding="ascii").splitlines()[1:]
+        except OSError:
+            return False
+        queues = [row[4] for row in map(str.split, rows) if len(row) > 4 and row[1].endswith(end)]
+        return any(int(queue.partition(":")[2], 16) for queue in queues)
 
     def close(self, *, reset: bool = False) -> None:
         """Close both sockets; reset the connection instead of ending it where asked."""

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError, DeviceError, PliantError, nearest
 from pliant.franka.client.backend import PERIOD
-from pliant.franka.client.robot import BRAKING
+from pliant.franka.client.held import COUNTS, HeldCommand
 from pliant.franka.robots.parameters import arm as arm_of
 from pliant.franka.wire import fci
-from pliant.learn.policy import INPUT, Policy, PolicyError
-from pliant.learn.running import TIMEOUT_S, PolicyDriver, check_inputs, full_observation
+from pliant.learn.policy import Policy, PolicyError
+from pliant.learn.running import DeadMan, PolicyDriver, PolicyGuard, Safety, check_inputs, full_observation
 
 if TYPE_CHECKING:
     from pliant.franka.client.robot import FrankaRobot
@@ -28,12 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["FCI", "FrankaPolicyRun", "arm_of_policy", "run_franka_policy"]
 
 Array = NDArray[np.float64]
-COMMANDS = {"dq_c": "velocity", "tau_J_d": "force_torque"}
-"""Field of a command -> control state that it needs."""
 ARMS = {"franka": "fer", "fer": "fer", "fr3": "fr3"}
 """Robot of a policy -> type of the arm."""
-EDGE = 0.05
-"""Distance from the position limits at which a commanded velocity is zero [rad]."""  # assumed
 REST = 0.01
 """Largest velocity of a joint at rest [rad/s]."""  # assumed
 DAMPING = np.array([10.0, 10.0, 10.0, 10.0, 3.0, 3.0, 3.0])
@@ -100,22 +96,25 @@ class FrankaPolicyRun:
     """Interface to the arm; its ``period`` is not used."""
     inputs: Mapping[str, float]
     """Input name, without ``input/`` -> value."""
-    timeout: float = TIMEOUT_S
-    """Time without a new state after which the run stops [s]."""
+    safety: Safety = field(default_factory=Safety)
+    """Limits; an arm begins and ends at rest, so that it needs no start pose."""
     steps: int = 0
     """Number of commands computed by the policy."""
     lost: int = 0
     """Number of states that did not arrive or whose command was too late."""
-    state: str = field(init=False)
-    """Control state that the commands need: "velocity" or "force_torque"."""
+    held: HeldCommand = field(init=False)
+    """The command of the arm."""
+    guard: PolicyGuard = field(init=False)
+    """Checks observations and limits commands."""
     _columns: list[tuple[str, int]] = field(init=False)
-    _joints: list[int] = field(init=False)
     _cycles: int = field(init=False)
-    _command: Array = field(init=False)
 
     def __post_init__(self) -> None:
         policy = self.policy
-        check_inputs(policy, self.inputs, self.timeout)
+        check_inputs(policy, self.inputs)
+        if self.safety.approach > 0.0:
+            raise PolicyError("an arm begins and ends at rest; the start pose must be left out", field="approach")
+        self.guard = PolicyGuard(policy, self.safety)
         self._check_arm()
         self._cycles = round(policy.period / PERIOD)
         if self._cycles < 1 or not math.isclose(self._cycles * PERIOD, policy.period, rel_tol=1e-9):
@@ -123,8 +122,8 @@ class FrankaPolicyRun:
                 f"the policy's period is {policy.period:g} s; must be a whole number of milliseconds", field="period"
             )
         reals = {name: info.count for name, info in fci.REALS.items()}
-        seen = [_element(name, reals, "observation") for name in policy.observations if not name.startswith(INPUT)]
-        commands = [_element(name, dict.fromkeys(COMMANDS, 7), "command") for name in policy.commands]
+        seen = [_element(name, reals, "observation") for name in policy.measured]
+        commands = [_element(name, COUNTS, "command") for name in policy.commands]
         devices = dict.fromkeys(device for device, _, _ in (*seen, *commands))
         if len(devices) > 1:
             raise PolicyError(f"the policy names the devices {', '.join(devices)}; must be one arm", field="device")
@@ -132,16 +131,15 @@ class FrankaPolicyRun:
         if len(kinds) > 1:
             raise PolicyError(f"the policy commands {' and '.join(kinds)}; must be one of them", field="commands")
         self._columns = [(name, index) for _, name, index in seen]
-        self._joints = [index for _, _, index in commands]
-        self.state = COMMANDS[commands[0][1]]
-        self._command = np.zeros(7)
-        limits = self.robot.arm.limits
-        most, unit = (limits.velocity, "rad/s") if self.state == "velocity" else (limits.torque, "N m")
-        for name, joint, low, high in zip(policy.commands, self._joints, policy.low, policy.high, strict=True):
-            if max(abs(low), abs(high)) > most[joint]:
+        self.held = HeldCommand(self.robot, commands[0][1], [index for _, _, index in commands])
+        for name, joint, low, high in zip(policy.commands, self.held.elements, policy.low, policy.high, strict=True):
+            least, most = self.held.limits(joint)
+            if min(low, high) < least or max(low, high) > most:
+                unit, part = self.held.kind.unit, "joint" if self.held.kind.count == 7 else "axis"
+                within = f"{most:g}" if least == -most else f"{least:g} to {most:g}"
                 raise PolicyError(
-                    f"{name} goes from {low:g} to {high:g} {unit}; must be within {most[joint]:g} {unit}, the limit of "
-                    f"joint {joint + 1} of the {self.robot.arm.title}",
+                    f"{name} goes from {low:g} to {high:g} {unit}; must be within {within} {unit}, the limit of "
+                    f"{part} {joint + 1} of the {self.robot.arm.title}",
                     field="commands",
                 )
 
@@ -162,7 +160,7 @@ class FrankaPolicyRun:
         Raises:
             DeviceError: the arm refuses the motion, for instance after a reflex.
         """
-        self.robot.set_robot_state("velocity" if self.state == "velocity" else "force_torque")
+        self.held.start()
 
     def step(self, stopped: Callable[[], bool] = lambda: False) -> Array:
         """Read the observations, evaluate the policy and hold the command for one period of robot time.
@@ -171,7 +169,7 @@ class FrankaPolicyRun:
             stopped: called every millisecond; the period ends early if it returns True.
 
         Returns:
-            The command of all joints, shape (7,) [rad/s or N m].
+            The command of all joints, shape (7,), or of all axes, shape (6,), in its unit.
 
         Raises:
             DeviceError: the arm ended the motion. The message lists its errors.
@@ -179,42 +177,27 @@ class FrankaPolicyRun:
         """
         backend, start = self.robot.backend, self.robot.time
         measured = [backend.get(name).reshape(-1)[index] for name, index in self._columns]
-        try:
-            values = self.policy.act(full_observation(self.policy, self.inputs, measured))
-        except PolicyError as error:
-            raise BridgeError(f"the policy stopped: {error}") from None
-        self._command[self._joints] = values
+        values = self.guard.act(full_observation(self.policy, self.inputs, measured, self.steps))
+        command = self.held.hold(values)
         self.steps += 1
         while round((self.robot.time - start) / PERIOD) < self._cycles and not stopped():
             self._cycle()
-        return self._command.copy()
+        return command
 
     def _cycle(self) -> None:
         robot = self.robot
-        if self.state == "velocity":
-            robot.want_velocity("joint", self._braked())
-        else:
-            robot.want_force_torque("joint", self._command, 1.0)
         before, clock = robot.time, time.monotonic()
-        robot.wait(PERIOD)
+        self.held.cycle()
         passed, waited = robot.time - before, time.monotonic() - clock
         if passed < 0.5 * PERIOD:
             raise BridgeError(f"the policy stopped: the state of the arm is old, its time stands at {before:.3f} s")
-        if max(passed, waited) > self.timeout:
+        if max(passed, waited) > self.safety.timeout:
             raise BridgeError(
                 f"the policy stopped: no new state of the arm for {max(passed, waited):.2f} s, more than "
-                f"{self.timeout:g} s",
+                f"{self.safety.timeout:g} s",
                 field="timeout",
             )
         self.lost += round(passed / PERIOD) - 1
-
-    def _braked(self) -> Array:
-        """Return the commanded velocity, slowed down ahead of the position limits."""
-        limits, q = self.robot.arm.limits, self.robot.backend.get("q_d")
-        rate = 2.0 * BRAKING * np.array(limits.acceleration)
-        up = np.sqrt(rate * np.maximum(np.array(limits.position_max) - EDGE - q, 0.0))
-        down = np.sqrt(rate * np.maximum(q - np.array(limits.position_min) - EDGE, 0.0))
-        return np.minimum(np.maximum(self._command, -down), up)
 
     def finish(self) -> None:
         """Bring the arm to rest and finish the motion; the arm then holds its position.
@@ -249,9 +232,14 @@ def run_franka_policy(run: FrankaPolicyRun, *, duration: float = math.inf, stop:
         BridgeError: there is no new state, or the connection is lost; the arm was stopped if that was possible.
     """
     stop = stop or threading.Event()
+    dead_man = DeadMan(run.safety.dead_man)
     run.start()
     try:
         while not stop.is_set() and run.steps * run.policy.period < duration - 1e-9:
+            if dead_man.lost():
+                raise BridgeError(
+                    f"the policy stopped: no line at standard input for {run.safety.dead_man:g} s", field="dead_man"
+                )
             run.step(stop.is_set)
     except DeviceError as error:
         raise DeviceError(f"the arm ended the policy after {run.steps} commands: {error}", field=error.field) from None
@@ -263,7 +251,7 @@ def run_franka_policy(run: FrankaPolicyRun, *, duration: float = math.inf, stop:
 
 
 def _drive(
-    policy: Policy, inputs: Mapping[str, float], options: Mapping[str, Any], duration: float, timeout: float
+    policy: Policy, inputs: Mapping[str, float], options: Mapping[str, Any], duration: float, safety: Safety
 ) -> tuple[dict[str, int], str]:
     """Run a policy on a Franka arm; the first Ctrl-C brings it to rest."""
     from pliant.cli.termination import stopping_at_signal
@@ -273,7 +261,7 @@ def _drive(
     if not options["host"]:
         raise PliantError("the bridge fci needs --host ADDRESS, the address of the arm", field="host")
     with FrankaRobot.connect(options["host"], arm=arm, realtime=options["realtime"]) as robot:
-        task = FrankaPolicyRun(policy, robot, inputs, timeout)
+        task = FrankaPolicyRun(policy, robot, inputs, safety)
         with stopping_at_signal() as stop:
             run_franka_policy(task, duration=duration, stop=stop)
     text = f"{task.steps} commands, {task.lost} states lost; the arm is at rest and holds its position"

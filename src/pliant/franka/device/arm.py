@@ -24,6 +24,7 @@ from pliant.devices.kinds import device_for
 from pliant.engine.base import Engine, mujoco_state
 from pliant.franka.device.cabinet import Answer, Cabinet, Motion
 from pliant.franka.device.gripper import Gripper, GripperAnswer
+from pliant.franka.device.imperfections import NO_IMPERFECTIONS, Imperfections, JointNoise
 from pliant.franka.device.memory import DT
 from pliant.franka.device.parameters import Arm, Cup, Hand, Payload
 from pliant.franka.device.plant import OPENING, ArmPlant
@@ -229,6 +230,8 @@ class FrankaArmDescription:
     """Whether the cabinet compensates the identified friction; None: where it acts."""
     settings: Settings = field(default_factory=Settings)
     """Gains, thresholds and checks of the cabinet."""
+    imperfections: Imperfections = NO_IMPERFECTIONS
+    """Of the sensors and motors."""
     urdf: str = ""
     """URDF of the arm, which the robot gives to its clients."""
 
@@ -300,6 +303,7 @@ class FrankaArm(DeviceBase):
         parts += ["cup"] if description.cup is not None else []
         self.written_ports = tuple(f"{description.name}_{part}/control" for part in parts)
         self._q0 = np.array(description.q, dtype=float)
+        self._joint_noise = JointNoise(description.imperfections) if description.imperfections.any else None
         self._command: fci.RobotCommand | None = None
         self._mode = ""
         self._running: Motion | None = None
@@ -365,6 +369,8 @@ class FrankaArm(DeviceBase):
             for answer in part.cancel() if part is not None else ():
                 self._deliver(answer)
         self._waiting.clear()
+        if self._joint_noise is not None:
+            self._joint_noise.restart(rng)
         self.plant.start(self._q0, self.description.opening)
         self._state.forward()
         self.cabinet.reset(self._q0)
@@ -387,15 +393,16 @@ class FrankaArm(DeviceBase):
         self._command = fci.RobotCommand(
             message_id=command.seq,
             motion=motion,
-            tau_J_d=np.asarray(values.get("tau_J_d", _NO_TORQUE)),
+            tau_J_d=np.array(values.get("tau_J_d", _NO_TORQUE)),
             valid_elbow="elbow_c" in values,
             motion_generation_finished=bool(values.get("finished", 0.0)),
         )
 
     def _firmware(self) -> None:
         command, self._command = self._command, None
-        plant = self.plant
-        plant.write(self.cabinet.control(command))
+        plant, noise = self.plant, self._joint_noise
+        torque = self.cabinet.control(command)
+        plant.write(torque if noise is None else noise.drive(torque))
         if self.gripper is not None:
             plant.write_hand(self.gripper.step(*plant.read_hand()))
         if self.vacuum is not None:
@@ -406,6 +413,8 @@ class FrankaArm(DeviceBase):
         """Let the cabinet observe; return its state."""
         cabinet = self.cabinet
         q, dq, tau_J = self.plant.read()
+        if self._joint_noise is not None:
+            q, dq, tau_J = self._joint_noise.measure(q, dq, tau_J)
         motion = cabinet.motion
         if cabinet.locked_at is not None:
             self.plant.settle(cabinet.locked_at)

@@ -133,7 +133,6 @@ class Cabinet:
         self._recovery: tuple[int | None, int] | None = None
         self._locked_at: Array | None = None
         self._zero_motion, self._zero_tau = np.zeros(fci.N_MOTION), np.zeros(7)
-        self._command_motion, self._command_tau = np.zeros(fci.N_MOTION), np.zeros(7)
         self._torque, self._q, self._dq, self._tau_J = m["torque"], m["q"], m["dq"], m["tau_J"]
         self.reset(q)
         # Compile or load every kernel now, so that no motion waits for it.
@@ -182,7 +181,7 @@ class Cabinet:
         raised = kernels.observe(self._memory)
         if raised:
             self._reflex("reflex")
-        kernels.publish(self._memory)
+            kernels.publish(self._memory)
         state = self.state
         state.message_id += 1
         motion = self._motion
@@ -207,9 +206,7 @@ class Cabinet:
         if motion is not None:
             if command is not None and not motion.finishing:
                 flags = k.PRESENT
-                # Copies, because read-only arrays are another type to the compiler.
-                values, tau = self._command_motion, self._command_tau
-                values[:], tau[:] = command.motion, command.tau_J_d
+                values, tau = command.motion, command.tau_J_d
                 if command.valid_elbow:
                     flags |= k.ELBOW
                 if motion.first:

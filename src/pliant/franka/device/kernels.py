@@ -59,7 +59,7 @@ def _columns(T, reals, at):
 
 @njit(error_model="numpy")
 def observe(memory):
-    """Take in q, dq and tau_J; return the number of errors raised."""
+    """Take in q, dq and tau_J; return the number of errors raised. Without one, the published numbers are written."""
     s = memory[0]
     update_model(s)
     follow_rotors(s)
@@ -70,6 +70,8 @@ def observe(memory):
         raised += check_motion(s)
     elif s.mode == GUIDING:
         raised += check_guiding(s)
+    if not raised:
+        _publish(s)
     return raised
 
 
@@ -104,8 +106,12 @@ def _desired_pose(s):
 
 @njit(error_model="numpy")
 def publish(memory):
-    """Write the published numbers of this cycle."""
-    s = memory[0]
+    """Write the published numbers of a cycle that raised an error, after its reflex."""
+    _publish(memory[0])
+
+
+@njit(error_model="numpy")
+def _publish(s):
     o = s.reals
     _columns(s.X, o, AT.O_T_EE)
     _columns(s.X_d, o, AT.O_T_EE_d)

@@ -145,12 +145,13 @@ class ArmPlant:
         """Return the opening between the fingers [m] and its rate [m/s]; zeros without a hand."""
         if not self.has_hand:
             return 0.0, 0.0
-        return float(self._finger[0] + self._finger[1]), float(self._finger_rate[0] + self._finger_rate[1])
+        (left, right), (left_rate, right_rate) = self._finger.tolist(), self._finger_rate.tolist()
+        return left + right, left_rate + right_rate
 
     def write_hand(self, force: float) -> None:
         """Apply a force to each finger, positive opening [N]."""
         if self.has_hand:
-            self._finger_force[:] = force
+            self._finger_force.fill(force)
 
     def lip_is_closed(self) -> bool:
         """Return whether one body closes the lip of the suction cup all around; False without a cup."""

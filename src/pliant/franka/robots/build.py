@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pliant.base.errors import ModelError
 from pliant.base.spatial import pose, quaternion_from_rotation, rotation_from_rpy
 from pliant.franka.device.arm import FrankaArmDescription
+from pliant.franka.device.imperfections import NO_IMPERFECTIONS, Imperfections
 from pliant.franka.device.parameters import D_FLANGE, Arm, HandName, Payload
 from pliant.franka.device.plant import OPENING
 from pliant.franka.device.settings import Settings
@@ -163,6 +164,8 @@ class ArmMount:
     """Whether a force/torque sensor sits between flange and hand; its device is called ``{name}_wrench``."""
     tag: HeldTag | None = None
     """A tag in the hand; its site is called ``{name}_tag``. It needs the extra ``vision``."""
+    imperfections: Imperfections = NO_IMPERFECTIONS
+    """Of its sensors and motors."""
 
     def rotation(self) -> Array:
         """Return the base's rotation in the world, shape (3, 3)."""
@@ -285,19 +288,19 @@ def build_arms(
             _add_held_tag(spec, mount)
         if load is not None and load.mass > 0.0:
             _add_load(spec, mount.name, load)
-        _dress(spec, mount, meshes)
     for tag in tags:
         _add_tag(spec, tag)
     scales = add_table(spec, table) if table is not None else []
     if objects:
         _add_objects(spec, mounts[0], table, objects)
-    compiled = spec.compile()
+    compiled = spec.compile()  # before the surfaces, which cost more than all else
     qpos = compiled.qpos0.copy()
     for mount in mounts:
         for i, angle in enumerate(mount.q, start=1):
             qpos[compiled.joint(f"{mount.name}_joint{i}").qposadr[0]] = angle
         for i in (1, 2) if mount.hand == "fingers" else ():
             qpos[compiled.joint(f"{mount.name}_finger{i}").qposadr[0]] = 0.5 * mount.opening
+        _dress(spec, mount, meshes)
     spec.add_key(name="rest", qpos=qpos)
     spec.modelname = name
     joints = {"friction": friction, "friction_compensation": friction_compensation, "static_friction": static_friction}
@@ -347,6 +350,7 @@ def _arm(mount: ArmMount, joints: dict[str, Any], settings: Settings) -> FrankaA
         F_T_NE=F_T_NE,
         **joints,
         settings=settings,
+        imperfections=mount.imperfections,
         urdf=urdf(mount.arm),
     )
 

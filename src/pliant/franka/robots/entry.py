@@ -56,6 +56,14 @@ class FrankaOptions:
     torque_loop_bandwidth: float = option(100.0, unit="rad/s", low=0.0, high=2999.0, source="assumed")
     """Below it, an arm under torques of a client accelerates as its links alone would; above it, the inertia of the
     motors shows. 0: no such loop."""
+    encoder_resolution: float = option(0.0, unit="rad", low=0.0, high=0.01, source="assumed: exact")
+    """Step of the measured joint positions; the measured velocities change by the rate of the rounding error."""
+    torque_sensor_noise: float = option(0.0, unit="N m", low=0.0, high=10.0, source="assumed: none")
+    """Standard deviation of the measured torques, white in each millisecond."""
+    torque_sensor_bias: float = option(0.0, unit="N m", low=0.0, high=10.0, source="assumed: none")
+    """Standard deviation of a constant error of each torque sensor, drawn with the seed at the start of a run."""
+    motor_noise: float = option(0.0, unit="N m", low=0.0, high=10.0, source="assumed: none")
+    """Standard deviation of the motors' torques at the joints, white in each millisecond: the flange trembles by it."""
     height: float = option(0.5, unit="m", low=0.0, source="assumed")
     """Height of a single arm's base above the floor, on a pedestal. With 0, motions of the vendor's examples at the
     height of the base meet the floor."""
@@ -82,11 +90,18 @@ def _build(
     places: Mapping[str, tuple[tuple[float, float, float], tuple[float, float, float]]],
 ) -> Robot:
     """Return arms of one model; places: name -> position [m] and roll, pitch, yaw [rad] of the base."""
+    from pliant.franka.device.imperfections import Imperfections
     from pliant.franka.device.settings import Settings
     from pliant.franka.robots.build import ArmMount, TagPlace, WristCamera, build_arms
     from pliant.franka.robots.parameters import arm
     from pliant.franka.robots.workcell import Table, parse_objects, table_camera
 
+    imperfections = Imperfections(
+        encoder_resolution=options.encoder_resolution,
+        torque_sensor_noise=options.torque_sensor_noise,
+        torque_sensor_bias=options.torque_sensor_bias,
+        motor_noise=options.motor_noise,
+    )
     mounts = [
         ArmMount(
             name=name,
@@ -96,6 +111,7 @@ def _build(
             rpy=rpy,
             motor_inertia=options.motor_inertia,
             camera=WristCamera() if options.camera in ("wrist", "both") else None,
+            imperfections=imperfections,
         )
         for name, (position, rpy) in places.items()
     ]

@@ -98,7 +98,6 @@ _GRASP = "float64 width\n{package}/GraspEpsilon epsilon\nfloat64 speed\nfloat64 
 _EPSILON = "float64 inner\nfloat64 outer\n"
 
 TEXTS: dict[str, str] = {
-    "geometry_msgs/PoseStamped": "std_msgs/Header header\ngeometry_msgs/Pose pose\n",
     "control_msgs/GripperCommand": "float64 position\nfloat64 max_effort\n",
 }
 """Type -> its definition, in both generations."""

@@ -43,7 +43,7 @@ def serve_hand(topics: RosTopics, device: FrankaArm, space: str) -> None:
     if version == 1:
         topics.serve_action(f"{node}/stop", "franka_gripper/Stop", HandAction(device, _stop, version))
     elif topics.node.has_services:
-        topics.node.serve(f"{node}/stop", "std_srvs/Trigger", lambda _: _answer_stop(device))
+        topics.serve(f"{node}/stop", "std_srvs/Trigger", lambda _: _answer_stop(device))
 
 
 def _homing(goal: MessageView) -> Request:

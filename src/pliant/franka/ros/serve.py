@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from pliant.devices.base import SampleSource
 from pliant.franka.device.arm import FrankaArm
+from pliant.franka.ros.arm import serve_trajectories
 from pliant.franka.ros.hand import serve_hand
-from pliant.franka.ros.names import ArmNames
+from pliant.franka.ros.names import names_of
 from pliant.franka.ros.setters import serve_recovery, serve_setters
 from pliant.franka.ros.states import serve_states
 from pliant.ros.bridge.fields import serve_fields
@@ -24,18 +25,12 @@ def serve_arm(topics: RosTopics, name: str, device: SampleSource) -> None:
     serve_fields(topics, name, device)
     if not isinstance(device, FrankaArm):
         return
-    arms = [other for other in topics.devices.values() if isinstance(other, FrankaArm)]
-    alone = len(arms) <= 1
-    arm_id = {"fer": "panda", "fr3": "fr3"}[device.description.arm.name] if alone else name
     hand = device.description.hand is not None
-    names = ArmNames(
-        space="" if alone else f"/{name}",
-        arm_id=arm_id,
-        tool=f"{arm_id}_hand_tcp" if hand else f"{arm_id}_link8",
-    )
+    names = names_of(topics, name, device)
     serve_states(topics, name, names, hand=hand)
     if topics.node.has_services:
         serve_setters(topics, device, names.space)
+    serve_trajectories(topics, name, device, names)
     if topics.node.has_actions:
         serve_recovery(topics, device, names.space)
         if hand:

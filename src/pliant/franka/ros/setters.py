@@ -105,7 +105,7 @@ def serve_setters(topics: RosTopics, device: FrankaArm, space: str) -> None:
     version = topics.node.codec.version
     for setter in SETTERS[version]:
         name = f"{space}/{SETTER_NODES[version]}/{setter.service}"
-        topics.node.serve(name, f"franka_msgs/{setter.type}", _answer(device, setter))
+        topics.serve(name, f"franka_msgs/{setter.type}", _answer(device, setter))
 
 
 def _answer(device: FrankaArm, setter: Setter) -> ServiceCallback:

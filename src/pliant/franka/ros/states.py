@@ -70,6 +70,7 @@ def _serve_joints(topics: RosTopics, name: str, names: ArmNames, *, hand: bool) 
         size=len(joints),
         numbers=numbers,
         every=RateTimer(topics.options.joint_states or RATES[1]),
+        whole=True,
     ).serve(topics, name)
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import pliant
 from pliant.base.errors import ModelError
-from pliant.laws import COMMAND_NAMES
+from pliant.devices import make_devices
+from pliant.engine import callbacks
+from pliant.engine.ports import port_places
 from pliant.learn.envs.task import Task
 from pliant.learn.policy import Policy
 
@@ -26,6 +29,7 @@ def export_policy(
     settings: Mapping[str, Any] | None = None,
     mean: ArrayLike | None = None,
     scale: ArrayLike | None = None,
+    seen: ArrayLike | None = None,
     **options: Any,
 ) -> Policy:
     """Return a policy for the devices of the robot of a task.
@@ -34,30 +38,40 @@ def export_policy(
         task: the trained task, whose actions define the commands and their limits.
         layers: weights (outputs, inputs) and biases (outputs,) of each layer; or one array of shape
             (actions, observations + 1) for a linear policy, with the biases in the last column.
-        observations: name of each element of the observation: ``<device>/<quantity>`` or ``input/<name>``.
+        observations: name of each element of the observation, as in `Policy.observations`.
         robot: name of the robot in the catalogue; None for the name of the model.
         settings: options with which the robot of the catalogue is created.
         mean: mean of the observations, which is subtracted, shape (observations,); None for 0.
         scale: scale by which the result is divided, shape (observations,); None for 1.
-        options: ``activation`` and ``output`` of `Policy`.
+        seen: observations of the training, shape (any, observations), with whose least and largest values
+            `pliant policy run` compares what the robot measures; None for no comparison.
+        options: ``activation``, ``output`` and ``start`` of `Policy`.
 
     Raises:
         ModelError: no device of the robot accepts one of the actions.
         PolicyError: the shapes are inconsistent.
     """
     made = task.robot()
+    model = made.compile()
+    places = port_places(model, mujoco.MjData(model), callbacks.addresses(model))
+    devices = task.kept_devices(make_devices(made))
+    for device in devices:
+        device.close()
     commands = []
-    for action in task.actions:
-        joint, _, port = action.port.rpartition("/")
-        if joint not in made.actuators or port not in ("reference_1", "reference_2"):
+    for action, channel in zip(task.actions, task.channels({n: p.info for n, p in places.items()}, devices)):
+        if not channel.device:
             raise ModelError(
-                f"the action on {action.port!r} is not a command of a compliant joint; only references can be exported",
+                f"the action on {action.command!r} is not a command of a device of the robot, so that nothing can give "
+                "it on the robot",
                 field="actions",
             )
-        commands.append(f"{joint}/{COMMAND_NAMES[made.actuators[joint].mode][port == 'reference_2']}")
+        commands.append(channel.name)
     if isinstance(layers, np.ndarray):
         layers = [(layers[:, :-1], layers[:, -1])]
     count = len(observations)
+    if seen is not None:
+        rows = np.asarray(seen, dtype=float).reshape(-1, count)
+        options |= {"range_low": rows.min(axis=0), "range_high": rows.max(axis=0)}
     return Policy(
         robot=robot or made.spec.modelname,
         observations=tuple(observations),

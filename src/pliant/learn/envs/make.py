@@ -151,7 +151,7 @@ def make_env(
 
     Args:
         robot: a robot, a function that returns one, a file, or a name in the catalogue.
-        options: options of `RobotEnv`: render_mode, latency, command_latency, width, height.
+        options: options of `RobotEnv`: render_mode, latency, command_latency, cameras, width, height.
         of: arguments of `task_of`: observation, reward, actions, terminated, period, duration, start, randomize, ...
 
     Example:
@@ -174,7 +174,7 @@ def make_vec(
     Args:
         robot: a robot, a function that returns one, a file, or a name in the catalogue.
         num_envs: number of worlds.
-        options: options of `BatchEnv`: autoreset_mode, batch, render_mode, width, height.
+        options: options of `BatchEnv`: autoreset_mode, batch, latency, command_latency, noise, render_mode, ...
         of: arguments of `task_of`: observation, reward, actions, terminated, period, duration, start, randomize, ...
     """
     from pliant.learn.envs.vector import BatchEnv
@@ -182,9 +182,9 @@ def make_vec(
     return BatchEnv(task_of(robot, **of), num_envs, **_options(options, _VECTOR, "BatchEnv"))
 
 
-_ENV = ("render_mode", "width", "height")
-_SINGLE = (*_ENV, "latency", "command_latency")
-_VECTOR = (*_ENV, "autoreset_mode", "max_episode_steps", "batch")
+_ENV = ("render_mode", "width", "height", "latency", "command_latency")
+_SINGLE = (*_ENV, "cameras")
+_VECTOR = (*_ENV, "autoreset_mode", "max_episode_steps", "batch", "noise")
 
 
 def _options(options: Any, valid: Sequence[str], owner: str) -> dict[str, Any]:

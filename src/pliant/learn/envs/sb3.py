@@ -143,12 +143,16 @@ class Sb3VecEnv(vec_env.VecEnv):
             raise PliantError("step_wait() was called before step_async()")
         actions, self._actions = self._actions, None
         observations, rewards, terminated, truncated, found = self.env.step(actions)
+        done = terminated | truncated
+        last = found["final_info"]["reward"] if done.any() else {}
         terms = {name: values for name, values in found["reward"].items() if not name.startswith("_")}
         infos: list[dict[str, Any]] = [
-            {"TimeLimit.truncated": False, "reward": {name: float(values[i]) for name, values in terms.items()}}
+            {
+                "TimeLimit.truncated": False,
+                "reward": {name: float((last[name] if done[i] else values)[i]) for name, values in terms.items()},
+            }
             for i in range(self.num_envs)
         ]
-        done = terminated | truncated
         for i in np.flatnonzero(done):
             infos[i]["TimeLimit.truncated"] = bool(truncated[i])
             infos[i]["terminal_observation"] = found["final_obs"][i]

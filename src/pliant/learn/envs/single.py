@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import tempfile
-from collections import deque
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.base.errors import DivergedError, ModelError, PliantError, PortError, nearest
-from pliant.base.numerics import is_number
-from pliant.devices import make_devices
-from pliant.engine import MujocoEngine
+from pliant.base.errors import DeviceError, DivergedError, ModelError, PliantError
 from pliant.engine.distributions import draw
-from pliant.laws import COMMAND_NAMES
 from pliant.learn.envs.actions import Scale, checked_actions, observe, reward_terms
+from pliant.learn.envs.delays import check_delays
 from pliant.learn.envs.optional import load_gymnasium
 from pliant.learn.envs.pictures import Pictures, add_camera, chosen_camera, picture_size
+from pliant.learn.envs.plant import Plant, changed_robot, key_positions
 from pliant.learn.envs.task import Task, flags, positions, reset_options, start_positions
 from pliant.simulation import Simulation
 
@@ -33,16 +30,16 @@ class _Truth:
 
     worlds = 1
 
-    def __init__(self, engine: MujocoEngine, actions: int, period: float) -> None:
-        self.engine = engine
+    def __init__(self, plant: Plant, actions: int, period: float) -> None:
+        self.plant = plant
         self.elapsed = 0
         self.period = period
         self.last = np.zeros((1, actions))
 
     def port(self, name: str) -> NDArray[np.float64]:
-        view = self.engine.port(name)[None]
-        view.flags.writeable = False  # a function that changes a port would change the state
-        return view
+        if name not in self.plant.engine.ports() and name in self.plant.samples:
+            return _read_only(self.plant.measured(name))
+        return _read_only(self.plant.engine.port(name))
 
     @property
     def time(self) -> NDArray[np.float64]:
@@ -53,32 +50,16 @@ class _Truth:
         return self.last
 
 
-class _Measured(_Truth):
+class _Measured:
     """The same, but with the samples of devices where a device measures what a port carries."""
 
-    def __init__(self, truth: _Truth, simulation: Simulation) -> None:
-        super().__init__(truth.engine, truth.last.shape[1], truth.period)
+    worlds = 1
+
+    def __init__(self, truth: _Truth) -> None:
         self._truth = truth
-        self._simulation = simulation
-        self._samples = {
-            f"{name}/{quantity}": (name, quantity, info)
-            for name, device in simulation.devices.items()
-            for quantity, info in device.samples.items()
-        }
 
     def port(self, name: str) -> NDArray[np.float64]:
-        ports = self._truth.engine.ports()
-        if name not in self._samples:
-            if name not in ports:
-                known = nearest(name, [*ports, *self._samples])
-                raise PortError(f"no port and no field of a device {name!r}; {known}", field=name)
-            return self._truth.port(name)
-        device, quantity, info = self._samples[name]
-        try:
-            value = self._simulation.sample(device).values[quantity]
-        except PliantError:  # before the first measurement
-            return self._truth.port(name) if name in ports else np.zeros((1, *(info.shape or (1,))))
-        return np.atleast_1d(np.asarray(value, dtype=float))[None]
+        return _read_only(self._truth.plant.measured(name))
 
     @property
     def time(self) -> NDArray[np.float64]:
@@ -87,6 +68,13 @@ class _Measured(_Truth):
     @property
     def action(self) -> NDArray[np.float64]:
         return self._truth.last
+
+
+def _read_only(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return values as those of one world, which a function of the task cannot change: they may be the state."""
+    view = values[None]
+    view.flags.writeable = False
+    return view
 
 
 class RobotEnv(gymnasium.Env):
@@ -99,7 +87,9 @@ class RobotEnv(gymnasium.Env):
     Args:
         task: the task to learn.
         render_mode: ``"rgb_array"`` or None.
-        latency: age of the measurements [s].
+        cameras: cameras of the model whose pictures are observed; the observation then is a dictionary of ``state``,
+            and of each camera a picture of shape (height, width, 3), uint8.
+        latency: age of the measurements, not of pictures [s].
         command_latency: delay of the commands [s], to devices and to ports alike.
         width: width of an image [pixel].
         height: height of an image [pixel].
@@ -121,6 +111,7 @@ class RobotEnv(gymnasium.Env):
         render_mode: str | None = None,
         latency: float = 0.0,
         command_latency: float = 0.0,
+        cameras: Sequence[str] = (),
         width: int = 480,
         height: int = 360,
     ) -> None:
@@ -128,31 +119,49 @@ class RobotEnv(gymnasium.Env):
             raise PliantError(f"render_mode is {render_mode!r}; must be 'rgb_array' or None", field="render_mode")
         self.task = task
         self.render_mode = render_mode
-        self._delays = {"latency": latency, "command_latency": command_latency}
-        for name, value in self._delays.items():
-            if not is_number(value) or not 0.0 <= value < math.inf:
-                raise PliantError(f"{name} is {value!r}; must be a time >= 0 s", field=name)
+        self._delays = check_delays(latency, command_latency)
         robot = task.robot()
         self._robot = add_camera(robot) if render_mode else robot
         self._size = picture_size(width, height)
         self._pictures: Pictures | None = None
         self._ended, self._broken = True, False
+        self._episodes = 0
+        first = draw(task.distributions(0), 0, 1)
+        changed_robot(robot, {path: float(value[0]) for path, value in first.items()})  # checks every name
         self._scale = Scale(task.actions)
         count = len(task.actions)
         folder = tempfile.TemporaryDirectory(prefix="pliant-env-", ignore_cleanup_errors=True)
         self._folder: tempfile.TemporaryDirectory[str] | None = folder
         with contextlib.ExitStack() as unfinished:
             unfinished.callback(folder.cleanup)
-            self.simulation = self._made(self._robot)
-            """The `Simulation` below."""
-            unfinished.callback(self.simulation.close)
+            self._plant = self._made({})
+            unfinished.callback(self._plant.close)
             self._observation = observe(task, self._measured)
-            self._camera = chosen_camera(self._engine.model, task.camera) if render_mode else ""
+            self._camera = chosen_camera(self._plant.engine.model, task.camera) if render_mode else ""
             unfinished.pop_all()
         self.metadata = {**type(self).metadata, "render_fps": max(1, round(1.0 / self._truth.period))}
-        self._limit = task.limit(self._engine.dt)
+        self._limit = task.limit(self._plant.engine.dt)
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (count,), np.float32)
-        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, self._observation.shape[1:], np.float32)
+        state = gymnasium.spaces.Box(-np.inf, np.inf, self._observation.shape[1:], np.float32)
+        self._cameras: dict[str, Pictures | None] = dict.fromkeys(
+            chosen_camera(self._plant.engine.model, name) for name in cameras
+        )
+        picture = gymnasium.spaces.Box(0, 255, (self._size[1], self._size[0], 3), np.uint8)
+        self.observation_space: Any = (
+            gymnasium.spaces.Dict({"state": state, **dict.fromkeys(self._cameras, picture)}) if cameras else state
+        )
+
+    def _seen(self) -> Any:
+        """Return a copy of the observation, with the pictures of the cameras."""
+        state = self._observation[0].copy()
+        if not self._cameras:
+            return state
+        found: dict[str, Any] = {"state": state}
+        for name, pictures in self._cameras.items():
+            if pictures is None:
+                pictures = self._cameras[name] = Pictures(self._plant.engine.model, name, *self._size)
+            found[name] = pictures.render(self._plant.engine.port("state/qpos"))
+        return found
 
     def _dumps(self) -> str:
         """Return the folder for the states of robots that diverge; an error after `close`."""
@@ -160,32 +169,21 @@ class RobotEnv(gymnasium.Env):
             raise PliantError("the environment is closed; make a new one")
         return self._folder.name
 
-    def _made(self, robot: Any) -> Simulation:
-        """Return a new simulation of a robot."""
-        self._engine = MujocoEngine(robot, dump_folder=self._dumps())
-        self.frames = self.task.frames(self._engine.dt)
+    def _made(self, parameters: Mapping[str, float]) -> Plant:
+        """Return a new simulation of the robot with other parameters."""
+        plant = Plant(self._robot, self.task, dump_folder=self._dumps(), delays=self._delays, parameters=parameters)
+        self.frames = self.task.frames(plant.engine.dt)
         """Steps of the engine for each action."""
-        period = self.frames * self._engine.dt
-        made = make_devices(robot, joint_sample_period=self._engine.dt, **self._delays)
-        devices = self.task.kept_devices(made)
-        self.task.check_ports(self._engine.ports(), devices)
-        simulation = Simulation(self._engine, devices, pacer="free")
-        self._truth = _Truth(self._engine, len(self.task.actions), period)
-        self._measured = _Measured(self._truth, simulation)
-        self._commands: list[tuple[str, str, int]] = []
-        self._line: deque[tuple[int, dict[str, float]]] = deque()
-        for k, action in enumerate(self.task.actions):
-            joint, _, field = action.port.rpartition("/")
-            actuator = robot.actuators.get(joint)
-            if actuator is not None and field in ("reference_1", "reference_2") and joint in simulation.devices:
-                self._commands.append((joint, COMMAND_NAMES[actuator.mode][0 if field == "reference_1" else 1], k))
-            else:
-                self._commands.append(("", action.port, k))
-        return simulation
+        self._truth = _Truth(plant, len(self.task.actions), self.frames * plant.engine.dt)
+        self._measured = _Measured(self._truth)
+        return plant
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+    @property
+    def simulation(self) -> Simulation:
+        """The `Simulation` below."""
+        return self._plant.simulation
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode.
 
         Args:
@@ -205,36 +203,34 @@ class RobotEnv(gymnasium.Env):
         for joint, array in given.items():
             if array.shape not in ((), (1,)):
                 raise ModelError(f"positions: {joint!r} has shape {array.shape}; must be one number", field="positions")
-        if self.task.randomize:
-            robot = self._robot.copy()
-            drawn = draw(self.task.randomize, int(self.np_random.integers(2**31)), 1)
-            robot.update({path: float(value[0]) for path, value in drawn.items()})
-            self._renew(robot)
+        distributions = self.task.distributions(self._episodes)
+        if distributions:
+            drawn = draw(distributions, int(self.np_random.integers(2**31)), 1)
+            self._renew({path: float(value[0]) for path, value in drawn.items()})
         elif self._broken:
-            self._renew(self._robot)
-        self.simulation.reset(seed=int(self.np_random.integers(2**31)))
-        start = key_positions(self._engine.model, key) if key else {}
+            self._renew({})
+        seed_of_noise = int(self.np_random.integers(2**31))
+        start = key_positions(self._plant.engine.model, key) if key else {}
         start |= {joint: float(v[0]) for joint, v in positions(self.task, self.np_random, 1).items()}
         start |= {joint: float(array.item()) for joint, array in given.items()}
-        if start:
-            self._engine.set_pose(start)
+        self._plant.reset(seed_of_noise, start)
         self._truth.elapsed = 0
         self._truth.last[:] = 0.0
-        self._line.clear()
         self._ended = False
         self._observation = observe(self.task, self._measured)
-        return self._observation[0].copy(), {}
+        return self._seen(), {}
 
-    def _renew(self, robot: Any) -> None:
+    def _renew(self, parameters: Mapping[str, float]) -> None:
         """Replace the simulation; a world that diverged has closed its own."""
-        self.simulation.close()
+        self._plant.close()
         self._broken = False
-        self.simulation = self._made(robot)
+        self._close_cameras()
+        self._plant = self._made(parameters)
         if self._pictures is not None:
             self._pictures.close()
             self._pictures = None
 
-    def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Advance by one period.
 
         Args:
@@ -248,19 +244,21 @@ class RobotEnv(gymnasium.Env):
             PortError: the action has another shape, or is not finite.
             PliantError: the environment was not reset, or the episode has ended.
         """
+        self._dumps()
         if self._ended:
             raise PliantError("step() was called before reset(), or after the end of an episode; call reset()")
         command = checked_actions(action, (len(self.task.actions),))
-        values = self._scale.values(command)
-        self._send(values)
+        self._plant.give(self._scale.values(command))
         self._truth.last[:] = command
         self._truth.elapsed += 1
         try:
-            self._advance()
-        except DivergedError as error:
+            self._plant.advance(self.frames)
+        except (DivergedError, DeviceError) as error:
             self._ended = self._broken = True
-            info = {"reason": f"diverged: {error}", "reward": dict.fromkeys(self.task.reward, 0.0)}
-            return self._observation[0].copy(), float(self.task.diverged_reward), True, False, info
+            self._episodes += 1
+            kind = "diverged" if isinstance(error, DivergedError) else "stopped"
+            info = {"reason": f"{kind}: {error}", "reward": dict.fromkeys(self.task.reward, 0.0)}
+            return self._seen(), float(self.task.diverged_reward), True, False, info
         self._observation = observe(self.task, self._measured)
         reward, terms = reward_terms(self.task, self._truth)
         endings = dict(zip(self.task.terminated, flags(self.task.terminated, self._truth)))
@@ -270,34 +268,8 @@ class RobotEnv(gymnasium.Env):
         if reason or truncated:
             info["reason"] = reason or "duration"
             self._ended = True
-        return self._observation[0].copy(), float(reward[0]), bool(reason), truncated, info
-
-    def _send(self, values: NDArray[np.float64]) -> None:
-        """Give the actions to the devices, and to ports without a device after the same latency."""
-        puts: dict[str, dict[str, float]] = {}
-        ports: dict[str, float] = {}
-        for device, name, k in self._commands:
-            if device:
-                puts.setdefault(device, {})[name] = float(values[k])
-            else:
-                ports[name] = float(values[k])
-        for device, fields in puts.items():
-            self.simulation.devices[device].inbox.put(fields)
-        if ports:
-            due = self._engine.time_ns + round(1e9 * self._delays["command_latency"])
-            self._line.append((due, ports))
-
-    def _advance(self) -> None:
-        """Step by one period; what is on its way to a port is written before the first step at which it is due."""
-        line, left, dt_ns = self._line, self.frames, round(1e9 * self._engine.dt)
-        while left:
-            now = self._engine.time_ns
-            while line and line[0][0] <= now:
-                for name, value in line.popleft()[1].items():
-                    self._engine.port(name)[:] = value
-            steps = min(left, -((now - line[0][0]) // dt_ns)) if line else left
-            self.simulation.step(steps)
-            left -= steps
+            self._episodes += 1
+        return self._seen(), float(reward[0]), bool(reason), truncated, info
 
     def __getstate__(self) -> Any:
         """Refuse a copy: the state of the physics is not in Python."""
@@ -315,32 +287,22 @@ class RobotEnv(gymnasium.Env):
             return None
         self._dumps()
         if self._pictures is None:
-            self._pictures = Pictures(self._engine.model, self._camera, *self._size)
-        return self._pictures.render(self._engine.port("state/qpos"))
+            self._pictures = Pictures(self._plant.engine.model, self._camera, *self._size)
+        return self._pictures.render(self._plant.engine.port("state/qpos"))
+
+    def _close_cameras(self) -> None:
+        for name, pictures in self._cameras.items():
+            if pictures is not None:
+                pictures.close()
+                self._cameras[name] = None
 
     def close(self) -> None:
-        """Close devices and graphics. May be called twice."""
-        self.simulation.close()
+        """Close devices and graphics; further steps are refused. May be called twice."""
+        self._plant.close()
+        self._close_cameras()
         if self._pictures is not None:
             self._pictures.close()
             self._pictures = None
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
-
-
-def key_positions(model: Any, key: str) -> dict[str, float]:
-    """Return the positions of the hinge joints [rad] and slide joints [m] in a key frame, by joint name.
-
-    Raises:
-        ModelError: the key frame does not exist.
-    """
-    names = [model.key(k).name for k in range(model.nkey)]
-    if key not in names:
-        raise ModelError(f"no key frame {key!r}; {nearest(key, names)}", field="key")
-    qpos = model.key_qpos[names.index(key)]
-    return {
-        model.joint(j).name: float(qpos[model.jnt_qposadr[j]])
-        for j in range(model.njnt)
-        if int(model.jnt_type[j]) >= 2 and model.joint(j).name
-    }

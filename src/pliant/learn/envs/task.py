@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.base.errors import ModelError, PliantError, PortError, nearest
+from pliant.base.errors import ModelError, PliantError, nearest
 from pliant.base.numerics import is_finite_number, is_number
 from pliant.engine.base import PortInfo
 from pliant.engine.distributions import Distribution
+from pliant.simulation.commander import Channel, find_channels
 
 if TYPE_CHECKING:
     from pliant.devices.base import DeviceBase
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Action",
+    "Curriculum",
     "Function",
     "Start",
     "Task",
@@ -65,12 +67,10 @@ class World(Protocol):
         ...
 
 
-_COMMANDS = ("reference_1", "reference_2", "control", "external_torque")
-"""Last part of the names of ports that an action can write; positions and velocities are the state itself."""
-
-
 Function = Callable[[World], NDArray[Any]]
 """Function of a `World` that returns an array of shape (worlds,) or (worlds, n)."""
+Curriculum = Callable[[int], Mapping[str, Distribution]]
+"""Function of the number of episodes that have ended that returns the distributions of the next ones."""
 Start = Callable[[np.random.Generator, int], Mapping[str, Any]]
 """Function of a random generator and a number of worlds that returns start positions: joint name -> a number, or one
 for each world [rad or m]."""
@@ -78,19 +78,23 @@ for each world [rad or m]."""
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One element of an action, mapped from -1 to 1 to ``low`` to ``high`` at a port."""
+    """One element of an action, mapped from -1 to 1 to ``low`` to ``high`` of a command.
 
-    port: str
-    """Commanded port: ``<joint>/reference_1``, ``<joint>/reference_2`` or ``<actuator>/control``."""
+    The same command is given in a batch, to the devices of a simulation, and to the robot by `pliant policy run`.
+    """
+
+    command: str
+    """Command of a device, ``<device>/<field>`` or ``<device>/<field>[<i>]``: a reference, a stiffness, a velocity, a
+    pose, a torque; or a port that it stands for: ``<joint>/reference_1``, ``<actuator>/control``."""
     low: float = -1.0
-    """Value of the port for -1, in the unit of the port."""
+    """Value of the command for -1, in its unit."""
     high: float = 1.0
-    """Value of the port for 1, in the unit of the port; may be less than ``low``."""
+    """Value of the command for 1, in its unit; may be less than ``low``."""
 
     def __post_init__(self) -> None:
         for name, value in (("low", self.low), ("high", self.high)):
             if not is_finite_number(value):
-                raise ModelError(f"Action {self.port!r}: {name} is {value!r}; must be a finite number", field=name)
+                raise ModelError(f"Action {self.command!r}: {name} is {value!r}; must be a finite number", field=name)
 
 
 def preset_actions(joints: Sequence[str], preset: float | None, limits: tuple[float, float]) -> list[Action]:
@@ -138,8 +142,10 @@ class Task:
     """Start positions of an episode; all other joints start in the initial pose of the robot."""
     key: str | None = None
     """Key frame of the model with the start positions of an episode; None for the initial pose of the robot."""
-    randomize: Mapping[str, Distribution] = field(default_factory=dict)
-    """Path of a parameter, as in `RobotBatch.set_parameters` -> distribution of its value, drawn for each world."""
+    randomize: Mapping[str, Distribution] | Curriculum = field(default_factory=dict)
+    """Path of a parameter, as in `RobotBatch.set_parameters` -> distribution of its value, drawn in each world for each
+    episode; ``latency`` and ``command_latency`` [s] stand for those of the environment. Or a curriculum: a function of
+    the number of episodes that have ended that returns such a dictionary, always with the same paths."""
     diverged_reward: float = 0.0
     """Reward of the step in which a world diverges."""
     camera: str | None = None
@@ -149,9 +155,11 @@ class Task:
 
     def __post_init__(self) -> None:
         if not self.actions or not all(isinstance(a, Action) for a in self.actions):
-            raise ModelError("actions must be one or more Action(port, low, high)", field="actions")
+            raise ModelError("actions must be one or more Action(command, low, high)", field="actions")
         for name in ("observation", "reward", "terminated", "randomize"):
             value = getattr(self, name)
+            if name == "randomize" and callable(value):
+                value = value(0)
             if not isinstance(value, Mapping):
                 of = "distribution" if name == "randomize" else "function of a World"
                 raise ModelError(f"{name} is {value!r}; must be a dictionary: name -> {of}", field=name)
@@ -177,6 +185,10 @@ class Task:
             )
         if not callable(self.robot):
             raise ModelError(f"robot is {self.robot!r}; must be a function that returns a Robot", field="robot")
+
+    def distributions(self, episodes: int) -> Mapping[str, Distribution]:
+        """Return the distributions of the parameters after a number of ended episodes."""
+        return self.randomize(episodes) if callable(self.randomize) else self.randomize
 
     def replace(self, **changes: Any) -> Task:
         """Return a copy of this task with changed fields."""
@@ -207,63 +219,17 @@ class Task:
                 device.close()
         return [device for device in devices if device.name not in self.detach]
 
-    def check_ports(self, ports: Mapping[str, PortInfo], devices: Sequence[DeviceBase]) -> None:
-        """Check the ports of the actions.
+    def channels(self, ports: Mapping[str, PortInfo], devices: Sequence[DeviceBase]) -> list[Channel]:
+        """Return what each action commands.
 
         Args:
             ports: ports of the engine.
             devices: devices of the environment, as `kept_devices` returns them.
 
         Raises:
-            PortError: a port does not exist, is read-only, is not a scalar, is a position or a velocity, is written by
-                a device in every step, or is used by two actions.
+            PortError: a command does not exist, or cannot be given; see `pliant.simulation.commander.find_channels`.
         """
-        written = {port: device.name for device in devices for port in device.written_ports}
-        writable = [
-            name
-            for name, info in ports.items()
-            if info.writable and info.shape == (1,) and name.rpartition("/")[2] in _COMMANDS and name not in written
-        ]
-        seen: set[str] = set()
-        for action in self.actions:
-            info = ports.get(action.port)
-            if info is None:
-                raise PortError(
-                    f"the action has no port {action.port!r}; {nearest(action.port, writable)}", field="actions"
-                )
-            if not info.writable or info.shape != (1,):
-                why = f"has shape {info.shape}" if info.writable else "is a result"
-                raise PortError(
-                    f"the port {action.port!r} {why}; an action must write one number, such as a reference or a "
-                    "control",
-                    field="actions",
-                )
-            if action.port.rpartition("/")[2] not in _COMMANDS:
-                raise PortError(
-                    f"the port {action.port!r} is the state of the robot, which an action cannot set; must be a "
-                    f"reference, a control or an external torque",
-                    field="actions",
-                )
-            if action.port in written:
-                device = written[action.port]
-                raise PortError(
-                    f"the port {action.port!r} is written by the device {device!r} in every step, so that an action "
-                    f"on it has no effect; leave the device out with Task(detach=({device!r},)), command the device "
-                    f"itself in a Simulation, or write a port that no device writes, {_some(writable, action.port)}",
-                    field="actions",
-                )
-            if action.port in seen:
-                raise PortError(f"two actions write {action.port!r}; every port must differ", field="actions")
-            seen.add(action.port)
-
-
-def _some(names: Sequence[str], wanted: str) -> str:
-    """Return some of many names in words, those of the wanted port's joint first."""
-    first = sorted(names, key=lambda name: name.rpartition("/")[0] != wanted.rpartition("/")[0])[:3]
-    if not first:
-        return "of which this robot has none"
-    more = f" and {len(names) - len(first)} others" if len(names) > len(first) else ""
-    return f"such as {', '.join(map(repr, first))}{more}"
+        return find_channels([action.command for action in self.actions], ports, devices)
 
 
 def evaluate(kind: str, functions: Mapping[str, Function], world: World) -> list[NDArray[np.float64]]:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.base.errors import PliantError, nearest
+from pliant.base.errors import ModelError, PliantError, nearest
 from pliant.devices import make_devices
+from pliant.engine import callbacks
+from pliant.engine.distributions import draw
+from pliant.engine.ports import port_places
 from pliant.engine.worlds import CpuBatch, RobotBatch
 from pliant.learn.envs.actions import ActionWriter, Scale, observe, reward_terms
+from pliant.learn.envs.delays import Delays, ObservationNoise, check_delays
+from pliant.learn.envs.device_batch import DeviceBatch
 from pliant.learn.envs.optional import load_gymnasium
 from pliant.learn.envs.pictures import Pictures, add_camera, chosen_camera, picture_size
-from pliant.learn.envs.task import Task, flags, positions, reset_options, start_positions
+from pliant.learn.envs.plant import DELAYS
+from pliant.learn.envs.task import Task, evaluate, flags, positions, reset_options, start_positions
 
 gymnasium = load_gymnasium()
 
@@ -24,6 +31,10 @@ RENDERED = 16
 """Maximum number of worlds that `render` draws."""
 
 
+_STATE = {"batch", "elapsed", "action", "ended", "observation", "rng"}
+"""Parts of a state of `BatchEnv.get_state`."""
+
+
 class _BatchWorld:
     """A batch as the functions of a task see it."""
 
@@ -31,7 +42,7 @@ class _BatchWorld:
         self.worlds = batch.worlds
         self._batch = batch
         # On the CPU, Warp's too, a port is the memory itself; from a GPU a field is fetched once per step, on request.
-        self.live = isinstance(batch.port("state/qpos"), np.ndarray)
+        self.live = batch.live and isinstance(batch.port("state/qpos"), np.ndarray)
         self._ports: dict[str, NDArray[Any]] = {}
         self._fields: dict[str, NDArray[Any]] = {}
         self.elapsed = np.zeros(batch.worlds, dtype=np.int64)
@@ -40,6 +51,9 @@ class _BatchWorld:
 
     def port(self, name: str) -> NDArray[Any]:
         found = self._ports.get(name)
+        if found is None and name in self._batch.sampled:
+            found = self._ports[name] = self._batch.port(name)
+            found.flags.writeable = False
         if found is None:
             place = self._batch.place(name)
             whole = self._fields.get(place.field)
@@ -67,7 +81,8 @@ class _BatchWorld:
 class BatchEnv(gymnasium.vector.VectorEnv):
     """Many worlds of a robot in one batch, with laws, motors, friction and contacts.
 
-    There are no devices, noise or delays; `RobotEnv` has these.
+    Commands of joints and motors go to them without a device. Where an action is a command that a firmware computes
+    with, such as the joint velocities of an arm, each world has all devices of the robot (`DeviceBatch`).
 
     Args:
         task: the task to learn.
@@ -79,9 +94,13 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         render_mode: ``"rgb_array"`` or None.
         width: width of an image [pixel].
         height: height of an image [pixel].
+        latency: age of the observations [s], rounded to whole steps of the engine.
+        command_latency: delay of the actions [s], rounded to whole steps of the engine.
+        noise: name of an observation -> standard deviation of its noise, in its unit.
 
     Raises:
-        PliantError: the port of an action does not exist, the robot check finds errors, or an option is invalid.
+        PliantError: the command of an action or a parameter of ``randomize`` does not exist, the robot check finds
+            errors, or an option is invalid.
 
     Example:
         >>> env = BatchEnv(throw(), num_envs=256)
@@ -105,6 +124,9 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         render_mode: str | None = None,
         width: int = 480,
         height: int = 360,
+        latency: float = 0.0,
+        command_latency: float = 0.0,
+        noise: Mapping[str, float] | None = None,
     ) -> None:
         modes = {mode.value: mode for mode in gymnasium.vector.AutoresetMode}
         mode = getattr(autoreset_mode, "value", autoreset_mode)
@@ -127,12 +149,23 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._disabled, self._same = mode == "Disabled", mode == "SameStep"
         self.render_mode = render_mode
         robot = task.robot()
-        self.batch = (batch or CpuBatch)(add_camera(robot) if render_mode else robot, num_envs)
-        """The `RobotBatch` below: ports, parameters, resets of single worlds."""
         devices = task.kept_devices(make_devices(robot))
         for device in devices:
             device.close()
-        task.check_ports(self.batch.ports(), devices)
+        model = robot.compile()
+        places = port_places(model, mujoco.MjData(model), callbacks.addresses(model))
+        channels = task.channels({name: place.info for name, place in places.items()}, devices)
+        firmware = next((channel.name for channel in channels if not channel.port), "")
+        if firmware and batch is not None:
+            raise PliantError(
+                f"{firmware} is a command that a device computes with, which only worlds with devices have; must be "
+                "without batch",
+                field="batch",
+            )
+        seen = add_camera(robot) if render_mode else robot
+        self._devices = DeviceBatch(seen, num_envs, task) if firmware else None
+        self.batch: RobotBatch = self._devices or (batch or CpuBatch)(seen, num_envs)
+        """The `RobotBatch` below: ports, parameters, resets of single worlds."""
         self.num_envs = self.batch.worlds
         self.frames = task.frames(self.batch.dt)
         """Steps of the engine for each action."""
@@ -150,21 +183,36 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._world = _BatchWorld(self.batch, count)
         self._world.period = period
         # All references and controls at once where they lie side by side in memory.
-        places = [self.batch.place(action.port) for action in task.actions]
+        self._written = [channel.port for channel in channels]
+        written = [] if firmware else [self.batch.place(port) for port in self._written]
         self._controls: NDArray[np.float64] | None = None
-        if all(place.field == "ctrl" for place in places):
+        if written and all(place.field == "ctrl" for place in written):
             self._controls = self.batch.field("ctrl")
-            self._columns = np.array([place.index[0].start for place in places])
+            self._columns = np.array([place.index[0].start for place in written])
         state = (self._world.last, self._world.elapsed)
         # The memory of the controls itself, where it is float64 and stays: on the CPU.
         self._values: NDArray[np.float64] | None = None
-        if self._controls is not None and self._world.live and self._controls.dtype == np.float64:
+        delays = check_delays(latency, command_latency)
+        self._delays: Delays | None = None
+        if any(delays.values()) or set(DELAYS) & set(task.distributions(0)):
+            self._delays = Delays(self.num_envs, self.frames, self._write_values, self.batch.step, self._observed)
+            for name, value in delays.items():
+                self._delay(name, np.full(self.num_envs, value), np.ones(self.num_envs, dtype=bool))
+        direct = self._controls is not None and self._world.live and self._controls.dtype == np.float64
+        if self._controls is not None and direct and self._delays is None:
             self._actions = ActionWriter(Scale(task.actions), self._controls, self._columns, *state)
         else:
             self._values = np.zeros((self.num_envs, count))
             self._actions = ActionWriter(Scale(task.actions), self._values, np.arange(count), *state)
         self._ended = np.zeros(self.num_envs, dtype=bool)
-        self._ready = False
+        self._ready = self._closed = False
+        self._episodes = 0
+        self._rngs: list[np.random.Generator] = []
+        self._randomized = dict(task.distributions(0))
+        self._set(draw(self._randomized, 0, self.num_envs), np.ones(self.num_envs, dtype=bool))  # checks every name
+        parts = evaluate("observation", task.observation, self._world)
+        sizes = {name: part.shape[1] for name, part in zip(task.observation, parts)}
+        self._noise = ObservationNoise(noise or {}, sizes)
         self._observation = observe(task, self._world)
         space = gymnasium.spaces
         self.single_action_space = space.Box(-1.0, 1.0, (count,), np.float32)
@@ -173,12 +221,16 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, self.num_envs)
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """Start an episode in every world.
 
+        Each world has a random generator of its own, so that what it gets does not depend on the number of worlds, and
+        a `RobotEnv` with the same seed draws the same start.
+
         Args:
-            seed: new seed for start positions and parameters; None continues with the present random generator.
+            seed: new seeds of the worlds: one for each, or a number s for s, s + 1, s + 2 and so on; None continues
+                with the present generators.
             options: ``reset_mask``: worlds to reset, shape (num_envs,); ``key``: key frame to start from;
                 ``positions``: joint name -> position [rad or m], a number or one for each world, which replaces the
                 start positions of the task.
@@ -187,22 +239,69 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             Observations, shape (num_envs, n), and an empty dictionary.
 
         Raises:
-            PliantError: an option, a key frame or a joint does not exist.
+            PliantError: an option, a key frame or a joint does not exist, or the environment is closed.
         """
-        super().reset(seed=seed)
+        self._check_open()
+        seeds = self._seeds(seed)
+        super().reset(seed=seeds[0])
         chosen = reset_options(options, ["key", "positions", "reset_mask"])
         mask = self.batch.select(chosen.get("reset_mask"))
         key, given = chosen.get("key", self.task.key), start_positions(chosen.get("positions") or {})
-        if self.task.randomize and (seed is not None or not self._ready):
-            self.batch.randomize(self.task.randomize, int(self.np_random.integers(2**31)), mask)
+        if not self._rngs:
+            seeds = [int(self.np_random.integers(2**31)) if value is None else value for value in seeds]
+            self._rngs = [np.random.default_rng() for _ in seeds]
+        for world in np.flatnonzero(mask).tolist():
+            if seeds[world] is not None:
+                self._rngs[world] = gymnasium.utils.seeding.np_random(seeds[world])[0]
         self._restart(mask, key, given)
         self._ready = True
-        self._observation = observe(self.task, self._world)
         return self._observation.copy(), {}
 
+    def _seeds(self, seed: Any) -> list[int | None]:
+        """Return a seed for each world."""
+        whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+        given = [int(seed) + world for world in range(self.num_envs)] if whole else seed
+        if seed is None:
+            return [None] * self.num_envs
+        seeds = list(given) if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else [seed]
+        right = len(seeds) == self.num_envs and all(
+            value is None or (isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0)
+            for value in seeds
+        )
+        if not right:
+            raise PliantError(
+                f"seed is {seed!r}; must be a whole number >= 0, or {self.num_envs} of them, one for each world",
+                field="seed",
+            )
+        return [None if value is None else int(value) for value in seeds]
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise PliantError("the environment is closed; make a new one")
+
     def _restart(self, mask: NDArray[np.bool_], key: str | None, given: dict[str, Any] | None = None) -> None:
-        drawn = positions(self.task, self.np_random, self.num_envs)
-        start = {joint: values[mask] for joint, values in drawn.items()}
+        """Start a new episode in some worlds; ``_observation`` then has what they show."""
+        worlds = np.flatnonzero(mask).tolist()
+        parameters: dict[str, list[float]] = {}
+        start: dict[str, Any] = {}
+        distributions = self.task.distributions(self._episodes)
+        if distributions.keys() != self._randomized.keys():
+            raise ModelError(
+                f"randomize gave {', '.join(distributions)} after {self._episodes} episodes, and "
+                f"{', '.join(self._randomized)} before; the paths must stay",
+                field="randomize",
+            )
+        # The order of the draws is that of `RobotEnv`.
+        for world in worlds:
+            rng = self._rngs[world]
+            if distributions:
+                for path, values in draw(distributions, int(rng.integers(2**31)), 1).items():
+                    parameters.setdefault(path, []).append(float(values[0]))
+            rng.integers(2**31)
+            for joint, values in positions(self.task, rng, 1).items():
+                start.setdefault(joint, []).append(float(values[0]))
+        if parameters:
+            self._set({path: np.array(values) for path, values in parameters.items()}, mask)
         for joint, array in (given or {}).items():
             start[joint] = array[mask] if array.shape == (self.num_envs,) else array
         self.batch.reset(mask, start, key=key)
@@ -212,6 +311,97 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._world.elapsed[mask] = 0
         self._world.last[mask] = 0.0
         self._ended[mask] = False
+        observation = observe(self.task, self._world)
+        if self._delays is not None:
+            self._delays.clear(mask, observation)
+        self._observation = self._noisy(observation)
+
+    def _set(self, parameters: Mapping[str, NDArray[np.float64]], mask: NDArray[np.bool_]) -> None:
+        """Set parameters of the robot and delays of the environment in some worlds."""
+        own = {path: values for path, values in parameters.items() if path not in DELAYS}
+        if own:
+            self.batch.set_parameters(own, mask)
+        for name in DELAYS:
+            if name in parameters:
+                self._delay(name, parameters[name], mask)
+
+    def _delay(self, name: str, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
+        if (values < 0.0).any() or self._delays is None:
+            raise ModelError(f"randomize: {name} is {float(values.min()):g}; must be >= 0 s", field=name)
+        steps = self._delays.age if name == "latency" else self._delays.command
+        given = values if values.shape != (self.num_envs,) else values[mask]
+        steps[mask] = np.round(given / self.batch.dt).astype(np.int64)
+
+    def _observed(self) -> NDArray[np.float32]:
+        """Return the present observation, whatever a diverged world shows."""
+        self._world.stepped()
+        bad = self.batch.diverged
+        with np.errstate(invalid="ignore", over="ignore"):
+            return observe(self.task, self._world, ~bad if np.count_nonzero(bad) else None)
+
+    def _noisy(self, observation: NDArray[np.float32]) -> NDArray[np.float32]:
+        return self._noise.add(observation, self._rngs) if self._noise.active and self._rngs else observation
+
+    def get_state(self, worlds: Any = None) -> dict[str, Any]:
+        """Return the state of worlds, from which `set_state` continues with the same bytes.
+
+        Args:
+            worlds: the worlds: a mask or numbers; None for all.
+
+        Raises:
+            PliantError: the environment was not reset, or it has parts whose state cannot be read: devices, Warp, or
+                actions and observations on their way.
+        """
+        mask = self._with_state(worlds)
+        return {
+            "batch": self.batch.save(mask),
+            "elapsed": self._world.elapsed[mask],
+            "action": self._world.last[mask],
+            "ended": self._ended[mask],
+            "observation": self._observation[mask],
+            "rng": [self._rngs[world].bit_generator.state for world in np.flatnonzero(mask).tolist()],
+        }
+
+    def set_state(self, state: Mapping[str, Any], worlds: Any = None) -> NDArray[np.float32]:
+        """Continue from a state of `get_state`; the state of one world is taken for all of them.
+
+        Args:
+            state: the state.
+            worlds: the worlds: a mask or numbers; None for all.
+
+        Returns:
+            The observations of all worlds, shape (num_envs, n).
+
+        Raises:
+            PliantError: the state is of another robot or number of worlds.
+        """
+        mask = self._with_state(worlds)
+        if not isinstance(state, Mapping) or set(state) != {
+            "batch",
+            "elapsed",
+            "action",
+            "ended",
+            "observation",
+            "rng",
+        }:
+            raise PliantError("the state is none of get_state()", field="state")
+        self.batch.load(state["batch"], mask)
+        self._world.stepped()
+        self._world.elapsed[mask], self._world.last[mask] = state["elapsed"], state["action"]
+        self._ended = self._ended.copy()
+        self._ended[mask], self._observation[mask] = state["ended"], state["observation"]
+        kept = state["rng"]
+        for k, world in enumerate(np.flatnonzero(mask).tolist()):
+            self._rngs[world].bit_generator.state = kept[k if len(kept) > 1 else 0]
+        return self._observation.copy()
+
+    def _with_state(self, worlds: Any) -> NDArray[np.bool_]:
+        self._check_open()
+        if not self._ready:
+            raise PliantError("the environment has no state before reset()")
+        if self._delays is not None:
+            raise PliantError("the state of an environment with delays cannot be read; make it without", field="state")
+        return self.batch.select(worlds)
 
     def step(
         self, actions: Any
@@ -231,6 +421,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             PliantError: the environment was not reset, or autoreset is disabled and a world whose episode has ended
                 was not reset.
         """
+        self._check_open()
         if not self._ready:
             raise PliantError("step() was called before reset()")
         if self._disabled and self._ended.any():
@@ -240,19 +431,25 @@ class BatchEnv(gymnasium.vector.VectorEnv):
                 'reset(options={"reset_mask": mask})'
             )
         self._actions.write(actions)
-        if self._values is not None:
-            self._write_values(self._values)
-        self.batch.step(self.frames)
+        if self._delays is not None and self._values is not None:
+            self._delays.advance(self._values)
+        else:
+            if self._values is not None:
+                self._write_values(self._values)
+            self.batch.step(self.frames)
         world, restarted = self._world, self._ended
         again = np.count_nonzero(restarted) > 0
         world.stepped()
         if again:
             restarted = restarted.copy()
+            before = self._observation
             self._restart(restarted, self.task.key)
+            self._observation = np.where(restarted[:, None], self._observation, before)
         bad = self.batch.diverged
         sane = ~bad if np.count_nonzero(bad) else None
         with np.errstate(invalid="ignore", over="ignore"):
-            observation = observe(self.task, world, sane)
+            observation = observe(self.task, world, sane) if self._delays is None else self._delays.seen()
+            observation = self._noisy(observation)
             reward, terms = reward_terms(self.task, world, sane)
             endings = flags(self.task.terminated, world)
         if sane is not None:
@@ -281,20 +478,25 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         if any_ended:
             infos["reason"], infos["_reason"] = self._reasons(endings, bad, ended), ended.copy()
         self._ended = ended
+        self._episodes += int(np.count_nonzero(ended))
         if any_ended and self._same:
             observation = self._same_step(observation, ended, infos)
         self._observation = observation
         return observation.copy(), reward, terminated, truncated, infos
 
-    def _write_values(self, values: NDArray[np.float64]) -> None:
-        """Write the values of the actions where they are not written in place."""
+    def _write_values(self, values: NDArray[np.float64], mask: NDArray[np.bool_] | None = None) -> None:
+        """Write the values of the actions where they are not written in place, in some worlds or in all."""
+        if self._devices is not None:
+            self._devices.give(values, mask)
+            return
+        worlds = np.arange(self.num_envs) if mask is None else np.flatnonzero(mask)
         if self._controls is not None:
-            self._controls[:, self._columns] = values
+            self._controls[worlds[:, None], self._columns] = values[worlds]
             if not self._world.live:
                 self.batch.write("state/ctrl", self._controls)
             return
-        for k, action in enumerate(self.task.actions):
-            self.batch.write(action.port, values[:, k : k + 1])
+        for k, port in enumerate(self._written):
+            self.batch.write(port, values[worlds, k : k + 1], mask)
 
     def _same_step(
         self, observation: NDArray[np.float32], ended: NDArray[np.bool_], infos: dict[str, Any]
@@ -303,13 +505,18 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         final = np.full(self.num_envs, None, dtype=object)
         for world in np.flatnonzero(ended):
             final[world] = observation[world].copy()
-        reasons = infos.pop("reason")
-        infos.pop("_reason")
+        last: dict[str, Any] = {"reason": infos.pop("reason"), "_reason": infos.pop("_reason")}
+        last |= {"reward": {}, "_reward": ended.copy()}
+        for name, terms in infos["reward"].items():
+            last["reward"][name] = ended.copy() if name.startswith("_") else np.where(ended, terms, 0.0)
+        for name, terms in infos["reward"].items():
+            infos["reward"][name] = terms & ~ended if name.startswith("_") else np.where(ended, 0.0, terms)
+        infos["_reward"] = infos["_reward"] & ~ended
         infos["final_obs"], infos["_final_obs"] = final, ended.copy()
-        infos["final_info"] = {"reason": reasons, "_reason": ended.copy()}
-        infos["_final_info"] = ended.copy()
-        self._restart(ended.copy(), self.task.key)
-        return observe(self.task, self._world)
+        infos["final_info"], infos["_final_info"] = last, ended.copy()
+        chosen = ended.copy()  # a restart changes the flags
+        self._restart(chosen, self.task.key)
+        return np.where(chosen[:, None], self._observation, observation)
 
     def _reasons(
         self, endings: list[NDArray[np.bool_]], bad: NDArray[np.bool_], ended: NDArray[np.bool_]
@@ -343,7 +550,10 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         return tuple(self._pictures.render(row) for row in qpos)
 
     def close_extras(self, **_: Any) -> None:
-        """Release the graphics library."""
+        """Release the graphics library and the devices; further steps are refused."""
+        self._closed = True
+        if self._devices is not None:
+            self._devices.close()
         if self._pictures is not None:
             self._pictures.close()
             self._pictures = None

@@ -33,7 +33,8 @@ PRECISIONS = ("float64", "float32")
 """Precisions in which the laws can be computed; the first is the default."""
 
 _STEP = (ARRAY, REAL, REAL, REAL, REAL, REAL, ARRAY, ARRAY)
-_ENTRIES = {"advance": _STEP, "link_torque": _STEP, "observe": (*_STEP, ARRAY), "hold": (ARRAY, REAL, REAL, ARRAY)}
+_OBSERVE = (ARRAY, REAL, REAL, REAL, REAL, REAL, ARRAY, REAL, ARRAY)
+_ENTRIES = {"advance": _STEP, "link_torque": _STEP, "observe": _OBSERVE, "hold": (ARRAY, REAL, REAL, ARRAY)}
 
 _SIMULATE = f"""\
 def simulate_kernel(
@@ -61,7 +62,7 @@ def simulate_kernel(
         if later:
             for k in range(states):
                 a[k] = a[k] + h * w[k]
-        observe(p, q[i, j], dq[i, j], ref_1[i, j], ref_2[i, j], h, a, w, out)
+        observe(p, q[i, j], dq[i, j], ref_1[i, j], ref_2[i, j], h, a, real(1.0), out)
         if not later:
             for k in range(states):
                 a[k] = a[k] + h * w[k]

@@ -73,6 +73,13 @@ def check_names(robot: Description, problems: Problems) -> list[str]:
 def check_integrator(robot: Description, problems: Problems, h: float) -> None:
     """Report an integrator that does not suit compliant actuators."""
     integrator = robot.spec.option.integrator
+    stiff = [part.name for part in robot.devices if isinstance(part, ModelPart) and part.stiff]
+    if stiff and integrator != INTEGRATORS["discrete"]:
+        problems.warning(
+            "option.integrator",
+            f"the springs of {', '.join(stiff)} are too stiff for other integrators than discrete",
+            "set option.integrator to discrete",
+        )
     if integrator == INTEGRATORS["rk4"]:
         states = {joint: a.states(h) for joint, a in robot.actuators.items()}
         for joint, count in states.items():
@@ -82,7 +89,7 @@ def check_integrator(robot: Description, problems: Problems, h: float) -> None:
                     f"the integrator is RK4 and this actuator has {count} states, which advance once a step",
                     "set option.integrator to implicitfast, implicit or Euler",
                 )
-    elif integrator == INTEGRATORS["discrete"] and robot.actuators:
+    elif integrator == INTEGRATORS["discrete"] and robot.actuators and not stiff:
         problems.warning(
             "option.integrator",
             "the discrete integrator damps the resonances of stiff joints and does not see the actuators' springs",

@@ -103,7 +103,7 @@ class FciClient:
                 return number, state
         return number, self.state()  # the arm waits for the command after two states
 
-    def command(self, state: fci.RobotState, *, tau: Any = None, finish: bool = False, **values: Any) -> None:
+    def command(self, state: fci.RobotState, *, tau: object = None, finish: bool = False, **values: object) -> None:
         """Answer a state with a command.
 
         Args:

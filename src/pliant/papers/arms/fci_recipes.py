@@ -124,15 +124,15 @@ def _plus(index: int, size: float) -> Callable[[Array], Array]:
     return change
 
 
-def _twists(rate: Callable[[int, fci.RobotState], Any], elbow: bool = False) -> Command:
-    def command(k: int, first: fci.RobotState, state: fci.RobotState) -> dict[str, Any]:
+def _twists(rate: Callable[[int, fci.RobotState], object], elbow: bool = False) -> Command:
+    def command(k: int, first: fci.RobotState, state: fci.RobotState) -> dict[str, object]:
         given = {"twist": np.asarray(rate(k, state), dtype=float)}
         return {**given, "elbow": np.array([first.q[2], first.elbow[1]])} if elbow else given
 
     return command
 
 
-def _torques(torque: Callable[[int], Any], **others: Any) -> Command:
+def _torques(torque: Callable[[int], object], **others: object) -> Command:
     return lambda k, first, state: {"tau": np.asarray(torque(k), dtype=float), **others}
 
 
@@ -160,7 +160,7 @@ _FAST = (0.0, -1.27, -0.83, -2.15, 1.85, 1.64, 0.78)
 _UNDER_A_STOP = (0.0, -0.3, 0.0, -0.1, 0.0, 1.9, 0.78)
 
 
-def _hold(k: int, first: fci.RobotState, state: fci.RobotState) -> dict[str, Any]:
+def _hold(k: int, first: fci.RobotState, state: fci.RobotState) -> dict[str, object]:
     return {"q": np.array(first.q_d), "finish": k > 50}
 
 

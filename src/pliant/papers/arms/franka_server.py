@@ -157,7 +157,7 @@ class Server:
 
 @contextlib.contextmanager
 def serve(
-    *, torso: bool = False, mode: str = "lockstep", pictures: str = "", wrench: str = "", **robot: Any
+    *, torso: bool = False, mode: str = "lockstep", pictures: str = "", wrench: str = "", **robot: object
 ) -> Iterator[Server]:
     """Serve an arm, or the torso with two, from a process of its own; yield the server.
 
@@ -217,7 +217,7 @@ def main(text: str) -> None:
     robot = (torso if given.get("torso") else build_arm)(**given.get("robot", {}))
     # pylibfranka speaks the FR3's protocol, and the published experiments are on FERs
     options = FciOptions(
-        host=given["host"], mode=given.get("mode", "lockstep"), command_timeout=PATIENCE_S, protocols="any"
+        host=given["host"], mode=given.get("mode", "lockstep"), command_timeout=PATIENCE_S, system_version="any"
     )
     bridge = FciBridge(options)
     bridges: list[Any] = [WrenchFile(given["wrench"], "right_wrench")] if given.get("wrench") else []

@@ -348,7 +348,7 @@ class Plant:
     """Fraction of the motors' inertia that is left, 0 to 1; None: as `pliant run franka`."""
 
 
-def _arm(start: Start, setup: Setup, rendered: bool, plant: Plant | None) -> dict[str, Any]:
+def _arm(start: Start, setup: Setup, rendered: bool, plant: Plant | None) -> dict[str, object]:
     """Return the keywords of `build_arm` for a cell."""
     from pliant.franka.robots.build import MOTOR_INERTIA
 
@@ -598,7 +598,7 @@ def servo_rows() -> Recorder:
     return Recorder(time="s", X_CO=("", (4, 4)), pixels=("pixels", (4, 2)), velocity=("", 6), q=("rad", 7))
 
 
-def make_run(cell: Cell, law: Law, goal: Array, size: float, rows: Recorder, **outcome: Any) -> Run:
+def make_run(cell: Cell, law: Law, goal: Array, size: float, rows: Recorder, **outcome: object) -> Run:
     """Return what a run gave.
 
     Args:

@@ -511,7 +511,7 @@ class Experiment:
                 )
         return self.stamp(result, context, options)
 
-    def stamp(self, result: Result, context: Context, options: Any = None) -> Result:
+    def stamp(self, result: Result, context: Context, options: object = None) -> Result:
         """Write name, source and settings into a result."""
         result.name, result.title = self.name, self.title
         result.paper, result.section = self.paper, self.section
@@ -542,7 +542,7 @@ def experiment(
     title: str = "",
     paper: str = "",
     section: str = "",
-    check: Callable[[Any], None] | None = None,
+    check: Callable[[object], None] | None = None,
     films: Films | str = NO_SCENE,
     cameras: tuple[str, ...] = (),
     uses_executor: bool = False,

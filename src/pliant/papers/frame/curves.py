@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -92,7 +92,7 @@ def draw_curves(context: Context, axis: Axes, place: str) -> None:
         )
 
 
-def compare_curves(context: Context, place: str, x: ArrayLike, y: ArrayLike) -> Sequence[list[Any]]:
+def compare_curves(context: Context, place: str, x: ArrayLike, y: ArrayLike) -> Sequence[list[object]]:
     """Return a table row for each measured curve of a place: name, points, RMS and largest difference.
 
     Differences are between the measured and the simulated curve, in the unit of ``y``.

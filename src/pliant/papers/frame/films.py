@@ -106,7 +106,7 @@ class WrittenFilm:
     """Why the film is shorter, or missing; empty if it is whole."""
 
 
-def film_of_tracks(tracks: Mapping[str, PoseTrack], **about: Any) -> Film:
+def film_of_tracks(tracks: Mapping[str, PoseTrack], **about: object) -> Film:
     """Return a film of runs that `PoseTrack` followed, side by side; a run that ends early keeps its last pose.
 
     Args:

@@ -49,7 +49,7 @@ def color_of(name: Color) -> Color:
     return {**COLORS, "ink": INK, "muted": MUTED}.get(name, name) if isinstance(name, str) else name
 
 
-def _style(style: Mapping[str, object]) -> dict[str, Any]:
+def _style(style: Mapping[str, object]) -> dict[str, object]:
     found = {key: value for key, value in style.items() if value is not None}
     return {**found, "color": color_of(found["color"])} if "color" in found else found
 

@@ -82,7 +82,7 @@ def write_index(folder: Path) -> Path:
     return path
 
 
-def _is_report(entry: Any) -> bool:
+def _is_report(entry: object) -> bool:
     """Return whether a value is what `write_report` writes, as far as the index shows it."""
     if not isinstance(entry, dict):
         return False

@@ -12,7 +12,6 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pliant.base.errors import PliantError, nearest, require
 from pliant.base.executor import Executor
@@ -161,7 +160,7 @@ def _chosen(wanted: Sequence[str], video: Video | None) -> dict[str, Experiment]
     return chosen
 
 
-def _check_options(chosen: Mapping[str, Experiment], settings: Mapping[str, Any], camera: str | None) -> None:
+def _check_options(chosen: Mapping[str, Experiment], settings: Mapping[str, object], camera: str | None) -> None:
     """Let experiments refuse their options, and check that their films have the camera, if one is named."""
     for found in chosen.values():
         if found.check is not None:
@@ -170,7 +169,7 @@ def _check_options(chosen: Mapping[str, Experiment], settings: Mapping[str, Any]
         check_film_camera(found, camera)
 
 
-def _run_and_compare(found: Experiment, context: Context, options: Any) -> Result:
+def _run_and_compare(found: Experiment, context: Context, options: object) -> Result:
     """Run an experiment; with changed options run it with the default ones first, and compare the verdicts."""
     scope = {name: getattr(options, name) for name in getattr(found.options_class, "SCOPE", ())}
     default = found.options_class(**scope)
@@ -206,7 +205,7 @@ def check_film_camera(found: Experiment, camera: str) -> None:
     )
 
 
-def film_experiment(found: Experiment, context: Context, options: Any, result: Result, video: Video) -> None:
+def film_experiment(found: Experiment, context: Context, options: object, result: Result, video: Video) -> None:
     """Write the films of an experiment and add them to its result, or the reason why there are none.
 
     Args:
@@ -264,7 +263,7 @@ def changed_verdicts(before: Result, after: Result) -> list[Change]:
     ]
 
 
-def _run(found: Experiment, context: Context, options: Any) -> Result:
+def _run(found: Experiment, context: Context, options: object) -> Result:
     """Run one experiment; a fault becomes the ``error`` of its result."""
     from pliant.engine.guard import dumps_into  # listing experiments must not load the physics
 
@@ -281,7 +280,7 @@ def _run(found: Experiment, context: Context, options: Any) -> Result:
     return result
 
 
-def _settings(chosen: Mapping[str, Experiment], options: Mapping[str, object]) -> dict[str, Any]:
+def _settings(chosen: Mapping[str, Experiment], options: Mapping[str, object]) -> dict[str, object]:
     """Return an instance of each experiment's options; "name.key" is for one experiment, "key" for all that have it."""
     names = {name: [info.name for info in describe(found.options_class)] for name, found in chosen.items()}
     given: dict[str, dict[str, object]] = {name: {} for name in chosen}

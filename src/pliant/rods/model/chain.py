@@ -79,7 +79,7 @@ def strains(rod: Rod, line: Centreline) -> float:
 
 
 def add_links(
-    line: Centreline, rod: Rod, name: str, root: tuple[MjsBody, Array], *, segments: int,
+    line: Centreline, rod: Rod, name: str, root: tuple[MjsBody, Array], *, segments: int | Array,
     planar: bool = False, contact: Mapping[str, int], soft: bool = False, nodes: SlidingNodes | None = None,
     loads: tuple[Array, Array] | None = None,
 ) -> Chain:  # fmt: skip
@@ -90,7 +90,8 @@ def add_links(
         rod: the rod.
         name: prefix of all names.
         root: the body, and the frame of the rod's base in it, shape (4, 4).
-        segments: number of hinges.
+        segments: number of hinges, at Gauss' points with their weights; or the abscissas of hinges, each of which stands
+            for an equal part of the rod.
         planar: whether the hinges turn about z of the world only.
         contact: contact type and affinity of the shapes.
         soft: whether the rod stretches and shears too.
@@ -98,8 +99,11 @@ def add_links(
         loads: internal forces and moments at the hinges, world axes, each (segments, 3) [N, N m]; None: of the line.
     """
     curve = _Curve(line)
-    places, weights = np.polynomial.legendre.leggauss(segments)
-    at, share = 0.5 * (places + 1.0), 0.5 * weights  # where the hinges are, what part of the rod bends in each
+    if isinstance(segments, int):
+        places, weights = np.polynomial.legendre.leggauss(segments)
+        at, share = 0.5 * (places + 1.0), 0.5 * weights  # where the hinges are, what part of the rod bends in each
+    else:
+        at, share = segments, np.full(len(segments), 1.0 / len(segments))
     if loads is None:
         loads = np.array([curve.force(s) for s in at]), np.array([curve.moment(s) for s in at])
     body, X_body_rod = root
@@ -110,11 +114,11 @@ def add_links(
         before=start[:3, :3],
     )  # fmt: skip
     made.frames.append(made.X_body)
-    for k in range(segments):
+    for k in range(len(at)):
         made.add_link(k)
     X_tip = pose(curve.position(1.0), curve.rotation(1.0))
     if nodes is not None:
-        made.add_node(segments)
+        made.add_node(len(at))
     corners = np.array([curve.position(float(s)) for s in (0.0, *at, 1.0)])
     return Chain(
         tip=made.body, X_tip=X_tip, X_body_tip=inverse(made.X_body) @ X_tip, joints=made.joints, frames=made.frames,

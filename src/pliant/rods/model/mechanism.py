@@ -126,10 +126,7 @@ class ParallelMechanism(PartDefaults):
         out = []
         start = self.solution
         robot = start.robot
-        if spec.option.integrator != mujoco.mjtIntegrator.mjINT_DISCRETE:
-            text = "the springs of the rods are too stiff for other integrators than discrete"
-            out.append(Problem("warning", "option.integrator", text, "set option.integrator to discrete"))
-        else:
+        if spec.option.integrator == mujoco.mjtIntegrator.mjINT_DISCRETE:
             out += self._check_damping(float(spec.option.timestep))
         if start.morse_index:
             text = f"the start is unstable in {start.morse_index} directions: the model will leave it"
@@ -165,6 +162,11 @@ class ParallelMechanism(PartDefaults):
         )
         hint = f"use an option.timestep of at most {asked:g} s" if asked > 0.0 else "use a smaller option.timestep"
         return [Problem("warning", "robot.damping", text, hint)]
+
+    @property
+    def stiff(self) -> bool:
+        """Whether it needs the integrator ``discrete``: yes."""
+        return True
 
     @property
     def audited(self) -> bool:

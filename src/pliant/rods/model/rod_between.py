@@ -247,6 +247,11 @@ class RodBetween(PartDefaults):
             out.append(Problem("error", self.name, error.message))
         return out
 
+    @property
+    def stiff(self) -> bool:
+        """Whether it needs the integrator ``discrete``: yes."""
+        return True
+
     # -- the running robot --------------------------------------------------------------------------------------
 
     def wrench_b(self, model: mujoco.MjModel, data: mujoco.MjData) -> Array:

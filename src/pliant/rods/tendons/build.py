@@ -40,6 +40,11 @@ class Resolution:
         return [(strain, order) for strain, top in enumerate(orders) for order in range(top + 1)]
 
 
+def steps_for(order: int, per: int, steps: int) -> int:
+    """Return the steps between two disks at which an element has more points than the order of its polynomials."""
+    return steps * -(-(order + 1) // (2 * per))
+
+
 def build_chain(description: TendonRobotDescription, resolution: Resolution) -> Chain:
     """Return the arrays of a robot.
 
@@ -58,6 +63,13 @@ def build_chain(description: TendonRobotDescription, resolution: Resolution) -> 
                 field="elements",
             )
         per = segment.disks // count * resolution.steps
+        top = max(order for _, order in columns)
+        if top >= 2 * per:
+            raise ModelError(
+                f"{description.name}: polynomials of order {top} need more than the {2 * per} points of an element; "
+                f"order must be at most {2 * per - 1}, or steps at least {steps_for(top, per, resolution.steps)}",
+                field="steps",
+            )
         steps = count * per
         h = rod.length / steps
         middle = rod.values(0.5)

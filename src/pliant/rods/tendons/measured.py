@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +11,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.documents.files import read_text
 from pliant.base.errors import PliantError
 
-__all__ = ["TipTable", "read_tips"]
+__all__ = ["ReleaseTable", "TipTable", "read_release", "read_shapes", "read_tips"]
 
 Array = NDArray[np.float64]
 
@@ -44,8 +46,7 @@ def read_tips(path: str | Path) -> TipTable:
     Raises:
         PliantError: a column is missing, or a cell is no finite number.
     """
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file))
+    rows = list(csv.reader(io.StringIO(read_text(Path(path)))))
     head = rows[0] if rows else []
     tendons = [i for i, name in enumerate(head) if name.endswith("_mm")]
     try:
@@ -69,3 +70,60 @@ def read_tips(path: str | Path) -> TipTable:
         tip=1e-3 * table[:, -3:],
         pattern=patterns,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseTable:
+    """A rod along z that a load at its middle and its tip let go at t = 0."""
+
+    damping: float
+    """Time constant of the material [s]."""
+    gravity: Array
+    """[m/s^2], shape (3,)."""
+    wrench: Array
+    """Moment and force at middle and tip before, shape (2, 6) [N m, N]."""
+    time: Array
+    """[s], shape (rows,)."""
+    tip: Array
+    """Places of the tip [m], shape (rows, 3)."""
+
+
+TO_Z = np.array([[0.0, 0.0, 1.0], [0.0, -1.0, 0.0], [1.0, 0.0, 0.0]])
+"""From the axes of the files of a steel rod (rod along x) to those of the package (rod along z)."""
+
+
+def read_release(path: str | Path) -> ReleaseTable:
+    """Read a file of a released rod: damping and gravity, wrenches, then t and poses of middle and tip.
+
+    Raises:
+        PliantError: the file has not these numbers.
+    """
+    try:
+        rows = [[float(word) for word in line.split()] for line in read_text(Path(path)).splitlines()]
+        table = np.array(rows)
+    except ValueError as error:
+        raise PliantError(f"{path}: every line needs 13 numbers: {error}") from None
+    if table.ndim != 2 or len(table) < 4 or table.shape[1] != 13 or not np.all(np.isfinite(table)):
+        raise PliantError(f"{path}: needs at least 4 lines of 13 finite numbers, found the shape {table.shape}")
+    turned = np.kron(np.eye(4), TO_Z)
+    return ReleaseTable(
+        damping=float(table[0, 0]), gravity=TO_Z @ table[0, 10:], wrench=(turned @ table[1, 1:]).reshape(2, 6),
+        time=table[2:, 0], tip=table[2:, 10:] @ TO_Z.T,
+    )  # fmt: skip
+
+
+def read_shapes(path: str | Path) -> Array:
+    """Read a file of rods at rest under loads, shape (shapes, 2, 3, columns), turned to the axes of the package.
+
+    The second axis is moment or rotation vector, and force or place; columns are gravity, the loads at middle and tip,
+    14 stations.
+
+    Raises:
+        PliantError: the file has not these numbers.
+    """
+    try:
+        rows = [[float(cell) for cell in row[1:]] for row in list(csv.reader(io.StringIO(read_text(Path(path)))))[2:]]
+        table = np.array(rows).reshape(-1, 2, 3, 17)
+    except ValueError as error:
+        raise PliantError(f"{path}: needs two head lines, then six rows of 17 numbers a shape: {error}") from None
+    return np.einsum("ij,nkjc->nkic", TO_Z, table)

@@ -47,7 +47,9 @@ def serve_board(topics: RosTopics, name: str, device: SampleSource) -> None:
         every=RateTimer(rate),
     ).serve(topics, name)
     every = topics.every("joint_states", options.joint_states, device)
-    joint_state("/joint_states", joints, BOARD_STATES["robot_state"], size=n, every=every).serve(topics, name)
+    joint_state("/joint_states", joints, BOARD_STATES["robot_state"], size=n, every=every, whole=True).serve(
+        topics, name
+    )
     if "references" in device.commands:  # a recorded board takes none
         _listen_to_arrays(topics, device)
 

@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING
 from pliant.base.errors import BridgeError
 from pliant.base.threads import Threads
 from pliant.devices.base import Sample, SampleSource
+from pliant.model.robot import Robot
 from pliant.ros.bridge.clock import serve_clock
-from pliant.ros.bridge.interfaces import INTERFACES
+from pliant.ros.bridge.description import described, serve_description
+from pliant.ros.bridge.groups import serve_groups
+from pliant.ros.bridge.interfaces import INTERFACES, NAMES
+from pliant.ros.bridge.joint_state import serve_other_joints
 from pliant.ros.bridge.lockstep import Lockstep
 from pliant.ros.bridge.names import sync_names
 from pliant.ros.bridge.node import Node
@@ -20,14 +24,14 @@ from pliant.ros.bridge.parameters import set_parameters
 from pliant.ros.bridge.rosout import Rosout, serve_rosout
 from pliant.ros.bridge.send_rate import SendRate
 from pliant.ros.bridge.services import serve_control
-from pliant.ros.bridge.tf import serve_tf
+from pliant.ros.bridge.sharing import ROBOTS, refuse_shared, serve_manifest
+from pliant.ros.bridge.tf import serve_odometry, serve_tf
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.bridge.unmatched_commands import UnmatchedCommands
 from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
 from pliant.simulation.loop_cost import LoopCost
 
 if TYPE_CHECKING:
-    from pliant.model.robot import Robot
     from pliant.simulation.replay import Replay
 
 __all__ = ["RosBridge"]
@@ -60,7 +64,10 @@ class RosBridge(BridgeBase):
         self.topics = RosTopics(robot, node, self.options)
         self._lockstep = Lockstep(
             self.topics,
-            tuple(t if t.startswith("/") else self.topics.name(t) for t in sync_names(self.options.sync)),
+            tuple(
+                self.topics.names.topic(t if t.startswith("/") else self.topics.name(t))
+                for t in sync_names(self.options.sync)
+            ),
             self.options.sync_rate,
         )
         self.lockstep = bool(self._lockstep.awaited)
@@ -73,6 +80,8 @@ class RosBridge(BridgeBase):
         self._started = 0.0
         self._cost = LoopCost()
         self._last_tick = 0
+        self._others: list[str] = []
+        self._frames: frozenset[str] = frozenset()
 
     @property
     def threads(self) -> Threads:
@@ -102,6 +111,9 @@ class RosBridge(BridgeBase):
         try:
             self.plan(devices)
             self._refuse_taken()
+            self._manifest()
+            if self._others:  # by now all of their topics are known
+                self._refuse_taken()
             node.announce()
             self._unmatched.begin()
         except BaseException:
@@ -116,10 +128,19 @@ class RosBridge(BridgeBase):
         if self.options.clock:
             serve_clock(topics)
         for name, device in topics.devices.items():
+            NAMES.find(device)(topics, name, device)
+        for name, device in topics.devices.items():
             topics.writers[name] = []
             INTERFACES.find(device)(topics, name, device)
-        if self.options.tf:
-            serve_tf(topics)
+        serve_groups(topics)
+        description = described(topics)
+        if description is not None:
+            serve_other_joints(topics, description.tree, description.joints)
+            serve_odometry(topics, description)
+            if self.options.description:
+                serve_description(topics, description)
+            if self.options.tf:
+                self._frames = serve_tf(topics, description)
         for topic in self._lockstep.awaited:
             if topic not in topics.incoming:
                 topics.listen(topic, "std_msgs/Bool", lambda _: None)
@@ -131,7 +152,8 @@ class RosBridge(BridgeBase):
     def _refuse_taken(self) -> None:
         # What is also listened to (the manager's references) may have other senders: a controller that came first.
         shared = {*SHARED_TOPICS, *self.topics.incoming}
-        taken = self.node.taken([h.topic for h in self.topics.handles if h.topic not in shared])
+        taken = self.node.taken([ROBOTS, *(h.topic for h in self.topics.handles if h.topic not in shared)])
+        self._others = taken.pop(ROBOTS, [])
         if not taken:
             return
         space = f"/{self.namespace}/"
@@ -144,11 +166,25 @@ class RosBridge(BridgeBase):
                 field="clock",
             )
         both = ",clock=false" if "/clock" in taken else ""
+        if topic.startswith(space):
+            raise BridgeError(
+                f"{topic} is already published by {nodes}: another robot uses the name space /{self.namespace}. Stop "
+                f"it, or give this one another ({self.name}:namespace=NAME{both})",
+                field="namespace",
+            )
         raise BridgeError(
-            f"{topic} is already published by {nodes}: another robot uses the name space /{self.namespace}. Stop "
-            f"it, or give this one another ({self.name}:namespace=NAME{both})",
-            field="namespace",
+            f"{topic} is already published by {nodes}. Stop it, or give the topic of this robot another name "
+            f"({self.name}:remap={topic}:/NAME{topic}{both})",
+            field="remap",
         )
+
+    def _manifest(self) -> None:
+        """Say what the robot has on the graph; refuse what another robot of the graph has too."""
+        if isinstance(self.robot, Robot):
+            node = self.options.node_name(self.robot)
+            mine = serve_manifest(self.topics, node, self._frames)
+            if self._others:
+                refuse_shared(self.topics, self.name, mine, self._others)
 
     def publish(self, sample: Sample) -> None:
         """Encode and queue what this sample carries."""

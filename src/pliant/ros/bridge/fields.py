@@ -38,7 +38,7 @@ def serve_fields(topics: RosTopics, name: str, device: SampleSource) -> None:
     if isinstance(device, Device) and topics.node.has_services:
         for request, argument in device.buttons.items():
             kind = "std_srvs/SetBool" if argument else "std_srvs/Trigger"
-            topics.node.serve(full(request), kind, _service(device, request, argument))
+            topics.serve(full(request), kind, _service(device, request, argument))
 
 
 def _listen_to_field(topics: RosTopics, topic: str, device: SampleSource, field: str, info: FieldInfo) -> None:

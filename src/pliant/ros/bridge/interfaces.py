@@ -8,7 +8,7 @@ from typing import Any
 from pliant.ros.bridge.topics import RosTopics
 from pliant.simulation.interfaces import InterfaceTable
 
-__all__ = ["INTERFACES"]
+__all__ = ["INTERFACES", "NAMES"]
 
 INTERFACES: InterfaceTable[Callable[[RosTopics, str, Any], None]] = InterfaceTable(
     "ros",
@@ -26,3 +26,11 @@ INTERFACES: InterfaceTable[Callable[[RosTopics, str, Any], None]] = InterfaceTab
     otherwise="pliant.ros.bridge.fields:serve_fields",
 )
 """Signature of a device -> function that serves it; every other device is served by its field table."""
+
+
+def _keep(topics: RosTopics, name: str, device: Any) -> None:
+    """Leave the names of a device's joints and links as the model has them."""
+
+
+NAMES: InterfaceTable[Callable[[RosTopics, str, Any], None]] = InterfaceTable("ros_names", {}, otherwise=_keep)
+"""Signature of a device -> function that adds to `RosTopics.names` before anything is served; wings have entries."""

@@ -108,6 +108,10 @@ class Node(ABC):
     def subscribe(self, topic: str, type_name: str, callback: MessageCallback) -> None:
         """Listen to a topic; the callback must be short."""
 
+    def subscribe_latched(self, topic: str, type_name: str, callback: MessageCallback) -> None:
+        """Listen to a topic and to what latched publishers have sent before; most wires give that to everybody."""
+        self.subscribe(topic, type_name, callback)
+
     @abstractmethod
     def unsubscribe(self, topic: str) -> None:
         """Stop listening."""

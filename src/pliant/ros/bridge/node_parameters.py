@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from pliant.base.errors import DeviceError, PliantError, nearest
-from pliant.ros.bridge.names import topic_name
+from pliant.ros.bridge.names import node_name, topic_name
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message, MessageView
 from pliant.simulation.live_parameters import LiveParameter, live_parameters
 
-__all__ = ["NodeParameters", "node_name", "serve_node_parameters"]
+__all__ = ["NodeParameters", "serve_node_parameters"]
 
 BOOL, INTEGER, DOUBLE = 1, 2, 3
 """Numbers of the types (rcl_interfaces/ParameterType); 0 is no value."""
@@ -28,11 +28,6 @@ KINDS = {bool: BOOL, int: INTEGER, float: DOUBLE}
 _FIELDS = {BOOL: "bool_value", INTEGER: "integer_value", DOUBLE: "double_value"}
 MAX_LIST = 1000
 """Most names that one request may have."""
-
-
-def node_name(topics: RosTopics) -> str:
-    """Return the full name of the bridge's node."""
-    return topic_name(topics.options.node or f"pliant_{topics.namespace.replace('/', '_')}")
 
 
 class NodeParameters:
@@ -67,7 +62,7 @@ class NodeParameters:
             ("set_parameters", "SetParameters", self._set),
             ("set_parameters_atomically", "SetParametersAtomically", self._set_atomically),
         ):
-            topics.node.serve(f"{node}/{name}", f"rcl_interfaces/{kind}", answer)
+            topics.serve(f"{node}/{name}", f"rcl_interfaces/{kind}", answer)
 
     def _rewind(self) -> None:
         """Tell what a reset has changed; all values are those that the run began with."""
@@ -211,6 +206,6 @@ def serve_node_parameters(topics: RosTopics) -> NodeParameters | None:
     node = topics.node
     if not node.has_services or node.codec.version != 2:
         return None
-    parameters = NodeParameters(topics, node_name(topics))
+    parameters = NodeParameters(topics, f"/{node_name(topics.options.node, topics.namespace)}")
     parameters.announce()
     return parameters

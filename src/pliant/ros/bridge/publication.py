@@ -52,14 +52,20 @@ class Publication:
     """When a sample is sent; None for each sample."""
     when: Callable[[Values], bool] | None = None
     """Whether a sample is sent; None for each sample."""
+    whole: bool = False
+    """Whether it has the joints of the robot, which the option ``joint_states`` turns off."""
 
     def serve(self, topics: RosTopics, name: str) -> None:
         """Advertise the topic and send each sample of the device of this name on it, while somebody listens."""
+        if self.whole:
+            topics.stated.update(self.values["name"])
+            if topics.options.joint_states is None:
+                return
         handle = topics.advertise(self.topic, self.type)
         headed = self.stamp != "none"
         counted = headed and topics.node.codec.version == 1  # ROS 1 numbers the messages of a topic
         head = [*(["header.seq"] if counted else []), *(["header.stamp"] if headed else [])]
-        fill = Template(topics.node.codec, self.type, self.values, [*head, *self.paths]).fill_from
+        fill = Template(topics.node.codec, self.type, topics.names.message(self.values), [*head, *self.paths]).fill_from
         numbers, stamped, when = self.numbers, self.stamp == "sample", self.when
         # A timer of rate 0 lets every sample through.
         due = None if self.every is None or self.every.period_ns <= 1 else self.every.due

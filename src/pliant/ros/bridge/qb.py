@@ -15,16 +15,15 @@ from pliant.devices.fields import Values
 from pliant.devices.signatures import BOARD, JointDevice
 from pliant.ros.bridge.joint_state import joint_state
 from pliant.ros.bridge.publication import Publication
-from pliant.ros.bridge.qb_controller import QB_PRESET, QB_SUFFIXES, Measured, QbController
+from pliant.ros.bridge.qb_limb import QB_PRESET, QB_SUFFIXES, Measured, QbLimb, QbMotion
 from pliant.ros.bridge.topics import RosTopics
+from pliant.ros.bridge.trajectory_controller import serve_controller
 from pliant.simulation.rate_timer import RateTimer
 
-__all__ = ["QB_PRESET", "QB_SUFFIXES", "QbController", "serve_qb"]
+__all__ = ["serve_qb"]
 
 QB_RATE = 100.0
 """The qb_move packages publish their joints at 100 Hz."""
-STATE_RATE = 50.0
-"""joint_trajectory_controller's state_publish_rate [Hz]."""
 CONTROLLERS = ((False, "position_and_preset"), (True, "motor_positions"))
 
 
@@ -35,31 +34,12 @@ def serve_qb(topics: RosTopics, name: str, device: JointDevice) -> None:
         return
     joint = device.joint
     _states(topics.name(joint, "joint_states"), joint).serve(topics, name)
-    measure = _measure(topics, device)
-    controllers = []
+    motion = QbMotion(_measure(topics, device))
     for motors, kind in CONTROLLERS:
-        controller = QbController(device, joint, motors, measure, topics.refuse)
-        _serve_controller(topics, topics.name(joint, "control", f"{joint}_{kind}_trajectory_controller"), controller)
-        controllers.append(controller)
-    controllers[0].rival, controllers[1].rival = controllers[1], controllers[0]
-
-
-def _serve_controller(topics: RosTopics, base: str, controller: QbController) -> None:
-    node = topics.node
-    controller.topic = f"{base}/command"
-    topics.listen(controller.topic, "trajectory_msgs/JointTrajectory", controller.take)
-    topics.rewinds.append(controller.forget)
-    topics.ticks.append(controller.tick)
-    if node.has_actions:
-        action = f"{base}/follow_joint_trajectory"
-        controller.server = topics.serve_action(action, "control_msgs/FollowJointTrajectory", controller)
-    if node.codec.version == 1:  # ROS 2 has other fields, which change with the distribution
-        topics.at(STATE_RATE, _state(topics, f"{base}/state", controller))
-        node.serve(
-            f"{base}/query_state",
-            "control_msgs/QueryTrajectoryState",
-            lambda request: controller.query(int(request["time"])),
-        )
+        limb = QbLimb(device, topics.names.joint(joint), motors, motion)
+        topics.rewinds.append(motion.forget)
+        base = topics.name(joint, "control", f"{joint}_{kind}_trajectory_controller")
+        serve_controller(topics, base, limb, take="command")
 
 
 def _states(topic: str, joint: str) -> Publication:
@@ -74,27 +54,6 @@ def _states(topic: str, joint: str) -> Publication:
     names = [joint + suffix for suffix in QB_SUFFIXES]
     fields = ("position", "velocity", "effort")
     return joint_state(topic, names, fields, size=4, numbers=numbers, every=RateTimer(QB_RATE))
-
-
-def _state(topics: RosTopics, topic: str, controller: QbController) -> Callable[[int], None]:
-    """Send control_msgs/JointTrajectoryControllerState: where the joints should be, are, and the difference."""
-    kind = "control_msgs/JointTrajectoryControllerState"
-    handle = topics.advertise(topic, kind)
-    zeros = [0.0, 0.0]
-    point = {"positions": zeros, "velocities": zeros, "accelerations": zeros}
-    parts = ("desired", "actual", "error")
-    values = {"joint_names": controller.joints, **dict.fromkeys(parts, point)}
-    paths = [f"{part}.{field}" for part in parts for field in point]
-    fill = topics.stamped(kind, values, paths)
-
-    def write(stamp_ns: int) -> None:
-        if not handle.active:
-            return
-        found = controller.state()
-        if found is not None:
-            handle.send(fill(stamp_ns, *(v for s in found for v in (s.position, s.velocity, s.acceleration))))
-
-    return write
 
 
 def _measure(topics: RosTopics, device: JointDevice) -> Callable[[], Measured | None]:

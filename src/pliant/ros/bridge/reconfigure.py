@@ -90,4 +90,4 @@ def serve_reconfigure(topics: RosTopics, device: JointDevice) -> None:
         last[0] = tell()
         return {"config": present()}
 
-    topics.node.serve(f"{base}/set_parameters", "dynamic_reconfigure/Reconfigure", answer)
+    topics.serve(f"{base}/set_parameters", "dynamic_reconfigure/Reconfigure", answer)

@@ -13,7 +13,7 @@ from pliant.ros.bridge.publication import Publication, picked
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message
 
-__all__ = ["serve_imu", "serve_joint_states", "serve_laser", "serve_sensor_frames", "serve_sole", "serve_wrench"]
+__all__ = ["serve_imu", "serve_joint_states", "serve_laser", "serve_sole", "serve_wrench"]
 
 _LASER_LIMITS = ("min_angle", "max_angle", "min_range", "max_range")
 
@@ -84,26 +84,6 @@ def serve_laser(topics: RosTopics, name: str, device: SampleSource) -> None:
         numbers=picked("ranges"),
         values=values,
     ).serve(topics, name)
-
-
-def serve_sensor_frames(topics: RosTopics) -> None:
-    """Send ``/tf_static``, once and latched: the frames of sensors that are fixed to a body and not the body's own."""
-    mounts = {device.frame: device.mount for device in topics.devices.values() if device.mount is not None}
-    if not mounts:
-        return
-    transforms = [
-        {
-            "header": {"frame_id": mount.body},
-            "child_frame_id": frame,
-            "transform": {
-                "translation": dict(zip("xyz", mount.position, strict=True)),
-                "rotation": dict(zip("wxyz", mount.orientation, strict=True)),
-            },
-        }
-        for frame, mount in mounts.items()
-    ]
-    handle = topics.advertise("/tf_static", "tf2_msgs/TFMessage", latch=True)
-    handle.send(topics.node.codec.encode("tf2_msgs/TFMessage", {"transforms": transforms}))
 
 
 def serve_joint_states(topics: RosTopics, name: str, device: SampleSource) -> None:

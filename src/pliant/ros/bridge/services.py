@@ -1,4 +1,7 @@
-"""Pause, resume, step, reset: as services, under Gazebo's names too, and as topics for who has no services."""
+"""Pause, resume, step, reset: services and topics below the node's name, and below ``/pliant`` and ``/gazebo``.
+
+The last two are those of the simulation that publishes the time, of which a graph has one.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,15 @@ from collections.abc import Callable
 from concurrent.futures import Future
 
 from pliant.base.errors import BridgeError, PliantError
+from pliant.ros.bridge.names import node_name
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message, ServiceCallback
 from pliant.simulation.answers import ANSWER_TIMEOUT, answered
 
 __all__ = ["serve_control"]
 
+SHARED = "/pliant"
+"""Name below which the simulation that publishes the time is reached, whatever its node is called."""
 MAX_COUNT = 1_000_000
 """Most steps that one request may ask for."""
 
@@ -19,10 +25,11 @@ MAX_COUNT = 1_000_000
 def serve_control(topics: RosTopics) -> None:
     """Serve the simulation itself."""
     control = _Control(topics)
-    if topics.node.has_services:
-        _serve_services(topics, control)
-    if topics.simulation is not None:
-        _listen_to_topics(topics, control)
+    own = f"/{node_name(topics.options.node, topics.namespace)}"
+    for base in (own, SHARED) if topics.options.clock and own != SHARED else (own,):
+        _serve_services(topics, control, base)
+        if topics.simulation is not None:
+            _listen_to_topics(topics, control, base)
 
 
 class _Control:
@@ -47,7 +54,7 @@ class _Control:
         """Queue steps; return the future."""
         simulation = self._served.bound()
         if not simulation.paused:
-            raise BridgeError("single steps need a paused simulation; first call /pliant/pause first")
+            raise BridgeError("single steps need a paused simulation; call the service pause first")
         if not 1 <= count <= MAX_COUNT:
             raise BridgeError(f"the count is {count}; must be 1 to {MAX_COUNT}", field="count")
         return simulation.submit(lambda: simulation.step(count))
@@ -83,12 +90,14 @@ def _trigger(action: Callable[[], str]) -> ServiceCallback:
     return answer
 
 
-def _serve_services(topics: RosTopics, control: _Control) -> None:
-    serve = topics.node.serve
+def _serve_services(topics: RosTopics, control: _Control, base: str) -> None:
+    serve = topics.serve
     for name in ("pause", "resume", "reset"):
-        serve(f"/pliant/{name}", "std_srvs/Trigger", _trigger(getattr(control, name)))
-    serve("/pliant/step_once", "std_srvs/Trigger", _trigger(lambda: control.step(1)))
-    serve("/pliant/step", "pliant_msgs/Step", control.answer_step)
+        serve(f"{base}/{name}", "std_srvs/Trigger", _trigger(getattr(control, name)))
+    serve(f"{base}/step_once", "std_srvs/Trigger", _trigger(lambda: control.step(1)))
+    serve(f"{base}/step", "pliant_msgs/Step", control.answer_step)
+    if base != SHARED:
+        return
     # What scripts written for Gazebo call.
     for name, action in (
         ("pause_physics", control.pause),
@@ -99,7 +108,7 @@ def _serve_services(topics: RosTopics, control: _Control) -> None:
         serve(f"/gazebo/{name}", "std_srvs/Empty", _empty(action))
 
 
-def _listen_to_topics(topics: RosTopics, control: _Control) -> None:
-    topics.listen("/pliant/pause", "std_msgs/Bool", lambda m: control.pause() if m["data"] else control.resume())
-    topics.listen("/pliant/step", "std_msgs/UInt64", lambda m: control.submit(int(m["data"])))
-    topics.listen("/pliant/reset", "std_msgs/Empty", lambda _: topics.bound().request("simulation", "reset"))
+def _listen_to_topics(topics: RosTopics, control: _Control, base: str) -> None:
+    topics.listen(f"{base}/pause", "std_msgs/Bool", lambda m: control.pause() if m["data"] else control.resume())
+    topics.listen(f"{base}/step", "std_msgs/UInt64", lambda m: control.submit(int(m["data"])))
+    topics.listen(f"{base}/reset", "std_msgs/Empty", lambda _: topics.bound().request("simulation", "reset"))

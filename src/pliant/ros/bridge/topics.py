@@ -11,12 +11,13 @@ from pliant.devices.base import Sample, SampleSource
 from pliant.model.interface import DEFAULT_NAMESPACE, Interface
 from pliant.model.wanted import check_source
 from pliant.ros.bridge.actions import ActionHandler, ActionServer
+from pliant.ros.bridge.graph_names import GraphNames, read_remaps
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.node import Node, TopicHandle
 from pliant.ros.bridge.options import RosOptions
 from pliant.ros.bridge.send_rate import SendRate
 from pliant.ros.wire import Template
-from pliant.ros.wire.message import Message, MessageCallback, MessageView
+from pliant.ros.wire.message import Message, MessageCallback, MessageView, ServiceCallback
 from pliant.simulation.bridge import SimulationControl
 from pliant.simulation.rate_timer import RateTimer
 
@@ -46,6 +47,14 @@ class RosTopics:
         self.options = options
         self.interface: Interface = Interface() if robot is None else robot.interface
         self.namespace = (options.namespace or self.interface.namespace or DEFAULT_NAMESPACE).strip("/")
+        self.names = GraphNames(options.prefix, options.frame_prefix, read_remaps(options.remap))
+        """Names of joints, frames and topics on the graph."""
+        self.stated: set[str] = set()
+        """Joints that stand in ``/joint_states``, by their names before the prefix."""
+        self.controllers: list[Any] = []
+        """The trajectory controllers (`pliant.ros.bridge.trajectory_controller`); those of one joint take turns."""
+        self.services: list[str] = []
+        """Names of the services that are served."""
         self.simulation: SimulationControl | None = None
         """The simulation that services reach; None where nobody bound one."""
         self.devices: dict[str, SampleSource] = {}
@@ -88,23 +97,28 @@ class RosTopics:
     # ------------------------------------------------------------------ out
     def advertise(self, topic: str, type_name: str, *, latch: bool = False) -> TopicHandle:
         """Publish a topic; the same topic twice is one."""
-        handle = self.node.advertise(topic, type_name, latch=latch)
+        handle = self.node.advertise(self.names.topic(topic), type_name, latch=latch)
         if handle not in self.handles:
             self.handles.append(handle)
         return handle
 
     def template(self, type_name: str, values: MessageView, paths: list[str]) -> Callable[..., bytes]:
         """Return what encodes a message whose length does not change; see `pliant.ros.wire.Template`."""
-        return Template(self.node.codec, type_name, values, paths).fill
+        return Template(self.node.codec, type_name, self.names.message(values), paths).fill
 
-    def stamped(self, type_name: str, values: MessageView, paths: list[str]) -> Callable[..., bytes]:
+    def stamped(
+        self, type_name: str, values: MessageView, paths: list[str], *, named: bool = False
+    ) -> Callable[..., bytes]:
         """Return what encodes a message with a header: ``fill(stamp_ns, *values of the paths)``.
+
+        With ``named`` the joints and frames in it have the names of the graph already.
 
         ROS 1 numbers the messages of a topic in ``header.seq``; ROS 2 has no such field.
         """
-        if self.node.codec.version != 1:
-            return self.template(type_name, values, ["header.stamp", *paths])
-        fill = self.template(type_name, values, ["header.seq", "header.stamp", *paths])
+        codec, values = self.node.codec, values if named else self.names.message(values)
+        if codec.version != 1:
+            return Template(codec, type_name, values, ["header.stamp", *paths]).fill
+        fill = Template(codec, type_name, values, ["header.seq", "header.stamp", *paths]).fill
         count = 0
 
         def numbered(stamp_ns: int, *numbers: object) -> bytes:
@@ -124,7 +138,7 @@ class RosTopics:
             handler: what its goals do.
         """
         server = ActionServer(name, handler)
-        self.node.serve_action(name, type_name, server)
+        self.node.serve_action(self.names.topic(name), type_name, server)
         self.ticks.append(server.tick)
         self.rewinds.append(server.rewind)
         return server
@@ -132,6 +146,7 @@ class RosTopics:
     # ------------------------------------------------------------------ in
     def listen(self, topic: str, type_name: str, action: MessageCallback) -> None:
         """Take the messages of a topic; what ``action`` refuses is counted and told."""
+        topic = self.names.topic(topic)
         item: dict[str, Any] = {"type": type_name, "count": 0, "rate": SendRate()}
         self.incoming[topic] = item
         awaited = topic in self.arrivals
@@ -150,8 +165,15 @@ class RosTopics:
 
         self.node.subscribe(topic, type_name, arrived)
 
+    def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
+        """Answer a service, where the wire has services."""
+        if self.node.has_services:
+            self.services.append(self.names.topic(name))
+            self.node.serve(self.services[-1], type_name, callback)
+
     def unlisten(self, topic: str) -> None:
         """Take no more messages of a topic."""
+        topic = self.names.topic(topic)
         if self.incoming.pop(topic, None) is not None:
             self.node.unsubscribe(topic)
 
@@ -171,8 +193,8 @@ class RosTopics:
             raise BridgeError("no simulation is bound to this bridge: there is nothing to pause, step or reset")
         return self.simulation
 
-    def every(self, name: str, rate: float, device: SampleSource | None = None) -> RateTimer:
-        """Return the times of a rate [Hz].
+    def every(self, name: str, rate: float | None, device: SampleSource | None = None) -> RateTimer:
+        """Return the times of a rate [Hz]; None is 0, every sample.
 
         Raises:
             BridgeError: the device's samples are fewer.
@@ -184,4 +206,4 @@ class RosTopics:
                 f"{1e9 / period:g} Hz",
                 field=name,
             )
-        return RateTimer(rate)
+        return RateTimer(rate or 0.0)

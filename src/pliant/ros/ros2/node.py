@@ -268,6 +268,10 @@ class Ros2Node(Node):
             )
         self._tell_graph()
 
+    def subscribe_latched(self, topic: str, type_name: str, callback: MessageCallback) -> None:
+        """Listen to latched publishers of a topic, and to what they have sent before."""
+        self.subscribe(topic, type_name, callback, latch=True)
+
     def unsubscribe(self, topic: str) -> None:
         """Stop listening."""
         with self._lock:

@@ -36,7 +36,6 @@ NODE_TEXTS: dict[str, str] = {
         "time stamp\nstring node\nrcl_interfaces/Parameter[] new_parameters\n"
         "rcl_interfaces/Parameter[] changed_parameters\nrcl_interfaces/Parameter[] deleted_parameters\n"
     ),
-    "geometry_msgs/Twist": "geometry_msgs/Vector3 linear\ngeometry_msgs/Vector3 angular\n",
     "trajectory_msgs/MultiDOFJointTrajectoryPoint": (
         "geometry_msgs/Transform[] transforms\ngeometry_msgs/Twist[] velocities\n"
         "geometry_msgs/Twist[] accelerations\nduration time_from_start\n"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import struct
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future
 
 from pliant.base.errors import WireError
 from pliant.simulation.bridge import SimulationControl
+from pliant.yarp.bridge.awaited import AwaitedCommands, read_counts
 from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.requests import answered, call_of, help_reply
 from pliant.yarp.bridge.served import Served
@@ -112,10 +114,16 @@ def serve_clock(served: Served, name: str) -> None:
     served.ticks.append(tick)
     if served.simulation is not None:
         steps = served.gate or PausedSteps(served.simulation)
-        served.input(f"{name}/rpc", "Bottle", is_rpc=True, on_data=lambda arrival: _answer(served, steps, arrival))
+        network = served.network
+        commands = AwaitedCommands(
+            network.reactor, lambda: [port for port, _, way in served.ports if way == "in"], network.on_complaint
+        )
+        served.input(
+            f"{name}/rpc", "Bottle", is_rpc=True, on_data=lambda arrival: _answer(served, steps, commands, arrival)
+        )
 
 
-def _answer(served: Served, steps: PausedSteps | StepGate, arrival: Arrival) -> Answer:
+def _answer(served: Served, steps: PausedSteps | StepGate, commands: AwaitedCommands, arrival: Arrival) -> Answer:
     request, _ = arrival.bottle_and_dialect()
     name, items = call_of(request)
     if name == "help":
@@ -123,8 +131,11 @@ def _answer(served: Served, steps: PausedSteps | StepGate, arrival: Arrival) -> 
     method = METHODS.get(name)
     if method is None:
         raise WireError(f"the clock has no call {name[:80]!r}", field="method")
-    if name.startswith("stepSimulation") and len(items) == 1:
-        request = Bottle((*items, 1))
+    counts: dict[str, int] = {}
+    if name.startswith("stepSimulation"):
+        lists = next((i for i, item in enumerate(items) if isinstance(item, Bottle)), len(items))
+        counts = read_counts(items[lists:])
+        request = Bottle(items[:lists] if lists > 1 else (*items[:1], 1))
     arguments = method.decode_request(request)
     simulation = served.bound()
     if name == "pauseSimulation":
@@ -145,14 +156,36 @@ def _answer(served: Served, steps: PausedSteps | StepGate, arrival: Arrival) -> 
             raise WireError(f"{count} steps; must be 1 to {MAX_STEPS}", field="n")
         if steps.is_open:
             raise WireError("single steps need a paused simulation; first call pauseSimulation first")
-        stepped = steps.allow(count)
-        _wake(simulation)
+        stepped = _after(commands.arrived(counts), lambda: steps.allow(count), simulation)
         if not name.endswith("AndWait"):
             return DONE
         return answered(stepped, lambda _: Bottle(), lambda why: bottle(FAIL))
     # Time and state of a simulation here belong together: each of the three resets both.
     simulation.request("simulation", "reset")
     return DONE
+
+
+def _after(ready: Future[None], allow: Callable[[], Future[None]], simulation: SimulationControl) -> Future[None]:
+    """Ask for steps when something is ready; the future is done when they are, or has the fault of what was awaited."""
+    stepped: Future[None] = Future()
+
+    def done(future: Future[None]) -> None:
+        if future.cancelled():
+            stepped.cancel()
+        elif (fault := future.exception()) is not None:
+            stepped.set_exception(fault)
+        else:
+            stepped.set_result(None)
+
+    def go_on(future: Future[None]) -> None:
+        if future.exception() is not None:
+            done(future)
+            return
+        allow().add_done_callback(done)
+        _wake(simulation)
+
+    ready.add_done_callback(go_on)
+    return stepped
 
 
 def _wake(simulation: SimulationControl) -> None:

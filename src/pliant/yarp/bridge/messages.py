@@ -63,6 +63,8 @@ class Publication:
     """Running number at its port."""
     encoded: dict[int, bytes] = field(default_factory=dict)
     """Dialect -> bytes of the object, once they were needed."""
+    framed: dict[tuple[bytes, bool], bytes] = field(default_factory=dict)
+    """Bytes of the object, and whether the carrier is text -> the whole message, once it was needed."""
 
     def payload(self, dialect: Dialect) -> bytes:
         """Return the bytes of the object in a dialect."""

@@ -37,6 +37,8 @@ MAX_QUEUED_BYTES = 16 << 20
 """Most bytes that wait for one receiver; an image or a scan larger than this is sent to a receiver that waits."""
 MAX_REFUSED = 50
 """Datagrams in a row that nobody takes before a udp connection ends: its reader is gone."""
+STREAM_BUFFER = 1 << 16
+"""Buffer of a stream's socket [bytes]: a receiver that reads nothing is soon one that costs nothing."""
 SEND_BUFFER = 1 << 20
 """Buffer of a udp socket [bytes]."""
 
@@ -136,10 +138,15 @@ class Output:
         self._refused = 0
         self._taken = 0
         self._closed = False
+        self._events = 0
 
     def start(self) -> None:
         """Begin to send."""
         self.sock.setblocking(False)
+        if self.carrier != "udp":
+            with contextlib.suppress(OSError):
+                self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, STREAM_BUFFER)
+        self._events = READ
         self.port.reactor.watch(self.sock, READ, self._ready)
 
     def send(self, publication: Publication) -> None:
@@ -165,10 +172,16 @@ class Output:
     def _encode(self, publication: Publication) -> bytes:
         dialect = self.port.dialect_for(self.target)
         payload = self.port.adapted(self.target, publication.payload(dialect))
-        if self.carrier.startswith("text"):
-            word = "D" if publication.envelope is None else f"D {publication.envelope}"
-            return TextMessage(word, format_bottle(decode_bottle(payload, dialect))).encode()
-        return Message(Command("D", publication.envelope), payload).encode()
+        key = (payload, self.carrier.startswith("text"))
+        data = publication.framed.get(key)
+        if data is None:
+            if key[1]:
+                word = "D" if publication.envelope is None else f"D {publication.envelope}"
+                data = TextMessage(word, format_bottle(decode_bottle(payload, dialect))).encode()
+            else:
+                data = Message(Command("D", publication.envelope), payload).encode()
+            publication.framed[key] = data
+        return data
 
     def _send_datagrams(self, data: bytes) -> None:
         try:
@@ -218,7 +231,10 @@ class Output:
         except OSError:
             self.close()
             return
-        self.port.reactor.watch(self.sock, READ | (WRITE if self._out is not None else 0), self._ready)
+        events = READ | (WRITE if self._out is not None else 0)
+        if events != self._events:
+            self._events = events
+            self.port.reactor.watch(self.sock, events, self._ready)
 
     def _ready(self, events: int) -> None:
         if events & READ:

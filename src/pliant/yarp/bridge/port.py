@@ -27,6 +27,8 @@ MAX_CONNECTIONS = 600
 """Most connections into all ports of a reactor at once: the program needs file descriptors for other things too."""
 SMALL_MESSAGE = 1 << 20
 """Longest message that a port takes unless it is told otherwise [bytes]."""
+MAX_AT_ONCE = 32
+"""Receivers of a message that are served before other sockets have their turn."""
 ACCEPT_PAUSE_S = 0.2
 """How long a port accepts nothing when the process has no more file descriptors [s]."""
 
@@ -85,6 +87,8 @@ class Port:
         """Whether anybody is connected to what it sends; any thread may read it."""
         self.listening_to: Callable[[str, bool], None] = lambda sender, connected: None
         """Called when a sender has connected or left."""
+        self.watchers: set[Callable[[], None]] = set()
+        """Called after each message of data, in the reactor's thread."""
         self.complain: Callable[[str], None] = lambda text: None
         """Called with each fault of the other side."""
         self.received = 0
@@ -129,8 +133,15 @@ class Port:
     # ------------------------------------------------------------------ the reactor's thread
     def _publish(self, publication: Publication) -> None:
         self._taken += 1
-        for output in list(self.outputs.values()):
+        self._send(publication, list(self.outputs.values()))
+
+    def _send(self, publication: Publication, outputs: list[Output]) -> None:
+        """Send to some receivers, and to the others when calls of others have had their turn."""
+        for output in outputs[:MAX_AT_ONCE]:
             output.send(publication)
+        rest = outputs[MAX_AT_ONCE:]
+        if rest:
+            self.reactor.call(lambda: self._send(publication, rest))
 
     def listen(self) -> None:
         """Accept connections from now on."""
@@ -217,6 +228,9 @@ class Port:
         except PliantError as fault:
             self.reject(f"a message from {arrival.sender[:80]}: {fault}")
             return bottle(FAIL) if arrival.wants_reply else None
+        finally:
+            for watcher in tuple(self.watchers):
+                watcher()
 
     def reject(self, why: str) -> None:
         """Count and tell what the other side did wrong."""

@@ -19,6 +19,8 @@ __all__ = ["READ", "WRITE", "Reactor"]
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 POLL_S = 0.5
 """Longest wait of the thread [s]: how late it notices that it is to end, where nobody wakes it."""
+TURN_S = 0.002
+"""How long calls run before the sockets have their turn [s]."""
 _log = logging.getLogger("pliant.yarp.bridge")
 
 
@@ -129,8 +131,11 @@ class Reactor:
 
     def _drain(self) -> None:
         self._woken = False
+        end = time.monotonic() + TURN_S
         for _ in range(len(self._calls)):
             self.guard(self._calls.popleft())
+            if time.monotonic() > end:  # sockets have their turn; the other calls come after them
+                return
 
     def _due(self) -> float:
         now = time.monotonic()

@@ -163,7 +163,7 @@ def serve_world(served: Served, name: str, device: SampleSource) -> None:
     if not isinstance(device, Device):  # of a recording
         return
     described = served.interface.devices
-    ports = [(d.port, WORLD_CALLS) for d in described if isinstance(d, WorldInterface)]
+    ports = [(d.port, WORLD_CALLS) for d in described if isinstance(d, WorldInterface) and d.port]
     ports += [(d.port, ATTACHER_CALLS) for d in described if isinstance(d, LinkAttacher)]
     requests = RequestQueue(device)
     for port, calls in ports or [(served.full_name(name, "rpc:i"), WORLD_CALLS)]:

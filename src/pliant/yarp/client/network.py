@@ -115,6 +115,15 @@ class InputPort:
         self._network.shut(self.port)
 
 
+def _answers(contact: Contact, timeout: float) -> bool:
+    """Return whether a port answers an administrator in time [s]."""
+    try:
+        ask_administration(contact, bottle(Vocab.of("ver")), timeout)
+    except (BridgeError, WireError):
+        return False
+    return True
+
+
 class YarpNetwork:
     """The ports and connections of one program.
 
@@ -178,13 +187,21 @@ class YarpNetwork:
     def exists(self, name: str) -> bool:
         """Return whether a port is registered and answers."""
         contact = self.names.query(name)
-        if contact is None:
-            return False
-        try:
-            ask_administration(contact, bottle(Vocab.of("ver")), 1.0)
-        except (BridgeError, WireError):
-            return False
-        return True
+        return contact is not None and _answers(contact, 1.0)
+
+    def clean(self, prefix: str = "", timeout: float = 1.0) -> list[str]:
+        """Remove the registered ports that do not answer, and return their names.
+
+        Args:
+            prefix: of the names of the ports that are asked; "" for all.
+            timeout: longest wait for an answer [s].
+        """
+        own = (self.names.address.host, self.names.address.port)
+        ports = [c for c in self.list(prefix) if c.carrier != "mcast" and c.port > 0 and (c.host, c.port) != own]
+        silent = [contact.name for contact in ports if not _answers(contact, timeout)]
+        for name in silent:
+            self.names.unregister(name)
+        return silent
 
     # ------------------------------------------------------------------ connections
     def connect(self, source: str, target: str, carrier: str = "") -> str:

@@ -282,6 +282,32 @@ def list_(
 
 
 @yarp.command
+def clean(
+    prefix: Annotated[str, Parameter(help="Look at the ports below this name only.")] = "",
+    /,
+    *,
+    timeout: Annotated[float, Parameter(help="Longest wait for the answer of a port [s].")] = 1.0,
+    server: Server = "",
+    json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Remove the registered ports that do not answer: their programs ended without saying so.
+
+    Examples:
+        pliant yarp clean /icubSim
+    """
+    if not 0.0 < timeout < 3600.0:
+        raise PliantError(f"--timeout is {timeout:g}; must be > 0 s and below 3600 s", field="timeout")
+    with _network(server) as network:
+        removed = network.clean(prefix, timeout)
+    if json:
+        emit({"removed": removed})
+    else:
+        print(_shown("\n".join(f"removed {name}" for name in removed) or "every registered port answers"))
+    return 0
+
+
+@yarp.command
 def where(*, server: Server = "", json: Json = False, debug: Debug = False) -> int:
     """Print which name server is used, where it is configured, and whether it answers.
 

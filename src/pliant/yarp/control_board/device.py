@@ -176,6 +176,9 @@ class ControlBoardDevice(BoardState):
         table[g + at.KP] = self.per_axis(d.position_kp, 500.0)
         table[g + at.KI], table[g + at.KD] = self.per_axis(d.position_ki, 0.0), self.per_axis(d.position_kd, 0.0)
         table[g + at.MAX_INTEGRAL] = self.per_axis(d.position_max_integral, 0.0)
+        for name in ("offset", "stiction_up", "stiction_down"):
+            row = g + at.GAIN_NAMES.index(name)
+            table[row] = self.per_axis(getattr(d, f"position_{name}"), 0.0)
         if d.position_max_output:
             table[g + at.MAX_OUTPUT] = self.per_axis(d.position_max_output, 0.0)
         g = loop_row(Loop.VELOCITY)

@@ -14,6 +14,7 @@ from typing import Any
 
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import DEGREE
+from pliant.base.options import describe
 from pliant.model.problem import Problem, Problems
 from pliant.yarp.formats.ini import Group, Item
 from pliant.yarp.formats.places import Severity
@@ -27,9 +28,14 @@ VELOCITY_LAWS = {"integrator_and_position_pid": "integrator", "direct_velocity_p
 GAIN_KEYS = ("kp", "kd", "ki", "maxInt", "maxOutput", "shift", "ko", "stictionUp", "stictionDwn")
 MAX_AXES = 1000
 """Most axes of a board. # assumed: the largest robot has about 70 in all"""
+MOVABLE = ("revolute", "continuous", "prismatic")
 MAX_SHIFT = 62
+FIELDS = {info.name for info in describe(ControlBoard)}
 MAX_TORQUE = 2000.0
 """Bound of the output of a controller that names none [N m]: the torque above which a joint faults by default."""
+
+DEVICE_COUPLINGS = {"couplingICubEye": ("eyes_vergence_control", 1)}
+"""Coupling of a device of YARP, and the first of its axes that is coupled: that of the eyes leaves their tilt alone."""
 
 _TOP_KEYS = {
     "disableImplicitNetworkWrapper", "yarpDeviceName", "jointNames", "min_stiffness", "max_stiffness", "min_damping",
@@ -129,6 +135,9 @@ class _Board:
         if not 1 <= len(words) <= MAX_AXES:
             raise source.fault(f"jointNames has {len(words)} names; must be 1 to {MAX_AXES}", "jointNames")
         self.joints = tuple(self._joint(word, source) for word in words)
+        self.rigid = {i for i, j in enumerate(self.joints) if self.types[j] not in MOVABLE}
+        for i in sorted(self.rigid):
+            self.note(f"the axis {words[i]!r} is left out: its joint is {self.types[self.joints[i]]}", "", "warning")
         twice = next((j for j in self.joints if self.joints.count(j) > 1), None)
         if twice is not None:
             raise source.fault(f"jointNames has the joint {twice!r} twice", "jointNames")
@@ -147,17 +156,21 @@ class _Board:
         self._limits(values)
         self._rest(values)
         if self.initial is not None:
-            if len(self.initial) != len(self.joints):
-                raise self.config.fault(
-                    f"initialConfiguration has {len(self.initial)} values; must be {len(self.joints)}, one for each of "
-                    "the joints"
-                )
-            values["initial_positions"] = self.initial
+            count = len(self.joints)
+            if len(self.initial) > count:
+                found = f"initialConfiguration has {len(self.initial)} values"
+                raise self.config.fault(f"{found}; must be at most {count}, one for each of the joints")
+            # The others begin at 0, as in gz-sim-yarp-plugins.
+            values["initial_positions"] = (*self.initial, *[0.0] * (count - len(self.initial)))
         self._unknown_keys()
+        everything = {i: i for i in range(len(self.names))}
         axes, couplings, kept = self._couplings(values)
         values = {key: tuple(value[i] for i in kept) for key, value in values.items()}
         try:
-            board = ControlBoard(name=self.name, joints=self.joints, axes=axes, couplings=couplings, **values, **fields)
+            joints = tuple(joint for i, joint in enumerate(self.joints) if i not in self.rigid)
+            if not joints:  # of a model that stands still: the axes are there and never configured
+                return BoardConfiguration(ControlBoard(name=self.name, axes=self.names), everything, self.problems)
+            board = ControlBoard(name=self.name, joints=joints, axes=axes, couplings=couplings, **values, **fields)
         except ModelError as error:
             raise ModelError(error.message, file=self.config.file, line=self.config.line, field=error.field) from error
         return BoardConfiguration(board, {old: new for new, old in enumerate(kept)}, self.problems)
@@ -165,24 +178,16 @@ class _Board:
     # -- the parts --------------------------------------------------------------------------------------
 
     def _joint(self, word: str, source: Group) -> str:
-        """Return the joint that a name means: exactly, or by the end of a scoped name."""
+        """Return the joint that a name means: exactly, or by the end of its name, as gazebo-yarp-plugins does."""
         plain = word.rpartition("::")[2]
-        found = word if word in self.types else plain
-        if found not in self.types:
-            ends = [j for j in self.types if j.endswith("::" + plain)]
-            if len(ends) != 1:
-                raise source.fault(
-                    f"jointNames has {word!r}, which is no joint of the robot; {nearest(plain, self.types)}",
-                    "jointNames",
-                )
-            found = ends[0]
-        if self.types[found] not in ("revolute", "continuous", "prismatic"):
-            raise source.fault(
-                f"jointNames has {word!r}, which is {self.types[found]}; must be a revolute, continuous or prismatic "
-                "joint",
-                "jointNames",
-            )
-        return found
+        for name in (word, plain):
+            if name in self.types:
+                return name
+        ends = [j for j, kind in self.types.items() if j.endswith(plain) and kind in MOVABLE]
+        if len(ends) == 1:
+            return ends[0]
+        why = f"the end of {', '.join(ends[:4])}; must be of one joint" if ends else nearest(plain, self.types)
+        raise source.fault(f"jointNames has {word!r}, which is no joint of the robot; {why}", "jointNames")
 
     def _list(self, group: Group, key: str, *, least: float = -math.inf, required: bool = False) -> list[float] | None:
         if required:
@@ -241,11 +246,14 @@ class _Board:
             (u if units == "metric_units" else 1.0) / 2.0**s
             for u, s in zip(self.per_degree, found["shift"], strict=True)
         ]
-        for key, what in (("ko", "an offset"), ("stictionUp", "a stiction compensation"),
-                          ("stictionDwn", "a stiction compensation")):  # fmt: skip
+        for key in ("stictionUp", "stictionDwn"):
             if any(found[key]):
-                self.note(f"[{group.name}] {key} asks for {what}, which is not applied", "as in gazebo-yarp-plugins")
+                what = "asks for a stiction compensation, which clients are told and which is not applied"
+                self.note(f"[{group.name}] {key} {what}", "as in gazebo-yarp-plugins")
         return {
+            "offset": tuple(found["ko"]),
+            "stiction_up": tuple(found["stictionUp"]),
+            "stiction_down": tuple(found["stictionDwn"]),
             "kp": self._scaled(found["kp"], scale),
             "ki": self._scaled(found["ki"], scale),
             "kd": self._scaled(found["kd"], scale),
@@ -293,8 +301,10 @@ class _Board:
             fields["velocity_control"] = law
             gains = self._gains(group) if law == "direct" else None
         for key, numbers in (gains or {}).items():
-            if key != "max_output":
+            if f"velocity_{key}" in FIELDS:
                 values[f"velocity_{key}"] = numbers
+            elif key == "offset" and any(numbers):
+                self.note("[VELOCITY_CONTROL] ko has no effect: only the position controller has an offset")
 
     def _impedance(self, values: dict[str, tuple[float, ...]]) -> None:
         group = self.config.group("IMPEDANCE_CONTROL")
@@ -364,16 +374,13 @@ class _Board:
         self, values: dict[str, tuple[float, ...]]
     ) -> tuple[tuple[str, ...], tuple[Coupling, ...], list[int]]:
         """Return names of the axes, couplings, and the indices of the axes that exist."""
-        names: list[str | None] = list(self.names)
+        names: list[str | None] = [None if i in self.rigid else name for i, name in enumerate(self.names)]
         group = self.config.group("COUPLING")
         couplings: list[Coupling] = []
-        if group is None:
-            return tuple(self.names), (), list(range(len(names)))
         used: set[int] = set()
-        for key, entry in group.entries.items():
-            parts = entry.values[0] if len(entry.values) == 1 and isinstance(entry.values[0], tuple) else entry.values
-            if parts[:1] == ("none",) or not parts:
-                continue
+        if group is None:
+            group = Group(name="COUPLING")
+        for key, parts in self._described_couplings(group):
             kind, indices, axes, limits = self._coupling(group, key, parts)
             if used & set(indices):
                 raise group.fault(f"{key}: the axis {min(used & set(indices))} has a coupling already", key)
@@ -393,16 +400,49 @@ class _Board:
             couplings.append(coupling)
             for index, axis in zip(indices, axes, strict=True):
                 names[index] = None if axis == "reserved" else axis
+            visible = [index for index, axis in zip(indices, axes, strict=True) if axis != "reserved"]
             for which, side in zip(("position_min", "position_max"), limits, strict=False):
                 if which not in values:
                     self.note(f"the limits of the coupling {key!r} have no effect without [LIMITS]")
                     break
                 limit = list(values[which])
-                for index, number in zip(indices, side, strict=True):
+                for index, number in zip(visible, side, strict=True):
                     limit[index] = number * self.degrees[index]
                 values[which] = tuple(limit)
         kept = [i for i, name in enumerate(names) if name is not None]
         return tuple(name for name in names if name is not None), tuple(couplings), kept
+
+    def _described_couplings(self, group: Group) -> list[tuple[str, tuple[Item, ...]]]:
+        """Return the couplings of a group, each as its key and KEYWORD (indices) (names) [(lowest) (highest)].
+
+        The key is the keyword, unless the value begins with one. Files of gz-sim-yarp-plugins name a device of YARP
+        and all axes.
+        """
+        if group.has("device"):
+            return self._device_coupling(group)
+        found = []
+        for key, entry in group.entries.items():
+            first = entry.values[0] if len(entry.values) == 1 else None
+            parts = first if isinstance(first, tuple) else entry.values
+            if parts and not isinstance(parts[0], str):
+                parts = (key, *parts)
+            if "none" not in (key, *parts[:1]) and parts:
+                found.append((key, parts))
+        return found
+
+    def _device_coupling(self, group: Group) -> list[tuple[str, tuple[Item, ...]]]:
+        device = group.text("device")
+        keyword, first = DEVICE_COUPLINGS.get(device, (device, 0))
+        axes = group.words("actuatedAxesNames") or self.names
+        indices = tuple(range(first, len(self.joints)))
+        if len(axes) != len(self.joints) and device in DEVICE_COUPLINGS:
+            wrong = f"actuatedAxesNames has {len(axes)} names; must be {len(self.joints)}"
+            raise group.fault(wrong, "actuatedAxesNames")
+        if device not in DEVICE_COUPLINGS:
+            return [("device", (keyword, indices, self.names))]
+        limits = [group.numbers(f"actuatedAxesPos{end}", len(axes), what=self.who) for end in ("Min", "Max")]
+        lists = [tuple(side[i] for i in indices) for side in limits if side is not None]
+        return [("device", (keyword, indices, tuple(axes[i] for i in indices), *(lists if len(lists) == 2 else ())))]
 
     def _coupling(
         self, group: Group, key: str, parts: tuple[Item, ...]
@@ -418,9 +458,11 @@ class _Board:
         indices = [int(i) for i in lists[0] if not isinstance(i, tuple)]
         if len(set(indices)) != len(indices):
             raise group.fault(f"{key}: the indices are {lists[0]!r}; must be different", key)
-        if any(len(part) != len(indices) for part in lists[1:]):
-            counts = ", ".join(str(len(part)) for part in lists)
-            raise group.fault(f"{key}: its lists have {counts} values; must be as many each", key)
+        visible = len([name for name in lists[1] if name != "reserved"])
+        counts = ", ".join(str(len(part)) for part in lists)
+        if len(lists[1]) != len(indices) or any(len(part) != visible for part in lists[2:]):
+            valid = "must be as many each, and a limit for each name that is not 'reserved'"
+            raise group.fault(f"{key}: its lists have {counts} values; {valid}", key)
         limits = []
         for part in lists[2:]:
             if not all(isinstance(v, int | float) and math.isfinite(v) for v in part):

@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any
 
 from pliant.base.documents.files import decode_text, is_file, read_file
+from pliant.base.documents.includes import MAX_INCLUDE_DEPTH, entered, missing, through
 from pliant.base.errors import ModelError, WireError, nearest
 from pliant.base.options import parse_bool, parse_number
-from pliant.yarp.formats.includes import MAX_INCLUDE_DEPTH, entered, missing, through
 from pliant.yarp.wire.text import format_value, parse_bottle
 from pliant.yarp.wire.values import FALSE, TRUE, Bottle, Int64, Value, Vocab, Vocab64
 

@@ -73,15 +73,15 @@ def _add_board(
     key = alias or name
     if key in reader.hardware.boards or any(c.board.name == name for c in reader.hardware.boards.values()):
         raise reader.fault(plugin, f"there is another control board called {name!r}", "yarpDeviceName")
-    found = read_control_board(config, reader.joints, name=name, initial=initial, driver=driver)
+    found = read_control_board(config, reader.joints_of(plugin), name=name, initial=initial, driver=driver)
     reader.hardware.boards[key] = found
     reader.problems += found.problems
 
 
 def _initial(reader: PluginReader, plugin: Plugin, config: Group) -> tuple[float, ...] | None:
-    text = reader.tag(plugin, "initialConfiguration")
+    text = reader.tag(plugin, "initialConfiguration", config.text("yarpDeviceName", ""))
     if not text:
-        return config.numbers("initialConfiguration")
+        return config.numbers("initialConfiguration") if config.has("initialConfiguration") else None
     tags = Tags(plugin.element, f"plugin {plugin.name!r}", reader.file)
     numbers = []
     for word in text.replace(",", " ").split():
@@ -266,7 +266,7 @@ def clock(reader: PluginReader, plugin: Plugin) -> None:
         ClockPort(
             name="clock",
             port=port,
-            file=None if reader.file is None else str(reader.file),
+            file=None if reader.file is None else str(reader.home(plugin)),
             line=line_of(plugin.element),
         )
     )
@@ -279,9 +279,19 @@ def _port(config: Group) -> str:
     return port
 
 
-def world_interface(reader: PluginReader, plugin: Plugin, config: Group) -> None:
-    common = reader.common(plugin, config, plugin.name)
-    reader.put(WorldInterface(**common, port=_port(config), synchronous=config.flag("synchro", True)))
+def world_interface(reader: PluginReader, plugin: Plugin) -> None:
+    """Read a world interface: of gazebo-yarp-plugins with its own port, of gz-sim-yarp-plugins with a server before it.
+
+    The device of the latter is called worldInterfaceName unless its configuration says otherwise.
+    """
+    tags = ("yarpConfigurationString", "yarpConfigurationFile")
+    config = reader.config(plugin) if any(reader.tag(plugin, tag) for tag in tags) else Group(file=reader.home(plugin))
+    if config is None:
+        return
+    classic = "gazebo_yarp" in plugin.element.get("filename", "")
+    common = reader.common(plugin, config, plugin.name if classic else "worldInterfaceName")
+    port = _port(config) if config.has("name") or classic else ""
+    reader.put(WorldInterface(**common, port=port, synchronous=config.flag("synchro", True)))
 
 
 def link_attacher(reader: PluginReader, plugin: Plugin, config: Group) -> None:
@@ -299,7 +309,7 @@ def link_attacher(reader: PluginReader, plugin: Plugin, config: Group) -> None:
 def external_wrench(reader: PluginReader, plugin: Plugin, config: Group) -> None:
     common = reader.common(plugin, config, plugin.name)
     keys = ("robot", "robotName", "gazeboYarpPluginsRobotName")
-    robot = next((config.text(key) for key in keys if config.has(key)), reader.root.get("name", "robot"))
+    robot = next((config.text(key) for key in keys if config.has(key)), reader.model_name(plugin) or "robot")
     reader.put(ExternalWrench(**common, port=f"/{robot.strip('/')}/applyExternalWrench/rpc:i"))
 
 
@@ -352,11 +362,14 @@ def robot_interface(reader: PluginReader, plugin: Plugin) -> None:
         flat = items[0] if len(items) == 1 and isinstance(items[0], tuple) else items
         return [str(item) for item in flat]
 
+    prefix = reader.tag(plugin, "yarpRobotInterfacePortPrefix") or None
+    if reader.tag(plugin, "yarpRobotInterfaceOverridePortPrefixWithModelName").lower() in ("true", "1"):
+        prefix = f"/{reader.model_name(plugin).lstrip('/')}"
     try:
         reader.interfaces.append(
             read_robot_interface(
                 path,
-                port_prefix=reader.tag(plugin, "yarpRobotInterfacePortPrefix") or None,
+                port_prefix=prefix,
                 enabled=words("yarpRobotInterfaceEnableTags"),
                 disabled=words("yarpRobotInterfaceDisableTags"),
             )
@@ -371,17 +384,18 @@ def model_pose(reader: PluginReader, plugin: Plugin) -> None:
     tags = Tags(plugin.element, f"plugin {plugin.name!r}", reader.file)
     # Seconds, as gazebo-yarp-plugins' source has it.
     period = tags.number("period", 0.01, least=1e-4, most=1e3)
-    reader.put(ModelPose(name="model_pose", period=period, link=_first_link(reader), model=reader.root.get("name", "")))
+    reader.put(ModelPose(name="model_pose", period=period, link=_first_link(plugin), model=reader.model_name(plugin)))
 
 
-def _first_link(reader: PluginReader) -> str:
+def _first_link(plugin: Plugin) -> str:
     """Return the link that no other carries; the world is no link of a model."""
     carried = {"world"}
-    for joint in reader.root.iter("joint"):
+    for joint in plugin.models[0].iter("joint"):
         parent, child = (link_of(joint, end) for end in ("parent", "child"))
         if parent != "world":
             carried.add(child)
-    return next((link for link in reader.links if link and link not in carried), "")
+    links = [link.get("name", "") for link in plugin.models[0].iter("link")]
+    return next((link for link in links if link and link not in carried), "")
 
 
 def video_texture(reader: PluginReader, plugin: Plugin, config: Group) -> None:
@@ -389,7 +403,7 @@ def video_texture(reader: PluginReader, plugin: Plugin, config: Group) -> None:
         **reader.common(plugin, config, plugin.name),
         link=plugin.link,
         visual=plugin.visual or "",
-        port=f"/{reader.root.get('name', 'robot')}::{plugin.link}::{plugin.visual or plugin.link + '_visual'}",
+        port=f"/{reader.model_name(plugin) or 'robot'}::{plugin.link}::{plugin.visual or plugin.link + '_visual'}",
         width=int(config.number("widthRes", 640, least=1, most=8192, whole=True)),
         height=int(config.number("heightRes", 480, least=1, most=8192, whole=True)),
         source=config.text("defaultSourcePortName", ""),
@@ -425,7 +439,7 @@ READERS: Mapping[str, Callable[[PluginReader, Plugin], None]] = {
     "lasersensor": _configured(laser),
     "laser": _configured(laser),
     "clock": clock,
-    "worldinterface": _configured(world_interface),
+    "worldinterface": world_interface,
     "linkattacher": _configured(link_attacher),
     "externalwrench": _configured(external_wrench),
     "robotinterface": robot_interface,

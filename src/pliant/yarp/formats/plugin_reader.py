@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pliant.base.documents.xml_tree import line_of
+from pliant.base.documents.xml_tree import file_of, line_of
 from pliant.base.errors import ModelError, WireError, nearest
+from pliant.formats.resources import find_resource
 from pliant.formats.source import WingTags
 from pliant.formats.tags import place_of
-from pliant.formats.urdf import find_resource
 from pliant.model.problem import Problem
 from pliant.model.sensors import SensorDescription
 from pliant.yarp.formats.ini import Entry, Group, parse_list, read_ini
@@ -27,6 +27,8 @@ __all__ = ["Pending", "Plugin", "PluginReader", "is_yarp_plugin", "kind_of", "li
 _PLUGIN = re.compile(
     r"(?:lib)?gazebo_yarp_(?P<old>\w+?)(?:\.so|\.dylib|\.dll)?|(?:lib)?gz-sim-yarp-(?P<new>\w+)-system(?:\.so)?"
 )
+OVERRIDDEN = ("plugin_name", "yarpDeviceName", "yarpRobotInterfaceName")
+"""What an override names the plugins by that it changes."""
 S = TypeVar("S", bound=SensorDescription)
 
 
@@ -67,6 +69,8 @@ class Plugin:
     """Link or joint that the sensor stands on, or the link of the visual, or ""."""
     visual: str | None = None
     """Name of the visual element that it is in, "" for one without a name; None for none."""
+    models: tuple[ET.Element, ...] = ()
+    """The models that it is in, the innermost first; the ``<robot>`` of a URDF."""
 
 
 @dataclass(slots=True)
@@ -102,7 +106,8 @@ class PluginReader:
         self.pending: list[Pending] = []
         self.interfaces: list[RobotInterface] = []
         self.problems: list[Problem] = []
-        self.overrides: dict[str, dict[str, str]] = {}
+        self.overrides: list[tuple[ET.Element, dict[str, str], dict[str, str]]] = []
+        """Model of a plugin that overrides others, the attributes that say which, and the tags."""
         self.robot = ""
 
     def plugins(self) -> Iterable[Plugin]:
@@ -121,16 +126,35 @@ class PluginReader:
                 visual = above.get("name", "")
                 place = parents.get(above)
                 link = "" if place is None else place.get("reference") or place.get("name") or ""
-            yield Plugin(element, kind, element.get("name", "") or kind, sensor, link, visual)
+            models = []
+            while above is not None:
+                if above.tag in ("model", "robot"):
+                    models.append(above)
+                above = parents.get(above)
+            models = models or [self.root]
+            yield Plugin(element, kind, element.get("name", "") or kind, sensor, link, visual, tuple(models))
+
+    def joints_of(self, plugin: Plugin) -> dict[str, str]:
+        """Return the type of each joint of the model that a plugin is in, and of the models inside it."""
+        own = {joint.get("name", "") for joint in plugin.models[0].iter("joint")}
+        return {name: kind for name, kind in self.joints.items() if name in own}
+
+    def model_name(self, plugin: Plugin) -> str:
+        """Return the name of the outermost model that a plugin is in."""
+        return plugin.models[-1].get("name", "")
 
     def place(self, plugin: Plugin) -> str:
         return place_of(plugin.element, self.file)
 
     def fault(self, plugin: Plugin, message: str, field_name: str | None = None) -> ModelError:
         return ModelError(
-            f"plugin {plugin.name!r} ({plugin.kind}): {message}", file=self.file, line=line_of(plugin.element),
-            field=field_name,
+            f"plugin {plugin.name!r} ({plugin.kind}): {message}", file=self.home(plugin),
+            line=line_of(plugin.element), field=field_name,
         )  # fmt: skip
+
+    def home(self, plugin: Plugin) -> str | Path | None:
+        """Return the file that a plugin stands in."""
+        return file_of(plugin.element, self.file)
 
     def skip(self, plugin: Plugin, message: str, hint: str = "", severity: Severity = "warning") -> None:
         """Report a plugin that is left out."""
@@ -142,19 +166,25 @@ class PluginReader:
         )
 
     def override(self, plugin: Plugin) -> None:
+        """Note what a plugin sets in place of the tags of others: by their name, device or (all) robot interfaces."""
         for element in plugin.element.findall("yarpPluginConfigurationOverride"):
-            target = element.get("plugin_name", "")
-            if not target:
-                raise self.fault(plugin, "<yarpPluginConfigurationOverride> has no plugin_name", "plugin_name")
-            changes = self.overrides.setdefault(target, {})
+            target = {key: element.get(key, "") for key in OVERRIDDEN if element.get(key)}
+            if len(target) != 1:
+                valid = " or ".join(OVERRIDDEN)
+                raise self.fault(plugin, f"<yarpPluginConfigurationOverride> must have one of {valid}", "plugin_name")
             inside = [*element, *(e for e in plugin.element if e.tag != "yarpPluginConfigurationOverride")]
-            changes.update({child.tag: (child.text or "").strip() for child in inside})
+            changes = {child.tag: (child.text or "").strip() for child in inside}
+            self.overrides.append((plugin.models[0], target, changes))
 
-    def tag(self, plugin: Plugin, name: str) -> str:
-        """Return the text of a tag of a plugin, or what overrides it."""
-        changes = self.overrides.get(plugin.element.get("name", ""), {})
-        if name in changes:
-            return changes[name]
+    def tag(self, plugin: Plugin, name: str, device: str = "") -> str:
+        """Return the text of a tag of a plugin, or what overrides it; the override of the outermost model wins."""
+        own = {"plugin_name": plugin.element.get("name", ""), "yarpDeviceName": device}
+        if plugin.kind == "robotinterface":
+            own["yarpRobotInterfaceName"] = "all"
+        for model in reversed(plugin.models):
+            for place, target, changes in self.overrides:
+                if place is model and name in changes and all(own.get(k) == v for k, v in target.items()):
+                    return changes[name]
         node = plugin.element.find(name)
         return "" if node is None else (node.text or "").strip()
 
@@ -162,7 +192,7 @@ class PluginReader:
         """Return the file that a tag names; None with a problem where it does not exist."""
         address = self.tag(plugin, tag)
         try:
-            path, searched = find_resource(address, self.file, self.package_paths)
+            path, searched = find_resource(address, self.home(plugin), self.package_paths)
         except ModelError as error:
             raise self.fault(plugin, f"<{tag}>: {error.message}", tag) from error
         if path is None:
@@ -197,7 +227,7 @@ class PluginReader:
 
     def _from_string(self, plugin: Plugin, text: str) -> Group:
         line = line_of(plugin.element)
-        config = Group(file=self.file, line=line)
+        config = Group(file=self.home(plugin), line=line)
         try:
             items = parse_list(text)
         except WireError as error:
@@ -208,7 +238,7 @@ class PluginReader:
                     plugin, f"<yarpConfigurationString> holds {item!r}; must be lists (key value) only",
                     "yarpConfigurationString",
                 )  # fmt: skip
-            config.entries[item[0]] = Entry(tuple(item[1:]), self.file, line)
+            config.entries[item[0]] = Entry(tuple(item[1:]), self.home(plugin), line)
         return config
 
     def common(self, plugin: Plugin, config: Group, default: str) -> Place:
@@ -278,7 +308,12 @@ class PluginReader:
         """Return a link that a key names, scoped or not."""
         name = group.text(key)
         plain = name.rpartition("::")[2]
-        for candidate in (name, plain):
-            if candidate in self.links:
-                return candidate
+        own = [link.get("name", "") for link in plugin.models[0].iter("link")]
+        for links in (own, self.links):
+            for candidate in (name, plain):
+                if candidate in links:
+                    return candidate
+            ends = [link for link in links if link.endswith(f"::{plain}")]
+            if len(ends) == 1:
+                return ends[0]
         raise group.fault(f"{key} is {name!r}, which is no link of the robot; {nearest(plain, self.links)}", key)

@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pliant.base.documents.files import is_file, read_file
+from pliant.base.documents.includes import MAX_INCLUDE_DEPTH, entered, missing, through
 from pliant.base.documents.xml_tree import Node, parse_xml
 from pliant.base.errors import ModelError, WireError, nearest
-from pliant.yarp.formats.includes import MAX_INCLUDE_DEPTH, entered, missing, through
 from pliant.yarp.formats.ini import Entry, Group, Item, parse_list
 
 __all__ = ["Action", "InterfaceDevice", "RobotInterface", "read_robot_interface"]
@@ -143,7 +143,8 @@ def read_robot_interface(
     if not len(root):
         raise at.fault("the robot interface is empty; must have <devices>")
     prefix = port_prefix if port_prefix is not None else root.get("portprefix", "")
-    reader = _Reader(set(enabled) - set(disabled), {**(variables or {}), "portprefix": prefix.strip()})
+    own = {"portprefix": prefix.strip(), "portprefixnoslash": prefix.strip().lstrip("/")}
+    reader = _Reader(set(enabled), set(disabled), {**(variables or {}), **own})
     name = at.attribute("name", "the robot")
     robot = RobotInterface(
         name=name,
@@ -183,8 +184,9 @@ class _At(NamedTuple):
 class _Reader:
     """Walk one tree and what it includes."""
 
-    def __init__(self, enabled: set[str], variables: dict[str, str]) -> None:
+    def __init__(self, enabled: set[str], disabled: set[str], variables: dict[str, str]) -> None:
         self.enabled = enabled
+        self.disabled = disabled
         self.variables = variables
         self.devices: list[InterfaceDevice] = []
         self.seen: dict[str, InterfaceDevice] = {}
@@ -211,7 +213,8 @@ class _Reader:
             return {str(v) for v in flat}
 
         needed, against = tags("enabled_by"), tags("disabled_by")
-        return (not needed or bool(needed & self.enabled)) and not (against & self.enabled)
+        enabled = self.enabled - self.disabled
+        return (not needed or bool(needed & enabled)) and not (against & (self.disabled | self.enabled))
 
     def _include(self, at: _At) -> Iterable[_At]:
         element, file, chain = at

@@ -6,6 +6,7 @@ so that a server names the axes of boards and the sensors of devices that it sho
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypedDict
@@ -30,6 +31,7 @@ from pliant.yarp.model.services import (
     SensorReference,
     SkinInertials,
     VectorServer,
+    WorldInterface,
     YarpDevice,
 )
 from pliant.yarp.wire.sensors import SENSOR_GROUPS
@@ -82,8 +84,8 @@ class _Unserved(Exception):
 class _Kind:
     """How a type of server is made."""
 
-    make: Callable[[Servers, _Kind, Group, str, list[tuple[str, str]]], YarpDevice]
-    """Takes the kind, parameters, name and targets."""
+    make: Callable[[Servers, _Kind, Group, str, list[tuple[str, str]]], YarpDevice | None]
+    """Takes the kind, parameters, name and targets; None for a server that only gives its device a port."""
     unit: float = 1.0
     """Unit of ``period`` [s]."""
     default: float = 0.02
@@ -174,7 +176,9 @@ class Servers:
         if lowered not in KINDS:
             raise params.fault(f"device is {kind!r}, which is no server; {nearest(kind, KINDS)}", "device")
         try:
-            self.found.append(KINDS[lowered].make(self, KINDS[lowered], params, name, targets))
+            server = KINDS[lowered].make(self, KINDS[lowered], params, name, targets)
+            if server is not None:
+                self.found.append(server)
         except _Unserved as why:
             self.problems.warning(
                 name, f"{params.file}:{params.line}: it is not served: {why}", "see the problems of its devices"
@@ -237,6 +241,14 @@ class Servers:
     def images(self, kind: _Kind, params: Group, name: str, targets: list[tuple[str, str]]) -> ImageServer:
         device = self._single(params, targets, CameraImages, "images")
         return ImageServer(**self._common(params, kind, name), device=device)
+
+    def world(self, kind: _Kind, params: Group, name: str, targets: list[tuple[str, str]]) -> None:
+        """Give a world interface its port."""
+        device = self._single(params, targets, WorldInterface, "a world")
+        described = self.hardware.devices[device]
+        if isinstance(described, WorldInterface):
+            port = f"{self._common(params, kind, name)['port']}/rpc:i"
+            self.hardware.devices[device] = dataclasses.replace(described, port=port)
 
     def _single(self, params: Group, targets: list[tuple[str, str]], kinds: type | tuple[type, ...], what: str) -> str:
         if len(targets) != 1:
@@ -402,6 +414,7 @@ KINDS: Mapping[str, _Kind] = {
     "rgbdsensor_nws_yarp": _Kind(Servers.images, 1.0, 1.0 / 30.0),
     "rangefinder2dwrapper": _Kind(Servers.vector, 1e-3),
     "rangefinder2d_nws_yarp": _Kind(Servers.vector, 1.0),
+    "simulatedworld_nws_yarp": _Kind(Servers.world, 1.0),
 }
 """Types of servers, in lower case."""
 

@@ -141,6 +141,12 @@ class ControlBoard(PartDefaults):
     """Position controller: largest integral part of the torque [N m]."""
     position_max_output: Numbers = ()
     """Position controller: largest torque [N m]; default the largest torque of the axis."""
+    position_offset: Numbers = ()
+    """Position controller: torque that is added to its output [N m, N]; default 0."""
+    position_stiction_up: Numbers = ()
+    """Position controller: compensation of stiction upwards, which clients are told; it has no effect [N m, N]."""
+    position_stiction_down: Numbers = ()
+    """Position controller: compensation of stiction downwards, which clients are told; it has no effect [N m, N]."""
     velocity_control: str = option("integrator", choices=("integrator", "direct"))
     """Velocity mode: ``integrator`` moves the reference of the position controller, ``direct`` has its own gains."""
     velocity_kp: Numbers = (0.0,)
@@ -224,7 +230,7 @@ class ControlBoard(PartDefaults):
             numbers = (float(value),) if isinstance(value, int | float) else tuple([float(v) for v in value])
         except (TypeError, ValueError):
             numbers = (math.nan,)
-        signed = field.startswith(("position_m", "initial"))
+        signed = field.startswith(("position_m", "initial", "position_offset", "position_stiction"))
         if any(math.isnan(v) or (v < 0.0 and not (signed and field != "position_max_output")) for v in numbers):
             at_least = "" if signed else " >= 0"
             raise self.fault(f"{field} is {value!r}; must be numbers{at_least}, one for all axes or one each", field)

@@ -209,7 +209,7 @@ class WorldInterface(YarpDevice):
     """Requests that make, move, attach and delete objects."""
 
     port: str
-    """Port of the requests."""
+    """Port of the requests; "" while no server is attached."""
     synchronous: bool = True
     """Whether a request is answered after it has happened."""
 

@@ -69,8 +69,10 @@ INTERFACES = (
     "iTorqueControl",
     "iVelocityControl",
     "iVelocityDirect",
+    "iPwmControl",
 )
-"""Keys of the reply to `getDeviceInterfacesRPC`, in its order."""
+"""Keys of the reply to `getDeviceInterfacesRPC`, in its order. The client of YARP 4.0.0 looks for the last one where
+YARP's servers say iPWMControl."""
 
 REFUSED = bottle(FAIL)
 """Reply to an unknown method or to arguments that do not fit: ``[fail]``."""

@@ -2,19 +2,54 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from pliant.base.errors import WireError
 
-__all__ = ["LIBRARIES", "VERSIONS", "FieldCodec", "Frame", "Framer", "check_version", "encode_frame"]
+__all__ = [
+    "LIBRARIES",
+    "SYSTEMS",
+    "VERSIONS",
+    "FieldCodec",
+    "Frame",
+    "Framer",
+    "check_version",
+    "encode_frame",
+    "protocol_of_system",
+]
 
 VERSIONS = range(5, 11)
 """Robot protocol versions that this module speaks (libfranka 0.9 to 0.21)."""
 
 LIBRARIES = {5: "0.9", 6: "0.10 to 0.13.2", 7: "0.13.3 to 0.13.6", 8: "0.14", 9: "0.15 to 0.17", 10: "0.18 to 0.21"}
 """Versions of libfranka that speak each protocol version."""
+
+SYSTEMS = {5: (4, 2, 1), 6: (5, 2, 0), 7: (5, 5, 0), 8: (5, 7, 0), 9: (5, 7, 2), 10: (5, 9, 0)}
+"""First version of the robot's system that answers each protocol version; the vendor's compatibility table. Systems 4
+are those of a FER, systems 5 those of an FR3."""
+
+
+def protocol_of_system(system: str) -> int:
+    """Return the protocol version that a version of the robot's system answers.
+
+    Args:
+        system: such as "5.7.2" or "5.9".
+
+    Raises:
+        WireError: no version number, or one whose protocol is unknown.
+    """
+    if not re.fullmatch(r"\d{1,3}\.\d{1,3}(\.\d{1,3})?", system):
+        raise WireError(f"{system!r} is no version of the robot's system; must be like 5.9.0", field="system_version")
+    number = tuple(int(part) for part in (system + ".0").split(".")[:3])
+    found = [version for version, first in SYSTEMS.items() if first[0] == number[0] and first <= number]
+    if not found:
+        known = ", ".join(".".join(map(str, first)) for first in SYSTEMS.values())
+        text = f"the protocol of system version {system} is not known; known are those from {known} on"
+        raise WireError(text, field="system_version")
+    return max(found)
 
 
 def check_version(version: int) -> None:

@@ -226,18 +226,22 @@ class StatePacker:
         self._modes_at = offsets["motion_generator_mode"]
         self._tail_at = offsets["robot_mode"]
         self._tail = _TAILS[version >= 10]
+        self._seen: tuple[Any, Any, Any] = (None, None, None)
+        """The arrays of bits and accelerations that the buffer holds: a state gets new ones where they change."""
 
     def pack(self, state: RobotState) -> bytearray:
         """Return the datagram of a state. The buffer is reused: send or copy it before the next call."""
         buffer = self._buffer
         _ID.pack_into(buffer, 0, state.message_id)
         self._reals[:] = state.reals
-        if self._accelerometers is not None:
-            self._accelerometers[:] = state.accelerometers
         _MODES.pack_into(buffer, self._modes_at, state.motion_generator_mode, state.controller_mode)
-        self._errors[:] = state.errors
-        self._reflex[:] = state.reflex_reason
         self._tail.pack_into(buffer, self._tail_at, state.robot_mode, state.success_rate)
+        errors, reflex, accelerometers = self._seen
+        if state.errors is not errors or state.reflex_reason is not reflex:
+            self._errors[:], self._reflex[:] = state.errors, state.reflex_reason
+        if self._accelerometers is not None and state.accelerometers is not accelerometers:
+            self._accelerometers[:] = state.accelerometers
+        self._seen = (state.errors, state.reflex_reason, state.accelerometers)
         return buffer
 
 

@@ -1,12 +1,15 @@
-"""Put a square peg into a hole with a Franka Research 3 under joint impedance.
+"""Put a square peg into a hole with a Franka Research 3 under the joint impedance of its own controller.
 
-The action moves the references of the seven impedance springs around the pose before the hole. The hole is not where
-the arm thinks it is: a soft arm finds it along its edges, a stiff one presses beside it.
+The action is the velocity of the seven joints, ``dq_c`` of the arm's interface. The hole is not where the arm thinks it
+is. A stiff arm presses harder beside the hole than a soft one; which stiffness inserts more often has not been measured
+with a trained policy, and nothing here presumes it.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import fields, replace
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -19,10 +22,14 @@ from pliant.model import Robot
 
 __all__ = ["DEPTH", "depth", "inserted", "offset", "robot", "task"]
 
+ARM = "franka"
+"""Name of the arm's device."""
 STIFFNESS = (600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0)
 """Stiffness of the joints [N m/rad]; that of the vendor's example of joint impedance."""
-DAMPING = (50.0, 50.0, 50.0, 50.0, 30.0, 25.0, 15.0)
-"""Damping of the joints [N m s/rad]; of the same example."""
+COLLISION = 100.0
+"""Contact and collision thresholds of the arm, as the vendor's examples set them for contact [N, N m]."""
+NAMES = tuple(f"{ARM}/{field}[{i}]" for field in ("q", "dq", "tau_ext_hat_filtered") for i in range(7))
+"""Names of the observation's elements, for a policy that runs on the arm."""
 HALF = 0.010
 """Half the width of the peg [m]; assumed."""
 CLEARANCE = 0.001
@@ -33,17 +40,23 @@ DEPTH = 0.03
 """Depth of the hole [m]; assumed."""
 GAP = 0.02
 """Height of the peg's end over the plate at the start [m]; assumed."""
-REACH = 0.15
-"""How far an action moves the reference of a joint [rad]."""
+SPEED = 0.15
+"""Largest velocity of a joint that an action commands [rad/s]; assumed."""
+FORCE = 30.0
+"""Contact force above which an insertion costs reward [N]; assumed."""
 ERROR = 0.004
 """Largest error of the hole's place along x and y [m]; assumed."""
+
+
+STOPPED = -20.0
+"""Reward of the step in which the arm stops itself: less than that of a whole episode beside the hole."""
 
 
 def robot(stiffness: float = 1.0) -> Robot:
     """Return the arm with a peg, before a plate with a hole that three slides place.
 
     Args:
-        stiffness: factor on the stiffness of all joints; damping follows its root.
+        stiffness: factor on the stiffness of all joints; the damping ratio of the controller stays.
     """
     from pliant.robots import build_robot
     from pliant.robots.parts import add_sky, look_at
@@ -63,15 +76,6 @@ def robot(stiffness: float = 1.0) -> Robot:
         friction=[0.3, 0.005, 0.0001],
     )
     hand.add_site(name="peg", pos=[middle[0], middle[1], middle[2] + 0.5 * LENGTH], size=[0.002] * 3)
-    # Joint impedance: a spring and a damper on every joint, gravity compensated, as the arm's own controller gives.
-    for body in spec.bodies:
-        if body.name.startswith("franka_"):
-            body.gravcomp = 1.0
-    for i, (k, d) in enumerate(zip(STIFFNESS, DAMPING, strict=True), start=1):
-        motor = spec.actuator(f"franka_joint{i}")
-        motor.gainprm[0] = stiffness * k
-        motor.biastype = mujoco.mjtBias.mjBIAS_AFFINE
-        motor.biasprm[1], motor.biasprm[2] = -stiffness * k, -math.sqrt(stiffness) * d
     model = spec.compile()
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, 0)
@@ -117,12 +121,25 @@ def robot(stiffness: float = 1.0) -> Robot:
     look_at(spec.worldbody.add_camera(name="hole", pos=list(eye), fovy=30.0), eye, (*end[:2], end[2] + 0.04))
     add_sky(spec)
     spec.visual.headlight.ambient, spec.visual.headlight.diffuse = [0.45] * 3, [0.4] * 3
-    # The key frame of the arm has neither the slides of the hole nor the references of the springs.
+    # The key frame of the arm has not the slides of the hole.
     key = spec.key("rest")
-    angles = [float(q) for q in list(key.qpos)[:7]]
-    key.qpos, key.ctrl = [*angles, 0.0, 0.0], angles
-    built.devices = []  # the arm's own controller would write the same motors
+    key.qpos = [*(float(q) for q in list(key.qpos)[:7]), 0.0, 0.0]
+    built.devices = [_soft(described, stiffness) for described in built.devices]
     return built
+
+
+def _soft(arm: Any, stiffness: float) -> Any:
+    """Return the description of the arm with the stiffness and the thresholds of this task."""
+    settings = arm.settings
+    thresholds = {f.name: (COLLISION,) * len(getattr(settings.collision, f.name)) for f in fields(settings.collision)}
+    return replace(
+        arm,
+        settings=replace(
+            settings,
+            K_theta=tuple(stiffness * k for k in STIFFNESS),
+            collision=replace(settings.collision, **thresholds),
+        ),
+    )
 
 
 def depth(world: World) -> NDArray[np.float64]:
@@ -140,15 +157,14 @@ def inserted(world: World) -> NDArray[np.bool_]:
     return (depth(world) > DEPTH / 1.5) & (offset(world) < 2.0 * CLEARANCE)
 
 
-def joints(world: World) -> NDArray[np.float64]:
-    """Return positions [rad] and velocities [rad/s] of the joints."""
-    names = [f"franka_joint{i}/{q}" for q in ("position", "velocity") for i in range(1, 8)]
-    return np.concatenate([world.port(name) for name in names], axis=1)
+def measured(world: World) -> NDArray[np.float64]:
+    """Return what the arm measures: positions [rad], velocities [rad/s] and external torques [N m] of the joints."""
+    return np.concatenate([world.port(f"{ARM}/{field}") for field in ("q", "dq", "tau_ext_hat_filtered")], axis=1)
 
 
-def torques(world: World) -> NDArray[np.float64]:
-    """Return the torques of the springs, in which contact shows [N m]."""
-    return np.concatenate([world.port(f"franka_joint{i}/force") for i in range(1, 8)], axis=1)
+def force(world: World) -> NDArray[np.float64]:
+    """Return the force that the arm estimates at its end [N]."""
+    return np.linalg.norm(world.port(f"{ARM}/O_F_ext_hat_K")[:, :3], axis=1)
 
 
 def start(rng: np.random.Generator, count: int) -> dict[str, NDArray[np.float64]]:
@@ -168,22 +184,23 @@ def task(*, stiffness: float = 1.0, randomize: dict[str, Distribution] | None = 
     """
     if not 0.01 <= stiffness <= 10.0:
         raise ModelError(f"stiffness is {stiffness!r}; must be 0.01 to 10", field="stiffness")
-    built = robot(stiffness)  # held while its key frame is read: elements of a spec do not keep it alive
-    ready = [float(q) for q in list(built.spec.key("rest").qpos)[:7]]
     period = 0.02
     return Task(
         robot=lambda: robot(stiffness),
-        actions=[Action(f"franka_joint{i}/control", q - REACH, q + REACH) for i, q in enumerate(ready, start=1)],
-        observation={"joints": joints, "torques": torques},
+        actions=[Action(f"{ARM}/dq_c[{i}]", -SPEED, SPEED) for i in range(7)],
+        observation={"measured": measured},
+        # Every term but the last is at most 0, so that an episode is worth more the sooner the peg is in.
         reward={
-            "depth": lambda world: period * np.clip(depth(world), -GAP, DEPTH) / DEPTH,
+            "depth": lambda world: period * (np.clip(depth(world), -GAP, DEPTH) - DEPTH) / DEPTH,
             "offset": lambda world: -period * offset(world) / HALF,
+            "force": lambda world: -period * np.maximum(force(world) - FORCE, 0.0) / FORCE,
             "inserted": lambda world: inserted(world).astype(float),
         },
         terminated={"inserted": inserted},
         period=period,
         duration=4.0,
         start=start,
+        diverged_reward=STOPPED,
         camera="hole",
         randomize=randomize or {},
     )

@@ -29,6 +29,15 @@ CADENCE = 0.8
 """Frequency of the rhythm that is observed [1/s]; assumed."""
 
 
+_PORTS = tuple(f"{joint}/{quantity}" for quantity in ("length", "length_rate") for joint in LEGS)
+NAMES = (
+    *(f"{joint}/{quantity}" for quantity in ("length", "velocity") for joint in LEGS),
+    f"clock/{CADENCE:g}/sin",
+    f"clock/{CADENCE:g}/cos",
+)
+"""Names of the observation's elements with ``sensors="joints"``, for a policy that runs on the robot."""
+
+
 def robot(feet: str = "soft", bars: int = 0, bar_height: float = 0.0) -> Robot:
     """Return the biped, with sensors of the body's velocity.
 
@@ -73,8 +82,8 @@ def height(world: World) -> NDArray[np.float64]:
 
 
 def joints(world: World) -> NDArray[np.float64]:
-    """Return positions [rad] and velocities [rad/s] of the legs."""
-    return np.concatenate([world.port(f"{j}/{q}") for q in ("position", "velocity") for j in LEGS], axis=1)
+    """Return positions [rad] and velocities [rad/s] of the legs, as their servos measure them."""
+    return np.concatenate([world.port(name) for name in _PORTS], axis=1)
 
 
 def body(world: World) -> NDArray[np.float64]:
@@ -98,6 +107,7 @@ def task(
     *,
     feet: str = "soft",
     asked: float = 0.15,
+    sensors: str = "all",
     bars: int = 0,
     bar_height: float = 0.0,
     randomize: dict[str, Distribution] | None = None,
@@ -107,6 +117,8 @@ def task(
     Args:
         feet: "soft" or "rigid".
         asked: speed to walk at [m/s].
+        sensors: "all", or "joints": without the body's height, orientation and velocity, which no sensor of the robot
+            measures as they are.
         bars: number of bars across the way.
         bar_height: their height [m].
         randomize: path of a parameter -> distribution.
@@ -116,6 +128,8 @@ def task(
     """
     if feet not in ("soft", "rigid"):
         raise ModelError(f"feet is {feet!r}; must be 'soft' or 'rigid'", field="feet")
+    if sensors not in ("all", "joints"):
+        raise ModelError(f"sensors is {sensors!r}; must be 'all' or 'joints'", field="sensors")
     if not 0.0 <= asked < 10.0:
         raise ModelError(f"asked is {asked!r}; must be 0 to 10 m/s", field="asked")
     model = robot(feet, bars, bar_height).compile()
@@ -130,7 +144,7 @@ def task(
     return Task(
         robot=lambda: robot(feet, bars, bar_height),
         actions=[Action(f"{joint}/control", q - REACH, q + REACH) for joint, q in stance.items()],
-        observation={"joints": joints, "body": body, "rhythm": rhythm},
+        observation={"joints": joints, **({"body": body} if sensors == "all" else {}), "rhythm": rhythm},
         reward={
             "speed": lambda world: period * np.clip(speed(world), -asked, asked) / max(asked, 1e-3),
             "upright": lambda world: period * (upright(world) - 1.0),

@@ -86,7 +86,7 @@ def build(options: BipedOptions) -> Robot:
     return finished(robot)
 
 
-def _boards(options: BipedOptions) -> dict[str, dict[str, Any]]:
+def _boards(options: BipedOptions) -> dict[str, dict[str, object]]:
     """Return the fields of a control board for each part; with torque motors it has the gains of the servos."""
     boards = {}
     for part, names in p.PARTS.items():
@@ -126,7 +126,7 @@ def _walking(options: BipedOptions) -> WalkingDescription:
     )
 
 
-def _link(parent: Any, name: str, kind: str, sign: float) -> Any:
+def _link(parent: Any, name: str, kind: str, sign: float) -> object:
     """Add one body with its joint, masses and shapes; return it."""
     x, y, z = p.OFFSETS[kind]
     # A body has the name of the joint that moves it, without which it would have none.
@@ -150,7 +150,7 @@ def _inertial(body: Any, kind: str, sign: float) -> None:
     _box_inertia(body, link.mass, link.size, (link.center[0], sign * link.center[1], link.center[2]))
 
 
-def _box_inertia(body: Any, mass: float, size: Any, center: Any) -> None:
+def _box_inertia(body: Any, mass: float, size: Any, center: object) -> None:
     a, b, c = (edge * edge for edge in size)
     set_inertia(body, mass, [mass * (b + c) / 12.0, mass * (a + c) / 12.0, mass * (a + b) / 12.0], center)
 
@@ -200,7 +200,7 @@ def _touches(geom: Any) -> None:
     geom.contype, geom.conaffinity, geom.group = 1, 2, 0
 
 
-def _rigid_foot(foot: Any) -> None:
+def _rigid_foot(foot: object) -> None:
     """Add a flat box sole."""
     from pliant.robots.parts import box, capsule
 
@@ -214,7 +214,7 @@ def _rigid_foot(foot: Any) -> None:
         capsule(foot, (0.0, 0.0, 0.0), (x * 0.5 * length + p.SOLE_FORWARD, 0.0, z), 0.016, "metal")
 
 
-def _soft_foot(foot: Any, options: BipedOptions, side: str) -> dict[str, Any]:
+def _soft_foot(foot: object, options: BipedOptions, side: str) -> dict[str, object]:
     """Add a SoftFoot whose sole is level with that of the rigid foot; return the laws of its soles by name."""
     from pliant.feet.model.soles import measure_soles
     from pliant.feet.softfoot import softfoot

@@ -1,0 +1,201 @@
+"""One robot with all its devices, to which actions are given: the body of `RobotEnv`, and of each world of a batch."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.base.errors import ModelError, PliantError, PortError, nearest
+from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
+from pliant.simulation import Simulation
+from pliant.simulation.commander import Channel, Commander, commander_of
+
+if TYPE_CHECKING:
+    from pliant.learn.envs.task import Task
+    from pliant.model import Robot
+
+__all__ = ["DELAYS", "Plant", "changed_robot", "joint_positions", "key_positions"]
+
+
+DELAYS = ("latency", "command_latency")
+"""Paths of ``Task.randomize`` that are no parameters of the robot, but delays of the environment [s]."""
+PAYLOAD = ".payload"
+"""End of the paths of payloads, point masses at the centre of mass of a body [kg]."""
+
+
+class Plant:
+    """A simulation of a robot and its devices, and what holds the commands of the actions.
+
+    Args:
+        robot: the robot.
+        task: the task, whose actions are given.
+        dump_folder: folder for the last states of a robot that diverges; None for the default.
+        delays: ``latency`` and ``command_latency`` [s] of all devices; ports without a device get the second too.
+        parameters: path of a parameter, as in ``Task.randomize`` -> value.
+
+    Raises:
+        PliantError: a command of an action does not exist, or the robot check finds errors.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        task: Task,
+        *,
+        dump_folder: str | None = None,
+        delays: Mapping[str, float] | None = None,
+        parameters: Mapping[str, float] | None = None,
+    ) -> None:
+        if parameters:
+            robot, self._payloads, own = changed_robot(robot, parameters)
+        else:
+            self._payloads, own = {}, {}
+        self.engine = MujocoEngine(robot, dump_folder=dump_folder)
+        self._delays = {"latency": 0.0, "command_latency": 0.0, **(delays or {}), **own}
+        made = make_devices(robot, joint_sample_period=self.engine.dt, **self._delays)
+        devices = task.kept_devices(made)
+        self.channels: list[Channel] = task.channels(self.engine.ports(), devices)
+        """What each action commands."""
+        self.simulation = Simulation(self.engine, devices, pacer="free")
+        """The simulation."""
+        groups: dict[str, list[int]] = {}
+        for k, channel in enumerate(self.channels):
+            groups.setdefault(channel.device, []).append(k)
+        self._ports = [(self.channels[k].port, k) for k in groups.pop("", [])]
+        self._line: deque[tuple[int, dict[str, float]]] = deque()
+        self._commanders: list[tuple[Commander, NDArray[np.int64]]] = []
+        try:
+            for name, numbers in groups.items():
+                device = next(device for device in devices if device.name == name)
+                commander = commander_of(self.simulation, device, [self.channels[k] for k in numbers])
+                self._commanders.append((commander, np.array(numbers)))
+            driving = [commander for commander, _ in self._commanders if commander.drives]
+            if len(driving) > 1:
+                raise PortError("the actions command several arms; must be one arm", field="actions")
+        except BaseException:
+            self.simulation.close()
+            raise
+        self._driver = driving[0] if driving else None
+        self.samples = {
+            f"{name}/{quantity}": (name, quantity, info)
+            for name, device in self.simulation.devices.items()
+            for quantity, info in device.samples.items()
+        }
+        """``<device>/<quantity>`` -> device, quantity and description of the quantity."""
+
+    def reset(self, seed: int, start: Mapping[str, float]) -> None:
+        """Start again in a pose: joint name -> position [rad or m]; other joints start where the robot does."""
+        self.simulation.reset(seed=seed)
+        for body, mass in self._payloads.items():
+            self.engine.set_payload(body, mass)
+        if start or self._payloads:
+            self.engine.set_pose(start)
+        self._line.clear()
+        for commander, _ in self._commanders:
+            commander.start()
+
+    def give(self, values: NDArray[np.float64]) -> None:
+        """Give the values of the actions to the devices, and to ports without a device after the same latency."""
+        for commander, numbers in self._commanders:
+            commander.hold(values[numbers])
+        if self._ports:
+            due = self.engine.time_ns + round(1e9 * self._delays["command_latency"])
+            self._line.append((due, {port: float(values[k]) for port, k in self._ports}))
+
+    def advance(self, steps: int) -> None:
+        """Advance by steps; what is on its way to a port is written before the first step at which it is due.
+
+        Raises:
+            DivergedError: the state holds NaN or infinity, or ran away.
+            DeviceError: a device has ended the motion.
+        """
+        line, dt_ns = self._line, round(1e9 * self.engine.dt)
+        advance = self.simulation.step if self._driver is None else self._driver.advance
+        while steps:
+            now = self.engine.time_ns
+            while line and line[0][0] <= now:
+                for name, value in line.popleft()[1].items():
+                    self.engine.port(name)[:] = value
+            n = min(steps, -((now - line[0][0]) // dt_ns)) if line else steps
+            advance(n)
+            steps -= n
+
+    def sample(self, name: str) -> NDArray[np.float64] | None:
+        """Return the newest value of ``<device>/<quantity>``, shape (n,); None before the first measurement."""
+        device, quantity, _ = self.samples[name]
+        try:
+            value = self.simulation.sample(device).values[quantity]
+        except PliantError:
+            return None
+        return np.atleast_1d(np.asarray(value, dtype=float))
+
+    def measured(self, name: str) -> NDArray[np.float64]:
+        """Return what a device measures, or what a port holds if none measures it, shape (n,).
+
+        Raises:
+            PortError: neither a port nor a field of a device has this name.
+        """
+        ports = self.engine.ports()
+        if name in self.samples:
+            found = self.sample(name)
+            if found is not None:
+                return found
+            if name not in ports:
+                return np.zeros(self.samples[name][2].shape or (1,))
+        if name not in ports:
+            raise PortError(
+                f"no port and no field of a device {name!r}; {nearest(name, [*ports, *self.samples])}", field=name
+            )
+        return self.engine.port(name)
+
+    def close(self) -> None:
+        """Close the devices. May be called twice."""
+        self.simulation.close()
+
+
+def changed_robot(robot: Robot, parameters: Mapping[str, float]) -> tuple[Robot, dict[str, float], dict[str, float]]:
+    """Return a copy of a robot with other parameters, its payloads [kg] by body, and the delays [s] by name.
+
+    Raises:
+        ModelError: a name is unknown, or a value is out of range.
+    """
+    delays = {path: value for path, value in parameters.items() if path in DELAYS}
+    payloads = {path[: -len(PAYLOAD)]: value for path, value in parameters.items() if path.endswith(PAYLOAD)}
+    for what, values in (("a delay", delays), ("a payload", payloads)):
+        for name, value in values.items():
+            if value < 0.0:
+                raise ModelError(f"{name} is {value:g}; {what} must be >= 0", field=name)
+    bodies = [body.name for body in robot.spec.bodies]
+    for body in payloads:
+        if body not in bodies:
+            raise ModelError(f"no body {body!r} that can carry a payload; {nearest(body, bodies)}", field=body)
+    made = robot.copy()
+    made.update({p: v for p, v in parameters.items() if p not in DELAYS and not p.endswith(PAYLOAD)})
+    return made, payloads, delays
+
+
+def key_positions(model: mujoco.MjModel, key: str) -> dict[str, float]:
+    """Return the positions of the hinge joints [rad] and slide joints [m] in a key frame, by joint name.
+
+    Raises:
+        ModelError: the key frame does not exist.
+    """
+    names = [model.key(k).name for k in range(model.nkey)]
+    if key not in names:
+        raise ModelError(f"no key frame {key!r}; {nearest(key, names)}", field="key")
+    return joint_positions(model, model.key_qpos[names.index(key)])
+
+
+def joint_positions(model: mujoco.MjModel, qpos: NDArray[np.float64]) -> dict[str, float]:
+    """Return the positions of the hinge joints [rad] and slide joints [m] with a name in a state."""
+    return {
+        model.joint(j).name: float(qpos[model.jnt_qposadr[j]])
+        for j in range(model.njnt)
+        if int(model.jnt_type[j]) >= 2 and model.joint(j).name
+    }

@@ -1,0 +1,236 @@
+"""Tendon-driven robots against the data of the Continuum Robotics Laboratory's simulator OpenCR-MuJoCo."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.base.errors import PliantError
+from pliant.base.options import option
+from pliant.papers.frame.base import Context, Result, Statement, Table, Target, experiment
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pliant.rods import Rod
+    from pliant.rods.tendons.measured import ReleaseTable
+
+    Array = NDArray[np.float64]
+
+PULL = np.array([0.004, -0.002, -0.002, 0.0, 0.001, -0.001])
+"""Lengths drawn in for the comparison with the statics [m]."""
+FOLDS, EVERY = 5, 3
+LENGTHS = {"v4": 186.5, "v6": 222.0}
+"""Lengths of the robots [mm]."""
+LIMITS = {"v4": 7.0, "v6": 11.1}
+"""Largest root mean square distance of tips that the fit did not see [mm]; ours: 7 mm, and 5 % of the length."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TdcrOptions:
+    """Options of the experiment ``tdcr``."""
+
+    data: str = option("", source="opencr-mujoco, commit 17fff8b, MIT licence: its folders statics, releases and tips")
+    """Folder with statics/steel.csv, releases/steel_1.txt to steel_5.txt and tips/v4_train.csv, v6_train.csv; without
+    it only the checks of the simulation are made."""
+    pairs: int = option(1, low=1, high=10)
+    """Pairs of hinges of the backbone between two disks."""
+
+
+def steel(length: float) -> Rod:
+    """Return the steel rod of the files."""
+    from pliant.rods import Rod, Round
+
+    E = 200e9
+    return Rod(length=length, section=Round(radius=0.8e-3), young_modulus=E, shear_modulus=E / 2.66, density=7870.0)
+
+
+def shape_errors(shapes: Array) -> Array:
+    """Return the distances of the tips of the statics from those of shapes (`read_shapes`) [m]."""
+    from pliant.rods.tendons import Resolution, Segment, TendonRobot, TendonRobotDescription
+
+    segment = Segment(rod=steel(0.3), disks=3, disk_radius=0.01)
+    arm = TendonRobot(
+        TendonRobotDescription(name="steel", segments=(segment, segment), tendons=()),
+        resolution=Resolution(elements=1, steps=2, bending=5, torsion=4),
+    )
+    middle = int(arm.chain.element[0, 1])
+
+    def tip(shape: Array) -> Array:
+        loads = arm.loads(gravity=shape[1, :, 0], wrench=shape[:, :, 2].ravel(), at={middle: shape[:, :, 1].ravel()})
+        return arm.solve(tension=np.zeros(0), loads=loads).tip
+
+    return np.array([np.linalg.norm(tip(shape) - shape[1, :, -1]) for shape in shapes])
+
+
+def release(data: ReleaseTable, *, seconds: float, damping: float | None = None, segments: int = 16) -> Array:
+    """Return the tip of the simulated rod at the times of a release [m], shape (rows, 3).
+
+    Args:
+        data: loads, gravity and damping; nothing of its motion is used.
+        seconds: duration [s].
+        damping: time constant of the material [s]; None: that of the file.
+        segments: hinges of the rod.
+    """
+    import mujoco
+
+    from pliant.model import Robot
+    from pliant.rods import PointLoad, RodBetween, attach_rod
+
+    spec = mujoco.MjSpec()
+    spec.option.timestep, spec.option.gravity = 5e-4, data.gravity
+    loads = tuple(
+        PointLoad(at=at, moment=tuple(w[:3]), force=tuple(w[3:])) for at, w in zip((0.5, 1.0), data.wrench, strict=True)
+    )
+    part = RodBetween(
+        rod=steel(0.6), body_b=None, loads=loads, segments=segments, contact=False,
+        damping=data.damping if damping is None else damping,
+    )  # fmt: skip
+    model = attach_rod(Robot(spec), part).compile()
+    state = mujoco.MjData(model)
+    mujoco.mj_forward(model, state)
+    model.actuator_biasprm[:] = 0.0  # the loads let go
+    tip = [part.points(model, state)[-1]]
+    for until in data.time[1 : 1 + np.searchsorted(data.time, seconds)]:
+        while state.time < until - 1e-9:
+            mujoco.mj_step(model, state)
+        tip.append(part.points(model, state)[-1])
+    return np.array(tip)
+
+
+def settled(options: TdcrOptions) -> tuple[float, float]:
+    """Return distance of the simulated tip at rest from the statics, and how far it moved [m]; no friction in both."""
+    import mujoco
+
+    from pliant.engine import MujocoEngine
+    from pliant.engine.base import mujoco_state
+    from pliant.rods.model.tendon_options import TendonOptions
+    from pliant.rods.model.tendons import build_tendon_robot
+    from pliant.rods.tendons import Resolution, TendonRobot
+    from pliant.rods.tendons.robots import generic
+
+    d = generic()
+    d = dataclasses.replace(d, tendons=tuple(dataclasses.replace(t, friction=0.0) for t in d.tendons))
+    robot = build_tendon_robot(d, TendonOptions(pairs=options.pairs, damping=0.2, tendon_damping=0.01))
+    engine = MujocoEngine(robot)
+    state = mujoco_state(engine, "tdcr")
+    start = state.data.site("tip").xpos.copy()
+    for i, value in enumerate(PULL):
+        engine.port(f"tendon{i + 1}/reference_1")[0] = value / 0.01
+    engine.step(3000)
+    base = np.eye(4)
+    base[:3, 3] = state.data.body("tendon_base").xpos
+    fine = Resolution(elements=0, steps=3, bending=2, torsion=2)
+    mechanism = robot.devices[0]
+    goal = TendonRobot(mechanism.statics(base), resolution=fine).solve(pull=PULL).tip
+    tip = state.data.site("tip").xpos
+    assert state.model.opt.integrator == mujoco.mjtIntegrator.mjINT_DISCRETE
+    return float(np.linalg.norm(tip - goal)), float(np.linalg.norm(tip - start))
+
+
+def predicted(name: str, path: Path, *, seen_only: bool) -> tuple[float, float]:
+    """Return root mean square distance of all tips of a measured robot [mm]: all motions seen, and each part left out.
+
+    Args:
+        name: v4 or v6.
+        path: its table of tips.
+        seen_only: whether the parts are not left out; the second number is then NaN.
+    """
+    from pliant.rods.tendons.identify import fit
+    from pliant.rods.tendons.measured import read_tips
+    from pliant.rods.tendons.robots import ROBOTS
+
+    robot, table = ROBOTS[f"tdcr-{name}"](), read_tips(path)
+    used = np.arange(len(table.tip)) % EVERY == 0
+    every = np.ones(len(table.tip), bool)
+    seen = 1e3 * fit(robot, table, used=used).rmse(every)
+    if seen_only:
+        return seen, float("nan")
+    square = np.zeros(len(table.tip))
+    for mask in table.folds(FOLDS):
+        square[mask] = (fit(robot, table, used=used & ~mask).error[mask] ** 2).sum(axis=1)
+    return seen, 1e3 * float(np.sqrt(square.mean()))
+
+
+def _judge_steel(folder: Path) -> list[Statement]:
+    from pliant.rods.tendons.measured import read_release, read_shapes
+
+    mean = 1e3 * float(shape_errors(read_shapes(folder / "statics" / "steel.csv")).mean())
+    worst = 0.0
+    for number in range(1, 6):
+        data = read_release(folder / "releases" / f"steel_{number}.txt")
+        tip = release(data, seconds=2.0)
+        expected = data.tip[: len(tip)]
+        size = np.linalg.norm(expected - expected[-1], axis=1).max()
+        worst = max(worst, 100.0 * float(np.linalg.norm(tip - expected, axis=1).max() / size))
+    shapes = Target(
+        "steel shapes: mean distance of the tip", high=0.1, unit="mm", source="table steel.csv; limit: ours"
+    )
+    swing = Target("releases: largest distance of the tip", high=3.0, unit="% of the amplitude",
+                   source="tables steel_1 to 5; limit: ours")  # fmt: skip
+    return [
+        Statement(
+            what="A steel rod under gravity and wrenches at middle and tip rests in 500 given shapes.",
+            where="table statics/steel.csv",
+            targets=[shapes.measure(mean)],
+            found=f"The tips of the statics are {mean:.3f} mm away on average; rounding of the loads explains 0.13 mm.",
+        ),
+        Statement(
+            what="The same rod swings for two seconds after its loads let go.",
+            where="tables releases/steel_1.txt to steel_5.txt",
+            targets=[swing.measure(worst)],
+            found=f"The simulated tip is within {worst:.2f} % of the amplitude, with nothing fitted.",
+        ),
+    ]
+
+
+def _judge_tips(name: str, folder: Path, quick: bool) -> Statement:
+    seen, unseen = predicted(name, folder / "tips" / f"{name}_train.csv", seen_only=quick)
+    target = Target(
+        f"{name}: root mean square distance of unseen tips", high=LIMITS[name], unit="mm",
+        source="table tips; limit: ours",
+    )  # fmt: skip
+    left_out = "" if quick else f", {unseen:.2f} mm of motions that it did not see"
+    return Statement(
+        what=f"The tips of the robot {name} ({LENGTHS[name]:g} mm) are measured along motions of its nine tendons.",
+        where=f"table tips/{name}_train.csv",
+        targets=[] if quick else [target.measure(unseen)],
+        found=f"The fitted statics are {seen:.2f} mm away (root mean square) in motions seen by the fit{left_out}.",
+        rests_on="Number of disks, distribution of mass and friction are not published.",
+    )
+
+
+@experiment(
+    "tdcr",
+    title="Tendon-driven robots: statics, releases and measured tips",
+    paper="Continuum Robotics Laboratory, opencr-mujoco, commit 17fff8b",
+    section="tables statics, releases and tips",
+)
+def tdcr(context: Context, options: TdcrOptions) -> Result:
+    """Hold the step against the statics, and both against shapes, releases and measured tips."""
+    miss, moved = settled(options)
+    share = 100.0 * miss / moved
+    check = Target(
+        "tdcr at rest: distance of the tip from the statics", high=1.0, unit="% of the way", source="ours: statics"
+    )
+    statements = []
+    if options.data:
+        folder = Path(options.data)
+        if not (folder / "statics" / "steel.csv").is_file():
+            raise PliantError(f"{folder}: has no statics/steel.csv; data names the folder above it", field="data")
+        statements = _judge_steel(folder) + [_judge_tips(name, folder, context.quick) for name in LENGTHS]
+    rows = [
+        {"hinges between disks": 2 * options.pairs, "tip moved [mm]": 1e3 * moved, "from the statics [mm]": 1e3 * miss}
+    ]
+    note = "" if options.data else "The data of the source are not part of pliant: --set data=FOLDER judges its tables."
+    return Result(
+        statements=statements,
+        targets=[check.measure(share)],
+        tables=[Table.of("The robot tdcr at rest", rows)],
+        summary="The robot tdcr in the step against its statics; steel rods and measured robots against their tables.",
+        notes=[note] if note else [],
+    )

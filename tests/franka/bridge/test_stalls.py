@@ -1,0 +1,89 @@
+"""What a stall of the machine does in lock-step: nothing; the wall clock of these tests is a variable."""
+
+import socket
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from pliant.franka.bridge import FciBridge, FciOptions
+from pliant.franka.bridge import bridge as module
+from pliant.franka.bridge.sockets import Connection
+
+TIMEOUT = 0.2
+
+
+class Arm(SimpleNamespace):
+    """An arm whose client answers after a number of slices of the wait."""
+
+    def __init__(self, *, answers_after, read_after=0):
+        self.slices, self.answers_after, self.read_after = 0, answers_after, read_after
+        self.counters = {"timeouts": 0}
+        self.owes = TIMEOUT
+        self.changed = False
+        self.cabinet = SimpleNamespace(awaits_command=True)
+
+    @property
+    def fitting(self):
+        return "command" if self.slices >= self.answers_after else None
+
+    @property
+    def unread(self):
+        return self.slices < self.read_after
+
+
+def waited(monkeypatch, arm, lengths=None):
+    """Let a lock-step cycle wait for an arm; return the wall time that has passed [s]."""
+    clock = [0.0]
+    bridge = FciBridge(FciOptions(mode="lockstep", command_timeout=TIMEOUT))
+
+    def serve(timeout):
+        clock[0] += timeout if lengths is None else next(lengths)
+        arm.slices += 1
+
+    monkeypatch.setattr(module.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(bridge, "_serve", serve)
+    bridge.arms = [arm]
+    bridge._lockstep()
+    return clock[0]
+
+
+def test_a_client_that_has_its_state_gets_the_time_that_was_asked_for(monkeypatch):
+    arm = Arm(answers_after=10**6)
+    assert waited(monkeypatch, arm) == pytest.approx(TIMEOUT)
+    assert arm.counters["timeouts"] == 1
+
+
+def test_a_machine_that_stops_the_server_for_ten_seconds_loses_no_command(monkeypatch):
+    arm = Arm(answers_after=5)
+    assert waited(monkeypatch, arm, iter([0.02, 10.0, 0.02, 10.0, 0.01])) == pytest.approx(20.05)
+    assert arm.counters["timeouts"] == 0
+
+
+def test_a_client_that_is_kept_from_reading_its_state_loses_no_command(monkeypatch):
+    slices = round(4.0 / module.SLICE_S)
+    arm = Arm(answers_after=slices + 1, read_after=slices)
+    assert waited(monkeypatch, arm) > 3.9
+    assert arm.counters["timeouts"] == 0
+
+
+def test_a_client_that_never_reads_is_given_up(monkeypatch):
+    arm = Arm(answers_after=10**6, read_after=10**6)
+    assert waited(monkeypatch, arm) == pytest.approx(TIMEOUT + module.MAX_STALL_S, abs=2 * module.SLICE_S)
+    assert arm.counters["timeouts"] == 1
+
+
+@pytest.mark.network
+def test_a_connection_says_whether_its_client_has_read_what_was_sent():
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()):
+        connection = Connection(listener.accept()[0], "robot")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+            client.bind(("127.0.0.1", 0))
+            assert not connection.unread
+            connection.open_udp("127.0.0.1", client.getsockname()[1])
+            assert not connection.unread
+            connection.send_datagram(np.zeros(100).tobytes())
+            assert connection.unread
+            client.recv(1000)
+            assert not connection.unread
+        connection.close()

@@ -1,0 +1,240 @@
+"""What people expect of an environment: seeds, states, episodes, delays, noise, payloads, cameras, closing."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from pliant.base.errors import ModelError, PliantError
+from pliant.engine.distributions import Uniform
+from pliant.learn.envs.make import make_env, make_vec
+from pliant.learn.envs.task import Action
+from pliant.robots import build_robot
+
+pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'pliant[learn]'")
+
+JOINTS = ("joint_1", "joint_2")
+RANGES = {"joint_1.k1": Uniform(0.0015, 0.0024), "joint_2.damping": Uniform(0.01, 0.1)}
+
+
+def q(world):
+    return np.concatenate([world.port(f"{joint}/position") for joint in JOINTS], axis=1)
+
+
+def start(rng, count):
+    return {"joint_1": rng.uniform(-0.3, 0.3, count)}
+
+
+def arm():
+    return build_robot("qbmove-2dof", {"mounting": "vertical"})
+
+
+FIELDS = {
+    "observation": {"q": q},
+    "reward": lambda world: -np.abs(q(world)[:, 0] - 0.5),
+    "period": 0.01,
+    "duration": 0.1,
+    "start": start,
+    "actions": [Action("joint_1/equilibrium_position", -1.0, 1.0), Action("joint_2/reference_1", -1.0, 1.0)],
+}
+
+
+def vec(worlds=3, *, options=None, **changes):
+    return make_vec(arm, worlds, options=options, **{**FIELDS, **changes})
+
+
+def single(*, options=None, **changes):
+    return make_env(arm, options=options, **{**FIELDS, **changes})
+
+
+def test_gymnasium_makes_an_environment_by_the_name_of_its_module_without_an_import():
+    name = "'pliant.learn.envs:pliant/Touch-v0'"  # Gymnasium 1 loads no entry points
+    program = f"import gymnasium as g; print(g.make({name}).reset(seed=1)[0].shape, g.make_vec({name}, 3).num_envs)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "(4,) 3", done.stderr
+
+
+def test_a_world_starts_alike_whatever_the_number_of_worlds_and_as_the_single_environment():
+    few, many, one = vec(2, randomize=RANGES), vec(5, randomize=RANGES), single(randomize=RANGES)
+    a, b = few.reset(seed=7)[0], many.reset(seed=7)[0]
+    np.testing.assert_array_equal(a, b[:2])
+    np.testing.assert_array_equal(few.batch.parameter("joint_1.k1"), many.batch.parameter("joint_1.k1")[:2])
+    assert len(set(b[:, 0].tolist())) == 5
+    np.testing.assert_array_equal(one.reset(seed=8)[0], b[1])
+    actions = np.full((5, 2), 0.4)
+    for _ in range(4):
+        far, near = many.step(actions)[0], one.step(actions[0])[0]
+    np.testing.assert_allclose(near, far[1], atol=1e-6)
+    one.close()
+
+
+def test_each_world_takes_a_seed_of_its_own():
+    env = vec(3)
+    first = env.reset(seed=[5, 9, 5])[0]
+    assert first[0, 0] == first[2, 0] != first[1, 0]
+    np.testing.assert_array_equal(env.reset(seed=9)[0][0], first[1])
+    for wrong in ([1, 2], [1, 2, -3], "abc", 1.5, True):
+        with pytest.raises(PliantError, match="3 of them, one for each world"):
+            env.reset(seed=wrong)
+
+
+def test_parameters_are_drawn_for_each_episode_of_each_world():
+    env = vec(2, randomize=RANGES)
+    env.reset(seed=1)
+    before = env.batch.parameter("joint_1.k1")
+    env.reset(options={"reset_mask": np.array([True, False])})
+    after = env.batch.parameter("joint_1.k1")
+    assert after[0] != before[0]
+    assert after[1] == before[1]
+    for _ in range(11):  # to the end of the episode, and the step that starts the next one
+        env.step(np.zeros((2, 2)))
+    assert (env.batch.parameter("joint_1.k1") != after).all()
+
+
+def test_a_curriculum_is_asked_with_the_number_of_ended_episodes():
+    asked = []
+
+    def harder(episodes):
+        asked.append(episodes)
+        return {"joint_1.damping": Uniform(0.01 * (1 + episodes), 0.01 * (1 + episodes))}
+
+    env = vec(2, randomize=harder, options={"autoreset_mode": "SameStep"})
+    env.reset(seed=1)
+    for _ in range(10):
+        env.step(np.zeros((2, 2)))
+    assert asked[-1] == 2
+    assert env.batch.parameter("joint_1.damping").tolist() == pytest.approx([0.03, 0.03])
+
+
+@pytest.mark.parametrize("make", [vec, single])
+@pytest.mark.parametrize(
+    ("path", "words"), [("joint_1.stifness", "stifness"), ("joint_9.k1", "joint_9"), ("nothing.payload", "nothing")]
+)
+def test_a_parameter_that_does_not_exist_is_refused_at_construction(make, path, words):
+    with pytest.raises(ModelError, match=words):
+        make(randomize={path: Uniform(0.0, 1.0)})
+
+
+def test_a_payload_hangs_as_heavily_in_both_environments():
+    heavy = {"link_2.payload": Uniform(0.3, 0.3)}
+    options = {"randomize": heavy, "duration": 2.0, "start": None}
+    many, one, light = vec(2, **options), single(**options), single(duration=2.0, start=None)
+    results = []
+    for env in (many, one, light):
+        env.reset(seed=1)
+        for _ in range(60):
+            seen = env.step(np.full((2, 2), 0.3) if env is many else np.full(2, 0.3))[0]
+        results.append(np.atleast_2d(seen)[0])
+    np.testing.assert_allclose(results[0], results[1], atol=1e-6)
+    assert np.abs(results[0] - results[2]).max() > 0.01
+    one.close()
+    light.close()
+
+
+def test_a_state_continues_with_the_same_bytes_and_one_world_can_be_tried_in_many():
+    env = vec(3, duration=5.0, randomize=RANGES)
+    env.reset(seed=1)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        env.step(rng.uniform(-1.0, 1.0, (3, 2)))
+    state, plan = env.get_state(), rng.uniform(-1.0, 1.0, (10, 3, 2))
+    first = [env.step(actions)[:2] for actions in plan]
+    seen = env.set_state(state)
+    np.testing.assert_array_equal(seen, state["observation"])
+    again = [env.step(actions)[:2] for actions in plan]
+    for (a, r), (b, s) in zip(first, again):
+        assert a.tobytes() == b.tobytes()
+        assert r.tobytes() == s.tobytes()
+    env.set_state(state)
+    one = env.get_state([1])
+    env.set_state(one)  # in every world
+    for actions in plan[:, 1]:
+        seen = env.step(np.tile(actions, (3, 1)))[0]
+    assert seen[0].tobytes() == seen[1].tobytes() == seen[2].tobytes() == first[-1][0][1].tobytes()
+
+
+def test_a_state_that_is_none_or_of_another_robot_is_refused():
+    env = vec(2)
+    with pytest.raises(PliantError, match=r"no state before reset\(\)"):
+        env.get_state()
+    env.reset(seed=1)
+    state = env.get_state()
+    with pytest.raises(PliantError, match="none of get_state"):
+        env.set_state({"qpos": 1})
+    with pytest.raises(PliantError, match=r"must be \(2, "):
+        env.set_state({**state, "batch": {**state["batch"], "state": np.zeros((2, 3))}})
+    delayed = vec(2, options={"latency": 0.01})
+    delayed.reset(seed=1)
+    with pytest.raises(PliantError, match="with delays cannot be read"):
+        delayed.get_state()
+
+
+@pytest.mark.parametrize("delays", [(0.0, 0.004), (0.006, 0.0), (0.014, 0.01), (0.01, 0.023)])
+def test_a_batch_with_delays_sees_and_does_what_the_devices_of_one_robot_do(delays):
+    options = dict(zip(("latency", "command_latency"), delays))
+    rest = {"start": None, "duration": 1.0}
+    many, one = vec(2, options=options, **rest), single(options=options, **rest)
+    many.reset(seed=1)
+    one.reset(seed=1)
+    rng = np.random.default_rng(2)
+    for _ in range(40):
+        action = rng.uniform(0.3, 1.0, 2)
+        far, near = many.step(np.tile(action, (2, 1)))[0], one.step(action)[0]
+        np.testing.assert_allclose(far[0], near, atol=1e-6)
+    assert np.abs(near).max() > 0.05
+    one.close()
+
+
+def test_delays_are_drawn_for_each_world():
+    env = vec(2, start=None, randomize={"command_latency": Uniform(0.0, 0.05)})
+    env.reset(seed=1)
+    for _ in range(4):
+        seen = env.step(np.ones((2, 2)))[0]
+    assert seen[0, 0] != seen[1, 0]
+
+
+def test_noise_of_an_observation_has_its_deviation_and_leaves_the_others():
+    fields = {"observation": {"q": q, "time": lambda world: world.time}, "duration": 50.0, "start": None}
+    noisy, exact = vec(100, options={"noise": {"q": 0.1}}, **fields), vec(100, **fields)
+    difference = noisy.reset(seed=1)[0] - exact.reset(seed=1)[0]
+    assert difference[:, :2].std() == pytest.approx(0.1, rel=0.25)
+    assert not difference[:, 2].any()
+    with pytest.raises(PliantError, match="no observation 'p'; must be one of q"):
+        vec(options={"noise": {"p": 0.1}})
+
+
+def test_pictures_of_cameras_are_observed():
+    env = single(options={"cameras": ["front"], "width": 40, "height": 30, "render_mode": None})
+    space = env.observation_space["front"]
+    assert (space.shape, space.dtype, space.low.min(), space.high.max()) == ((30, 40, 3), np.uint8, 0, 255)
+    first = env.reset(seed=1)[0]
+    assert env.observation_space.contains(first)
+    for _ in range(8):
+        last = env.step([1.0, 1.0])[0]
+    assert (last["front"] != first["front"]).any()
+    env.close()
+    with pytest.raises(PliantError, match="no camera 'frnt'; did you mean 'front'"):
+        single(options={"cameras": ["frnt"]})
+
+
+def test_a_closed_environment_refuses_steps_and_resets():
+    for env, action in ((vec(2), np.zeros((2, 2))), (single(), np.zeros(2))):
+        env.reset(seed=1)
+        env.close()
+        with pytest.raises(PliantError, match="the environment is closed"):
+            env.step(action)
+        with pytest.raises(PliantError, match="the environment is closed"):
+            env.reset()
+
+
+def test_the_last_infos_of_an_episode_are_where_gymnasium_puts_them():
+    env = vec(2, options={"autoreset_mode": "SameStep"})
+    env.reset(seed=1)
+    for _ in range(10):
+        _, rewards, _, truncated, infos = env.step(np.zeros((2, 2)))
+    assert truncated.all()
+    assert infos["final_info"]["reward"]["reward"].tolist() == rewards.tolist()
+    assert infos["final_info"]["_reward"].all()
+    assert not infos["_reward"].any()
+    assert infos["final_info"]["reason"].tolist() == ["duration", "duration"]

@@ -1,0 +1,60 @@
+"""How robots begin on the page: with something that moves, until somebody moves it."""
+
+import numpy as np
+import pytest
+from running import enter, eventually, free_port, running
+
+from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
+from pliant.page import PageServer
+from pliant.page.opening import SETTINGS, dance, opening
+from pliant.robots.loading import load_with_settings
+from pliant.simulation import Simulation
+from pliant.simulation.scenario import ScenarioRun
+from pliant.simulation.shipped import shipped_scenarios
+
+
+@pytest.mark.parametrize(
+    ("name", "seconds", "way"),
+    [
+        ("qbmove-1dof", 1.0, 0.1),
+        ("qbmove-2dof", 1.0, 0.1),
+        ("qbmove-5dof", 1.0, 0.1),
+        ("fr3", 1.0, 0.1),
+        ("softfoot", 1.0, 0.001),
+        ("Stewart_Gough_6PFR", 0.8, 0.02),
+        pytest.param("biped", 1.0, 0.01, marks=pytest.mark.slow),
+    ],
+)
+def test_a_robot_of_each_family_moves_at_once(name, seconds, way):
+    given = dict(setting.split("=") for setting in SETTINGS.get(name, ()))
+    robot = load_with_settings(name, given)
+    engine, devices = MujocoEngine(robot, check=False), make_devices(robot)
+    with Simulation(engine, devices, [], pacer="free") as simulation:
+        simulation.run(0.01)
+        before, turns = engine.data.xipos.copy(), engine.data.xmat.copy()
+        shipped = shipped_scenarios(simulation.devices, engine)
+        if (plate := dance(simulation.devices, simulation.latest)) is not None:
+            shipped["dance"] = plate
+        chosen = opening(shipped)
+        if chosen is not None:
+            ScenarioRun(shipped[chosen], simulation, pytest.fail)
+        simulation.run(seconds)
+        moved = np.linalg.norm(engine.data.xipos - before, axis=1).max()
+        turned = np.linalg.norm(engine.data.xmat - turns, axis=1).max() / np.sqrt(2.0)  # of a small angle [rad]
+        assert max(moved, turned) > way
+
+
+@pytest.mark.network
+def test_an_opening_ends_when_somebody_moves_a_slider():
+    with PageServer(port=free_port()) as server, running("qbmove-2dof", server=server, opening=True) as (_, view):
+        eventually(lambda: view._scenarios.run is not None)
+        assert view._scenarios.run.duration > 0.0
+        eventually(lambda: "swing" in view._messages._text.content)
+        slider = next(
+            uuid
+            for uuid, handle in server.gui._gui_input_handle_from_uuid.items()
+            if handle.label.startswith("equilibrium")
+        )
+        enter(server, slider, 0.25)
+        eventually(lambda: view._scenarios.run.over)

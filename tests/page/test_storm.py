@@ -1,0 +1,143 @@
+"""A page that cannot die: sixteen browsers do at random whatever the page lets them do."""
+
+import ctypes
+import gc
+import json
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+import traceback
+import weakref
+from pathlib import Path
+
+import numpy as np
+import pytest
+from running import free_port
+
+from pliant.devices.mailbox import Mailbox
+from pliant.page import PageServer
+from pliant.page.commands import show_robots
+from pliant.page.loaded import LoadedRobots
+from pliant.robots.loading import load
+from pliant.simulation import Simulation
+
+pytestmark = [pytest.mark.network, pytest.mark.slow]
+
+STORM = Path(__file__).parents[1] / "helpers" / "page_storm.py"
+MAX_GROWTH = 50e6
+"""Most memory that may be added [bytes]."""
+HOUR_S = 3600.0
+
+
+def memory() -> int:
+    """Return the memory of this process, without what is free already [bytes]."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def storm(url: str, seconds: float, seed: int, *spared: str) -> dict:
+    """Let the browsers storm a page; return what they sent."""
+    command = [sys.executable, str(STORM), url, str(seconds), str(seed), *spared]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 120.0)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+class Runs:
+    """Notes the simulations that the page begins, without keeping them alive."""
+
+    def __init__(self) -> None:
+        self.count, self._past, self._last = 0, 0.0, lambda: None
+
+    def noted(self, start):
+        def begin(simulation):
+            if (before := self._last()) is not None:
+                self._past += before.steps * self._dt
+            self._last, self.count = weakref.ref(simulation), self.count + 1
+            self._dt = simulation.engine.dt
+            start(simulation)
+
+        return begin
+
+    def newest(self) -> Simulation:
+        return self._last()
+
+    def time(self) -> float:
+        """Return the simulated time of all [s]."""
+        return self._past + self.newest().steps * self._dt
+
+
+@pytest.mark.parametrize(
+    ("name", "seconds"),
+    [
+        ("qbmove-2dof", 4.0),
+        ("6PFR", 6.0),
+        pytest.param("qbmove-5dof", HOUR_S, marks=[pytest.mark.nightly, pytest.mark.timeout(HOUR_S + 900.0)]),
+        pytest.param("fr3", HOUR_S, marks=[pytest.mark.nightly, pytest.mark.timeout(HOUR_S + 900.0)]),
+    ],
+)
+def test_sixteen_browsers_that_do_anything_leave_page_and_simulation_alive(
+    name, seconds, tmp_path, monkeypatch, caplog, capfd
+):
+    caplog.set_level(logging.WARNING)
+    monkeypatch.chdir(tmp_path)  # recordings
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))  # saved poses
+    outside, puts = [], set()
+    raised: list[str] = []
+    put = Mailbox.put
+
+    def noted(inbox, values, **options):
+        command = put(inbox, values, **options)
+        for key, value in values.items():
+            info = inbox._commands[command.mode][key]
+            puts.add((inbox.device, command.mode, key))
+            if not (info.low <= np.min(value) and np.max(value) <= info.high):
+                outside.append((inbox.device, command.mode, key, value))
+        return command
+
+    monkeypatch.setattr(Mailbox, "put", noted)
+    monkeypatch.setattr(
+        threading, "excepthook", lambda a: raised.append("".join(traceback.format_exception(a.exc_value)))
+    )
+    interval = sys.getswitchinterval()
+    runs = Runs()
+    monkeypatch.setattr(Simulation, "start", runs.noted(Simulation.start))
+    with PageServer(port=free_port()) as server:
+        thread = threading.Thread(target=show_robots, args=(server, load(name), name, LoadedRobots([name])))
+        sys.setswitchinterval(1e-5)
+        thread.start()
+        try:
+            storm(server.url, 0.3 * min(seconds, 60.0), 1)  # afterwards all code is loaded and compiled
+            runs.newest().resume()
+            runs.newest().submit(lambda: runs.newest().set_speed(1.0)).result(60.0)
+            before, wall, simulated = memory(), time.monotonic(), runs.time()
+            done = storm(server.url, seconds, 2, "Pause", "Run", "simulation", "simulation speed")
+            pace = (runs.time() - simulated) / (time.monotonic() - wall)
+            grown = memory() - before
+            assert thread.is_alive()
+        finally:
+            sys.setswitchinterval(interval)
+            runs.newest().stop()
+            thread.join(60.0)
+    with capfd.disabled():
+        print(f"\n{name}: {done}, {1e-6 * grown:.1f} MB, {pace:.2f} of real time, {runs.count} runs")
+    assert not raised, raised[0]
+    assert server.faults == 0
+    assert not outside
+    warned = [r.getMessage() for r in caplog.records if r.module == "command_range"]
+    assert not warned
+    assert puts
+    assert set(done["sent"]) >= {"box", "body"}
+    assert done["refused"] == 0
+    assert done["pages"] >= 16
+    errors = [r.getMessage() for r in caplog.records if r.levelno >= logging.ERROR and "has ended" in r.getMessage()]
+    assert not errors
+    assert grown < MAX_GROWTH
+    if seconds >= HOUR_S:
+        assert pace > 0.95
+    out, err = capfd.readouterr()
+    assert "Traceback" not in out + err
