@@ -90,8 +90,8 @@ def add_links(
         rod: the rod.
         name: prefix of all names.
         root: the body, and the frame of the rod's base in it, shape (4, 4).
-        segments: number of hinges, at Gauss' points with their weights; or the abscissas of hinges, each of which stands
-            for an equal part of the rod.
+        segments: number of hinges, at Gauss' points with their weights; or the abscissas of hinges, each of which has
+            an equal part of the rod.
         planar: whether the hinges turn about z of the world only.
         contact: contact type and affinity of the shapes.
         soft: whether the rod stretches and shears too.

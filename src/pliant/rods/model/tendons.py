@@ -175,7 +175,7 @@ class _Build:
     d: TendonRobotDescription
     options: TendonOptions
     disks: list[mujoco.MjsBody] = field(default_factory=list)
-    elastic: list[str] = field(default_factory=list)
+    elastic: dict[str, float] = field(default_factory=dict)
     rest: Array = field(default_factory=lambda: np.zeros(0))
     """Length of each tendon along the unloaded robot, which is not straight if its rod is not [m]."""
 
