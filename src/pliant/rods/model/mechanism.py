@@ -170,8 +170,11 @@ class ParallelMechanism(PartDefaults):
 
     @property
     def audited(self) -> bool:
-        """Whether the energy audit counts all energy that the rods store; it does not count that of a flex."""
-        return self.options.variant != "flex"
+        """Whether the energy audit counts all energy of the rods.
+
+        It counts neither that of a flex nor what the integrator ``discrete`` takes from the tendons of extensible rods.
+        """
+        return self.options.variant != "flex" and not self.extensions
 
     def export(self, spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
         """Refuse a flex.
