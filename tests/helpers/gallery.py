@@ -20,7 +20,19 @@ LARGEST = 60_000
 """Most bytes of a picture."""
 CLOSER = 0.72
 """Distance of the camera over that of films, which leave room for motion."""
-TALL = ("2PR", "Stewart_Gough_6FFR_Till", "biped", "franka", "fr3", "g1", "talos", "qbmove-5dof")
+TALL = (
+    "2PR",
+    "Stewart_Gough_6FFR_Till",
+    "biped",
+    "franka",
+    "fr3",
+    "g1",
+    "talos",
+    "qbmove-5dof",
+    "tdcr",
+    "tdcr-v4",
+    "tdcr-v6",
+)
 CLOSER_TALL = 0.9
 """The same for robots that fill the height of the picture."""
 TWO_JOINTS = {"joint_1/equilibrium_position": 0.7, "joint_2/equilibrium_position": -0.9}
@@ -32,6 +44,18 @@ ROBOTS: dict[str, tuple[str, dict[str, float], float]] = {
     "sea-table-1dof": ("", {"joint/equilibrium_position": 0.7}, 3.0),
     "pam-1dof": ("", {"joint/equilibrium_position": 0.9, "joint/stiffness_preset": 2.5e5}, 3.0),
     "qbmove-2dof": ("", TWO_JOINTS, 3.0),
+    **dict.fromkeys(
+        ("tdcr", "tdcr-v4", "tdcr-v6", "fr3-tdcr"),
+        (
+            "",
+            {
+                "tendon1/equilibrium_position": 0.4,
+                "tendon2/equilibrium_position": -0.2,
+                "tendon3/equilibrium_position": -0.2,
+            },
+            2.0,
+        ),
+    ),
     "qbmove-5dof": ("", {"joint_2/equilibrium_position": 0.5, "joint_4/equilibrium_position": 0.6}, 3.0),
 }
 """Robots that are shown in motion: camera (as ``--video-camera`` takes it), constant commands, time of the picture."""
@@ -153,6 +177,7 @@ FAMILIES = {
     ),
     "Feet and humanoids": ("softfoot", "softfoot-bench", "biped", "talos", "g1", "icub"),
     "Franka arms": ("franka", "fr3", "fr3-workcell", "franka-dual", "franka-torso"),
+    "Tendon-driven robots": ("tdcr", "tdcr-v4", "tdcr-v6", "fr3-tdcr"),
 }
 """The other robots are parallel robots."""
 HEAD = """# Gallery

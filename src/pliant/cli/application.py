@@ -157,10 +157,9 @@ def usage(error: CycloptsError) -> str:
         for name in error.command_chain or ():
             group = group[name]
         word = error.unused_tokens[0]
-        known = [name for name in group if not name.startswith("-")]
-        text = (
-            f"there is no {'option' if word.startswith('-') else 'command'} {word!r}; {nearest(word, known, limit=20)}"
-        )
+        option = word.startswith("-")
+        known = [name for name in group if name.startswith("-") == option]
+        text = f"there is no {'option' if option else 'command'} {word!r}; {nearest(word, known, limit=20)}"
     elif isinstance(error, UnusedCliTokensError):
         text = f"unexpected argument {' '.join(error.unused_tokens or ())!r}"
     text = text.rstrip(". ")

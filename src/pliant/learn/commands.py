@@ -19,7 +19,7 @@ __all__ = ["policy"]
 
 policy = App(name="policy", help="Show a trained policy, or run it on a robot, real or simulated.")
 
-File = Annotated[Path, Parameter(help="Archive of the policy (.npz).")]
+File = Annotated[Path, Parameter(help="Policy: an archive (.npz) or an ONNX file.")]
 
 
 @policy.command

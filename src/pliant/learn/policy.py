@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.base.documents.files import read_file
 from pliant.base.documents.tables import read_npz
 from pliant.base.errors import PliantError, nearest
 from pliant.base.numerics import is_number
+from pliant.learn.onnx import Network, OnnxError, read_network, write_network
 
 __all__ = ["Policy", "PolicyError"]
 
@@ -27,7 +29,11 @@ MAX_BYTES = 64 * 2**20
 """Maximum total size of the arrays of an archive [bytes]."""
 MAX_HEADER = 2**20
 """Maximum length of the header [bytes]."""
-ACTIVATIONS = {"tanh": np.tanh, "relu": lambda x: np.maximum(x, 0.0)}
+ACTIVATIONS = {
+    "tanh": np.tanh,
+    "relu": lambda x: np.maximum(x, 0.0),
+    "elu": lambda x: np.where(x > 0.0, x, np.expm1(np.minimum(x, 0.0))),
+}
 """Activation functions after every layer except the last."""
 OUTPUTS = {"clip": lambda x: np.clip(x, -1.0, 1.0), "tanh": np.tanh}
 """Functions that limit the output of the last layer to -1 to 1."""
@@ -84,7 +90,7 @@ class Policy:
     start: NDArray[np.float64] | None = None
     """Commands of the pose from which an episode begins, in their units, shape (commands,); None if it has none."""
     activation: str = "tanh"
-    """Activation after every layer except the last: ``tanh`` or ``relu``."""
+    """Activation after every layer except the last: ``tanh``, ``relu`` or ``elu``."""
     output: str = "clip"
     """Limit of the last layer: ``clip`` or ``tanh``."""
     namespace: str = ""
@@ -164,10 +170,13 @@ class Policy:
         return self.low + 0.5 * (self.high - self.low) * (OUTPUTS[self.output](weight @ x + bias) + 1.0)
 
     def save(self, path: str | Path) -> Path:
-        """Write the policy to a file, whose name must end in .npz; return its path."""
+        """Write the policy to a file, whose name must end in .npz or .onnx; return its path.
+
+        An ONNX file has the layers in float32, from ``observation`` to ``commands``, and all else in its metadata.
+        """
         path = Path(path)
-        if path.suffix != ".npz":
-            raise PolicyError(f"the name of a policy is {path.name!r}; must end in .npz", field="path")
+        if path.suffix not in (".npz", ".onnx"):
+            raise PolicyError(f"the name of a policy is {path.name!r}; must end in .npz or .onnx", field="path")
         header = {
             "format": FORMAT,
             "observations": self.observations,
@@ -179,6 +188,8 @@ class Policy:
         }
         arrays = {"mean": self.mean, "scale": self.scale, "low": self.low, "high": self.high}
         arrays |= {name: getattr(self, name) for name in _OPTIONAL if getattr(self, name) is not None}
+        if path.suffix == ".onnx":
+            return self._save_onnx(path, {**header, **{name: array.tolist() for name, array in arrays.items()}})
         for k, (weight, bias) in enumerate(self.layers):
             arrays[f"weight_{k}"], arrays[f"bias_{k}"] = weight, bias
         try:
@@ -187,15 +198,34 @@ class Policy:
             raise PolicyError(f"cannot write {path}: {error}") from None
         return path
 
+    def _save_onnx(self, path: Path, header: Mapping[str, Any]) -> Path:
+        half = 0.5 * (self.high - self.low)
+        network = Network(
+            mean=self.mean,
+            scale=self.scale,
+            layers=list(self.layers),
+            activation=self.activation,
+            output=self.output,
+            middle=self.low + half,
+            half=half,
+            header=json.dumps(header),
+        )
+        try:
+            path.write_bytes(write_network(network))
+        except OSError as error:
+            raise PolicyError(f"cannot write {path}: {error}") from None
+        return path
+
     @classmethod
     def load(cls, path: str | Path) -> Policy:
-        """Read a policy from a file.
+        """Read a policy from a file, an archive or an ONNX file that `save` has written.
 
         Raises:
-            PolicyError: the file cannot be read, is too large, or a part of it is missing or invalid.
+            PolicyError: the file cannot be read, is too large, or a part of it is missing or invalid; an ONNX file of
+                another program, see `pliant.learn.onnx.read_network`.
         """
         path = Path(path)
-        arrays = _arrays(path)
+        arrays = _onnx_arrays(path) if path.suffix == ".onnx" else _arrays(path)
         header = _header(path, arrays)
         layers: list[tuple[Any, Any]] = []
         while f"weight_{len(layers)}" in arrays:
@@ -251,6 +281,32 @@ def _array(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     """Read the arrays of an archive, none of them pickled."""
     return read_npz(path, PolicyError, max_expanded=MAX_BYTES)
+
+
+def _onnx_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Return the layers and the header of an ONNX file as an archive would have them."""
+    try:
+        network = read_network(read_file(path, PolicyError, max_bytes=MAX_BYTES))
+        header = json.loads(network.header or "{}")
+        if not isinstance(header, dict):
+            raise OnnxError("the header of the policy is no object")
+    except (OnnxError, ValueError, RecursionError) as error:
+        raise PolicyError(f"{path} is not an ONNX file of a feed-forward network: {error}", field="path") from None
+    if not header:
+        raise PolicyError(
+            f"{path} is an ONNX file of another program, which names no observations and commands; give them with "
+            "export_policy(task, read_network(data).layers, names)",
+            field="path",
+        )
+    try:
+        names = ("mean", "scale", "low", "high", *_OPTIONAL)
+        arrays = {name: np.array(header.pop(name), dtype=float) for name in names if name in header}
+    except (TypeError, ValueError):
+        raise PolicyError(f"{path}: the header of the policy has no numbers where they must be", field="path") from None
+    for k, (weight, bias) in enumerate(network.layers):
+        arrays[f"weight_{k}"], arrays[f"bias_{k}"] = weight, bias
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    return arrays
 
 
 def _header(path: Path, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:

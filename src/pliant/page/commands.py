@@ -187,9 +187,10 @@ def show_robots(
         try:
             page = _show(robot, title, server, loaded, console, report, scenarios or {}, command, tour=tour)
         except DivergedError as error:
-            if early and error.time < LEAST_RUN:
+            short = error.time is not None and error.time < LEAST_RUN
+            if early and short:
                 raise
-            early = error.time < LEAST_RUN
+            early = short
             server.notify("The simulation diverged and began anew", str(error)[:600])
             _say(str(error))
             continue

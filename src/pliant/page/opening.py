@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
+import numpy as np
+
 from pliant.devices.base import Device, Sample
 from pliant.simulation.scenario import Scenario, Set
 
@@ -51,7 +53,7 @@ def dance(devices: Mapping[str, Device], latest: Mapping[str, Sample]) -> Scenar
         sample = latest.get(name)
         if PLATE not in device.commands or sample is None:
             continue
-        x, y, z = (float(v) for v in sample.values["pose"][:3])
+        x, y, z = (float(v) for v in np.ravel(sample.values["pose"])[:3])
         radius, events = RADIUS * abs(z), []
         for k in range(round(ROUNDS * ROUND_S / STEP_S) + 1):
             angle = 2.0 * math.pi * k * STEP_S / ROUND_S

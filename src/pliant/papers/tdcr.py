@@ -12,6 +12,7 @@ import numpy as np
 from pliant.base.errors import PliantError
 from pliant.base.options import option
 from pliant.papers.frame.base import Context, Result, Statement, Table, Target, experiment
+from pliant.papers.frame.panels import Line, Panel, draw
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,8 +103,11 @@ def release(data: ReleaseTable, *, seconds: float, damping: float | None = None,
     return np.array(tip)
 
 
-def settled(options: TdcrOptions) -> tuple[float, float]:
-    """Return distance of the simulated tip at rest from the statics, and how far it moved [m]; no friction in both."""
+def settled(options: TdcrOptions) -> tuple[float, float, Array]:
+    """Return distance of the simulated tip at rest from the statics, how far it moved [m], and its way; no friction.
+
+    The way has the distance from the place of the statics every 10 ms [m], shape (300,).
+    """
     import mujoco
 
     from pliant.engine import MujocoEngine
@@ -121,7 +125,10 @@ def settled(options: TdcrOptions) -> tuple[float, float]:
     start = state.data.site("tip").xpos.copy()
     for i, value in enumerate(PULL):
         engine.port(f"tendon{i + 1}/reference_1")[0] = value / 0.01
-    engine.step(3000)
+    way = []
+    for _ in range(300):
+        engine.step(10)
+        way.append(state.data.site("tip").xpos.copy())
     base = np.eye(4)
     base[:3, 3] = state.data.body("tendon_base").xpos
     fine = Resolution(elements=0, steps=3, bending=2, torsion=2)
@@ -129,7 +136,8 @@ def settled(options: TdcrOptions) -> tuple[float, float]:
     goal = TendonRobot(mechanism.statics(base), resolution=fine).solve(pull=PULL).tip
     tip = state.data.site("tip").xpos
     assert state.model.opt.integrator == mujoco.mjtIntegrator.mjINT_DISCRETE
-    return float(np.linalg.norm(tip - goal)), float(np.linalg.norm(tip - start))
+    distance = np.linalg.norm(np.array(way) - goal, axis=1)
+    return float(distance[-1]), float(np.linalg.norm(tip - start)), distance
 
 
 def predicted(name: str, path: Path, *, seen_only: bool) -> tuple[float, float]:
@@ -212,7 +220,7 @@ def _judge_tips(name: str, folder: Path, quick: bool) -> Statement:
 )
 def tdcr(context: Context, options: TdcrOptions) -> Result:
     """Hold the step against the statics, and both against shapes, releases and measured tips."""
-    miss, moved = settled(options)
+    miss, moved, distance = settled(options)
     share = 100.0 * miss / moved
     check = Target(
         "tdcr at rest: distance of the tip from the statics", high=1.0, unit="% of the way", source="ours: statics"
@@ -230,6 +238,14 @@ def tdcr(context: Context, options: TdcrOptions) -> Result:
     return Result(
         statements=statements,
         targets=[check.measure(share)],
+        figures=[
+            draw(
+                "settling",
+                "The tip of tdcr on its way to the place of the statics. Six tendons change their lengths at once.",
+                [Panel([Line(0.01 * (np.arange(300) + 1.0), 1e3 * distance)], "time [s]", "distance [mm]", log="y")],
+                height=2.4,
+            )
+        ],
         tables=[Table.of("The robot tdcr at rest", rows)],
         summary="The robot tdcr in the step against its statics; steel rods and measured robots against their tables.",
         notes=[note] if note else [],

@@ -211,7 +211,7 @@ def _port_channel(
     if name in written:
         device = written[name].name
         own = [key + ("[0]" if of.shape else "") for key, (channel, of) in fields.items() if channel.device == device]
-        command = f"command the device itself, as {_some(own, '')}, " if own else ""
+        command = f"command the device itself, {_some(own, '')}, " if own else ""
         raise PortError(
             f"the port {name!r} is written by the device {device!r} in every step, so that an action on it has no "
             f"effect; {command}leave the device out with Task(detach=({device!r},)), or write a port that no device "

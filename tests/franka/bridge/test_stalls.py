@@ -21,6 +21,7 @@ class Arm(SimpleNamespace):
         self.counters = {"timeouts": 0}
         self.owes = TIMEOUT
         self.changed = False
+        self.connected = True
         self.cabinet = SimpleNamespace(awaits_command=True)
 
     @property
@@ -32,18 +33,19 @@ class Arm(SimpleNamespace):
         return self.slices < self.read_after
 
 
-def waited(monkeypatch, arm, lengths=None):
-    """Let a lock-step cycle wait for an arm; return the wall time that has passed [s]."""
+def waited(monkeypatch, *arms, lengths=None):
+    """Let a lock-step cycle wait for arms; return the wall time that has passed [s]."""
     clock = [0.0]
     bridge = FciBridge(FciOptions(mode="lockstep", command_timeout=TIMEOUT))
 
     def serve(timeout):
         clock[0] += timeout if lengths is None else next(lengths)
-        arm.slices += 1
+        for arm in arms:
+            arm.slices += 1
 
     monkeypatch.setattr(module.time, "perf_counter", lambda: clock[0])
     monkeypatch.setattr(bridge, "_serve", serve)
-    bridge.arms = [arm]
+    bridge.arms = [*arms]
     bridge._lockstep()
     return clock[0]
 
@@ -56,7 +58,7 @@ def test_a_client_that_has_its_state_gets_the_time_that_was_asked_for(monkeypatc
 
 def test_a_machine_that_stops_the_server_for_ten_seconds_loses_no_command(monkeypatch):
     arm = Arm(answers_after=5)
-    assert waited(monkeypatch, arm, iter([0.02, 10.0, 0.02, 10.0, 0.01])) == pytest.approx(20.05)
+    assert waited(monkeypatch, arm, lengths=iter([0.02, 10.0, 0.02, 10.0, 0.01])) == pytest.approx(20.05)
     assert arm.counters["timeouts"] == 0
 
 
@@ -71,6 +73,17 @@ def test_a_client_that_never_reads_is_given_up(monkeypatch):
     arm = Arm(answers_after=10**6, read_after=10**6)
     assert waited(monkeypatch, arm) == pytest.approx(TIMEOUT + module.MAX_STALL_S, abs=2 * module.SLICE_S)
     assert arm.counters["timeouts"] == 1
+
+
+def test_a_program_that_waits_for_another_arms_state_is_not_taken_for_stalled(monkeypatch):
+    first, second = Arm(answers_after=10**6, read_after=10**6), Arm(answers_after=10**6)
+    second.owes = 0.0
+    assert waited(monkeypatch, first, second) == pytest.approx(TIMEOUT)
+
+
+def test_a_client_that_waits_beside_a_stalled_one_gets_a_state_within_a_second(monkeypatch):
+    stalled, ready = Arm(answers_after=10**6, read_after=10**6), Arm(answers_after=1)
+    assert waited(monkeypatch, stalled, ready) < 0.9
 
 
 @pytest.mark.network

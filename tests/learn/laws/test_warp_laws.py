@@ -177,3 +177,30 @@ def test_what_warp_refuses_itself_is_named_with_the_line_of_the_law(monkeypatch,
     finally:
         base._LAWS.pop("test_odd_spring", None)
     assert (caught.value.file, caught.value.line) == (str(path), 14)
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_steps_on_arrays_of_another_simulator_give_the_torques_of_simulate(precision):
+    import warp as wp
+
+    law, steps = warp_law(QbMove, precision), 200
+    actuators = [a for case, a in cases("qbmove").items() if case[0] == 6][:4] or list(cases("qbmove").values())[:4]
+    q, dq, ref_1, ref_2 = (np.asarray(part, dtype=float) for part in motion())
+    rows = np.stack([a.pack(DT) for a in actuators])
+    holds = [a.hold(float(q[0]), DT)[0] for a in actuators]
+    states = np.zeros((len(rows), max(1, *(h.size for h in holds))))
+    for row, hold in zip(states, holds, strict=True):
+        row[: hold.size] = hold
+    n = len(rows)
+    array = lambda values: wp.array(np.asarray(values, dtype=law.dtype), dtype=law.real, device="cpu")  # noqa: E731
+    parameters, state, rate, torque = array(rows), array(states), array(0.0 * states), array(np.zeros(n))
+    found = np.zeros((n, steps))
+    for k in range(steps):
+        references = array(np.tile([np.broadcast_to(ref_1, q.shape)[k], np.broadcast_to(ref_2, q.shape)[k]], (n, 1)))
+        law.step(parameters, state, rate, (array(np.full(n, q[k])), array(np.full(n, dq[k]))), references, DT, torque)
+        found[:, k] = torque.numpy()
+    expected = np.stack([a.simulate(q, dq, ref_1, ref_2, DT).torque[:steps] for a in actuators])
+    tolerance = 1e-12 if precision == "float64" else 1e-3
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * max(1.0, np.abs(expected).max()))
+    with pytest.raises(LawError, match=r"step: torque has 1 rows"):
+        law.step(parameters, state, rate, (array(np.zeros(n)), array(np.zeros(n))), references, DT, array([0.0]))

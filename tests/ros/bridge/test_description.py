@@ -34,7 +34,7 @@ PLAIN = """
   <actuator><position name="yaw_servo" joint="yaw" kp="50" kv="5"/></actuator>
 </mujoco>
 """
-ROBOTS = ("plain", "qbmove-2dof", "biped", "softfoot", "2RR", "Stewart_Gough_6PFS", "fr3", "franka-dual")
+ROBOTS = ("plain", "qbmove-2dof", "biped", "softfoot", "2RR", "Stewart_Gough_6PFS", "tdcr", "fr3", "franka-dual")
 
 
 def robot_of(name, tmp_path):
@@ -71,11 +71,8 @@ def place(frame, edges):
     )
 
 
-@pytest.mark.parametrize("version", [1, 2], ids=["ros1", "ros2"])
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize(("name", "version"), [*((name, 2) for name in ROBOTS), ("plain", 1), ("fr3", 1)])
 def test_frames_are_where_the_bodies_are_and_all_joints_of_the_description_have_a_state(name, version, tmp_path):
-    if version == 1 and name not in ("plain", "fr3"):
-        pytest.skip("the wire is told apart by two robots")
     with RosRun(robot_of(name, tmp_path), version, built(name), clock=False) as run:
         engine, topics = run.simulation.engine, run.bridge.topics
         qvel = engine.port("state/qvel")

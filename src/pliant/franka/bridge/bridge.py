@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import BridgeError, PliantError
 from pliant.base.listening import check_listening_host
-from pliant.franka.bridge.arm_server import ArmServer, stranger_note
+from pliant.franka.bridge.arm_server import FIRST_COMMAND_S, ArmServer, stranger_note
 from pliant.franka.bridge.options import FciOptions
 from pliant.model import Robot
 from pliant.simulation.bridge import BridgeBase
@@ -75,7 +75,7 @@ class FciBridge(BridgeBase):
         self._handlers: dict[int, Callable[[], None]] = {}
         self._next = 0.0
         self._left = 0.0
-        self._patience = MAX_STALL_S
+        self._stalled = 0.0
         self._scheduling = contextlib.ExitStack()
         self.work_log: list[float] | None = None
         """Set to a list to record how long each cycle worked without waiting for the client [s]."""
@@ -197,12 +197,12 @@ class FciBridge(BridgeBase):
             self._serve(min(left, SLICE_S))
             owing = [arm for arm in arms if arm.fitting is None and arm.owes]
             if not owing:
-                self._patience = MAX_STALL_S
+                self._stalled = 0.0
                 break
             # A longer slice than asked for means that the machine did not run this process.
             spent = min(time.perf_counter() - began, SLICE_S)
-            if self._patience > 0.0 and any(arm.unread for arm in owing):
-                self._patience -= spent
+            if self._stalls():
+                self._stalled += spent
             else:
                 left -= spent
         else:
@@ -214,6 +214,16 @@ class FciBridge(BridgeBase):
             self._until_next_tick(wake=False)
         else:
             self._next = time.perf_counter() + PERIOD
+
+    def _stalls(self) -> bool:
+        """Return whether the cycle waits for clients that the machine keeps from running.
+
+        Of several arms, none may have read its state and be without a command: a program of one thread that moves them
+        all may be waiting for that arm's next state, and gives up after 1 s.
+        """
+        served = [arm for arm in self.arms if arm.connected]
+        longest = MAX_STALL_S if len(served) == 1 else FIRST_COMMAND_S
+        return self._stalled < longest and all(arm.fitting is not None or arm.unread for arm in served)
 
     def _until_next_tick(self, *, wake: bool) -> None:
         """Serve the sockets until the wall clock's next millisecond; wake: or until a motion's first command."""

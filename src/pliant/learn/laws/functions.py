@@ -68,6 +68,27 @@ def simulate_kernel(
                 a[k] = a[k] + h * w[k]
 """
 
+_STEP_ARRAYS = f"""\
+def step_kernel(
+    par: wp.array2d(dtype=real),
+    q: wp.array(dtype=real),
+    dq: wp.array(dtype=real),
+    references: wp.array2d(dtype=real),
+    h: real,
+    act: wp.array2d(dtype=real),
+    rate: wp.array2d(dtype=real),
+    torque: wp.array(dtype=real),
+):
+    i = wp.tid()
+    p = par[i]
+    a = act[i]
+    w = rate[i]
+    advance(p, q[i], dq[i], references[i, 0], references[i, 1], h, a, w)
+    torque[i] = link_torque(p, q[i], dq[i], references[i, 0], references[i, 1], h, a, w)
+    for k in range(wp.int32(p[{layout.P_STATES}])):
+        a[k] = a[k] + h * w[k]
+"""
+
 _EVALUATE = """\
 def evaluate_kernel(
     q: wp.array(dtype=real),
@@ -275,6 +296,48 @@ class WarpLaw:
         ]
         self.launch(self.kernel(_HOLD), len(rows), [*inputs, act, refs], place)
         return act.numpy(), refs.numpy()
+
+    def step(
+        self,
+        parameters: Any,
+        state: Any,
+        rate: Any,
+        motion: tuple[Any, Any],
+        references: Any,
+        dt: float,
+        torque: Any,
+    ) -> None:
+        """Compute the torques of n actuators and advance their states by one step, in place on arrays of Warp.
+
+        This is the step of another simulator: it gives positions and velocities, applies the torques, and integrates
+        the bodies itself. All arrays are of the law's precision and on one device; those of PyTorch are taken by
+        `warp.from_torch` without a copy.
+
+        Args:
+            parameters: a row for each actuator, as `CompliantActuator.pack` returns it, shape (n, PARAMETERS).
+            state: states of the motors, as `hold` starts them, shape (n, states); changed.
+            rate: working memory, shape (n, states).
+            motion: positions [rad] and velocities [rad/s] of the links, each of shape (n,).
+            references: both references in the units of the mode, shape (n, 2).
+            dt: time step, the same as that of the parameters [s].
+            torque: receives the torques on the links [N m], shape (n,).
+
+        Raises:
+            LawError: Warp refuses the law, or an array has another shape or type.
+        """
+        q, dq = motion
+        arrays = {"parameters": parameters, "state": state, "rate": rate, "q": q, "dq": dq}
+        arrays |= {"references": references, "torque": torque}
+        n = q.shape[0]
+        for name, array in arrays.items():
+            if array.dtype is not self.real or array.shape[0] != n:
+                raise LawError(
+                    f"step: {name} has {array.shape[0]} rows of {array.dtype.__name__}; must be {n} rows of "
+                    f"{self.precision}",
+                    field=name,
+                )
+        kernel = self.kernel(_STEP_ARRAYS)
+        self.launch(kernel, n, [parameters, q, dq, references, self.real(dt), state, rate, torque], q.device)
 
     def simulate(
         self,

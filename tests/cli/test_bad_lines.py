@@ -1,0 +1,119 @@
+"""More than a hundred wrong command lines: each ends in one line that names the thing, and the nearest valid one."""
+
+import re
+import shlex
+
+import pytest
+from rich.console import Console
+
+from pliant.cli.application import OF_WINGS, app
+
+pytestmark = pytest.mark.quick
+
+TYPED = {
+    "run qbmove-1dfo": "did you mean 'qbmove-1dof'",
+    "run nofile.urdf": "nofile.urdf",
+    "run qbmove-1dof --duration x": "--duration is 'x'; must be a number",
+    "run qbmove-1dof --duration -1": "duration is -1",
+    "run qbmove-1dof --set joint.k1": "PATH=VALUE",
+    "run qbmove-1dof --set joint.kk1=0.1": "did you mean 'k",
+    "run qbmove-1dof --set jiont.k1=0.1": "did you mean 'joint'",
+    "run qbmove-1dof --set joint.k1=abc": "'abc'",
+    "run qbmove-1dof --bridge rosx": "did you mean 'ros",
+    "run fr3 --bridge fci:prot=1": "did you mean 'port'",
+    "run qbmove-1dof -r joint/equilibrum_position=1": "joint/equilibrium_position",
+    "run qbmove-1dof -r jiont/equilibrium_position=1": "joint/equilibrium_position",
+    "run qbmove-1dof --scenario nope": "must be one of push, steps",
+    "run qbmove-1dof --scenario missing.yaml": "missing.yaml",
+    "run qbmove-1dof --command none.csv": "none.csv: there is no such file",
+    "run qbmove-1dof --record nofolder/a.mcap --duration 0.1": "make it first",
+    "run qbmove-1dof --record a.txt --duration 0.1": "must end in .mcap",
+    "run qbmove-1dof --plot a.xyz --duration 0.1": "must be one of .pdf, .png, .svg",
+    "run qbmove-1dof --video a.avi --duration 0.1": "must be one of .mp4, .gif",
+    "run qbmove-1dof --video-fps 10 --duration 0.1": "without --video",
+    "run qbmove-1dof --seed x": "must be a whole number",
+    "run qbmove-1dof extra": "unexpected argument 'extra'",
+    "run qbmove-1dof --package-path nowhere": "nowhere",
+    "run qbmove-1dof --import no.such.module": "no.such.module",
+    "rnu qbmove-1dof": "did you mean 'run'",
+    "vew qbmove-1dof": "did you mean 'view'",
+    "--hlep": "did you mean '--help'",
+    "view qbmove-1dof --view-port 99999": "must be from 0 to 65535",
+    "view qbmove-1dof --report nowhere": "no report in this folder",
+    "view fr3 --tour": "qbmove-5dof",
+    "list bridge": "'bridge'",
+    "check nothing": "`pliant list` shows all",
+    "doctor extra": "unexpected argument 'extra'",
+    "export mjcff qbmove-1dof": "did you mean 'mjcf'",
+    "export": "FORMAT is missing",
+    "replay nofile.mcap": "there is no such recording",
+    "replay": "RECORDING is missing",
+    "compare a.mcap": "SECOND is missing",
+    "compare a.mcap b.mcap": "a.mcap: the recording does not exist",
+    "sweep qbmove-1dof": "--vary is missing",
+    "sweep qbmove-1dof --vary joint.k1": "low:high:count",
+    "sweep qbmove-1dof --vary joint.k1=a:b:3": "'a' is not a number",
+    "identify": "FILE is missing",
+    "identify nofile.csv": "there is no such file",
+    "new": "KIND is missing",
+    "new robt finger": "did you mean 'robot'",
+    "new robot": "NAME is missing",
+    "new robot 1finger": "such as my-finger",
+    "completion bassh": "did you mean 'bash'",
+    "cpr solv 6PFR": "did you mean 'solve'",
+    "cpr solve 6PFRR": "did you mean '6PFR'",
+    "cpr solve 6PFR --pose 1": "must be 3 or 6",
+    "shadow": "SOURCE is missing",
+    'run qbmove-1dof --bridge ""': "must be one of dynamixel",
+    "run biped --set robot.feet=sofft": "did you mean 'soft'",
+    "run 6PFR --set robot.dampin=1": "did you mean 'damping'",
+}
+"""Line -> what its message must contain."""
+
+
+def commands(group, path=()):
+    """Yield the words of each command, of subcommands too."""
+    for name in group:
+        if not name.startswith("-"):
+            yield from commands(group[name], (*path, name))
+    if path and group.default_command is not None:
+        yield path
+
+
+def misspelled():
+    """Yield each command with one of its long options less a letter, and the option."""
+    import io
+
+    for offer in OF_WINGS.values():
+        offer.load()
+    for path in commands(app):
+        if path[0] == "yarpserver":  # it has the options of the program of that name
+            continue
+        shown = io.StringIO()
+        app.help_print(path, console=Console(file=shown, width=300, color_system=None))
+        options = {o for o in re.findall(r"^\W+(--[a-z][a-z-]+[a-z])", shown.getvalue(), re.MULTILINE) if len(o) > 7}
+        for option in sorted(options - {"--help", "--version"})[:5]:
+            yield (*path, option[:4] + option[5:]), option
+
+
+def test_every_typed_line_ends_in_one_line_that_names_the_thing_and_the_remedy(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    wrong = []
+    for line, wanted in TYPED.items():
+        code, _, err = call(*shlex.split(line))
+        shown = [one for one in err.splitlines() if one and not one.startswith(("warning:", "note"))]
+        told = len(shown) == 1 and shown[0].startswith("pliant: ") and wanted in shown[0]
+        if code not in (1, 2) or not told:
+            wrong.append((line, code, err))
+    assert not wrong
+
+
+def test_every_option_that_lacks_a_letter_is_named_with_the_right_one(call):
+    lines = list(misspelled())
+    assert len(lines) + len(TYPED) >= 100
+    for words, option in lines:
+        code, _, err = call(*words)
+        assert code == 2, (words, err)
+        assert len(err.strip().splitlines()) == 1, (words, err)
+        assert words[-1] in err, (words, err)
+        assert option in err or "Did you mean" in err or "is missing" in err, (words, option, err)
