@@ -111,6 +111,9 @@ class Wing:
     comparisons: tuple[str, ...] = ()
     """Functions of a robot that simulate it and return how it differs from theory, as a list of
     `pliant.model.problem.Problem`, None for a robot without that theory; ``pliant check --simulate`` calls them."""
+    findings: tuple[str, ...] = ()
+    """Functions of a robot that return what ``pliant check`` prints of it beside `Robot.check`, which is too slow to be
+    computed before each run: a list of `pliant.model.problem.Problem`, None for a robot without it."""
     recordings: tuple[str, ...] = ()
     """Formats of recordings that other programs write: `pliant.recording.foreign.RecordingFormat`."""
     listeners: Mapping[str, BridgeEntry] = field(default_factory=dict)

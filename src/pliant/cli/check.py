@@ -30,7 +30,8 @@ def check(
 ) -> int:
     """Check a robot: time-step bounds, parameters, limits, names, equilibrium, default values.
 
-    Prints all findings together. The exit code is 3 if one of them is an error.
+    Prints all findings together, of robots with rods also the first six natural frequencies with their damping ratios.
+    The exit code is 3 if one of them is an error.
 
     Examples:
         pliant check qbmove-5dof
@@ -39,6 +40,8 @@ def check(
     import_modules(robot.import_)
     loaded = robot.load(source, timestep, manager)
     problems = loaded.check()
+    if not any(p.severity == "error" for p in problems):
+        problems += [problem for offer in offers("findings") for problem in offer.load()(loaded) or ()]
     if simulate:
         found = [offer.load()(loaded) for offer in offers("comparisons")]
         refuse_unused(all(one is None for one in found), "--simulate", "a parallel robot")

@@ -120,8 +120,6 @@ class EnergyAudit:
         where: addresses of the compliant actuators, as returned by `pliant.engine.callbacks.addresses`.
         friction: friction that devices subtract from motor torques, per degree of freedom; a live array of shape
             (nv,) [N m].
-        variable: whether devices change the model during the run, for example the length of rods. The energy added by
-            such changes is counted; this costs two evaluations of the energy per step.
     """
 
     def __init__(
@@ -131,11 +129,9 @@ class EnergyAudit:
         where: np.ndarray,
         *,
         friction: np.ndarray,
-        variable: bool = False,
     ) -> None:
         import mujoco
 
-        self._variable = variable
         self._probe = mujoco.MjData(model)
         self._friction = friction
         self._model, self._data = model, data
@@ -279,28 +275,17 @@ class EnergyAudit:
         self._sums[:] = 0.0
         self._observe()
         self._sums[kernels.STORED] = self._first_stored = float(self._observed[:, O_STORED_ENERGY].sum())
-        self._first_rigid = self._last_rigid = None
+        self._first_rigid = None
 
     def shift(self, energy: float) -> None:
         """Exclude from the balance the energy [J] of bodies that a device has added to the model."""
         if self._first_rigid is not None:
             self._first_rigid += energy
-        if self._last_rigid is not None:
-            self._last_rigid += energy
 
     def begin(self) -> None:
-        """Take the energy of the bodies before steps: devices may have changed it since the last one."""
+        """Take the energy of the bodies before the first step."""
         if self._first_rigid is None:  # devices have put the robot where it starts
             self._first_rigid = self.rigid_energy()
-        if self._last_rigid is not None:
-            work = self.rigid_energy() - self._last_rigid
-            self._sums[kernels.REFERENCES] += work
-            self._sums[kernels.THROUGHPUT] += abs(work)
-
-    def end(self) -> None:
-        """Keep the energy of the bodies after steps."""
-        if self._variable:
-            self._last_rigid = self.rigid_energy()
 
     def rigid_energy(self) -> float:
         """Return the kinetic plus potential energy of the bodies in the current state [J]."""

@@ -13,7 +13,6 @@ from pliant.engine import callbacks
 from pliant.engine.guard import log_to_console_only
 from pliant.engine.mujoco_engine import hold_pose, starts_at_zero
 from pliant.laws import layout
-from pliant.model.varying import refuse_varying
 from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
@@ -42,7 +41,6 @@ def make_batch(
     check_robot(robot, "make_batch")
     if nsim < 1:
         raise ModelError(f"nsim is {nsim}; must be at least 1", field="nsim")
-    refuse_varying(robot, "a batch")
     if model is None:
         model = robot if isinstance(robot, mujoco.MjModel) else robot.compile()
     log_to_console_only()

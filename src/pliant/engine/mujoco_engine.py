@@ -27,7 +27,6 @@ from pliant.engine.program import StepProgram, physics
 from pliant.laws import Mode, layout
 from pliant.laws.actuator import CompliantActuator, call_hold
 from pliant.laws.compile import bound, compiled
-from pliant.model.varying import refuse_varying, variation_of
 from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
@@ -141,7 +140,6 @@ class MujocoEngine:
             }
             self._zero = starts_at_zero(self.robot.actuators)
         else:
-            refuse_varying(robot, "an engine that gets a compiled model")
             model = robot
         self.model = model
         if int(model.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4) and any(
@@ -180,7 +178,6 @@ class MujocoEngine:
                 self.data,
                 self._where,
                 friction=self.motor_friction,
-                variable=bool(variation_of(robot)),
             )
         self._program = self._make_program()
         self.reset()
@@ -323,8 +320,6 @@ class MujocoEngine:
                 self.guard.stop()
             self._steps += k
             n -= k
-        if self.audit is not None:
-            self.audit.end()
 
     def _make_program(self) -> StepProgram:
         """Return the calls of a step. The laws are observed for the ports after the last of n steps."""

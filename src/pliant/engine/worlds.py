@@ -26,7 +26,6 @@ from pliant.laws import layout
 from pliant.laws.actuator import CompliantActuator, call_hold
 from pliant.laws.compile import compiled
 from pliant.model.parameters import change_actuator
-from pliant.model.varying import refuse_varying
 from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
@@ -70,7 +69,6 @@ class RobotBatch(abc.ABC):
         check_robot(robot, type(self).__name__)
         if isinstance(worlds, bool) or not isinstance(worlds, int | np.integer) or worlds < 1:
             raise ModelError(f"worlds is {worlds!r}; must be a whole number >= 1", field="worlds")
-        refuse_varying(robot, "a batch")
         self.robot = None if isinstance(robot, mujoco.MjModel) else robot
         self.worlds = int(worlds)
         """Number of worlds."""

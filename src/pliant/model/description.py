@@ -21,7 +21,6 @@ from pliant.base.errors import LawError, ModelError, nearest
 from pliant.laws import CompliantActuator
 from pliant.model.interface import DescribedDevice, Interface, ModelPart
 from pliant.model.sensors import SensorDescription
-from pliant.model.varying import mark_varying
 
 __all__ = [
     "COMPANION_SUFFIX",
@@ -221,7 +220,6 @@ class Description:
         for device in self.devices:
             if isinstance(device, ModelPart):
                 device.finish(model)
-        mark_varying(self, model)
         return model
 
     def find_joint(self, name: str) -> object:

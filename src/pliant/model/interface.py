@@ -173,11 +173,6 @@ class ModelPart(DescribedDevice, Protocol):
         ...
 
     @property
-    def variation(self) -> str:
-        """Which constants of the compiled model its device changes between steps, as a clause; "" if none."""
-        ...
-
-    @property
     def audited(self) -> bool:
         """Whether the energy audit counts all energy that the part stores."""
         ...
@@ -200,11 +195,6 @@ class PartDefaults:
     """Members of a `ModelPart` that most parts do not need."""
 
     __slots__ = ()
-
-    @property
-    def variation(self) -> str:
-        """Which constants of the compiled model its device changes between steps: none."""
-        return ""
 
     @property
     def audited(self) -> bool:

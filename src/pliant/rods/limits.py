@@ -1,10 +1,16 @@
-"""Joints of a solution beyond their limits, in words; the solver itself knows no limits."""
+"""Joints beyond their limits, in words; the solver itself knows no limits."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.base.errors import DeviceError, ModelError
 from pliant.rods.solution import Solution
 
-__all__ = ["beyond_limits"]
+__all__ = ["beyond_limits", "refuse_beyond"]
 
 
 def beyond_limits(solution: Solution) -> list[str]:
@@ -16,3 +22,17 @@ def beyond_limits(solution: Solution) -> list[str]:
         for (i, _), q, limit in zip(d.actuators, solution.q, limits)
         if limit is not None and not limit[0] - 1e-9 <= q <= limit[1] + 1e-9
     ]
+
+
+def refuse_beyond(
+    names: Iterable[str],
+    limits: Iterable[tuple[float, float] | None],
+    values: ArrayLike,
+    error: type[DeviceError | ModelError],
+) -> None:
+    """Refuse joint values beyond limits, None where a joint has none; the error names the joint and its limits."""
+    for name, limit, value in zip(names, limits, np.asarray(values, dtype=float), strict=True):
+        if limit is not None and not limit[0] - 1e-9 <= value <= limit[1] + 1e-9:
+            raise error(
+                f"{name} would have to be at {value:g}; its limits are {limit[0]:g} and {limit[1]:g}", field=name
+            )

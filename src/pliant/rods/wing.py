@@ -36,6 +36,7 @@ WING = Wing(
     drawings=("pliant.rods.device.rod_lines:RODS",),
     panels=("pliant.rods.page.panel:PANEL",),
     comparisons=("pliant.rods.model.comparison:compare_parallel",),
+    findings=("pliant.rods.model.modes:check_modes",),
     messages={"ros": "pliant.rods.ros_definitions"},
     interfaces={
         "ros/parallel_robot": "pliant.rods.ros:serve_parallel",

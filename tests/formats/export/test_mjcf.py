@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from pliant import load
-from pliant.base.errors import MissingDependency, ModelError
+from pliant.base.errors import MissingDependency
 from pliant.engine import MujocoEngine, callbacks, install
 from pliant.engine.abi import library
 from pliant.formats.export.mjcf import describe_mjcf
-from pliant.model.varying import variation_of
 from pliant.robots import list_robots
 
 CONTACT_FIELDS = [f"geom_{name}" for name in (
@@ -74,10 +73,6 @@ def bare():
 @pytest.mark.parametrize("name", ALL)
 def test_plain_mujoco_computes_the_same_from_the_file_of_every_catalogue_robot(name, bare):
     robot = robot_of(name)
-    if variation_of(robot):
-        with pytest.raises(ModelError, match="an MJCF file keeps the constants of the model"):
-            describe_mjcf(robot)
-        return
     model = robot.compile()
     other = read(describe_mjcf(robot).text)
     assert not callbacks.installed()
@@ -88,7 +83,9 @@ def test_plain_mujoco_computes_the_same_from_the_file_of_every_catalogue_robot(n
         assert getattr(other, field) == pytest.approx(getattr(model, field), rel=1e-12, abs=1e-12)
     moved = passive_motion(model, 1.0)
     assert np.abs(moved - moved[0]).max() > 1e-3
-    assert np.abs(passive_motion(other, 1.0) - moved).max() < 1e-8
+    # Axial springs of 1e7 N/m make the solver's last digits visible: 4e-8 of the 6EFR.
+    stiff = any(model.joint(j).name.endswith("/stretch") for j in range(model.njnt))
+    assert np.abs(passive_motion(other, 1.0) - moved).max() < (1e-7 if stiff else 1e-8)
 
 
 @pytest.mark.parametrize("name", ["qbmove-2dof", "sea-1dof", "awas2-1dof"])

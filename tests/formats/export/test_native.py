@@ -29,7 +29,6 @@ from pliant.laws import (
     Thermal,
 )
 from pliant.model import Robot
-from pliant.model.varying import variation_of
 from pliant.robots import list_robots
 
 FREE = DCMotor(friction=PreslidingFriction(torque=0.0))
@@ -171,8 +170,6 @@ def test_every_catalogue_robot_is_exported_natively_or_refused_with_the_block(na
         robot = load(name)
     except MissingDependency as missing:
         pytest.skip(str(missing))
-    if variation_of(robot):
-        return
     laws = {type(actuator.law) for actuator in robot.actuators.values()}
     if laws - {SEA}:
         with pytest.raises(ModelError, match=r"law \w+ is not a linear spring"):

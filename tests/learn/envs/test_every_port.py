@@ -13,7 +13,6 @@ from pliant.learn.envs.make import task_of
 from pliant.learn.envs.single import RobotEnv
 from pliant.learn.envs.task import Action
 from pliant.learn.envs.vector import BatchEnv
-from pliant.model.varying import variation_of
 from pliant.robots import build_robot, list_robots
 from pliant.simulation import Simulation
 
@@ -51,7 +50,7 @@ class Case:
         self.free = [port for port in self.ports if port not in self.written]
         self.value = {port: float(engine.port(port)[0]) for port in self.ports}
         self.period = engine.dt * STEPS
-        self.environments = (RobotEnv,) if variation_of(self.robot) else (RobotEnv, BatchEnv)
+        self.environments = (RobotEnv, BatchEnv)
 
     def made(self, devices):
         return Simulation(MujocoEngine(self.robot.copy()), devices, pacer="free")

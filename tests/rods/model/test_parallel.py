@@ -182,13 +182,6 @@ def test_an_extensible_limb_changes_its_rest_length_while_it_runs():
         state.step()
     settle(state)
     assert distance(state, goal) < 1e-3
-    model = state.model
-    rod = sum(model.body(f"limb1/link{k}").mass[0] for k in range(1, 9))
-    # What lies before the first hinge belongs to the base.
-    first = 0.5 * (1 + np.polynomial.legendre.leggauss(8)[0][0])
-    assert rod == pytest.approx(8000 * np.pi * 1e-6 * goal.q[0] * (1 - first), rel=1e-5)
-    total = model.body_mass.sum()
-    assert model.body_subtreemass[0] == pytest.approx(total, rel=1e-9)
 
 
 @pytest.mark.parametrize("variant", ["chain", "flex"])

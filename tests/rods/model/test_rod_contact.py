@@ -172,17 +172,22 @@ def test_objects_meet_an_extended_rod_over_its_whole_length():
     ball.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[2e-3, 0, 0])
     state = bound(robot)
     model, data = state.model, state.data
-    for k in range(6):
-        data.joint(f"limb{k + 1}/extension").qpos[0] *= 1.4
-    state.update()
-    mujoco.mj_kinematics(model, data)
-    link = model.geom("limb1/link2").id
-    for part in (-0.95, 0.0, 0.95):
-        axis = data.geom_xmat[link].reshape(3, 3)[:, 2]
-        data.mocap_pos[0] = data.geom_xpos[link] + part * model.geom_size[link, 1] * axis
+    rod = [model.geom(f"limb1/{half}2").id for half in ("link", "half")]
+    for ratio in (0.7, 1.4):
+        length = data.joint("limb1/extension").qpos[0]
+        for k in [*range(1, 5), "tip"]:
+            node = "tip" if k == "tip" else f"node{k}"
+            share = np.linalg.norm(model.body(f"limb1/{node}").pos) if k != 1 else 0.0
+            data.joint(f"limb1/{node}/stretch").qpos[0] = (ratio - 1.0) * share
         mujoco.mj_kinematics(model, data)
-        mujoco.mj_collision(model, data)
-        assert any(link in data.contact[c].geom for c in range(data.ncon))
+        begin, end = data.body("limb1/link2").xpos.copy(), data.body("limb1/node3").xpos.copy()
+        assert np.linalg.norm(end - begin) == pytest.approx(ratio * np.linalg.norm(model.body("limb1/node3").pos))
+        assert length > 0.0
+        for part in (0.05, 0.5, 0.95):
+            data.mocap_pos[0] = begin + part * (end - begin)
+            mujoco.mj_kinematics(model, data)
+            mujoco.mj_collision(model, data)
+            assert any(g in rod for c in range(data.ncon) for g in data.contact[c].geom)
 
 
 @pytest.mark.parametrize("variant", ["chain", "flex"])

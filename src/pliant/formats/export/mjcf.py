@@ -17,7 +17,6 @@ from pliant.engine.abi import library
 from pliant.formats.export.native import replace_actuators
 from pliant.model.interface import ModelPart
 from pliant.model.robot import Robot
-from pliant.model.varying import refuse_varying
 from pliant.model.wanted import check_robot
 
 __all__ = ["MjcfExport", "describe_mjcf"]
@@ -50,13 +49,12 @@ def describe_mjcf(robot: Robot, *, native: bool = False, fit: bool = False) -> M
         fit: whether, with ``native``, a spring that MuJoCo lacks becomes a cubic spline fitted at its initial preset.
 
     Raises:
-        ModelError: MuJoCo refuses the robot, or it holds what no file can, such as limbs that change their length, or
+        ModelError: MuJoCo refuses the robot, or it holds what no file can, such as rods that are a flex, or
             with ``native`` an actuator has a block that MuJoCo lacks.
     """
     check_robot(robot, "describe_mjcf", compiled=False)
     if fit and not native:
         raise ModelError("describe_mjcf: fit needs native=True", field="fit")
-    refuse_varying(robot, "an MJCF file")
     model, spec = robot.compile(), robot.assemble()
     for key in spec.keys:
         k = model.key(key.name).id

@@ -20,7 +20,6 @@ from pliant.formats.export.extension import write_extension, write_gazebo_tags
 from pliant.formats.export.geometry import URDF_SHAPES, Materials, MeshFiles
 from pliant.formats.export.source import Source
 from pliant.formats.export.tree import write_tree
-from pliant.model.varying import refuse_varying
 from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
@@ -93,7 +92,6 @@ def describe_urdf(robot: Robot, *, package: str | None = None) -> UrdfExport:
         raise ModelError(
             f"package is {package!r}; must be the name of a ROS package, letters, digits, '_' and '-'", field="package"
         )
-    refuse_varying(robot, "a URDF")
     source = Source(robot)
     root = ET.Element("robot", name=robot.name or "robot")
     meshes, materials = MeshFiles(source, MESH_FOLDER, package), Materials()

@@ -29,6 +29,7 @@ from pliant.devices.base import Command, DeviceBase, FieldInfo, Mailbox, request
 from pliant.engine.base import Engine, mujoco_state
 from pliant.rods.device.rod_lines import RodLines
 from pliant.rods.device.solving import Solver
+from pliant.rods.limits import refuse_beyond
 from pliant.rods.model.mechanism import MechanismState, ParallelMechanism
 from pliant.rods.model.options import CONTROLLER_WRENCHES, JOINT_SPEEDS
 
@@ -177,7 +178,9 @@ class ParallelRobotDevice(DeviceBase):
         if worker:
             self.keep_pace()
         self.joints = self._joint_names()
+        self._limits = [joint.limits for joint in self._actuated_joints()]
         if self._mechanism is not None:
+            self._limits = [servo.limits for servo in self._mechanism.servos]
             self.written_ports = tuple(f"{joint}/control" for joint in self.joints)
         self._lock = threading.Lock()
         self._generation = 0
@@ -366,7 +369,6 @@ class ParallelRobotDevice(DeviceBase):
         for control, value in zip(self._controls, self._setpoint):
             control[0] = value
         self._state.set_wrench(self._load)
-        self._state.update()
 
     def _measure(self) -> dict[str, float | Array]:
         planar, goal = self.planar, self._goal
@@ -613,12 +615,7 @@ class ParallelRobotDevice(DeviceBase):
         Raises:
             DeviceError: one is beyond them.
         """
-        for value, joint, name in zip(q, self._actuated_joints(), self.joints):
-            if joint.limits is not None and not joint.limits[0] - 1e-9 <= value <= joint.limits[1] + 1e-9:
-                raise DeviceError(
-                    f"{name} would have to be at {value:g}; its limits are {joint.limits[0]:g} and {joint.limits[1]:g}",
-                    field=name,
-                )
+        refuse_beyond(self.joints, self._limits, q, DeviceError)
         return q
 
     def _full(self, wrench: ArrayLike) -> Array:

@@ -70,8 +70,12 @@ class RodLines:
             self._s = np.concatenate([[0.0], gauss, [1.0]])
             links = [[f"{rod}/link{k}" for k in range(1, count + 1)] for rod in rods]
             self._bodies = np.array([[model.body(name).id for name in row] for row in links])
-            ends = [(f"{rod}/link0", f"{rod}/link{count}") for rod in rods]
-            self._geoms = np.array([[model.geom(name).id for name in pair] for pair in ends])
+            # The last of these geoms ends at the tip, also where a link slides on the one before.
+            last = [f"{rod}/half{count}" if f"{rod}/half{count}" in names else f"{rod}/link{count}" for rod in rods]
+            self._geoms = np.array(
+                [[model.geom(f"{rod}/link0").id, model.geom(end).id] for rod, end in zip(rods, last)]
+            )
+            self._half = model.geom_size[self._geoms, 1]
         else:
             for f in range(model.nflex):
                 first, number = int(model.flex_vertadr[f]), int(model.flex_vertnum[f])
@@ -87,9 +91,11 @@ class RodLines:
         if self._vertices:
             return np.array([self._data.flexvert_xpos[part] for part in self._vertices])
         hinges = self._data.xpos[self._bodies]
-        # A capsule reaches from a hinge to the rod's end: its middle is halfway.
+        # A capsule ends where the rod does, on the side that is farther from the hinge.
         middle = self._data.geom_xpos[self._geoms]
-        root, tip = 2.0 * middle[:, 0] - hinges[:, 0], 2.0 * middle[:, 1] - hinges[:, -1]
+        axis = self._half[..., None] * self._data.geom_xmat[self._geoms].reshape(*self._geoms.shape, 3, 3)[..., 2]
+        away = np.sign(np.einsum("rek,rek->re", axis, middle - hinges[:, [0, -1]]))[..., None]
+        root, tip = np.moveaxis(middle + away * axis, 1, 0)
         return np.concatenate([root[:, None], hinges, tip[:, None]], axis=1)
 
     def __call__(self) -> Array:

@@ -11,7 +11,6 @@ import numpy as np
 from pliant.base.numerics import Array
 from pliant.model.inertia import set_inertia
 from pliant.rods.model.options import ParallelOptions
-from pliant.rods.model.stretch import Stretch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from mujoco import MjsBody, MjsFlex, MjsGeom
 
     from pliant.rods.description import RobotDescription, Rod
+    from pliant.rods.model.extension import Extension
     from pliant.rods.solution import Solution
 
 __all__ = [
@@ -51,8 +51,8 @@ class RodShape:
     """Radius [m]."""
     shapes: Sequence[MjsGeom | MjsFlex]
     """The geoms, one for each segment, or the one flex."""
-    bodies: list[str] = field(default_factory=list)
-    """Names of the bodies that carry the segments; none for a flex."""
+    bodies: list[tuple[str, ...]] = field(default_factory=list)
+    """Names of the bodies that carry each segment; none for a flex."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,9 +71,9 @@ class Assembly:
     """Names of the servos, in the order of q."""
     constraints: list[str] = field(default_factory=list)
     """Names of the equality constraints that hold the robot together, whose stiffness follows the time step."""
-    elastic: list[str] = field(default_factory=list)
-    """Names of the joints (of a chain) or of the flexes that are the elasticity of the rods."""
-    stretches: list[Stretch] = field(default_factory=list)
+    elastic: dict[str, float] = field(default_factory=dict)
+    """Stiffness of the joints of chains [N m/rad or N/m], 1 of flexes, that are the elasticity of the rods, by name."""
+    extensions: list[Extension] = field(default_factory=list)
     """The limbs whose rods change their length."""
     rods: list[RodShape] = field(default_factory=list)
     """The collision shapes of the rods, one per limb."""

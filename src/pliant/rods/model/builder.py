@@ -14,8 +14,9 @@ Two variants:
   them: second order in 1/n, where a clamp at a point is of first order.
 
 Both run under the integrator ``discrete`` with Newton's method, which takes stiff springs at any time step. It damps
-them as a material whose damping is the time step, which the joints' damping leaves out (`install_damping`). Stretching
-and shear of the rods are left out; the notes of the robot say how large they are.
+them as a material whose damping is the time step, which the joints' damping leaves out (`install_damping`). Chains
+stretch and shear where that matters (`pliant.rods.model.chain.strains`); where it is left out, the notes of the robot
+say how large it is.
 
 Bodies: ``plate``, ``<limb>/base``, ``<limb>/link<k>``. Actuators: a position servo for each actuated joint, in the
 order of q, named ``<limb>/<kind>`` (``<kind>2`` for a second one), whose control is the joint value [m or rad].
@@ -105,7 +106,6 @@ def build_parallel(
     if solution.follower and np.any(solution.wrench):
         out.notes.append("the start's wrench turns with the plate; the simulation applies it in world axes")
     add_scene(spec, d, solution)
-    _note_stretching(out)
     if any(np.any(limb.rod.distributed_force) or np.any(limb.rod.distributed_moment) for limb in d.limbs):
         out.notes.append("distributed loads beside self weight are left out of the dynamic model")
     add_rod = add_chain if chosen.variant == "chain" else add_flex
@@ -119,7 +119,7 @@ def build_parallel(
     servos = [_add_servo(out, out.actuators[a], d.limbs[i].joints[j]) for a, (i, j) in enumerate(d.actuators)]
     mechanism = ParallelMechanism(
         solution=solution, options=chosen, servos=tuple(servos), constraints=tuple(out.constraints),
-        elastic=tuple(out.elastic), stretches=tuple(out.stretches), bent=out.bent, edges=out.edges,
+        elastic=dict(out.elastic), extensions=tuple(out.extensions), bent=out.bent, edges=out.edges,
     )  # fmt: skip
     mechanism.install(spec, spec)
     # A name space of its own for what the Gazebo simulator does not have; ROS 2 hides names that do not begin with a
@@ -152,19 +152,6 @@ def add_scene(spec: mujoco.MjSpec, d: RobotDescription, solution: Solution) -> N
     )
 
 
-def _note_stretching(out: Assembly) -> None:
-    d, solution = out.description, out.solution
-    worst = 0.0
-    for i, limb in enumerate(d.limbs):
-        line = solution.centreline(i, 11)
-        for k, s in enumerate(line.s):
-            v = limb.rod.values(float(s))
-            n = line.rotation[k].T @ line.force[k]
-            worst = max(worst, float(np.linalg.norm(n / np.array([*v.shear, v.axial]))))
-    if worst > 1e-4:
-        out.notes.append(f"stretching and shear of the rods (strain up to {worst:.1e} at the start) are left out here")
-
-
 def _root(out: Assembly, limb: Limb, i: int) -> tuple[MjsBody, Array]:
     """Add the base joints of a limb; return the body that carries the rod, with the frame of the rod's base in it."""
     spec, options = out.spec, out.options
@@ -181,14 +168,7 @@ def _root(out: Assembly, limb: Limb, i: int) -> tuple[MjsBody, Array]:
         if joint.actuated:
             out.actuators.append(label)
         limits = {} if joint.limits is None else {"range": joint.limits, "limited": 1}
-        if joint.kind == "extension":
-            # A spool beside the rod: its position is the rest length, nothing else hangs on it.
-            spool = spec.worldbody.add_body(name=f"{label}/spool", pos=(np.asarray(limb.base))[:3, 3])
-            add_inertia(spool, options.servo_mass, size, gravcomp=1.0)
-            spool.add_joint(
-                name=label, type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis, ref=float(values[j]),
-                range=joint.limits or (0.02 * limb.rod.length, 1e3), limited=1,
-            )  # fmt: skip
+        if joint.kind == "extension":  # its spool comes with the rod
             continue
         q = float(values[j])
         moved = np.eye(4)
@@ -218,9 +198,11 @@ def _add_servo(out: Assembly, name: str, joint: BaseJoint) -> Servo:
     length = max(limb.rod.length for limb in out.description.limbs)
     inertia = out.options.servo_mass * (1.0 if sliding else 0.4 * (0.02 * max(0.2, length)) ** 2)
     actuator = out.spec.add_actuator(name=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, target=name)
-    if joint.limits is not None:
-        actuator.ctrllimited, actuator.ctrlrange = 1, joint.limits
-    return Servo(name=name, stiffness=kp, inertia=inertia)
+    driven = out.spec.joint(name)
+    limits = (float(driven.range[0]), float(driven.range[1])) if driven.limited == 1 else None
+    if limits is not None:
+        actuator.ctrllimited, actuator.ctrlrange = 1, limits
+    return Servo(name=name, stiffness=kp, inertia=inertia, limits=limits)
 
 
 def _add_plate(out: Assembly, d: RobotDescription, solution: Solution) -> None:

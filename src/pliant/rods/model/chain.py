@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -20,8 +20,8 @@ from pliant.rods.model.assembly import (
     polar_inertia,
     section_radius,
 )
+from pliant.rods.model.extension import REACH, SlidingNodes
 from pliant.rods.model.fastening import fasten_tip
-from pliant.rods.model.stretch import Stretch
 
 if TYPE_CHECKING:
     from mujoco import MjsBody, MjsGeom
@@ -29,33 +29,22 @@ if TYPE_CHECKING:
     from pliant.rods.description import Limb, Rod
     from pliant.rods.solution import Centreline
 
-__all__ = ["SAMPLES", "Chain", "add_chain", "add_links"]
+__all__ = ["SAMPLES", "SOFT", "Chain", "add_chain", "add_links", "strains"]
 
 SAMPLES = 401  # of a centreline, from which links are taken
+SOFT = 1e-3
+"""A rod whose `strains` are larger stretches and shears in the model, if no option says otherwise."""
 
 
-def _set_part(body: MjsBody, rod: Rod, curve: _Curve, part: tuple[float, float], here: Array, polar: float) -> None:
-    """Give a link the mass of a part of the rod.
-
-    Args:
-        body: the link.
-        rod: the rod.
-        curve: its centreline.
-        part: begin and end of the part, 0 to 1.
-        here: orientation of the link in the world, shape (3, 3).
-        polar: moment of inertia about the centreline per length [kg m].
-    """
-    s, until = part
+def _part(rod: Rod, curve: _Curve, begin: float, end: float) -> tuple[float, Array]:
+    """Return the mass of a part of the rod [kg] and its centre of mass in the world [m]."""
     x4, w4 = np.polynomial.legendre.leggauss(4)
-    span = 0.5 * (s + until) + 0.5 * (until - s) * x4
+    span = 0.5 * (begin + end) + 0.5 * (end - begin) * x4
     lineal = 0.5 * w4 * np.array([rod.values(float(t)).mass for t in span])
-    density, size = float(lineal.sum()), curve.length * (until - s)
-    mass = max(density * size, 1e-9)
+    density = float(lineal.sum())
     points = np.array([curve.position(t) for t in span])
     com = lineal @ points / density if density > 0.0 else 0.5 * w4 @ points
-    about = max(polar * size, 1e-12)
-    slim = mass * size**2 / 12.0 + 0.5 * about
-    set_inertia(body, mass, [slim, slim, about], here.T @ (com - curve.position(s)))
+    return max(density * curve.length * (end - begin), 1e-9), com
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,24 +52,36 @@ class Chain:
     """Links of a rod in a spec."""
 
     tip: MjsBody
-    """The last link."""
+    """The body that carries the tip."""
     X_tip: Array
     """Frame of the rod's tip in the world at the start, shape (4, 4)."""
     X_body_tip: Array
-    """The same in the last link."""
+    """The same in the body that carries the tip."""
     shape: RodShape
     """Its collision shape."""
-    stretch: dict[str, Any]
-    """What changes with the length of the rod: arguments of `Stretch` but for the spool's joint."""
-    joints: list[str]
-    """Names of the joints that are its elasticity."""
+    joints: dict[str, float]
+    """Stiffness of the joints that are its elasticity, by name [N m/rad or N/m]."""
     frames: list[Array]
     """Frames of the carrying body and of the links in the world at the start, each (4, 4)."""
 
 
+def strains(rod: Rod, line: Centreline) -> float:
+    """Return how much a rod stretches and shears: the larger of two numbers.
+
+    Its largest strain in an equilibrium, and what shear adds to the bending of a cantilever, 3 E I / (G A L^2).
+    """
+    v = [rod.values(float(s)) for s in line.s]
+    strain = max(
+        float(np.linalg.norm(R.T @ n / np.array([*one.shear, one.axial])))
+        for one, R, n in zip(v, line.rotation, line.force)
+    )
+    return max(strain, *(3.0 * max(one.bending) / (min(one.shear) * line.length**2) for one in v))
+
+
 def add_links(
-    line: Centreline, rod: Rod, name: str, root: tuple[MjsBody, Array], *, segments: int,
-    planar: bool = False, contact: Mapping[str, int], moments: Array | None = None, at: Array | None = None,
+    line: Centreline, rod: Rod, name: str, root: tuple[MjsBody, Array], *, segments: int | Array,
+    planar: bool = False, contact: Mapping[str, int], soft: bool = False, nodes: SlidingNodes | None = None,
+    loads: tuple[Array, Array] | None = None,
 ) -> Chain:  # fmt: skip
     """Add the links of a rod to the body that carries it.
 
@@ -89,95 +90,209 @@ def add_links(
         rod: the rod.
         name: prefix of all names.
         root: the body, and the frame of the rod's base in it, shape (4, 4).
-        segments: number of hinges.
+        segments: number of hinges, at Gauss' points with their weights; or the abscissas of hinges, each of which has
+            an equal part of the rod.
         planar: whether the hinges turn about z of the world only.
         contact: contact type and affinity of the shapes.
-        moments: internal moments at the hinges, world axes, shape (segments, 3) [N m]; None: those of the line.
-        at: abscissas of the hinges, each of which stands for an equal part of the rod; None: Gauss' points and weights.
+        soft: whether the rod stretches and shears too.
+        nodes: what makes the rod follow a spool; None: its rest length is constant.
+        loads: internal forces and moments at the hinges, world axes, each (segments, 3) [N, N m]; None: of the line.
     """
-    n, curve = segments, _Curve(line)
-    length = curve.length
-    share = np.full(n, 1.0 / n)  # what part of the rod bends in each hinge
-    if at is None:
-        nodes, weights = np.polynomial.legendre.leggauss(n)
-        at, share = 0.5 * (nodes + 1.0), 0.5 * weights
-    ends = np.cumsum(share)  # the link after hinge k has the frame of the rod there
+    curve = _Curve(line)
+    if isinstance(segments, int):
+        places, weights = np.polynomial.legendre.leggauss(segments)
+        at, share = 0.5 * (places + 1.0), 0.5 * weights  # where the hinges are, what part of the rod bends in each
+    else:
+        at, share = segments, np.full(len(segments), 1.0 / len(segments))
+    if loads is None:
+        loads = np.array([curve.force(s) for s in at]), np.array([curve.moment(s) for s in at])
     body, X_body_rod = root
-    X_parent = pose(curve.position(0.0), curve.rotation(0.0)) @ inverse(X_body_rod)  # frame of the body in the world
-    links: list[str] = []
-    capsules: list[str] = []
-    shapes: list[MjsGeom] = []
-    carriers = [body.name]
-    turns: list[float] = []
-    joints: list[str] = []
-    frames = [X_parent]
-    radius = section_radius(rod)
-
-    def capsule(carrier: MjsBody, label: str, a: Array, b: Array) -> None:
-        geom = carrier.add_geom(
-            name=label, type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=[*a, *b], size=[radius, 0, 0],
-            rgba=[0.93, 0.55, 0.14, 1], solref=CONTACT_SOLREF, solimp=CONTACT_SOLIMP, priority=1, mass=0.0, **contact,
-        )  # fmt: skip
-        capsules.append(label)
-        shapes.append(geom)
-
-    first = inverse(X_parent) @ np.append(curve.position(at[0]), 1.0)
-    capsule(body, f"{name}/link0", X_body_rod[:3, 3], first[:3])
-    before = curve.rotation(0.0)
-    for k in range(n):
-        s, here, last = at[k], curve.rotation(ends[k]), k == n - 1
-        X_link = pose(curve.position(s), here)
-        X = inverse(X_parent) @ X_link
-        body = body.add_body(name=f"{name}/link{k + 1}", pos=X[:3, 3], quat=quaternion_from_rotation(X[:3, :3]))
-        links.append(body.name)
-        carriers.append(body.name)
-        until = 1.0 if last else at[k + 1]
-        _set_part(body, rod, curve, (s, until), here, polar_inertia(rod, float(ends[k])))
-        # The hinges turn about the axes of the link before (bending d1, d2; torsion d3); at the start they are at 0.
-        v, axes = rod.values(float(s)), [before[:, 0], before[:, 1], before[:, 2]]
-        h = share[k] * length
-        stiffness = [v.bending[0] / h, v.bending[1] / h, v.torsion / h]
-        labels = [f"{name}/bend{k + 1}", f"{name}/bend{k + 1}b", f"{name}/twist{k + 1}"]
-        if planar:
-            pick = int(np.argmax([abs(a[2]) for a in axes]))
-            axes, stiffness = [axes[pick]], [stiffness[pick]]
-        turn, moment = log_so3(here @ before.T), curve.moment(s) if moments is None else moments[k]
-        for label, axis, stiff in zip(labels, axes, stiffness):
-            rest = -float(moment @ axis) / stiff
-            body.add_joint(
-                name=label, type=mujoco.mjtJoint.mjJNT_HINGE, axis=here.T @ axis, stiffness=[stiff, 0, 0],
-                springref=float(np.degrees(rest)) if body.compiler.degree else rest,
-            )  # fmt: skip
-            joints.append(label)
-            turns.append(float(turn @ axis))
-        end = curve.position(until)
-        capsule(body, f"{name}/link{k + 1}", np.zeros(3), here.T @ (end - curve.position(s)))
-        X_parent, before = X_link, here
-        frames.append(X_link)
+    start = pose(curve.position(0.0), curve.rotation(0.0))
+    made = _Links(
+        rod=rod, curve=curve, name=name, at=at, share=share, loads=loads, planar=planar, contact=contact, nodes=nodes,
+        soft=soft and nodes is None, body=body, X_body=start @ inverse(X_body_rod), origin=X_body_rod[:3, 3],
+        before=start[:3, :3],
+    )  # fmt: skip
+    made.frames.append(made.X_body)
+    for k in range(len(at)):
+        made.add_link(k)
     X_tip = pose(curve.position(1.0), curve.rotation(1.0))
-    stretch = {
-        "length": length, "bodies": links, "geoms": capsules, "root": X_body_rod[:3, 3].copy(),
-        "end": before.T @ (curve.position(1.0) - curve.position(at[-1])), "turns": turns,
-    }  # fmt: skip
+    if nodes is not None:
+        made.add_node(len(at))
     corners = np.array([curve.position(float(s)) for s in (0.0, *at, 1.0)])
     return Chain(
-        tip=body, X_tip=X_tip, X_body_tip=inverse(X_parent) @ X_tip, stretch=stretch, joints=joints, frames=frames,
-        shape=RodShape(points=corners, radius=radius, shapes=shapes, bodies=carriers),
+        tip=made.body, X_tip=X_tip, X_body_tip=inverse(made.X_body) @ X_tip, joints=made.joints, frames=made.frames,
+        shape=RodShape(points=corners, radius=section_radius(rod), shapes=made.shapes, bodies=made.carriers),
     )  # fmt: skip
+
+
+@dataclass(slots=True, kw_only=True)
+class _Links:
+    """The links of a rod while they are added, from the base outward."""
+
+    rod: Rod
+    curve: _Curve
+    name: str
+    at: Array
+    share: Array
+    loads: tuple[Array, Array]
+    planar: bool
+    contact: Mapping[str, int]
+    nodes: SlidingNodes | None
+    soft: bool
+    body: MjsBody
+    """The last body so far."""
+    X_body: Array
+    """Its frame in the world at the start."""
+    origin: Array
+    """Where its part of the rod begins, in its frame [m]."""
+    before: Array
+    """Orientation of the rod before the next hinge."""
+    joints: dict[str, float] = field(default_factory=dict)
+    shapes: list[MjsGeom] = field(default_factory=list)
+    carriers: list[tuple[str, ...]] = field(default_factory=list)
+    frames: list[Array] = field(default_factory=list)
+
+    def add_link(self, k: int) -> None:
+        """Add the link after hinge k, with its joints, its mass and the shape of the part before it."""
+        s, last = float(self.at[k]), k == len(self.at) - 1
+        here = self.curve.rotation(float(self.share[: k + 1].sum()))  # the link has the frame of the rod there
+        X_link = pose(self.curve.position(s), here)
+        if self.nodes is None:
+            self._add_shape(k)
+        else:
+            self.add_node(k)
+        X = inverse(self.X_body) @ X_link
+        link = f"{self.name}/link{k + 1}"
+        self.body = self.body.add_body(name=link, pos=X[:3, 3], quat=quaternion_from_rotation(X[:3, :3]))
+        if self.soft:
+            self._add_slides(k, here)
+        self._add_hinges(k, here)
+        self.X_body, self.origin, self.before = X_link, np.zeros(3), here
+        self._add_mass(s, 1.0 if last else float(self.at[k + 1]))
+        if self.nodes is None and last:
+            self._add_shape(k + 1)
+        self.frames.append(X_link)
+
+    def _add_hinges(self, k: int, here: Array) -> None:
+        """Add the hinges about the axes of the link before (bending d1, d2; torsion d3); at the start they are at 0."""
+        s, h = float(self.at[k]), float(self.share[k]) * self.curve.length
+        v, axes = self.rod.values(s), list(self.before.T)
+        stiffness = [v.bending[0] / h, v.bending[1] / h, v.torsion / h]
+        labels = [f"{self.name}/bend{k + 1}", f"{self.name}/bend{k + 1}b", f"{self.name}/twist{k + 1}"]
+        if self.planar:
+            pick = int(np.argmax([abs(a[2]) for a in axes]))
+            axes, stiffness = [axes[pick]], [stiffness[pick]]
+        turn, moment = log_so3(here @ self.before.T), self.loads[1][k]
+        for label, axis, stiff in zip(labels, axes, stiffness):
+            rest = -float(moment @ axis) / stiff
+            hinge = self.body.add_joint(name=label, type=mujoco.mjtJoint.mjJNT_HINGE, axis=here.T @ axis)
+            self.joints[label] = stiff
+            if self.nodes is not None:
+                self.nodes.add_spring(hinge, stiff, -float(turn @ axis), rest)
+                continue
+            hinge.stiffness = [stiff, 0.0, 0.0]
+            hinge.springref = float(np.degrees(rest)) if self.body.compiler.degree else rest
+
+    def _add_slides(self, k: int, here: Array) -> None:
+        """Add what shears and stretches, along the axes of the link before."""
+        s, h = float(self.at[k]), float(self.share[k]) * self.curve.length
+        v = self.rod.values(s)
+        for axis, whole, mark in zip(self.before.T, (*v.shear, v.axial), ("shear", "shearb", "stretch")):
+            if self.planar and abs(axis[2]) > 0.5:
+                continue
+            label = f"{self.name}/{mark.removesuffix('b')}{k + 1}{'b' if mark.endswith('b') else ''}"
+            self.body.add_joint(
+                name=label, type=mujoco.mjtJoint.mjJNT_SLIDE, axis=here.T @ axis, stiffness=[whole / h, 0.0, 0.0],
+                springref=-float(self.loads[0][k] @ axis) * h / whole,
+            )  # fmt: skip
+            self.joints[label] = whole / h
+
+    def _add_mass(self, begin: float, end: float) -> None:
+        """Give the link its mass, or a link that slides the part of it that is nearer to its begin."""
+        mass, com = _part(self.rod, self.curve, begin, end)
+        size = self.curve.length * (end - begin)
+        about = max(polar_inertia(self.rod, 0.5 * (begin + end)) * size, 1e-12)
+        slim = mass * size**2 / 12.0 + 0.5 * about
+        at = (inverse(self.X_body) @ np.append(com, 1.0))[:3]
+        if self.nodes is None:
+            set_inertia(self.body, mass, [slim, slim, about], at)
+            return
+        own, aside = (1.0 - self._beyond(begin, end)) * mass, at - self._chord(begin, end) * self._beyond(begin, end)
+        place = aside * mass / own
+        world = (self.X_body @ np.append(place, 1.0))[:3]
+        self.nodes.add_mass(self.body, own, 0.51 * about, about, place, world)
+
+    def _chord(self, begin: float, end: float) -> Array:
+        """Return the vector between two places of the rod in the frame of the last body [m]."""
+        return self.X_body[:3, :3].T @ (self.curve.position(end) - self.curve.position(begin))
+
+    def _beyond(self, begin: float, end: float) -> float:
+        """Return how far along its chord a part of the rod has its centre of mass, 0 to 1."""
+        chord = self.curve.position(end) - self.curve.position(begin)
+        com = _part(self.rod, self.curve, begin, end)[1] - self.curve.position(begin)
+        return float(com @ chord) / float(chord @ chord)
+
+    def add_node(self, k: int) -> None:
+        """Add the body that slides with the length, at hinge k or at the tip, with its mass and its shapes."""
+        assert self.nodes is not None
+        ends = (0.0, *self.at, 1.0)
+        begin, end = float(ends[k]), float(ends[k + 1])
+        chord, origin = self._chord(begin, end), self.origin
+        middle, label = 0.5 * (begin + end), f"{self.name}/node{k + 1}" if k < len(self.at) else f"{self.name}/tip"
+        pull = self.X_body[:3, :3].T @ self.curve.force(middle)
+        half = 0.5 * REACH[1] * chord
+        self._capsule(self.body, f"{self.name}/link{k}", origin, origin + half)
+        carrier = self.body.name
+        node = self.nodes.add_node(self.body, label, origin, chord, pull=pull, axial=self.rod.values(middle).axial)
+        self._capsule(node, f"{self.name}/half{k}", -half, np.zeros(3))
+        self.carriers.append((carrier, label))
+        mass = _part(self.rod, self.curve, begin, end)[0] * self._beyond(begin, end)
+        tiny = max(polar_inertia(self.rod, middle) * self.curve.length * (end - begin), 1e-12)
+        self.nodes.add_mass(node, mass, tiny, tiny, np.zeros(3), self.curve.position(end))
+        self.body = node
+        self.X_body = self.X_body @ pose(origin + chord)
+
+    def _add_shape(self, k: int) -> None:
+        """Add the shape of the part before hinge k, or before the tip, to the last body."""
+        ends = (0.0, *self.at, 1.0)
+        chord = self._chord(float(ends[k]), float(ends[k + 1]))
+        self._capsule(self.body, f"{self.name}/link{k}", self.origin, self.origin + chord)
+        self.carriers.append((self.body.name,))
+
+    def _capsule(self, carrier: MjsBody, label: str, a: Array, b: Array) -> None:
+        self.shapes.append(
+            carrier.add_geom(
+                name=label, type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=[*a, *b],
+                size=[section_radius(self.rod), 0, 0], rgba=[0.93, 0.55, 0.14, 1], solref=CONTACT_SOLREF,
+                solimp=CONTACT_SOLIMP, priority=1, mass=0.0, **self.contact,
+            )
+        )  # fmt: skip
 
 
 def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[MjsBody, Array]) -> Callable[[Limb], None]:
     """Add one rod as links with hinges; return what joins its tip to the plate."""
-    name = out.limb_name(i)
-    chain = add_links(
-        out.solution.centreline(i, SAMPLES), limb.rod, name, root, segments=out.options.segments,
-        planar=out.description.planar, contact=out.contact_bits,
-    )  # fmt: skip
-    out.elastic += chain.joints
-    out.rods.append(chain.shape)
+    name, line = out.limb_name(i), out.solution.centreline(i, SAMPLES)
     spools = [label for label in out.actuators if label.startswith(f"{name}/extension")]
+    nodes = None
     if spools:
-        out.stretches.append(Stretch(joint=spools[-1], **chain.stretch))
+        limits = next(joint.limits for joint in limb.joints if joint.kind == "extension")
+        base = np.asarray(limb.base, dtype=float)[:3, 3]
+        nodes = SlidingNodes(out=out, joint=spools[-1], base=base, length=float(line.length), limits=limits)
+    found = strains(limb.rod, line)
+    soft = out.options.stretch if out.options.stretch is not None else found > SOFT
+    if not soft and found > 0.1 * SOFT:
+        out.notes.append(
+            f"{name}: stretching and shear of the rod (strain up to {found:.1e} at the start) are left out"
+        )
+    chain = add_links(
+        line, limb.rod, name, root, segments=out.options.segments, planar=out.description.planar,
+        contact=out.contact_bits, soft=soft, nodes=nodes,
+    )  # fmt: skip
+    out.elastic |= chain.joints
+    out.rods.append(chain.shape)
+    if nodes is not None:
+        out.extensions.append(nodes.finish())
     return lambda one: fasten_tip(out, one, chain.tip, name, chain.X_tip, chain.X_body_tip)
 
 
@@ -187,13 +302,9 @@ class _Curve:
     def __init__(self, line: Centreline) -> None:
         self.length = float(line.length)
         self._s, self._R = line.s, line.rotation
-        self._position, self._moment = CubicSpline(line.s, line.position), CubicSpline(line.s, line.moment)
-
-    def position(self, s: float) -> Array:
-        return self._position(s)
-
-    def moment(self, s: float) -> Array:
-        return self._moment(s)
+        self.position, self.force, self.moment = (
+            CubicSpline(line.s, values) for values in (line.position, line.force, line.moment)
+        )
 
     def rotation(self, s: float) -> Array:
         k = min(int(s * (len(self._s) - 1)), len(self._s) - 2)

@@ -280,9 +280,13 @@ def _energy_growth(state: MechanismState) -> float:
 
 
 def _missing_energy(model: mujoco.MjModel, data: mujoco.MjData) -> float:
-    """Return what MuJoCo's energy leaves out: the bending of flexes, less the height of bodies without weight [J]."""
+    """Return what MuJoCo's energy leaves out [J].
+
+    The bending of flexes and the deflection of the servos, less the height of bodies without weight.
+    """
     mass = model.body_mass * model.body_gravcomp
     out = float(mass @ (data.xipos @ model.opt.gravity))
+    out += 0.5 * float(model.actuator_gainprm[:, 0] @ (data.ctrl - data.actuator_length) ** 2)
     for f in range(model.nflex):
         first, count = model.flex_vertadr[f], model.flex_vertnum[f]
         tangent = np.diff(data.flexvert_xpos[first : first + count], axis=0)

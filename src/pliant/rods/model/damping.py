@@ -16,7 +16,7 @@ import mujoco
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
 
     from pliant.rods.description import Rod
 
@@ -66,20 +66,20 @@ def added_damping(damping: float, timestep: float) -> float:
     return max(damping - timestep, 0.0)
 
 
-def install_damping(spec: mujoco.MjSpec, elastic: Iterable[str], damping: float) -> None:
+def install_damping(spec: mujoco.MjSpec, elastic: Mapping[str, float], damping: float) -> None:
     """Give the joints or flexes of rods the damping of their material, less what the integrator of the spec adds.
 
     Args:
         spec: the model, with its time step and its integrator.
-        elastic: names of joints with a linear spring, or of flexes.
+        elastic: stiffness of joints, 1 of flexes, by name.
         damping: time constant of the material [s].
     """
     discrete = spec.option.integrator == mujoco.mjtIntegrator.mjINT_DISCRETE
     own = added_damping(damping, float(spec.option.timestep)) if discrete else damping
-    for name in elastic:
+    for name, stiffness in elastic.items():
         joint = spec.joint(name)
         if joint is not None:
-            joint.damping = [own * joint.stiffness[0], 0.0, 0.0]
+            joint.damping = [own * stiffness, 0.0, 0.0]
         else:
             spec.flex(name).damping = own
 

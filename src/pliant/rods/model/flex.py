@@ -67,7 +67,7 @@ def _add_elastic(out: Assembly, label: str, limb: Limb) -> MjsFlex:
     flex = out.spec.add_flex(name=label, dim=1, radius=radius, rgba=[0.93, 0.55, 0.14, 1])
     area = 0.25 * np.pi * radius**4
     flex.young, flex.shear = v.bending[0] / area, v.torsion / (2.0 * area)
-    out.elastic.append(label)
+    out.elastic[label] = 1.0
     flex.selfcollide = mujoco.mjtFlexSelf.mjFLEXSELF_NONE
     flex.contype, flex.conaffinity = out.contact_bits["contype"], out.contact_bits["conaffinity"]
     flex.solref, flex.solimp, flex.priority = CONTACT_SOLREF, CONTACT_SOLIMP, 1

@@ -18,11 +18,12 @@ from pliant.model.interface import PartDefaults
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
 from pliant.model.wanted import check_robot
+from pliant.rods.limits import refuse_beyond
 from pliant.rods.model.assembly import PLATE
 from pliant.rods.model.damping import bending_frequency, install_damping, material_damping, simulated_damping
+from pliant.rods.model.extension import Extension
 from pliant.rods.model.flex import bend
 from pliant.rods.model.options import ParallelOptions
-from pliant.rods.model.stretch import Stretch, stretchings
 
 if TYPE_CHECKING:
     from pliant.rods.description import RobotDescription
@@ -44,6 +45,9 @@ class Servo:
     """Stiffness [N/m or N m/rad]."""
     inertia: float
     """Mass or inertia that it moves beside the rod [kg or kg m^2]."""
+    limits: tuple[float, float] | None
+    """Range of the joint in the model [m or rad]: its limits, of an extension within what its elements can follow
+    (`pliant.rods.model.extension.REACH`); None: endless."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -60,9 +64,9 @@ class ParallelMechanism(PartDefaults):
     """The servos, in the order of q."""
     constraints: tuple[str, ...] = ()
     """Names of the equality constraints that hold the robot together."""
-    elastic: tuple[str, ...] = ()
-    """Names of the joints of chains, or of the flexes, that are the elasticity of the rods."""
-    stretches: tuple[Stretch, ...] = ()
+    elastic: Mapping[str, float] = field(default_factory=dict)
+    """Stiffness of the joints of chains [N m/rad or N/m], 1 of flexes, that are the elasticity of the rods, by name."""
+    extensions: tuple[Extension, ...] = ()
     """The limbs whose rods change their length."""
     bent: Mapping[str, Array] = field(default_factory=dict)
     """Where the equilibrium has the points of a flex and the twists of its edges, by name."""
@@ -101,6 +105,8 @@ class ParallelMechanism(PartDefaults):
             # As fast as two steps of the simulation allow: critically damped, or slower where the mass is small.
             kv = max(2.0 * np.sqrt(servo.stiffness * servo.inertia), 2.0 * servo.stiffness * dt)
             spec.actuator(servo.name).set_to_position(kp=servo.stiffness, kv=kv)
+        for extension in self.extensions:
+            extension.install(spec)
         own = set(self.constraints)
         for equality in spec.equalities:
             if equality.name in own:
@@ -158,22 +164,17 @@ class ParallelMechanism(PartDefaults):
         return [Problem("warning", "robot.damping", text, hint)]
 
     @property
-    def variation(self) -> str:
-        """The limbs that change their length."""
-        if not self.stretches:
-            return ""
-        names = ", ".join(stretch.joint.partition("/")[0] for stretch in self.stretches)
-        return f"the extensible limbs ({names}) change the length of their rods"
-
-    @property
     def stiff(self) -> bool:
         """Whether it needs the integrator ``discrete``: yes."""
         return True
 
     @property
     def audited(self) -> bool:
-        """Whether the energy audit counts all energy that the rods store; it does not count that of a flex."""
-        return self.options.variant != "flex"
+        """Whether the energy audit counts all energy of the rods.
+
+        It counts neither that of a flex nor what the integrator ``discrete`` takes from the tendons of extensible rods.
+        """
+        return self.options.variant != "flex" and not self.extensions
 
     def export(self, spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
         """Refuse a flex.
@@ -231,12 +232,10 @@ class MechanismState:
         first = int(model.body_dofadr[self._plate])
         self._plate_dofs = slice(first, first + int(model.body_dofnum[self._plate]))
         self._com = np.asarray(mechanism.description.plate.com, dtype=float)
-        self._stretchings = stretchings(model, mechanism.stretches)
 
     def start(self) -> None:
         """Put the simulation at rest in the equilibrium: positions, controls, wrench on the plate; time 0."""
         mujoco.mj_resetDataKeyframe(self.model, self.data, self.model.key(REST_KEY).id)
-        self.update()
         self.set_wrench(self.mechanism.solution.wrench)
         mujoco.mj_forward(self.model, self.data)
 
@@ -244,9 +243,12 @@ class MechanismState:
         """Command the servos: actuated joint values, shape (actuators,) [m or rad].
 
         Raises:
-            ModelError: the values do not fit the robot.
+            ModelError: the values do not fit the robot, or one is beyond its range.
         """
-        self.data.ctrl[self._controls] = self.mechanism.solution.robot.checked_joints(q)
+        values = self.mechanism.solution.robot.checked_joints(q)
+        limits = [servo.limits for servo in self.mechanism.servos]
+        refuse_beyond(self.mechanism.actuators, limits, values, ModelError)
+        self.data.ctrl[self._controls] = values
 
     def joints(self) -> Array:
         """Return the actuated joint values, shape (actuators,) [m or rad]."""
@@ -274,14 +276,8 @@ class MechanismState:
         self.data.xfrc_applied[self._plate, :3] = w[:3]
         self.data.xfrc_applied[self._plate, 3:] = w[3:] - np.cross(arm, w[:3])
 
-    def update(self) -> None:
-        """Write the present lengths of extensible limbs into the model, once a step; nothing for other robots."""
-        for one in self._stretchings:
-            one.apply(self.model, max(float(self.data.qpos[one.spool]), 0.02 * one.length))
-
     def step(self) -> None:
         """Advance the simulation by one step."""
-        self.update()
         mujoco.mj_step(self.model, self.data)
 
 

@@ -31,6 +31,9 @@ class ParallelOptions:
     """Number of elements of each rod."""
     damping: float = option(1e-3, unit="s", low=0.0, source="assumed")
     """Damping of the material: moment = E I (curvature + damping x its rate)."""
+    stretch: bool | None = option(None)
+    """Rods of a chain stretch and shear, which doubles its joints; none: where a strain exceeds 1e-3, at the start or
+    as the part 3 E I / (G A L^2) that shear adds to bending. Extensible rods stretch and do not shear."""
     contact: bool = True
     """Rods and plate meet objects of contact type 1 (MuJoCo's default for a geom)."""
     rod_contact: bool = True

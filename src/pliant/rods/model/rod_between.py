@@ -23,7 +23,7 @@ from pliant.rods.between.loads import DistributedLoad, Load, PointLoad
 from pliant.rods.between.statics import RodEquilibrium, solve_rod
 from pliant.rods.description import Rod
 from pliant.rods.model.assembly import OBJECT_CONTACT, ROD_CONTACT, STIFF_SOLIMP
-from pliant.rods.model.chain import SAMPLES, Chain, add_links
+from pliant.rods.model.chain import SAMPLES, SOFT, Chain, add_links, strains
 from pliant.rods.model.damping import install_damping
 
 __all__ = ["RodBetween", "attach_rod"]
@@ -161,9 +161,10 @@ class RodBetween(PartDefaults):
         )  # fmt: skip
         line = start.centreline(SAMPLES)
         corners = 0.5 * (np.polynomial.legendre.leggauss(self.segments)[0] + 1.0)
+        inside = start.at(corners)  # a point load makes force and moment jump, which no spline follows
         chain = add_links(
             line, self.rod, self.name, (base, np.eye(4)), segments=self.segments, contact=contact,
-            moments=start.at(corners).moment,  # a point load makes the moment jump, which no spline follows
+            soft=strains(self.rod, line) > SOFT, loads=(inside.force, inside.moment),
         )  # fmt: skip
         links = [base, *(spec.body(f"{self.name}/link{k + 1}") for k in range(self.segments))]
         if self.body_b is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -53,10 +55,11 @@ def add_rod_contact(out: Assembly) -> None:
 
 def _exclude(out: Assembly, one: RodShape, other: RodShape, overlap: NDArray[np.int64]) -> None:
     pairs = {
-        (one.bodies[a], other.bodies[b])
+        pair
         for k, m in overlap
-        for a in range(max(k - 1, 0), min(k + 2, len(one.bodies)))
-        for b in range(max(m - 1, 0), min(m + 2, len(other.bodies)))
+        for a in one.bodies[max(k - 1, 0) : k + 2]
+        for b in other.bodies[max(m - 1, 0) : m + 2]
+        for pair in itertools.product(a, b)
     }
     for a, b in sorted(pairs):
         out.spec.add_exclude(name=f"{a}|{b}", bodyname1=a, bodyname2=b)

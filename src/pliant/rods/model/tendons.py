@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import mujoco
@@ -65,8 +66,8 @@ class TendonMechanism(PartDefaults):
     """Body of the base plate."""
     spools: tuple[str, ...]
     """Joints of the spools, in the order of the tendons."""
-    elastic: tuple[str, ...] = ()
-    """Joints that are the backbone's elasticity."""
+    elastic: Mapping[str, float] = field(default_factory=dict)
+    """Stiffness of the joints that are the backbone's elasticity, by name [N m/rad]."""
     couplings: tuple[str, ...] = ()
     """Equality constraints between spools and tendons."""
     tip: str = "tip"
@@ -76,9 +77,10 @@ class TendonMechanism(PartDefaults):
 
     def prefixed(self, prefix: str) -> TendonMechanism:
         """Return the tendons of a robot whose names are prefixed."""
-        groups = {key: tuple(prefix + n for n in getattr(self, key)) for key in ("spools", "elastic", "couplings")}
+        groups = {key: tuple(prefix + n for n in getattr(self, key)) for key in ("spools", "couplings")}
+        elastic = {prefix + name: stiffness for name, stiffness in self.elastic.items()}
         names = {key: prefix + getattr(self, key) for key in ("name", "base_body", "tip")}
-        return dataclasses.replace(self, **groups, **names)
+        return dataclasses.replace(self, elastic=elastic, **groups, **names)
 
     def install(self, spec: mujoco.MjSpec, original: mujoco.MjSpec) -> None:
         """Give backbone and couplings the values that depend on the time step."""
@@ -173,7 +175,7 @@ class _Build:
     d: TendonRobotDescription
     options: TendonOptions
     disks: list[mujoco.MjsBody] = field(default_factory=list)
-    elastic: list[str] = field(default_factory=list)
+    elastic: dict[str, float] = field(default_factory=dict)
     rest: Array = field(default_factory=lambda: np.zeros(0))
     """Length of each tendon along the unloaded robot, which is not straight if its rod is not [m]."""
 
@@ -198,7 +200,7 @@ class _Build:
             actuators[joint] = self._actuator(i, tendon)
         mechanism = TendonMechanism(
             description=dataclasses.replace(self.d, base=np.eye(4)), options=self.options, spools=tuple(spools),
-            elastic=tuple(self.elastic), couplings=tuple(couplings), path=self.rest,
+            elastic=dict(self.elastic), couplings=tuple(couplings), path=self.rest,
         )  # fmt: skip
         return mechanism, actuators
 
@@ -232,10 +234,10 @@ class _Build:
             ("contype", "conaffinity"), 0
         )  # fmt: skip
         chain = add_links(
-            _straight(rod.length), rod, f"backbone{number}", (self.disks[-1], np.eye(4)), segments=n, contact=contact,
-            moments=moments, at=at,
+            _straight(rod.length), rod, f"backbone{number}", (self.disks[-1], np.eye(4)), segments=at, contact=contact,
+            loads=(np.zeros_like(moments), moments),
         )  # fmt: skip
-        self.elastic += chain.joints
+        self.elastic |= chain.joints
         disk = chain.tip.add_body(
             name=f"disk{number}", pos=chain.X_body_tip[:3, 3], quat=quaternion_from_rotation(chain.X_body_tip[:3, :3])
         )
