@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mujoco import MjsBody, MjsFlex, MjsGeom
 
     from pliant.rods.description import RobotDescription, Rod
-    from pliant.rods.model.extension import Extension
+    from pliant.rods.model.rod_weight import Extension
     from pliant.rods.solution import Solution
 
 __all__ = [

@@ -9,7 +9,7 @@ springs E I / (r h) and weights r m g of the rod follow. All of it is linear in 
   K P (theta - s)^2 / 2 of a hinge is that of two fixed tendons x = P + (theta - s) and x = P - (theta - s) with the
   energy K x^3 / 12 each, less K P^3 / 6, which is a spring of P. So the pull of the rod on its spool is that of its
   energy.
-* Weight: a spatial tendon T with a branch to each mass, weighted by mass, hangs from a point of the spool `FAR` below;
+* Weight: a spatial tendon T with a branch to each mass, weighted by mass, hangs from a point of the spool far below;
   its spring k T^2 / 2, less that of the same tendon from a fixed point and less k x^2 / 2, is k x times the height of
   the centre of mass.
 
@@ -27,11 +27,12 @@ import numpy as np
 from pliant.base.numerics import Array
 from pliant.model.inertia import set_inertia
 from pliant.rods.model.assembly import STIFF_SOLIMP, Assembly, add_inertia
+from pliant.rods.model.rod_weight import Extension
 
 if TYPE_CHECKING:
     from mujoco import MjsBody, MjsJoint
 
-__all__ = ["REACH", "Extension", "SlidingNodes"]
+__all__ = ["REACH", "SlidingNodes"]
 
 REACH = (0.6, 1.6)
 """Shortest and longest rod, as a part of its length at the start."""
@@ -40,44 +41,10 @@ WARP = (1.0, -0.6410911932793011, 0.3818120620785187, -0.11679459724060452)
 INVERSE = (-1.0001269924931064, 0.3585571418686714, -0.15311396982812323, 0.16563364916140096)
 """Coefficients of P - 1 = sum c_k u^k, k = 1..4. Both were fitted together to r P = 1, by least squares over `REACH`:
 the largest error is 1.6e-5."""
-FAR = 1e4
-"""Distance of the point from which the tendon of the weights hangs [m]: it pulls within 1e-4 rad of the vertical."""
 BIAS = 1e-5
 """Stiffness of the spring that is a constant moment, as a part of the hinge's."""
 ARMATURE = 1e-3
 """Inertia of the slides of nodes, P and u beside that of the rod [kg]; next to nothing beside a servo.  # assumed"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extension:
-    """The weight of one extensible limb."""
-
-    joint: str
-    """Joint of the spool."""
-    length: float
-    """Rest length at the start [m]."""
-    mass: Array
-    """Masses of the rod, shape (n,) [kg]."""
-    position: Array
-    """Where they are at the start, world axes, shape (n, 3) [m]."""
-
-    def install(self, spec: mujoco.MjSpec) -> None:
-        """Let the weight of the rod grow with its length, under the gravity of the spec."""
-        spool = spec.body(f"{self.joint}/spool")
-        gravity = np.asarray(spec.option.gravity, dtype=float)
-        size = float(np.linalg.norm(gravity))
-        down = gravity / size if size > 0.0 else np.array([0.0, 0.0, -1.0])
-        ratio = self.mass / self.mass[0]
-        k = size * float(self.mass[0]) / (self.length * float(ratio.sum()))
-        far = np.asarray(spool.pos) + FAR * down
-        spec.joint(self.joint).axis = down
-        spec.tendon(f"{self.joint}/store").stiffness = [-k * float(ratio.sum()) ** 2, 0.0, 0.0]
-        spec.site(f"{self.joint}/weight").pos = FAR * down
-        spec.site(f"{self.joint}/ground").pos = far
-        length = float(ratio @ np.linalg.norm(far - self.position, axis=1))
-        for name, stiffness in (("weight", k), ("ground", -k)):
-            tendon = spec.tendon(f"{self.joint}/{name}")
-            tendon.stiffness, tendon.springlength = [stiffness, 0.0, 0.0], [length, length]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -21,9 +21,9 @@ from pliant.model.wanted import check_robot
 from pliant.rods.limits import refuse_beyond
 from pliant.rods.model.assembly import PLATE
 from pliant.rods.model.damping import bending_frequency, install_damping, material_damping, simulated_damping
-from pliant.rods.model.extension import Extension
 from pliant.rods.model.flex import bend
 from pliant.rods.model.options import ParallelOptions
+from pliant.rods.model.rod_weight import Extension
 
 if TYPE_CHECKING:
     from pliant.rods.description import RobotDescription
