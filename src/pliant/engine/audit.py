@@ -39,7 +39,7 @@ class EnergyBalance:
     torque that remains after the torque limits of the joints is counted. With muscles, also the work that the air from
     their supply can do against the ambient air."""
     references: float
-    """Work of moving references in modes 2 and 3, where the motors are ideal, and of rods whose length changes."""
+    """Work of moving references in modes 2 and 3, where the motors are ideal."""
     external: float
     """Work of external torques and wrenches, and of MuJoCo's gravity compensation of single bodies."""
     stored: float
@@ -67,9 +67,9 @@ class EnergyBalance:
     constraints: float
     """Loss in joint friction, joint limits and contacts."""
     integrator: float
-    """Loss by the order of evaluation in a step: numerical damping of joint springs by MuJoCo's integrator
-    ``discrete``, and in modes 5 and 6 the work of the torque that the link gets from a spring because it is evaluated
-    at the motor positions of the next step, as in the original toolbox. Negative where a step adds energy."""
+    """Loss by the order of evaluation in a step: numerical damping of the springs of joints and tendons by MuJoCo's
+    integrator ``discrete``, and in modes 5 and 6 the work of the torque that the link gets from a spring because it is
+    evaluated at the motor positions of the next step, as in the original toolbox. Negative where a step adds energy."""
     copper: float
     """Heat in the motor windings; not part of the mechanical balance."""
 
@@ -107,10 +107,10 @@ class EnergyAudit:
     correction, a moving reference on a stiff spring shows an apparent loss in each step.
     The residual is the error of the integrator and decreases with the time step. Forces that the integrator evaluates
     at the end of the step are counted with the value that acts: dampers and servos with ``implicit``, ``implicitfast``
-    and ``discrete``, joint springs with ``discrete``.
+    and ``discrete``, springs of joints and tendons with ``discrete``.
 
     Not counted: energy stored in flexes and plugins; the velocity dependence, within a step, of actuators without
-    fixed gain, of tendon dampers and of nonlinear dampers. Force limits of actuators (``forcerange``) and torque limits
+    fixed gain and of nonlinear dampers; yield of tendons. Force limits of actuators (``forcerange``) and torque limits
     of joints (``actuatorfrcrange`` in MJCF, ``effort`` in URDF) are taken into account: only the limited torque does
     work.
 
@@ -186,10 +186,10 @@ class EnergyAudit:
             applied=data.qfrc_applied,
             actuator=data.qfrc_actuator,
         )
-        self.after += [model_work, bound(kernels.audit_wrenches, wrenches, self._span), *then]
+        self.after += [*model_work, bound(kernels.audit_wrenches, wrenches, self._span), *then]
         self.reset()
 
-    def _prepare_model(self, where: np.ndarray) -> BoundKernel:
+    def _prepare_model(self, where: np.ndarray) -> list[BoundKernel]:
         """Return what adds the exchanges of MuJoCo's own elements in one step."""
         import mujoco
 
@@ -206,7 +206,7 @@ class EnergyAudit:
         affine = model.actuator_biastype[of] == int(mujoco.mjtBias.mjBIAS_AFFINE)
         limited = model.actuator_forcelimited[of].astype(bool)
         sliding = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
-        joints = [j for j in range(model.njnt) if model.jnt_type[j] in sliding and model.jnt_stiffness[j] > 0.0]
+        joints = [j for j in range(model.njnt) if model.jnt_type[j] in sliding and _elastic(model, "jnt", j)]
         capped, least, most, held = _torque_limits(model, of)
         # Where a joint's compensation of gravity counts as the actuators' (actuatorgravcomp), MuJoCo applies it with
         # their forces: not at all in a model without actuators, or with actuation disabled.
@@ -220,7 +220,8 @@ class EnergyAudit:
         explicit = int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_EULERDAMP)
         damped = servoed or (integrator == int(kind.mjINT_EULER) and not explicit)
 
-        return bound(
+        implicit = kernels.Implicit(int(damped), int(servoed), int(sprung))
+        exchanges = bound(
             kernels.audit_model,
             kernels.Servos(
                 n=len(rows),
@@ -239,13 +240,14 @@ class EnergyAudit:
                 first=data.moment_rowadr,
                 column=data.moment_colind,
             ),
-            kernels.Implicit(int(damped), int(servoed), int(sprung)),
+            implicit,
             kernels.JointSprings(
                 n=len(joints),
                 dof=_ints(model.jnt_dofadr[joints]),
                 place=_ints(model.jnt_qposadr[joints]),
                 which=_ints(joints),
                 stiffness=model.jnt_stiffness,
+                bend=model.jnt_stiffnesspoly,
                 rest=model.qpos_spring,
                 qpos=data.qpos,
                 before=self._qpos,
@@ -269,13 +271,30 @@ class EnergyAudit:
             ),
             self._span,
         )
+        tendons = [t for t in range(model.ntendon) if _elastic(model, "tendon", t) or model.tendon_damping[t] > 0.0]
+        if not tendons:
+            return [exchanges]
+        elastic = kernels.ElasticTendons(
+            n=len(tendons),
+            which=_ints(tendons),
+            stiffness=model.tendon_stiffness,
+            bend=model.tendon_stiffnesspoly,
+            damping=model.tendon_damping,
+            span=model.tendon_lengthspring,
+            length=data.ten_length,
+            moment=data.ten_J,
+            count=model.ten_J_rownnz,
+            first=model.ten_J_rowadr,
+            column=model.ten_J_colind,
+        )
+        return [exchanges, bound(kernels.audit_tendons, elastic, implicit, self._span)]
 
     def reset(self) -> None:
         """Start a new balance at the current state."""
         self._sums[:] = 0.0
         self._observe()
         self._sums[kernels.STORED] = self._first_stored = float(self._observed[:, O_STORED_ENERGY].sum())
-        self._first_rigid = None
+        self._first_rigid, self._first_tendons = None, 0.0
 
     def shift(self, energy: float) -> None:
         """Exclude from the balance the energy [J] of bodies that a device has added to the model."""
@@ -285,10 +304,14 @@ class EnergyAudit:
     def begin(self) -> None:
         """Take the energy of the bodies before the first step."""
         if self._first_rigid is None:  # devices have put the robot where it starts
-            self._first_rigid = self.rigid_energy()
+            self._first_rigid, self._first_tendons = self._energies()
 
     def rigid_energy(self) -> float:
         """Return the kinetic plus potential energy of the bodies in the current state [J]."""
+        return self._energies()[0]
+
+    def _energies(self) -> tuple[float, float]:
+        """Return the kinetic plus potential energy in the current state, and the part of the tendons' springs [J]."""
         import mujoco
 
         model, data, probe = self._model, self._data, self._probe
@@ -299,12 +322,16 @@ class EnergyAudit:
         mujoco.mj_fwdVelocity(model, probe)
         mujoco.mj_energyPos(model, probe)
         mujoco.mj_energyVel(model, probe)
-        return float(probe.energy.sum())
+        return float(probe.energy.sum()), _tendon_energy(model, probe.ten_length)
 
     def balance(self) -> EnergyBalance:
         """Return the balance since the last reset."""
         w = self._sums
-        rigid = 0.0 if self._first_rigid is None else self.rigid_energy() - self._first_rigid
+        rigid = tendons = 0.0
+        if self._first_rigid is not None:
+            rigid, tendons = self._energies()
+            rigid -= self._first_rigid
+            tendons = tendons - self._first_tendons if self._sprung else 0.0
         stored = w[kernels.STORED] - self._first_stored + rigid
         return EnergyBalance(
             motors=float(w[kernels.MOTORS]),
@@ -322,7 +349,7 @@ class EnergyAudit:
             link_losses=float(w[kernels.LINK]),
             joint_damping=float(w[kernels.PASSIVE]),
             constraints=float(w[kernels.CONSTRAINT]),
-            integrator=float(w[kernels.INTEGRATOR]),
+            integrator=float(w[kernels.INTEGRATOR] + w[kernels.TENDONS] - tendons),
             copper=float(w[kernels.COPPER]),
             throughput=float(w[kernels.THROUGHPUT]),
         )
@@ -330,6 +357,21 @@ class EnergyAudit:
 
 def _ints(values: Sequence[int] | np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(values, dtype=np.int64)
+
+
+def _elastic(model: mujoco.MjModel, kind: str, index: int) -> bool:
+    """Return whether a joint (``jnt``) or tendon has a spring."""
+    return bool(
+        getattr(model, f"{kind}_stiffness")[index] > 0.0 or getattr(model, f"{kind}_stiffnesspoly")[index].any()
+    )
+
+
+def _tendon_energy(model: mujoco.MjModel, length: np.ndarray) -> float:
+    """Return the energy in the springs of tendons of these lengths [J]."""
+    low, high = model.tendon_lengthspring.T
+    e = np.maximum(length - high, 0.0) + np.minimum(length - low, 0.0)
+    b, c = model.tendon_stiffnesspoly.T
+    return float((e * e * (model.tendon_stiffness / 2.0 + e * (b / 3.0 + e * c / 4.0))).sum())
 
 
 def _delay_lines(model: mujoco.MjModel, where: np.ndarray, modes: np.ndarray) -> np.ndarray:

@@ -42,6 +42,7 @@ from pliant.laws.layout import (
 
 __all__ = [
     "CompliantRows",
+    "ElasticTendons",
     "Implicit",
     "JointForces",
     "JointSprings",
@@ -55,6 +56,7 @@ __all__ = [
     "audit_before",
     "audit_model",
     "audit_start",
+    "audit_tendons",
     "audit_wrenches",
     "copy_numbers",
     "swap_places",
@@ -64,8 +66,8 @@ __all__ = [
 # What the accumulator holds, and its size.
 (
     MOTORS, REFERENCES, EXTERNAL, FRICTION, DAMPING, LINK, PASSIVE, CONSTRAINT, COPPER,
-    THROUGHPUT, STORED, START, INTEGRATOR, SPEED, STOPS, COGGING, TRANSMISSION, SPRING, VALVES, SIZE,
-) = range(20)  # fmt: skip
+    THROUGHPUT, STORED, START, INTEGRATOR, SPEED, STOPS, COGGING, TRANSMISSION, SPRING, VALVES, TENDONS, SIZE,
+) = range(21)  # fmt: skip
 MOTOR_EXCHANGES = 8
 """Exchanges of the motors in a step: work, friction, damping, speed limit, stops, cogging."""
 
@@ -177,12 +179,41 @@ class JointSprings(NamedTuple):
     """Joint of each."""
     stiffness: np.ndarray
     """Stiffness of all joints."""
+    bend: np.ndarray
+    """Coefficients of the second and third power of all joints, shape (njnt, 2)."""
     rest: np.ndarray
     """Rest positions of all joints, as ``qpos``."""
     qpos: np.ndarray
     """Positions now."""
     before: np.ndarray
     """Positions before the step."""
+
+
+class ElasticTendons(NamedTuple):
+    """Tendons with a spring or a damper."""
+
+    n: int
+    """Number of them."""
+    which: np.ndarray
+    """Tendon of each."""
+    stiffness: np.ndarray
+    """Stiffness of all tendons."""
+    bend: np.ndarray
+    """Coefficients of the second and third power of all tendons, shape (ntendon, 2)."""
+    damping: np.ndarray
+    """Coefficient of damping of all tendons."""
+    span: np.ndarray
+    """Lengths between which the spring of each tendon is slack, shape (ntendon, 2)."""
+    length: np.ndarray
+    """Lengths at the start of the step."""
+    moment: np.ndarray
+    """Change of the lengths with the degrees of freedom, a sparse matrix: its numbers."""
+    count: np.ndarray
+    """How many in each row."""
+    first: np.ndarray
+    """First number of each row."""
+    column: np.ndarray
+    """Degree of freedom of each number."""
 
 
 class PassiveForces(NamedTuple):
@@ -443,6 +474,46 @@ def audit_after(joints, span, forces, force, gone):
     sums[START] = stored
 
 
+def audit_tendons(tendons, implicit, span):
+    """Add what the springs and dampers of tendons lose to the order of evaluation in one step, as `audit_model`.
+
+    A spring is F = -(a e + b e^2 + c e^3) with the stiffness dF/de of the start of the step, where that is positive.
+    Its energy at the end is taken at the length that the velocities give; `TENDONS` sums that change.
+    """
+    elements, which, stiffness, bend, damping, slack, length, moment, count, first, column = tendons
+    _, servoed, sprung = implicit
+    velocity, qvel, _, h, sums = span
+    passive = 0.0
+    lost = 0.0
+    for i in range(elements):
+        t = which[i]
+        old_speed = 0.0
+        speed = 0.0
+        for k in range(first[t], first[t] + count[t]):
+            old_speed += moment[k] * velocity[column[k]]
+            speed += moment[k] * qvel[column[k]]
+        mean = 0.5 * h * (old_speed + speed)
+        if servoed != 0:
+            passive += damping[t] * (speed - old_speed) * mean
+        if sprung != 0:
+            a, b, c = stiffness[t], bend[2 * t], bend[2 * t + 1]
+            low, high = slack[2 * t], slack[2 * t + 1]
+            x = length[t]
+            old = x - high if x >= high else min(x - low, 0.0)
+            taut = 0.0 if low < x < high else 1.0
+            x += h * speed
+            now = x - high if x >= high else min(x - low, 0.0)
+            acting = -old * (a + old * (b + old * c))
+            acting -= taut * h * max(a + old * (2.0 * b + old * 3.0 * c), 0.0) * speed
+            gained = now * now * (a / 2.0 + now * (b / 3.0 + now * c / 4.0))
+            gained -= old * old * (a / 2.0 + old * (b / 3.0 + old * c / 4.0))
+            lost -= gained + mean * acting
+            sums[TENDONS] += gained
+    sums[PASSIVE] += passive
+    sums[INTEGRATOR] += lost
+    sums[THROUGHPUT] += abs(passive) + abs(lost)
+
+
 def audit_model(servos, transmission, implicit, springs, passive_forces, limits, span):
     """Add what MuJoCo's own elements exchange in one step (C arrays, see `EnergyAudit`).
 
@@ -453,7 +524,7 @@ def audit_model(servos, transmission, implicit, springs, passive_forces, limits,
     actuators, rows, kp, kv, low, high, held = servos
     outputs, force, moment, count, first, column = transmission
     damped, servoed, sprung = implicit
-    sprung_joints, dof, place, which, stiffness, rest, qpos, before = springs
+    sprung_joints, dof, place, which, stiffness, bend, rest, qpos, before = springs
     damping, hidden, gravcomp, applied, fluid, adhesion = passive_forces
     limited, capped, least, most, lifted, torque, asked = limits
     velocity, qvel, nv, h, sums = span
@@ -495,11 +566,14 @@ def audit_model(servos, transmission, implicit, springs, passive_forces, limits,
     lost = 0.0
     if sprung != 0:
         for i in range(sprung_joints):
-            c = stiffness[which[i]]
+            joint = which[i]
+            a, b, c = stiffness[joint], bend[2 * joint], bend[2 * joint + 1]
             old, now = before[place[i]] - rest[place[i]], qpos[place[i]] - rest[place[i]]
             d = dof[i]
-            acting = -c * (old + h * qvel[d])
-            lost -= 0.5 * c * (now * now - old * old) + 0.5 * h * (velocity[d] + qvel[d]) * acting
+            acting = -old * (a + old * (b + old * c)) - h * max(a + old * (2.0 * b + old * 3.0 * c), 0.0) * qvel[d]
+            gained = now * now * (a / 2.0 + now * (b / 3.0 + now * c / 4.0))
+            gained -= old * old * (a / 2.0 + old * (b / 3.0 + old * c / 4.0))
+            lost -= gained + 0.5 * h * (velocity[d] + qvel[d]) * acting
     sums[MOTORS] += motors + friction
     sums[FRICTION] += friction
     sums[EXTERNAL] += external

@@ -170,11 +170,8 @@ class ParallelMechanism(PartDefaults):
 
     @property
     def audited(self) -> bool:
-        """Whether the energy audit counts all energy of the rods.
-
-        It counts neither that of a flex nor what the integrator ``discrete`` takes from the tendons of extensible rods.
-        """
-        return self.options.variant != "flex" and not self.extensions
+        """Whether the energy audit counts all energy of the rods; it does not count that of a flex."""
+        return self.options.variant != "flex"
 
     def export(self, spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
         """Refuse a flex.
