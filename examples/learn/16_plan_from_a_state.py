@@ -1,7 +1,7 @@
 """Model predictive path integral control (Williams et al. 2017) of a soft arm, from the state of a batch.
 
-You see the error of the joint's angle shrink while the arm points at a target: each action is the mean of 64 random
-plans, weighted by their return, tried from the same state in 64 worlds. World 0 is the robot.
+You will see the error of the joint's angle shrink while the arm points at a target: each action is the mean of 64
+random plans, weighted by their return, tried from the same state in 64 worlds. World 0 is the robot.
 
 Run it: python examples/learn/16_plan_from_a_state.py
 """

@@ -86,7 +86,7 @@ finally:
         ),
         (("compare", "a.mcap"), "SECOND is missing: a recording (.mcap) or a robot. See pliant compare --help"),
         (("sweep", "sea-1dof"), "--vary is missing: PATH=v1,v2"),
-        (("policy", "run"), "FILE is missing: archive of the policy (.npz). See pliant policy run --help"),
+        (("policy", "run"), "FILE is missing: policy: an archive (.npz) or an ONNX file. See pliant policy run --help"),
         (("run", "sea-1dof", "--duration"), "--duration needs a value. See pliant run --help"),
         (("run", "sea-1dof", "--duration", "2s"), "--duration is '2s'; must be a number. See pliant run --help"),
         (

@@ -64,7 +64,7 @@ TYPED = {
     "cpr solve 6PFRR": "did you mean '6PFR'",
     "cpr solve 6PFR --pose 1": "must be 3 or 6",
     "shadow": "SOURCE is missing",
-    'run qbmove-1dof --bridge ""': "must be one of dynamixel",
+    'run qbmove-1dof --bridge ""': "dynamixel, fci, foxglove",
     "run biped --set robot.feet=sofft": "did you mean 'soft'",
     "run 6PFR --set robot.dampin=1": "did you mean 'damping'",
 }

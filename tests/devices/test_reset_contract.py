@@ -121,6 +121,7 @@ ROBOTS = {  # name of the description -> robots that have its device
     "ModelPose": (described(SERVICES, "ModelPose", name="pose", period=0.02, link="arm", model="r"),),
     "VideoTexture": (with_screen,),
     "ParallelMechanism": (lambda: build_robot("2RR"),),
+    "TendonMechanism": (lambda: build_robot("tdcr"),),
 }
 NAMES = sorted({kind.__name__ for kind in all_device_kinds()} | set(ROBOTS))
 CASES = [(name, k) for name in NAMES for k in range(len(ROBOTS.get(name, ())) or 1)]

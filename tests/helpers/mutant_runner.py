@@ -234,7 +234,12 @@ def _enter(copy: Path) -> None:
 
 
 def _pytest(plugin: _Runner, *arguments: str) -> int:
-    return int(pytest.main(["-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-m", MARKERS, *arguments], [plugin]))
+    return int(
+        pytest.main(
+            ["-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-p", "no:pliant_franka", "-m", MARKERS, *arguments],
+            [plugin],
+        )
+    )
 
 
 def prepare() -> None:

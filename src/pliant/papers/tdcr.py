@@ -217,6 +217,7 @@ def _judge_tips(name: str, folder: Path, quick: bool) -> Statement:
     title="Tendon-driven robots: statics, releases and measured tips",
     paper="Continuum Robotics Laboratory, opencr-mujoco, commit 17fff8b",
     section="tables statics, releases and tips",
+    films="it compares shapes at rest; `pliant run tdcr --scenario pull-tendons --video a.mp4` films a robot",
 )
 def tdcr(context: Context, options: TdcrOptions) -> Result:
     """Hold the step against the statics, and both against shapes, releases and measured tips."""

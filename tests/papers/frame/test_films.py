@@ -42,7 +42,7 @@ def film():
 
 def test_every_experiment_in_which_something_moves_has_films():
     still = {found.name: found.films for found in list_experiments() if isinstance(found.films, str)}
-    assert set(still) == {"cpr-accuracy", "franka-errors", "yarp-clock"}
+    assert set(still) == {"cpr-accuracy", "franka-errors", "tdcr", "yarp-clock"}
     assert all(reason != NO_SCENE and len(reason) > 20 for reason in still.values())
 
 

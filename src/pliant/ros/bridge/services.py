@@ -24,8 +24,8 @@ MAX_COUNT = 1_000_000
 
 def serve_control(topics: RosTopics) -> None:
     """Serve the simulation itself."""
-    control = _Control(topics)
     own = f"/{node_name(topics.options.node, topics.namespace)}"
+    control = _Control(topics, SHARED if topics.options.clock else own)
     for base in (own, SHARED) if topics.options.clock and own != SHARED else (own,):
         _serve_services(topics, control, base)
         if topics.simulation is not None:
@@ -35,8 +35,8 @@ def serve_control(topics: RosTopics) -> None:
 class _Control:
     """The requests; they run in threads of the wire."""
 
-    def __init__(self, topics: RosTopics) -> None:
-        self._served = topics
+    def __init__(self, topics: RosTopics, base: str) -> None:
+        self._served, self._base = topics, base
 
     def pause(self) -> str:
         self._served.bound().pause()
@@ -54,7 +54,7 @@ class _Control:
         """Queue steps; return the future."""
         simulation = self._served.bound()
         if not simulation.paused:
-            raise BridgeError("single steps need a paused simulation; call the service pause first")
+            raise BridgeError(f"single steps need a paused simulation; call {self._base}/pause first")
         if not 1 <= count <= MAX_COUNT:
             raise BridgeError(f"the count is {count}; must be 1 to {MAX_COUNT}", field="count")
         return simulation.submit(lambda: simulation.step(count))
