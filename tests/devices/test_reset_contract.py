@@ -134,7 +134,10 @@ def made(name, k):
             "returns a robot with this device,)"
         )
     robot = ROBOTS[name][k]()
-    simulation = Simulation(MujocoEngine(robot, check=False, guard=False), make_devices(robot), pacer="free", seed=7)
+    devices = make_devices(robot)
+    if name == "TendonMechanism":  # random torques on single spools break its tendons, which ends a run
+        devices = [device for device in devices if not isinstance(device, CompliantJoint)]
+    simulation = Simulation(MujocoEngine(robot, check=False, guard=False), devices, pacer="free", seed=7)
     simulation.start()
     return simulation
 

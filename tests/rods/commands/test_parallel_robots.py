@@ -108,7 +108,8 @@ def test_check_measures_the_equilibrium_and_with_simulate_the_dynamics(call):
     assert found["ok"]
     assert [p["value"] <= p["limit"] for p in found["problems"] if p["limit"] is not None] == [True] * 3
     found = run_json(call, "check", "2RR", "--set", "robot.segments=8", "--simulate")
-    assert len([p for p in found["problems"] if p["value"] is not None]) == 11
+    assert len([p for p in found["problems"] if p["limit"] is not None]) == 11
+    assert len([p for p in found["problems"] if p["subject"].startswith("oscillation")]) == 6
     code, _, err = call("check", "sea-1dof", "--simulate")
     assert code == 1
     assert "--simulate has no effect without a parallel robot" in err
