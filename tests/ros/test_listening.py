@@ -114,7 +114,8 @@ def test_a_shadow_in_its_own_process_writes_the_headers_of_its_subscriptions_and
     assert summary["messages"] > 100
     assert len(written) >= 3  # states of the link and of both motors, the clock
     for counts in written.values():
-        assert len(counts - {0}) == 1  # a header, and nothing while hundreds of messages came
+        header, *more = sorted(counts - {0})  # a header, and nothing while hundreds of messages came
+        assert more in ([], [header + 1])  # the end of a connection counts as one byte
         assert max(counts) < 500
     others = {method for caller, method in master.calls if caller != bridge.node.name}
     assert others <= {
