@@ -1,5 +1,6 @@
 """The laws run where MuJoCo is not installed: evaluation, simulation, and their source for Warp."""
 
+import os
 import subprocess
 import sys
 
@@ -32,3 +33,22 @@ print(translate({bound["law_energy"]: (REAL, REAL, REAL, ARRAY)}, bound, "QbMove
 def test_the_laws_evaluate_and_simulate_without_mujoco():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
     assert done.stdout.splitlines() == ["[]", "True True", "True", "True"], done.stderr
+
+
+WITHOUT_SYMPY = (
+    PROGRAM.partition("import numpy")[0].replace('"mujoco", ', '"sympy", "mujoco", ')
+    + """
+from pliant.laws import registered_laws
+
+print(len(registered_laws()) > 5)
+"""
+)
+
+
+def test_no_law_of_pliant_needs_sympy(tmp_path):
+    """Their kernels are written; those that follow from an energy need it, where no cache holds them."""
+    environment = {**os.environ, "PLIANT_CACHE": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_SYMPY], capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.stdout.split() == ["True"], done.stderr

@@ -8,7 +8,6 @@ from typing import ClassVar
 from pliant.base.errors import LawError
 from pliant.base.options import option
 from pliant.laws.base import Law, law
-from pliant.laws.functions import where
 
 __all__ = ["Cable"]
 
@@ -45,6 +44,17 @@ class Cable(Law):
             )
 
     @staticmethod
-    def energy(q, theta_1, k, pretension, slack):
-        x = theta_1 - q + pretension / k - slack
-        return where(x > 0.0, 0.5 * k * x * x, 0.0)
+    def torques(q, theta_1, theta_2, p):
+        torque = max(p[0] * (theta_1 - q - p[2]) + p[1], 0.0)
+        return torque, torque, 0.0
+
+    @staticmethod
+    def stiffness(q, theta_1, theta_2, p):
+        if p[0] * (theta_1 - q - p[2]) + p[1] > 0.0:
+            return p[0]
+        return 0.0
+
+    @staticmethod
+    def energy(q, theta_1, theta_2, p):
+        torque = max(p[0] * (theta_1 - q - p[2]) + p[1], 0.0)
+        return 0.5 * torque * torque / p[0]
