@@ -4,9 +4,7 @@ import re
 import shlex
 
 import pytest
-from rich.console import Console
-
-from pliant.cli.application import OF_WINGS, app
+from helps import shown_helps
 
 pytestmark = pytest.mark.quick
 
@@ -71,27 +69,10 @@ TYPED = {
 """Line -> what its message must contain."""
 
 
-def commands(group, path=()):
-    """Yield the words of each command, of subcommands too."""
-    for name in group:
-        if not name.startswith("-"):
-            yield from commands(group[name], (*path, name))
-    if path and group.default_command is not None:
-        yield path
-
-
 def misspelled():
     """Yield each command with one of its long options less a letter, and the option."""
-    import io
-
-    for offer in OF_WINGS.values():
-        offer.load()
-    for path in commands(app):
-        if path[0] == "yarpserver":  # it has the options of the program of that name
-            continue
-        shown = io.StringIO()
-        app.help_print(path, console=Console(file=shown, width=300, color_system=None))
-        options = {o for o in re.findall(r"^\W+(--[a-z][a-z-]+[a-z])", shown.getvalue(), re.MULTILINE) if len(o) > 7}
+    for path, text in shown_helps():
+        options = {o for o in re.findall(r"^\W+(--[a-z][a-z-]+[a-z])", text, re.MULTILINE) if len(o) > 7}
         for option in sorted(options - {"--help", "--version"})[:5]:
             yield (*path, option[:4] + option[5:]), option
 

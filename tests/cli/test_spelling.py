@@ -1,41 +1,22 @@
 """The options of all commands: what means the same is spelled alike."""
 
-import io
 import re
 from collections import defaultdict
 
 import pytest
-from rich.console import Console
+from helps import shown_helps
 
-from pliant.cli.application import COMMANDS, OF_WINGS, app
+from pliant.cli.application import COMMANDS
 
 pytestmark = pytest.mark.quick
-
-OF_OTHERS = {"yarpserver"}
-"""Commands with the options of the program of that name."""
-
-
-def commands(group, path=()):
-    """Yield the words of each command, of subcommands too."""
-    for name in group:
-        if not name.startswith("-"):
-            yield from commands(group[name], (*path, name))
-    if path and group.default_command is not None:
-        yield path
 
 
 @pytest.fixture(scope="module")
 def found():
     """Command, spelling and meaning of each option, as the help prints them."""
-    for offer in OF_WINGS.values():
-        offer.load()
     rows = []
-    for path in commands(app):
-        if path[0] in OF_OTHERS:
-            continue
-        shown = io.StringIO()
-        app.help_print(path, console=Console(file=shown, width=300, color_system=None))
-        for line in shown.getvalue().splitlines():
+    for path, text in shown_helps():
+        for line in text.splitlines():
             match = re.match(r"\W+(--[a-z-]+)(?:,? --?[a-z-]+)*(?: [A-Z]+)*\s{2,}(\S.*?)\s*(?:\[.*)?\W*$", line)
             if match:
                 rows.append((" ".join(path), match[1], match[2].rstrip(".")))

@@ -371,7 +371,7 @@ def _tendon_energy(model: mujoco.MjModel, length: np.ndarray) -> float:
     low, high = model.tendon_lengthspring.T
     e = np.maximum(length - high, 0.0) + np.minimum(length - low, 0.0)
     b, c = model.tendon_stiffnesspoly.T
-    return float((e * e * (model.tendon_stiffness / 2.0 + e * (b / 3.0 + e * c / 4.0))).sum())
+    return float(kernels.spring_energy(e, model.tendon_stiffness, b, c).sum())
 
 
 def _delay_lines(model: mujoco.MjModel, where: np.ndarray, modes: np.ndarray) -> np.ndarray:

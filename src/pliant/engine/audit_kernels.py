@@ -474,11 +474,29 @@ def audit_after(joints, span, forces, force, gone):
     sums[START] = stored
 
 
+def spring_energy(e, a, b, c):
+    """Return the energy of a spring of MuJoCo, a e^2 / 2 + b e^3 / 3 + c e^4 / 4, of numbers or arrays."""
+    return e * e * (a / 2.0 + e * (b / 3.0 + e * c / 4.0))
+
+
+def spring_force(e, change, a, b, c):
+    """Return the force of a spring of MuJoCo at the end of a step of the integrator ``discrete``.
+
+    It is that at the start, -(a e + b e^2 + c e^3), less the change of its deflection times its stiffness at the start,
+    where that is positive.
+    """
+    return -e * (a + e * (b + e * c)) - max(a + e * (2.0 * b + e * 3.0 * c), 0.0) * change
+
+
+def stretch_beyond(length, low, high):
+    """Return the deflection of the spring of a tendon that is slack between two lengths."""
+    return length - high if length >= high else min(length - low, 0.0)
+
+
 def audit_tendons(tendons, implicit, span):
     """Add what the springs and dampers of tendons lose to the order of evaluation in one step, as `audit_model`.
 
-    A spring is F = -(a e + b e^2 + c e^3) with the stiffness dF/de of the start of the step, where that is positive.
-    Its energy at the end is taken at the length that the velocities give; `TENDONS` sums that change.
+    The energy of a spring at the end is taken at the length that the velocities give; `TENDONS` sums that change.
     """
     elements, which, stiffness, bend, damping, slack, length, moment, count, first, column = tendons
     _, servoed, sprung = implicit
@@ -499,14 +517,9 @@ def audit_tendons(tendons, implicit, span):
             a, b, c = stiffness[t], bend[2 * t], bend[2 * t + 1]
             low, high = slack[2 * t], slack[2 * t + 1]
             x = length[t]
-            old = x - high if x >= high else min(x - low, 0.0)
-            taut = 0.0 if low < x < high else 1.0
-            x += h * speed
-            now = x - high if x >= high else min(x - low, 0.0)
-            acting = -old * (a + old * (b + old * c))
-            acting -= taut * h * max(a + old * (2.0 * b + old * 3.0 * c), 0.0) * speed
-            gained = now * now * (a / 2.0 + now * (b / 3.0 + now * c / 4.0))
-            gained -= old * old * (a / 2.0 + old * (b / 3.0 + old * c / 4.0))
+            old = stretch_beyond(x, low, high)
+            acting = spring_force(old, 0.0 if low < x < high else h * speed, a, b, c)
+            gained = spring_energy(stretch_beyond(x + h * speed, low, high), a, b, c) - spring_energy(old, a, b, c)
             lost -= gained + mean * acting
             sums[TENDONS] += gained
     sums[PASSIVE] += passive
@@ -570,10 +583,8 @@ def audit_model(servos, transmission, implicit, springs, passive_forces, limits,
             a, b, c = stiffness[joint], bend[2 * joint], bend[2 * joint + 1]
             old, now = before[place[i]] - rest[place[i]], qpos[place[i]] - rest[place[i]]
             d = dof[i]
-            acting = -old * (a + old * (b + old * c)) - h * max(a + old * (2.0 * b + old * 3.0 * c), 0.0) * qvel[d]
-            gained = now * now * (a / 2.0 + now * (b / 3.0 + now * c / 4.0))
-            gained -= old * old * (a / 2.0 + old * (b / 3.0 + old * c / 4.0))
-            lost -= gained + 0.5 * h * (velocity[d] + qvel[d]) * acting
+            gained = spring_energy(now, a, b, c) - spring_energy(old, a, b, c)
+            lost -= gained + 0.5 * h * (velocity[d] + qvel[d]) * spring_force(old, h * qvel[d], a, b, c)
     sums[MOTORS] += motors + friction
     sums[FRICTION] += friction
     sums[EXTERNAL] += external

@@ -12,7 +12,8 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TextIO
+from types import TracebackType
+from typing import Any, Literal, Protocol, Self, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ __all__ = [
     "PolicyJoints",
     "PolicyRun",
     "Safety",
+    "Started",
     "WallClock",
     "check_inputs",
     "full_observation",
@@ -192,6 +194,29 @@ class WallClock:
         ahead = due - time.monotonic()
         if ahead > 0.0:
             stop.wait(ahead)
+
+
+class Started:
+    """A connection that is started on entry of a ``with`` block, and stopped where that fails and on exit."""
+
+    def start(self) -> None:
+        """Open the connection."""
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        """Close it; may be called twice."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None):
+        self.stop()
 
 
 class PolicyJoints(Protocol):

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from pliant.base.errors import BridgeError, nearest, printable
 from pliant.laws import COMMAND_NAMES
 from pliant.learn.policy import Policy, PolicyError
-from pliant.learn.running import TIMEOUT_S, PolicyClock, PolicyDriver, PolicyRun, Safety, WallClock, run_policy
+from pliant.learn.running import TIMEOUT_S, PolicyClock, PolicyDriver, PolicyRun, Safety, Started, WallClock, run_policy
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.controller_clock import CLOCK_TOPIC, CLOCKS, RosClock
 from pliant.ros.wire.message import Message, MessageCallback
@@ -94,7 +93,7 @@ class _Commands:
         return {"layout": {"dim": [], "data_offset": 0}, "data": values} if self.array else {"data": values[0]}
 
 
-class RosJoints:
+class RosJoints(Started):
     """ROS interface to the devices of a policy.
 
     A compliant joint has ``<namespace>/<joint>/link_state`` and one topic for each command; any other device has
@@ -313,17 +312,6 @@ class RosJoints:
                 if self._is_joint[device] and device in self._messages and field in REFERENCES:
                     found[k] = self._messages[device][f"ref_{REFERENCES[field]}"]
         return found
-
-    def __enter__(self) -> RosJoints:
-        try:
-            self.start()
-        except BaseException:
-            self.stop()
-            raise
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None):
-        self.stop()
 
 
 def _split(name: str) -> tuple[str, str, int | None]:

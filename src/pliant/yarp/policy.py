@@ -8,7 +8,6 @@ import re
 import threading
 import time
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from pliant.base.errors import BridgeError, WireError, nearest
 from pliant.laws import COMMAND_NAMES
 from pliant.learn.policy import Policy, PolicyError
-from pliant.learn.running import TIMEOUT_S, PolicyDriver, PolicyRun, Safety, WallClock, run_policy
+from pliant.learn.running import TIMEOUT_S, PolicyDriver, PolicyRun, Safety, Started, WallClock, run_policy
 from pliant.yarp.bridge.fields import plain_value
 from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.port import Port
@@ -150,7 +149,7 @@ class _Part(_Device):
                 raise BridgeError(f"{self.prefix}/rpc:i refused the control mode of axis {index or 0}: {reply}")
 
 
-class YarpDevices:
+class YarpDevices(Started):
     """YARP interface to the devices of a policy.
 
     A device with fields, such as a compliant joint, is read at ``/<name>/<device>/state:o`` and commanded at
@@ -281,17 +280,6 @@ class YarpDevices:
                     elif isinstance(device, _Part) and field.startswith("position") and "position" in device.values:
                         found[k] = device.values["position"][index or 0]
         return found
-
-    def __enter__(self) -> YarpDevices:
-        try:
-            self.start()
-        except BaseException:
-            self.stop()
-            raise
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None):
-        self.stop()
 
 
 def _run(
