@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError, PortError, nearest
 from pliant.franka.client.backend import PERIOD
-from pliant.franka.client.robot import BRAKING, POSITION_DAMPING, POSITION_GAIN, FrankaRobot, RobotState
+from pliant.franka.client.robot import BRAKING, FrankaRobot, RobotState, approach
 
 if TYPE_CHECKING:
     from pliant.devices.base import DeviceBase
@@ -69,7 +69,11 @@ class HeldCommand:
         """The elements that are given."""
         self._field = field
         self._values = np.zeros(self.kind.count)
-        self._speed = 0.5 * np.array(robot.arm.limits.velocity)  # assumed, for positions
+        limits = robot.arm.limits
+        self._speed = 0.5 * np.array(limits.velocity)  # assumed, for positions
+        self._brake = 2.0 * BRAKING * np.array(limits.acceleration)
+        self._lowest = np.array(limits.position_min)
+        self._highest = np.array(limits.position_max) - EDGE
 
     def limits(self, element: int) -> tuple[float, float]:
         """Return the least and the largest value that the arm takes of an element."""
@@ -112,21 +116,15 @@ class HeldCommand:
         robot.wait(PERIOD)
 
     def _servoed(self) -> Array:
-        """Return the velocity towards the held positions; the law of `FrankaRobot.set_position`."""
+        """Return the velocity towards the held positions."""
         backend = self.robot.backend
-        error = self._values - backend.get("q")
-        bound = np.minimum(
-            self._speed, np.sqrt(2.0 * BRAKING * np.array(self.robot.arm.limits.acceleration) * abs(error))
-        )
-        wanted = POSITION_GAIN * error - POSITION_DAMPING * backend.get("dq")
-        return np.minimum(np.maximum(wanted, -bound), bound)
+        return approach(self._values - backend.get("q"), backend.get("dq"), self._speed, self._brake)
 
     def _braked(self, wanted: Array) -> Array:
         """Return the commanded velocity, slowed down ahead of the position limits."""
-        limits, q = self.robot.arm.limits, self.robot.backend.get("q_d")
-        rate = 2.0 * BRAKING * np.array(limits.acceleration)
-        up = np.sqrt(rate * np.maximum(np.array(limits.position_max) - EDGE - q, 0.0))
-        down = np.sqrt(rate * np.maximum(q - np.array(limits.position_min) - EDGE, 0.0))
+        q = self.robot.backend.get("q_d")
+        up = np.sqrt(self._brake * np.maximum(self._highest - q, 0.0))
+        down = np.sqrt(self._brake * np.maximum(q - self._lowest - EDGE, 0.0))
         return np.minimum(np.maximum(wanted, -down), up)
 
 

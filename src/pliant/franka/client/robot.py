@@ -55,6 +55,20 @@ MARGIN = 1e-3
 _log = logging.getLogger("pliant.franka")
 
 
+def approach(error: Array, velocity: Array, speed: Array, brake: Array) -> Array:
+    """Return the velocities by which joints go to positions and stop there [rad/s], shape (7,).
+
+    Args:
+        error: distances to the positions [rad].
+        velocity: velocities now [rad/s].
+        speed: largest velocities [rad/s].
+        brake: twice the accelerations at which the joints brake [rad/s^2].
+    """
+    wanted = POSITION_GAIN * error - POSITION_DAMPING * velocity
+    bound = np.minimum(speed, np.sqrt(brake * np.abs(error)))
+    return np.minimum(np.maximum(wanted, -bound), bound)
+
+
 class FrankaRobot(ArmModel):
     """A Franka arm, simulated or real; made by `FrankaRobot.simulated`, `FrankaRobot.of` or `FrankaRobot.connect`.
 
@@ -440,9 +454,7 @@ class FrankaRobot(ArmModel):
                 error = goal - backend.get("q")
                 if np.abs(error).max() <= tolerance and np.abs(self._velocity).max() < 1e-2:
                     break
-                wanted = POSITION_GAIN * error - POSITION_DAMPING * backend.get("dq")
-                bound = np.minimum(speed, np.sqrt(brake * np.abs(error)))
-                backend.exchange(self._limited(np.minimum(np.maximum(wanted, -bound), bound)))
+                backend.exchange(self._limited(approach(error, backend.get("dq"), speed, brake)))
             self._brake()
         except BaseException:
             self._state = "stop"

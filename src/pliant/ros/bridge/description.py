@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pliant.base.codecache import cache_folder
+from pliant.base.replacing import replacing
 from pliant.base.spatial import rotation_from_quaternion, rpy_from_rotation
 from pliant.formats.export.urdf import urdf_of_tree
 from pliant.model.robot import Robot
@@ -82,7 +83,8 @@ def mesh_folder(meshes: Mapping[str, bytes]) -> Path:
         file = folder / name
         if not file.exists() or file.stat().st_size != len(data):
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(data)
+            with replacing(file) as beside:  # another robot may read the file now
+                beside.write_bytes(data)
     return folder
 
 
