@@ -33,20 +33,21 @@ class Arm(SimpleNamespace):
         return self.slices < self.read_after
 
 
-def waited(monkeypatch, *arms, lengths=None):
-    """Let a lock-step cycle wait for arms; return the wall time that has passed [s]."""
+def waited(monkeypatch, *arms, lengths=None, cycles=1):
+    """Let lock-step cycles wait for arms; return the wall time that has passed [s]."""
     clock = [0.0]
     bridge = FciBridge(FciOptions(mode="lockstep", command_timeout=TIMEOUT))
 
     def serve(timeout):
-        clock[0] += timeout if lengths is None else next(lengths)
+        clock[0] += max(timeout, 1e-9) if lengths is None else next(lengths)  # time passes, whatever is asked for
         for arm in arms:
             arm.slices += 1
 
     monkeypatch.setattr(module.time, "perf_counter", lambda: clock[0])
     monkeypatch.setattr(bridge, "_serve", serve)
     bridge.arms = [*arms]
-    bridge._lockstep()
+    for _ in range(cycles):
+        bridge._lockstep()
     return clock[0]
 
 
@@ -63,10 +64,17 @@ def test_a_machine_that_stops_the_server_for_ten_seconds_loses_no_command(monkey
 
 
 def test_a_client_that_is_kept_from_reading_its_state_loses_no_command(monkeypatch):
-    slices = round(4.0 / module.SLICE_S)
+    slices = round(0.5 / module.SLICE_S)
     arm = Arm(answers_after=slices + 1, read_after=slices)
-    assert waited(monkeypatch, arm) > 3.9
+    assert waited(monkeypatch, arm) > 0.49 > TIMEOUT
     assert arm.counters["timeouts"] == 0
+
+
+def test_a_client_that_sleeps_and_reads_nothing_loses_twenty_commands_in_the_time_of_25(monkeypatch):
+    """The twentieth ends the motion: the wait for a stalled client comes once, not with each command."""
+    arm = Arm(answers_after=10**6, read_after=10**6)
+    assert waited(monkeypatch, arm, cycles=20) < 25 * TIMEOUT
+    assert arm.counters["timeouts"] == 20
 
 
 def test_a_client_that_never_reads_is_given_up(monkeypatch):

@@ -44,6 +44,15 @@ class Client:
     def cancel(self, **which):
         self._cancel(**which)
 
+    def begun(self):
+        """Run the simulation until the newest goal moves the joints."""
+
+        def active():
+            self.item.simulation.step(1)
+            return self.status and any(one["status"] == ACTIVE for one in self.status[-1]["status_list"])
+
+        until(active, "the goal is taken up")
+
     def result(self, steps=0):
         """Run the simulation, then wait for one more result; return status, error code, texts."""
         before = len(self.results)
@@ -233,6 +242,7 @@ def test_a_trajectory_on_a_command_topic_ends_the_goal(free, base):
     item = free()
     client = Client(item, SHAFT)
     client.send(SHAFT_JOINTS, point(1.0, 0.3, 0.5))
+    client.begun()
     item.simulation.step(100)
     command = item.speak(f"{base}/command", "trajectory_msgs/JointTrajectory")
     joints = SHAFT_JOINTS if base == SHAFT else MOTOR_JOINTS

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import BridgeError, PliantError
 from pliant.base.listening import check_listening_host
-from pliant.franka.bridge.arm_server import FIRST_COMMAND_S, ArmServer, stranger_note
+from pliant.franka.bridge.arm_server import ArmServer, stranger_note
 from pliant.franka.bridge.options import FciOptions
 from pliant.model import Robot
 from pliant.simulation.bridge import BridgeBase
@@ -46,9 +46,10 @@ _PACE = {
 }
 SLICE_S = 0.02
 """Longest part of a wait for a command that is counted as one [s of wall time]."""
-MAX_STALL_S = 5.0
+MAX_STALL_S = 0.6
 """How long lock-step waits in addition, between two commands, for a client that does not read its states [s of wall
-time]."""
+time]. It is short because a client that sleeps does not read either: it has to violate the communication constraints.
+Beside a second arm a client gives up after 1 s without a state."""
 MAX_LAG = 0.1
 """Lag behind the wall clock above which it is given up instead of caught up [s]."""
 
@@ -222,8 +223,7 @@ class FciBridge(BridgeBase):
         all may be waiting for that arm's next state, and gives up after 1 s.
         """
         served = [arm for arm in self.arms if arm.connected]
-        longest = MAX_STALL_S if len(served) == 1 else FIRST_COMMAND_S
-        return self._stalled < longest and all(arm.fitting is not None or arm.unread for arm in served)
+        return self._stalled < MAX_STALL_S and all(arm.fitting is not None or arm.unread for arm in served)
 
     def _until_next_tick(self, *, wake: bool) -> None:
         """Serve the sockets until the wall clock's next millisecond; wake: or until a motion's first command."""
