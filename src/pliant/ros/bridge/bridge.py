@@ -11,6 +11,8 @@ from pliant.base.threads import Threads
 from pliant.devices.base import Sample, SampleSource
 from pliant.model.robot import Robot
 from pliant.ros.bridge.clock import serve_clock
+from pliant.ros.bridge.control_topics import serve_control_topics
+from pliant.ros.bridge.controller_manager import serve_controller_manager
 from pliant.ros.bridge.description import described, serve_description
 from pliant.ros.bridge.groups import serve_groups
 from pliant.ros.bridge.interfaces import INTERFACES, NAMES
@@ -132,6 +134,7 @@ class RosBridge(BridgeBase):
         for name, device in topics.devices.items():
             topics.writers[name] = []
             INTERFACES.find(device)(topics, name, device)
+        serve_control_topics(topics)
         serve_groups(topics)
         description = described(topics)
         if description is not None:
@@ -145,6 +148,7 @@ class RosBridge(BridgeBase):
             if topic not in topics.incoming:
                 topics.listen(topic, "std_msgs/Bool", lambda _: None)
         serve_control(topics)
+        serve_controller_manager(topics)
         set_parameters(topics)
         serve_node_parameters(topics)
         self._rosout = serve_rosout(topics)
