@@ -393,14 +393,9 @@ class Reader:
         if proxy is None or not proxy.reliable or not _newer(message.count, proxy.count):
             return [], []
         proxy.count = message.count
-        if proxy.expected is None:
-            proxy.expected = message.first
-        elif message.first > proxy.expected:
-            proxy.lost += message.first - proxy.expected
-            proxy.expected = message.first
-        self._drop_passed(proxy, proxy.expected)
+        ready = self._pass(proxy, message.first, lost=True)
         proxy.last = max(proxy.last, message.last)
-        ready = self._ready(proxy)
+        ready += self._ready(proxy)
         lacks = proxy.expected <= proxy.last
         return ready, [self._ask(proxy, now)] if lacks or not message.final else []
 
@@ -413,15 +408,15 @@ class Reader:
             if message.start != 1:
                 return []  # the first heartbeat says where to begin
             proxy.expected = 1
+        ready: list[Delivered] = []
         if message.start <= proxy.expected:
-            proxy.expected = max(proxy.expected, message.base)
-            self._drop_passed(proxy, proxy.expected)
+            ready = self._pass(proxy, message.base)
         else:
             for sequence in range(message.start, min(message.base, message.start + HELD_LIMIT)):
                 self._skip_one(proxy, sequence)
         for sequence in message.others:
             self._skip_one(proxy, sequence)
-        return self._ready(proxy)
+        return ready + self._ready(proxy)
 
     def tick(self, now: float) -> tuple[list[Delivered], list[Outgoing]]:
         """Ask the writers that have not said what they have; hand over what has waited too long for that."""
@@ -437,13 +432,24 @@ class Reader:
                 out.append(self._greet(proxy, now))
         return ready, out
 
-    @staticmethod
-    def _drop_passed(proxy: WriterProxy, expected: int) -> None:
-        """Forget what is held of samples that no longer matter."""
-        for sequence in [s for s in proxy.held if s < expected]:
-            del proxy.held[sequence]
-        for sequence in [s for s in proxy.assemblies if s < expected]:
+    def _pass(self, proxy: WriterProxy, first: int, *, lost: bool = False) -> list[Delivered]:
+        """Go on at a number; return the samples before it that are there, in their order.
+
+        A writer that keeps few samples no longer has the one that is missing; those behind it have arrived all the
+        same.
+        """
+        if proxy.expected is not None and first <= proxy.expected:
+            return []
+        passed = sorted(s for s in proxy.held if s < first)
+        found = [(proxy.guid, data) for data in map(proxy.held.pop, passed) if data is not None]
+        if proxy.expected is None:
+            found = []  # of the time before the writer was met
+        elif lost:
+            proxy.lost += first - proxy.expected - len(passed)
+        for sequence in [s for s in proxy.assemblies if s < first]:
             del proxy.assemblies[sequence]
+        proxy.expected = first
+        return found
 
     @staticmethod
     def _skip_one(proxy: WriterProxy, sequence: int) -> None:
