@@ -14,6 +14,7 @@ from pliant.ros.bridge.clock import serve_clock
 from pliant.ros.bridge.control_topics import serve_control_topics
 from pliant.ros.bridge.controller_manager import serve_controller_manager
 from pliant.ros.bridge.description import described, serve_description
+from pliant.ros.bridge.diagnostics import serve_diagnostics
 from pliant.ros.bridge.groups import serve_groups
 from pliant.ros.bridge.interfaces import INTERFACES, NAMES
 from pliant.ros.bridge.joint_state import serve_other_joints
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RosBridge"]
 
-SHARED_TOPICS = ("/tf", "/tf_static", "/joint_states", "/rosout", "/parameter_events")
+SHARED_TOPICS = ("/diagnostics", "/tf", "/tf_static", "/joint_states", "/rosout", "/parameter_events")
 """Topics that several nodes may publish."""
 MIN_MESSAGES_FOR_RATE = 10
 """Topics with fewer messages have no rate of their own."""
@@ -152,6 +153,7 @@ class RosBridge(BridgeBase):
         set_parameters(topics)
         serve_node_parameters(topics)
         self._rosout = serve_rosout(topics)
+        serve_diagnostics(topics, self.options.node_name(self.robot))
 
     def _refuse_taken(self) -> None:
         # What is also listened to (the manager's references) may have other senders: a controller that came first.
@@ -305,7 +307,7 @@ class RosBridge(BridgeBase):
                     "direction": "in",
                     "count": item["count"],
                     "rate": _rate(item["rate"], item["count"], wall),
-                    "peers": [],
+                    "peers": self.node.publishers_of(topic),
                 }
             )
         return rows

@@ -45,7 +45,9 @@ def serve_joint(topics: RosTopics, name: str, device: SampleSource) -> None:
         for k in (1, 2):
             fields = (f"motor_{k}_position", f"motor_{k}_velocity", f"motor_{k}_effort")
             topic = topics.name(joint, f"motor_{k}_state")
-            joint_state(topic, [], fields, size=1, stamp="zero").serve(topics, name)
+            joint_state(topic, [], fields, size=1, stamp="sample" if topics.options.motor_stamps else "zero").serve(
+                topics, name
+            )
     if not JOINT.live(device):  # of a recording
         return
     _listen_to_references(topics, device)

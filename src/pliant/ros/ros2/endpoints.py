@@ -46,6 +46,8 @@ GREETING = 0.1
 """How often a writer that has sent no heartbeat is asked for one [s]."""
 PATIENCE = 1.0
 """How long samples wait for the first heartbeat of their writer [s]."""
+SEEN_LIMIT = 256
+"""Writers of a reader whose identifiers are kept."""
 NACK_PERIOD = 0.01
 """Shortest time between two answers that a late sample causes [s]."""
 
@@ -320,17 +322,29 @@ class Reader:
         self.entity = guid[12:]
         self.reliable = reliable
         self.proxies: dict[bytes, WriterProxy] = {}
+        self.seen: dict[bytes, None] = {}
+        """Identifiers of the writers there are and were."""
+        self._gone = 0
+
+    @property
+    def lost(self) -> int:
+        """Samples that were written for it and did not arrive."""
+        return self._gone + sum(proxy.lost for proxy in list(self.proxies.values()))
 
     def add(self, proxy: WriterProxy, now: float) -> list[Outgoing]:
         """Listen to a writer from now on."""
         proxy.reliable = proxy.reliable and self.reliable
         proxy.since = now
         self.proxies[proxy.guid] = proxy
+        if len(self.seen) < SEEN_LIMIT:
+            self.seen[proxy.guid] = None
         return [self._greet(proxy, now)] if proxy.reliable else []
 
     def remove(self, guid: bytes) -> None:
         """Forget a writer."""
-        self.proxies.pop(guid, None)
+        proxy = self.proxies.pop(guid, None)
+        if proxy is not None:
+            self._gone += proxy.lost
 
     def take(self, prefix: bytes, message: Data, now: float) -> tuple[list[Delivered], list[Outgoing]]:
         """Return the samples that can be handed over now, in their order, and what is to be asked."""
@@ -341,6 +355,8 @@ class Reader:
         if not proxy.reliable:
             if proxy.expected is not None and sequence < proxy.expected:
                 return [], []
+            if proxy.expected is not None:
+                proxy.lost += sequence - proxy.expected
             proxy.expected = sequence + 1
             return [(proxy.guid, message)], []
         if proxy.expected is None and sequence == 1:

@@ -301,6 +301,17 @@ class Ros2Node(Node):
                 return found
             time.sleep(0.02)
 
+    def lost_commands(self) -> dict[str, int]:
+        """Return the topics that are heard -> messages that were sent and did not arrive."""
+        with self._lock:
+            return {name: reader.state.lost for name, reader in self._readers.items()}
+
+    def publishers_of(self, topic: str) -> list[str]:
+        """Return the nodes that publish a topic that is heard, or have published it."""
+        with self._lock:
+            reader = self._readers.get(topic)
+        return [] if reader is None else self.names.of(dict(reader.state.seen), "writer")
+
     # ------------------------------------------------------------------ services, actions
     def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
         """Answer a service, in the convention of rmw_fastrtps or rmw_cyclonedds, whichever asks."""

@@ -55,6 +55,21 @@ NODE_TEXTS: dict[str, str] = {
     "control_msgs/JointComponentTolerance": (
         "string joint_name\nuint16 component\nfloat64 position\nfloat64 velocity\nfloat64 acceleration\n"
     ),
+    "type_description_interfaces/FieldType": (
+        "uint8 type_id\nuint64 capacity\nuint64 string_capacity\nstring<=255 nested_type_name\n"
+    ),
+    "type_description_interfaces/Field": (
+        "string name\ntype_description_interfaces/FieldType type\nstring default_value\n"
+    ),
+    "type_description_interfaces/IndividualTypeDescription": (
+        "string<=255 type_name\ntype_description_interfaces/Field[] fields\n"
+    ),
+    "type_description_interfaces/TypeDescription": (
+        "type_description_interfaces/IndividualTypeDescription type_description\n"
+        "type_description_interfaces/IndividualTypeDescription[] referenced_type_descriptions\n"
+    ),
+    "type_description_interfaces/TypeSource": "string type_name\nstring encoding\nstring raw_file_contents\n",
+    "type_description_interfaces/KeyValue": "string key\nstring value\n",
     "lifecycle_msgs/State": "uint8 id\nstring label\n",
     "controller_manager_msgs/ChainConnection": "string name\nstring[] reference_interfaces\n",
     "controller_manager_msgs/ControllerState": (
@@ -86,6 +101,12 @@ NODE_SERVICES: dict[str, tuple[str, str]] = {
         "rcl_interfaces/SetParametersResult result\n",
     ),
     "rcl_interfaces/DescribeParameters": ("string[] names\n", "rcl_interfaces/ParameterDescriptor[] descriptors\n"),
+    "type_description_interfaces/GetTypeDescription": (
+        "string type_name\nstring type_hash\nbool include_type_sources\n",
+        "bool successful\nstring failure_reason\ntype_description_interfaces/TypeDescription type_description\n"
+        "type_description_interfaces/TypeSource[] type_sources\n"
+        "type_description_interfaces/KeyValue[] extra_information\n",
+    ),
     "controller_manager_msgs/ListControllers": ("", "controller_manager_msgs/ControllerState[] controller\n"),
     "controller_manager_msgs/ListControllerTypes": ("", "string[] types\nstring[] base_classes\n"),
     "controller_manager_msgs/ListHardwareComponents": (
