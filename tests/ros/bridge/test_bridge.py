@@ -53,7 +53,7 @@ def test_another_robot_or_another_clock_is_refused(start):
         start("/clock")
 
 
-@pytest.mark.parametrize(("stamped", "stamp"), [(False, 0), (True, 20_000_000)])
+@pytest.mark.parametrize(("stamped", "stamp"), [(False, 0), (True, 10_000_000)])
 def test_motor_states_have_the_toolbox_stamp_of_zero_unless_the_time_is_asked_for(stamped, stamp):
     with RosRun("qbmove-1dof", built={"mode": 6}, clock=False, motor_stamps=stamped) as run:
         run.simulation.step(20)
