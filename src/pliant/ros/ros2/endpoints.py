@@ -412,6 +412,7 @@ class Reader:
         ready = self._pass(proxy, message.first, lost=True)
         proxy.last = max(proxy.last, message.last)
         ready += self._ready(proxy)
+        assert proxy.expected is not None  # the heartbeat has told it
         lacks = proxy.expected <= proxy.last
         return ready, [self._ask(proxy, now)] if lacks or not message.final else []
 
