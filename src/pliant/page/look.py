@@ -12,6 +12,7 @@ from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
 from pliant.page.panel import theme_button
 from pliant.page.scene import Scene
 from pliant.page.server import PageServer
+from pliant.simulation.answers import answered
 from pliant.simulation.bridge import SimulationControl
 
 __all__ = ["LAYERS", "LookPanel"]
@@ -105,7 +106,7 @@ class LookPanel:
         if key is None or self._simulation is None:
             return
         simulation = self._simulation
-        simulation.submit(lambda: _go_to(simulation.engine, key)).result(REQUEST_TIMEOUT)
+        answered(simulation.submit(lambda: _go_to(simulation.engine, key)), REQUEST_TIMEOUT)
         self._choice.value = NO_KEY
 
 
