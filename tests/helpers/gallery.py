@@ -189,8 +189,8 @@ This page shows every catalogue robot and every experiment. `pliant view NAME` o
 
 
 PLAYABLE = (
-    "Click a picture to play the scene and to look at it from all sides. `make scenes` makes the scenes for these "
-    "pages from\nthe films of [experiments](films.md#experiments); without them the pictures stay. "
+    "Click a picture to play the scene and to look at it from all sides. `make docs` makes the scenes for these "
+    "pages from\nthe films of [experiments](films.md#experiments); where they are missing the pictures stay. "
     "[`pliant replay FILE --html`](films.md#pages-that-play) makes\nsuch a page of a recording of yours."
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import mujoco
@@ -69,7 +70,9 @@ class LookPanel:
             self.boxes[layer] = box
         self.body = find_root(model)
         """The body that the camera follows; -1 where the robot stands on the world."""
-        self._last: np.ndarray | None = None
+        self._start: np.ndarray | None = None
+        self._gone: dict[int, tuple[float, np.ndarray]] = {}
+        """Page -> when it came [s], and how far its camera has followed [m]."""
         self._following: Any = None
         if self.body >= 0:
             self._following = gui.add_checkbox("camera follows", initial_value=True)
@@ -81,7 +84,7 @@ class LookPanel:
         theme_button(gui)
 
     def follow(self, data: mujoco.MjData) -> None:
-        """Move every page's camera as far as the robot went, beside what a person does with it.
+        """Move every page's camera as far as the robot went, beside what a person does with it; that of a new page too.
 
         Args:
             data: positions of the bodies that are drawn.
@@ -89,17 +92,26 @@ class LookPanel:
         if self._following is None:
             return
         now = data.xpos[self.body].copy()
-        way = None if self._last is None else now - self._last
-        if way is not None and np.abs(way).max() < FOLLOW_STEP * self._scene.size:
-            return
-        self._last = now
-        if way is None or not self._following.value or np.abs(way).max() > 10.0 * self._scene.size:
-            return
-        for client in self._server.viser.get_clients().values():
+        if self._start is None:
+            self._start = now
+        whole = now - self._start
+        viser, before = self._server.viser, self._gone
+        pages, first, clock = viser.get_clients(), viser.initial_camera, time.monotonic()
+        self._gone = {page: before.get(page, (clock, np.zeros(3))) for page in pages}
+        for page, client in pages.items():
+            since, gone = self._gone[page]
+            way = whole - gone
+            if page in before and np.abs(way).max() < FOLLOW_STEP * self._scene.size:
+                continue
+            self._gone[page] = since, whole
+            if clock - since < LOADING_S:
+                place, target = first.position + whole, first.look_at + whole
+            elif self._following.value:
+                place, target = client.camera.position + way, client.camera.look_at + way
+            else:
+                continue
             with client.atomic():
-                camera = client.camera
-                place, target = camera.position + way, camera.look_at + way
-                camera.position, camera.look_at = place, target
+                client.camera.position, client.camera.look_at = place, target
 
     def _chosen(self, _: Any) -> None:
         key = self._keys.get(str(self._choice.value))
@@ -110,6 +122,8 @@ class LookPanel:
         self._choice.value = NO_KEY
 
 
+LOADING_S = 3.0
+"""How long a new page may tell another place of its camera than it was given [s]: its browser still loads."""
 FOLLOW_STEP = 0.002
 """Smallest way that the camera follows, over the size of the robot."""
 
