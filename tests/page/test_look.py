@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from pliant.page import look
+from pliant.page import following
 from pliant.page.look import LAYERS, LookPanel
 from pliant.page.scene import Layers
 
@@ -77,7 +77,7 @@ def walker(monkeypatch):
     model, scene, server = mujoco.MjModel.from_xml_string(WALKER), Shown(), Server()
     scene.size = 1.0
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(look.time, "monotonic", lambda: clock.now)
+    monkeypatch.setattr(following.time, "monotonic", lambda: clock.now)
     return mujoco.MjData(model), server, LookPanel(Gui(), server, scene, model), clock
 
 
@@ -107,6 +107,22 @@ def test_a_page_that_is_opened_late_sees_the_robot_where_it_is(walker):
     np.testing.assert_allclose(early.camera.position, [24.0, 0.0, 1.0])
     np.testing.assert_allclose(late.camera.position, [24.0, 0.0, 1.0])
     np.testing.assert_allclose(late.camera.look_at, [21.0, 0.0, 0.0])
+
+
+def test_what_a_slow_browser_tells_of_its_camera_is_no_choice_of_a_person(walker):
+    data, server, panel, clock = walker
+    panel.follow(at(data, 0.0))
+    clock.now = 10.0
+    for x in (1.0, 2.0, 3.0):
+        panel.follow(at(data, x))
+    server.camera.position, server.camera.look_at = np.array([4.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])  # as at 1 m
+    panel.follow(at(data, 4.0))
+    np.testing.assert_allclose(server.camera.position, [7.0, 0.0, 1.0])
+    server.camera.position = np.array([4.0, 5.0, 1.0])  # a person turned the view of the robot at 1 m
+    server.camera.look_at = np.array([1.0, 0.0, 0.0])
+    panel.follow(at(data, 5.0))
+    np.testing.assert_allclose(server.camera.position, [8.0, 5.0, 1.0])
+    np.testing.assert_allclose(server.camera.look_at, [5.0, 0.0, 0.0])
 
 
 def test_a_camera_that_does_not_follow_stays(walker):

@@ -102,6 +102,7 @@ class DeviceControls:
             # The board carries the same references as the joints.
             if _offers(device) and not (joints and BOARD.of(device))
         ]
+        shown.sort(key=lambda device: not device.commands)  # what moves the robot comes before what only answers
         for device in shown:
             with gui.add_folder(plain_name(device.name), expand_by_default=len(shown) <= OPEN_FOLDERS):
                 self._add(device)

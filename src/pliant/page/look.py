@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import mujoco
@@ -10,6 +9,7 @@ import numpy as np
 
 from pliant.model.scene import find_root
 from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
+from pliant.page.following import FollowingCamera
 from pliant.page.panel import theme_button
 from pliant.page.scene import Scene
 from pliant.page.server import PageServer
@@ -71,8 +71,8 @@ class LookPanel:
         self.body = find_root(model)
         """The body that the camera follows; -1 where the robot stands on the world."""
         self._start: np.ndarray | None = None
-        self._gone: dict[int, tuple[float, np.ndarray]] = {}
-        """Page -> when it came [s], and how far its camera has followed [m]."""
+        self._cameras: dict[int, FollowingCamera] = {}
+        """Page -> its camera."""
         self._following: Any = None
         if self.body >= 0:
             self._following = gui.add_checkbox("camera follows", initial_value=True)
@@ -94,24 +94,13 @@ class LookPanel:
         now = data.xpos[self.body].copy()
         if self._start is None:
             self._start = now
-        whole = now - self._start
-        viser, before = self._server.viser, self._gone
-        pages, first, clock = viser.get_clients(), viser.initial_camera, time.monotonic()
-        self._gone = {page: before.get(page, (clock, np.zeros(3))) for page in pages}
-        for page, client in pages.items():
-            since, gone = self._gone[page]
-            way = whole - gone
-            if page in before and np.abs(way).max() < FOLLOW_STEP * self._scene.size:
-                continue
-            self._gone[page] = since, whole
-            if clock - since < LOADING_S:
-                place, target = first.position + whole, first.look_at + whole
-            elif self._following.value:
-                place, target = client.camera.position + way, client.camera.look_at + way
-            else:
-                continue
-            with client.atomic():
-                client.camera.position, client.camera.look_at = place, target
+        pages, first, before = self._server.viser.get_clients(), self._server.viser.initial_camera, self._cameras
+        seen = np.array([first.position, first.look_at])
+        self._cameras = {
+            page: before.get(page) or FollowingCamera(client, seen, self._scene.size) for page, client in pages.items()
+        }
+        for camera in self._cameras.values():
+            camera.follow(now - self._start, bool(self._following.value))
 
     def _chosen(self, _: Any) -> None:
         key = self._keys.get(str(self._choice.value))
@@ -120,12 +109,6 @@ class LookPanel:
         simulation = self._simulation
         answered(simulation.submit(lambda: _go_to(simulation.engine, key)), REQUEST_TIMEOUT)
         self._choice.value = NO_KEY
-
-
-LOADING_S = 3.0
-"""How long a new page may tell another place of its camera than it was given [s]: its browser still loads."""
-FOLLOW_STEP = 0.002
-"""Smallest way that the camera follows, over the size of the robot."""
 
 
 def _go_to(engine: Any, key: int) -> None:
