@@ -133,7 +133,7 @@ def stop_after(count, most, stop):
 
 def test_a_signal_ends_a_run_between_two_steps():
     engine = MujocoEngine(load("qbmove-1dof"))
-    engine._program = StepProgram([], [*engine._program._kept[2], signal_of(signal.SIGUSR1)], [], engine._stop)
+    engine._program = StepProgram([], [*engine._program.each, signal_of(signal.SIGUSR1)], [], engine._stop)
     found = []
 
     def interrupt(*_):

@@ -243,7 +243,8 @@ class StepProgram:
         self._program = np.array(
             [*(part.ctypes.data for part in lists), stop.ctypes.data, self._message.ctypes.data], dtype=np.int64
         )
-        self._kept = (lists, first, each, last, stop)
+        self.first, self.each, self.last = tuple(first), tuple(each), tuple(last)
+        self._kept = (lists, stop)
         self._address = self._program.ctypes.data
         self._run = _machine().run
 
