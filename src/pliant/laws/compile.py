@@ -509,7 +509,7 @@ class BoundKernel:
         owners: further objects that the addresses among the arguments belong to.
     """
 
-    __slots__ = ("_call", "_kept", "block", "code")
+    __slots__ = ("_call", "_kept", "block", "code", "values")
 
     def __init__(self, code: int, arguments: Sequence[Argument], owners: object = None) -> None:
         self.code = code
@@ -520,7 +520,8 @@ class BoundKernel:
             else:
                 values[k] = value.ctypes.data if isinstance(value, np.ndarray) else value
         self.block: int = values.ctypes.data
-        self._kept = (arguments, values, owners)
+        self.values = values
+        self._kept = (arguments, owners)
         self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code)
 
     def __call__(self) -> None:
