@@ -389,8 +389,8 @@ def audit_motor(observed, was, r, o, x, load, share, h):
 
 
 def audit_spring(observed, was, r, turned, share_1, share_2, centred, h):
-    """Return the losses between motors and link in a step: of the transmission (backlash, tendons, gears), of the spring
-    (hysteresis, creep, plastic flow, breakage).
+    """Return the losses between motors and link in a step: of the transmission (backlash, tendons, gears) and of the
+    spring (hysteresis, creep, plastic flow, breakage).
 
     ``turned`` is the way of the link, ``centred`` the stored energy of the actuator before the step.
     """
