@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-ArmName = Literal["fer", "fr3"]
+ArmName = Literal["fer", "fr3", "fp3", "fr3v2"]
 HandName = Literal["fingers", "vacuum", "none"]
 
 DH = np.array(
@@ -142,7 +142,7 @@ class Arm:
     """One type of arm."""
 
     name: ArmName
-    """``"fer"`` or ``"fr3"``."""
+    """The manufacturer's identifier of the type."""
     title: str
     """The manufacturer's name."""
     links: tuple[Link, ...]
