@@ -259,6 +259,78 @@ def test_stop_is_an_action_of_ros_1_and_a_service_of_ros_2(first, second):
     assert second.call("/franka_gripper/stop") == {"success": True, "message": ""}
 
 
+READY = [0.0, -0.785398163, 0.0, -2.35619449, 0.0, 1.57079633, 0.785398163]
+
+
+def point_to_point(q, speeds=(0.5,) * 7, tolerance=0.01):
+    goal = {"goal_joint_configuration": list(q), "maximum_joint_velocities": list(speeds), "goal_tolerance": tolerance}
+    return "/action_server/ptp_motion", goal
+
+
+def test_a_point_to_point_motion_reaches_its_goal_within_its_speed(second):
+    second.simulation.run(0.3)
+    before = second.simulation.time
+    goal = second.act(*point_to_point(READY))
+    assert (goal.state, goal.result["target_status"]) == (GoalState.SUCCEEDED, {"status": 2})
+    assert second.simulation.time - before > 0.15 / 0.5  # joint 4 goes 0.156 rad
+    np.testing.assert_allclose(second.simulation.sample("franka").values["q_d"], READY, atol=0.01)
+    second.simulation.run(0.3)
+    assert second.simulation.sample("franka").values["robot_mode"] == 1
+    assert second.act(*point_to_point(READY, speeds=())).state is GoalState.SUCCEEDED
+    second.simulation.run(0.3)
+
+
+@pytest.mark.parametrize(
+    ("q", "speeds", "said"),
+    [
+        (READY[:6], [0.5] * 7, "size does not match"),
+        ([*READY[:6], float("nan")], [0.5] * 7, "infinite or NaN"),
+        (READY, [0.5] * 6, "must be 7, or none"),
+        (READY, [-0.5] * 7, "Move command rejected: invalid argument"),
+        (READY, [float("inf")] * 7, "Move command rejected: invalid argument"),
+        ([*READY[:6], 4.0], [2.0] * 7, "Control aborted due to reflex."),
+    ],
+)
+def test_a_wrong_point_to_point_goal_is_aborted_with_the_reason(second, q, speeds, said):
+    goal = second.act(*point_to_point(q, speeds))
+    second.simulation.run(0.3)
+    recovered = second.act("/action_server/error_recovery", {})
+    second.simulation.run(0.1)
+    assert (goal.state, goal.result["target_status"]) == (GoalState.ABORTED, {"status": 3})
+    assert said in goal.result["error_message"]
+    assert recovered.state is GoalState.SUCCEEDED
+    assert second.simulation.sample("franka").values["robot_mode"] == 1
+
+
+def test_a_cancelled_point_to_point_motion_comes_to_rest_before_its_goal(second):
+    second.act(*point_to_point(READY))
+    second.simulation.run(0.3)
+    _, server = second.wire.actions["/action_server/ptp_motion"]
+    goal = server.submit("far", point_to_point([0.8, *READY[1:]], [0.2] * 7)[1])
+    second.simulation.run(0.5)
+    server.cancel("far")
+    second.simulation.run(0.5)
+    assert (goal.state, goal.result["target_status"]) == (GoalState.CANCELED, {"status": 3})
+    values = second.simulation.sample("franka").values
+    assert 0.0 < values["q"][0] < 0.3
+    assert values["robot_mode"] == 1
+
+
+def test_the_vendors_moveit_configurations_find_their_actions(first, second):
+    # names in panda_moveit_config of ROS 1 and in franka_fr3_moveit_config of ROS 2
+    for world, arm, hand in (
+        (first, "/position_joint_trajectory_controller", "/franka_gripper"),
+        (second, "/fr3_arm_controller", "/fr3_gripper"),
+    ):
+        kind, _ = world.wire.actions[f"{arm}/follow_joint_trajectory"]
+        assert kind == "control_msgs/FollowJointTrajectory"
+        kind, _ = world.wire.actions[f"{hand}/gripper_action"]
+        assert kind == "control_msgs/GripperCommand"
+    done = second.act("/fr3_gripper/gripper_action", {"command": {"position": 0.02, "max_effort": 0.0}})
+    assert done.state is GoalState.SUCCEEDED
+    assert second.arm.gripper.width == pytest.approx(0.04, abs=2e-3)
+
+
 def test_two_arms_stand_below_their_names():
     with World(2, "franka-dual") as world:
         world.simulation.run(0.05)
