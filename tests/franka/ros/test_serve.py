@@ -23,10 +23,10 @@ EYE = np.eye(4).ravel().tolist()
 class World:
     """A simulation with a wire of a generation of ROS, stepped by the test."""
 
-    def __init__(self, version, name="fr3", **options):
+    def __init__(self, version, name="fr3", *, tf=False, namespace="", **options):
         robot = build_robot(name, {"meshes": "shapes", **options})
         self.wire = KeptNode(version)
-        bridge = RosBridge(robot, self.wire, RosOptions(clock=False, tf=False))
+        bridge = RosBridge(robot, self.wire, RosOptions(clock=False, tf=tf, namespace=namespace))
         self.simulation = Simulation(MujocoEngine(robot), make_devices(robot), [bridge], pacer="free")
         self.simulation.start()
         self.arm = self.simulation.devices["left" if name == "franka-dual" else "franka"]
@@ -146,6 +146,31 @@ def test_the_single_topics_of_ros_2_are_parts_of_the_robot_state(second):
     assert state["inertia_total"]["inertia"]["m"] == pytest.approx(0.73, abs=0.6)
     assert state["o_t_ee"]["header"]["frame_id"] == "fr3_link0"
     assert state["k_f_ext_hat_k"]["header"]["frame_id"] == "fr3_hand_tcp"
+
+
+def test_the_frames_of_the_state_controller_lead_from_the_flange_to_the_stiffness_frame():
+    with World(1, tf=True) as world:
+        world.simulation.run(0.05)
+        message = world.wire.out["/tf"].messages()
+        (sent,) = [m for m in message if m["transforms"][0]["child_frame_id"] == "fr3_NE"][:1]
+    pairs = [(item["header"]["frame_id"], item["child_frame_id"]) for item in sent["transforms"]]
+    assert pairs == [("fr3_link8", "fr3_NE"), ("fr3_NE", "fr3_EE"), ("fr3_EE", "fr3_K")]
+    nominal = sent["transforms"][0]["transform"]
+    assert nominal["translation"]["z"] == pytest.approx(0.1034)
+    assert nominal["rotation"]["z"] == pytest.approx(-np.sin(np.pi / 8))
+    assert sent["transforms"][2]["transform"]["rotation"]["w"] == pytest.approx(1.0)
+
+
+def test_a_namespace_stands_before_the_vendors_names():
+    with World(2, namespace="/test_namespace") as world:
+        world.simulation.run(0.05)
+        goal = world.act("/test_namespace/franka_gripper/move", {"width": 0.05, "speed": 1.0})
+        assert goal.state is GoalState.SUCCEEDED
+        fingers = world.wire.out["/test_namespace/franka_gripper/joint_states"].last()
+        assert sum(fingers["position"]) == pytest.approx(0.05, abs=5e-3)
+        assert "/test_namespace/franka_robot_state_broadcaster/robot_state" in world.wire.out
+        assert "/test_namespace/service_server/set_load" in world.wire.services
+        assert "/test_namespace/fr3_arm_controller/follow_joint_trajectory" in world.wire.actions
 
 
 def test_states_come_at_the_vendors_rate(first):
