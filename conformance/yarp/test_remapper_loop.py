@@ -1,4 +1,4 @@
-"""YARP's own remapper over the 23 axes of the biped: equal runs in lock-step, and controllers on the simulation's clock.
+"""YARP's own remapper over the 23 axes of the biped: equal runs in lock-step, and controllers on the clock.
 
 Build the program first (remapper_loop/README.md), then:
 
@@ -23,12 +23,12 @@ SECONDS = float(os.environ.get("PLIANT_YARP_SECONDS", "60"))
 RUNS, PERIODS = 5, 50
 
 
-def loop(home, *arguments, options="", **more):
+def loop(home, *arguments, options="", settings=(), **more):
     """Return what the program prints beside a run of its own."""
     if not PROGRAM or not Path(PROGRAM).exists():
         pytest.skip("no loop of YARP: set PLIANT_YARP_LOOP (remapper_loop/README.md)")
     home.mkdir()
-    with running(home, "biped", options) as environment:
+    with running(home, "biped", options, settings) as environment:
         done = subprocess.run(
             [PROGRAM, *arguments],
             env={**environment, **more},
@@ -41,7 +41,9 @@ def loop(home, *arguments, options="", **more):
     return done.stdout
 
 
-@pytest.mark.parametrize("way", [("counted", "udp"), ("counted", "tcp"), ("counted", "fast_tcp"), ("acknowledged",)])
+@pytest.mark.parametrize(
+    "way", [("counted", "udp"), ("counted", "tcp"), ("counted", "fast_tcp"), ("acknowledged",)], ids="-".join
+)
 def test_five_runs_in_lockstep_give_one_hash(way, tmp_path):
     hashes = set()
     for run in range(RUNS):
@@ -55,7 +57,8 @@ def test_five_runs_in_lockstep_give_one_hash(way, tmp_path):
 
 @pytest.mark.parametrize("period", [0.001, 0.01])
 def test_a_controller_on_the_clock_loses_no_state_and_reads_and_sends_in_every_run(period, tmp_path):
-    said = loop(tmp_path / "run", "clock", str(period), str(SECONDS), YARP_CLOCK="/clock")
+    fine = ("--set", "option.timestep=0.001")
+    said = loop(tmp_path / "run", "clock", str(period), str(SECONDS), settings=fine, YARP_CLOCK="/clock")
     words = next(line for line in said.splitlines() if line.startswith("period ")).split()
     print(" ".join(words))
     found = {key: float(value) for key, value in zip(words[::2], words[1::2], strict=True)}
