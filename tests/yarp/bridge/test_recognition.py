@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from yarp_readers import DIALECTS, LISTS, StockReader
+from yarp_readers import DIALECTS, LISTS, StockReader, read_streaming_data, write_streaming_data
 from yarp_simulation import served
 
 import pliant
@@ -100,9 +100,13 @@ def test_each_version_reads_every_sensor_of_a_run_with_default_options(biped, ve
         with StockReader(version) as reader:
             names.register(f"{client}/measures:i", "tcp", "127.0.0.1", reader.port)
             biped.yarp.connect(source, f"{client}/measures:i")
-            content = decode_bottle(reader.wait(3)[2], dialect)
-            assert len(content) == LISTS[version]
-            measured = decode_measurements(content)
+            payload = reader.wait(3)[2]
+            by_table = read_streaming_data(version, payload)  # as the generated code of the version reads
+            assert write_streaming_data(version, by_table) == payload
+            measured = decode_measurements(decode_bottle(payload, dialect))
+            assert [[m.values for m in group] for group in measured.values()] == [
+                [numbers for numbers, _ in group] for group in by_table.values()
+            ]
             # The client calls from a port of its own, next to that of the stream.
             rpc = names.find(source.replace("/measures:o", "/rpc:o"))
             call = RpcConnection(rpc, f"{client}/rpc:i", dialect)
