@@ -4,16 +4,17 @@
     python benchmarks/franka_rivals.py --rivals ~/franka-rivals
     python benchmarks/franka_rivals.py --json
 
-The client is `fci_client.cpp`, compiled here with g++: one torque motion, every state answered. Each server runs in a
-process of its own and is measured from its command to the first states, then during the motion, with the processes that
-it starts. A simulator that is not installed is left out with a message. franka-sim downloads its arm at the first
-start; where FR3_MJCF names none, it gets the arm that `pliant export mjcf fr3` writes.
+The clients are `fci_client.cpp`, compiled here with g++, and pylibfranka in Python: one torque motion, every state
+answered. Each server runs in a process of its own and is measured from its command to the first states, then during
+the motion, with the processes that it starts. A simulator that is not installed is left out with a message. franka-sim
+downloads its arm at the first start; where FR3_MJCF names none, it gets the arm that `pliant export mjcf fr3` writes.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import json
 import os
 import shutil
@@ -78,6 +79,8 @@ def run_client(client: Path, host: str, seconds: float) -> subprocess.CompletedP
 def served(rival: Rival, client: Path, folder: Path) -> Iterator[tuple[int, dict[str, float]]]:
     """Start a server; yield its process and how long it took from the command to the first states."""
     output = folder / f"{rival.name.replace(' ', '_')}.log"
+    if not run_client(client, rival.host, 0.0).returncode:
+        raise RuntimeError(f"{rival.name}: another server answers at {rival.host} already")
     with output.open("w") as log:
         began = time.perf_counter()
         child = subprocess.Popen(
@@ -114,7 +117,21 @@ def measure(rival: Rival, client: Path, seconds: float, folder: Path) -> dict[st
         if done.returncode:
             raise RuntimeError(f"{rival.name}: {done.stderr.strip()} {done.stdout.strip()}")
         told = json.loads(done.stdout)
-        return {"name": rival.name, **found, **told, "server_cpu_us": 1e6 * used / told["cycles"]}
+        found |= told | {"server_cpu_us": 1e6 * used / told["cycles"]}
+        return {"name": rival.name, **found, **vendor_client(rival.host, seconds)}
+
+
+def vendor_client(host: str, seconds: float) -> dict[str, float]:
+    """Return what pylibfranka in Python sees of the same motion; nothing where it is not installed."""
+    command = [sys.executable, str(Path(__file__).with_name("franka.py")), "--client", host, "--seconds", str(seconds)]
+    if importlib.util.find_spec("pylibfranka") is None:
+        return {}
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20.0 + 20.0 * seconds, check=True)
+    except subprocess.SubprocessError:
+        return {}
+    told = json.loads(done.stdout.splitlines()[-1])
+    return {"vendor_factor": told["factor"], "vendor_p50_us": told["p50_us"], "vendor_missed": told["jumps"]}
 
 
 def write_arm(path: Path) -> Path:
@@ -162,6 +179,9 @@ COLUMNS = (
     ("missed", "states missed"),
     ("lowest", "lowest success rate"),
     ("server_cpu_us", "server processor a cycle [us]"),
+    ("vendor_factor", "pylibfranka x real time"),
+    ("vendor_p50_us", "its period p50 [us]"),
+    ("vendor_missed", "its states missed"),
 )
 
 
@@ -185,7 +205,9 @@ def main() -> None:
             if not options.json:
                 row = rows[-1]
                 print(
-                    f"{row['name']:<18} " + "  ".join(f"{title} {row[key]:.4g}" for key, title in COLUMNS), flush=True
+                    f"{row['name']:<18} "
+                    + "  ".join(f"{title} {row[key]:.4g}" for key, title in COLUMNS if key in rows[-1]),
+                    flush=True,
                 )
     if options.json:
         print(json.dumps({"load": os.getloadavg()[0], "rows": rows}, indent=2))
