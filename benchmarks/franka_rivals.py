@@ -17,6 +17,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -140,7 +141,8 @@ def write_arm(path: Path) -> Path:
     command = (*PLIANT, "export", "mjcf", "fr3", str(path), "--native", *settings)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     lines = path.read_text(encoding="utf-8").splitlines()
-    path.write_text("\n".join(line for line in lines if "<light " not in line), encoding="utf-8")
+    text = "\n".join(line for line in lines if "<light " not in line)
+    path.write_text(re.sub(r' colorspace="\w+"', "", text), encoding="utf-8")
     return path
 
 
@@ -188,6 +190,7 @@ COLUMNS = (
 def main() -> None:
     """Measure and print one row a server."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("which", nargs="*", help="first letters of the servers that are measured; default: all")
     parser.add_argument("--rivals", type=Path, help="folder of make_franka_rivals.sh")
     parser.add_argument("--seconds", type=float, default=5.0, help="robot time of the motion")
     parser.add_argument("--json", action="store_true")
@@ -197,6 +200,8 @@ def main() -> None:
         folder = Path(name)
         client = compile_client(folder)
         for rival in rivals(options.rivals, folder):
+            if not rival.name.startswith(tuple(options.which) or ""):
+                continue
             try:
                 rows.append(measure(rival, client, options.seconds, folder))
             except RuntimeError as fault:

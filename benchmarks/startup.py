@@ -28,7 +28,13 @@ from dataclasses import asdict, dataclass
 PYTHON = [sys.executable]
 """The Python whose pliant is measured."""
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-IMPORTS = "import mujoco, numba, scipy.linalg, cyclopts"
+IMPORTS = """
+import mujoco, numba, cyclopts
+try:
+    import scipy.linalg  # by numba, where it is installed
+except ImportError:
+    pass
+"""
 """What every start imports of other packages."""
 
 
