@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.base.errors import ModelError, PliantError
 from pliant.base.spatial import pose, rotation_from_rpy
 from pliant.rods import analysis, branches, kernels
-from pliant.rods._build import build_model, build_work, flatten, unflatten
+from pliant.rods._build import build_model, build_work, characteristic_length, flatten, unflatten
 from pliant.rods.accuracy import ACCURACIES, MAX_STEPS, TOLERANCE, Accuracy, accuracy_named
 from pliant.rods.analysis import Identification, Workspace, WrenchEstimate
 from pliant.rods.arguments import checked_seed, controlled_mask, joint_row, pose_row, pose_rows, wrench_row
@@ -105,15 +105,9 @@ class ContinuumParallelRobot:
         return v if self.planar else pose(v[:3], rotation_from_rpy(v[3:] if len(v) == 6 else np.zeros(3)))
 
     def characteristic_length(self) -> float:
-        """Return the length that makes rotations comparable with translations [m].
-
-        The mean distance of the plate joints from the plate origin, or a tenth of the mean rod if they meet there.
-        """
+        """Return the length that makes rotations comparable with translations [m]: see `_build`."""
         if self._length is None:
-            limbs = self.description.limbs
-            reach = np.mean([np.linalg.norm(np.asarray(limb.distal.pose)[:3, 3]) for limb in limbs])
-            rods = np.mean([limb.rod.length for limb in limbs])
-            self._length = float(reach if reach > 1e-3 * rods else 0.1 * rods)
+            self._length = characteristic_length(self.description.limbs)
         return self._length
 
     # --- models ----------------------------------------------------------------------------------------------
@@ -369,13 +363,6 @@ class ContinuumParallelRobot:
     def _with(self, description: RobotDescription) -> Self:
         """Return a robot of the same kind with other parameters."""
         return type(self)(description, accuracy=self.accuracy)
-
-    def _nudge(self, solution: Solution) -> tuple[Array, Array]:
-        """Take one Newton step of this robot from another robot's solution; return q and the plate pose."""
-        state = solution._state.copy()
-        task = dataclasses.replace(solution._task, q=solution.q, x=solution._state.X)
-        _, rows = self._call(state, solution.steps, task.rows(), single=True)
-        return rows.Q[0][self._actuators], unflatten(rows.X[0])
 
     # --- arguments -------------------------------------------------------------------------------------------
 
