@@ -13,8 +13,18 @@ from pliant.rods.description import BaseJoint, DistalJoint, Limb, RobotDescripti
 from pliant.rods.kernels import layout
 
 __all__ = [
-    "bending_unit", "build_model", "build_work", "characteristic_length", "distal_rows", "flatten", "joint_frame",
-    "joint_rows", "rod_load", "rod_table", "unflatten",
+    "bending_unit",
+    "build_model",
+    "build_work",
+    "characteristic_length",
+    "distal_rows",
+    "flatten",
+    "joint_frame",
+    "joint_rows",
+    "rod_load",
+    "rod_table",
+    "scales",
+    "unflatten",
 ]  # fmt: skip
 
 KIND = {"prismatic": layout.PRISMATIC, "revolute": layout.REVOLUTE, "extension": layout.EXTENSION}

@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,19 +30,19 @@ from pliant.rods._build import (
     joint_rows,
     rod_load,
     rod_table,
+    scales,
 )
+from pliant.rods.description import RobotDescription
 from pliant.rods.kernels import layout
 from pliant.rods.linearisation import dense_step, limb_rows, plate_axes, stiffness_left
 from pliant.rods.parameters import Change, changed, offset_actuator, parameter_scale, parameter_value
 from pliant.rods.stability import plate_curvatures, softest_rod
 from pliant.rods.statics import State, Statics, Task
 
-if TYPE_CHECKING:
-    from pliant.rods.solution import Solution
-
-__all__ = ["OUTPUTS", "Gradients", "gradients"]
+__all__ = ["OUTPUTS", "SOLVED", "Gradients", "actuator_forces_left", "gradients", "models_of", "moved_along"]
 
 Array = NDArray[np.float64]
+Solution = Any  # pliant.rods.solution.Solution, which imports this module
 OUTPUTS: dict[str, str] = {
     "joints": "actuated joint values (inverse model) [m or rad]",
     "pose": "twist of the plate, world axes [m, rad]",
@@ -67,6 +67,8 @@ class Gradients:
     """Of the actuated joint values, shape (parameters, actuators); of the direct model only by offsets not zero."""
     pose: Array
     """Of the plate's pose: twists in world axes, shape (parameters, freedoms)."""
+    base_joints: Array
+    """Of the values of all base joints, shape (parameters, limbs, most joints of a limb)."""
     base_wrenches: Array
     """Of the base wrenches, shape (parameters, limbs, 6)."""
     actuator_forces: Array | None = None
@@ -121,6 +123,29 @@ def _joint_frame(robot: Statics, i: int) -> Array:
 
 def _touched(robot: Statics, change: Change) -> list[int]:
     return list(range(robot._n)) if change.gravity is not robot.description.gravity else list(change.limbs)
+
+
+def _changed_model(robot: Statics, change: Change, steps: int) -> kernels.Model:
+    """Return the kernels' model of a robot with a change; forces and moments are scaled as in its own."""
+    md, d, fields = robot._model(steps), robot.description, {}
+    for i in _touched(robot, change):
+        for name, row in _rows_of(robot, i, change, steps).items():
+            if name not in fields:
+                fields[name] = getattr(md, name).copy()
+            fields[name][i] = row
+    if change.plate is not d.plate or change.gravity is not d.gravity:
+        fields["weight"] = change.plate.mass * np.asarray(change.gravity, dtype=float)
+        fields["com"] = np.array(change.plate.com, dtype=float)
+    return md._replace(**fields) if fields else md
+
+
+def models_of(robot: Statics, description: RobotDescription) -> dict[int, kernels.Model]:
+    """Return the kernels' models of a robot with other numbers, from those that its parent has; faster than anew."""
+    limbs = {
+        i: limb for i, (limb, old) in enumerate(zip(description.limbs, robot.description.limbs)) if limb is not old
+    }
+    change, scale = Change(limbs, description.plate, description.gravity), np.array(scales(description))
+    return {steps: _changed_model(robot, change, steps)._replace(scale=scale) for steps in robot._models}
 
 
 def _weight(change: Change, state: State, scale: Array) -> Array:
@@ -307,6 +332,7 @@ def gradients(solution: Solution, parameters: Sequence[str], of: Sequence[str] =
     out: dict[str, Any] = {
         "joints": np.array([way.Q[rows, columns] for way in ways]).reshape(len(ways), robot._na),
         "pose": np.array([way.twist[index] for way in ways]).reshape(len(ways), len(index)),
+        "base_joints": np.array([way.Q for way in ways]).reshape(len(ways), *state.Q.shape),
         "base_wrenches": np.array([way.W for way in ways]).reshape(len(ways), *state.W.shape),
     }
     asked = [name for name in OUTPUTS if name in of and name not in SOLVED]
@@ -318,6 +344,20 @@ def gradients(solution: Solution, parameters: Sequence[str], of: Sequence[str] =
         ]
         out |= {name: np.array([value[name] for value in values]) for name in asked}
     return Gradients(parameters=tuple(parameters), **out)
+
+
+def moved_along(solution: Solution, found: Gradients, changes: Sequence[float]) -> State:
+    """Return the unknowns of an equilibrium after changes of parameters, to first order.
+
+    Args:
+        found: gradients by these parameters.
+    """
+    state = solution._state.copy()
+    for p, change in enumerate(changes):
+        twist = np.zeros(6)
+        twist[[0, 1, 5] if solution._robot.planar else slice(6)] = found.pose[p]
+        state = _Direction(found.base_wrenches[p], found.base_joints[p], twist).moved(state, change)
+    return state
 
 
 class _Lines:
@@ -359,17 +399,8 @@ class _Lines:
 
     def _at(self, change: Change, state: State, md: kernels.Model) -> dict[str, Any]:
         """Return the asked quantities at a state of a robot with a changed number."""
-        robot, steps, d = self.robot, self.solution.steps, self.robot.description
-        fields: dict[str, Array] = {}
-        for i in _touched(robot, change):
-            for name, row in _rows_of(robot, i, change, steps).items():
-                if name not in fields:
-                    fields[name] = getattr(md, name).copy()
-                fields[name][i] = row
-        if change.plate is not d.plate or change.gravity is not d.gravity:
-            fields["weight"] = change.plate.mass * np.asarray(change.gravity, dtype=float)
-            fields["com"] = np.array(change.plate.com, dtype=float)
-        model = md._replace(**fields) if fields else md
+        robot, steps = self.robot, self.solution.steps
+        model = _changed_model(robot, change, steps)
         held = dataclasses.replace(self.task, inverse=False, q=state.Q[robot._actuators], x=state.X)
         only_forces = list(self.asked) == ["actuator_forces"]
         limit = layout.RESIDUAL_ONLY if only_forces else layout.LINEARISE_ONLY

@@ -9,6 +9,7 @@ limbs towards or away from the z axis of the world and of the plate.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -28,6 +29,7 @@ __all__ = [
     "parameter_scale",
     "parameter_value",
     "with_parameter",
+    "with_values",
 ]
 
 Array = NDArray[np.float64]
@@ -276,9 +278,22 @@ def changed(description: RobotDescription, name: str, value: float) -> Change:
 
 def with_parameter(description: RobotDescription, name: str, value: float) -> RobotDescription:
     """Return the description with one parameter changed (not for offsets, which belong to the commands)."""
-    change = changed(description, name, value)
-    limbs = tuple(change.limbs.get(i, limb) for i, limb in enumerate(description.limbs))
-    return dataclasses.replace(description, limbs=limbs, plate=change.plate, gravity=change.gravity)
+    return with_values(description, {name: value})
+
+
+def with_values(description: RobotDescription, values: Mapping[str, float]) -> RobotDescription:
+    """Return the description with several parameters changed, and check it once.
+
+    Raises:
+        ModelError: a name or a value is not valid, or the parts do not make a robot.
+    """
+    work = copy.copy(description)
+    for name, value in values.items():
+        change = changed(work, name, value)
+        limbs = tuple(change.limbs.get(i, limb) for i, limb in enumerate(work.limbs))
+        for part, new in (("limbs", limbs), ("plate", change.plate), ("gravity", change.gravity)):
+            object.__setattr__(work, part, new)
+    return dataclasses.replace(description, limbs=work.limbs, plate=work.plate, gravity=work.gravity)
 
 
 def offset_actuator(description: RobotDescription, name: str) -> int | None:

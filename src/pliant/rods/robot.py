@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError, PliantError
 from pliant.base.spatial import pose, rotation_from_rpy
-from pliant.rods import analysis, branches, kernels
+from pliant.rods import analysis, batch, branches, kernels
 from pliant.rods._build import build_model, build_work, characteristic_length, flatten, unflatten
 from pliant.rods.accuracy import ACCURACIES, MAX_STEPS, TOLERANCE, Accuracy, accuracy_named
 from pliant.rods.analysis import Identification, Workspace, WrenchEstimate
@@ -27,6 +27,7 @@ from pliant.rods.cold_start import cold_starts, guess, is_proper
 from pliant.rods.continuation import continue_to, routes
 from pliant.rods.description import RobotDescription
 from pliant.rods.failure import Reach
+from pliant.rods.gradients import models_of
 from pliant.rods.kernels import layout
 from pliant.rods.no_equilibrium import no_equilibrium
 from pliant.rods.path import Path, follow_tasks
@@ -51,9 +52,12 @@ class ContinuumParallelRobot:
 
     def __init__(self, description: RobotDescription, *, accuracy: str = "accurate") -> None:
         accuracy_named(accuracy)
+        self._begin(description, accuracy, {})
+
+    def _begin(self, description: RobotDescription, accuracy: str, models: dict[int, kernels.Model]) -> None:
         self.description = description
         self.accuracy = accuracy
-        self._models: dict[int, kernels.Model] = {}
+        self._models = models
         self._length: float | None = None
         self._ended = ""
         self._home: Solution | bool | None = None
@@ -357,12 +361,14 @@ class ContinuumParallelRobot:
         return analysis.workspace(self, axes, **options)
 
     def solve_batch(self, rows, wrenches=None, **options) -> list:
-        """Solve many rows on all cores: see :func:`pliant.rods.analysis.solve_batch`."""
-        return analysis.solve_batch(self, rows, wrenches, **options)
+        """Solve many rows on all cores: see :func:`pliant.rods.batch.solve_batch`."""
+        return batch.solve_batch(self, rows, wrenches, **options)
 
     def _with(self, description: RobotDescription) -> Self:
-        """Return a robot of the same kind with other parameters."""
-        return type(self)(description, accuracy=self.accuracy)
+        """Return a robot of the same kind with other numbers, but the same parts."""
+        other = object.__new__(type(self))
+        other._begin(description, self.accuracy, models_of(self, description))
+        return other
 
     # --- arguments -------------------------------------------------------------------------------------------
 

@@ -63,7 +63,9 @@ class Statics(Protocol):
     """Description of the robot's parts."""
     accuracy: str
     """How finely the rods are integrated: a name of `pliant.rods.accuracy.ACCURACIES`."""
+    _models: dict[int, kernels.Model]
     _n: int
+    _k: int
     _na: int
     _npl: int
     _wk: kernels.Work
