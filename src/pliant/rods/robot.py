@@ -320,7 +320,7 @@ class ContinuumParallelRobot:
             start: a solution near the first row; None: the home equilibrium.
             branch: which equilibrium the first row has: as for :meth:`solve_igm`. The rows after it are continued; with
                 ``"home"`` on the stable side where the path loses its stability in a bifurcation.
-            one_step: one Newton step a row, for a control loop: residuals are small if the rows are close.
+            one_step: for a control loop: neither the stability nor the accuracy of the integration is looked at.
             first_row: number of the first row in messages, for a part of a longer path.
 
         Returns:
@@ -421,11 +421,7 @@ class ContinuumParallelRobot:
         Returns:
             The number of rows that were solved, and all rows.
         """
-        count = len(tasks.x)
-        rows = kernels.Rows(
-            np.zeros((count, layout.REPORT_SIZE)), np.empty((count, self._n, 6)), np.empty((count, self._n, self._k)),
-            np.empty((count, layout.POSE_SIZE)),
-        )  # fmt: skip
+        rows = self._rows(len(tasks.x))
         done = kernels.solve(
             self._model(steps) if model is None else model,
             self._wk,
@@ -435,6 +431,20 @@ class ContinuumParallelRobot:
             rows,
         )
         return done, rows
+
+    def _follow(
+        self, state: State, steps: int, tasks: kernels.Tasks, *, margins: bool
+    ) -> tuple[int, kernels.Rows]:  # fmt: skip
+        """Follow rows of tasks that are near each other in the compiled loop; see `pliant.rods.kernels.follow`."""
+        rows = self._rows(len(tasks.x))
+        unknowns = kernels.Unknowns(*state, self._no_nodes)
+        return kernels.follow(self._model(steps), self._wk, unknowns, tasks, margins, rows), rows
+
+    def _rows(self, count: int) -> kernels.Rows:
+        return kernels.Rows(
+            np.zeros((count, layout.REPORT_SIZE)), np.empty((count, self._n, 6)), np.empty((count, self._n, self._k)),
+            np.empty((count, layout.POSE_SIZE)),
+        )  # fmt: skip
 
     def _one(self, state: State, problem: Task, steps: int, **options: Any) -> tuple[bool, Array]:
         done, rows = self._call(state, steps, problem.rows(), **options)
