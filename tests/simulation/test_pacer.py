@@ -81,6 +81,17 @@ def test_a_long_lag_is_given_up_and_counted():
     assert clock.now - begin == pytest.approx((499 + 200) * MS, abs=1000)
 
 
+def test_lateness_is_said_once_and_not_again(caplog):
+    clock = Clock()
+    pacer = paced(max_lag=0.1, clock=clock, sleep=clock.sleep)
+    pacer.start(0)
+    run(pacer, clock, 3, work=300 * MS)
+    assert pacer.stats(3 * MS).dropped > 0.5
+    (said,) = caplog.records
+    assert said.levelname == "WARNING"
+    assert "at 0.001 s it was 0.30 s late" in said.getMessage()
+
+
 def test_a_pause_counts_neither_as_time_nor_as_lag():
     clock = Clock()
     pacer = paced(clock=clock, sleep=clock.sleep)

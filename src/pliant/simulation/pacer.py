@@ -10,6 +10,7 @@ Three clock modes:
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Callable
@@ -19,6 +20,8 @@ from pliant.base.errors import PliantError, nearest
 from pliant.base.numerics import is_number
 
 __all__ = ["Pacer", "PacerStats", "as_pacer", "free", "paced", "sync"]
+
+log = logging.getLogger("pliant")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +148,12 @@ class Pacer:
             if lag > self._worst:
                 self._worst = lag
             if lag > self._max_lag_ns:
+                if not self._dropped:
+                    log.warning(
+                        "the run is slower than its clock: at %.3f s it was %.2f s late, which is not caught up; it "
+                        "goes on late, without further warnings",
+                        time_ns * 1e-9, lag * 1e-9,
+                    )  # fmt: skip
                 self._base += lag
                 self._dropped += lag
 
