@@ -95,6 +95,16 @@ def test_a_run_that_falls_behind_says_so_once_while_it_runs(caplog):
     assert pacer.stats(1500 * MS).achieved_rtf == pytest.approx(0.6, abs=0.01)
 
 
+def test_a_long_first_step_is_not_told(caplog):
+    clock = Clock()
+    pacer = paced(clock=clock, sleep=clock.sleep)
+    pacer.start(0)
+    run(pacer, clock, 2, work=2000 * MS)
+    run(pacer, clock, 500, work=MS // 2, start=2 * MS)
+    assert not caplog.records
+    assert pacer.lost > 3.0
+
+
 def test_a_pause_counts_neither_as_time_nor_as_lag():
     clock = Clock()
     pacer = paced(clock=clock, sleep=clock.sleep)

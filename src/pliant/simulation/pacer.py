@@ -22,6 +22,8 @@ from pliant.base.numerics import is_number
 __all__ = ["Pacer", "PacerStats", "as_pacer", "free", "paced", "sync"]
 
 _log = logging.getLogger("pliant.pacer")
+BEGINNING_NS = 20_000_000
+"""Simulated time at the start of a run in which lateness is not told [ns]: the first steps load what they need."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +153,7 @@ class Pacer:
             if lag > self._max_lag_ns:
                 self._base += lag
                 self._dropped += lag
-                if not self._told:
+                if not self._told and time_ns - self._sim_start > BEGINNING_NS:
                     self._tell(time_ns, lag)
 
     @property
