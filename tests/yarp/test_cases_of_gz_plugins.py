@@ -126,7 +126,7 @@ CAMERA = (
 
 def camera(name, flips):
     text = f"(yarpDeviceName {name}) (parentLinkName eye) (sensorName {name}) {flips}"
-    tags = f"{CAMERA.format('')}<update_rate>30</update_rate><always_on>1</always_on>"
+    tags = f"{CAMERA.format('')}<update_rate>2</update_rate><always_on>1</always_on>"
     sensor = f'<sensor name="{name}" type="camera">{tags}</sensor>'
     return f'<link name="eye">{sensor}</link>{configured("Camera", text)}{interface(f"{name}.xml")}'
 
@@ -193,7 +193,7 @@ def world_models():
         "wall": ("-4 -10.5 0.5", f'<link name="link">{shape("<box><size>1 1 1</size></box>")}</link>'),
         "depth": (
             "0 20 0.1",
-            f'<link name="eye"><sensor name="deep" type="rgbd_camera">{CAMERA.format(depth)}<update_rate>30'
+            f'<link name="eye"><sensor name="deep" type="rgbd_camera">{CAMERA.format(depth)}<update_rate>2'
             "</update_rate><always_on>1</always_on></sensor></link>"
             + configured("DepthCamera", "(yarpDeviceName deep_dev) (parentLinkName eye) (sensorName deep)")
             + interface("deep.xml"),
@@ -411,6 +411,8 @@ def test_a_laser_sees_a_box_behind_it_and_infinity_elsewhere(run):
     assert all(math.isinf(ranges[k]) for k in (100, 200, 300, 359))
 
 
+IMAGE = 501
+"""Steps in which each camera takes an image; two a second, because images cost most of this file's time."""
 # Where the ball, the ground and the sky are seen, from the peers' tests.
 PIXELS = {
     "plain": ((218, 221), (289, 246), (0, 40)),
@@ -422,7 +424,7 @@ PIXELS = {
 
 @pytest.mark.parametrize("name", PIXELS)
 def test_a_camera_sees_ball_ground_and_sky_where_its_flips_put_them(run, name):
-    pixels = Image.decode(run.newest(f"/{name}").content).pixels
+    pixels = Image.decode(run.newest(f"/{name}", IMAGE).content).pixels
     assert pixels.shape == (480, 640, 3)
     ball, ground, sky = (pixels[v, u].astype(int) for u, v in PIXELS[name])
     assert ball[2] > 2 * max(ball[:2]) + 20, (ball, ground, sky)
@@ -431,8 +433,8 @@ def test_a_camera_sees_ball_ground_and_sky_where_its_flips_put_them(run, name):
 
 
 def test_a_depth_camera_measures_ball_and_ground_and_tells_its_lens(run):
-    depth = Image.decode(run.newest("/depthcamera/depthImage:o").content).pixels
-    colors = Image.decode(run.newest("/depthcamera/rgbImage:o").content).pixels
+    depth = Image.decode(run.newest("/depthcamera/depthImage:o", IMAGE).content).pixels
+    colors = Image.decode(run.newest("/depthcamera/rgbImage:o", IMAGE).content).pixels
     assert depth.shape[:2] == colors.shape[:2] == (480, 640)
     assert depth[204, 152] == pytest.approx(4.531866, abs=2e-2)
     assert depth[289, 151] == pytest.approx(1.11972, abs=2e-2)
