@@ -293,7 +293,7 @@ class ArmWorlds:
 def _smooth(values: Array, derivative: int = 0) -> Array:
     from scipy.signal import savgol_filter
 
-    return savgol_filter(values, SMOOTHED, 2, deriv=derivative, delta=PERIOD, axis=0)
+    return np.asarray(savgol_filter(values, SMOOTHED, 2, deriv=derivative, delta=PERIOD, axis=0), np.float64)
 
 
 def _arm(robot: Robot, name: str) -> FrankaArmDescription:
