@@ -37,6 +37,7 @@ LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
 WINGS = {path.parent.name for path in SOURCE.glob("*/wing.py")} - {"base"}
 BETWEEN_WINGS = {
     ("franka.client.policy", "learn"),
+    ("franka.log", "shadow"),
     ("franka.page", "page"),
     ("franka.panel", "page"),
     ("franka.robots", "vision"),

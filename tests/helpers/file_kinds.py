@@ -39,6 +39,7 @@ from pliant.feet.measured import read_trials, write_trials
 from pliant.feet.trials import Trial, Trials
 from pliant.formats.manager import read_manager
 from pliant.franka.client.position_file import read_positions
+from pliant.franka.log import read_arm_log
 from pliant.identification.measurements import read_measurement
 from pliant.laws import TableSEA
 from pliant.learn.policy import Policy
@@ -94,6 +95,13 @@ class Kind:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(content)
         return folder / (self.opened or self.file or self.name)
+
+
+def _arm_log() -> bytes:
+    """Return a log as libfranka writes it, of three cycles."""
+    columns = [f"{name}[{i}]" for name in ("state.q", "state.dq", "state.tau_J", "cmd.tau_J_d") for i in range(7)]
+    rows = [",".join(map(str, [k, 1, *[0.1 * k] * len(columns)])) for k in range(3)]
+    return "\n".join([",".join(["time", "success_rate", *columns]), *rows, ""]).encode()
 
 
 def compiled(path: Path) -> None:
@@ -589,6 +597,7 @@ def _tables() -> list[Kind]:
         Kind(name="steps.npz", seed=_npz(time=times, **{"motors/position": times}),
              mutate=mutate_npz, read=read_commands),
         Kind(name="data.csv", seed=CSV, mutate=mutate_lines, read=read_measurement),
+        Kind(name="arm.csv", seed=_arm_log(), mutate=mutate_lines, read=lambda p: read_arm_log(p, "franka")),
         Kind(name="data.npz", seed=_npz(**columns), mutate=mutate_npz, read=read_measurement),
         Kind(name="dump.npz", seed=_npz(**dump), mutate=mutate_npz,
              read=lambda p: _show_dump(p, True, None)),  # type: ignore[arg-type]

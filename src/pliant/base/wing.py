@@ -121,6 +121,9 @@ class Wing:
     listeners: Mapping[str, BridgeEntry] = field(default_factory=dict)
     """What listens to a robot that runs elsewhere, by the name of an option: functions of the robot and the options
     that return a `pliant.recording.live.Listener`."""
+    logs: Mapping[str, BridgeEntry] = field(default_factory=dict)
+    """Logs of robots that a wing compares with dynamics of its own, by the name of an option: functions of the robot
+    and the options that return worlds with ``compare``."""
     viewer: str = ""
     """The pages that show a run, a robot and a recording: `pliant.simulation.viewer.Viewer`."""
     panels: tuple[str, ...] = ()
@@ -243,6 +246,7 @@ class Wings:
         "blocks",
         "interfaces",
         "listeners",
+        "logs",
         "detectors",
         "controllers",
         "lists",

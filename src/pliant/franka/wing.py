@@ -34,5 +34,11 @@ WING = Wing(
         "ros/franka_arm": "pliant.franka.ros.serve:serve_arm",
         "ros_names/franka_arm": "pliant.franka.ros.names:name_arm",
     },
+    logs={
+        "fci-log": BridgeEntry(
+            "a recorded motion of a Franka arm, CSV of libfranka's logToCSV or a recording",
+            "pliant.franka.log:open_log",
+        )
+    },
     benchmarks=("franka.py",),
 )

@@ -19,7 +19,7 @@ from pliant.base.wing import offer, offers
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
 
-__all__ = ["Heard", "Inbox", "Listener", "list_listeners", "make_listener"]
+__all__ = ["Heard", "Inbox", "Listener", "list_listeners", "make_listener", "make_source"]
 
 INBOX_LIMIT = 1_000_000
 """Most messages that wait to be taken; the oldest go first."""
@@ -141,12 +141,28 @@ def make_listener(name: str, text: str, robot: Robot) -> Listener:
     Raises:
         BridgeError: no listener of that name, or an option that it does not have.
     """
-    found = offer("listeners", name)
-    if found is None:
+    if offer("listeners", name) is None:
         raise BridgeError(f"nothing listens to {name!r}; {nearest(name, list_listeners())}", field=name)
+    return make_source("listeners", name, text, robot)
+
+
+def make_source(kind: str, name: str, text: str, robot: Robot) -> Any:
+    """Make what a wing declares among its ``listeners`` or ``logs``.
+
+    Args:
+        kind: the one or the other.
+        name: its name.
+        text: as of `make_listener`.
+        robot: the robot as it is described.
+
+    Raises:
+        BridgeError: an option that it does not have.
+    """
+    found = offer(kind, name)
+    assert found is not None
     factory: Any = found.load()
-    kind, make = options_of(factory, skip=1)
+    options, make = options_of(factory, skip=1)
     first, comma, rest = text.partition(",")
     if first and "=" not in first:
-        text = f"{next(iter(inspect.get_annotations(kind)))}={first}{comma}{rest}"
-    return make(robot, parse_text(kind, text, where=f"--{name}: ", error=BridgeError))
+        text = f"{next(iter(inspect.get_annotations(options)))}={first}{comma}{rest}"
+    return make(robot, parse_text(options, text, where=f"--{name}: ", error=BridgeError))

@@ -19,12 +19,22 @@ from pliant.ros.controller_clock import CLOCK_TOPIC, CLOCKS
 from pliant.ros.ros1.node import Ros1Node
 from pliant.ros.ros2.node import Ros2Node
 from pliant.ros.wire.message import MessageCallback, MessageView
+from pliant.ros.zenoh.node import ZenohNode
+from pliant.ros.zenoh.session import endpoints
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
     from pliant.ros.bridge.node import Node
 
-__all__ = ["Listen1Options", "Listen2Options", "RosListener", "listen1", "listen2"]
+__all__ = [
+    "Listen1Options",
+    "Listen2Options",
+    "ListenZenohOptions",
+    "RosListener",
+    "listen1",
+    "listen2",
+    "listen_zenoh",
+]
 
 NAME = "pliant_shadow"
 PORTS = {
@@ -74,13 +84,23 @@ class Listen2Options(_Options):
     """Talk on 127.0.0.1 only; false follows ``ROS_AUTOMATIC_DISCOVERY_RANGE`` and ``ROS_STATIC_PEERS``."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ListenZenohOptions(_Options):
+    """The options of a listener on ROS 2 over zenoh."""
+
+    connect: str = ""
+    """Addresses to connect to, joined by ``+``; "" takes the router at ``tcp/127.0.0.1:7447``."""
+    domain: int = option(-1, low=-1, high=232)
+    """Number of the ROS domain; -1 takes ``ROS_DOMAIN_ID``, else 0."""
+
+
 class _Mute:
     """Makes a node unable to send: it has no publisher, no service, no action and sets no parameter."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise BridgeError("this node only listens; it has no publishers, services, actions or parameters")
 
-    advertise = serve = serve_action = set_param = _refuse
+    advertise = serve = serve_later = serve_action = set_param = _refuse
 
 
 class _Ros1Ear(_Mute, Ros1Node):  # type: ignore[misc]
@@ -98,6 +118,10 @@ class _Ros2Ear(_Mute, Ros2Node):  # type: ignore[misc]
     ) -> None:
         """Listen to a topic."""
         super().subscribe(topic, type_name, callback, latch=latch, reliable=reliable)
+
+
+class _ZenohEar(_Mute, ZenohNode):  # type: ignore[misc]
+    """A node of ROS 2 on zenoh with subscriptions only: a client, which listens on no address and relays nothing."""
 
 
 class RosListener:
@@ -259,3 +283,10 @@ def listen2(robot: Robot, options: Listen2Options) -> RosListener:
     """Return what listens to a robot on ROS 2."""
     domain = None if options.domain == -1 else options.domain
     return RosListener(robot, _Ros2Ear(NAME, domain=domain, loopback=options.loopback), options)
+
+
+def listen_zenoh(robot: Robot, options: ListenZenohOptions) -> RosListener:
+    """Return what listens to a robot on ROS 2 over zenoh."""
+    domain = None if options.domain == -1 else options.domain
+    ear = _ZenohEar(NAME, domain=domain, mode="client", connect=endpoints(options.connect, "connect"))
+    return RosListener(robot, ear, options)

@@ -18,6 +18,9 @@ WING = Wing(
     listeners={
         "ros1": BridgeEntry("the topics of a robot on ROS 1", "pliant.ros.listening:listen1"),
         "ros2": BridgeEntry("the topics of a robot on ROS 2", "pliant.ros.listening:listen2"),
+        "zenoh": BridgeEntry(
+            "the topics of a robot on ROS 2 over zenoh", "pliant.ros.listening:listen_zenoh", ("zenoh",)
+        ),
     },
     recordings=("pliant.ros.bags.format:BAGS",),
     exports={"bag": "pliant.ros.commands:write_bag"},

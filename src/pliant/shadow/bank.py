@@ -42,6 +42,9 @@ class Bank:
         step: longest time step [s].
     """
 
+    unit = "rad"
+    """Unit of what is compared."""
+
     def __init__(self, robot: Robot, candidates: Sequence[Candidate], *, step: float = STEP) -> None:
         check_robot(robot, "Bank", compiled=False)
         self.candidates = [c for c in candidates if c.kind != "offset"]
@@ -50,6 +53,8 @@ class Bank:
         fine = robot.copy()
         fine.update({"option.timestep": min(float(robot.timestep), step)})
         self.batch = CpuBatch(fine, worlds)
+        self.dt = self.batch.dt
+        """Time step of the simulations [s]."""
         self.time = 0.0
         """Time up to which is simulated, in the time of the log [s]."""
         self._shifts = np.zeros((worlds, len(robot.actuators)))

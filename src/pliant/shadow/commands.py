@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import make_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,12 +19,14 @@ from pliant.cli.progress import Bar
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from pliant.model.robot import Robot
     from pliant.shadow import Drift
+    from pliant.shadow.bank import Compared
 
     Sources = Any
     NO_SOURCES: Any = None
 else:
-    # One option for each listener that a wing declares, with or without a value.
+    # One option for each listener and kind of log that a wing declares, with or without a value.
     Sources = Parameter(name="*")(
         make_dataclass(
             "Sources",
@@ -34,14 +37,14 @@ else:
                         tuple[str, ...] | None,
                         Parameter(
                             name=f"--{found.key}",
-                            help=f"Listen to {found.value.summary}, instead of reading a log.",
+                            help=f"Take {found.value.summary}, in place of LOG.",
                             consume_multiple=(0, 1),
                             negative=(),
                         ),
                     ],
                     None,
                 )
-                for found in offers("listeners")
+                for found in (*offers("listeners"), *offers("logs"))
             ],
             frozen=True,
             kw_only=True,
@@ -92,11 +95,11 @@ def shadow(
         pliant shadow qbmove-1dof arm.mcap --plot shadow.png
     """
     import_modules(robot.import_)
-    asked = _asked(sources)
-    if len(asked) + (log is not None) != 1:
-        names = ", ".join(f"--{found.key}" for found in offers("listeners"))
+    asked, logged = _asked(sources, "listeners"), _asked(sources, "logs")
+    if len(asked) + len(logged) + (log is not None) != 1:
+        names = ", ".join(f"--{found.key}" for found in (*offers("listeners"), *offers("logs")))
         raise PliantError(f"give one source: a log, or one of {names}", field="log")
-    if log is None:
+    if asked:
         if plot is not None:
             raise PliantError("--plot is for a log; record the robot, or use --view", field="plot")
         from pliant.shadow.following import Following, follow
@@ -115,6 +118,8 @@ def shadow(
 
     console = make_console(quiet=json)
     described = robot.load(source)
+    if log is None:
+        return _judge_log(console, described, logged[0], window, plot, json)
     read = read_shadow_log(log, described)
     for note in read.notes:
         console.print(f"warning: {plain(note)}", soft_wrap=True)
@@ -130,27 +135,66 @@ def shadow(
         progress=lambda done: bar(done, length),
     )
     bar.close()
+    kind = f"commands are taken as {windows[0].commands} (--commands)" if commands == "auto" else ""
+    _tell(console, str(log), read.notes, windows, compared, plot, kind, json)
+    return 0
+
+
+def _judge_log(
+    console: Console,
+    robot: Robot,
+    asked: tuple[str, str],
+    window: float | None,
+    plot: Path | None,
+    json: bool,
+) -> int:
+    """Judge a log of a kind that a wing declares."""
+    from pliant.recording.live import make_source
+    from pliant.shadow.drift import judge_windows
+
+    worlds = make_source("logs", *asked, robot)
+    compared = worlds.compare()
+    for note in worlds.notes:
+        console.print(f"warning: {plain(note)}", soft_wrap=True)
+    times = [one.time for one in compared.values()]
+    begin, end = float(times[0][0]), float(times[0][-1])
+    length = end - begin if window is None else window
+    windows = judge_windows(worlds, compared, begin, end, length, "recorded")
+    _tell(console, asked[1], tuple(worlds.notes), windows, compared, plot, "", json)
+    return 0
+
+
+def _tell(
+    console: Console,
+    log: str,
+    notes: tuple[str, ...],
+    windows: Sequence[Drift],
+    compared: Mapping[str, Compared],
+    plot: Path | None,
+    kind: str,
+    json: bool,
+) -> None:
+    """Tell what the windows of a log say, and draw them."""
     if plot is not None:
         from pliant.shadow.figure import plot_shadow
 
         plot_shadow(compared, windows, plot)
     if json:
-        found: dict[str, Any] = {"log": str(log), "notes": list(read.notes), "windows": [w.row() for w in windows]}
+        found: dict[str, Any] = {"log": log, "notes": list(notes), "windows": [w.row() for w in windows]}
         emit(found | ({"plot": str(plot)} if plot is not None else {}))
-        return 0
-    if commands == "auto":
-        console.print(f"commands are taken as {windows[0].commands} (--commands)")
+        return
+    if kind:
+        console.print(kind)
     for drift in windows:
         _say(console, drift, alone=len(windows) == 1)
     if plot is not None:
         console.print(f"plot: {plain(str(plot))}", soft_wrap=True)
-    return 0
 
 
-def _asked(sources: Any) -> list[tuple[str, str]]:
-    """Return name and value of each listener that is asked for."""
+def _asked(sources: Any, kind: str) -> list[tuple[str, str]]:
+    """Return name and value of each listener, or kind of log, that is asked for."""
     found = []
-    for each in offers("listeners"):
+    for each in offers(kind):
         value = getattr(sources, each.key.replace("-", "_"), None)
         if value is not None:
             found.append((each.key, value[0] if value else ""))

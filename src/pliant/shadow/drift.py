@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from pliant.shadow.bank import Bank, Compared
 from pliant.shadow.candidates import Candidate, candidates_of
 from pliant.shadow.log import ShadowLog
 
-__all__ = ["Drift", "Estimate", "find_drift", "judge", "least_left"]
+__all__ = ["Drift", "Estimate", "Worlds", "find_drift", "judge", "judge_windows", "least_left"]
 
 BLOCKS = 10
 """Parts of the window, over which the estimates must agree."""
@@ -41,7 +41,21 @@ COMMANDS = ("auto", "held", "sampled", "latched")
 TRIED = 10.0
 """Time over which kinds of commands are compared [s]."""
 TIE = 2.0
-"""Another candidate explains as much, if it leaves at most this multiple of what the best one leaves."""
+"""Another candidate explains as much, if it leaves at most this multiple of what the best one leaves, and removes at
+least this part of what the best one removes."""
+
+
+class Worlds(Protocol):
+    """What a robot as described, and with each candidate changed, would have measured: `Bank`, or a wing's own."""
+
+    candidates: list[Candidate]
+    """Candidates with two worlds each."""
+    offsets: list[Candidate]
+    """Zeros of sensors, which need no world."""
+    dt: float
+    """Time step of the worlds [s]."""
+    unit: str
+    """Unit of what is compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +97,22 @@ class Drift:
     end: float
     """End of the window [s]."""
     misfit: float
-    """Root mean square of measured minus simulated positions, as described [rad]."""
+    """Root mean square of measured minus simulated values, as described [unit]: of the positions where they are."""
     estimates: tuple[Estimate, ...]
     """One for each candidate, the one that explains most first."""
     commands: str
     """How the commands of the log are taken to be between their samples."""
     drifted: tuple[str, ...]
     """The parameter that has drifted; several if the window cannot tell them apart; none if nothing has."""
+    unit: str = "rad"
+    """Unit of the misfit."""
 
     @property
     def verdict(self) -> str:
         """One sentence."""
         if not self.drifted:
-            return f"no parameter has drifted; positions differ by {self.misfit:.2g} rad rms"
+            what = "positions" if self.unit == "rad" else "torques"
+            return f"no parameter has drifted; {what} differ by {self.misfit:.2g} {self.unit} rms"
         best = self.estimates[0]
         others = [name for name in self.drifted if name != best.candidate.name]
         text = f"{best} explains {100.0 * best.explained:.0f} % of the difference"
@@ -169,8 +186,32 @@ def find_drift(
     kind = _kind_of_commands(robot, candidates, log, settle) if commands == "auto" else commands
     bank = Bank(robot, candidates)
     found = bank.run(_KINDS[kind](log), progress)
+    return judge_windows(bank, found, begin, end, length, kind), found
+
+
+def judge_windows(
+    worlds: Worlds, found: Mapping[str, Compared], begin: float, end: float, length: float, kind: str
+) -> list[Drift]:
+    """Judge windows that overlap by half.
+
+    Args:
+        worlds: as described, and with candidates changed.
+        found: measured and simulated values by port.
+        begin: begin of the first window [s].
+        end: end of the log [s].
+        length: length of a window [s].
+        kind: how commands are between their samples.
+
+    Raises:
+        RecordingError: the log is shorter than a window.
+    """
+    if not (math.isfinite(length) and 0.0 < length <= end - begin + 1e-9):
+        raise RecordingError(
+            f"{end - begin:.3g} s of the log can be judged; a window of {length:g} s must be more than 0 s and fit",
+            field="window",
+        )
     edges = np.arange(begin, end - length + 1e-9, length / 2.0)
-    return [judge(bank, found, float(edge), float(edge) + length, kind) for edge in edges], found
+    return [judge(worlds, found, float(edge), float(edge) + length, kind) for edge in edges]
 
 
 _KINDS: dict[str, Callable[[ShadowLog], ShadowLog]] = {
@@ -192,7 +233,7 @@ def _kind_of_commands(robot: Robot, candidates: Sequence[Candidate], log: Shadow
 
 
 def least_left(
-    bank: Bank,
+    bank: Worlds,
     found: Mapping[str, Compared],
     begin: float,
     end: float,
@@ -220,7 +261,7 @@ def _least(candidate: Candidate, dt: float) -> float:
     return max(0.1, 1.5 * dt / candidate.step) if candidate.kind == "delay" else 0.1
 
 
-def judge(bank: Bank, found: Mapping[str, Compared], begin: float, end: float, kind: str) -> Drift:
+def judge(bank: Worlds, found: Mapping[str, Compared], begin: float, end: float, kind: str) -> Drift:
     """Judge one window.
 
     Args:
@@ -233,17 +274,37 @@ def judge(bank: Bank, found: Mapping[str, Compared], begin: float, end: float, k
     weights = _weights(found, begin, end)
     terms = [_Terms.of(bank, found, weights, low, high) for low, high in _blocks(begin, end)]
     whole = sum(terms[1:], terms[0])
-    estimates = []
-    for k, candidate in enumerate([*bank.candidates, *bank.offsets]):
-        change, left = whole.least(k)
-        without = [(whole - part).least(k)[0] for part in terms]
-        scatter = math.sqrt(
-            (len(terms) - 1) / len(terms) * float(np.square(np.subtract(without, np.mean(without))).sum())
-        )
-        explained = 1.0 - left / whole.rr if whole.rr > 0.0 else 0.0
-        estimates.append(Estimate(candidate, change, scatter, max(0.0, explained)))
+    candidates = [*bank.candidates, *bank.offsets]
+    estimates = [_estimate(candidate, k, whole, terms) for k, candidate in enumerate(candidates)]
     estimates.sort(key=lambda e: -e.explained)
-    return Drift(begin, end, _misfit(found, begin, end), tuple(estimates), kind, _drifted(estimates, bank.batch.dt))
+    # The best one is judged by what it acts on: the rest of a robot of many joints may differ for reasons of its own.
+    best = candidates.index(estimates[0].candidate)
+    acted = {port: one for port, one in found.items() if _acts(bank, port, one, best)}
+    judged = estimates
+    if acted and len(acted) < len(found):
+        terms = [_Terms.of(bank, acted, weights, low, high) for low, high in _blocks(begin, end)]
+        whole = sum(terms[1:], terms[0])
+        judged = [_estimate(candidate, k, whole, terms) for k, candidate in enumerate(candidates)]
+        judged.sort(key=lambda e: -e.explained)
+    drifted = _drifted(judged, bank.dt)
+    return Drift(begin, end, _misfit(found, begin, end), tuple(estimates), kind, drifted, bank.unit)
+
+
+def _estimate(candidate: Candidate, k: int, whole: _Terms, terms: Sequence[_Terms]) -> Estimate:
+    """Return what one candidate alone would have to be, from sums over the window and over its blocks."""
+    change, left = whole.least(k)
+    without = [(whole - part).least(k)[0] for part in terms]
+    scatter = math.sqrt((len(terms) - 1) / len(terms) * float(np.square(np.subtract(without, np.mean(without))).sum()))
+    explained = 1.0 - left / whole.rr if whole.rr > 0.0 else 0.0
+    return Estimate(candidate, change, scatter, max(0.0, explained))
+
+
+def _acts(bank: Worlds, port: str, one: Compared, k: int) -> bool:
+    """Return whether a candidate changes what is measured at a port."""
+    if k >= len(bank.candidates):
+        return port in bank.offsets[k - len(bank.candidates)].values
+    y = one.simulated
+    return bool((y[:, 1 + 2 * k : 3 + 2 * k] != y[:, :1]).any())
 
 
 def _drifted(estimates: Sequence[Estimate], dt: float) -> tuple[str, ...]:
@@ -251,7 +312,8 @@ def _drifted(estimates: Sequence[Estimate], dt: float) -> tuple[str, ...]:
     if best.explained < CLEAR or abs(best.change) < max(_least(best.candidate, dt), SURE * best.error):
         return ()
     left = TIE * (1.0 - best.explained)
-    return tuple(e.candidate.name for e in estimates if 1.0 - e.explained <= left)
+    like = best.explained / TIE
+    return tuple(e.candidate.name for e in estimates if 1.0 - e.explained <= left and e.explained >= like)
 
 
 def _blocks(begin: float, end: float) -> list[tuple[float, float]]:
@@ -273,10 +335,10 @@ def _weights(found: Mapping[str, Compared], begin: float, end: float) -> dict[st
 
 
 def _misfit(found: Mapping[str, Compared], begin: float, end: float) -> float:
+    positions = [port for port in found if port.endswith("/position")] or list(found)
     parts = [
         (one.measured - one.simulated[:, 0])[(one.time >= begin) & (one.time < end)]
-        for port, one in found.items()
-        if port.endswith("/position")
+        for one in (found[port] for port in positions)
     ]
     return float(np.sqrt(np.mean(np.square(np.concatenate(parts))))) if parts else 0.0
 
@@ -291,7 +353,7 @@ class _Terms:
 
     @classmethod
     def of(
-        cls, bank: Bank, found: Mapping[str, Compared], weights: Mapping[str, float], begin: float, end: float
+        cls, bank: Worlds, found: Mapping[str, Compared], weights: Mapping[str, float], begin: float, end: float
     ) -> _Terms:
         count = len(bank.candidates) + len(bank.offsets)
         rr, products = 0.0, np.zeros((count, 5))

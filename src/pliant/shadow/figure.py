@@ -22,7 +22,7 @@ MAX_PORTS = 6
 
 
 def plot_shadow(compared: Mapping[str, Compared], windows: Sequence[Drift], output: str | Path | None = None) -> Figure:
-    """Draw the positions of robot and simulation, what they differ by, and the estimates over the windows.
+    """Draw the positions (or torques) of robot and simulation, what they differ by, and the estimates over the windows.
 
     Args:
         compared: as of `find_drift`.
@@ -36,6 +36,7 @@ def plot_shadow(compared: Mapping[str, Compared], windows: Sequence[Drift], outp
 
     ports = [port for port in compared if port.endswith("/position")][:MAX_PORTS] or list(compared)[:MAX_PORTS]
     several = len(windows) > 1
+    what, scale = ("position [rad]", 1e3) if not windows or windows[0].unit == "rad" else ("torque [N m]", 1.0)
     figure, axes = new_figure(
         2 + several, len(ports), width=max(6.4, 3.6 * len(ports)), height=1.8, sharex=True, squeeze=False
     )
@@ -44,10 +45,10 @@ def plot_shadow(compared: Mapping[str, Compared], windows: Sequence[Drift], outp
         axes[0, column].set_title(port)
         axes[0, column].plot(one.time, one.measured, color=COLORS["soft"], label="robot")
         axes[0, column].plot(one.time, one.simulated[:, 0], "--", color=COLORS["stiff"], label="simulation")
-        axes[1, column].plot(one.time, 1e3 * (one.measured - one.simulated[:, 0]), color=COLORS["soft"])
+        axes[1, column].plot(one.time, scale * (one.measured - one.simulated[:, 0]), color=COLORS["soft"])
         axes[-1, column].set_xlabel("time [s]")
-    axes[0, 0].set_ylabel("position [rad]")
-    axes[1, 0].set_ylabel("difference [mrad]")
+    axes[0, 0].set_ylabel(what)
+    axes[1, 0].set_ylabel("difference [mrad]" if scale > 1.0 else "difference [N m]")
     figure_legend(figure, axes[0, 0])
     if several:
         middle = np.array([0.5 * (w.begin + w.end) for w in windows])

@@ -8,4 +8,5 @@ WING = Wing(
     name="shadow",
     summary="A simulation beside a real robot or its log, and which of its parameters has drifted",
     commands={"shadow": "pliant.shadow.commands:shadow"},
+    benchmarks=("shadow.py",),
 )
