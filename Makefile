@@ -75,11 +75,11 @@ lint: $(VENV)/.lint
 $(VENV)/.docs: $(STAMP)
 	$(call install,docs)
 
-docs: $(VENV)/.docs
+docs: $(VENV)/.docs docs/playable/scenes.json
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-# The playable 3D scenes of the gallery, which `make docs` takes where they are; two minutes of one core.
-scenes: $(STAMP)
+# The playable 3D scenes of the gallery; two minutes of one core the first time.
+scenes docs/playable/scenes.json: $(STAMP)
 	$(BIN)/python tests/helpers/scenes.py
 
 # Half an hour of one core, most of it for the experiments; needs a graphics library (EGL).

@@ -57,15 +57,34 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[misc, valid-type]
             scratch.cleanup()
 
 
+def register(folder: Path) -> Path:
+    """Write the entry points of this project as an installation has them; return the folder.
+
+    A build in an environment of its own has the sources, but no installation of them, and would find no wing.
+    """
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    info = folder / f"{project['name'].replace('-', '_')}-0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: 0\n", encoding="utf-8")
+    groups = project["entry-points"].items()
+    lines = [line for group, rows in groups for line in (f"[{group}]", *(f"{k} = {v}" for k, v in rows.items()), "")]
+    (info / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
+    return folder
+
+
 def compile_into(ship: Path, cache: Path, robots: list[str]) -> None:
     """Run the robots in a process of its own that keeps what it compiles."""
     sys.path.insert(0, str(ROOT / "src"))
     from pliant.base.shipped import SHIP, family
 
     cache.mkdir(mode=0o700, parents=True)
+    ship.mkdir(parents=True, exist_ok=True)
+    registered = register(cache.with_name("registered"))
     environment = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *sys.path[1:]]),
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(registered), *sys.path[1:]]),
         "PLIANT_CACHE": str(cache),
         "NUMBA_CACHE_DIR": str(cache / "numba"),
         "NUMBA_CPU_NAME": family() or "generic",
@@ -76,7 +95,7 @@ def compile_into(ship: Path, cache: Path, robots: list[str]) -> None:
 
 
 def exercise(robots: list[str]) -> None:
-    """Run robots for a moment on the command line, and the laws at one point."""
+    """Run robots for a moment on the command line, and the laws at one point; one that cannot run ends the build."""
     from pliant.cli import main
     from pliant.laws import registered_laws
     from pliant.laws.compile import compiled
@@ -88,6 +107,7 @@ def exercise(robots: list[str]) -> None:
         for entry in ("advance", "torque", "observe", "hold", "evaluate"):
             getattr(code, entry)
     names = [r.name for r in list_robots() if r.name not in PACKAGES] if robots == ["all"] else robots
+    failed = []
     for name in names:
         for bridge in FURTHER if name in ("franka", "fr3") else [[]]:
             said = io.StringIO()
@@ -96,7 +116,10 @@ def exercise(robots: list[str]) -> None:
                     main(["run", name, "--duration", DURATION, *bridge])
             except SystemExit as end:
                 if end.code:
+                    failed.append(name)
                     print(f"pliant: {name} could not be run for its machine code:\n{said.getvalue()}", file=sys.stderr)
+    if failed:
+        sys.exit(f"pliant: no machine code of {', '.join(failed)}; PLIANT_PRECOMPILE chooses the robots")
 
 
 if __name__ == "__main__":

@@ -251,9 +251,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0, help="robot time of a loop")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--serve", nargs=2, metavar=("HOST", "MODE"), help="be the script that serves an arm")
+    parser.add_argument("--client", metavar="HOST", help="be pylibfranka: one torque motion at a server, as JSON")
     options = parser.parse_args()
     if options.serve:
         serve(*options.serve)
+        return
+    if options.client:
+        found = torque_loop(options.client, options.seconds)
+        p50, p99 = np.percentile(found.pop("periods_us"), (50, 99))
+        print(json.dumps(found | {"p50_us": p50, "p99_us": p99}))
         return
     which = options.which or list(BENCHES)
     if importlib.util.find_spec("pylibfranka") is None:

@@ -3,6 +3,9 @@
     python benchmarks/startup.py            median of three warm starts, and one without machine code
     python benchmarks/startup.py --json     for programs
 
+    python benchmarks/startup.py --python ~/clean/bin/python    of another installation, such as a wheel's
+
+Python's bytecode is written, as for users, even where PYTHONDONTWRITEBYTECODE is set; it lies in a folder of its own.
 Processor time tells the machine's load and speed apart from pliant's work, so the targets are on it and on the ratio to
 a program that only imports MuJoCo, numba and SciPy's linear algebra, which every start does.
 """
@@ -22,7 +25,16 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass
 
-IMPORTS = "import mujoco, numba, scipy.linalg, cyclopts"
+PYTHON = [sys.executable]
+"""The Python whose pliant is measured."""
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+IMPORTS = """
+import mujoco, numba, cyclopts
+try:
+    import scipy.linalg  # by numba, where it is installed
+except ImportError:
+    pass
+"""
 """What every start imports of other packages."""
 
 
@@ -48,7 +60,8 @@ def spent(pid: int) -> float:
 def finished(*command: str) -> float:
     """Run a program of this Python to its end; return its processor time [s]."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, *command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    quiet = subprocess.DEVNULL
+    subprocess.run([*PYTHON, *command], check=True, stdout=quiet, stderr=quiet, env=ENVIRONMENT)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -64,10 +77,10 @@ def start(number: int, cache: str = "") -> tuple[float, float]:
     folders = {"PLIANT_CACHE": cache, "NUMBA_CACHE_DIR": os.path.join(cache, "numba")} if cache else {}  # noqa: PTH118
     began = time.perf_counter()
     child = subprocess.Popen(
-        [sys.executable, "-m", "pliant", "run", "fr3", "--bridge", f"fci:host={host}"],
+        [*PYTHON, "-m", "pliant", "run", "fr3", "--bridge", f"fci:host={host}"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, **folders},
+        env={**ENVIRONMENT, **folders},
     )
     try:
         while True:
@@ -101,7 +114,9 @@ def measure() -> list[Figure]:
         Figure("warm: over the imports", warm / imports, "", "", None),
         Figure("warm: run --duration 0.01", short, "s of processor time", "<= 1.5", short <= 1.5),
         Figure("without machine code: to the open port", cold, "s of processor time", "", None, f"{cold_wall:.1f} s"),
-        Figure("without machine code: over warm", cold / warm, "", "", None, "`make setup` makes the code"),
+        Figure(
+            "without machine code: over warm", cold / warm, "", "", None, "`make setup` makes it, a wheel brings it"
+        ),
     ]
 
 
@@ -109,8 +124,12 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--python", default=sys.executable, help="the Python whose pliant is measured")
     options = parser.parse_args()
-    figures = measure()
+    PYTHON[:] = [options.python]
+    with tempfile.TemporaryDirectory(prefix="pliant-bytecode-") as folder:
+        ENVIRONMENT["PYTHONPYCACHEPREFIX"] = folder
+        figures = measure()
     if options.json:
         print(json.dumps([asdict(f) for f in figures], indent=2))
         return

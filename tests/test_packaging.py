@@ -1,6 +1,7 @@
 """What pliant needs: the packages that it imports are its dependencies, the others are refused in clear words."""
 
 import ast
+import importlib.metadata
 import importlib.util
 import json
 import re
@@ -52,6 +53,19 @@ def imported_at_start(path: Path) -> set[str]:
         elif isinstance(node, ast.ExceptHandler):
             todo += node.body
     return found
+
+
+def test_a_build_without_an_installation_finds_every_wing(tmp_path):
+    """Else a wheel brings no code for the robots of the wings, and its first start compiles for half a minute."""
+    place = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+    build = importlib.util.module_from_spec(place)
+    place.loader.exec_module(build)
+    found = list(importlib.metadata.distributions(path=[str(build.register(tmp_path / "registered"))]))
+    assert [each.metadata["Name"] for each in found] == [PROJECT["name"]]
+    assert {(p.group, p.name, p.value) for p in found[0].entry_points} == {
+        (group, name, value) for group, rows in PROJECT["entry-points"].items() for name, value in rows.items()
+    }
+    assert len(found[0].entry_points) > 10
 
 
 def test_what_modules_import_when_they_are_imported_is_a_dependency():

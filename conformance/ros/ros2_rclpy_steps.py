@@ -139,6 +139,21 @@ def send_references(client, ns, size, count):
     return {"sent": count, "acknowledged": acknowledged, "seconds": time.monotonic() - began}
 
 
+def storm(client, ns, kind, joints, count):
+    """Send to a topic of each joint at 1 kHz, as fast as this process can, with the history of a default publisher."""
+    publishers = [client.node.create_publisher(Float64, f"/{ns}/{joint}/{kind}", 10) for joint in joints.split("+")]
+    for publisher in publishers:
+        until(publisher.get_subscription_count, "pliant listens")
+    count, began = int(count), time.monotonic()
+    for k in range(count):
+        for publisher in publishers:
+            publisher.publish(Float64(data=0.1 + 1e-6 * k))
+        time.sleep(max(0.0, began + (k + 1) * 1e-3 - time.monotonic()))
+    seconds = time.monotonic() - began
+    time.sleep(3.0)
+    return {"sent": count * len(publishers), "seconds": seconds}
+
+
 def control(client, node):
     """Pause, step and resume by services; list, read and set parameters."""
     said = [client.call(Trigger, f"/pliant/{name}", Trigger.Request()) for name in ("pause", "step_once", "resume")]
@@ -186,7 +201,7 @@ def find(client, topic):
 
 if __name__ == "__main__":
     step = {
-        f.__name__: f for f in (main_job, count_states, send_references, control, see_images, find)
+        f.__name__: f for f in (main_job, count_states, send_references, storm, control, see_images, find)
     }[sys.argv[1]]  # fmt: skip
     client = Client("client")
     try:

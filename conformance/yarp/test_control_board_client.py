@@ -47,7 +47,7 @@ def test_every_call_of_the_stock_client_returns_true(biped, carrier):
     expected = {
         "revolute": 1, "moving": 1, "stamp_positive": 1, "speed": 40, "stiffness": 0.5, "damping": 0.02, "offset": 0.1,
         "compliant": 1, "torque": 0.25, "duty": 0.2, "current": 0.2, "error_limit": 9, "counts": 4096,
-        "temperature": 25, "gear": 100,
+        "temperature": 25, "gear": 100, "ktau": 0.5,
     }  # fmt: skip
     assert {key: found[key] for key in expected} == pytest.approx(expected)
     assert found["encoder"] == pytest.approx(10.0, abs=0.5)

@@ -25,6 +25,8 @@ def robot(request, tmp_path_factory):
     """Give the environment of programs of YARP and the prefixes of the robot's servers of sensors."""
     if not CLIENT or not Path(CLIENT).exists():
         pytest.skip("no client of YARP: set PLIANT_YARP_SENSORS (sensor_client/README.md)")
+    if request.param == "icub":
+        pytest.importorskip("icub_models", reason="no iCub: pip install icub-models")
     with running(tmp_path_factory.mktemp("yarp"), request.param) as environment:
         done = subprocess.run(
             [sys.executable, "-m", "pliant", "yarp", "list"],

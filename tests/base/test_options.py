@@ -370,10 +370,12 @@ def test_units_are_si_and_radians():
     assert not {"deg", "mm", "ms", "rpm"} & set(UNITS)
 
 
-def test_the_page_of_options_is_what_the_declarations_say():
-    from option_tables import PAGE, page
+def test_the_pages_of_options_are_what_the_declarations_say():
+    from option_tables import FOLDER, pages
 
-    assert PAGE.read_text(encoding="utf-8") == page(), "run: python tests/helpers/option_tables.py"
+    assert {path: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")} == pages(), (
+        "run: python tests/helpers/option_tables.py"
+    )
 
 
 def test_a_unit_may_be_one_for_each_kind_of_element():

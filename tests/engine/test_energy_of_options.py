@@ -16,7 +16,9 @@ from pendulum import LAWS, PENDULUM, PERIOD, references
 
 from pliant.base.errors import DivergedError
 from pliant.engine import MujocoEngine
+from pliant.engine.program import StepProgram
 from pliant.laws import PID, SEA, CompliantActuator, DCMotor, Mode
+from pliant.laws.compile import bound
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.motor import Cogging, Electrical, Thermal
 from pliant.laws.spring import Creep, Hysteresis, Strength
@@ -191,17 +193,30 @@ def robot_of(law, mode, names, dt):
     return robot
 
 
+def next_references(given, n, commands, controls, step):
+    """Write the references of the next step (C arrays)."""
+    for k in range(commands):
+        controls[k] = given[k * n + step[0]]
+    step[0] += 1
+
+
+def play(engine, given):
+    """Step as often as there are references, each step as a call of `step` does, in one call."""
+    place = np.zeros(1, dtype=np.int64)
+    write = bound(next_references, given, given.shape[1], given.shape[0], engine.data.ctrl, place)
+    first, each = engine._program.first, engine._program.each
+    engine.audit.begin()
+    if StepProgram([], [write, *first, *each], [], engine._stop).run(given.shape[1]):
+        engine.guard.stop()
+
+
 def balance_of(law, mode, names, dt):
     """Return the energy balance of a period with some options."""
     robot = robot_of(law, mode, names, dt)
     engine = MujocoEngine(robot, audit=True, check=False)
-    ports = [engine.port(f"joint/reference_{k + 1}") for k in range(robot.actuators["joint"].commands)]
     n = round(PERIOD / dt)
-    given = references(law, mode, dt * (1.0 + np.arange(n)))
-    for k in range(n):
-        for port, values in zip(ports, given):
-            port[0] = values[k]
-        engine.step()
+    given = np.array(references(law, mode, dt * (1.0 + np.arange(n))))[: robot.actuators["joint"].commands]
+    play(engine, given)
     return engine.audit.balance()
 
 

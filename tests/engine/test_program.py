@@ -1,5 +1,8 @@
 """Steps in one call of machine code: the same bytes as MuJoCo's step with the same work after each, and its errors."""
 
+import ctypes
+import signal
+
 import mujoco
 import numpy as np
 import pytest
@@ -7,8 +10,9 @@ import pytest
 from pliant.base.errors import DivergedError
 from pliant.engine import MujocoEngine
 from pliant.engine.flush import FLUSH_PERIOD, flush_state
-from pliant.engine.program import StepProgram, physics
-from pliant.laws.compile import bound
+from pliant.engine.guard import KEPT
+from pliant.engine.program import SIGNAL_PERIOD, StepProgram, physics
+from pliant.laws.compile import BoundKernel, assemble, bound, from_block
 from pliant.robots import list_robots
 from pliant.robots.loading import load
 
@@ -55,7 +59,13 @@ def test_steps_at_once_single_steps_and_mujocos_own_give_the_same_bytes(name, au
         assert engine.observed.tobytes() == plain.observed.tobytes()
     assert single.guard is not None
     assert at_once.guard is not None
-    assert single.guard._states.tobytes() == at_once.guard._states.tobytes()
+    kept, every = at_once.guard.states(), mujoco.mjtState.mjSTATE_INTEGRATION
+    assert single.guard.states().tobytes() == kept.tobytes()
+    assert len(kept) == KEPT
+    now, back = np.zeros(mujoco.mj_stateSize(plain.model, every)), mujoco.MjData(plain.model)
+    mujoco.mj_setState(plain.model, back, kept[-1], at_once.guard._spec)
+    mujoco.mj_getState(plain.model, back, now, every)
+    assert now.tobytes() == plain.save()[:-1].tobytes()
     if single.audit is not None and at_once.audit is not None:
         assert single.audit.balance() == at_once.audit.balance()
 
@@ -119,3 +129,32 @@ def stop_after(count, most, stop):
     count[0] += 1
     if count[0] == most:
         stop[0] = 1
+
+
+def test_a_signal_ends_a_run_between_two_steps():
+    engine = MujocoEngine(load("qbmove-1dof"))
+    engine._program = StepProgram([], [*engine._program.each, signal_of(signal.SIGUSR1)], [], engine._stop)
+    found = []
+
+    def interrupt(*_):
+        found.append(engine.data.time)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            engine.step(1000)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert engine.steps == SIGNAL_PERIOD
+    assert found == [pytest.approx(SIGNAL_PERIOD * engine.dt)]
+    engine._program = engine._make_program()
+    engine.step(3)
+    assert engine.steps == SIGNAL_PERIOD + 3
+
+
+def signal_of(number):
+    """Return the call that raises a signal."""
+    at = f"inttoptr (i64 {ctypes.cast(ctypes.CDLL(None)['raise'], ctypes.c_void_p).value} to ptr)"
+    machine, code = assemble(from_block("raise_signal", at, ("i32",)), "raise_signal")
+    return BoundKernel(code, (number,), machine)

@@ -15,6 +15,7 @@ from pliant.engine import MujocoEngine
 from pliant.formats.ros2_control import read_ros2_control, read_transmissions
 from pliant.formats.served_joints import BANDWIDTH
 from pliant.laws import PID, Mode, QbMove
+from pliant.model.sensors import ForceTorque, Imu
 from pliant.robots.loading import load
 
 LINK = """<link name="{name}"><inertial><origin xyz="{x} 0 0"/><mass value="{m}"/>
@@ -103,7 +104,8 @@ def test_what_was_chosen_and_what_has_no_effect_is_noted(makers):
         "(of position, velocity, effort)",
         "'set_gripper_max_effort' has no effect",
         "joint 'follow' mimics 'grip'; its commands have no effect",
-        "sensors of ros2_control 'tcp_fts_sensor' are not served",
+        "sensor 'tcp_fts_sensor' of ros2_control is not served: there is no link or joint 'tcp_fts_sensor'",
+        "the params robot_ip of the hardware of ros2_control 'ur5e' have no effect",
         "gpio elements of ros2_control 'speed_scaling', 'flexbe' are not served",
     ):
         assert words in notes, words
@@ -194,7 +196,6 @@ def test_params_give_other_gains(write):
         (("effort",), Mode.LINK_TORQUE),
         (("velocity", "effort"), Mode.LINK_TORQUE),
         (("position", "stiffness"), Mode.PID_EQ_PRESET),
-        (("velocity",), None),
         (("acceleration",), None),
         (("stiffness",), None),
         ((), None),
@@ -209,6 +210,79 @@ def test_the_command_interfaces_choose_the_mode(commands, mode, write):
         assert robot.actuators["elbow"].mode == mode
         assert any("'elbow' of 's' is served by its " in note for note in robot.notes)
         assert isinstance(robot.actuators["elbow"].law, QbMove) == (mode == Mode.PID_EQ_PRESET)
+
+
+@pytest.mark.parametrize("gain", [None, 0.7])
+def test_a_joint_with_a_velocity_interface_alone_follows_velocities(gain, write):
+    more = "" if gain is None else f'<param name="d">{gain}</param>'
+    tags = f'<ros2_control name="s" type="system">{joint_tags("elbow", ("velocity",), more=more)}</ros2_control>'
+    robot = load(write(arm(tags)))
+    assert robot.actuators == {}
+    (servo,) = robot.spec.actuators
+    assert servo.name == "elbow_velocity"
+    if gain is not None:
+        assert (servo.gainprm[0], servo.biasprm[2]) == (gain, -gain)
+    note = next(note for note in robot.notes if "velocity servo 'elbow_velocity'" in note)
+    assert f"with d {servo.gainprm[0]:.4g}" in note
+    if gain is None:
+        robot.spec.option.gravity = (0.0, 0.0, 0.0)
+        engine = MujocoEngine(robot)
+        engine.port("elbow_velocity/control")[:] = 0.5
+        engine.step(200)
+        assert engine.port("elbow/velocity").item() == pytest.approx(0.5, rel=0.05)
+
+
+def test_joints_that_only_ros2_control_describes_are_not_called_compliant(write):
+    tags = joint_tags("shoulder", ("effort",)) + joint_tags("elbow") + joint_tags("grip", ("position", "stiffness"))
+    joints = load(write(arm(f'<ros2_control name="s" type="system">{tags}</ros2_control>'))).interface.joints
+    assert {name: joint.compliant for name, joint in joints.items()} == {
+        "shoulder": False, "elbow": False, "grip": True
+    }  # fmt: skip
+
+
+def axes(*parts):
+    return "".join(f'<state_interface name="{part}.{axis}"/>' for part in parts for axis in "xyz")
+
+
+def test_force_torque_sensors_and_inertial_units_are_served_where_their_frame_is(write):
+    sensors = (
+        f'<sensor name="wrist">{axes("force", "torque")}<param name="frame_id">lower</param></sensor>'
+        f'<sensor name="elbow">{axes("force")}</sensor>'
+        f'<sensor name="imu">{axes("angular_velocity", "linear_acceleration")}<param name="frame_id">upper</param>'
+        '<param name="static_covariance">1</param></sensor>'
+        f'<sensor name="lost">{axes("torque")}<param name="frame_id">lowr</param></sensor>'
+        f'<sensor name="mixed">{axes("force", "orientation")}</sensor><sensor name="empty"/>'
+    )
+    robot = load(write(arm(f'<ros2_control name="s" type="sensor">{sensors}</ros2_control>')))
+    wrist, elbow, imu = robot.devices
+    assert (type(wrist), wrist.name, wrist.body, wrist.frame) == (ForceTorque, "wrist", "lower", "lower")
+    assert (type(elbow), elbow.name, elbow.body) == (ForceTorque, "elbow_sensor", "lower")
+    assert (type(imu), imu.body, imu.orientation) == (Imu, "upper", False)
+    notes = "\n".join(robot.notes)
+    for words in (
+        "'wrist' of ros2_control is served as a force/torque sensor between 'lower' and its parent",
+        "'imu' of ros2_control: the params static_covariance have no effect",
+        "'lost' of ros2_control is not served: frame_id is 'lowr'; its param frame_id must name a link; did you mean "
+        "'lower'",
+        "'mixed' of ros2_control is not served: no or mixed state interfaces",
+        "'empty' of ros2_control is not served",
+    ):
+        assert words in notes, words
+    robot.compile()
+
+
+def test_the_hardware_and_its_params_are_kept(write):
+    hardware = (
+        "<hardware><plugin>topic_based_ros2_control/TopicBasedSystem</plugin>"
+        '<param name="joint_commands_topic">/commands</param><param name="speed">3</param></hardware>'
+    )
+    robot = load(write(arm(f'<ros2_control name="s" type="system">{hardware}{joint_tags("elbow")}</ros2_control>')))
+    (system,) = robot.interface.systems
+    assert (system.name, system.plugin) == ("s", "topic_based_ros2_control/TopicBasedSystem")
+    assert system.params["joint_commands_topic"] == "/commands"
+    assert system.commands == {"elbow": ("position", "velocity", "effort")}
+    assert [note for note in robot.notes if "the params speed of the hardware" in note]
+    assert system.prefixed("left_").commands == {"left_elbow": ("position", "velocity", "effort")}
 
 
 def test_a_joint_that_has_a_plugin_of_the_toolbox_keeps_it(write, plugin):

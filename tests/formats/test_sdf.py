@@ -63,6 +63,11 @@ def test_every_version_from_5_to_11_is_read_and_a_body_falls_onto_the_ground_pla
     assert data.body("b").xpos[2] == pytest.approx(0.05, abs=1e-3)
 
 
+@pytest.mark.parametrize(("tag", "gravity"), [("", -9.8), ("<gravity>0 0 -1.6</gravity>", -1.6)])
+def test_a_world_has_its_own_gravity_or_that_of_the_specification(tag, gravity, load):
+    assert load(world(tag + model("box", link("b", inside=BOX)))).compile().opt.gravity.tolist() == [0.0, 0.0, gravity]
+
+
 def test_a_joint_away_from_the_frame_of_its_link_turns_about_its_own_place(load):
     arm = link("base") + link("arm", "0 0 1 0 0 0") + hinge("j", "base", "arm", "<pose>0 0 -1 0 0 0</pose>")
     compiled, data = state(

@@ -41,7 +41,7 @@ def problems(count: int, seed: int = 0):
     for k in range(count):
         robot = robots[catalogue()[k % len(robots)]]
         home = robot.home()
-        length, moment = bending_unit(robot.description)
+        length, moment = bending_unit(robot.description.limbs)
         size = rng.uniform(0.05, 0.25)
         inverse = bool(rng.random() < 0.6)
         load = rng.normal(size=6) * moment * np.array([*[1.0 / length] * 3, *[0.3] * 3]) * rng.choice([0.0, 0.5, 2.0])

@@ -24,8 +24,10 @@ TALL = (
     "2PR",
     "Stewart_Gough_6FFR_Till",
     "biped",
+    "fp3",
     "franka",
     "fr3",
+    "fr3v2",
     "g1",
     "talos",
     "qbmove-5dof",
@@ -60,7 +62,7 @@ ROBOTS: dict[str, tuple[str, dict[str, float], float]] = {
 }
 """Robots that are shown in motion: camera (as ``--video-camera`` takes it), constant commands, time of the picture."""
 CAMERAS = {
-    **dict.fromkeys(("franka", "fr3"), "130,-18"),
+    **dict.fromkeys(("franka", "fr3", "fp3", "fr3v2"), "130,-18"),
     "franka-dual": "140,-15",
     "franka-torso": "150,-18",
     "fr3-workcell": "140,-22",
@@ -176,7 +178,7 @@ FAMILIES = {
         "pam-1dof",
     ),
     "Feet and humanoids": ("softfoot", "softfoot-bench", "biped", "talos", "g1", "icub"),
-    "Franka arms": ("franka", "fr3", "fr3-workcell", "franka-dual", "franka-torso"),
+    "Franka arms": ("franka", "fr3", "fp3", "fr3v2", "fr3-workcell", "franka-dual", "franka-torso"),
     "Tendon-driven robots": ("tdcr", "tdcr-v4", "tdcr-v6", "fr3-tdcr"),
 }
 """The other robots are parallel robots."""
@@ -189,8 +191,8 @@ This page shows every catalogue robot and every experiment. `pliant view NAME` o
 
 
 PLAYABLE = (
-    "Click a picture to play the scene and to look at it from all sides. `make scenes` makes the scenes for these "
-    "pages from\nthe films of [experiments](films.md#experiments); without them the pictures stay. "
+    "Click a picture to play the scene and to look at it from all sides. `make docs` makes the scenes for these "
+    "pages from\nthe films of [experiments](films.md#experiments); where they are missing the pictures stay. "
     "[`pliant replay FILE --html`](films.md#pages-that-play) makes\nsuch a page of a recording of yours."
 )
 

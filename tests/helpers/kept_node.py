@@ -34,6 +34,7 @@ class KeptNode:
         self.codec, self.threads = Codec(version), Threads()
         self.on_complaint = self.on_publication = lambda *text: None
         self.out, self.into, self.services, self.actions, self.params, self.said = {}, {}, {}, {}, {}, []
+        self.lost_of = {}
 
     def start(self):
         pass
@@ -75,6 +76,12 @@ class KeptNode:
 
     def wait_for(self, condition, answered, timeout):
         return answered()
+
+    def lost_commands(self):
+        return self.lost_of
+
+    def publishers_of(self, topic):
+        return ["test"]
 
     def where(self):
         return "here"

@@ -1,4 +1,4 @@
-"""The page docs/options.md, from the declarations; run this file to write it."""
+"""The pages docs/options/*.md, from the declarations; run this file to write them."""
 
 from __future__ import annotations
 
@@ -37,24 +37,31 @@ from pliant.robots.qbmove import ArmOptions
 from pliant.ros.bridge import RosOptions
 from pliant.simulation.bridges import bridge_options, list_bridges
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "options.md"
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "options"
 OWN_BRIDGES = ("dynamixel", "fci", "foxglove", "pictures", "ros1", "ros2", "yarp", "zenoh")
 OWN_LAWS = ("sea", "qbmove", "bavs", "awas_ii", "sea_table", "pam", "cable")
 
 HEAD = """\
-# Options and fields
+# {title}
 
-Every option and every field is declared once in the code, with its default, unit, limits and meaning. These tables
-are written from the declarations, and a test compares them. `pliant list NAME` prints the same for one robot,
-experiment, bridge or law:
+{about}
 
-```console
-$ pliant list fci
-$ pliant list qbmove-2dof
-```
-
-Units are SI and radians. An unknown name or a value outside its limits is refused with the nearest valid one.
+The tables are written from the declarations in the code: `pliant list NAME` prints the same for one robot,
+experiment, bridge or law. Units are SI and radians. An unknown name or a value outside its limits is refused with the
+nearest valid one. Other pages: {others}.
 """
+TITLES = {
+    "bridges": ("Options of bridges", "Written `--bridge NAME:KEY=VALUE,KEY=VALUE`."),
+    "robots": ("Options of robots", "Written `--set robot.KEY=VALUE`, or `robot: {KEY: VALUE}` in YAML."),
+    "actuators": ("Options of actuators", "Laws, motors and their blocks, fields and commands of a joint."),
+    "sensors": ("Options of sensors", "Written `--set SENSOR.KEY=VALUE`, or below `sensors:` in YAML."),
+    "experiments": (
+        "Options of experiments",
+        "Written `--set KEY=VALUE`, or `--set EXPERIMENT.KEY=VALUE` for one of several: see "
+        "[Experiments](../papers/experiments.md).",
+    ),
+}
+"""Page -> its title, and what is said first."""
 
 
 def _own(kind: type, base: type) -> str:
@@ -88,31 +95,36 @@ def _commands() -> str:
     return "\n".join(rows)
 
 
-def page() -> str:
-    """Return the text of the page."""
-    parts = [HEAD, "## Bridges\n\nWritten `--bridge NAME:KEY=VALUE,KEY=VALUE`.\n"]
-    parts.append(f"### ros1, ros2, zenoh: what all three take\n\n{markdown_table(RosOptions)}\n")
+def _bridges() -> list[str]:
+    parts = [f"## ros1, ros2, zenoh: what all three take\n\n{markdown_table(RosOptions)}\n"]
     for name in OWN_BRIDGES:
         kind = bridge_options(name)
         table = _own(kind, RosOptions) if issubclass(kind, RosOptions) else markdown_table(kind)
-        parts.append(f"### {name}\n\n{list_bridges()[name]}.\n\n{table}\n")
-    parts.append("## Robots of the catalogue\n\nWritten `--set robot.KEY=VALUE`, or `robot: {KEY: VALUE}` in YAML.\n")
-    parts.append(f"### The benches of one joint\n\n{markdown_table(BenchOptions)}\n")
-    parts += [f"### {bench.name}\n\n{_own(bench.options, BenchOptions)}\n" for bench in BENCHES]
-    parts.append(f"### The arms of qbMoves\n\n{markdown_table(ArmOptions)}\n")
-    parts += [f"### {n}\n\n{_own(find_robot(n).options_class, ArmOptions)}\n" for n in ("qbmove-2dof", "qbmove-5dof")]
+        parts.append(f"## {name}\n\n{list_bridges()[name]}.\n\n{table}\n")
+    return parts
+
+
+def _robots() -> list[str]:
+    parts = [f"## The benches of one joint\n\n{markdown_table(BenchOptions)}\n"]
+    parts += [f"## {bench.name}\n\n{_own(bench.options, BenchOptions)}\n" for bench in BENCHES]
+    parts.append(f"## The arms of qbMoves\n\n{markdown_table(ArmOptions)}\n")
+    parts += [f"## {n}\n\n{_own(find_robot(n).options_class, ArmOptions)}\n" for n in ("qbmove-2dof", "qbmove-5dof")]
     for name, title in (
         ("franka", "franka, fr3, franka-dual"), ("franka-torso", "franka-torso"),
         ("6PFR", "The continuum parallel robots"), ("softfoot", "softfoot"), ("biped", "biped"), ("icub", "icub"),
     ):  # fmt: skip
-        parts.append(f"### {title}\n\n{markdown_table(find_robot(name).options_class)}\n")
+        parts.append(f"## {title}\n\n{markdown_table(find_robot(name).options_class)}\n")
     bench = find_robot("softfoot-bench").options_class
-    parts.append(f"### softfoot-bench\n\nBeside what `softfoot` takes of the foot:\n\n{_own(bench, SoftFootOptions)}\n")
+    parts.append(f"## softfoot-bench\n\nBeside what `softfoot` takes of the foot:\n\n{_own(bench, SoftFootOptions)}\n")
     parts.append(
-        "### soft_feet\n\nSoftFeet on any robot, `--set soft_feet.KEY=VALUE` or `soft_feet:` in a YAML file; "
+        "## soft_feet\n\nSoftFeet on any robot, `--set soft_feet.KEY=VALUE` or `soft_feet:` in a YAML file; "
         f"beside what `softfoot` takes of the foot:\n\n{_own(SoftFeetOptions, SoftFootOptions)}\n"
     )
-    parts.append("## Laws\n\nWritten `--set JOINT.KEY=VALUE`.\n")
+    return parts
+
+
+def _actuators() -> list[str]:
+    parts = ["## Laws\n\nWritten `--set JOINT.KEY=VALUE`.\n"]
     laws = registered_laws()
     parts += [f"### {name}\n\n{markdown_table(laws[name])}\n" for name in OWN_LAWS]
     parts.append(
@@ -127,24 +139,43 @@ def page() -> str:
         ("Friction", PreslidingFriction), ("Controller", PID),
     )  # fmt: skip
     parts += [f"### {title}\n\n{markdown_table(kind)}\n" for title, kind in blocks]
-    parts.append("## Sensors\n\nWritten `--set SENSOR.KEY=VALUE`, or below `sensors:` in YAML.\n")
-    parts.append(f"### What every sensor takes\n\n{markdown_table(SensorDescription)}\n")
-    for kind in (Imu, ForceTorque, Camera, Sole):
-        parts.append(f"### {kind.__name__}\n\n{_own(kind, SensorDescription)}\n")
-    parts.append(
-        "## Experiments\n\nWritten `--set KEY=VALUE`, or `--set EXPERIMENT.KEY=VALUE` for one of several: see "
-        "[Experiments](papers/experiments.md).\n"
-    )
-    for listed in list_experiments():
-        kind = find_experiment(listed.name).options_class
-        if kind.__module__.startswith("pliant.papers.") and describe(kind):
-            parts.append(f"### {listed.name}\n\n{markdown_table(kind)}\n")
     parts.append(
         "## Fields of a joint\n\nSamples, recordings, plots and messages have these names.\n\n" + _fields() + "\n"
     )
     parts.append("## Commands of a joint\n\nEach mode also takes `external_torque` [N m].\n\n" + _commands() + "\n")
-    return "\n".join(parts)
+    return parts
+
+
+def _sensors() -> list[str]:
+    parts = [f"## What every sensor takes\n\n{markdown_table(SensorDescription)}\n"]
+    for kind in (Imu, ForceTorque, Camera, Sole):
+        parts.append(f"## {kind.__name__}\n\n{_own(kind, SensorDescription)}\n")
+    return parts
+
+
+def _experiments() -> list[str]:
+    parts = []
+    for listed in list_experiments():
+        kind = find_experiment(listed.name).options_class
+        if kind.__module__.startswith("pliant.papers.") and describe(kind):
+            parts.append(f"## {listed.name}\n\n{markdown_table(kind)}\n")
+    return parts
+
+
+def pages() -> dict[Path, str]:
+    """Return file -> text of all pages."""
+    texts = {}
+    for name, (title, about) in TITLES.items():
+        others = ", ".join(f"[{other}]({other}.md)" for other in TITLES if other != name)
+        parts = {
+            "bridges": _bridges, "robots": _robots, "actuators": _actuators, "sensors": _sensors,
+            "experiments": _experiments,
+        }[name]()  # fmt: skip
+        texts[FOLDER / f"{name}.md"] = "\n".join([HEAD.format(title=title, about=about, others=others), *parts])
+    return texts
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    FOLDER.mkdir(exist_ok=True)
+    for file, text in pages().items():
+        file.write_text(text, encoding="utf-8")

@@ -13,6 +13,54 @@ DIALECTS = {"3.5": 3, "3.10": 3, "3.11": 3, "3.12": 3, "4.0": 4}
 LISTS = {"3.5": 10, "3.10": 10, "3.11": 12, "3.12": 12, "4.0": 12}
 """Lists of a sensor message that each version reads."""
 
+GROUPS = (
+    "ThreeAxisGyroscopes", "ThreeAxisLinearAccelerometers", "ThreeAxisMagnetometers", "OrientationSensors",
+    "TemperatureSensors", "SixAxisForceTorqueSensors", "ContactLoadCellArrays", "EncoderArrays", "SkinPatches",
+    "PositionSensors", "LinearVelocitySensors", "ThreeAxisAngularAccelerometers",
+)  # fmt: skip
+"""Fields of SensorStreamingData in multipleAnalogSensorsSerializations.thrift; tags up to 3.10 have the first ten."""
+FLOAT64 = {3: 10, 4: 20}
+"""Tag of a double by dialect, Bottle.h of the tags."""
+
+
+def write_streaming_data(version: str, groups: dict[str, list[tuple[tuple[float, ...], float]]]) -> bytes:
+    """Return the bytes that the generated code of a version writes for measurements: (numbers, time) by field."""
+    tag = FLOAT64[DIALECTS[version]]
+    data = struct.pack("<2i", 256, LISTS[version])
+    for field in GROUPS[: LISTS[version]]:
+        records = groups.get(field, [])
+        data += struct.pack("<2i", 256, len(records))
+        for numbers, stamp in records:
+            data += struct.pack(f"<4i{len(numbers)}d", 256, 2, 256 + tag, len(numbers), *numbers)
+            data += struct.pack("<id", tag, stamp)
+    return data
+
+
+def read_streaming_data(version: str, data: bytes) -> dict[str, list[tuple[tuple[float, ...], float]]]:
+    """Return what the generated code of a version reads; it asserts each tag and length, as that code refuses."""
+    tag, at, found = FLOAT64[DIALECTS[version]], 0, {}
+
+    def take(form: str) -> tuple:
+        nonlocal at
+        values = struct.unpack_from(form, data, at)
+        at += struct.calcsize(form)
+        return values
+
+    assert take("<2i") == (256, LISTS[version])
+    for field in GROUPS[: LISTS[version]]:
+        kind, count = take("<2i")
+        assert kind == 256
+        for _ in range(count):
+            assert take("<2i") == (256, 2)
+            kind, size = take("<2i")
+            assert kind == 256 + tag
+            numbers = take(f"<{size}d")
+            kind, stamp = take("<id")
+            assert kind == tag
+            found.setdefault(field, []).append((numbers, stamp))
+    assert at == len(data)
+    return found
+
 
 class StockReader:
     """A port of a version of YARP at which programs read; use as a context.

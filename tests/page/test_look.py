@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 import pytest
 
+from pliant.page import following
 from pliant.page.look import LAYERS, LookPanel
 from pliant.page.scene import Layers
 
@@ -60,23 +61,78 @@ class Server:
         client = MagicMock()
         client.camera = SimpleNamespace(position=np.array([3.0, 0.0, 1.0]), look_at=np.zeros(3))
         self.camera = client.camera
-        self.viser = SimpleNamespace(get_clients=lambda: {0: client})
+        first = SimpleNamespace(position=np.array([3.0, 0.0, 1.0]), look_at=np.zeros(3))
+        self.viser = SimpleNamespace(get_clients=lambda: {0: client}, initial_camera=first)
 
 
-def test_the_camera_follows_what_walks_and_stays_where_it_jumps():
+def at(data, x):
+    data.qpos[0] = x
+    mujoco.mj_kinematics(data.model, data)
+    return data
+
+
+@pytest.fixture
+def walker(monkeypatch):
+    """A robot that walks along x, its page, and the page's panel."""
     model, scene, server = mujoco.MjModel.from_xml_string(WALKER), Shown(), Server()
     scene.size = 1.0
-    panel = LookPanel(Gui(), server, scene, model)
-    data = mujoco.MjData(model)
-    for x in (0.0, 0.5, 1.0):
-        data.qpos[0] = x
-        mujoco.mj_kinematics(model, data)
-        panel.follow(data)
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(following.time, "monotonic", lambda: clock.now)
+    return mujoco.MjData(model), server, LookPanel(Gui(), server, scene, model), clock
+
+
+def test_the_camera_follows_what_walks_and_what_begins_anew(walker):
+    data, server, panel, clock = walker
+    panel.follow(at(data, 0.0))
+    clock.now = 10.0
+    for x in (0.5, 1.0):
+        panel.follow(at(data, x))
     np.testing.assert_allclose(server.camera.position, [4.0, 0.0, 1.0])
     np.testing.assert_allclose(server.camera.look_at, [1.0, 0.0, 0.0])
-    data.qpos[0] = 100.0  # a reset
-    mujoco.mj_kinematics(model, data)
-    panel.follow(data)
+    panel.follow(at(data, 100.0))
+    panel.follow(at(data, 0.0))  # a reset
+    np.testing.assert_allclose(server.camera.position, [3.0, 0.0, 1.0])
+
+
+def test_a_page_that_is_opened_late_sees_the_robot_where_it_is(walker):
+    data, server, panel, clock = walker
+    panel.follow(at(data, 0.0))
+    clock.now = 10.0
+    panel.follow(at(data, 20.0))
+    late = MagicMock()
+    late.camera = SimpleNamespace(position=np.zeros(3), look_at=np.ones(3))  # what a browser tells while it loads
+    early = server.viser.get_clients()[0]
+    server.viser.get_clients = lambda: {0: early, 1: late}
+    panel.follow(at(data, 21.0))
+    np.testing.assert_allclose(early.camera.position, [24.0, 0.0, 1.0])
+    np.testing.assert_allclose(late.camera.position, [24.0, 0.0, 1.0])
+    np.testing.assert_allclose(late.camera.look_at, [21.0, 0.0, 0.0])
+
+
+def test_what_a_slow_browser_tells_of_its_camera_is_no_choice_of_a_person(walker):
+    data, server, panel, clock = walker
+    panel.follow(at(data, 0.0))
+    clock.now = 10.0
+    for x in (1.0, 2.0, 3.0):
+        panel.follow(at(data, x))
+    server.camera.position, server.camera.look_at = np.array([4.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])  # as at 1 m
+    panel.follow(at(data, 4.0))
+    np.testing.assert_allclose(server.camera.position, [7.0, 0.0, 1.0])
+    server.camera.position = np.array([4.0, 5.0, 1.0])  # a person turned the view of the robot at 1 m
+    server.camera.look_at = np.array([1.0, 0.0, 0.0])
+    panel.follow(at(data, 5.0))
+    np.testing.assert_allclose(server.camera.position, [8.0, 5.0, 1.0])
+    np.testing.assert_allclose(server.camera.look_at, [5.0, 0.0, 0.0])
+
+
+def test_a_camera_that_does_not_follow_stays(walker):
+    data, server, panel, clock = walker
+    panel.follow(at(data, 0.0))
+    clock.now = 10.0
+    panel._following.value = False
+    panel.follow(at(data, 5.0))
+    panel._following.value = True
+    panel.follow(at(data, 6.0))
     np.testing.assert_allclose(server.camera.position, [4.0, 0.0, 1.0])
 
 

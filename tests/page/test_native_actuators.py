@@ -17,6 +17,8 @@ def test_every_control_of_every_actuator_is_set_by_its_slider(model, tmp_path):
         PageServer(port=free_port()) as server,
         running(str(tmp_path / "robot.xml"), server=server) as (simulation, view),
     ):
+        # The sliders are made anew once, when it is known what each device holds.
+        eventually(lambda: view.health()["filled"])
         sliders = {
             uuid: handle
             for uuid, handle in list(server.gui._gui_input_handle_from_uuid.items())

@@ -51,5 +51,15 @@ def test_devices_of_one_name_and_other_fields_have_types_of_their_own():
     assert names == ["pliant_msgs/msg/AB", "pliant_msgs/msg/AB", "pliant_msgs/msg/AB2"]
 
 
+def test_joints_of_one_robot_share_a_type_and_arrays_of_another_length_have_their_own():
+    types = MessageTypes()
+    joints = [types.make(f"joint_{i}", NUMBERS, ("joint",)).name for i in range(1, 6)]
+    assert set(joints) == {"pliant_msgs/msg/Joint"}
+    assert types.make("knee", NUMBERS, ("joint",)).name == "pliant_msgs/msg/Joint"
+    boards = [types.make("board", {"q": FieldInfo((n,))}, ("board",)).name for n in (5, 2, 5)]
+    assert boards == ["pliant_msgs/msg/Board", "pliant_msgs/msg/Board2", "pliant_msgs/msg/Board"]
+    assert [types.make(f"finger_{i}", ARRAYS).name for i in (1, 2)] == ["pliant_msgs/msg/Finger"] * 2
+
+
 def test_topics_have_only_what_ros_accepts():
     assert [sample_topic(n) for n in ("elbow", "a b/2c", "//x//")] == ["/elbow", "/a_b/_2c", "/x"]

@@ -81,6 +81,30 @@ def test_a_long_lag_is_given_up_and_counted():
     assert clock.now - begin == pytest.approx((499 + 200) * MS, abs=1000)
 
 
+def test_a_run_that_falls_behind_says_so_once_while_it_runs(caplog):
+    clock = Clock()
+    pacer = paced(clock=clock, sleep=clock.sleep)
+    pacer.start(0)
+    run(pacer, clock, 500, work=MS // 2)
+    assert not caplog.records
+    run(pacer, clock, 1000, work=2 * MS, start=500 * MS)
+    (record,) = caplog.records
+    assert "falls behind real time: at 0.75" in record.getMessage()
+    assert "0.75 x real time so far" in record.getMessage()
+    assert pacer.lost == pytest.approx(0.75, abs=0.01)
+    assert pacer.stats(1500 * MS).achieved_rtf == pytest.approx(0.6, abs=0.01)
+
+
+def test_a_long_first_step_is_not_told(caplog):
+    clock = Clock()
+    pacer = paced(clock=clock, sleep=clock.sleep)
+    pacer.start(0)
+    run(pacer, clock, 2, work=2000 * MS)
+    run(pacer, clock, 500, work=MS // 2, start=2 * MS)
+    assert not caplog.records
+    assert pacer.lost > 3.0
+
+
 def test_a_pause_counts_neither_as_time_nor_as_lag():
     clock = Clock()
     pacer = paced(clock=clock, sleep=clock.sleep)

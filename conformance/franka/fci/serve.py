@@ -30,7 +30,7 @@ options = parser.parse_args()
 
 # What `pliant run NAME --bridge fci` puts together.
 chosen = dict(item.split("=", 1) for item in options.set)
-robot = build_robot("franka-dual" if options.two else {"fer": "franka", "fr3": "fr3"}[options.arm], chosen)
+robot = build_robot("franka-dual" if options.two else "franka" if options.arm == "fer" else options.arm, chosen)
 if options.load:
     weight = Payload(mass=options.load, center_of_mass=(0.0, 0.0, 0.1))
     robot = build_arms([ArmMount(arm=arm(options.arm), position=(0.0, 0.0, 0.5))], load=weight)

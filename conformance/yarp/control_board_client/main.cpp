@@ -141,6 +141,10 @@ int main(int argc, char** argv)
 
     TRY(trq->getTorque(0, &a)); TRY(trq->getTorques(w.data())); TRY(trq->getTorqueRange(0, &a, &b));
     TRY(trq->getTorqueRanges(v.data(), w.data()));
+    MotorTorqueParameters motor;
+    motor.bemf = 0.1; motor.bemf_scale = 2.0; motor.ktau = 0.5; motor.ktau_scale = 3.0;
+    TRY(trq->setMotorTorqueParams(0, motor)); motor.ktau = 0.0; TRY(trq->getMotorTorqueParams(0, &motor));
+    VALUE("ktau", motor.ktau);
     TRY(mode->setControlMode(0, VOCAB_CM_TORQUE)); SEND(trq->setRefTorque(0, 0.25)); Time::delay(0.1);
     TRY(trq->getRefTorque(0, &a)); VALUE("torque", a); TRY(trq->getRefTorques(w.data())); SEND(trq->setRefTorques(w.data()));
     pair[0] = pair[1] = 0.0;

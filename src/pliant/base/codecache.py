@@ -511,7 +511,7 @@ def fingerprint(
         extra: further text that the digest depends on.
     """
     digest = _walked(functions, bound)
-    digest.add(extra, sys.version, *(importlib.metadata.version(p) for p in ("numba", "llvmlite", "numpy")))
+    digest.add(extra, sys.version, *map(_version, ("numba", "llvmlite", "numpy")))
     if not digest.certain:
         digest.add(_process)
     return digest.text()
@@ -525,10 +525,13 @@ def portable_fingerprint(
     It differs from `fingerprint` in that another build of the same Python 3.x or another NumPy 2.x leaves it as it is.
     """
     digest = _walked(functions, bound)
-    numpy = importlib.metadata.version("numpy").partition(".")[0]
-    versions = (importlib.metadata.version(p) for p in ("numba", "llvmlite"))
+    numpy = _version("numpy").partition(".")[0]
+    versions = map(_version, ("numba", "llvmlite"))
     digest.add(extra, sys.implementation.cache_tag, numpy, *versions)
     return digest.text() if digest.certain else ""
+
+
+_version = functools.cache(importlib.metadata.version)
 
 
 def _walked(functions: Iterable[types.FunctionType], bound: Mapping[str, types.FunctionType] | None) -> _Digest:

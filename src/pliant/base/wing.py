@@ -94,6 +94,8 @@ class Wing:
     exports: Mapping[str, str] = field(default_factory=dict)
     """Formats of ``pliant export`` for recordings, by name: functions of (source, output, namespace, overwrite, json)
     that return the exit code."""
+    robot_exports: Mapping[str, str] = field(default_factory=dict)
+    """Formats of ``pliant export`` for robots, by name: the same functions with the loaded robot in front."""
     bridges: Mapping[str, BridgeEntry] = field(default_factory=dict)
     """Bridges by name."""
     robots: Mapping[str, str] = field(default_factory=dict)
@@ -235,6 +237,7 @@ class Wings:
         "commands",
         "arguments",
         "exports",
+        "robot_exports",
         "bridges",
         "robots",
         "blocks",

@@ -22,19 +22,22 @@ __all__ = ["export"]
 
 
 def export(
-    format: Annotated[str, Parameter(help="urdf or mjcf for a robot, bag for a recording as a ROS bag.")],
+    format: Annotated[str, Parameter(help="urdf, mjcf or ros-package for a robot, bag for a recording as a ROS bag.")],
     source: Annotated[str, Parameter(help="A robot; for bag a recording, or a bag of another kind.")],
     output: Annotated[
         Path | None,
         Parameter(
-            help="The file; without it, a robot is printed. A bag is a .bag (ROS 1), .mcap, .db3 or a new folder."
+            help="The file; without it, a robot is printed. A bag is a .bag (ROS 1), .mcap, .db3 or a new folder; "
+            "packages of ROS are put into a folder."
         ),
     ] = None,
     *,
     package: Annotated[
         str | None, Parameter(help="Name of the ROS package in mesh addresses; the folder of the file is the package.")
     ] = None,
-    namespace: Annotated[str | None, Parameter(help="For bag: prefix of the topics; default: the robot's.")] = None,
+    namespace: Annotated[
+        str | None, Parameter(help="For bag and ros-package: prefix of the topics; default: the robot's.")
+    ] = None,
     native: Annotated[
         bool, Parameter(negative=(), help="For mjcf: write compliant actuators as elements of plain MuJoCo.")
     ] = False,
@@ -49,14 +52,21 @@ def export(
     """Write a robot as URDF or MJCF, or a recording as a ROS bag.
 
     A URDF has meshes, limits, transmissions, ros2_control tags and the toolbox's plugin tags. A bag has the topics of
-    the bridges.
+    the bridges. Packages of ROS have the robot's message types, URDF, launch file, controllers and RViz configuration.
 
     Examples:
         pliant export urdf qbmove-2dof --output arm.urdf
         pliant export mjcf sea-1dof --native --output arm.xml
         pliant export bag run.mcap --output run.bag
+        pliant export ros-package qbmove-2dof src
     """
     import_modules(robot.import_)
+    of_robot = offer("robot_exports", format)
+    if of_robot is not None:
+        refuse_unused(package is not None, "--package", "the format urdf")
+        refuse_unused(native or fit, "--native" if native else "--fit", "the format mjcf")
+        loaded = robot.load(source)
+        return of_robot.load()(loaded, source, output, namespace=namespace or "", overwrite=overwrite, json=json)
     exporter = offer("exports", format)
     if exporter is not None:
         for option, given in (("--package", package), ("--set", robot.set), ("--package-path", robot.package_path)):
@@ -65,7 +75,8 @@ def export(
         write = exporter.load()
         return write(Path(source), output, namespace=namespace or "", overwrite=overwrite, json=json)
     if format not in ("urdf", "mjcf"):
-        valid = nearest(format, ["urdf", "mjcf", *(found.key for found in offers("exports"))])
+        others = [found.key for kind in ("exports", "robot_exports") for found in offers(kind)]
+        valid = nearest(format, ["urdf", "mjcf", *others])
         raise PliantError(f"export {format}: no such format; {valid}", field="format")
     of_recordings = "the format " + " or ".join(found.key for found in offers("exports"))
     refuse_unused(namespace is not None, "--namespace", of_recordings)

@@ -148,17 +148,16 @@ class EnergyAudit:
         seconds = model.actuator_user[where[:, 0], P_SECOND] if where.size else np.zeros(0)
         blocks = (model.actuator_user[where[:, 0], P_BLOCKS] if where.size else np.zeros(0)).astype(np.int64)
         shares = np.where(seconds[:, None] == 1.0, (0.5, 0.5), (1.0, 0.0))
-        was = np.zeros_like(self._observed)
+        other, address = np.zeros_like(self._observed), self._observed.ctypes.data
         joints = kernels.CompliantRows(
-            self._observed, was, where.shape[0], self._dofs, self._direct, rows, shares, blocks
-        )
+            self._observed, other, observe.values, address, address + other.ctypes.data, where.shape[0], self._dofs,
+            self._direct, rows, shares, blocks,
+        )  # fmt: skip
         self._span = kernels.StepSpan(self._velocity, data.qvel, model.nv, self._dt, self._sums)
         account_before = bound(kernels.audit_before, joints, self._span)
         start = bound(kernels.audit_start, joints, self._span)
         forces = kernels.JointForces(data.qfrc_applied, data.qfrc_damper, data.qfrc_constraint)
-        account_after = bound(
-            kernels.audit_after, joints, self._span, forces, data.actuator_force, np.zeros(kernels.MOTOR_EXCHANGES)
-        )
+        account_after = bound(kernels.audit_after, joints, self._span, forces, data.actuator_force)
         model_work = self._prepare_model(where)
         self.first: list[BoundKernel] = [observe, account_before, start]
         """Calls before the first of some steps: devices may have changed the references."""
@@ -166,7 +165,7 @@ class EnergyAudit:
         """Calls of each step before MuJoCo's."""
         self.after: list[BoundKernel] = [observe, account_after]
         """Calls of each step after MuJoCo's."""
-        then = [bound(kernels.copy_numbers, data.qvel, model.nv, self._velocity)]
+        then: list[BoundKernel] = []
         lines = _delay_lines(model, where, modes)
         if lines.size:
             # The next references have arrived at the spring: it is evaluated with those of this step.
@@ -292,6 +291,7 @@ class EnergyAudit:
     def reset(self) -> None:
         """Start a new balance at the current state."""
         self._sums[:] = 0.0
+        self._observe.values[kernels.WRITTEN] = self._observed.ctypes.data
         self._observe()
         self._sums[kernels.STORED] = self._first_stored = float(self._observed[:, O_STORED_ENERGY].sum())
         self._first_rigid, self._first_tendons = None, 0.0

@@ -68,8 +68,10 @@ __all__ = [
     MOTORS, REFERENCES, EXTERNAL, FRICTION, DAMPING, LINK, PASSIVE, CONSTRAINT, COPPER,
     THROUGHPUT, STORED, START, INTEGRATOR, SPEED, STOPS, COGGING, TRANSMISSION, SPRING, VALVES, TENDONS, SIZE,
 ) = range(21)  # fmt: skip
-MOTOR_EXCHANGES = 8
-"""Exchanges of the motors in a step: work, friction, damping, speed limit, stops, cogging."""
+
+
+WRITTEN = 5
+"""Place of the result among the arguments of the call that observes."""
 
 
 class StepSpan(NamedTuple):
@@ -90,10 +92,17 @@ class StepSpan(NamedTuple):
 class CompliantRows(NamedTuple):
     """The compliant actuators of a model."""
 
-    observed: np.ndarray
-    """Observations now, shape (n, `pliant.laws.layout.OBSERVATIONS`)."""
-    was: np.ndarray
-    """Observations before the step."""
+    even: np.ndarray
+    """Observations, shape (n, `pliant.laws.layout.OBSERVATIONS`); the next ones are written where the last but one
+    were."""
+    odd: np.ndarray
+    """Others of the same shape."""
+    call: np.ndarray
+    """Arguments of the call that observes: at `WRITTEN` the address of ``even`` or ``odd``, which it writes."""
+    first: int
+    """Address of ``even``."""
+    both: int
+    """Sum of both addresses."""
     n: int
     """Number of actuators."""
     dofs: np.ndarray
@@ -290,7 +299,8 @@ def swap_places(values, places, count, taken):
 
 
 def audit_wrenches(forces, span):
-    """Add the work of the wrenches on bodies in one step: of what is left of the forces that acted (C arrays)."""
+    """Add the work of the wrenches on bodies in one step: of what is left of the forces that acted; and take the
+    velocities at its end as those before the next one (C arrays)."""
     wrenches, size, smooth, passive, bias, applied, actuator = forces
     velocity, qvel, nv, h, sums = span
     acting = 0
@@ -304,6 +314,8 @@ def audit_wrenches(forces, span):
             work += 0.5 * h * force * (velocity[k] + qvel[k])
         sums[EXTERNAL] += work
         sums[THROUGHPUT] += abs(work)
+    for k in range(nv):
+        velocity[k] = qvel[k]
 
 
 def centred_energy(observed, r, d, direct, share_1, share_2, velocity, h):
@@ -330,8 +342,9 @@ def centred_energy(observed, r, d, direct, share_1, share_2, velocity, h):
 
 def audit_before(joints, span):
     """Add the work of references that have changed since the last step (C arrays, see `EnergyAudit`)."""
-    observed, _, n, dofs, direct, _, shares, _ = joints
+    even, odd, call, first, _, n, dofs, direct, _, shares, _ = joints
     _, qvel, _, h, sums = span
+    observed = even if call[WRITTEN] == first else odd
     stored = 0.0
     for i in range(n):
         share_1, share_2 = shares[2 * i], shares[2 * i + 1]
@@ -345,40 +358,39 @@ def audit_before(joints, span):
 
 def audit_start(joints, span):
     """Take the state at the start of a step, with the references of that step (C arrays, see `EnergyAudit`)."""
-    observed, was, n, _, _, _, _, _ = joints
+    call, both = joints.call, joints.both
     velocity, qvel, nv, _, sums = span
-    for k in range(n * OBSERVATIONS):
-        was[k] = observed[k]
+    call[WRITTEN] = both - call[WRITTEN]
     for k in range(nv):
         velocity[k] = qvel[k]
     sums[START] = sums[STORED]
 
 
-def audit_motor(observed, was, r, o, x, load, share, h, gone):
-    """Add the exchanges of one motor in a step to ``gone``: work, friction, damping, speed limit, stops,
-    cogging.
+def audit_motor(observed, was, r, o, x, load, share, h):
+    """Return the exchanges of one motor in a step: work, friction, damping, speed limit, stops, cogging.
 
     ``o`` is the column of its position, followed by velocity and effort, ``x`` of its friction, followed by damping,
     speed limit and stop, and ``load`` of its load. Where a stop shortens the way of a step, it takes up the work of
     the load of the law on the rest of the way; ``share`` is the motor's in the deflection.
     """
+    effort = was[r + o + 2]
     turned = 0.5 * h * (was[r + o + 1] + observed[r + o + 1])
-    if turned == turned and was[r + o + 2] == was[r + o + 2]:  # not NaN: the mode has this motor
-        gone[0] += was[r + o + 2] * turned
-        gone[1] += was[r + x] * turned
-        gone[2] += was[r + x + 1] * turned
-        gone[3] += was[r + x + 2] * turned
-        gone[5] += was[r + x + 4] * turned
-        if was[r + x + 3] != 0.0:
-            short = observed[r + o] - was[r + o] - h * observed[r + o + 1]
-            held = was[r + load] + observed[r + load]
-            held += share * (was[r + O_BRANCH_TORQUE] + observed[r + O_BRANCH_TORQUE])
-            gone[4] += was[r + x + 3] * turned - 0.5 * held * short
+    if turned != turned or effort != effort:  # NaN: the mode has no such motor
+        return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    stop = was[r + x + 3]
+    stopped = 0.0
+    if stop != 0.0:
+        short = observed[r + o] - was[r + o] - h * observed[r + o + 1]
+        held = was[r + load] + observed[r + load]
+        held += share * (was[r + O_BRANCH_TORQUE] + observed[r + O_BRANCH_TORQUE])
+        stopped = stop * turned - 0.5 * held * short
+    limited = was[r + x + 2] * turned
+    return effort * turned, was[r + x] * turned, was[r + x + 1] * turned, limited, stopped, was[r + x + 4] * turned
 
 
-def audit_spring(observed, was, r, turned, share_1, share_2, centred, h, gone):
-    """Add the losses between motors and link in a step to ``gone``: transmission (backlash, tendons, gears), spring
-    (hysteresis, creep, plastic flow, breakage).
+def audit_spring(observed, was, r, turned, share_1, share_2, centred, h):
+    """Return the losses between motors and link in a step: of the transmission (backlash, tendons, gears) and of the
+    spring (hysteresis, creep, plastic flow, breakage).
 
     ``turned`` is the way of the link, ``centred`` the stored energy of the actuator before the step.
     """
@@ -386,90 +398,88 @@ def audit_spring(observed, was, r, turned, share_1, share_2, centred, h, gone):
     out_2 = 0.5 * h * (was[r + O_MOTOR_2_OUTPUT_VELOCITY] + observed[r + O_MOTOR_2_OUTPUT_VELOCITY])
     load_1, load_2 = was[r + O_LOAD_1], was[r + O_LOAD_2]
     torque = was[r + O_TORQUE] + was[r + O_LINK_FRICTION_TORQUE] + was[r + O_LINK_DAMPING_TORQUE]
-    gone[6] += h * was[r + O_GEAR_POWER] - (observed[r + O_TENDON_ENERGY] - was[r + O_TENDON_ENERGY])
-    gone[7] -= observed[r + O_BRANCH_ENERGY] - was[r + O_BRANCH_ENERGY]
+    gone = h * was[r + O_GEAR_POWER] - (observed[r + O_TENDON_ENERGY] - was[r + O_TENDON_ENERGY])
+    lost = was[r + O_BRANCH_ENERGY] - observed[r + O_BRANCH_ENERGY]
     if observed[r + O_BROKEN] != 0.0 and was[r + O_BROKEN] == 0.0:
         # All that the spring has and gets in this step is lost.
         spring = was[r + O_ENERGY] + centred - was[r + O_STORED_ENERGY]
-        gone[7] += spring + load_1 * out_1 + load_2 * out_2 - torque * turned
-        return
+        return gone, lost + spring + load_1 * out_1 + load_2 * out_2 - torque * turned
     play = observed[r + O_LINK_OFFSET] - was[r + O_LINK_OFFSET]
     flow = observed[r + O_PLASTIC] - was[r + O_PLASTIC]
     off_1 = observed[r + O_MOTOR_1_OFFSET] - was[r + O_MOTOR_1_OFFSET]
     off_2 = observed[r + O_MOTOR_2_OFFSET] - was[r + O_MOTOR_2_OFFSET]
     after = observed[r + O_TORQUE] + observed[r + O_LINK_FRICTION_TORQUE] + observed[r + O_LINK_DAMPING_TORQUE]
-    gone[6] += 0.5 * (load_1 + observed[r + O_LOAD_1]) * off_1 + 0.5 * (load_2 + observed[r + O_LOAD_2]) * off_2
-    gone[6] -= 0.5 * (torque + after) * play
-    gone[7] -= 0.5 * (torque + after) * flow
+    gone += 0.5 * (load_1 + observed[r + O_LOAD_1]) * off_1 + 0.5 * (load_2 + observed[r + O_LOAD_2]) * off_2
+    gone -= 0.5 * (torque + after) * play
+    lost -= 0.5 * (torque + after) * flow
     branch = was[r + O_BRANCH_TORQUE]
-    gone[7] += branch * (turned - share_1 * out_1 - share_2 * out_2)
-    gone[7] -= 0.5 * (branch + observed[r + O_BRANCH_TORQUE]) * (play + flow - share_1 * off_1 - share_2 * off_2)
+    lost += branch * (turned - share_1 * out_1 - share_2 * out_2)
+    lost -= 0.5 * (branch + observed[r + O_BRANCH_TORQUE]) * (play + flow - share_1 * off_1 - share_2 * off_2)
+    return gone, lost
 
 
-def audit_after(joints, span, forces, force, gone):
+def audit_after(joints, span, forces, force):
     """Add the exchanges of one step, and take its end as the start of the next one, but for the velocities (C arrays,
     see `EnergyAudit`)."""
-    observed, was, n, dofs, direct, rows, shares, blocks = joints
+    even, odd, call, first, both, n, dofs, direct, rows, shares, blocks = joints
     velocity, qvel, nv, h, sums = span
+    observed, was = (even, odd) if call[WRITTEN] == first else (odd, even)
+    call[WRITTEN] = both - call[WRITTEN]
     applied, damper, constraint = forces
-    external = 0.0
-    passive = 0.0
-    contact = 0.0
+    external = passive = contact = 0.0
     for k in range(nv):
         mean = 0.5 * h * (velocity[k] + qvel[k])
         external += applied[k] * mean
         passive -= damper[k] * mean
         contact -= constraint[k] * mean
-    link = 0.0
-    copper = 0.0
-    stored = 0.0
-    ahead = 0.0
-    valves = 0.0
-    for k in range(MOTOR_EXCHANGES):
-        gone[k] = 0.0
+    motors = friction = damping = limited = stopped = cogging = 0.0
+    transmission = spring = link = copper = stored = ahead = valves = 0.0
     for i in range(n):
         r = i * OBSERVATIONS
         d = dofs[i]
         share_1, share_2 = shares[2 * i], shares[2 * i + 1]
         stored += centred_energy(observed, r, d, direct[i], share_1, share_2, qvel, h)
         copper += 0.5 * h * (was[r + O_COPPER_POWER] + observed[r + O_COPPER_POWER])
-        audit_motor(observed, was, r, O_MOTOR_1_POSITION, O_MOTOR_1_FRICTION, O_LOAD_1, share_1, h, gone)
-        audit_motor(observed, was, r, O_MOTOR_2_POSITION, O_MOTOR_2_FRICTION, O_LOAD_2, share_2, h, gone)
+        a = audit_motor(observed, was, r, O_MOTOR_1_POSITION, O_MOTOR_1_FRICTION, O_LOAD_1, share_1, h)
+        b = audit_motor(observed, was, r, O_MOTOR_2_POSITION, O_MOTOR_2_FRICTION, O_LOAD_2, share_2, h)
+        motors += a[0] + b[0]
+        friction += a[1] + b[1]
+        damping += a[2] + b[2]
+        limited += a[3] + b[3]
+        stopped += a[4] + b[4]
+        cogging += a[5] + b[5]
+        turned = 0.5 * h * (velocity[d] + qvel[d]) if d >= 0 else 0.0
         if blocks[i] != 0:
-            turned = 0.5 * h * (velocity[d] + qvel[d]) if d >= 0 else 0.0
             centred = centred_energy(was, r, d, direct[i], share_1, share_2, velocity, h)
-            audit_spring(observed, was, r, turned, share_1, share_2, centred, h, gone)
-        gone[0] += h * was[r + O_SUPPLY_POWER]
+            gone, lost = audit_spring(observed, was, r, turned, share_1, share_2, centred, h)
+            transmission += gone
+            spring += lost
+        motors += h * was[r + O_SUPPLY_POWER]
         valves += h * was[r + O_VALVE_POWER]
-        if d >= 0:
-            turned = 0.5 * h * (velocity[d] + qvel[d])
-            lost = (was[r + O_LINK_FRICTION_TORQUE] + was[r + O_LINK_DAMPING_TORQUE]) * turned
-            link += lost
-            if direct[i] != 0:
-                gone[0] += was[r + O_TORQUE] * turned + lost
-            else:
-                ahead += (force[rows[i]] - was[r + O_TORQUE]) * turned
-        for k in range(OBSERVATIONS):
-            was[r + k] = observed[r + k]
-    sums[MOTORS] += gone[0]
+        lost = (was[r + O_LINK_FRICTION_TORQUE] + was[r + O_LINK_DAMPING_TORQUE]) * turned
+        link += lost
+        if direct[i] != 0:
+            motors += was[r + O_TORQUE] * turned + lost
+        else:
+            ahead += (force[rows[i]] - was[r + O_TORQUE]) * turned
+    sums[MOTORS] += motors
     sums[EXTERNAL] += external
-    sums[FRICTION] += gone[1]
-    sums[DAMPING] += gone[2]
-    sums[SPEED] += gone[3]
-    sums[STOPS] += gone[4]
-    sums[COGGING] += gone[5]
-    sums[TRANSMISSION] += gone[6]
-    sums[SPRING] += gone[7]
+    sums[FRICTION] += friction
+    sums[DAMPING] += damping
+    sums[SPEED] += limited
+    sums[STOPS] += stopped
+    sums[COGGING] += cogging
+    sums[TRANSMISSION] += transmission
+    sums[SPRING] += spring
     sums[VALVES] += valves
     sums[LINK] += link
     sums[PASSIVE] += passive
     sums[CONSTRAINT] += contact
     sums[COPPER] += copper
     sums[INTEGRATOR] -= ahead
-    for k in range(MOTOR_EXCHANGES):
-        sums[THROUGHPUT] += abs(gone[k])
-    sums[THROUGHPUT] += abs(external) + abs(link) + abs(passive) + abs(ahead)
-    sums[THROUGHPUT] += abs(contact) + abs(valves) + abs(stored - sums[START])
+    moved = abs(motors) + abs(friction) + abs(damping) + abs(limited) + abs(stopped) + abs(cogging) + abs(transmission)
+    moved += abs(spring) + abs(external) + abs(link) + abs(passive) + abs(ahead) + abs(contact) + abs(valves)
+    sums[THROUGHPUT] += moved + abs(stored - sums[START])
     sums[STORED] = stored
     sums[START] = stored
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import BinaryIO, NamedTuple, NoReturn
 
 import mujoco
 import numpy as np
 
 from pliant.base.errors import DivergedError
+from pliant.engine.abi import data_offset
 from pliant.engine.program import state_copy
 from pliant.laws.compile import BoundKernel, bound
 
@@ -70,12 +73,74 @@ def check_speed(qvel, nv, limit, stop):
         stop[0] = 1
 
 
-def keep_state(state, size, states, kept, place):
-    """Copy a state into the row ``place`` of the kept ones, and advance the place (C arrays)."""
-    row = place[0] * size
-    for k in range(size):
-        states[row + k] = state[k]
-    place[0] = (place[0] + 1) % kept
+_STATE = mujoco.mjtState
+_MOVING = int(
+    _STATE.mjSTATE_TIME | _STATE.mjSTATE_QPOS | _STATE.mjSTATE_QVEL | _STATE.mjSTATE_ACT | _STATE.mjSTATE_WARMSTART
+)
+"""What `keep_state` copies."""
+_GIVEN = int(_STATE.mjSTATE_USER)
+"""What MuJoCo leaves as it is."""
+
+
+class Rows(NamedTuple):
+    """Kept rows."""
+
+    width: int
+    """Numbers of a row."""
+    numbers: np.ndarray
+    """The rows, in C order."""
+
+
+class Moving(NamedTuple):
+    """What MuJoCo changes in a step, and the number of elements of each (C arrays)."""
+
+    time: np.ndarray
+    """Time [s], shape (1,)."""
+    qpos: np.ndarray
+    """Positions."""
+    nq: int
+    """Number of positions."""
+    qvel: np.ndarray
+    """Velocities."""
+    nv: int
+    """Number of velocities."""
+    act: np.ndarray
+    """States of the actuators."""
+    na: int
+    """Number of states."""
+    warmstart: np.ndarray
+    """Accelerations from which the solver starts, as many as velocities."""
+
+
+def keep_row(row, rows, kept, place):
+    """Copy a row to the next of the kept ones, and count it (C arrays)."""
+    width, states = rows
+    first = place[0] % kept * width
+    for k in range(width):
+        states[first + k] = row[k]
+    place[0] += 1
+
+
+def keep_state(moving, rows, kept, place, inputs):
+    """Copy what moves to the next of the kept rows, and which row the inputs have, and count it (C arrays)."""
+    time, qpos, nq, qvel, nv, act, na, warmstart = moving
+    width, states = rows
+    k = place[0] % kept * width
+    states[k] = time[0]
+    k += 1
+    for i in range(nq):
+        states[k + i] = qpos[i]
+    k += nq
+    for i in range(nv):
+        states[k + i] = qvel[i]
+    k += nv
+    for i in range(na):
+        states[k + i] = act[i]
+    k += na
+    for i in range(nv):
+        states[k + i] = warmstart[i]
+    states[k + nv] = (inputs[0] - 1) % kept
+    place[0] += 1
 
 
 class Guard:
@@ -101,24 +166,52 @@ class Guard:
         self._folder = _output.get() if folder is None else Path(folder)
         whole = int(mujoco.mjtState.mjSTATE_INTEGRATION)  # without the elements that the model does not have
         self._spec = sum(1 << k for k in range(whole.bit_length()) if mujoco.mj_stateSize(model, whole & 1 << k))
-        self._states = np.full((KEPT, mujoco.mj_stateSize(model, self._spec)), np.nan)
-        self._place = np.zeros(1, dtype=np.int64)
-        size = self._states.shape[1]
-        state = np.zeros(size)
+        self._rest = self._spec & ~_MOVING
+        width = 2 + model.nq + 2 * model.nv + model.na
+        self._states = np.full((KEPT, width), np.nan)
+        self._inputs = np.full((KEPT, mujoco.mj_stateSize(model, self._rest)), np.nan)
+        self._places = np.zeros((2, 1), dtype=np.int64)
+        self._time = np.frombuffer((ctypes.c_double * 1).from_address(data._address + data_offset("time")))
+        moving = Moving(
+            self._time, data.qpos, model.nq, data.qvel, model.nv, data.act, model.na, data.qacc_warmstart
+        )  # fmt: skip
+        row = np.zeros(self._inputs.shape[1])
+        states, inputs = self._places
         self.check = bound(check_speed, data.qvel, model.nv, MAX_SPEED**2, stop)
         """Call that checks the joint velocities after a step."""
-        self.remember: tuple[BoundKernel, BoundKernel] = (
-            state_copy(model, data, state, self._spec),
-            bound(keep_state, state, size, self._states, KEPT, self._place),
-        )
-        """Calls that store the current state."""
+        given = [
+            state_copy(model, data, row, self._rest),
+            bound(keep_row, row, Rows(self._inputs.shape[1], self._inputs), KEPT, inputs),
+        ]
+        kept = bound(keep_state, moving, Rows(width, self._states), KEPT, states, inputs)
+        alone = not self._rest & ~_GIVEN
+        self.first: list[BoundKernel] = given if alone else []
+        """Calls before the first of some steps: inputs, which only others than MuJoCo change."""
+        self.remember: list[BoundKernel] = [kept] if alone else [*given, kept]
+        """Calls of each step that store the current state."""
 
     def reset(self) -> None:
         """Discard the stored states and store the current one."""
         self._states[:] = np.nan
-        self._place[0] = 0
-        for call in self.remember:
+        self._places[:] = 0
+        for call in (*self.first, *self.remember):
             call()
+
+    def states(self) -> np.ndarray:
+        """Return the stored states, the oldest first, in the order of ``mj_getState``."""
+        model, probe = self._model, mujoco.MjData(self._model)
+        rows = np.roll(self._states, -self._places[0, 0], axis=0)
+        rows = rows[np.isfinite(rows[:, -1])]
+        out = np.zeros((len(rows), mujoco.mj_stateSize(model, self._spec)))
+        for row, state in zip(rows, out, strict=True):
+            mujoco.mj_setState(model, probe, self._inputs[int(row[-1])], self._rest)
+            probe.time = row[0]
+            ends = np.cumsum((1, model.nq, model.nv, model.na, model.nv))
+            probe.qpos[:], probe.qvel[:], probe.act[:], probe.qacc_warmstart[:] = (
+                row[begin:end] for begin, end in itertools.pairwise(ends)
+            )
+            mujoco.mj_getState(model, probe, state, self._spec)
+        return out
 
     def stop(self) -> NoReturn:
         """Write the stored states to a file and raise.
@@ -128,8 +221,7 @@ class Guard:
         """
         model, data = self._model, self._data
         velocity = np.where(np.isfinite(data.qvel), np.abs(data.qvel), np.inf)
-        kept = np.roll(self._states, -self._place[0], axis=0)
-        kept = kept[np.isfinite(kept).any(axis=1)]
+        kept = self.states()
         first = int(np.argmax(velocity))
         if np.isinf(velocity).sum() > 1:
             # All are NaN by now: the fastest joint of the last good state went first.

@@ -19,7 +19,7 @@ from pliant.base.options import parse_number
 from pliant.engine import callbacks
 from pliant.engine.audit import EnergyAudit
 from pliant.engine.base import PortInfo, register_engine
-from pliant.engine.flush import FLUSH_PERIOD, step_and_flush
+from pliant.engine.flush import step_and_flush
 from pliant.engine.guard import Guard, log_to_console_only
 from pliant.engine.payload import Payloads
 from pliant.engine.ports import port_places
@@ -306,20 +306,17 @@ class MujocoEngine:
         Raises:
             DivergedError: the state contains NaN or infinity, or the velocities exceed the limit of the guard.
         """
+        if n <= 0:
+            return
         if self.audit is not None:
             self.audit.begin()
-        while n > 0:
-            k = min(n, FLUSH_PERIOD)  # a signal of the operating system waits no longer than these steps
-            try:
-                stopped = self._program.run(k)
-            except BaseException:
-                self._steps = int(self._counted[0])
-                raise
-            if stopped and self.guard is not None:
-                self._steps, self._stop[0] = int(self._counted[0]), 0
-                self.guard.stop()
-            self._steps += k
-            n -= k
+        try:
+            stopped = self._program.run(n)
+        finally:
+            self._steps = int(self._counted[0])
+        if stopped and self.guard is not None:
+            self._stop[0] = 0
+            self.guard.stop()
 
     def _make_program(self) -> StepProgram:
         """Return the calls of a step. The laws are observed for the ports after the last of n steps."""
@@ -331,6 +328,7 @@ class MujocoEngine:
         )  # fmt: skip
         each = [*before, physics(model, data), flush]
         if guard is not None:
+            first = [*guard.first, *first]
             each += [guard.check, *guard.remember]
         each += after
         return StepProgram(first, each, [self._observe], self._stop)

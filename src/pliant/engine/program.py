@@ -6,7 +6,8 @@ writing a number other than 0 to ``stop``.
 
 MuJoCo ends the process at an error (``mju_error``), unless its handler of messages does not return. The package mujoco
 therefore leaves by ``longjmp`` and raises `mujoco.FatalError`; a program does the same. Other messages go to the
-handler that would get them without a program. The interpreter's lock is released while a program runs.
+handler that would get them without a program. The interpreter's lock is released while a program runs, and taken after
+every `SIGNAL_PERIOD` steps for the signals of the operating system.
 """
 
 from __future__ import annotations
@@ -24,10 +25,12 @@ from pliant.engine.abi import library as mujoco_library
 from pliant.engine.abi import verify
 from pliant.laws.compile import BoundKernel, assemble, from_block
 
-__all__ = ["STOPPED", "StepProgram", "physics", "state_copy"]
+__all__ = ["SIGNAL_PERIOD", "STOPPED", "StepProgram", "physics", "state_copy"]
 
 STOPPED = 1
 """Result of a run that a kernel has ended."""
+SIGNAL_PERIOD = 64
+"""Steps after which a program looks for signals of the operating system, such as that of Ctrl-C."""
 _JUMP_BYTES = 512
 """Room for a ``jmp_buf``: 200 bytes with glibc on x86-64, 312 on arm64, 192 on macOS."""
 _MESSAGE = 1048
@@ -87,7 +90,7 @@ end:
   ret i1 %result
 }}
 
-define private i32 @steps(ptr %program, i64 %n) {{
+define private i32 @steps(ptr %program, i64 %n, ptr %thread) {{
 entry:
   %first = load ptr, ptr %program
   %each_p = getelementptr i64, ptr %program, i64 1
@@ -99,13 +102,24 @@ entry:
   %ended_before = call i1 @calls(ptr %first, ptr %stop)
   br i1 %ended_before, label %ended, label %head
 head:
-  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %i = phi i64 [ 0, %entry ], [ %next, %tail ], [ %next, %signals ]
   %more = icmp slt i64 %i, %n
   br i1 %more, label %body, label %after
 body:
   %ended_in = call i1 @calls(ptr %each, ptr %stop)
   %next = add i64 %i, 1
+  %part = urem i64 %next, {period}
+  %due = icmp eq i64 %part, 0
+  %look = select i1 %ended_in, i1 false, i1 %due
+  br i1 %look, label %signals, label %tail
+tail:
   br i1 %ended_in, label %ended, label %head
+signals:
+  call void {take}(ptr %thread)
+  %raised = call i32 {check_signals}()
+  %same = call ptr {release}()
+  %interrupted = icmp slt i32 %raised, 0
+  br i1 %interrupted, label %after, label %head
 after:
   %ended_after = call i1 @calls(ptr %last, ptr %stop)
   br i1 %ended_after, label %ended, label %done
@@ -130,7 +144,7 @@ entry:
   %failed = icmp ne i32 %jumped, 0
   br i1 %failed, label %end, label %begin
 begin:
-  %result = call i32 @steps(ptr %program, i64 %n)
+  %result = call i32 @steps(ptr %program, i64 %n, ptr %thread)
   br label %end
 end:
   %status = phi i32 [ %result, %begin ], [ 2, %entry ]
@@ -168,6 +182,8 @@ class _Machine:
             set_handler=_at(library._mjPRIVATE_setTlsLogHandler),
             release=_at(python.PyEval_SaveThread),
             take=_at(python.PyEval_RestoreThread),
+            check_signals=_at(python.PyErr_CheckSignals),
+            period=SIGNAL_PERIOD,
         )
         text += from_block("step", _at(library.mj_step), ("ptr", "ptr"))
         text += from_block("get_state", _at(library.mj_getState), ("ptr", "ptr", "ptr", "i32"))
@@ -227,12 +243,15 @@ class StepProgram:
         self._program = np.array(
             [*(part.ctypes.data for part in lists), stop.ctypes.data, self._message.ctypes.data], dtype=np.int64
         )
-        self._kept = (lists, first, each, last, stop)
+        self.first, self.each, self.last = tuple(first), tuple(each), tuple(last)
+        self._kept = (lists, stop)
         self._address = self._program.ctypes.data
         self._run = _machine().run
 
     def run(self, n: int) -> bool:
         """Run n steps; returns whether a kernel has ended them.
+
+        What the handler of a signal raises ends them too; the calls after the last step have run then.
 
         Raises:
             mujoco.FatalError: MuJoCo reports an error.

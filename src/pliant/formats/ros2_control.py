@@ -17,11 +17,14 @@ from typing import Any
 from pliant.base.documents.xml_tree import line_of
 from pliant.base.errors import ModelError, nearest
 from pliant.base.options import parse_bool, parse_number
+from pliant.formats.control_sensors import ControlSensor
 from pliant.formats.tags import Tags, place_of
+from pliant.model.interface import ControlSystem
 
 __all__ = [
     "HARDWARE",
     "INTERFACES",
+    "TOPIC_PARAMS",
     "ControlledJoint",
     "Ros2Control",
     "read_all",
@@ -33,6 +36,10 @@ HARDWARE = "pliant/CompliantSystem"
 """Name of the hardware plugin in tags written by pliant."""
 INTERFACES = ("position", "velocity", "acceleration", "effort", "stiffness")
 """Interfaces of a joint: the standard ones of ros2_control's hardware_interface, and pliant's stiffness [N m/rad]."""
+TOPIC_PARAMS = ("joint_commands_topic", "joint_states_topic", "trigger_joint_command_threshold",
+                "sum_wrapped_joint_states")  # fmt: skip
+"""Params of hardware that talks over topics of joint states (TopicBasedSystem, JointStateTopicSystem). The last two
+concern the other side alone."""
 SYSTEM_TYPES = ("system", "actuator", "sensor")
 HARDWARE_INTERFACES = {
     "PositionJointInterface": "position",
@@ -85,9 +92,11 @@ class Ros2Control:
 
     joints: dict[str, ControlledJoint] = field(default_factory=dict)
     """Joints by name, in the order of the file."""
-    sensors: tuple[str, ...] = ()
-    """Names of the ``<sensor>`` elements."""
-    gpios: tuple[str, ...] = ()
+    systems: list[ControlSystem] = field(default_factory=list)
+    """The elements, in the order of the file."""
+    sensors: list[ControlSensor] = field(default_factory=list)
+    """The ``<sensor>`` elements."""
+    gpios: list[str] = field(default_factory=list)
     """Names of the ``<gpio>`` elements."""
     notes: list[str] = field(default_factory=list)
     """Notes on tags that have no effect."""
@@ -110,8 +119,6 @@ def read_ros2_control(root: ET.Element, joints: Mapping[str, str], file: str | P
     """
     found = Ros2Control()
     names: dict[str, int | None] = {}
-    sensors: list[str] = []
-    gpios: list[str] = []
     for system in root.iter("ros2_control"):
         reader = _Reader(system, joints, file, found)
         if reader.system in names:
@@ -122,19 +129,20 @@ def read_ros2_control(root: ET.Element, joints: Mapping[str, str], file: str | P
         for element in system:
             if element.tag == "joint":
                 reader.joint(element)
-            elif element.tag in ("sensor", "gpio"):
-                (sensors if element.tag == "sensor" else gpios).append(reader.component(element))
+            elif element.tag == "sensor":
+                found.sensors.append(reader.sensor(element))
+            elif element.tag == "gpio":
+                found.gpios.append(reader.component(element))
             elif element.tag not in ("hardware", "transmission"):
                 reader.note(
                     element,
                     f"<{element.tag}> in <ros2_control name={reader.system!r}> has no effect; "
                     + nearest(element.tag, ("hardware", "joint", "sensor", "gpio", "transmission")),
                 )
-    found.sensors, found.gpios = tuple(sensors), tuple(gpios)
-    for what, those in (("sensors", sensors), ("gpio elements", gpios)):
-        if those:
-            shown = ", ".join(map(repr, those[:8])) + (", ..." if len(those) > 8 else "")
-            found.notes.append(f"the {what} of ros2_control {shown} are not served")
+        found.systems.append(reader.described(found.joints.values()))
+    if found.gpios:
+        shown = ", ".join(map(repr, found.gpios[:8])) + (", ..." if len(found.gpios) > 8 else "")
+        found.notes.append(f"the gpio elements of ros2_control {shown} are not served")
     return found
 
 
@@ -152,9 +160,50 @@ class _Reader(Tags):
         if kind not in SYSTEM_TYPES:
             raise self.fail(system, f"{self.system!r}: type is {kind!r}; {nearest(kind, SYSTEM_TYPES)}", "type")
         self.hardware = self.text("hardware/plugin")
+        hardware = system.find("hardware")
+        self.hardware_params = {} if hardware is None else self.params(hardware, f"{self.system!r}: ")
 
     def fail(self, element: ET.Element, message: str, field: str | None = None) -> ModelError:
         return super().fail(element, f"<ros2_control> {message}", field)
+
+    def described(self, joints: Iterable[ControlledJoint]) -> ControlSystem:
+        """Return the whole element, whose joints have been read."""
+        unknown = [name for name in self.hardware_params if name not in TOPIC_PARAMS]
+        if unknown:
+            shown = ", ".join(unknown[:8]) + (", ..." if len(unknown) > 8 else "")
+            self.note(
+                self.element, f"the params {shown} of the hardware of ros2_control {self.system!r} have no effect"
+            )
+        mine = [joint for joint in joints if joint.system == self.system]
+        return ControlSystem(
+            name=self.system,
+            plugin=self.hardware,
+            params=self.hardware_params,
+            commands={joint.joint: tuple(joint.commands) for joint in mine},
+            states={joint.joint: joint.states for joint in mine},
+        )
+
+    def params(self, element: ET.Element, who: str) -> dict[str, str]:
+        """Return the params of an element, by name."""
+        params: dict[str, str] = {}
+        for param in element.findall("param"):
+            key = param.get("name", "")
+            if not key:
+                raise self.fail(param, f"{who}a <param> has no name", "param")
+            if key in params:
+                raise self.fail(param, f"{who}the param {key!r} is given twice; keep one", key)
+            params[key] = (param.text or "").strip()
+        return params
+
+    def sensor(self, element: ET.Element) -> ControlSensor:
+        """Return a sensor."""
+        name = self.component(element)
+        return ControlSensor(
+            name=name,
+            place=place_of(element, self.file),
+            interfaces=tuple(i.get("name", "") for i in element.findall("state_interface")),
+            params=self.params(element, f"sensor {name!r}: "),
+        )
 
     def component(self, element: ET.Element) -> str:
         """Return the name of a sensor or gpio, whose interfaces may have any name but have to have one."""
@@ -203,14 +252,7 @@ class _Reader(Tags):
             mimics = None if mimic is None else parse_bool(mimic, "mimic")
         except ModelError as error:
             raise self.fail(element, who + error.message, "mimic") from error
-        params: dict[str, str] = {}
-        for param in element.findall("param"):
-            key = param.get("name", "")
-            if not key:
-                raise self.fail(param, f"{who}a <param> has no name", "param")
-            if key in params:
-                raise self.fail(param, f"{who}the param {key!r} is given twice; keep one", key)
-            params[key] = (param.text or "").strip()
+        params = self.params(element, who)
         if "initial_position" in params and "position" not in initial:
             # The older way to say it, of gazebo_ros2_control.
             try:
@@ -320,11 +362,11 @@ def read_transmissions(
 
 def read_all(
     root: ET.Element, types: Mapping[str, str], file: str | Path | None, plugins: Iterable[str]
-) -> tuple[dict[str, ControlledJoint], list[str]]:
+) -> Ros2Control:
     """Return all joints driven by ros2_control tags or, in a file without such tags, by transmissions, and notes."""
     found = read_ros2_control(root, types, file)
     if root.find(".//ros2_control") is not None:
-        return found.joints, found.notes
+        return found
     joints, notes = read_transmissions(root, types, file)
     taken: set[Any] = set(plugins)
-    return {name: joint for name, joint in joints.items() if name not in taken}, notes
+    return Ros2Control(joints={name: joint for name, joint in joints.items() if name not in taken}, notes=notes)

@@ -355,9 +355,11 @@ def _lights(root: Node, robot: Robot, source: Source) -> None:
 
 
 def _physics(root: Node, robot: Robot, source: Source) -> None:
-    """Take time step and gravity over from a world."""
+    """Take time step and gravity over from a world; one without <gravity> has the 9.8 m/s^2 of SDF's specification."""
     if root.tag != "world":
         return
+    if root.find("gravity") is None:
+        robot.set("option.gravity", "0 0 -9.8")
     for tag, option in (("physics/max_step_size", "option.timestep"), ("gravity", "option.gravity")):
         node = root.find(tag)
         if node is not None:

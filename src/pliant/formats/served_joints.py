@@ -5,8 +5,9 @@ A joint is served by the strongest of its command interfaces that pliant has a m
 position and stiffness   a qbMove in mode 6
 position                 mode 1, a PID on the link
 effort                   mode 0, a torque on the link
+velocity                 a velocity servo of MuJoCo, named ``<joint>_velocity``
 
-A joint with only a velocity command, and one without any, moves freely; so does one that mimics another. What was
+A joint without any of these moves freely; so does one that mimics another. What was
 chosen stands in the notes. ``initial_value`` of the position's state interface is the joint's place in the key frame
 "rest".
 """
@@ -41,6 +42,8 @@ GAINS = {"p": "kp", "i": "ki", "d": "kd"}
 BANDWIDTH = 100.0
 """Natural frequency that the default gains of a position interface aim at [rad/s]; assumed, about 16 Hz: stiff beside
 the motions of an arm, and 0.1 of a radian in a step of 1 ms."""
+VELOCITY_SUFFIX = "_velocity"
+"""Behind the name of a joint, it names the joint's velocity servo."""
 POSES = 64
 """Poses at which the inertia for the default gains is looked at; assumed."""
 
@@ -71,6 +74,7 @@ def serve_joints(
     notes: list[str] = []
     followed = {m.joint: m.other for m in mimics}
     positioned: list[ControlledJoint] = []
+    rolling: list[ControlledJoint] = []
     for joint, described in controlled.items():
         if types.get(joint) not in MOVING:
             if described.commands:
@@ -100,24 +104,48 @@ def serve_joints(
             actuators[joint] = actuator
             if described.hardware != HARDWARE:
                 notes.append(_note(described, actuator))
+        elif "velocity" in described.commands:
+            rolling.append(described)
         elif described.commands:
             names = ", ".join(described.commands)
             notes.append(
                 f"{described.place}joint {joint!r} moves freely: pliant has no mode for its command interface "
-                f"{names}; must be position, effort, position with stiffness"
+                f"{names}; must be position, velocity, effort, position with stiffness"
             )
-    defaults = _default_gains(spec, [d.joint for d in positioned], timestep)
+    defaults = _default_gains(spec, [d.joint for d in (*positioned, *rolling)], timestep)
+    notes += [_add_velocity_servo(spec, described, defaults.get(described.joint)) for described in rolling]
     for described in positioned:
         actuators[described.joint] = _position_actuator(described, defaults.get(described.joint))
         notes.append(_note(described, actuators[described.joint]))
-    interfaces = {joint: _interface(controlled[joint]) for joint in actuators}
+    interfaces = {joint: _interface(controlled[joint], actuator) for joint, actuator in actuators.items()}
     return actuators, interfaces, notes
 
 
-def _interface(described: ControlledJoint) -> JointInterface:
+def _add_velocity_servo(spec: mujoco.MjSpec, described: ControlledJoint, default: tuple[float, float] | None) -> str:
+    """Add the servo of a joint that has a velocity command only: torque = d (command - velocity); return a note.
+
+    The default gain d = w A gives the velocity a time constant of 1/w, with w and A as for a position interface.
+    """
+    frequency, inertia = default or (0.0, 0.0)
+    gains = _gains(described)
+    gain = gains.get("kd", frequency * inertia if inertia > 0.0 else 1.0)  # assumed where the inertia is not known
+    if not (math.isfinite(gain) and gain >= 0.0):
+        raise described.fail(f"param d is {gain:g}; must be a finite number >= 0", "d")
+    servo = spec.add_actuator(
+        name=f"{described.joint}{VELOCITY_SUFFIX}", target=described.joint, trntype=mujoco.mjtTrn.mjTRN_JOINT
+    )
+    servo.set_to_velocity(gain)
+    return (
+        f"{described.place}joint {described.joint!r} of {described.system!r} is served by its velocity interface as "
+        f"the velocity servo {servo.name!r} with d {gain:.4g}; the param d of the joint gives another"
+    )
+
+
+def _interface(described: ControlledJoint, actuator: CompliantActuator) -> JointInterface:
     velocity = described.commands.get("velocity", {}).get("max", math.inf)
     return JointInterface(
         joint=described.joint,
+        compliant="law" in described.params or actuator.mode not in (Mode.LINK_TORQUE, Mode.LINK_PID),
         velocity_limit=velocity if 0.0 < velocity < math.inf else None,
         command_limits=command_limits(described),
         file=described.file,

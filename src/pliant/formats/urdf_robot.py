@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from pliant.base.documents.xml_tree import Node
 from pliant.base.errors import ModelError
+from pliant.formats.control_sensors import served_sensors
 from pliant.formats.gazebo import Plugins, read_plugins
 from pliant.formats.ros2_control import read_all
 from pliant.formats.sensor_tags import SensorTags, read_sensor_tags
@@ -61,7 +62,8 @@ def robot_of_urdf(
         sensors = read_sensor_tags(root, path, types)
     if tags is None:
         tags = read_wing_tags(root, types, sensors.devices, path, source.package_paths)
-    controlled, notes = read_all(root, types, path, plugins.joints)
+    control = read_all(root, types, path, plugins.joints)
+    controlled, notes = control.joints, control.notes
     model = read_bodies(
         root,
         path,
@@ -91,11 +93,13 @@ def robot_of_urdf(
             velocity_limit=min(limits, default=None),
             command_limits=command_limits(controlled[joint]) if joint in controlled else {},
         )
+    gazebo = {sensor.name for sensor in sensors.devices}
+    sensors.devices += served_sensors(control.sensors, root, model.spec, gazebo, notes)
     robot = Robot(
         model.spec,
         plugins.actuators,
         [*_shown(sensors, tags), *(device for found in tags.values() for device in found.devices)],
-        interface=Interface(joints=joints, extensions=extensions),
+        interface=Interface(joints=joints, systems=tuple(control.systems), extensions=extensions),
         notes=[*plugins.notes, *sensors.notes, *notes, *model.notes],
         file=path,
     )

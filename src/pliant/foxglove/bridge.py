@@ -184,7 +184,7 @@ class Foxglove(BridgeBase):
         )
 
     def _serve_device(self, context: object, types: MessageTypes, name: str, device: SampleSource) -> None:
-        topic, message = sample_topic(name), types.make(name, device.samples)
+        topic, message = sample_topic(name), types.make(name, device.samples, device.signatures)
         sdk = self._sdk
         schema = sdk.Schema(name=message.name, encoding="ros2msg", data=message.text.encode())
         channel = sdk.Channel(topic, message_encoding="cdr", schema=schema, context=context)

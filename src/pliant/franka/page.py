@@ -17,6 +17,7 @@ from pliant.base.errors import DeviceError
 from pliant.devices.base import Sample
 from pliant.franka.wire import fci
 from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded
+from pliant.simulation.answers import answered
 from pliant.simulation.bridge import SimulationControl
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ class ArmPanel:
     # -- what the loop's thread does ----------------------------------------------------------------------------
 
     def _do(self, work: Callable[[], object]) -> None:
-        self._simulation.submit(work).result(REQUEST_TIMEOUT)
+        answered(self._simulation.submit(work), REQUEST_TIMEOUT)
 
     def _move(self) -> None:
         for k, handle in enumerate(self._joints):

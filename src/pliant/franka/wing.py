@@ -19,6 +19,8 @@ WING = Wing(
     robots={
         "franka": _ENTRIES,
         "fr3": _ENTRIES,
+        "fp3": _ENTRIES,
+        "fr3v2": _ENTRIES,
         "fr3-workcell": _ENTRIES,
         "franka-dual": _ENTRIES,
         "franka-torso": _ENTRIES,

@@ -283,8 +283,8 @@ def _warnings(scaled: ScaledParameters, s: Solution, law: Law, judged: _Judged) 
     for e, lost in zip(judged.estimates, undetermined, strict=True):
         if lost:
             warnings.append(f"the data do not determine {e.name}: changing it changes nothing that was measured")
-        elif e.relative_error > 0.2 and abs(e.value) > 0.0 and e.name not in SIGNED:
-            warnings.append(f"{e.name} is known to {100 * e.relative_error:.0f} % only (one standard deviation)")
+        elif e.relative_error > 0.1 and abs(e.value) > 0.0 and e.name not in SIGNED:
+            warnings.append(_vague(e))
     if condition > 1e3 and not undetermined.any():
         worst = np.abs(judged.weakest)
         pair = [scaled.names[i] for i in np.argsort(worst)[::-1][:2]] if n > 1 else [scaled.names[0]]
@@ -304,6 +304,31 @@ def _warnings(scaled: ScaledParameters, s: Solution, law: Law, judged: _Judged) 
             warnings.append(f"another set fits as well: {text}")
             break
     return warnings
+
+
+_MOTIONS = {
+    "friction.breakaway": "reversals at speeds around the Stribeck velocity",
+    "friction.stribeck_velocity": "reversals at speeds around the Stribeck velocity",
+    "friction.stiffness": "reversals within the reach of the bristles, torque / stiffness",
+    "friction.bristle_damping": "reversals within the reach of the bristles, torque / stiffness",
+    "friction.torque": "slow motion in both directions",
+    "backlash.width": "reversals of the load through the whole play",
+    "backlash.damping": "reversals of the load through the whole play",
+    "inertia": "faster motion",
+    "damping": "faster motion",
+    "command_delay": "faster motion",
+    "law": "larger deflections",
+}
+"""End of the name of a parameter, or its first part -> the motion that tells it."""
+
+
+def _vague(e: Estimate) -> str:
+    """Return the warning of an estimate with a large error."""
+    motion = next((m for end, m in _MOTIONS.items() if e.name.endswith(end) or e.name.startswith(f"{end}.")), "")
+    better = (
+        f"; {motion} would tell it better (pliant excite --identify {e.name} designs such a motion)" if motion else ""
+    )
+    return f"{e.name} is known to {100 * e.relative_error:.0f} % only (one standard deviation){better}"
 
 
 def _same(x: Array, s: Solution) -> bool:

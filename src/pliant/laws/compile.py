@@ -22,6 +22,7 @@ import logging
 import re
 import threading
 import types
+import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -508,7 +509,7 @@ class BoundKernel:
         owners: further objects that the addresses among the arguments belong to.
     """
 
-    __slots__ = ("_call", "_kept", "block", "code")
+    __slots__ = ("_call", "_kept", "block", "code", "values")
 
     def __init__(self, code: int, arguments: Sequence[Argument], owners: object = None) -> None:
         self.code = code
@@ -519,7 +520,8 @@ class BoundKernel:
             else:
                 values[k] = value.ctypes.data if isinstance(value, np.ndarray) else value
         self.block: int = values.ctypes.data
-        self._kept = (arguments, values, owners)
+        self.values = values
+        self._kept = (arguments, owners)
         self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code)
 
     def __call__(self) -> None:
@@ -529,7 +531,7 @@ class BoundKernel:
 def bound(function: types.FunctionType, *groups: Argument | tuple[Argument, ...]) -> BoundKernel:
     """Return a compiled kernel with its arguments bound: numbers, and addresses of arrays that must remain valid.
 
-    All calls for one function must have arguments of the same types, because it is compiled only once.
+    All calls for one function must have arguments of the same types, because it is compiled only once in a process.
 
     Args:
         function: the kernel.
@@ -549,7 +551,14 @@ def bound(function: types.FunctionType, *groups: Argument | tuple[Argument, ...]
         return kind.void(*kinds)
 
     kinds = ["ptr" if isinstance(a, np.ndarray) else "i64" if isinstance(a, int) else "double" for a in arguments]
-    return BoundKernel(_kernel_code(_spread(function, groups), signature, kinds), arguments)
+    codes, form = _addresses.setdefault(function, {}), (*map(type, groups), *kinds)
+    if form not in codes:
+        codes[form] = _kernel_code(_spread(function, groups), signature, kinds)
+    return BoundKernel(codes[form], arguments)
+
+
+_addresses: weakref.WeakKeyDictionary[types.FunctionType, dict[tuple[object, ...], int]] = weakref.WeakKeyDictionary()
+"""Kernel -> types of its arguments -> address of its machine code."""
 
 
 def _spread(function: types.FunctionType, groups: tuple[Argument | tuple[Argument, ...], ...]) -> types.FunctionType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -184,6 +185,7 @@ def show_robots(
     """
     early = False
     while True:
+        gc.collect()  # a run sets aside what is there before it: without this, also the run before
         try:
             page = _show(robot, title, server, loaded, console, report, scenarios or {}, command, tour=tour)
         except DivergedError as error:
@@ -195,10 +197,11 @@ def show_robots(
             _say(str(error))
             continue
         tour = early = False
-        wanted = page.wanted
+        wanted, opened = page.wanted, page.opened
+        del page  # its engine goes before the next one comes
         if not wanted:
             return
-        loaded.add(page.opened)
+        loaded.add(opened)
         scenarios = None  # they belong to the first robot
         try:
             robot, title = _load(wanted, loaded), wanted

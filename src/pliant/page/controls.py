@@ -13,6 +13,7 @@ from pliant.base.errors import PliantError
 from pliant.devices.base import Device, FieldInfo, Sample
 from pliant.devices.signatures import BOARD, JOINT, JointDevice
 from pliant.page.ranges import MAX_SLIDERS, slider_range, step_of
+from pliant.simulation.answers import answered
 from pliant.simulation.bridge import SimulationControl
 
 __all__ = ["DeviceControls", "Panel", "Say", "guarded", "plain_name"]
@@ -101,6 +102,7 @@ class DeviceControls:
             # The board carries the same references as the joints.
             if _offers(device) and not (joints and BOARD.of(device))
         ]
+        shown.sort(key=lambda device: not device.commands)  # what moves the robot comes before what only answers
         for device in shown:
             with gui.add_folder(plain_name(device.name), expand_by_default=len(shown) <= OPEN_FOLDERS):
                 self._add(device)
@@ -125,7 +127,7 @@ class DeviceControls:
             panel.restart()
 
     def _request(self, device: Device, name: str, **args: Any) -> Any:
-        return self._simulation.request(device.name, name, **args).result(REQUEST_TIMEOUT)
+        return answered(self._simulation.request(device.name, name, **args), REQUEST_TIMEOUT)
 
     def _add(self, device: Device) -> None:
         modes = [mode for mode, fields in device.commands.items() if any(_sliders(info) for info in fields.values())]

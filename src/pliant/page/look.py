@@ -9,9 +9,11 @@ import numpy as np
 
 from pliant.model.scene import find_root
 from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
+from pliant.page.following import FollowingCamera
 from pliant.page.panel import theme_button
 from pliant.page.scene import Scene
 from pliant.page.server import PageServer
+from pliant.simulation.answers import answered
 from pliant.simulation.bridge import SimulationControl
 
 __all__ = ["LAYERS", "LookPanel"]
@@ -68,7 +70,9 @@ class LookPanel:
             self.boxes[layer] = box
         self.body = find_root(model)
         """The body that the camera follows; -1 where the robot stands on the world."""
-        self._last: np.ndarray | None = None
+        self._start: np.ndarray | None = None
+        self._cameras: dict[int, FollowingCamera] = {}
+        """Page -> its camera."""
         self._following: Any = None
         if self.body >= 0:
             self._following = gui.add_checkbox("camera follows", initial_value=True)
@@ -80,7 +84,7 @@ class LookPanel:
         theme_button(gui)
 
     def follow(self, data: mujoco.MjData) -> None:
-        """Move every page's camera as far as the robot went, beside what a person does with it.
+        """Move every page's camera as far as the robot went, beside what a person does with it; that of a new page too.
 
         Args:
             data: positions of the bodies that are drawn.
@@ -88,29 +92,23 @@ class LookPanel:
         if self._following is None:
             return
         now = data.xpos[self.body].copy()
-        way = None if self._last is None else now - self._last
-        if way is not None and np.abs(way).max() < FOLLOW_STEP * self._scene.size:
-            return
-        self._last = now
-        if way is None or not self._following.value or np.abs(way).max() > 10.0 * self._scene.size:
-            return
-        for client in self._server.viser.get_clients().values():
-            with client.atomic():
-                camera = client.camera
-                place, target = camera.position + way, camera.look_at + way
-                camera.position, camera.look_at = place, target
+        if self._start is None:
+            self._start = now
+        pages, first, before = self._server.viser.get_clients(), self._server.viser.initial_camera, self._cameras
+        seen = np.array([first.position, first.look_at])
+        self._cameras = {
+            page: before.get(page) or FollowingCamera(client, seen, self._scene.size) for page, client in pages.items()
+        }
+        for camera in self._cameras.values():
+            camera.follow(now - self._start, bool(self._following.value))
 
     def _chosen(self, _: Any) -> None:
         key = self._keys.get(str(self._choice.value))
         if key is None or self._simulation is None:
             return
         simulation = self._simulation
-        simulation.submit(lambda: _go_to(simulation.engine, key)).result(REQUEST_TIMEOUT)
+        answered(simulation.submit(lambda: _go_to(simulation.engine, key)), REQUEST_TIMEOUT)
         self._choice.value = NO_KEY
-
-
-FOLLOW_STEP = 0.002
-"""Smallest way that the camera follows, over the size of the robot."""
 
 
 def _go_to(engine: Any, key: int) -> None:

@@ -246,8 +246,8 @@ class PageView(BridgeBase):
             server.stop()
 
     def health(self) -> Mapping[str, Any]:
-        """Return the address, the number of pictures and the last fault."""
-        return {"url": self.url, "pictures": self._shown, "last_error": self._fault}
+        """Return the address, the number of pictures, whether the controls are up to date, and the last fault."""
+        return {"url": self.url, "pictures": self._shown, "filled": self._filled, "last_error": self._fault}
 
     def offer(self, name: str, scenario: Scenario, run: ScenarioRun | None = None) -> None:
         """Offer a scenario beside those of pliant that fit the robot; to be called before the page starts.
@@ -551,8 +551,8 @@ class PageView(BridgeBase):
         if controls is None:
             return
         if not self._filled and self._latest:  # now it is known what each device holds
-            self._filled = True
             controls.restart()
+            self._filled = True
         if self._rewound:  # whoever has reset the simulation
             self._rewound = False
             self._pull.release()

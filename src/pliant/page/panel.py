@@ -10,6 +10,7 @@ from typing import Any
 from pliant.model.scene import sky
 from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded
 from pliant.page.server import set_theme
+from pliant.simulation.answers import answered
 from pliant.simulation.bridge import SimulationControl
 
 __all__ = ["RunPanel", "theme_button"]
@@ -100,25 +101,25 @@ class RunPanel:
         simulation = self._simulation
         path = simulation.recording
         if path is not None:
-            simulation.submit(simulation.stop_recording).result(REQUEST_TIMEOUT)
+            answered(simulation.submit(simulation.stop_recording), REQUEST_TIMEOUT)
             how = "--view shows" if self._metadata.get("command_line") else "--plot figure.png draws"
             self._say_done(f"{path} is written; pliant replay {path} {how} it")
             return
         safe = "".join(c if c.isalnum() or c in "-_" else "-" for c in self._name)[:40].strip("-") or "robot"
         fresh = Path.cwd() / f"{safe}-{time.strftime('%Y%m%d-%H%M%S')}.mcap"
-        simulation.submit(lambda: simulation.record(fresh, self._metadata)).result(REQUEST_TIMEOUT)
+        answered(simulation.submit(lambda: simulation.record(fresh, self._metadata)), REQUEST_TIMEOUT)
 
     def _pressed(self, _: Any) -> None:
         if self._buttons.value == "Reset":
-            self._simulation.request("simulation", "reset").result(REQUEST_TIMEOUT)
+            answered(self._simulation.request("simulation", "reset"), REQUEST_TIMEOUT)
             self._after_reset()
             return
         self._simulation.pause()
-        self._simulation.submit(lambda: self._simulation.step(STEPS)).result(REQUEST_TIMEOUT)
+        answered(self._simulation.submit(lambda: self._simulation.step(STEPS)), REQUEST_TIMEOUT)
 
     def _changed(self, _: Any) -> None:
         factor = float(self._speed.value)
-        self._simulation.submit(lambda: self._simulation.set_speed(factor)).result(REQUEST_TIMEOUT)
+        answered(self._simulation.submit(lambda: self._simulation.set_speed(factor)), REQUEST_TIMEOUT)
 
 
 def _status(seconds: float, factor: float | None, paused: bool) -> str:

@@ -14,6 +14,7 @@ from pliant.engine.base import MujocoState
 from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
 from pliant.page.ranges import step_of
 from pliant.page.server import PageServer
+from pliant.simulation.answers import answered
 from pliant.simulation.bridge import SimulationControl
 
 __all__ = ["PayloadBalls", "PayloadPanel", "end_effector"]
@@ -174,7 +175,7 @@ class PayloadPanel:
         self._do(clear)
 
     def _do(self, work: Any) -> None:
-        self._simulation.submit(work).result(REQUEST_TIMEOUT)
+        answered(self._simulation.submit(work), REQUEST_TIMEOUT)
 
 
 def end_effector(model: mujoco.MjModel, names: list[str]) -> str:

@@ -27,10 +27,12 @@ MAX_CHOICES = 2000
 WINDOW = 8.0
 """Time that the curves show [s of simulation time]."""
 COLOURS = ("#00798c", "#d1495b", "#e09f3e", "#66a182", "#7b5ea7", "#2e86de", "#a44a3f", "#5c677d")
-FIRST = ("position", "predicted", "torque", "stiffness", "force", "pose", "q", "deviation")
+FIRST = ("load", "position", "predicted", "torque", "stiffness", "force", "pose", "q", "deviation", "center_of_mass")
 """Fields that are drawn at first."""
 FIRST_DEVICES = 2
 """Devices whose fields are drawn at first."""
+MANY = 5
+"""A device with so many of these fields is drawn alone."""
 NOTHING = "(choose)"
 AROUND_ZERO = {"min": {"pad": 0.1, "soft": -1e-3, "mode": 1}, "max": {"pad": 0.1, "soft": 1e-3, "mode": 1}}
 """The value axis of a chart: it has 0 on it, and does not magnify noise."""
@@ -276,7 +278,7 @@ def _stretched(times: np.ndarray, part: np.ndarray) -> np.ndarray:
 def _choices(devices: Mapping[str, SampleSource]) -> list[Signal]:
     found = [
         Signal(name, each, k, info.unit)
-        for name, device in devices.items()
+        for name, device in sorted(devices.items(), key=lambda item: not getattr(item[1], "commands", None))
         for each, info in device.samples.items()
         if _drawable(info)
         for k in (range(info.size) if info.shape else (None,))
@@ -294,4 +296,6 @@ def _first(signals: Iterable[Signal]) -> list[Signal]:
     known = [s for s in signals if s.name in rank and s.index in (None, 0, 1, 2)]
     devices = list(dict.fromkeys(s.device for s in known if s.index is None)) or [s.device for s in known]
     some = [s for s in known if s.device in list(dict.fromkeys(devices))[:FIRST_DEVICES]]
+    if len(own := [s for s in some if s.device == devices[0]]) >= MANY:
+        some = own
     return sorted(some, key=lambda s: rank[s.name])[:6]

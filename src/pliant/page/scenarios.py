@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pliant.base.errors import PliantError
 from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
+from pliant.simulation.answers import answered
 from pliant.simulation.bridge import SimulationControl
 from pliant.simulation.scenario import Scenario, ScenarioRun
 
@@ -97,7 +98,7 @@ class ScenarioPanel:
             return
         self.run = self._given = None
         if what == "Restart":
-            self._simulation.request("simulation", "reset").result(REQUEST_TIMEOUT)
+            answered(self._simulation.request("simulation", "reset"), REQUEST_TIMEOUT)
             self._after_reset()
         self.begin(name)
 
@@ -119,7 +120,7 @@ class ScenarioPanel:
             self._do(self.run.stop)
 
     def _do(self, work: Callable[[], Any]) -> Any:
-        return self._simulation.submit(work).result(REQUEST_TIMEOUT)
+        return answered(self._simulation.submit(work), REQUEST_TIMEOUT)
 
 
 def _about(scenario: Scenario) -> str:

@@ -219,7 +219,7 @@ class Recorder:
     def _declare(self, device: Device, types: MessageTypes) -> tuple[int, int]:
         writer = self._writer
         topic = sample_topic(device.name)
-        message = types.make(device.name, device.samples)
+        message = types.make(device.name, device.samples, device.signatures)
         schema = writer.add_schema(message.name, "ros2msg", message.text)
         channel = writer.add_channel(
             schema,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -44,7 +44,7 @@ class MessageType:
     """The message type of a device's samples."""
 
     name: str
-    """Its name, ``pliant_msgs/msg/Elbow``."""
+    """Its name, ``pliant_msgs/msg/Joint``."""
     text: str
     """Its definition in the notation of ROS 2 ("ros2msg"), with the types that it uses."""
     fields: tuple[Mapping[str, Any], ...]
@@ -54,26 +54,30 @@ class MessageType:
 
 
 class MessageTypes:
-    """Gives each device the type of its samples; devices with equal fields and similar names share one.
+    """Gives each device the type of its samples; devices of one kind with equal fields share one.
 
     Example:
         >>> from pliant.devices.base import FieldInfo
-        >>> MessageTypes().make("elbow", {"position": FieldInfo(unit="rad")}).name
+        >>> MessageTypes().make("elbow_2", {"position": FieldInfo(unit="rad")}).name
         'pliant_msgs/msg/Elbow'
     """
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
 
-    def make(self, device: str, samples: Mapping[str, FieldInfo]) -> MessageType:
-        """Return the type of a device's samples.
+    def make(self, device: str, samples: Mapping[str, FieldInfo], signatures: Sequence[str] = ()) -> MessageType:
+        """Return the type of a device's samples, named after its first signature, else after the device.
+
+        The number at the end of a device's name is left out, so that ``finger_1`` and ``finger_2`` have one type.
 
         Args:
             device: name of the device.
             samples: its fields.
+            signatures: what the device is; see `pliant.devices.signatures`.
         """
         text, fields, columns = _message_text(samples)
-        base = "".join(word.capitalize() for word in re.split(r"[^A-Za-z0-9]+", device)) or "Device"
+        plain = signatures[0] if signatures else re.sub(r"[^A-Za-z]*$", "", device) or device
+        base = "".join(word.capitalize() for word in re.split(r"[^A-Za-z0-9]+", plain)) or "Device"
         base = base if base[0].isalpha() else f"D{base}"
         name, count = base, 1
         while self._texts.get(name, text) != text:

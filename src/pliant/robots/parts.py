@@ -21,6 +21,7 @@ __all__ = [
     "COLORS",
     "JointOptions",
     "actuator",
+    "add_floor",
     "add_scene",
     "add_sky",
     "box",
@@ -95,6 +96,30 @@ def add_sky(spec: Any, up: Sequence[float] = (0.93, 0.95, 0.97), horizon: Sequen
     )
 
 
+def add_floor(spec: Any, size: Sequence[float], *, reflectance: float = 0.0) -> None:
+    """Add a floor of light tiles to a spec, the plane z = 0 of the name "floor".
+
+    Args:
+        spec: an `mujoco.MjSpec`.
+        size: half lengths along x and y, spacing of its grid, as of a plane of MuJoCo [m].
+        reflectance: how much it mirrors; above 0 a picture takes longer to draw.
+    """
+    import mujoco
+
+    spec.add_texture(
+        name="floor",
+        type=mujoco.mjtTexture.mjTEXTURE_2D,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER,
+        rgb1=[0.86, 0.88, 0.90],
+        rgb2=[0.80, 0.83, 0.86],
+        width=128,
+        height=128,
+    )
+    material = spec.add_material(name="floor", texrepeat=[10.0, 10.0], texuniform=True, reflectance=reflectance)
+    material.textures[int(mujoco.mjtTextureRole.mjTEXROLE_RGB)] = "floor"
+    spec.worldbody.add_geom(name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=list(size), material="floor")
+
+
 def add_scene(spec: Any, *, extent: float, center: Sequence[float]) -> None:
     """Add floor, sky and light to a spec.
 
@@ -117,20 +142,8 @@ def add_scene(spec: Any, *, extent: float, center: Sequence[float]) -> None:
     spec.visual.global_.azimuth = 130.0
     spec.visual.global_.elevation = -18.0
     add_sky(spec)
-    spec.add_texture(
-        name="floor",
-        type=mujoco.mjtTexture.mjTEXTURE_2D,
-        builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER,
-        rgb1=[0.86, 0.88, 0.90],
-        rgb2=[0.80, 0.83, 0.86],
-        width=128,
-        height=128,
-    )
-    material = spec.add_material(name="floor", texrepeat=[10.0, 10.0], texuniform=True, reflectance=0.03)
-    material.textures[int(mujoco.mjtTextureRole.mjTEXROLE_RGB)] = "floor"
-    world = spec.worldbody
-    world.add_geom(name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[2.0, 2.0, 0.05], material="floor")
-    world.add_light(
+    add_floor(spec, (2.0, 2.0, 0.05), reflectance=0.03)
+    spec.worldbody.add_light(
         name="key",
         type=mujoco.mjtLightType.mjLIGHT_SPOT,
         pos=[1.5 * extent + center[0], -2.5 * extent + center[1], 3.2 * extent + center[2]],

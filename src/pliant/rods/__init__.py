@@ -35,6 +35,7 @@ _EXPORTS: dict[str, str] = {
     "catalogue": "pliant.rods.loaders",
     "load_description": "pliant.rods.loaders",
     "load_robot": "pliant.rods.loaders",
+    "solve_batch": "pliant.rods.batch",
     "solve_rod": "pliant.rods.between.statics",
 }
 

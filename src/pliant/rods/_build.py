@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 from pliant.base.spatial import inverse
 from pliant.rods import kernels
-from pliant.rods.description import RobotDescription, Rod
+from pliant.rods.description import BaseJoint, DistalJoint, Limb, RobotDescription, Rod
 from pliant.rods.kernels import layout
 
-__all__ = ["build_model", "build_work", "flatten", "rod_table", "unflatten"]
+__all__ = [
+    "bending_unit",
+    "build_model",
+    "build_work",
+    "characteristic_length",
+    "distal_rows",
+    "flatten",
+    "joint_frame",
+    "joint_rows",
+    "rod_load",
+    "rod_table",
+    "scales",
+    "unflatten",
+]  # fmt: skip
 
 KIND = {"prismatic": layout.PRISMATIC, "revolute": layout.REVOLUTE, "extension": layout.EXTENSION}
 DISTAL = {
@@ -49,29 +65,31 @@ def rod_load(rod: Rod, gravity, s: float) -> np.ndarray:
 def rod_table(rod: Rod, gravity, steps: int) -> np.ndarray:
     """Return the table of a rod for a number of integration steps, shape (12 steps, 15)."""
     table = np.zeros((layout.STAGES * steps, layout.TABLE_WIDTH))
-    same = None
-    uniform = getattr(rod.section, "tip_radius", None) is None and getattr(rod.section, "tip_width", None) is None
-    uniform = uniform and getattr(rod.section, "tip_height", None) is None
-    for row in range(len(table)):
-        s = (row // layout.STAGES + kernels.STAGE_ABSCISSAE[row % layout.STAGES]) / steps
-        v = same = rod.values(s) if same is None or not uniform else same
-        table[row, layout.SHEAR_1 : layout.BEND_1] = 1.0 / v.shear[0], 1.0 / v.shear[1], 1.0 / v.axial
-        table[row, layout.BEND_1 : layout.CURVATURE_1] = 1.0 / v.bending[0], 1.0 / v.bending[1], 1.0 / v.torsion
-        if rod.precurvature:
-            table[row, layout.CURVATURE_1 : layout.LOAD_X] = rod.curvature(s)
-        table[row, layout.LOAD_X : layout.COUPLE_X] = (
-            s * (v.mass * np.asarray(gravity) + np.asarray(rod.distributed_force))
-            if uniform
-            else rod_load(rod, gravity, s)
-        )
-        table[row, layout.COUPLE_X :] = rod.distributed_moment
+    rows = np.arange(len(table))
+    s = (rows // layout.STAGES + np.array(kernels.STAGE_ABSCISSAE)[rows % layout.STAGES]) / steps
+    tips = (getattr(rod.section, name, None) for name in ("tip_radius", "tip_width", "tip_height"))
+    each = [rod.values(0.0)] if all(tip is None for tip in tips) else [rod.values(at) for at in s]
+    table[:, layout.SHEAR_1 : layout.CURVATURE_1] = 1.0 / np.array(
+        [(*v.shear, v.axial, *v.bending, v.torsion) for v in each]
+    )
+    if rod.precurvature:
+        table[:, layout.CURVATURE_1 : layout.LOAD_X] = [rod.curvature(at) for at in s]
+    if len(each) == 1:
+        load = np.outer(s, each[0].mass * np.asarray(gravity) + np.asarray(rod.distributed_force))
+    else:
+        load = np.array([rod_load(rod, gravity, at) for at in s])
+    table[:, layout.LOAD_X : layout.COUPLE_X] = load
+    table[:, layout.COUPLE_X :] = rod.distributed_moment
     return table
 
 
-def joint_frame(axis, axis_2, kind: str, planar: bool) -> np.ndarray:
+def joint_frame(axis, axis_2, kind: str, planar: bool, near: np.ndarray | None = None) -> np.ndarray:
     """Return the 4x4 rotation whose axes the rows of the joint use: third axis = free axis.
 
     A universal joint has its plate axis first and its rod axis second.
+
+    Args:
+        near: frame of an axis nearby, from which this one turns as little as possible about the axis.
     """
     X = np.eye(4)
     if kind in ("fixed", "spherical"):
@@ -85,6 +103,8 @@ def joint_frame(axis, axis_2, kind: str, planar: bool) -> np.ndarray:
         return X
     if kind == "prismatic" and planar:
         x = np.cross([0.0, 0.0, 1.0], a)
+    elif near is not None:
+        x = near[:3, 0] - a * (a @ near[:3, 0])
     else:
         x = np.cross(np.eye(3)[int(np.argmin(np.abs(a)))], a)
         x = np.eye(3)[0] if abs(a[2]) > 1.0 - 1e-12 else x
@@ -104,12 +124,37 @@ def scales(description: RobotDescription) -> tuple[float, float]:
     return 32.0 * soft[0], 3.2 * soft[0] * soft[1]
 
 
-def bending_unit(description: RobotDescription) -> tuple[float, float]:
+def bending_unit(limbs: Sequence[Limb]) -> tuple[float, float]:
     """Return length [m] and E I / L [N m/rad] of the softest rod, about its weaker axis: the units of stability."""
-    rods = [limb.rod for limb in description.limbs]
+    rods = [limb.rod for limb in limbs]
     bending = [min(rod.values(0.5).bending) for rod in rods]
-    i = int(np.argmin([EI / rod.length**2 for EI, rod in zip(bending, rods)]))
-    return rods[i].length, bending[i] / rods[i].length
+    lengths = [rod.length for rod in rods]
+    i = int(np.argmin([EI / L**2 for EI, L in zip(bending, lengths)]))
+    return lengths[i], bending[i] / lengths[i]
+
+
+def characteristic_length(limbs: Sequence[Limb]) -> float:
+    """Return the length that makes rotations comparable with translations [m].
+
+    The mean distance of the plate joints from the plate origin, or a tenth of the mean rod if they meet there.
+    """
+    reach = sum(math.hypot(*limb.distal.pose[:3, 3]) for limb in limbs) / len(limbs)
+    rods = sum(limb.rod.length for limb in limbs) / len(limbs)
+    return float(reach if reach > 1e-3 * rods else 0.1 * rods)
+
+
+def joint_rows(joint: BaseJoint) -> tuple[np.ndarray, np.ndarray]:
+    """Return the frame of a base joint as the kernels read it, and its axis of length 1."""
+    return flatten(joint.pose), np.asarray(joint.axis, dtype=float) / np.linalg.norm(joint.axis)
+
+
+def distal_rows(joint: DistalJoint, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the frame of a distal joint in the rod's tip and in the plate, as the kernels read them.
+
+    Args:
+        C: `joint_frame` of the joint.
+    """
+    return flatten(inverse(joint.attach) @ C), flatten(np.asarray(joint.pose, dtype=float) @ C)
 
 
 def build_model(description: RobotDescription, steps: int) -> kernels.Model:
@@ -122,16 +167,13 @@ def build_model(description: RobotDescription, steps: int) -> kernels.Model:
     for i, limb in enumerate(limbs):
         for j, joint in enumerate(limb.joints):
             kind[i, j] = KIND[joint.kind]
-            offset[i, j] = flatten(joint.pose)
-            axis[i, j] = np.asarray(joint.axis, dtype=float) / np.linalg.norm(joint.axis)
+            offset[i, j], axis[i, j] = joint_rows(joint)
     for a, (i, j) in enumerate(description.actuators):
         actuator[i, j] = a
     tip, plate_joint, rows = np.zeros((n, 12)), np.zeros((n, 12)), np.full((n, 6), -1, np.int64)
     for i, limb in enumerate(limbs):
         d = limb.distal
-        C = joint_frame(d.axis, d.axis_2, d.kind, planar)
-        tip[i] = flatten(inverse(d.attach) @ C)
-        plate_joint[i] = flatten(np.asarray(d.pose, dtype=float) @ C)
+        tip[i], plate_joint[i] = distal_rows(d, joint_frame(d.axis, d.axis_2, d.kind, planar))
         rows[i, : 3 if planar else 6] = PLANAR_ROWS[d.kind] if planar else range(6)
     index = np.array([0, 1, 5, 0, 0, 0] if planar else range(6), np.int64)
     size = 3 if planar else 6

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError, PliantError, nearest, require
 from pliant.base.spatial import exp_so3
-from pliant.rods import kernels
 from pliant.rods._build import unflatten
+from pliant.rods.batch import share, told
 from pliant.rods.description import RobotDescription
 from pliant.rods.failure import Reach
 from pliant.rods.geometry import pose_error
-from pliant.rods.kernels import layout
 from pliant.rods.parameters import offset_actuator, parameter_value, with_parameter
-from pliant.rods.path import state_at, unsure_rows
 from pliant.rods.solution import Solution
-from pliant.rods.statics import SURE_STEPS, Statics, Task
+from pliant.rods.statics import Statics
 
 __all__ = [
     "STATES",
@@ -32,7 +27,6 @@ __all__ = [
     "WrenchEstimate",
     "estimate_wrench",
     "identify",
-    "solve_batch",
     "workspace",
 ]
 
@@ -246,120 +240,6 @@ def identify(robot: Statics, measurements: Sequence[Measurement], parameters: Se
     )
 
 
-def _share(work: Callable[[range], None], count: int, workers: int | None) -> None:
-    """Call ``work`` in threads, each with its part of ``count`` rows."""
-    from pliant.base.executor import Executor, run_tasks  # here, as `import pliant.rods` has no use for it
-
-    workers = max(1, min(count, workers or os.cpu_count() or 1))
-    edges = np.linspace(0, count, workers + 1).astype(int)
-    parts = [(range(a, b),) for a, b in pairwise(edges) if b > a]
-    run_tasks(work, parts, lambda *_: None, executor=Executor(threads=workers))
-
-
-def _told(progress: Callable[[int, int], None] | None, count: int) -> Callable[[int], None]:
-    """Return a function that threads call with the number of rows they have done; it ends them after Ctrl-C."""
-    from pliant.base.executor import is_interrupted
-
-    lock, done = threading.Lock(), [0]
-
-    def tell(number: int) -> None:
-        if is_interrupted():
-            raise KeyboardInterrupt
-        if progress is not None:
-            with lock:
-                done[0] += number
-                progress(done[0], count)
-
-    return tell
-
-
-def _loop_solutions(robot: Statics, before: Solution, tasks: kernels.Tasks, task: Task) -> list[Solution]:
-    """Return what the compiled loop solves from a solution on, as far as it is surely stable and accurate.
-
-    Args:
-        task: one of the tasks.
-    """
-    ready, rows = robot._call(before._state.copy(), before.steps, tasks, limit=SURE_STEPS)
-    ready = min([ready, *unsure_rows(rows.report[:ready]).tolist()])
-    each = [replace(task, q=tasks.q[k], x=tasks.x[k], wrench=tasks.wrench[k]) for k in range(ready)]
-    for k in range(ready):
-        looked_at = k % 10 == 0 or k == ready - 1  # accuracy is looked at now and then
-        if looked_at and robot._refined_residual(state_at(rows, k), each[k], 2 * before.steps) > task.tolerance:
-            ready = max(0, k - 9)
-            break
-    return [
-        Solution(
-            robot, state_at(rows, k), each[k], steps=before.steps, residual=float(rows.report[k, layout.RESIDUAL]),
-            iterations=int(rows.report[k, layout.STEPS]),
-        )
-        for k in range(ready)
-    ]  # fmt: skip
-
-
-def solve_batch(
-    robot: Statics,
-    rows: Sequence[ArrayLike],
-    wrenches: Sequence[ArrayLike] | None = None,
-    *,
-    inverse: bool = True,
-    workers: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[Solution | PliantError]:
-    """Solve many poses (or joint values) on all cores; a row without equilibrium gives its error.
-
-    Each worker runs its rows through the compiled loop, which holds no interpreter lock, each row from the one
-    before; a row that is not near enough for that is solved by continuation or cold.
-    """
-    count = len(rows)
-    out: list = [None] * count
-    xs, qs = np.zeros((count, 12)), np.zeros((count, robot.actuator_count))
-    if count == 0:
-        return out
-    if inverse:
-        xs = robot._poses(rows)
-    else:
-        qs = np.array([robot.checked_joints(row) for row in rows])
-    loads = np.zeros((count, 6))
-    if wrenches is not None:
-        loads = np.array([robot.checked_wrench(wrench) for wrench in wrenches])
-        if len(loads) != count:
-            raise ModelError(f"{count} rows, but {len(loads)} wrenches", field="wrenches")
-    mask = robot._controlled(None) if inverse else np.zeros(6, bool)
-    tolerance = robot._tolerance(None)
-
-    def problem(k: int) -> Task:
-        return Task(inverse, qs[k], xs[k], mask, loads[k], False, tolerance)
-
-    least = robot._steps(None, None)
-    tell = _told(progress, count)
-
-    def work(rows_of: range) -> None:
-        mine, before, at = robot.fork(), None, rows_of.start
-        while at < rows_of.stop:
-            if before is None:
-                ready = 0
-            else:
-                part = slice(at, rows_of.stop)
-                tasks = kernels.Tasks(inverse, qs[part], xs[part], mask, loads[part], False)
-                found = _loop_solutions(mine, before, tasks, problem(at))
-                ready = len(found)
-                out[at : at + ready] = found
-                before = found[-1] if found else before
-                at += ready
-                tell(ready)
-            if at < rows_of.stop:
-                try:
-                    start_steps = least if before is None else before.steps
-                    out[at] = before = mine._solve(problem(at), before, start_steps, 0, 12)
-                except PliantError as fault:
-                    out[at] = fault
-                at += 1
-                tell(1)
-
-    _share(work, count, workers)
-    return out
-
-
 STATES = ("stable", "unstable", "beyond the joint limits", "no equilibrium", "out of reach", "neutral")
 """States of a cell of a workspace map, by its number in `Workspace.state`."""
 STABLE, UNSTABLE, BEYOND_LIMITS, NO_EQUILIBRIUM, OUT_OF_REACH, NEUTRAL = range(len(STATES))
@@ -470,7 +350,7 @@ def workspace(
     # Where a freedom is not controlled the whole pose is not known, and neither is the reach.
     mask = robot._controlled(None)
     reach = Reach(robot.description) if mask[: len(robot.description.freedoms)].all() else None
-    tell = _told(progress, count)
+    tell = told(progress, count)
 
     def target(cell: int) -> Array:
         return _moved(middle, {n: v[k] for (n, v), k in zip(values.items(), np.unravel_index(cell, shape))})
@@ -508,7 +388,7 @@ def workspace(
                 del solved[: shape[-1] // 2 + 1], starts[: shape[-1] // 2 + 1]
             tell(1)
 
-    _share(work, len(within), workers)
+    share(work, len(within), workers)
     return Workspace(
         axes=values,
         state=state.reshape(shape),

@@ -116,7 +116,7 @@ def disturbed_rods(robot: Statics, steps: int, state: State, size: float, angle:
     md = robot._model(steps)
     table, load = md.table.copy(), md.load.copy()
     XP = unflatten(state.X)
-    unit = np.divide(*bending_unit(robot.description)[::-1])
+    unit = np.divide(*bending_unit(robot.description.limbs)[::-1])
     stage = np.arange(table.shape[1])
     s = (stage // layout.STAGES + np.array(kernels.STAGE_ABSCISSAE)[stage % layout.STAGES]) / steps
     for i, limb in enumerate(robot.description.limbs):
@@ -146,7 +146,7 @@ def stable_neighbour(robot: Statics, task: Task, solution: Solution, origin: tup
     steps = solution.steps
     ways: list[tuple[Array | None, float]] = []
     if stability.plate and not (task.inverse and task.controlled[: robot._npl].all()):
-        length, moment = bending_unit(robot.description)
+        length, moment = bending_unit(robot.description.limbs)
         pick = [0, 1, 5] if robot.planar else list(range(6))
         twist = np.zeros(6)
         twist[pick] = solution._unstable[:, 0]

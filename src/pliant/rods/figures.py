@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from pliant.rods import Solution, Workspace
+    from pliant.rods import ContinuumParallelRobot, Solution, Workspace
+    from pliant.rods.design import Attempt
 
-__all__ = ["COLOR_MAP", "draw_robot", "figure_of_robots", "figure_of_workspace", "strain_scale"]
+__all__ = ["COLOR_MAP", "draw_robot", "figure_of_design", "figure_of_robots", "figure_of_workspace", "strain_scale"]
 
 COLOR_MAP = "plasma"
 """From little to much bending strain; dark to bright, readable without colour."""
@@ -227,4 +228,42 @@ def figure_of_workspace(name: str, found: Workspace) -> Figure:
             handles=[Patch(color=colors[k], label=STATES[k]) for k in present], loc="outside lower center",
             ncols=len(present), frameon=False, fontsize=8.0, labelcolor=INK,
         )  # fmt: skip
+    return figure
+
+
+def figure_of_design(robot: ContinuumParallelRobot, found: Sequence[Attempt], quantity: str) -> Figure:
+    """Return a figure of searches: the objective by evaluation, the robot at home, and the best result at home.
+
+    Args:
+        robot: before the search.
+        found: attempts, the best first.
+        quantity: the objective with its unit.
+    """
+    from pliant.base.figures import CYCLE, label
+    from pliant.rods.variation import with_parameters
+
+    home = robot.home()
+    flat, best = home.robot.planar, with_parameters(home, found[0].values)
+    figure = new_figure(1, 1, width=WIDTH, height=3.4)[0]
+    figure.clear()
+    left = figure.add_subplot(1, 3, 1)
+    for k, one in enumerate(found):
+        if one.history:
+            left.plot(range(1, len(one.history) + 1), one.history, color=CYCLE[k % len(CYCLE)], marker=".")
+    label(left, "evaluation", quantity, robot.name)
+    scale = strain_scale([home, best])
+    low, high = extent([home, best])
+    middle, half = 0.5 * (low + high), 0.53 * float((high - low).max())
+    for k, (solution, title) in enumerate(((home, "before"), (best, "best"))):
+        panel = figure.add_subplot(1, 3, 2 + k, **({} if flat else {"projection": "3d"}))
+        draw_robot(panel, solution, scale=scale)
+        for name, m in zip("xy" if flat else "xyz", middle):
+            getattr(panel, f"set_{name}lim")(m - half, m + half)
+        if flat:
+            panel.set_aspect("equal", adjustable="box")
+        else:
+            panel.set_box_aspect((1, 1, 1))
+            panel.view_init(elev=16, azim=-58)
+            panel.tick_params(labelsize=5, pad=-3)
+        panel.set_title(title, loc="left", fontsize=9, fontweight="bold", color=INK)
     return figure

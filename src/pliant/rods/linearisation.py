@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.spatial import exp_so3
+from pliant.rods import kernels
 from pliant.rods.kernels import layout
 from pliant.rods.statics import Statics
 
-__all__ = ["Linearisation", "dense_step", "limb_rows", "linearisation_left"]
+__all__ = ["Linearisation", "dense_step", "limb_rows", "linearisation_left", "plate_axes", "stiffness_left"]
 
 Array = NDArray[np.float64]
 
@@ -41,10 +42,16 @@ def linearisation_left(robot: Statics, steps: int) -> Linearisation:
         A[:, wrench] *= scale[[col for col in cols if col < 6]]
         matrices.append(A)
     return Linearisation(
-        stiffness=-wk.stiffness[:npl, :npl] * unit,
+        stiffness=stiffness_left(robot, md),
         influence=wk.influence[:npl, : robot._na] * unit,
         limb_matrices=tuple(matrices),
     )
+
+
+def stiffness_left(robot: Statics, md: kernels.Model) -> Array:
+    """Return the plate's stiffness that the kernels left in the memory of a robot, shape (freedoms, freedoms)."""
+    npl = robot._npl
+    return -robot._wk.stiffness[:npl, :npl] * np.repeat(md.scale, 3)[md.plate_index[:npl], None]
 
 
 def limb_rows(robot: Statics, i: int) -> tuple[list[int], list[int]]:

@@ -15,7 +15,7 @@ from pliant.rods.continuation import continue_to
 from pliant.rods.kernels import layout
 from pliant.rods.no_equilibrium import no_equilibrium
 from pliant.rods.solution import Solution
-from pliant.rods.statics import SURE_STEPS, State, Statics, Task, check_statics
+from pliant.rods.statics import State, Statics, Task, check_statics
 
 __all__ = ["Path", "follow_tasks", "state_at", "unsure_rows"]
 
@@ -130,9 +130,9 @@ class _Following:
         """Run the compiled loop as far as it comes; return whether it ended because the stability is lost."""
         at, joined = self.at, self.joined
         rest = joined._replace(q=joined.q[at:], x=joined.x[at:], wrench=joined.wrench[at:])
-        done, rows = self.robot._call(state, self.steps, rest, single=self.one_step, limit=SURE_STEPS)
+        done, rows = self.robot._follow(state, self.steps, rest, margins=bool(self.stable))
         lost = unsure_rows(rows.report[:done]) if self.stable else []
-        if len(lost):  # the margin is that before the last step: the row before may have lost it already
+        if len(lost):  # the margin is a bound: the row before may have lost its stability already
             done = int(lost[0])
             while done > 0 and self._solution(rows, done - 1, self.tasks[at + done - 1]).morse_index:
                 done -= 1

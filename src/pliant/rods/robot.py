@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError, PliantError
 from pliant.base.spatial import pose, rotation_from_rpy
-from pliant.rods import analysis, branches, kernels
-from pliant.rods._build import build_model, build_work, flatten, unflatten
+from pliant.rods import analysis, batch, branches, kernels
+from pliant.rods._build import build_model, build_work, characteristic_length, flatten, unflatten
 from pliant.rods.accuracy import ACCURACIES, MAX_STEPS, TOLERANCE, Accuracy, accuracy_named
 from pliant.rods.analysis import Identification, Workspace, WrenchEstimate
 from pliant.rods.arguments import checked_seed, controlled_mask, joint_row, pose_row, pose_rows, wrench_row
@@ -27,6 +27,7 @@ from pliant.rods.cold_start import cold_starts, guess, is_proper
 from pliant.rods.continuation import continue_to, routes
 from pliant.rods.description import RobotDescription
 from pliant.rods.failure import Reach
+from pliant.rods.gradients import models_of
 from pliant.rods.kernels import layout
 from pliant.rods.no_equilibrium import no_equilibrium
 from pliant.rods.path import Path, follow_tasks
@@ -51,9 +52,12 @@ class ContinuumParallelRobot:
 
     def __init__(self, description: RobotDescription, *, accuracy: str = "accurate") -> None:
         accuracy_named(accuracy)
+        self._begin(description, accuracy, {})
+
+    def _begin(self, description: RobotDescription, accuracy: str, models: dict[int, kernels.Model]) -> None:
         self.description = description
         self.accuracy = accuracy
-        self._models: dict[int, kernels.Model] = {}
+        self._models = models
         self._length: float | None = None
         self._ended = ""
         self._home: Solution | bool | None = None
@@ -105,15 +109,9 @@ class ContinuumParallelRobot:
         return v if self.planar else pose(v[:3], rotation_from_rpy(v[3:] if len(v) == 6 else np.zeros(3)))
 
     def characteristic_length(self) -> float:
-        """Return the length that makes rotations comparable with translations [m].
-
-        The mean distance of the plate joints from the plate origin, or a tenth of the mean rod if they meet there.
-        """
+        """Return the length that makes rotations comparable with translations [m]: see `_build`."""
         if self._length is None:
-            limbs = self.description.limbs
-            reach = np.mean([np.linalg.norm(np.asarray(limb.distal.pose)[:3, 3]) for limb in limbs])
-            rods = np.mean([limb.rod.length for limb in limbs])
-            self._length = float(reach if reach > 1e-3 * rods else 0.1 * rods)
+            self._length = characteristic_length(self.description.limbs)
         return self._length
 
     # --- models ----------------------------------------------------------------------------------------------
@@ -322,7 +320,7 @@ class ContinuumParallelRobot:
             start: a solution near the first row; None: the home equilibrium.
             branch: which equilibrium the first row has: as for :meth:`solve_igm`. The rows after it are continued; with
                 ``"home"`` on the stable side where the path loses its stability in a bifurcation.
-            one_step: one Newton step a row, for a control loop: residuals are small if the rows are close.
+            one_step: for a control loop: neither the stability nor the accuracy of the integration is looked at.
             first_row: number of the first row in messages, for a part of a longer path.
 
         Returns:
@@ -363,19 +361,14 @@ class ContinuumParallelRobot:
         return analysis.workspace(self, axes, **options)
 
     def solve_batch(self, rows, wrenches=None, **options) -> list:
-        """Solve many rows on all cores: see :func:`pliant.rods.analysis.solve_batch`."""
-        return analysis.solve_batch(self, rows, wrenches, **options)
+        """Solve many rows on all cores: see :func:`pliant.rods.batch.solve_batch`."""
+        return batch.solve_batch(self, rows, wrenches, **options)
 
     def _with(self, description: RobotDescription) -> Self:
-        """Return a robot of the same kind with other parameters."""
-        return type(self)(description, accuracy=self.accuracy)
-
-    def _nudge(self, solution: Solution) -> tuple[Array, Array]:
-        """Take one Newton step of this robot from another robot's solution; return q and the plate pose."""
-        state = solution._state.copy()
-        task = dataclasses.replace(solution._task, q=solution.q, x=solution._state.X)
-        _, rows = self._call(state, solution.steps, task.rows(), single=True)
-        return rows.Q[0][self._actuators], unflatten(rows.X[0])
+        """Return a robot of the same kind with other numbers, but the same parts."""
+        other = object.__new__(type(self))
+        other._begin(description, self.accuracy, models_of(self, description))
+        return other
 
     # --- arguments -------------------------------------------------------------------------------------------
 
@@ -428,11 +421,7 @@ class ContinuumParallelRobot:
         Returns:
             The number of rows that were solved, and all rows.
         """
-        count = len(tasks.x)
-        rows = kernels.Rows(
-            np.zeros((count, layout.REPORT_SIZE)), np.empty((count, self._n, 6)), np.empty((count, self._n, self._k)),
-            np.empty((count, layout.POSE_SIZE)),
-        )  # fmt: skip
+        rows = self._rows(len(tasks.x))
         done = kernels.solve(
             self._model(steps) if model is None else model,
             self._wk,
@@ -442,6 +431,20 @@ class ContinuumParallelRobot:
             rows,
         )
         return done, rows
+
+    def _follow(
+        self, state: State, steps: int, tasks: kernels.Tasks, *, margins: bool
+    ) -> tuple[int, kernels.Rows]:  # fmt: skip
+        """Follow rows of tasks that are near each other in the compiled loop; see `pliant.rods.kernels.follow`."""
+        rows = self._rows(len(tasks.x))
+        unknowns = kernels.Unknowns(*state, self._no_nodes)
+        return kernels.follow(self._model(steps), self._wk, unknowns, tasks, margins, rows), rows
+
+    def _rows(self, count: int) -> kernels.Rows:
+        return kernels.Rows(
+            np.zeros((count, layout.REPORT_SIZE)), np.empty((count, self._n, 6)), np.empty((count, self._n, self._k)),
+            np.empty((count, layout.POSE_SIZE)),
+        )  # fmt: skip
 
     def _one(self, state: State, problem: Task, steps: int, **options: Any) -> tuple[bool, Array]:
         done, rows = self._call(state, steps, problem.rows(), **options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,11 +14,11 @@ from pliant.base.spatial import log_so3, rotation_from_quaternion
 from pliant.rods import kernels
 from pliant.rods._build import flatten, unflatten
 from pliant.rods.description import Rectangular, Round
-from pliant.rods.geometry import QUATERNION, joint_axis, pose_error, root_pose
+from pliant.rods.geometry import QUATERNION, root_pose
+from pliant.rods.gradients import SOLVED, Gradients, actuator_forces_left, gradients
 from pliant.rods.kernels import layout
 from pliant.rods.linearisation import Linearisation, linearisation_left
-from pliant.rods.parameters import offset_actuator, parameter_value, with_parameter
-from pliant.rods.stability import Stability, stability_left, survey_tables
+from pliant.rods.stability import Stability, plate_curvatures, stability_left, survey_tables
 from pliant.rods.statics import State, Statics, Task, check_statics
 
 __all__ = ["Centreline", "Solution"]
@@ -87,6 +88,7 @@ class Solution:
         self._linear: Linearisation | None = None
         self._stability: Stability | None = None
         self._unstable: Array = np.zeros((robot._npl, 0))
+        self._gradient_matrix: Array | None = None  # of `pliant.rods.gradients`
 
     def __repr__(self) -> str:
         kind = "IGM" if self.inverse else "DGM"
@@ -192,19 +194,14 @@ class Solution:
         """Return the derivative of what was solved for by a parameter.
 
         Of an inverse solution dq/dp, shape (actuators,); of a direct one the plate's twist by p, world axes, shape
-        (freedoms,). Implicit differentiation: one Newton step of the robots with p +- h, from this solution.
+        (freedoms,). See `gradients` for more.
         """
-        robot = self.robot
-        a = offset_actuator(robot.description, parameter)
-        if a is not None:
-            return -np.eye(robot.actuator_count)[a] if self.inverse else self.jacobian()[:, a]
-        value = parameter_value(robot.description, parameter)
-        h = 1e-4 * (abs(value) if value != 0.0 else 1e-2)
-        ends = [robot._with(with_parameter(robot.description, parameter, value + s * h))._nudge(self) for s in (1, -1)]
-        if self.inverse:
-            return (ends[0][0] - ends[1][0]) / (2.0 * h)
-        twist = pose_error(ends[0][1], ends[1][1]) / (2.0 * h)
-        return twist[[0, 1, 5]] if robot.planar else twist
+        found = self.gradients([parameter])
+        return found.joints[0] if self.inverse else found.pose[0]
+
+    def gradients(self, parameters: Sequence[str], of: Sequence[str] = SOLVED) -> Gradients:
+        """Return derivatives by numbers of the robot: see :func:`pliant.rods.gradients.gradients`."""
+        return gradients(self, parameters, of)
 
     # --- shapes ----------------------------------------------------------------------------------------------
 
@@ -309,27 +306,9 @@ class Solution:
         the derivative of the elastic energy by the length fed in at the base, W - n.v - m.u (a uniform rod
         whose store lies at the height of its base).
         """
-        d = self._robot.description
-        out = np.zeros(self._robot._na)
-        for a, (i, j) in enumerate(d.actuators):
-            limb = d.limbs[i]
-            w = self._state.W[i]
-            X, _ = root_pose(limb, self._state.Q[i], limb.rod.length)
-            if limb.joints[j].kind == "extension":
-                v = limb.rod.values(0.0)
-                n, m = X[:3, :3].T @ w[:3], X[:3, :3].T @ w[3:]
-                dv = n / np.array([*v.shear, v.axial])
-                du = m / np.array([*v.bending, v.torsion])
-                out[a] = (
-                    0.5 * (n @ dv + m @ du) - n @ (dv + np.array([0.0, 0.0, 1.0])) - m @ (du + limb.rod.curvature(0.0))
-                )
-                continue
-            origin, axis = joint_axis(limb, self._state.Q[i], j)
-            if limb.joints[j].kind == "prismatic":
-                out[a] = -axis @ w[:3]
-            else:
-                out[a] = -axis @ (w[3:] + np.cross(X[:3, 3] - origin, w[:3]))
-        return out
+        r, task = self._robot, dataclasses.replace(self._task, inverse=False, q=self.q, x=self._state.X)
+        r._call(self._state.copy(), self.steps, task.rows(), limit=layout.RESIDUAL_ONLY)
+        return actuator_forces_left(r, self._state, r._model(self.steps))
 
     # --- margins ---------------------------------------------------------------------------------------------
 
@@ -344,6 +323,16 @@ class Solution:
         u = self._unit()
         K = self.linearisation().stiffness
         return float(np.linalg.eigvalsh(0.5 * (K + K.T) * np.outer(u, u))[0])
+
+    @property
+    def stability_margin(self) -> float:
+        """Smallest curvature of the energy by a motion of the plate, in units of the softest rod.
+
+        Positive where the plate is stable with locked actuators (E I / L per radian, E I / L^3 per metre).
+        """
+        return float(
+            plate_curvatures(self._robot, self.linearisation(), not (self.follower and self.wrench.any()))[0][0]
+        )
 
     def singular_values(self) -> dict[str, float]:
         """Return the smallest singular values: ``serial`` of P = dW/dq, ``parallel`` of J = dX/dq, ``limb``.

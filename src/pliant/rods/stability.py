@@ -136,7 +136,7 @@ def softest_rod(robot: Statics) -> tuple[float, float]:
     """Return length and E I / L of the softest rod, found once: see `bending_unit`."""
     known = robot.__dict__.get("_softest_rod")
     if known is None:
-        known = robot.__dict__["_softest_rod"] = bending_unit(robot.description)
+        known = robot.__dict__["_softest_rod"] = bending_unit(robot.description.limbs)
     return known
 
 

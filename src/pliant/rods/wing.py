@@ -10,8 +10,8 @@ _TENDONS = "pliant.rods.robots.tendons"
 WING = Wing(
     name="rods",
     summary="Cosserat rods and continuum parallel robots: statics, stability, flexible models, plate control",
-    commands={"cpr": "pliant.rods.commands.application:cpr"},
-    arguments={"cpr": "pliant.rods.commands.inputs:completed"},
+    commands={"cpr": "pliant.rods.commands.application:cpr", "design": "pliant.rods.commands.design:design"},
+    arguments=dict.fromkeys(("cpr", "design"), "pliant.rods.commands.inputs:completed"),
     robots={
         "2PR": _ENTRIES,
         "2RR": _ENTRIES,

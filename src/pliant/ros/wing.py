@@ -21,6 +21,7 @@ WING = Wing(
     },
     recordings=("pliant.ros.bags.format:BAGS",),
     exports={"bag": "pliant.ros.commands:write_bag"},
+    robot_exports={"ros-package": "pliant.ros.package:write_package"},
     controllers={"ros1": "pliant.ros.policy:ROS1", "ros2": "pliant.ros.policy:ROS2"},
     benchmarks=("ros.py",),
 )

@@ -1,22 +1,29 @@
-"""Answers of the loop to the threads of a bridge."""
+"""Answers of the loop to other threads: those of bridges and of the page."""
 
 from __future__ import annotations
 
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
+from typing import TypeVar
 
 from pliant.base.errors import BridgeError
 
 __all__ = ["ANSWER_TIMEOUT", "answered"]
 
+T = TypeVar("T")
+
 ANSWER_TIMEOUT = 5.0
 """Longest wait of a service for the loop [s of wall time]."""
 
 
-def answered(future: object, timeout: float = ANSWER_TIMEOUT) -> object:
-    """Return what the loop answers, from another thread.
+def answered(future: Future[T], timeout: float = ANSWER_TIMEOUT) -> T:
+    """Return what the loop answers, from another thread: a bridge's, or one of the page.
+
+    Args:
+        future: the answer.
+        timeout: longest wait [s of wall time].
 
     Raises:
-        BridgeError: the loop does not answer.
+        BridgeError: the loop does not answer in time, or has ended.
     """
     try:
         return future.result(timeout)

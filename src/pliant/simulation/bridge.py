@@ -76,6 +76,11 @@ class SimulationControl(Protocol):
         """Whether the run keeps a real-time factor, which ``set_speed`` can change."""
         ...
 
+    @property
+    def lost_time(self) -> float:
+        """Wall time by which a paced run fell behind and that it does not catch up [s]."""
+        ...
+
     def set_speed(self, rtf: float) -> None:
         """Change the real-time factor of a paced run; may only be called by an action passed to `submit`."""
         ...

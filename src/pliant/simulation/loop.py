@@ -390,6 +390,11 @@ class Simulation:
         """Whether the run keeps a real-time factor, which ``set_speed`` can change."""
         return self.pacer.paces
 
+    @property
+    def lost_time(self) -> float:
+        """Wall time by which a paced run fell behind and that it does not catch up [s]."""
+        return self.pacer.lost
+
     def set_speed(self, rtf: float) -> None:
         """Change the real-time factor of a paced run. Other threads use ``submit``.
 

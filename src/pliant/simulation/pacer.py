@@ -10,6 +10,7 @@ Three clock modes:
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Callable
@@ -19,6 +20,10 @@ from pliant.base.errors import PliantError, nearest
 from pliant.base.numerics import is_number
 
 __all__ = ["Pacer", "PacerStats", "as_pacer", "free", "paced", "sync"]
+
+_log = logging.getLogger("pliant.pacer")
+BEGINNING_NS = 20_000_000
+"""Simulated time at the start of a run in which lateness is not told [ns]: the first steps load what they need."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +89,7 @@ class Pacer:
         self._late = 0
         self._worst = 0.0
         self._dropped = 0.0
+        self._told = False
 
     def __repr__(self) -> str:
         return f"{self.mode}({self.rtf:g})" if self.paces else f"{self.mode}()"
@@ -147,6 +153,25 @@ class Pacer:
             if lag > self._max_lag_ns:
                 self._base += lag
                 self._dropped += lag
+                if not self._told and time_ns - self._sim_start > BEGINNING_NS:
+                    self._tell(time_ns, lag)
+
+    @property
+    def lost(self) -> float:
+        """Wall time by which the run fell behind and that it does not catch up [s]."""
+        return self._dropped * 1e-9
+
+    def _tell(self, time_ns: int, lag: float) -> None:
+        """Say once, while it happens, that the run does not keep its pace."""
+        self._told = True
+        passed = time_ns - self._sim_start
+        factor = passed / (passed / self.rtf + lag) if passed > 0 else 0.0
+        _log.warning(
+            "%s",
+            f"the simulation falls behind {'real time' if self.rtf == 1.0 else f'{self.rtf:g} x real time'}: at "
+            f"{time_ns * 1e-9:.4g} s it is {lag * 1e-9:.2g} s late ({factor:.2f} x real time so far) and does not "
+            "catch up. Programs that count on its clock see it slower; close other programs, or ask for a lower --rtf",
+        )
 
     def slack(self, time_ns: int) -> float:
         """Return the wall time until the deadline of ``pace`` [ns]; <= 0 if it has passed, infinity if not paced."""

@@ -101,7 +101,7 @@ def test_a_joint_that_nothing_drives_has_states_alone(tmp_path):
         ("<motor joint='elbow'/>", ["effort"], {}),
         ("<position joint='elbow' kp='50' kv='3'/>", ["position"], {"p": 50.0, "d": 3.0}),
         ("<position joint='elbow' kp='50' gear='2'/>", ["position"], {"p": 200.0, "d": 0.0}),
-        ("<velocity joint='elbow' kv='3'/>", ["velocity"], {}),
+        ("<velocity joint='elbow' kv='3'/>", ["velocity"], {"d": 3.0}),
         ("<motor joint='elbow'/><position joint='elbow' kp='5'/>", ["effort", "position"], {"p": 5.0, "d": 0.0}),
     ],
 )

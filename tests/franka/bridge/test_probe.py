@@ -43,7 +43,7 @@ def test_an_arm_is_named_with_its_versions_its_rate_and_its_hand(capsys):
 def test_all_versions_that_are_served_are_named(capsys):
     with serve(system_version="any") as server:
         _, found = examine(capsys, **ports(server))
-    assert [int(n) for n in re.findall(r"(\d+) \(", found["protocol"][1])] == [5, 6, 7, 8, 9, 10]
+    assert [int(n) for n in re.findall(r"(\d+) \(", found["protocol"][1])] == [4, 5, 6, 7, 8, 9, 10]
 
 
 def test_an_arm_that_serves_another_client_says_so(capsys):

@@ -7,9 +7,11 @@ from franka_plant import Plant
 from pliant.base.errors import DeviceError
 from pliant.franka.device.cabinet import Cabinet
 from pliant.franka.device.gripper import Gripper
+from pliant.franka.device.reflex_kernels import self_collision
 from pliant.franka.device.settings import CHECKS, Collision, Settings
 from pliant.franka.robots import dynamics, kinematics
 from pliant.franka.robots.build import Q_START, ArmMount
+from pliant.franka.robots.kinematics import frames
 from pliant.franka.robots.parameters import EE_OF_HAND, FER, FR3, FRANKA_HAND, HAND
 from pliant.franka.wire import fci
 from pliant.franka.wire.fci import RobotMode
@@ -695,6 +697,14 @@ def test_self_collision_is_seen_before_the_links_meet():
     folded = np.array([0.066, 0.459, -0.619, -3.05, 0.242, 0.508, 1.574])  # the wrist at the shoulder
     state = rig.run(3000, lambda s, k: command(s, q=Q_START + smooth(k, 2500) * (folded - Q_START)))
     assert state.error_names() == ["self_collision_avoidance_violation"]
+
+
+@pytest.mark.parametrize("hand", [True, False])
+def test_the_hand_folded_to_the_shoulder_is_a_self_collision(hand):
+    # the hand is 46 mm inside the shoulder's capsule there, by the vendor's description; the wrist is 27 mm away
+    R, p = frames(np.array([0.0, -0.785, 0.0, -3.0, 0.0, 0.6, 0.785]))
+    assert self_collision(R, p, hand) == hand
+    assert not self_collision(*frames(Q_START), hand)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e300])

@@ -1,5 +1,7 @@
 """The MuJoCo models of the arms, and the hand with its fingers."""
 
+import itertools
+
 import mujoco
 import numpy as np
 import pytest
@@ -11,12 +13,13 @@ from pliant.franka.device.parameters import Payload
 from pliant.franka.robots import dynamics, kinematics
 from pliant.franka.robots.arm_model import arm_spec
 from pliant.franka.robots.build import Q_START, ArmMount, build_arms, world
-from pliant.franka.robots.parameters import EE_OF_CUP, FER, FR3, FRANKA_HAND, HAND, VACUUM_GRIPPER
+from pliant.franka.robots.parameters import EE_OF_CUP, FER, FP3, FR3, FR3V2, FRANKA_HAND, HAND, VACUUM_GRIPPER
 from pliant.franka.wire import fci
 
 
-@pytest.mark.parametrize("hand", ["fingers", "vacuum", "none"])
-@pytest.mark.parametrize("arm", [FER, FR3], ids=lambda a: a.name)
+@pytest.mark.parametrize(
+    ("arm", "hand"), [*itertools.product([FER, FR3], ["fingers", "vacuum", "none"]), (FP3, "fingers"), (FR3V2, "none")]
+)
 def test_mujoco_has_the_mass_matrix_bias_and_frames_of_the_dynamics(arm, hand):
     rpy = (0.3, -0.7, 1.1)
     mount = ArmMount(arm=arm, hand=hand, rpy=rpy, position=(0.1, 0.2, 1.0))
@@ -43,6 +46,21 @@ def test_mujoco_has_the_mass_matrix_bias_and_frames_of_the_dynamics(arm, hand):
         site = plant.data.site("franka_ee")
         np.testing.assert_allclose(site.xpos, expected[:3, 3], atol=1e-12)
         np.testing.assert_allclose(site.xmat.reshape(3, 3), expected[:3, :3], atol=1e-12)
+
+
+def test_fp3_and_fr3_v2_have_the_published_numbers():
+    assert FP3.links == FR3.links
+    masses = (3.85, 2.4377, 2.2375, 2.185794, 2.175867, 2.174817, 1.567617, 0.682876)
+    assert (FR3V2.base.mass, *(link.mass for link in FR3V2.links)) == masses
+    for arm in (FP3, FR3V2):
+        assert arm.limits.position_max == (2.7437, 1.7837, 2.9007, -0.1518, 2.8065, 4.5169, 3.0159)
+        assert arm.limits.position_min == (-2.7437, -1.7837, -2.9007, -3.0421, -2.8065, 0.5445, -3.0159)
+        assert (arm.limits.velocity, arm.protocols) == (FR3.limits.velocity, FR3.protocols)
+        for link in (arm.base, *arm.links):  # a rigid body: no moment is larger than the sum of the others
+            xx, xy, xz, yy, yz, zz = link.inertia
+            moments = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+            assert moments[0] > 0.0
+            assert moments[2] < moments[0] + moments[1]
 
 
 def test_several_arms_stand_in_one_world_each_with_its_gravity():

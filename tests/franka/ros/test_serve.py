@@ -23,10 +23,10 @@ EYE = np.eye(4).ravel().tolist()
 class World:
     """A simulation with a wire of a generation of ROS, stepped by the test."""
 
-    def __init__(self, version, name="fr3", **options):
+    def __init__(self, version, name="fr3", *, tf=False, namespace="", **options):
         robot = build_robot(name, {"meshes": "shapes", **options})
         self.wire = KeptNode(version)
-        bridge = RosBridge(robot, self.wire, RosOptions(clock=False, tf=False))
+        bridge = RosBridge(robot, self.wire, RosOptions(clock=False, tf=tf, namespace=namespace))
         self.simulation = Simulation(MujocoEngine(robot), make_devices(robot), [bridge], pacer="free")
         self.simulation.start()
         self.arm = self.simulation.devices["left" if name == "franka-dual" else "franka"]
@@ -148,6 +148,31 @@ def test_the_single_topics_of_ros_2_are_parts_of_the_robot_state(second):
     assert state["k_f_ext_hat_k"]["header"]["frame_id"] == "fr3_hand_tcp"
 
 
+def test_the_frames_of_the_state_controller_lead_from_the_flange_to_the_stiffness_frame():
+    with World(1, tf=True) as world:
+        world.simulation.run(0.05)
+        message = world.wire.out["/tf"].messages()
+        (sent,) = [m for m in message if m["transforms"][0]["child_frame_id"] == "fr3_NE"][:1]
+    pairs = [(item["header"]["frame_id"], item["child_frame_id"]) for item in sent["transforms"]]
+    assert pairs == [("fr3_link8", "fr3_NE"), ("fr3_NE", "fr3_EE"), ("fr3_EE", "fr3_K")]
+    nominal = sent["transforms"][0]["transform"]
+    assert nominal["translation"]["z"] == pytest.approx(0.1034)
+    assert nominal["rotation"]["z"] == pytest.approx(-np.sin(np.pi / 8))
+    assert sent["transforms"][2]["transform"]["rotation"]["w"] == pytest.approx(1.0)
+
+
+def test_a_namespace_stands_before_the_vendors_names():
+    with World(2, namespace="/test_namespace") as world:
+        world.simulation.run(0.05)
+        goal = world.act("/test_namespace/franka_gripper/move", {"width": 0.05, "speed": 1.0})
+        assert goal.state is GoalState.SUCCEEDED
+        fingers = world.wire.out["/test_namespace/franka_gripper/joint_states"].last()
+        assert sum(fingers["position"]) == pytest.approx(0.05, abs=5e-3)
+        assert "/test_namespace/franka_robot_state_broadcaster/robot_state" in world.wire.out
+        assert "/test_namespace/service_server/set_load" in world.wire.services
+        assert "/test_namespace/fr3_arm_controller/follow_joint_trajectory" in world.wire.actions
+
+
 def test_states_come_at_the_vendors_rate(first):
     handle = first.wire.out["/franka_state_controller/franka_states"]
     before = handle.count
@@ -257,6 +282,78 @@ def test_a_cancelled_motion_stops_the_hand(world):
 def test_stop_is_an_action_of_ros_1_and_a_service_of_ros_2(first, second):
     assert first.act("/franka_gripper/stop", {}).result == {"success": True, "error": ""}
     assert second.call("/franka_gripper/stop") == {"success": True, "message": ""}
+
+
+READY = [0.0, -0.785398163, 0.0, -2.35619449, 0.0, 1.57079633, 0.785398163]
+
+
+def point_to_point(q, speeds=(0.5,) * 7, tolerance=0.01):
+    goal = {"goal_joint_configuration": list(q), "maximum_joint_velocities": list(speeds), "goal_tolerance": tolerance}
+    return "/action_server/ptp_motion", goal
+
+
+def test_a_point_to_point_motion_reaches_its_goal_within_its_speed(second):
+    second.simulation.run(0.3)
+    before = second.simulation.time
+    goal = second.act(*point_to_point(READY))
+    assert (goal.state, goal.result["target_status"]) == (GoalState.SUCCEEDED, {"status": 2})
+    assert second.simulation.time - before > 0.15 / 0.5  # joint 4 goes 0.156 rad
+    np.testing.assert_allclose(second.simulation.sample("franka").values["q_d"], READY, atol=0.01)
+    second.simulation.run(0.3)
+    assert second.simulation.sample("franka").values["robot_mode"] == 1
+    assert second.act(*point_to_point(READY, speeds=())).state is GoalState.SUCCEEDED
+    second.simulation.run(0.3)
+
+
+@pytest.mark.parametrize(
+    ("q", "speeds", "said"),
+    [
+        (READY[:6], [0.5] * 7, "size does not match"),
+        ([*READY[:6], float("nan")], [0.5] * 7, "infinite or NaN"),
+        (READY, [0.5] * 6, "must be 7, or none"),
+        (READY, [-0.5] * 7, "Move command rejected: invalid argument"),
+        (READY, [float("inf")] * 7, "Move command rejected: invalid argument"),
+        ([*READY[:6], 4.0], [2.0] * 7, "Control aborted due to reflex."),
+    ],
+)
+def test_a_wrong_point_to_point_goal_is_aborted_with_the_reason(second, q, speeds, said):
+    goal = second.act(*point_to_point(q, speeds))
+    second.simulation.run(0.3)
+    recovered = second.act("/action_server/error_recovery", {})
+    second.simulation.run(0.1)
+    assert (goal.state, goal.result["target_status"]) == (GoalState.ABORTED, {"status": 3})
+    assert said in goal.result["error_message"]
+    assert recovered.state is GoalState.SUCCEEDED
+    assert second.simulation.sample("franka").values["robot_mode"] == 1
+
+
+def test_a_cancelled_point_to_point_motion_comes_to_rest_before_its_goal(second):
+    second.act(*point_to_point(READY))
+    second.simulation.run(0.3)
+    _, server = second.wire.actions["/action_server/ptp_motion"]
+    goal = server.submit("far", point_to_point([0.8, *READY[1:]], [0.2] * 7)[1])
+    second.simulation.run(0.5)
+    server.cancel("far")
+    second.simulation.run(0.5)
+    assert (goal.state, goal.result["target_status"]) == (GoalState.CANCELED, {"status": 3})
+    values = second.simulation.sample("franka").values
+    assert 0.0 < values["q"][0] < 0.3
+    assert values["robot_mode"] == 1
+
+
+def test_the_vendors_moveit_configurations_find_their_actions(first, second):
+    # names in panda_moveit_config of ROS 1 and in franka_fr3_moveit_config of ROS 2
+    for world, arm, hand in (
+        (first, "/position_joint_trajectory_controller", "/franka_gripper"),
+        (second, "/fr3_arm_controller", "/fr3_gripper"),
+    ):
+        kind, _ = world.wire.actions[f"{arm}/follow_joint_trajectory"]
+        assert kind == "control_msgs/FollowJointTrajectory"
+        kind, _ = world.wire.actions[f"{hand}/gripper_action"]
+        assert kind == "control_msgs/GripperCommand"
+    done = second.act("/fr3_gripper/gripper_action", {"command": {"position": 0.02, "max_effort": 0.0}})
+    assert done.state is GoalState.SUCCEEDED
+    assert second.arm.gripper.width == pytest.approx(0.04, abs=2e-3)
 
 
 def test_two_arms_stand_below_their_names():

@@ -58,6 +58,13 @@ OFFSETS = {
     "dtheta": (2224, 1116),
 }
 
+OFFSETS_4 = {
+    **{name: at for name, (at, _) in OFFSETS.items() if at <= 1824},
+    "elbow_c": 1872, "delbow_c": 1888, "ddelbow_c": 1904, "O_T_EE_c": 1920, "O_dP_EE_c": 2048, "O_ddP_EE_c": 2096,
+    "theta": 2144, "dtheta": 2200,
+}  # fmt: skip
+"""The same of version 4, whose public structure has no acceleration of the base."""
+
 
 def some_state() -> fci.RobotState:
     state = fci.RobotState(message_id=0x0102030405060708, robot_mode=2, success_rate=0.75)
@@ -69,7 +76,7 @@ def some_state() -> fci.RobotState:
     return state
 
 
-@pytest.mark.parametrize("version", fci.VERSIONS)
+@pytest.mark.parametrize("version", fci.VERSIONS[1:])
 def test_every_field_of_the_state_lies_where_the_published_structure_has_it(version):
     state = some_state()
     data = bytes(fci.StatePacker(version).pack(state))
@@ -92,9 +99,30 @@ def test_every_field_of_the_state_lies_where_the_published_structure_has_it(vers
         assert struct.unpack_from("<36f", data, 1144) == tuple(range(1000, 1036))
 
 
+def test_the_state_of_version_4_has_no_acceleration_of_the_base_and_37_errors():
+    state = some_state()
+    state.errors[36] = 1
+    data = bytes(fci.StatePacker(4).pack(state))
+    assert len(data) == fci.state_size(4) == 2341
+    assert set(OFFSETS_4) == set(fci.REALS) - {"O_ddP_O"}
+    for name, at in OFFSETS_4.items():
+        values = getattr(state, name)
+        np.testing.assert_array_equal(struct.unpack_from(f"<{len(values)}d", data, at), values, err_msg=name)
+    assert data[2256:2258] == b"\x05\x02"
+    assert [i for i in range(37) if data[2258 + i]] == [6, 36]
+    assert [i for i in range(37) if data[2295 + i]] == [25]
+    assert data[2332] == 2
+    assert struct.unpack_from("<d", data, 2333)[0] == 0.75
+    read = fci.decode_state(data, version=4)
+    assert read.error_names() == ["joint_reflex", "joint_move_in_wrong_direction"]
+    assert not read.O_ddP_O.any()
+
+
 GOLDEN = [
     (fci.Connect(version=10, udp_port=0x1234), 10, 0, "0000000000000000100000000a003412"),
     (fci.Connect(version=5, udp_port=0x1234), 5, 0, "00000000000000001000000005003412"),
+    (fci.Connect(version=4, udp_port=0x1234), 4, 0, "00000000000000001000000004003412"),
+    (fci.AutomaticErrorRecovery(), 4, 1, "0c000000010000000c000000"),
     (fci.StopMove(), 10, 7, "02000000070000000c000000"),
     (fci.AutomaticErrorRecovery(), 5, 1, "0c000000010000000c000000"),
     (fci.AutomaticErrorRecovery(), 6, 1, "0a000000010000000c000000"),
@@ -162,6 +190,8 @@ def test_request_sizes_are_those_of_the_published_structures():
 
 
 STATUS_TABLE = [
+    (4, "Move", "reflex", 6),
+    (4, "AutomaticErrorRecovery", "aborted", 5),
     (5, "Move", "reflex", 6),
     (6, "Move", "reflex", 8),
     (5, "Move", "emergency", 7),
@@ -194,7 +224,7 @@ def test_a_status_that_a_version_lacks_is_named_with_the_valid_ones():
         fci.status_number(5, "Move", "preempted_safety")
     with pytest.raises(WireError, match="no command 'GetRobotModel'"):
         fci.command_number(7, "GetRobotModel")
-    with pytest.raises(WireError, match="5 to 10"):
+    with pytest.raises(WireError, match="4 to 10"):
         fci.state_size(11)
 
 
@@ -206,7 +236,7 @@ def test_the_connect_answer_has_its_golden_bytes():
     assert fci.decode_response(frame, version=10) == answer
 
 
-@pytest.mark.parametrize(("version", "size"), [(5, 370), (6, 370), (7, 371), (10, 371)])
+@pytest.mark.parametrize(("version", "size"), [(4, 370), (5, 370), (6, 370), (7, 371), (10, 371)])
 def test_a_command_has_its_fields_at_the_published_offsets(version, size):
     data = bytearray(size)
     struct.pack_into("<Q", data, 0, 77)
@@ -380,6 +410,8 @@ def test_states_survive_a_round_trip(version, values, flags, message_id):
     state.reals[:] = np.nan_to_num(np.frombuffer(values, "<f4")).astype(float)
     state.errors[:] = np.frombuffer(flags[:41], np.uint8) & 1
     state.reflex_reason[:] = np.frombuffer(flags[41:], np.uint8) & 1
+    if version < 5:
+        state.O_ddP_O[:] = state.errors[37:] = state.reflex_reason[37:] = 0
     back = fci.decode_state(bytes(fci.StatePacker(version).pack(state)), version=version)
     np.testing.assert_array_equal(back.reals, state.reals)
     np.testing.assert_array_equal(back.errors, state.errors)

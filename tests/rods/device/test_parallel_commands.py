@@ -374,3 +374,26 @@ def test_a_goal_that_is_no_pose_is_told():
 def test_planar_robots_have_no_controller():
     with pytest.raises(DeviceError, match="that of spatial robots"):
         PlateController(alone("3RR"), PlatePosePID())
+
+
+@pytest.mark.parametrize(("interpolate", "least", "most"), [(True, 0.0, 0.6e-3), (False, 1.5e-3, 1.0)])
+def test_commands_at_100_hz_shake_the_plate_only_without_interpolation(interpolate, least, most):
+    """The plate moves on a circle of 3 cm, at 46 mm/s after a smooth start; 10 steps pass between two commands."""
+    simulation, device, mechanism = dynamic(segments=3, interpolate=interpolate)
+    middle, asked = mechanism.solution.plate_pose, device.read(0).values["pose"].copy()
+    times, rate = 1e-3 * np.arange(1400), 0.046 / 0.03
+    start = np.minimum(times, 1.0)
+    angle = rate * np.where(times < 1.0, start**3 - 0.5 * start**4, times - 0.5)
+    places = []
+    for k, a in enumerate(angle):
+        if k % 10 == 0:
+            asked[:2] = middle[:2, 3] + 0.03 * np.array([np.cos(a) - 1.0, np.sin(a)])
+            device.inbox.put({"pose": asked.copy()}, mode="igm_parameters")
+        simulation.step()
+        places.append(device.plate_pose()[:2, 3].copy())
+    simulation.close()
+    moved = np.gradient(np.array(places), 1e-3, axis=0)[1100:1399]
+    a = angle[1100:1399]
+    smooth = np.column_stack([np.sin(a), np.cos(a), np.ones_like(a)])  # with a lag and a gain of its own
+    error = np.sqrt(((moved - smooth @ np.linalg.lstsq(smooth, moved, rcond=None)[0]) ** 2).sum(axis=1).mean())
+    assert least <= error < most

@@ -1,6 +1,7 @@
 """The bridge of ROS above a wire that is none: who else may publish."""
 
 import pytest
+from ros_runs import RosRun
 
 from pliant.base.errors import BridgeError
 from pliant.devices import make_devices
@@ -50,3 +51,11 @@ def test_another_robot_or_another_clock_is_refused(start):
         start("/qbmove_1dof/robot_state")
     with pytest.raises(BridgeError, match="/clock is already published by /other"):
         start("/clock")
+
+
+@pytest.mark.parametrize(("stamped", "stamp"), [(False, 0), (True, 10_000_000)])
+def test_motor_states_have_the_toolbox_stamp_of_zero_unless_the_time_is_asked_for(stamped, stamp):
+    with RosRun("qbmove-1dof", built={"mode": 6}, clock=False, motor_stamps=stamped) as run:
+        run.simulation.step(20)
+        (topic,) = [name for name in run.wire.out if name.endswith("/joint/motor_1_state")]
+        assert run.wire.out[topic].last()["header"]["stamp"] == stamp

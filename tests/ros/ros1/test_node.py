@@ -306,6 +306,7 @@ def test_who_is_connected_is_told_to_rosnode(node):
     assert (who, way, how, topic, open_) == (server.uri, "i", "TCPROS", "/clock", True)
     server.publications["/clock"].send(CODEC.encode("rosgraph_msgs/Clock", {"clock": 7}))
     until(lambda: got)
+    assert client.publishers_of("/clock") == ["/server"]
     [topic, _, [[_, _, sent, drops, open_]]] = slave(server).getBusStats("/rosnode")[2][0][0]
     assert (topic, sent >= 1, drops, open_) == ("/clock", True, 0, True)
     assert slave(server).getPublications("/rosnode")[2] == [["/clock", "rosgraph_msgs/Clock"]]

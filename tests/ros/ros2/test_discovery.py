@@ -17,6 +17,8 @@ from pliant.ros.ros2.participant import RtpsParticipant
         (False, {"ROS_AUTOMATIC_DISCOVERY_RANGE": "system_default"}, Discovery(loopback=False)),
         (False, {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, Discovery()),
         (True, {"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF"}, Discovery(multicast=False)),
+        (False, {"ROS_LOCALHOST_ONLY": "1"}, Discovery()),
+        (False, {"ROS_LOCALHOST_ONLY": "1", "ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"}, Discovery(loopback=False)),
         (False, {"ROS_STATIC_PEERS": "10.0.0.2; 10.0.0.3"}, Discovery(loopback=False, peers=("10.0.0.2", "10.0.0.3"))),
         (True, {"ROS_STATIC_PEERS": "10.0.0.2;localhost"}, Discovery(peers=("127.0.0.1",))),
     ],
@@ -29,6 +31,7 @@ def test_the_variables_of_ros_2_narrow_what_the_option_allows(loopback, variable
     ("variables", "says"),
     [
         ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCAL"}, "did you mean 'LOCALHOST'"),
+        ({"ROS_LOCALHOST_ONLY": "yes"}, "must be 0 or 1"),
         ({"ROS_STATIC_PEERS": "10.0.0"}, "must be an IPv4 address"),
         ({"ROS_STATIC_PEERS": "10.0.0.256"}, "must be an IPv4 address"),
         ({"ROS_STATIC_PEERS": ";".join(["10.0.0.2"] * 33)}, "at most 32"),

@@ -140,6 +140,36 @@ def test_a_sample_that_is_no_longer_kept_is_passed_over():
     assert proxy.lost == 3
 
 
+@given(st.data())
+@settings(max_examples=30, deadline=None)
+def test_what_has_arrived_is_handed_over_although_an_earlier_sample_is_gone(data):
+    arrived = set()
+
+    class Counted(Reader):
+        def take(self, prefix, message, now):
+            arrived.add(message.sequence)
+            return super().take(prefix, message, now)
+
+    writer, reader = Writer(WRITER, depth=10), Counted(READER)
+    wire = Wire(writer, reader)
+    join(wire)
+    wire.settle(1.0)
+    # A starved receiver: of 200 samples, long runs are lost, and the writer keeps ten.
+    losing = data.draw(st.lists(st.booleans(), min_size=200, max_size=200))
+    for lost in losing:
+        wire.fate = lambda lost=lost: "lost" if lost else "through"
+        wire.send(writer.write(b"\0\1\0\0", wire.now))
+        wire.fate = lambda: "lost"  # of what is asked, nothing arrives
+        wire.carry()
+        wire.now += 1e-3
+    wire.fate = lambda: "through"
+    wire.settle(5.0)
+    got = [item.sequence for item in wire.got]
+    assert got == sorted(arrived)
+    (proxy,) = reader.proxies.values()
+    assert proxy.lost == writer.last - len(got)
+
+
 def test_the_last_sample_is_asked_for_although_nothing_follows():
     wire = pair()
     join(wire)

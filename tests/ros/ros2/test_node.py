@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ros2_clients import DOMAINS, CycloneClient, FastClient, until
 
 from pliant.base.errors import BridgeError, DeviceError, WireError
+from pliant.ros.ros2 import Ros2Node
 from pliant.ros.ros2.participant import CYCLONE, RtpsParticipant, Sample
 from pliant.ros.ros2.services import Asker, Services, read_request, write_reply
 from pliant.ros.wire import Codec, dds_type_name, registry
@@ -49,6 +50,26 @@ def fast(domain):
     yield make
     for participant in made:
         participant.stop()
+
+
+def test_who_publishes_and_what_got_lost_is_known_of_each_topic_that_is_heard(domain):
+    one, other = Ros2Node("one", domain=domain), Ros2Node("other", domain=domain)
+    for item in (one, other):
+        item.start()
+        item.announce()
+    try:
+        got = []
+        one.subscribe("/speed", "std_msgs/Float64", got.append)
+        out = other.advertise("/speed", "std_msgs/Float64")
+        until(lambda: out.matched)
+        out.send(other.codec.encode("std_msgs/Float64", {"data": 1.0}))
+        until(lambda: got)
+        until(lambda: one.publishers_of("/speed") == ["/other"])
+        assert one.lost_commands() == {"/speed": 0}
+        assert one.publishers_of("/nothing") == []
+    finally:
+        one.stop()
+        other.stop()
 
 
 @pytest.fixture

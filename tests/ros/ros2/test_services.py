@@ -89,6 +89,19 @@ def test_the_simulation_is_paused_stepped_reset_and_resumed_by_services(world, f
     assert bridge.health()["service_calls"] >= 8
 
 
+def test_types_are_described_on_request(world, fast):
+    world()
+    client = fast(f"{NODE}/get_type_description", "type_description_interfaces/GetTypeDescription")
+    own = client.codec.types.rihs01("viactors_plugins/StateInfo")
+    found = client.call(type_name="viactors_plugins/msg/StateInfo", type_hash=own, include_type_sources=True)
+    assert found["successful"]
+    fields = [field["name"] for field in found["type_description"]["type_description"]["fields"]]
+    assert fields == ["q", "dq", "ref_1", "ref_2", "tau", "stiff"]
+    assert found["type_sources"][0]["raw_file_contents"].startswith("float32 q")
+    assert own in client.call(type_name="viactors_plugins/msg/StateInfo", type_hash="RIHS01_0")["failure_reason"]
+    assert "there is no message type 'a/B'" in client.call(type_name="a/B")["failure_reason"]
+
+
 def test_parameters_are_read_and_set_in_both_conventions(world, fast, domain):
     _, bridge = world()
     listed = fast(f"{NODE}/list_parameters", "rcl_interfaces/ListParameters").call(prefixes=["joint_1"])

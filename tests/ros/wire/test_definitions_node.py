@@ -15,6 +15,9 @@ PUBLISHED = {
     "rcl_interfaces/srv/SetParametersAtomically": "0e192ef259c07fc3c07a13191d27002222e65e00ccec653ca05e856f79285fcd",
     "rcl_interfaces/srv/ListParameters": "3e6062bfbb27bfb8730d4cef2558221f51a11646d78e7bb30a1e83afac3aad9d",
     "rcl_interfaces/srv/DescribeParameters": "845b484d71eb0673dae682f2e3ba3c4851a65a3dcfb97bddd82c5b57e91e4cff",
+    "type_description_interfaces/srv/GetTypeDescription": (
+        "69b9c19c1021405984cc60dbbb1edceb147a6538b411d812ba6afabeed962cd5"
+    ),
     "action_msgs/srv/CancelGoal": "573d8b0a534451d7bc2ac8c5ffde8ac14b8593b7001175d0cd6516dcbeb8689a",
     "rcl_interfaces/msg/ParameterEvent": "043e627780fcad87a22d225bc2a037361dba713fca6a6b9f4b869a5aa0393204",
     "action_msgs/msg/GoalStatusArray": "6c1684b00f177d37438febe6e709fc4e2b0d4248dca4854946f9ed8b30cda83e",
@@ -112,3 +115,14 @@ def test_a_parameter_value_has_its_golden_bytes():
     assert decoded["value"]["double_value"] == 0.5
     assert decoded["value"]["type"] == 3
     assert data == bytes.fromhex(golden), data.hex()
+
+
+def test_a_description_has_all_types_inside_and_gives_the_hash():
+    types = registry(2)
+    found = types.description("sensor_msgs/JointState")
+    assert found["type_description"]["type_name"] == "sensor_msgs/msg/JointState"
+    inside = [item["type_name"] for item in found["referenced_type_descriptions"]]
+    assert inside == ["builtin_interfaces/msg/Time", "std_msgs/msg/Header"]
+    codec = Codec(2)
+    kind = "type_description_interfaces/TypeDescription"
+    assert codec.decode(kind, codec.encode(kind, found))["type_description"]["fields"][1]["name"] == "name"

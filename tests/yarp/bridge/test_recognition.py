@@ -3,14 +3,14 @@
 import time
 
 import pytest
-from yarp_readers import DIALECTS, LISTS, StockReader
+from yarp_readers import DIALECTS, LISTS, StockReader, read_streaming_data, write_streaming_data
 from yarp_simulation import served
 
 import pliant
 from pliant.base.errors import WireError
 from pliant.yarp.bridge.calls import RpcConnection, ask_administration
 from pliant.yarp.bridge.recognition import RECOGNITION_TIMEOUT_S, Receiver, Receivers, recognise
-from pliant.yarp.wire import Contact, Vocab, bottle, decode_bottle, encode_bottle
+from pliant.yarp.wire import Contact, Vocab, bottle, decode_bottle, encode_bottle, parse_bottle
 from pliant.yarp.wire.sensors import (
     Measurement,
     cut_measurements,
@@ -18,6 +18,7 @@ from pliant.yarp.wire.sensors import (
     decode_metadata,
     encode_measurements,
 )
+from pliant.yarp.wire.values import OK
 
 pytestmark = pytest.mark.network
 VERSIONS = list(DIALECTS)
@@ -64,11 +65,17 @@ def test_a_new_program_under_an_old_name_is_asked_again_and_old_names_are_forgot
         assert receivers.told_dialect("/a") == 3
 
 
-def test_groups_with_measurements_are_never_cut():
-    full = encode_bottle(encode_measurements({"linear_velocities": [Measurement((1.0, 2.0, 3.0), 0.0)]}), 3)
+def test_an_early_client_gets_the_groups_that_it_knows_whatever_is_behind_them():
+    known = {"gyroscopes": [Measurement((1.0, 2.0, 3.0), 0.5)], "positions": [Measurement((4.0, 5.0, 6.0), 0.5)]}
+    later = {"linear_velocities": [Measurement((1.0, 2.0, 3.0), 0.0)]}
+    full = encode_bottle(encode_measurements({**known, **later}), 3)
     assert cut_measurements(full, 12) == full
-    with pytest.raises(WireError, match="must exist and be empty"):
-        cut_measurements(full, 10)
+    early = decode_bottle(cut_measurements(full, 10), 3)
+    assert len(early) == 10
+    assert decode_measurements(early) == {name: tuple(group) for name, group in known.items()}
+    assert cut_measurements(encode_bottle(encode_measurements(known), 3), 10) == cut_measurements(full, 10)
+    with pytest.raises(WireError, match="cannot be cut"):
+        cut_measurements(cut_measurements(full, 10), 12)
 
 
 @pytest.fixture(scope="module")
@@ -93,9 +100,13 @@ def test_each_version_reads_every_sensor_of_a_run_with_default_options(biped, ve
         with StockReader(version) as reader:
             names.register(f"{client}/measures:i", "tcp", "127.0.0.1", reader.port)
             biped.yarp.connect(source, f"{client}/measures:i")
-            content = decode_bottle(reader.wait(3)[2], dialect)
-            assert len(content) == LISTS[version]
-            measured = decode_measurements(content)
+            payload = reader.wait(3)[2]
+            by_table = read_streaming_data(version, payload)  # as the generated code of the version reads
+            assert write_streaming_data(version, by_table) == payload
+            measured = decode_measurements(decode_bottle(payload, dialect))
+            assert [[m.values for m in group] for group in measured.values()] == [
+                [numbers for numbers, _ in group] for group in by_table.values()
+            ]
             # The client calls from a port of its own, next to that of the stream.
             rpc = names.find(source.replace("/measures:o", "/rpc:o"))
             call = RpcConnection(rpc, f"{client}/rpc:i", dialect)
@@ -122,6 +133,28 @@ def test_every_stream_is_in_the_dialect_of_its_receiver(biped, version):
             payload = reader.wait(1)[0]
             decode_bottle(payload, dialect)
             names.unregister(target)
+
+
+@pytest.mark.parametrize("version", ["3.12", "4.0"])
+def test_a_caller_is_answered_in_its_own_dialect_by_ports_whose_replies_have_floats(biped, version):
+    names, dialect = biped.bridge.network.names, DIALECTS[version]
+    with StockReader(version, kind="any") as reader:
+        names.register("/asking/rpc:o", "tcp", "127.0.0.1", reader.port)
+        call = RpcConnection(names.find("/clock/rpc"), "/asking/rpc:o", dialect)
+        assert call.call(bottle("getStepSize")).items == (biped.simulation.engine.dt,)
+        call.close()
+        names.unregister("/asking/rpc:o")
+
+
+@pytest.mark.parametrize("count", [4, 8, 9])
+def test_a_client_reads_as_many_motor_parameters_as_it_has_sent(biped, count):
+    values = tuple(float(k) for k in range(1, count + 1))
+    with biped.yarp.open_rpc("/biped/left_arm/rpc:i", f"/old{count}/rpc:o") as board:
+        ask = parse_bottle("[get] [torq] [mtps] 1")
+        assert len(board.call(ask)[2]) == 9  # of the option, before it has sent any
+        request = parse_bottle(f"[set] [torq] [mtps] 1 ({' '.join(map(str, values))})")
+        assert board.call(request) == bottle(OK)
+        assert board.call(ask)[2].items == values
 
 
 def test_a_port_of_pliant_reads_both_dialects_and_says_neither(biped):

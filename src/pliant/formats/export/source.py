@@ -274,7 +274,7 @@ def _servo(model: mujoco.MjModel, actuator: int) -> tuple[str, dict[str, float]]
         if np.isclose(bias[1], -gain[0]):
             return "position", {"p": float(gain[0]) * gear, "d": max(0.0, -float(bias[2])) * gear}
         if bias[1] == 0.0 and np.isclose(bias[2], -gain[0]):
-            return "velocity", {}
+            return "velocity", {"d": float(gain[0]) * gear}
     return "effort", {}
 
 

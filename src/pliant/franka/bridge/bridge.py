@@ -184,20 +184,17 @@ class FciBridge(BridgeBase):
 
     def _lockstep(self) -> None:
         """Wait for what the clients owe; where they owe nothing, wait for the wall clock's next millisecond."""
-        arms = self.arms
-        waits = [wait for arm in arms if (wait := arm.owes)]
-        if not waits:
+        left = self._owed()
+        if not left:
             self._serve(0.0)
-            waits = [wait for arm in arms if (wait := arm.owes)]
-        if not waits:
+            left = self._owed()
+        if not left:
             self._until_next_tick(wake=True)
             return
-        left = min(waits)
         while left > 0.0:
             began = time.perf_counter()
             self._serve(min(left, SLICE_S))
-            owing = [arm for arm in arms if arm.fitting is None and arm.owes]
-            if not owing:
+            if self._answered():
                 self._stalled = 0.0
                 break
             # A longer slice than asked for means that the machine did not run this process.
@@ -207,7 +204,7 @@ class FciBridge(BridgeBase):
             else:
                 left -= spent
         else:
-            for arm in arms:
+            for arm in self.arms:
                 if arm.fitting is None and arm.cabinet.awaits_command:
                     arm.counters["timeouts"] += 1
                     arm.last_fault = f"no command within {self.options.command_timeout} s"
@@ -215,6 +212,23 @@ class FciBridge(BridgeBase):
             self._until_next_tick(wake=False)
         else:
             self._next = time.perf_counter() + PERIOD
+
+    def _owed(self) -> float:
+        """Return the shortest time for which an arm waits for its client [s]; 0: no client owes a command."""
+        # A loop, since this is called in every cycle and a list costs as much as the rest of it.
+        shortest = 0.0
+        for arm in self.arms:
+            wait = arm.owes
+            if wait and (not shortest or wait < shortest):
+                shortest = wait
+        return shortest
+
+    def _answered(self) -> bool:
+        """Return whether each client that owed a command has sent it."""
+        for arm in self.arms:  # noqa: SIM110 (called in every cycle)
+            if arm.fitting is None and arm.owes:
+                return False
+        return True
 
     def _stalls(self) -> bool:
         """Return whether the cycle waits for clients that the machine keeps from running.

@@ -36,10 +36,10 @@ class FciOptions:
     gets 5 s more. Above 1 s only clients that are slow to answer gain: one whose command was lost gives up after 1 s
     without a state."""
     system_version: str = "own"
-    """Which clients are served. own: those that the firmware of the arm's type answers, protocol version 5 (libfranka
-    0.9) of a FER and 6 to 10 (libfranka 0.10 to 0.21) of an FR3; a version of the robot's system, such as 5.9.0: the
-    one protocol version that this firmware answers, by the vendor's compatibility table; any: versions 5 to 10 of every
-    arm, also the clients that a real arm of that type refuses."""
+    """Which clients are served. own: those that the firmware of the arm's type answers, protocol versions 4 and 5
+    (libfranka 0.8 and 0.9) of a FER and 6 to 10 (libfranka 0.10 to 0.21) of an FR3; a version of the robot's system,
+    such as 5.9.0: the one protocol version that this firmware answers, by the vendor's compatibility table; any:
+    versions 4 to 10 of every arm, also the clients that a real arm of that type refuses."""
     priority: int = option(0, low=0, high=99)
     """SCHED_FIFO priority of the loop's thread; 0 leaves the scheduler alone."""
 

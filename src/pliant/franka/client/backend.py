@@ -53,7 +53,7 @@ class Backend(Protocol):
         ...
 
     def served_arm(self) -> str:
-        """Return the type of the arm that answers, "fer" or "fr3"; "" where it does not tell."""
+        """Return the type of the arm that answers, "fer", "fr3", "fp3" or "fr3v2"; "" where it does not tell."""
         ...
 
     def refresh(self) -> None:

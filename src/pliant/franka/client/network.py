@@ -14,7 +14,7 @@ from pliant.base.errors import BridgeError, DeviceError, MissingDependency
 from pliant.franka.client.backend import Motion
 from pliant.franka.device.parameters import NO_PAYLOAD, Arm, Payload
 from pliant.franka.robots import dynamics
-from pliant.franka.robots.parameters import FER, FR3
+from pliant.franka.robots.parameters import ARMS
 from pliant.simulation.realtime import kept_scheduling
 
 __all__ = ["NetworkArm"]
@@ -22,7 +22,7 @@ __all__ = ["NetworkArm"]
 Array = NDArray[np.float64]
 MODEL_TOLERANCE = 0.01
 """Difference of a robot's mass matrix from that of a type of arm, relative to its largest entry, at which it is one of
-that type; the two types differ by more than ten times as much."""
+that type. Rounding to float32 differs by less than 1e-5, types of different links by more than twice the tolerance."""
 
 
 class NetworkArm:
@@ -105,7 +105,10 @@ class NetworkArm:
         return Payload(mass=state.m_total, center_of_mass=(x, y, z), inertia=tuple(I.reshape(-1).tolist()))
 
     def served_arm(self) -> str:
-        """Return the type of arm whose mass matrix is that of the robot's own model, "" where it is of neither."""
+        """Return the type of arm whose mass matrix is that of the robot's own model, "" where it is of none.
+
+        FR3 and FP3 have the same links: of equal types, it is the one that this client was made for.
+        """
         f = self._f
         try:
             with self._scheduling():
@@ -113,11 +116,13 @@ class NetworkArm:
         except (f.FrankaException, RuntimeError):  # a robot without a model, or with one of an older version
             return ""
         q, payload = self.get("q"), self.payload()
-        for arm in (FER, FR3):
+
+        def error(arm: Arm) -> float:
             expected = dynamics.mass(q, payload, arm=arm)
-            if np.abs(served - expected).max() < MODEL_TOLERANCE * np.abs(expected).max():
-                return arm.name
-        return ""
+            return float(np.abs(served - expected).max() / np.abs(expected).max())
+
+        nearest = min((self.arm, *ARMS.values()), key=error)
+        return nearest.name if error(nearest) < MODEL_TOLERANCE else ""
 
     def refresh(self) -> None:
         # A state that waited in the socket is old, the next one is new.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["FCI", "FrankaPolicyRun", "arm_of_policy", "run_franka_policy"]
 
 Array = NDArray[np.float64]
-ARMS = {"franka": "fer", "fer": "fer", "fr3": "fr3"}
+ARMS = {"franka": "fer", "fer": "fer", "fr3": "fr3", "fp3": "fp3", "fr3v2": "fr3v2"}
 """Robot of a policy -> type of the arm."""
 REST = 0.01
 """Largest velocity of a joint at rest [rad/s]."""  # assumed

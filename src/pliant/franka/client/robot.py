@@ -138,7 +138,7 @@ class FrankaRobot(ArmModel):
         """Return an arm simulated in this process, with the controller of its cabinet.
 
         Args:
-            arm: "fer" or "fr3".
+            arm: "fer", "fr3", "fp3" or "fr3v2".
             q: joint positions at start, shape (7,) [rad].
             hand: whether it carries the two-finger hand.
             friction: whether the identified joint friction acts.
@@ -198,7 +198,7 @@ class FrankaRobot(ArmModel):
 
         Args:
             address: of the robot, or of ``pliant run fr3 --bridge fci``.
-            arm: type of the arm, "fer" or "fr3"; the interface does not tell.
+            arm: type of the arm, "fer", "fr3", "fp3" or "fr3v2"; the interface does not tell.
             realtime: whether to require a real-time kernel, as a real robot needs.
             period: see the class.
 

@@ -356,6 +356,7 @@ class FrankaArm(DeviceBase):
             F_T_NE=description.F_T_NE,
             gravity=self.plant.gravity,
             rotor_inertia=self.plant.rotor_inertia,
+            hand=description.hand is not None,
         )
         """The controller."""
         self.gripper = None if description.hand is None else Gripper(description.hand, width=description.opening)

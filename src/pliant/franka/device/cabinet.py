@@ -96,6 +96,7 @@ class Cabinet:
         gravity: in the base frame, shape (3,) [m/s^2].
         rotor_inertia: inertia of the motors at the joints that their torque loops leave, shape (7,) [kg m^2].
         q: joint positions at start, shape (7,) [rad].
+        hand: whether the arm carries the hand, which counts for self collision.
 
     Raises:
         DeviceError: a setting of the wrong shape.
@@ -111,6 +112,7 @@ class Cabinet:
         F_T_NE: ArrayLike | None = None,
         gravity: ArrayLike = (0.0, 0.0, -9.81),
         rotor_inertia: ArrayLike = (0.0,) * 7,
+        hand: bool = False,
     ) -> None:
         self.arm = arm
         self.settings = settings or Settings()
@@ -121,6 +123,7 @@ class Cabinet:
             F_T_NE=np.eye(4) if F_T_NE is None else F_T_NE,
             gravity=gravity,
             rotor_inertia=rotor_inertia,
+            hand=hand,
         )
         """Configuration that requests of the interface change."""
         self.state = self.configuration.state

@@ -60,6 +60,7 @@ class Configuration:
         F_T_NE: pose of the nominal end effector in the flange, shape (4, 4).
         gravity: in the base frame, shape (3,) [m/s^2].
         rotor_inertia: inertia of the motors at the joints that their torque loops leave, shape (7,) [kg m^2].
+        hand: whether the arm carries the hand, which must not meet the arm.
 
     Raises:
         DeviceError: a setting of the wrong shape.
@@ -74,6 +75,7 @@ class Configuration:
         F_T_NE: ArrayLike,
         gravity: ArrayLike,
         rotor_inertia: ArrayLike,
+        hand: bool,
     ) -> None:
         self.arm = arm
         self.end_effector = end_effector
@@ -97,6 +99,7 @@ class Configuration:
             record[name] = getattr(settings, source)
         for name, source in _OF_LIMITS.items():
             record[name] = getattr(limits, source)
+        record["hand"] = hand
         record["torque_loop"] = 1.0 - math.exp(-DT * settings.torque_loop_bandwidth)
         if limits.velocity_offset is not None and limits.deceleration is not None:
             record["dq_offset"], record["dq_dec"] = limits.velocity_offset, limits.deceleration

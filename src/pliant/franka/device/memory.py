@@ -85,6 +85,7 @@ MEMORY = np.dtype(
         ("K_x", "f8", (6,)),
         ("zeta", "f8"),
         ("K_null", "f8"),
+        ("hand", "i8"),  # whether the hand is part of the self collision
         ("wrong_way", "f8"),  # how much farther beyond a limit the arm may be guided [rad]
         ("singular", "f8"),  # manipulability below which the external wrench is zero
         ("observer_gain", "f8"),

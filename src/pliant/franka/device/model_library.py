@@ -1,4 +1,4 @@
-"""The model library that clients of protocol versions 5 to 9 fetch from the robot and load: compiled on demand.
+"""The model library that clients of protocol versions 4 to 9 fetch from the robot and load: compiled on demand.
 
 The client asks for its own architecture and gets a shared object with 30 C functions (mass, Coriolis and gravity
 vectors, poses and Jacobians of nine frames). The source below is generated from the arm's parameters and built with
@@ -240,7 +240,7 @@ def build_library(architecture: int, system: int = 0, *, arm: Arm) -> bytes:
     compiler = next((c for c in (os.environ.get("CC"), "cc", "gcc", "clang") if c and shutil.which(c)), None)
     if compiler is None:
         raise MissingDependency(
-            "a C compiler", command="apt-get install gcc", purpose="the model library of protocol versions 5 to 9"
+            "a C compiler", command="apt-get install gcc", purpose="the model library of protocol versions 4 to 9"
         )
     with tempfile.TemporaryDirectory() as folder:
         text, built = Path(folder) / "model.c", Path(folder) / "model.so"

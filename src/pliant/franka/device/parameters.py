@@ -21,6 +21,7 @@ __all__ = [
     "DH",
     "D_FLANGE",
     "ELBOW_FLIP",
+    "HAND_CAPSULES",
     "NO_PAYLOAD",
     "Arm",
     "ArmName",
@@ -34,7 +35,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-ArmName = Literal["fer", "fr3"]
+ArmName = Literal["fer", "fr3", "fp3", "fr3v2"]
 HandName = Literal["fingers", "vacuum", "none"]
 
 DH = np.array(
@@ -71,6 +72,15 @@ CAPSULES: tuple[tuple[int, tuple[float, float, float], tuple[float, float, float
     (7, (0.0, 0.0, 0.02), (0.0, 0.0, 0.06), 0.045),
 )
 """Shapes of the arm for drawing, contact and self collision: capsules a little inside the real surfaces."""  # assumed
+
+_HAND_END = 0.05 * math.sqrt(0.5)
+HAND_CAPSULES = (
+    # start, end, radius, in the frame of link 7 [m]: the hand is turned by -45 degrees about z
+    ((-_HAND_END, -_HAND_END, 0.147), (_HAND_END, _HAND_END, 0.147), 0.04),
+    ((-_HAND_END, -_HAND_END, 0.207), (_HAND_END, _HAND_END, 0.207), 0.02),
+)
+"""Shapes of the hand for self collision: the two capsules of the manufacturer's description [D], without the safety
+distance of 30 mm that it adds for planning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +152,7 @@ class Arm:
     """One type of arm."""
 
     name: ArmName
-    """``"fer"`` or ``"fr3"``."""
+    """The manufacturer's identifier of the type."""
     title: str
     """The manufacturer's name."""
     links: tuple[Link, ...]

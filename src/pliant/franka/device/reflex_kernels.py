@@ -19,19 +19,21 @@ from pliant.franka.device.memory import (
     RATE,
     THRESHOLD,
 )
-from pliant.franka.device.parameters import CAPSULES
+from pliant.franka.device.parameters import CAPSULES, HAND_CAPSULES
 from pliant.franka.wire.fci import ERROR
 
 __all__ = ["check_contact", "check_guiding", "check_motion", "deviates", "raise_error"]
 
-# Self collision: the wrist (links 6 and 7) against the base and the shoulder (links 0 to 2). Other pairs are kept
-# apart by the joint limits.
-_CAP_LINK = np.array([c[0] for c in CAPSULES])
-_CAP_A = np.array([c[1] for c in CAPSULES])
-_CAP_B = np.array([c[2] for c in CAPSULES])
-_CAP_R = np.array([c[3] for c in CAPSULES])
+# Self collision: the wrist (links 6 and 7) and the hand against the base and the shoulder (links 0 to 2). Other pairs
+# are kept apart by the joint limits.
+_SHAPES = (*CAPSULES, *((7, *capsule) for capsule in HAND_CAPSULES))
+_CAP_LINK = np.array([c[0] for c in _SHAPES])
+_CAP_A = np.array([c[1] for c in _SHAPES])
+_CAP_B = np.array([c[2] for c in _SHAPES])
+_CAP_R = np.array([c[3] for c in _SHAPES])
+_N_ARM = len(CAPSULES)
 _PAIRS = np.array(
-    [(i, j) for i in range(len(CAPSULES)) for j in range(len(CAPSULES)) if CAPSULES[i][0] <= 2 and CAPSULES[j][0] >= 6]
+    [(i, j) for i, shape in enumerate(CAPSULES) for j, other in enumerate(_SHAPES) if shape[0] <= 2 and other[0] >= 6]
 )
 
 
@@ -72,7 +74,8 @@ def _segments(a0, a1, b0, b1):
 
 
 @njit(error_model="numpy")
-def self_collision(R, p):
+def self_collision(R, p, hand):
+    """Return whether the wrist, or the hand where there is one, overlaps the base or the shoulder."""
     A = np.empty((_CAP_LINK.shape[0], 3))
     B = np.empty((_CAP_LINK.shape[0], 3))
     for k in range(_CAP_LINK.shape[0]):
@@ -87,6 +90,8 @@ def self_collision(R, p):
                     B[k, r] += R[link, r, c] * _CAP_B[k, c]
     for n in range(_PAIRS.shape[0]):
         i, j = _PAIRS[n, 0], _PAIRS[n, 1]
+        if j >= _N_ARM and not hand:
+            continue
         reach = _CAP_R[i] + _CAP_R[j]
         # cheap rejection by midpoints
         far = 0.0
@@ -169,7 +174,7 @@ def check_motion(s):
         fast = math.sqrt(speed) > s.velocity_margin * s.cartesian[AXIS.translation, RATE.velocity]
         if fast or math.sqrt(turn) > s.velocity_margin * s.cartesian[AXIS.rotation, RATE.velocity]:
             raised += raise_error(s, ERROR.cartesian_velocity_violation)
-    if s.enabled[ERROR.self_collision_avoidance_violation] and self_collision(s.R, s.p):
+    if s.enabled[ERROR.self_collision_avoidance_violation] and self_collision(s.R, s.p, s.hand):
         raised += raise_error(s, ERROR.self_collision_avoidance_violation)
     if s.controller != EXTERNAL and deviates(s, DEVIATION.path):
         raised += raise_error(s, ERROR.max_path_pose_deviation_violation)

@@ -184,6 +184,8 @@ def world(mounts: Sequence[ArmMount] = (ArmMount(),), *, pedestals: bool = True)
     """
     import mujoco
 
+    from pliant.robots.parts import add_floor, add_sky
+
     names = [m.name for m in mounts]
     if len(set(names)) != len(names):
         raise ModelError(f"two arms have the same name: {names}", field="name")
@@ -197,7 +199,8 @@ def world(mounts: Sequence[ArmMount] = (ArmMount(),), *, pedestals: bool = True)
     spec.visual.headlight.ambient = [0.36, 0.36, 0.36]
     spec.visual.headlight.diffuse = [0.2, 0.2, 0.2]
     spec.visual.headlight.specular = [0.1, 0.1, 0.1]
-    spec.worldbody.add_geom(name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[3, 3, 0.1], rgba=[0.8, 0.85, 0.9, 1])
+    add_sky(spec)
+    add_floor(spec, (3.0, 3.0, 0.1))
     for mount in mounts:
         if len(mount.q) != 7:
             raise ModelError(f"{mount.name}: {len(mount.q)} start positions, not 7", field="q")

@@ -19,7 +19,9 @@ __all__ = [
     "FrankaWorkcellOptions",
     "build_dual",
     "build_fer",
+    "build_fp3",
     "build_fr3",
+    "build_fr3v2",
     "build_torso",
     "build_workcell",
 ]
@@ -31,6 +33,9 @@ DUAL_TABLE = 0.3
 TAG_DISTANCE = 0.5
 """Distance of the tag on the table from the axis of the base [m]."""  # assumed
 _SOURCE = "Gaz et al. 2019 (RA-L), the vendor's published descriptions and interface; see the parameters' docstrings"
+
+
+_AS_FR3 = ("Protocol versions, friction, motors, limits of acceleration, jerk and Cartesian motion: the FR3's.",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +157,16 @@ def build_fr3(options: FrankaOptions) -> Robot:
     return _build("fr3", options, _on_pedestal(options))
 
 
+def build_fp3(options: FrankaOptions) -> Robot:
+    """Return the Franka Production 3 on a pedestal."""
+    return _build("fp3", options, _on_pedestal(options))
+
+
+def build_fr3v2(options: FrankaOptions) -> Robot:
+    """Return the second version of the Franka Research 3 on a pedestal."""
+    return _build("fr3v2", options, _on_pedestal(options))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrankaWorkcellOptions(FrankaOptions):
     """Options of the workcell: those of the arm, with a table, objects and cameras."""
@@ -221,6 +236,24 @@ ROBOTS = (
         source=_SOURCE,
         scenarios=("nod",),
         options=FrankaOptions,
+    ),
+    CatalogueRobot(
+        name="fp3",
+        summary="Franka Production 3 with hand: the FR3's links, the published limits; serve it with --bridge fci.",
+        function=build_fp3,
+        source=_SOURCE,
+        scenarios=("nod",),
+        options=FrankaOptions,
+        assumed=_AS_FR3,
+    ),
+    CatalogueRobot(
+        name="fr3v2",
+        summary="Franka Research 3 v2 with hand: its published links; serve it with --bridge fci.",
+        function=build_fr3v2,
+        source=_SOURCE,
+        scenarios=("nod",),
+        options=FrankaOptions,
+        assumed=_AS_FR3,
     ),
     CatalogueRobot(
         name="fr3-workcell",

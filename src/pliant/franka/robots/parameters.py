@@ -1,10 +1,11 @@
-"""Every constant of the Franka arms (FER, "Panda", and FR3), with its source.
+"""Every constant of the Franka arms (FER, "Panda", FR3, FP3 and FR3 v2), with its source.
 
 Sources, by the letters used below:
 
 * [G] Gaz, Cognetti, Oliva, Robuffo Giordano, De Luca: Dynamic identification of the Franka Emika Panda robot with
   retrieval of feasible parameters using penalty-based optimization. IEEE RA-L, 2019. Links and friction.
-* [D] The manufacturer's public robot description (franka_description, Apache-2.0): FR3 links, joint limits.
+* [D] The manufacturer's public robot description (franka_description, Apache-2.0): links of FR3, FP3 and FR3 v2,
+  joint limits.
 * [L] The manufacturer's public client library (libfranka, Apache-2.0): rate limits, combination of loads.
 * [S] Schmalz, operating instructions of the compact terminal SCTSi: default thresholds of its vacuum controllers. The
   manufacturer of the arms refers to a pump of the same maker.
@@ -13,6 +14,7 @@ Sources, by the letters used below:
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -21,12 +23,15 @@ from pliant.base.errors import ModelError, nearest
 from pliant.franka.device.parameters import Arm, Cup, Hand, Limits, Link, Payload
 
 __all__ = [
+    "ARMS",
     "CUP",
     "EE_OF_CUP",
     "EE_OF_HAND",
     "FER",
     "FINGER_Z",
+    "FP3",
     "FR3",
+    "FR3V2",
     "FRANKA_HAND",
     "FRICTION",
     "HAND",
@@ -159,6 +164,18 @@ _FR3_LINKS = (
 )
 _FR3_BASE = Link(2.3966, (-0.0172, 0.0004, 0.0745), (0.0090, 0.0, 0.0020, 0.0115, 0.0, 0.0085))
 
+# [D] 1.0.1.
+_FR3V2_BASE = Link(3.85, (-0.0172, 0.0004, 0.0745), (0.009, 0.0, 0.002, 0.0115, 0.0, 0.0085))
+_FR3V2_LINKS = (
+    Link(2.4377, (-0.00458, 0.027016, -0.0618), (0.02324, 0.000333, -0.000676, 0.02146, 0.003739, 0.0055)),
+    Link(2.2375, (-0.003473, -0.168509, -0.010479), (0.019026, 0.001241, 0.000499, 0.00566, -0.001804, 0.017114)),
+    Link(2.185794, (0.092968, 0.01801, 0.033533), (0.010225, 0.001144, 0.003497, 0.012398, 0.002156, 0.006877)),
+    Link(2.175867, (-0.068745, 0.092947, 0.011195), (0.008878, -0.003749, 0.001139, 0.007628, -0.00046, 0.010295)),
+    Link(2.174817, (-0.004197, 0.010257, -0.058103), (0.031874, 0.000134, -0.000265, 0.029674, -0.004734, 0.004751)),
+    Link(1.567617, (0.070958, -0.014137, -0.035324), (0.00286, -0.000553, -0.000638, 0.00391, -0.00024, 0.00453)),
+    Link(0.682876, (0.008204, 0.001156, 0.061016), (0.000899, 0.0, -1.3e-05, 0.001099, -2.2e-05, 0.000702)),
+)
+
 FRICTION = np.array(
     [
         # a [N m], b [s/rad], c [rad/s]
@@ -179,7 +196,7 @@ _MOTOR_INERTIA = (0.6057, 0.6057, 0.4625, 0.4625, 0.2055, 0.2055, 0.2055)
 FER = Arm(
     name="fer",
     title="Franka Emika Robot",
-    protocols=(5, 5),
+    protocols=(4, 5),
     links=_FER_LINKS,
     base=_FER_BASE,
     friction=FRICTION,
@@ -220,11 +237,27 @@ FR3 = Arm(
 )
 """The FR3: links [D], limits [L] 0.21 and [D]; friction assumed as the FER's."""
 
-_ARMS = {"fer": FER, "fr3": FR3}
+_LIMITS_1_0 = dataclasses.replace(
+    FR3.limits,
+    position_min=(-2.7437, -1.7837, -2.9007, -3.0421, -2.8065, 0.5445, -3.0159),
+    position_max=(2.7437, 1.7837, 2.9007, -0.1518, 2.8065, 4.5169, 3.0159),
+)
+"""Of FP3 and FR3 v2: positions, velocities and torques [D] 1.0.1; the rest assumed as the FR3's [L]."""
+
+FP3 = dataclasses.replace(FR3, name="fp3", title="Franka Production 3", limits=_LIMITS_1_0)
+"""The FP3: links [D] 1.0.1, the numbers of the FR3. Protocols, friction and motors are assumed as the FR3's."""
+
+FR3V2 = dataclasses.replace(
+    FR3, name="fr3v2", title="Franka Research 3 v2", links=_FR3V2_LINKS, base=_FR3V2_BASE, limits=_LIMITS_1_0
+)
+"""The FR3 v2: links [D] 1.0.1. Protocols, friction and motors are assumed as the FR3's."""
+
+ARMS: dict[str, Arm] = {arm.name: arm for arm in (FER, FR3, FP3, FR3V2)}
+"""Name of a type -> its parameters."""
 
 
 def arm(name: str | Arm) -> Arm:
-    """Return the arm of a name, ``"fer"`` or ``"fr3"``.
+    """Return the arm of a name: ``"fer"``, ``"fr3"``, ``"fp3"`` or ``"fr3v2"``.
 
     Raises:
         ModelError: no such arm.
@@ -232,9 +265,9 @@ def arm(name: str | Arm) -> Arm:
     if isinstance(name, Arm):
         return name
     try:
-        return _ARMS[name]
+        return ARMS[name]
     except (KeyError, TypeError):
-        raise ModelError(f"no Franka arm {name!r}: {nearest(str(name), _ARMS)}", field="arm") from None
+        raise ModelError(f"no Franka arm {name!r}: {nearest(str(name), ARMS)}", field="arm") from None
 
 
 FRANKA_HAND = Payload(

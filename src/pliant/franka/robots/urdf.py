@@ -51,7 +51,7 @@ def urdf(arm: Arm = FER, *, name: str | None = None, prefix: str = "") -> str:
     """Return the URDF of an arm without end effector.
 
     Args:
-        arm: `FER` or `FR3`.
+        arm: one of `pliant.franka.robots.parameters.ARMS`.
         name: of the robot; default the arm's name.
         prefix: of its links and joints; clients of the robot's interface want none.
 

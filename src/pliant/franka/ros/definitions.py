@@ -126,8 +126,14 @@ def _stamped(kind: str, field: str) -> str:
     return f"std_msgs/Header header\ngeometry_msgs/{kind} {field}\n"
 
 
+_TARGET = "franka_msgs/TargetStatus target_status\n"
 _ACTIONS_2 = {
     "franka_msgs/ErrorRecovery": ("", "", ""),
+    "franka_msgs/PTPMotion": (
+        "float64[] goal_joint_configuration\nfloat64[] maximum_joint_velocities\nfloat64 goal_tolerance\n",
+        _TARGET + "string error_message\n",
+        _TARGET,
+    ),
     "franka_msgs/Homing": ("", _RESULT, _WIDTH),
     "franka_msgs/Move": (_MOVE, _RESULT, _WIDTH),
     "franka_msgs/Grasp": (_GRASP.format(package="franka_msgs"), _RESULT, _WIDTH),
@@ -146,6 +152,9 @@ TEXTS_2: dict[str, str] = {
     "geometry_msgs/TwistStamped": _stamped("Twist", "twist"),
     "franka_msgs/Errors": "".join(f"bool {name}\n" for name in ERROR_NAMES[2]),
     "franka_msgs/GraspEpsilon": _EPSILON,
+    "franka_msgs/TargetStatus": (
+        "uint8 IDLE=0\nuint8 EXECUTING=1\nuint8 TARGET_REACHED=2\nuint8 ABORTED=3\nuint8 status\n"
+    ),
     "franka_msgs/Elbow": "".join(
         f"float64[2] {name}\n"
         for name in (

@@ -8,6 +8,7 @@ from typing import Any
 
 from pliant.base.errors import PliantError
 from pliant.franka.device.arm import FrankaArm
+from pliant.franka.ros.names import ArmNames
 from pliant.franka.ros.setters import Asked
 from pliant.ros.bridge.actions import Goal, GoalState, Outcome
 from pliant.ros.bridge.topics import RosTopics
@@ -32,14 +33,19 @@ _FAULTS = {
 Request = tuple[str, dict[str, float]]
 
 
-def serve_hand(topics: RosTopics, device: FrankaArm, space: str) -> None:
-    """Serve the actions of the hand, and ``stop``: an action of ROS 1, a service of ROS 2."""
-    node = f"{space}/franka_gripper"
+def serve_hand(topics: RosTopics, device: FrankaArm, names: ArmNames) -> None:
+    """Serve the actions of the hand, and ``stop``: an action of ROS 1, a service of ROS 2.
+
+    ``gripper_action`` of ROS 2 has a second name, at which the vendor's MoveIt configuration looks for it.
+    """
+    node = f"{names.space}/franka_gripper"
     version = topics.node.codec.version
     package = "franka_gripper" if version == 1 else "franka_msgs"
     for action, kind, ask in (("homing", "Homing", _homing), ("move", "Move", _move), ("grasp", "Grasp", _grasp)):
         topics.serve_action(f"{node}/{action}", f"{package}/{kind}", HandAction(device, ask, version))
-    topics.serve_action(f"{node}/gripper_action", "control_msgs/GripperCommand", GripperAction(device, version))
+    nodes = [node] if version == 1 else [node, f"{names.space}/{names.arm_id}_gripper"]
+    for name in nodes:
+        topics.serve_action(f"{name}/gripper_action", "control_msgs/GripperCommand", GripperAction(device, version))
     if version == 1:
         topics.serve_action(f"{node}/stop", "franka_gripper/Stop", HandAction(device, _stop, version))
     elif topics.node.has_services:

@@ -22,9 +22,10 @@ class ArmNames:
     """Names of one arm in the graph."""
 
     space: str
-    """Put before each of the vendor's names: "" or ``/left``."""
+    """Put before each of the vendor's names: "", ``/left``; behind the option ``namespace``, as in the vendor's launch
+    files."""
     arm_id: str
-    """Put before each joint and link: ``panda``, ``fr3``, or the device's name where there are several arms."""
+    """Put before each joint and link: ``panda``, ``fr3``, ``fp3`` or ``fr3v2``; of several arms, the device's name."""
     tool: str
     """Frame of the end effector."""
 
@@ -46,10 +47,14 @@ class ArmNames:
 def names_of(topics: RosTopics, name: str, device: FrankaArm) -> ArmNames:
     """Return the names of an arm: the vendor's for one arm alone, those of its device where there are several."""
     alone = sum(isinstance(other, FrankaArm) for other in topics.devices.values()) <= 1
-    arm_id = {"fer": "panda", "fr3": "fr3"}[device.description.arm.name] if alone else name
+    kind = device.description.arm.name
+    arm_id = name if not alone else "panda" if kind == "fer" else kind
     hand = device.description.hand is not None
+    space = topics.options.namespace.strip("/")
     return ArmNames(
-        space="" if alone else f"/{name}", arm_id=arm_id, tool=f"{arm_id}_hand_tcp" if hand else f"{arm_id}_link8"
+        space=(f"/{space}" if space else "") + ("" if alone else f"/{name}"),
+        arm_id=arm_id,
+        tool=f"{arm_id}_hand_tcp" if hand else f"{arm_id}_link8",
     )
 
 

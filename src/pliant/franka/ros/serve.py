@@ -12,6 +12,7 @@ from pliant.franka.device.arm import FrankaArm
 from pliant.franka.ros.arm import serve_trajectories
 from pliant.franka.ros.hand import serve_hand
 from pliant.franka.ros.names import names_of
+from pliant.franka.ros.point_to_point import serve_point_to_point
 from pliant.franka.ros.setters import serve_recovery, serve_setters
 from pliant.franka.ros.states import serve_states
 from pliant.ros.bridge.fields import serve_fields
@@ -33,5 +34,7 @@ def serve_arm(topics: RosTopics, name: str, device: SampleSource) -> None:
     serve_trajectories(topics, name, device, names)
     if topics.node.has_actions:
         serve_recovery(topics, device, names.space)
+        if topics.node.codec.version == 2:
+            serve_point_to_point(topics, device, names.space)
         if hand:
-            serve_hand(topics, device, names.space)
+            serve_hand(topics, device, names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -95,6 +96,36 @@ def _serve_first(topics: RosTopics, name: str, names: ArmNames, rate: float) -> 
     _single(f"{node}/F_ext", "Wrench", f"{names.arm_id}_K", _wrench("wrench", "K_F_ext_hat_K"), rate).serve(
         topics, name
     )
+    if topics.options.tf:
+        _serve_frames(topics, name, names, rate)
+
+
+def _serve_frames(topics: RosTopics, name: str, names: ArmNames, rate: float) -> None:
+    """Send the frames that the vendor's state controller sends: nominal end effector, end effector, stiffness frame."""
+    frames = [names.link(8), *(f"{names.arm_id}_{frame}" for frame in ("NE", "EE", "K"))]
+    links = [{"header": {"frame_id": parent}, "child_frame_id": child} for parent, child in itertools.pairwise(frames)]
+    parts: list[Part] = []
+    for i, field in enumerate(("F_T_NE", "NE_T_EE", "EE_T_K")):
+        paths, numbers = _pose(f"transforms[{i}].transform", field)
+        parts.append(
+            (
+                [path.replace(".position.", ".translation.").replace(".orientation.", ".rotation.") for path in paths],
+                numbers,
+            )
+        )
+    heads = [f"transforms[{i}].header.{field}" for i in range(3) for field in ("seq", "stamp")]
+    handle = topics.advertise("/tf", "tf2_msgs/TFMessage")
+    fill = topics.template("tf2_msgs/TFMessage", {"transforms": links}, [*heads, *_paths(parts)])
+    numbers, every = _numbers(parts), RateTimer(rate)
+    count = 0
+
+    def write(sample: Sample) -> None:
+        nonlocal count
+        if every.due(sample.stamp_ns) and handle.active:
+            handle.send(fill(*[count, sample.stamp_ns] * 3, *numbers(sample.values)))
+            count = (count + 1) & 0xFFFFFFFF
+
+    topics.writers[name].append(write)
 
 
 # ---------------------------------------------------------------------- ROS 2

@@ -152,7 +152,8 @@ def _about_the_base(k: int, state: fci.RobotState) -> list[float]:
 
 _JERK = 0.7 * np.array([-0.0047, -0.0008, 0.001, -0.0012, -0.0007, 0.0008])
 """A twist that is taken back after a cycle: its accelerations are allowed, the jerk of a joint is not."""
-_FOLDED = np.array([0.066, 0.459, -0.619, -3.05, 0.242, 0.508, 1.574])
+_FOLDED = np.array([0.0, -0.785, 0.0, -3.0, 0.0, 0.6, 0.785])
+"""The hand at the shoulder: 46 mm inside its capsule [rad]."""
 _STRETCHED = (0.0, 0.2, 0.0, -0.35, 0.0, 1.9, 0.78)
 _NEAR_STOP = (FER.limits.position_max[0] - 0.15, *READY[1:])
 _HEAVY = (0.0, 1.2, -0.59, -1.48, 2.0, 0.82, 0.78)
@@ -260,7 +261,7 @@ def _measured_recipes() -> list[Recipe]:
         ),
         Recipe(
             error="self_collision_avoidance_violation",
-            does="folds the wrist to the shoulder",
+            does="folds the hand to the shoulder",
             command=lambda k, first, state: {"q": first.q_d + smooth(k, 2500) * (_FOLDED - first.q_d)},
             stays=True,
         ),

@@ -79,7 +79,7 @@ def open_robot(
     """Yield an arm that is driven through the interface if pylibfranka is installed, else in this process.
 
     Args:
-        arm: "fer" or "fr3".
+        arm: "fer", "fr3", "fp3" or "fr3v2".
         friction: whether the identified friction acts.
         compensated: whether the cabinet compensates it.
         fci: True insists on the interface, False on this process; None takes what there is.
@@ -116,7 +116,7 @@ def build_arm(
     """Return an arm with hand on a base, with a wrist camera and a tag if wanted.
 
     Args:
-        arm: "fer" or "fr3".
+        arm: "fer", "fr3", "fp3" or "fr3v2".
         friction: whether the identified friction acts.
         compensated: whether the cabinet compensates it.
         motor_inertia: fraction of the motors' inertia that is left; 0: the published model has links only.

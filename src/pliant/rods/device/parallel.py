@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 __all__ = ["ParallelRobotDevice"]
 
 log = logging.getLogger("pliant")
-LINE_POINTS = 101
-"""Points of a centre line, as many as the Gazebo simulator draws."""
+LINE_POINTS = 101  # of a centre line, as many as the Gazebo simulator draws
+LONGEST_INTERVAL = 0.1  # between commands of a stream, whose joints are interpolated [s]  # assumed
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +106,10 @@ class ParallelRobotDevice(DeviceBase):
 
     What the wrench of a controller does, beside the wrench that came with the pose or the joint values:
 
-    * ``hold``: the joints take the values that hold the plate at its pose under this wrench; the plate does not move.
-      So does the original.
+    * ``hold``: the joints hold the plate where it is under this wrench. So does the original.
     * ``push``: it acts on the plate, which gives way by the rods' compliance; the joints stay.
-    * ``exert``: the joints take the values at which the rods exert it on the plate where the plate is now; nothing acts
-      on the plate from outside. This is how a controller of the plate's pose can move it.
+    * ``exert``: the joints take the values at which the rods exert it on the plate where it is now; nothing acts on the
+      plate from outside. So can a controller of the plate's pose move it.
 
     Args:
         robot: the mechanism of a robot that the engine simulates (`mechanism_of`), or a `ContinuumParallelRobot`.
@@ -120,6 +119,8 @@ class ParallelRobotDevice(DeviceBase):
             a straight line of the joint space. Not for a robot of the statics alone.
         ramp: time over which joints and load change to those of a new command, in a straight line [s]; 0: as fast as
             the joints' speeds allow, the load at once. Not for a robot of the statics alone.
+        interpolate: whether, without a ramp, a command within ``LONGEST_INTERVAL`` of the one before is approached in
+            a straight line over the time between the two: a stream then does not shake the plate.
         worker: whether a thread of its own solves, as it does in a run at the clock's pace: what is slow to solve (a
             command without an equilibrium takes a tenth of a second) then keeps no step waiting. Without it the step
             solves, and two runs are equal.
@@ -139,6 +140,7 @@ class ParallelRobotDevice(DeviceBase):
         controller_wrench: str = "push",
         joint_speeds: tuple[float, float] = JOINT_SPEEDS,
         ramp: float = 0.0,
+        interpolate: bool = True,
         worker: bool = False,
         **options: Any,
     ) -> None:
@@ -172,7 +174,7 @@ class ParallelRobotDevice(DeviceBase):
         self._speeds = np.array(
             [joint_speeds[1 if joint.kind == "revolute" else 0] for joint in self._actuated_joints()], dtype=float
         )
-        self._ramp = float(ramp)
+        self._ramp, self._interpolate = float(ramp), bool(interpolate)
         self._solver: Solver | None = None
         self._robot = self._statics
         if worker:
@@ -196,8 +198,7 @@ class ParallelRobotDevice(DeviceBase):
 
     def _forget(self) -> None:
         self._failed, self._reason, self._worst = 0, "", 0.0
-        self._changes, self._note = 0, ""
-        self._removed = False
+        self._changes, self._note, self._removed = 0, "", False
 
     def _home(self) -> None:
         solution = self._statics.home() if self._mechanism is None else self._mechanism.solution
@@ -208,7 +209,7 @@ class ParallelRobotDevice(DeviceBase):
             self._generation += 1
             self._newest = self._goal = goal
         self._setpoint, self._load = goal.q.copy(), goal.applied
-        self._approached, self._left = goal, 0
+        self._approached, self._left, self._since = goal, 0, np.inf
 
     def keep_pace(self) -> None:
         """Let a thread of its own solve from now on, as the option ``worker`` does."""
@@ -357,6 +358,10 @@ class ParallelRobotDevice(DeviceBase):
         if goal is not self._approached:
             self._approached = goal
             self._left = max(0, round(self._ramp / self._step))
+            if self._left == 0 and self._interpolate and self._since * self._step <= LONGEST_INTERVAL:
+                self._left = int(self._since)
+            self._since = 0
+        self._since += 1
         if self._left > 0:
             self._load = self._load + (goal.applied - self._load) / self._left
             ahead = (goal.q - self._setpoint) / self._left

@@ -165,7 +165,7 @@ def parallel_devices(mechanism: ParallelMechanism, **options: Any) -> list[Devic
     policy = chosen.controller_wrench or ("exert" if chosen.controller else "push")
     robot = ParallelRobotDevice(
         mechanism, mechanism.name, controller_wrench=policy, joint_speeds=chosen.joint_speeds, ramp=chosen.ramp,
-        **options,
+        interpolate=chosen.interpolate, **options,
     )  # fmt: skip
     return [PlateController(robot, PlatePosePID()), robot] if chosen.controller else [robot]
 

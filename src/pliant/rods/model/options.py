@@ -57,5 +57,9 @@ class ParallelOptions:
     """Time over which joints and load change to those of a new command, in a straight line; 0: as fast as the joints'
     speeds allow, the load at once."""
 
+    interpolate: bool = True
+    """Without ``ramp``, a command that follows the one before within 0.1 s is approached in a straight line that takes
+    as long as the time between the two, as drives do in CiA 402's interpolated position mode; else the joints jump."""
+
     def __post_init__(self) -> None:
         check_values(self, ModelError)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from pliant.devices.base import SampleSource
 from pliant.devices.board import BOARD_STATES
+from pliant.devices.signatures import BOARD
 from pliant.model.interface import PluginManager
+from pliant.ros.bridge.control_topics import topic_joints
 from pliant.ros.bridge.joint_state import joint_state
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.publication import Publication, picked
@@ -27,6 +31,10 @@ def serve_board(topics: RosTopics, name: str, device: SampleSource) -> None:
     """Serve the aggregated states, the true stiffness, ``/joint_states``, and the reference arrays."""
     joints = board_joints(device)
     n = len(joints)
+    _serve_states(topics, name, device, joints)
+    described = topics.interface.joints
+    if BOARD.live(device) and not any(described[j].compliant for j in joints if j in described):
+        return  # no joint of it is the toolbox's
     options, manager = topics.options, topics.interface.manager
     rate = options.aggregate_rate
     if not rate and manager is not None:
@@ -46,12 +54,21 @@ def serve_board(topics: RosTopics, name: str, device: SampleSource) -> None:
         stamp="none",
         every=RateTimer(rate),
     ).serve(topics, name)
-    every = topics.every("joint_states", options.joint_states, device)
-    joint_state("/joint_states", joints, BOARD_STATES["robot_state"], size=n, every=every, whole=True).serve(
-        topics, name
-    )
     if "references" in device.commands:  # a recorded board takes none
         _listen_to_arrays(topics, device)
+
+
+def _serve_states(topics: RosTopics, name: str, device: SampleSource, joints: Sequence[str]) -> None:
+    """Serve ``/joint_states``, but for the joints that another controller manager sends."""
+    others = topic_joints(topics)
+    mine = [i for i, joint in enumerate(joints) if joint not in others]
+    if not mine:
+        return
+    every = topics.every("joint_states", topics.options.joint_states, device)
+    fields, size = BOARD_STATES["robot_state"], len(mine)
+    more = {} if size == len(joints) else {"numbers": lambda v: [np.asarray(v[field])[mine] for field in fields]}
+    names = [joints[i] for i in mine]
+    joint_state("/joint_states", names, fields, size=size, every=every, whole=True, **more).serve(topics, name)
 
 
 def _listen_to_arrays(topics: RosTopics, device: SampleSource) -> None:

@@ -11,7 +11,10 @@ from pliant.base.threads import Threads
 from pliant.devices.base import Sample, SampleSource
 from pliant.model.robot import Robot
 from pliant.ros.bridge.clock import serve_clock
+from pliant.ros.bridge.control_topics import serve_control_topics
+from pliant.ros.bridge.controller_manager import serve_controller_manager
 from pliant.ros.bridge.description import described, serve_description
+from pliant.ros.bridge.diagnostics import serve_diagnostics
 from pliant.ros.bridge.groups import serve_groups
 from pliant.ros.bridge.interfaces import INTERFACES, NAMES
 from pliant.ros.bridge.joint_state import serve_other_joints
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RosBridge"]
 
-SHARED_TOPICS = ("/tf", "/tf_static", "/joint_states", "/rosout", "/parameter_events")
+SHARED_TOPICS = ("/diagnostics", "/tf", "/tf_static", "/joint_states", "/rosout", "/parameter_events")
 """Topics that several nodes may publish."""
 MIN_MESSAGES_FOR_RATE = 10
 """Topics with fewer messages have no rate of their own."""
@@ -132,6 +135,7 @@ class RosBridge(BridgeBase):
         for name, device in topics.devices.items():
             topics.writers[name] = []
             INTERFACES.find(device)(topics, name, device)
+        serve_control_topics(topics)
         serve_groups(topics)
         description = described(topics)
         if description is not None:
@@ -145,9 +149,11 @@ class RosBridge(BridgeBase):
             if topic not in topics.incoming:
                 topics.listen(topic, "std_msgs/Bool", lambda _: None)
         serve_control(topics)
+        serve_controller_manager(topics)
         set_parameters(topics)
         serve_node_parameters(topics)
         self._rosout = serve_rosout(topics)
+        serve_diagnostics(topics, self.options.node_name(self.robot))
 
     def _refuse_taken(self) -> None:
         # What is also listened to (the manager's references) may have other senders: a controller that came first.
@@ -301,7 +307,7 @@ class RosBridge(BridgeBase):
                     "direction": "in",
                     "count": item["count"],
                     "rate": _rate(item["rate"], item["count"], wall),
-                    "peers": [],
+                    "peers": self.node.publishers_of(topic),
                 }
             )
         return rows

@@ -19,9 +19,14 @@ __all__ = ["serve_joint"]
 
 
 def serve_joint(topics: RosTopics, name: str, device: SampleSource) -> None:
-    """Serve state, elastic torques, motors, references, external torque, and what the qb_move packages have."""
+    """Serve state, elastic torques, motors, references, external torque, and what the qb_move packages have.
+
+    A joint that only ros2_control's tags describe has none of these.
+    """
     joint = device.joint if JOINT.live(device) else name
     info = topics.interface.joints.get(joint) or JointInterface(joint=joint)
+    if not info.compliant:
+        return
     if info.publish_elastic_torque:
         for k in (1, 2):
             topic = topics.name(joint, f"torque_el{k}_state")
@@ -40,7 +45,9 @@ def serve_joint(topics: RosTopics, name: str, device: SampleSource) -> None:
         for k in (1, 2):
             fields = (f"motor_{k}_position", f"motor_{k}_velocity", f"motor_{k}_effort")
             topic = topics.name(joint, f"motor_{k}_state")
-            joint_state(topic, [], fields, size=1, stamp="zero").serve(topics, name)
+            joint_state(topic, [], fields, size=1, stamp="sample" if topics.options.motor_stamps else "zero").serve(
+                topics, name
+            )
     if not JOINT.live(device):  # of a recording
         return
     _listen_to_references(topics, device)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.ros.bridge.control_topics import topic_joints
 from pliant.ros.bridge.kinematics import KinematicTree
 from pliant.ros.bridge.publication import Publication, picked
 from pliant.ros.bridge.topics import RosTopics
@@ -42,7 +43,8 @@ def serve_other_joints(topics: RosTopics, tree: KinematicTree, joints: Sequence[
         joints: the hinges and slides of the tree, by the model's names.
     """
     rate, names = topics.options.joint_states, topics.names
-    others = [i for i, joint in enumerate(joints) if not {joint, names.joints.get(joint, joint)} & topics.stated]
+    known = topics.stated | topic_joints(topics)
+    others = [i for i, joint in enumerate(joints) if not {joint, names.joints.get(joint, joint)} & known]
     if rate is None or not others or topics.simulation is None:
         return
     topics.stated.update(joints[i] for i in others)

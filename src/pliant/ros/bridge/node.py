@@ -162,6 +162,14 @@ class Node(ABC):
     def where(self) -> str:
         """Return where the wire is, for the user."""
 
+    def lost_commands(self) -> dict[str, int]:
+        """Return the topics that are heard -> messages that did not arrive; wires that cannot tell: none."""
+        return {}
+
+    def publishers_of(self, topic: str) -> list[str]:
+        """Return who publishes a topic that is heard; wires that cannot tell: nobody."""
+        return []
+
     def health(self) -> dict[str, object]:
         """Return the state of the wire as plain numbers and text."""
         return {

@@ -51,6 +51,8 @@ class RosOptions:
     """Rate of the robot-wide topics; 0 takes the manager's T_sample where there is a manager, else all samples."""
     joint_states: float | None = option(0.0, unit="Hz", low=0.0)
     """Rate of ``/joint_states``; 0 for every sample of the board, "off" for none."""
+    motor_stamps: bool = False
+    """Stamp ``motor_1_state`` and ``motor_2_state`` of each joint with the time; the toolbox's stamp is 0."""
     sync: str = ""
     """Topics, joined by ``+``, that the loop waits for after each step ("lock-step"); "" for none. ``trigger`` is
     FrankaSim's trigger topic."""

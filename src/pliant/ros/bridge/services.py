@@ -23,13 +23,34 @@ MAX_COUNT = 1_000_000
 
 
 def serve_control(topics: RosTopics) -> None:
-    """Serve the simulation itself."""
+    """Serve the simulation itself, and on ROS 2 the descriptions of the node's types."""
     own = f"/{node_name(topics.options.node, topics.namespace)}"
     control = _Control(topics, SHARED if topics.options.clock else own)
     for base in (own, SHARED) if topics.options.clock and own != SHARED else (own,):
         _serve_services(topics, control, base)
         if topics.simulation is not None:
             _listen_to_topics(topics, control, base)
+    if topics.node.codec.version == 2:
+        kind = "type_description_interfaces/GetTypeDescription"
+        topics.serve(f"{own}/get_type_description", kind, lambda request: _type_description(topics, request))
+
+
+def _type_description(topics: RosTopics, request: Message) -> Message:
+    """Describe a type as REP 2016 has it; the hash may be left out."""
+    types, name, asked = topics.node.codec.types, request["type_name"], request["type_hash"]
+    try:
+        own = types.rihs01(name)
+        if asked not in ("", own):
+            raise BridgeError(f"the hash of {name} is {own}; asked for was {asked[:80]!r}")
+        answer: Message = {"successful": True, "type_description": types.description(name)}
+    except PliantError as error:
+        return {"successful": False, "failure_reason": str(error)}
+    if request["include_type_sources"]:
+        answer["type_sources"] = [
+            {"type_name": part, "encoding": encoding, "raw_file_contents": text}
+            for part, encoding, text in types.sources(name)
+        ]
+    return answer
 
 
 class _Control:

@@ -142,6 +142,8 @@ class TrajectoryController:
         """Other controllers that move a joint of this one; the newer trajectory wins."""
         self.server: ActionServer | None = None
         """The goals; None where the wire has no actions."""
+        self.enabled = True
+        """Whether it takes trajectories; a controller manager switches it."""
         self._refuse = refuse
         self._queued: _Plan | None = None
         self._waiting: _Plan | None = None
@@ -204,6 +206,8 @@ class TrajectoryController:
         }
 
     def _points(self, message: MessageView) -> JointPoints:
+        if not self.enabled:
+            raise DeviceError("the controller is not active; the service switch_controller activates it")
         points = read_points(message, self.joints)
         self.limb.check(points)
         return points
@@ -238,6 +242,8 @@ class TrajectoryController:
     def tick(self, stamp_ns: int) -> None:
         """Command the joints at this time [ns]; the loop calls this before the server's."""
         self._now_ns = stamp_ns
+        if not self.enabled and (self._trajectory is not None or self._waiting is not None):
+            self.release("the controller was deactivated")
         if self._trajectory is None and self._queued is None and self._waiting is None and not self._leaving:
             return
         plan, self._queued = self._queued, None
@@ -306,8 +312,13 @@ class TrajectoryController:
         if self.server is not None:
             self.server.preempt(text)
 
+    def disable(self) -> None:
+        """Take no more trajectories; the loop ends the present one in its next step."""
+        self.enabled = False
+
     def forget(self) -> None:
         """Begin anew, as the simulation does."""
+        self.enabled = True
         self._queued = self._waiting = self._plan = self._trajectory = self._desired = None
         self._fault = ""
         self._desired_ns, self._leaving, self._now_ns = -1, False, 0

@@ -104,8 +104,8 @@ class Subscription:
     """A topic that this node listens to."""
 
     __slots__ = (
-        "backoff", "callback", "connections", "count", "faulty", "malformed", "md5sum", "pending", "publishers",
-        "refused", "retry_at", "topic", "type",
+        "backoff", "callback", "connections", "count", "faulty", "heard", "malformed", "md5sum", "pending",
+        "publishers", "refused", "retry_at", "topic", "type",
     )  # fmt: skip
 
     def __init__(self, topic: str, type_name: str, md5sum: str, callback: MessageCallback) -> None:
@@ -115,6 +115,8 @@ class Subscription:
         self.callback = callback
         self.connections: dict[str, Connection] = {}
         self.pending: set[str] = set()
+        self.heard: dict[str, None] = {}
+        """Names of the nodes that publish it, or have published it."""
         self.publishers: frozenset[str] = frozenset()
         """Addresses of the publishers, as the master told last."""
         self.faulty: set[str] = set()

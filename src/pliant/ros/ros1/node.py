@@ -220,6 +220,12 @@ class Ros1Node(Node):
         """Return those of the topics that living nodes other than this one publish, with the nodes."""
         return self.master.taken({"/" + topic.strip("/") for topic in topics})
 
+    def publishers_of(self, topic: str) -> list[str]:
+        """Return the nodes that publish a topic that is heard, or have published it."""
+        with self._graph.lock:
+            subscription = self.subscriptions.get(topic)
+        return [] if subscription is None else sorted(dict(subscription.heard))
+
     # ------------------------------------------------------------------ state
     def lost(self) -> str:
         """Return that the master is gone, "" while it is there."""

@@ -17,6 +17,8 @@ __all__ = ["Publishers"]
 
 CALL_TIMEOUT = 2.0
 """Longest wait for an XML-RPC answer [s]."""
+MAX_NAMES = 256
+"""Names of publishers of one topic that are kept."""
 MAX_BACKOFF_S = 32.0
 """Longest time between two tries to reach a publisher that the master lists [s]; the first come sooner."""
 CLIENT_TIMEOUT_S = 10.0
@@ -125,6 +127,8 @@ class Publishers:
                 f"the publisher {header.get('callerid', '?')} sends {header.get('type', '?')} [{md5sum}]; "
                 f"must be {subscription.type} [{subscription.md5sum}]"
             )
+        if len(subscription.heard) < MAX_NAMES:
+            subscription.heard[header.get("callerid", "?")] = None
         connection.role = "messages"
         connection.framer = Framer()
         codec, types = self._graph.codec, self._graph.codec.types.message(subscription.type)

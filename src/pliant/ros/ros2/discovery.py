@@ -14,6 +14,8 @@ __all__ = ["Discovery", "discovery"]
 RANGE = "ROS_AUTOMATIC_DISCOVERY_RANGE"
 RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
 PEERS = "ROS_STATIC_PEERS"
+LOCALHOST_ONLY = "ROS_LOCALHOST_ONLY"
+"""Variable of Humble and before; later distributions read it where `RANGE` is not set."""
 MAX_PEERS = 32
 """Most addresses in ``ROS_STATIC_PEERS``."""
 _ADDRESS = re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){3}")
@@ -38,13 +40,17 @@ def discovery(loopback: bool, environment: Mapping[str, str] | None = None) -> D
     Args:
         loopback: whether it is to talk on 127.0.0.1 only, whatever the variables say.
         environment: variables; None for those of the process. ``ROS_AUTOMATIC_DISCOVERY_RANGE`` is SUBNET, LOCALHOST,
-            OFF or SYSTEM_DEFAULT; ``ROS_STATIC_PEERS`` has addresses, separated by semicolons.
+            OFF or SYSTEM_DEFAULT; without it ``ROS_LOCALHOST_ONLY=1`` is LOCALHOST. ``ROS_STATIC_PEERS`` has addresses,
+            separated by semicolons.
 
     Raises:
         BridgeError: a variable has a value that ROS 2 does not know.
     """
     variables = os.environ if environment is None else environment
-    found = variables.get(RANGE, "").strip().upper() or "SUBNET"
+    only = variables.get(LOCALHOST_ONLY, "").strip() or "0"
+    if only not in ("0", "1"):
+        raise BridgeError(f"{LOCALHOST_ONLY} is {only!r}; must be 0 or 1", field=LOCALHOST_ONLY)
+    found = variables.get(RANGE, "").strip().upper() or ("LOCALHOST" if only == "1" else "SUBNET")
     if found not in RANGES:
         raise BridgeError(f"{RANGE} is {found!r}; {nearest(found, RANGES)}", field=RANGE)
     peers = tuple(filter(None, (part.strip() for part in variables.get(PEERS, "").split(";"))))

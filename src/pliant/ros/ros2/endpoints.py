@@ -46,6 +46,8 @@ GREETING = 0.1
 """How often a writer that has sent no heartbeat is asked for one [s]."""
 PATIENCE = 1.0
 """How long samples wait for the first heartbeat of their writer [s]."""
+SEEN_LIMIT = 256
+"""Writers of a reader whose identifiers are kept."""
 NACK_PERIOD = 0.01
 """Shortest time between two answers that a late sample causes [s]."""
 
@@ -320,17 +322,29 @@ class Reader:
         self.entity = guid[12:]
         self.reliable = reliable
         self.proxies: dict[bytes, WriterProxy] = {}
+        self.seen: dict[bytes, None] = {}
+        """Identifiers of the writers there are and were."""
+        self._gone = 0
+
+    @property
+    def lost(self) -> int:
+        """Samples that were written for it and did not arrive."""
+        return self._gone + sum(proxy.lost for proxy in list(self.proxies.values()))
 
     def add(self, proxy: WriterProxy, now: float) -> list[Outgoing]:
         """Listen to a writer from now on."""
         proxy.reliable = proxy.reliable and self.reliable
         proxy.since = now
         self.proxies[proxy.guid] = proxy
+        if len(self.seen) < SEEN_LIMIT:
+            self.seen[proxy.guid] = None
         return [self._greet(proxy, now)] if proxy.reliable else []
 
     def remove(self, guid: bytes) -> None:
         """Forget a writer."""
-        self.proxies.pop(guid, None)
+        proxy = self.proxies.pop(guid, None)
+        if proxy is not None:
+            self._gone += proxy.lost
 
     def take(self, prefix: bytes, message: Data, now: float) -> tuple[list[Delivered], list[Outgoing]]:
         """Return the samples that can be handed over now, in their order, and what is to be asked."""
@@ -341,6 +355,8 @@ class Reader:
         if not proxy.reliable:
             if proxy.expected is not None and sequence < proxy.expected:
                 return [], []
+            if proxy.expected is not None:
+                proxy.lost += sequence - proxy.expected
             proxy.expected = sequence + 1
             return [(proxy.guid, message)], []
         if proxy.expected is None and sequence == 1:
@@ -393,14 +409,10 @@ class Reader:
         if proxy is None or not proxy.reliable or not _newer(message.count, proxy.count):
             return [], []
         proxy.count = message.count
-        if proxy.expected is None:
-            proxy.expected = message.first
-        elif message.first > proxy.expected:
-            proxy.lost += message.first - proxy.expected
-            proxy.expected = message.first
-        self._drop_passed(proxy, proxy.expected)
+        ready = self._pass(proxy, message.first, lost=True)
         proxy.last = max(proxy.last, message.last)
-        ready = self._ready(proxy)
+        ready += self._ready(proxy)
+        assert proxy.expected is not None  # the heartbeat has told it
         lacks = proxy.expected <= proxy.last
         return ready, [self._ask(proxy, now)] if lacks or not message.final else []
 
@@ -413,15 +425,15 @@ class Reader:
             if message.start != 1:
                 return []  # the first heartbeat says where to begin
             proxy.expected = 1
+        ready: list[Delivered] = []
         if message.start <= proxy.expected:
-            proxy.expected = max(proxy.expected, message.base)
-            self._drop_passed(proxy, proxy.expected)
+            ready = self._pass(proxy, message.base)
         else:
             for sequence in range(message.start, min(message.base, message.start + HELD_LIMIT)):
                 self._skip_one(proxy, sequence)
         for sequence in message.others:
             self._skip_one(proxy, sequence)
-        return self._ready(proxy)
+        return ready + self._ready(proxy)
 
     def tick(self, now: float) -> tuple[list[Delivered], list[Outgoing]]:
         """Ask the writers that have not said what they have; hand over what has waited too long for that."""
@@ -437,13 +449,24 @@ class Reader:
                 out.append(self._greet(proxy, now))
         return ready, out
 
-    @staticmethod
-    def _drop_passed(proxy: WriterProxy, expected: int) -> None:
-        """Forget what is held of samples that no longer matter."""
-        for sequence in [s for s in proxy.held if s < expected]:
-            del proxy.held[sequence]
-        for sequence in [s for s in proxy.assemblies if s < expected]:
+    def _pass(self, proxy: WriterProxy, first: int, *, lost: bool = False) -> list[Delivered]:
+        """Go on at a number; return the samples before it that are there, in their order.
+
+        A writer that keeps few samples no longer has the one that is missing; those behind it have arrived all the
+        same.
+        """
+        if proxy.expected is not None and first <= proxy.expected:
+            return []
+        passed = sorted(s for s in proxy.held if s < first)
+        found = [(proxy.guid, data) for data in map(proxy.held.pop, passed) if data is not None]
+        if proxy.expected is None:
+            found = []  # of the time before the writer was met
+        elif lost:
+            proxy.lost += first - proxy.expected - len(passed)
+        for sequence in [s for s in proxy.assemblies if s < first]:
             del proxy.assemblies[sequence]
+        proxy.expected = first
+        return found
 
     @staticmethod
     def _skip_one(proxy: WriterProxy, sequence: int) -> None:

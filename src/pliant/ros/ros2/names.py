@@ -21,7 +21,7 @@ NAME_LIMIT = 255
 
 
 class NodeNames:
-    """The nodes of a domain by the identifiers of their readers; what has gone is remembered, for the report."""
+    """The nodes of a domain by the identifiers of their endpoints; what has gone is remembered, for the report."""
 
     def __init__(self) -> None:
         self._codecs: list[Codec] = []
@@ -52,19 +52,20 @@ class NodeNames:
 
     def _remember(self, node: dict) -> None:
         name = f"{node['node_namespace'].rstrip('/')}/{node['node_name']}"[:NAME_LIMIT]
-        for gid in node["reader_gid_seq"]:
+        for gid in [*node["reader_gid_seq"], *node["writer_gid_seq"]]:
             key = bytes(gid["data"])[:16]
             if key not in self._names and len(self._names) >= READERS:
                 del self._names[next(iter(self._names))]
             self._names[key] = name
 
-    def of(self, readers: Iterable[bytes]) -> list[str]:
-        """Return the nodes of readers, sorted, each once; readers that belong to no node are counted.
+    def of(self, readers: Iterable[bytes], kind: str = "reader") -> list[str]:
+        """Return the nodes of readers or writers, sorted, each once; those that belong to no node are counted.
 
         Args:
             readers: their identifiers, 16 bytes each.
+            kind: what they are, for the count.
         """
         names = [self._names.get(reader) for reader in list(readers)]
         without = names.count(None)
         told = sorted({name for name in names if name is not None})
-        return [*told, f"{without} reader{'s' if without > 1 else ''} without a node"] if without else told
+        return [*told, f"{without} {kind}{'s' if without > 1 else ''} without a node"] if without else told

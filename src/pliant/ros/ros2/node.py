@@ -26,6 +26,7 @@ from pliant.ros.ros2.names import NodeNames
 from pliant.ros.ros2.participant import LocalReader, LocalWriter, RtpsParticipant, Sample
 from pliant.ros.ros2.services import Services
 from pliant.ros.wire import Codec, Registry, dds_type_name
+from pliant.ros.wire.definitions_node import KILTED_TEXTS
 from pliant.ros.wire.message import DeferredService, MessageCallback, ServiceCallback
 
 __all__ = ["DISTROS", "Publication", "Ros2Node"]
@@ -115,6 +116,8 @@ class Ros2Node(Node):
         self.distro = distro
         registry = Registry(2)
         registry.add({"rmw_dds_common/Gid": f"uint8[{DISTROS[distro]}] data\n"})
+        if distro in ("kilted", "rolling"):
+            registry.add(KILTED_TEXTS)
         super().__init__(Codec(2, registry))
         self.names = NodeNames()
         self.participant = RtpsParticipant(
@@ -297,6 +300,17 @@ class Ros2Node(Node):
             if found or time.monotonic() > end:
                 return found
             time.sleep(0.02)
+
+    def lost_commands(self) -> dict[str, int]:
+        """Return the topics that are heard -> messages that were sent and did not arrive."""
+        with self._lock:
+            return {name: reader.state.lost for name, reader in self._readers.items()}
+
+    def publishers_of(self, topic: str) -> list[str]:
+        """Return the nodes that publish a topic that is heard, or have published it."""
+        with self._lock:
+            reader = self._readers.get(topic)
+        return [] if reader is None else self.names.of(dict(reader.state.seen), "writer")
 
     # ------------------------------------------------------------------ services, actions
     def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:

@@ -105,6 +105,12 @@ TEXTS: dict[str, str] = {
         "float32 q\nfloat32 dq\nfloat32 ref_1\nfloat32 ref_2\nfloat32 tau\nfloat32 stiff\n"
     ),
     "plugin_manager/QbAdvanceRefEq": "float64[] EqDes\nfloat64[] Preset\n",
+    "diagnostic_msgs/KeyValue": "string key\nstring value\n",
+    "diagnostic_msgs/DiagnosticStatus": (
+        "byte OK=0\nbyte WARN=1\nbyte ERROR=2\nbyte STALE=3\nbyte level\nstring name\nstring message\n"
+        "string hardware_id\ndiagnostic_msgs/KeyValue[] values\n"
+    ),
+    "diagnostic_msgs/DiagnosticArray": "std_msgs/Header header\ndiagnostic_msgs/DiagnosticStatus[] status\n",
     # DDS participants tell their nodes and endpoints by these (ROS 2, ros_discovery_info).
     "rmw_dds_common/Gid": "uint8[24] data\n",
     "rmw_dds_common/NodeEntitiesInfo": (

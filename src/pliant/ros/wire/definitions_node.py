@@ -6,7 +6,15 @@ control_msgs define in public, in their order; constants and comments are not ne
 
 from __future__ import annotations
 
-__all__ = ["ACTIONS", "NODE_SERVICES", "NODE_TEXTS", "action_parts"]
+__all__ = ["ACTIONS", "KILTED_TEXTS", "NODE_SERVICES", "NODE_TEXTS", "action_parts"]
+
+_COMPONENT = (
+    "string name\nstring type\nbool is_async\nuint16 rw_rate\n{class_type}string plugin_name\n"
+    "lifecycle_msgs/State state\ncontroller_manager_msgs/HardwareInterface[] command_interfaces\n"
+    "controller_manager_msgs/HardwareInterface[] state_interfaces\n"
+)
+KILTED_TEXTS = {"controller_manager_msgs/HardwareComponentState": _COMPONENT.replace("{class_type}", "")}
+"""Type -> its definition from Kilted on, where it differs; `NODE_TEXTS` has that of Jazzy."""
 
 NODE_TEXTS: dict[str, str] = {
     "service_msgs/ServiceEventInfo": "uint8 event_type\ntime stamp\nchar[16] client_gid\nint64 sequence_number\n",
@@ -47,6 +55,33 @@ NODE_TEXTS: dict[str, str] = {
     "control_msgs/JointComponentTolerance": (
         "string joint_name\nuint16 component\nfloat64 position\nfloat64 velocity\nfloat64 acceleration\n"
     ),
+    "type_description_interfaces/FieldType": (
+        "uint8 type_id\nuint64 capacity\nuint64 string_capacity\nstring<=255 nested_type_name\n"
+    ),
+    "type_description_interfaces/Field": (
+        "string name\ntype_description_interfaces/FieldType type\nstring default_value\n"
+    ),
+    "type_description_interfaces/IndividualTypeDescription": (
+        "string<=255 type_name\ntype_description_interfaces/Field[] fields\n"
+    ),
+    "type_description_interfaces/TypeDescription": (
+        "type_description_interfaces/IndividualTypeDescription type_description\n"
+        "type_description_interfaces/IndividualTypeDescription[] referenced_type_descriptions\n"
+    ),
+    "type_description_interfaces/TypeSource": "string type_name\nstring encoding\nstring raw_file_contents\n",
+    "type_description_interfaces/KeyValue": "string key\nstring value\n",
+    "lifecycle_msgs/State": "uint8 id\nstring label\n",
+    "controller_manager_msgs/ChainConnection": "string name\nstring[] reference_interfaces\n",
+    "controller_manager_msgs/ControllerState": (
+        "string name\nstring state\nstring type\nbool is_async\nuint16 update_rate\nstring[] claimed_interfaces\n"
+        "string[] required_command_interfaces\nstring[] required_state_interfaces\nbool is_chainable\n"
+        "bool is_chained\nstring[] exported_state_interfaces\nstring[] reference_interfaces\n"
+        "controller_manager_msgs/ChainConnection[] chain_connections\n"
+    ),
+    "controller_manager_msgs/HardwareInterface": (
+        "string name\nstring data_type\nbool is_available\nbool is_claimed\n"
+    ),
+    "controller_manager_msgs/HardwareComponentState": _COMPONENT.replace("{class_type}", "string class_type\n"),
 }
 """Type -> its definition in ROS 2; ``time`` and ``duration`` as in `definitions.TEXTS`."""
 
@@ -66,6 +101,28 @@ NODE_SERVICES: dict[str, tuple[str, str]] = {
         "rcl_interfaces/SetParametersResult result\n",
     ),
     "rcl_interfaces/DescribeParameters": ("string[] names\n", "rcl_interfaces/ParameterDescriptor[] descriptors\n"),
+    "type_description_interfaces/GetTypeDescription": (
+        "string type_name\nstring type_hash\nbool include_type_sources\n",
+        "bool successful\nstring failure_reason\ntype_description_interfaces/TypeDescription type_description\n"
+        "type_description_interfaces/TypeSource[] type_sources\n"
+        "type_description_interfaces/KeyValue[] extra_information\n",
+    ),
+    "controller_manager_msgs/ListControllers": ("", "controller_manager_msgs/ControllerState[] controller\n"),
+    "controller_manager_msgs/ListControllerTypes": ("", "string[] types\nstring[] base_classes\n"),
+    "controller_manager_msgs/ListHardwareComponents": (
+        "",
+        "controller_manager_msgs/HardwareComponentState[] component\n",
+    ),
+    "controller_manager_msgs/ListHardwareInterfaces": (
+        "",
+        "controller_manager_msgs/HardwareInterface[] command_interfaces\n"
+        "controller_manager_msgs/HardwareInterface[] state_interfaces\n",
+    ),
+    "controller_manager_msgs/SwitchController": (
+        "string[] activate_controllers\nstring[] deactivate_controllers\nint32 strictness\nbool activate_asap\n"
+        "duration timeout\n",
+        "bool ok\nstring message\n",
+    ),
     "action_msgs/CancelGoal": (
         "action_msgs/GoalInfo goal_info\n",
         "int8 return_code\naction_msgs/GoalInfo[] goals_canceling\n",

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pliant.base.errors import WireError, nearest
 from pliant.base.wing import offers
@@ -247,6 +248,14 @@ class Registry:
 
         The hash of a service covers its request, its response and the event by which services are watched.
         """
+        text = json.dumps(self.description(name), separators=(", ", ": "))
+        return "RIHS01_" + hashlib.sha256(text.encode()).hexdigest()
+
+    def description(self, name: str) -> dict[str, Any]:
+        """Return the description of a type of ROS 2 with those inside it, as type_description_interfaces has it.
+
+        Fields have no defaults, which take no part in the hash.
+        """
         message = self._service_as_message(name) if self._is_service(name) else self.message(name)
         inner = {_ros2_name(m.name): m for m in self._dependencies(message).values()}
         described = {full: self._describe(full, m) for full, m in inner.items()}
@@ -258,14 +267,18 @@ class Registry:
                         "type_name": full,
                         "fields": [{"name": n, "type": _type_json(_RIHS_IDS[t])} for n, t in _TIME_FIELDS],
                     }
-        text = json.dumps(
-            {
-                "type_description": self._describe(_ros2_name(message.name), message),
-                "referenced_type_descriptions": [described[key] for key in sorted(described)],
-            },
-            separators=(", ", ": "),
-        )
-        return "RIHS01_" + hashlib.sha256(text.encode()).hexdigest()
+        return {
+            "type_description": self._describe(_ros2_name(message.name), message),
+            "referenced_type_descriptions": [described[key] for key in sorted(described)],
+        }
+
+    def sources(self, name: str) -> list[tuple[str, str, str]]:
+        """Return (name, encoding, definition) of a message of ROS 2 and of those inside; none for a service."""
+        if self._is_service(name):
+            return []
+        message = self.message(name)
+        found = [message, *self._dependencies(message).values()]
+        return [(_ros2_name(m.name), "msg", m.text) for m in found if m.text]
 
     def _is_service(self, name: str) -> bool:
         return name.replace("/srv/", "/") in self._services and name not in self._types

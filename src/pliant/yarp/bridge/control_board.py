@@ -20,7 +20,7 @@ from pliant.yarp.bridge.control_board_answers import answer, command
 from pliant.yarp.bridge.control_board_state import StateEncoder, encode_positions
 from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.port import Port
-from pliant.yarp.bridge.requests import RequestQueue
+from pliant.yarp.bridge.requests import RequestQueue, words_of
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.control_board import BoardView, ControlBoardDevice, JoinedBoard
 from pliant.yarp.model.services import ControlBoardServer
@@ -174,8 +174,9 @@ def _serve_part(served: Served, prefix: str, axes: Sequence[tuple[SampleSource, 
 
     for ending, dialect, sender_ending in CALL_PORTS:
         told = _Refusals()
-        on_data = _caller(board, requests, dialect, told)
-        port = told.port = served.input(f"{prefix}/{ending}", "Bottle", is_rpc=True, on_data=on_data)
+        counts = _ParameterCounts(served.options.motor_parameters) if dialect == 3 else None
+        on_data = _caller(board, requests, dialect, told, counts)
+        port = told.port = served.input(f"{prefix}/{ending}", "Bottle", recognise=False, is_rpc=True, on_data=on_data)
         port.dialect = dialect
         port.listening_to = _listener(clients, dialect, sender_ending)
 
@@ -241,8 +242,36 @@ class _Refusals:
         self.port.complain(f"{self.port.name}: a call was refused: {why}")
 
 
+class _ParameterCounts:
+    """Numbers in the replies to getMotorTorqueParams: each version of YARP 3 reads exactly as many as it sends.
+
+    The version cannot be asked for, so a client that has sent parameters gets as many back.
+
+    Args:
+        default: for a client that has sent none.
+    """
+
+    def __init__(self, default: int) -> None:
+        self._default = default
+        self._sent: dict[str, int] = {}
+
+    def count(self, sender: str, request: Bottle) -> int | None:
+        """Return the numbers in the reply to a call; None for every other call."""
+        words, last = words_of(request.items), request.items[-1] if request.items else None
+        if words == ["set", "torq", "mtps"] and isinstance(last, Bottle):
+            self._sent.pop(sender, None)
+            self._sent[sender] = len(last)
+            while len(self._sent) > MAX_REASONS:
+                self._sent.pop(next(iter(self._sent)))
+        return self._sent.get(sender, self._default) if words == ["get", "torq", "mtps"] else None
+
+
 def _caller(
-    board: BoardView, requests: RequestQueue, dialect: Dialect, refusals: _Refusals
+    board: BoardView,
+    requests: RequestQueue,
+    dialect: Dialect,
+    refusals: _Refusals,
+    parameters: _ParameterCounts | None,
 ) -> Callable[[Arrival], Answer]:
     """Return what answers the calls of a dialect, in the loop's thread."""
     count = 0
@@ -252,7 +281,13 @@ def _caller(
         count = (count + 1) & 0x7FFFFFFF
         number, request = count, arrival.bottle(dialect)
         result: Future[Bottle | bytes] = Future()
-        future = requests.call(lambda: answer(board, request, dialect, number, refusals.add))
+        numbers = None if parameters is None else parameters.count(arrival.sender, request)
+
+        def answer_call() -> Bottle | bytes:
+            reply = answer(board, request, dialect, number, refusals.add)
+            return reply if numbers is None else _shortened(reply, numbers)
+
+        future = requests.call(answer_call)
 
         def done(future: Future[Bottle | bytes]) -> None:
             if result.done():
@@ -268,3 +303,10 @@ def _caller(
         return result
 
     return call
+
+
+def _shortened(reply: Bottle | bytes, count: int) -> Bottle | bytes:
+    """Return a reply whose list has at most so many elements."""
+    if isinstance(reply, bytes):
+        return reply
+    return Bottle(tuple([Bottle(item.items[:count]) if isinstance(item, Bottle) else item for item in reply.items]))

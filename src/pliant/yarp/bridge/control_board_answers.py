@@ -250,9 +250,10 @@ def _set_pid(board: Board, a: int, pid: Pid, loop: str) -> None:
 
 
 def _set_motor_parameters(board: Board, a: int, parameters: Sequence[float]) -> None:
-    """Keep the parameters of a motor's torque model; older clients send the first four of nine."""
-    known = board.motor_parameters(a)
-    board.set_motor_parameters(a, (*parameters, *known[4:]) if len(parameters) == 4 else parameters)
+    """Keep the parameters of a motor's torque model; older clients send the first four or eight of nine."""
+    if len(parameters) in (4, 8):
+        parameters = (*parameters, *board.motor_parameters(a)[len(parameters) :])
+    board.set_motor_parameters(a, parameters)
 
 
 _READ: dict[str, Callable[..., Columns]] = {

@@ -81,6 +81,10 @@ class InputOwner(Protocol):
     rejected: int
     answer_names: Callable[[str, str], bytes] | None
 
+    def dialect_for(self, receiver: str) -> Dialect:
+        """Return the dialect in which a caller is answered."""
+        ...
+
     def deliver(self, arrival: Arrival) -> Answer:
         """Return the answer to a message of data."""
         ...
@@ -183,6 +187,17 @@ class Input:
                 sock.close()
         self._waiting.clear()
         self.port.drop_input(self)
+
+    def hold(self, until: Future[None]) -> None:
+        """Handle no message before something is done."""
+        self._busy = True
+
+        def go_on() -> None:
+            self._busy = False
+            if not self._closed:
+                self._go_on()
+
+        until.add_done_callback(lambda _: self.port.reactor.call(go_on))
 
     def _watch(self) -> None:
         if self._closed or self.sock.fileno() < 0:
@@ -499,7 +514,7 @@ class Input:
         if isinstance(reply, str):
             return reply.encode("utf-8", "surrogateescape")
         if binary:
-            return reply if isinstance(reply, bytes) else encode_bottle(reply, self.port.dialect)
+            return reply if isinstance(reply, bytes) else encode_bottle(reply, self.port.dialect_for(self.sender))
         if isinstance(reply, bytes):
             try:
                 reply = decode_bottle(reply, self.port.dialect)

@@ -144,10 +144,11 @@ def serve_laser(served: Served, name: str, device: SampleSource) -> None:
 
     rays = device.samples["ranges"].size
     rate = 1e9 / device.sample_period_ns if device.sample_period_ns else 0.0
-    finder = Rangefinder(limits, rays, rate, f"laser {name}", served.dialect)
+    dialects: tuple[Dialect, ...] = (3, 4)
+    finders = {dialect: Rangefinder(limits, rays, rate, f"laser {name}", dialect) for dialect in dialects}
 
     def call(arrival: Arrival) -> Answer:
-        return finder.answer(arrival.bottle())
+        return finders[served.receivers.dialect_of(arrival.sender)].answer(arrival.bottle())
 
     for port, period in ports or [(served.full_name(name, "laser:o"), None)]:
         served.publish(port, "LaserScan2D", device, encode, period=period)

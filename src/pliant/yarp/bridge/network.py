@@ -269,6 +269,19 @@ class Network:
         connected.result(5.0)
         return f"Added connection from {port.name} to {carrier}:/{name}"
 
+    def meet(self, name: str, ask: Callable[[str, Contact], None]) -> Future[None]:
+        """Call ``ask(name, contact)`` for a port in a thread that may wait; the future is done when it has ended."""
+        met: Future[None] = Future()
+
+        def job() -> None:
+            with contextlib.suppress(PliantError, OSError):
+                ask(name, self.names.find(name))
+            met.set_result(None)
+
+        if self._pool is None or not self._pool.submit(job):
+            met.set_result(None)
+        return met
+
     def _undial(self, port: Port, contact: Contact) -> None:
         def job() -> None:
             with contextlib.suppress(PliantError, OSError):

@@ -35,6 +35,9 @@ class YarpOptions:
     """Address that the ports listen on."""
     dialect: int = option(3, low=3, high=4)
     """3 or 4: the YARP for which floats are written to a receiver that does not say which one it belongs to."""
+    motor_parameters: int = option(9, choices=(4, 8, 9))
+    """Numbers in the reply to getMotorTorqueParams of a client that has not set them: 4 for YARP 3.5 and 3.6, 8 for 3.7
+    and 3.8, 9 from 3.9 on."""
     period: float = option(0.01, unit="s", low=0.0)
     """Time between two messages of a port that has no period of its own; 0 for every sample."""
     clock: str = CLOCK

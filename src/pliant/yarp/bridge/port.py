@@ -55,11 +55,13 @@ class Port:
     dialect: Dialect = 3
     """How floats are written, where the connection does not say."""
     dialect_of: Callable[[str], Dialect] | None = None
-    """The dialect for a receiver by its name; None for `dialect` always."""
+    """The dialect for a receiver or a caller by its name; None for `dialect` always."""
     adapt: Callable[[str, bytes], bytes] | None = None
     """The bytes of an object as a receiver, by its name, reads them; None for the same bytes for all."""
     meet: Callable[[str, Contact], None] | None = None
     """Asks a receiver what it reads, before it is connected; runs in a thread that may wait."""
+    meet_caller: Callable[[str], Future[None]] | None = None
+    """Asks a caller, by its name, what it reads; its calls wait for the end of that."""
     limit: int = SMALL_MESSAGE
     """Longest message that it takes [bytes]."""
     max_inputs: int = 0
@@ -217,6 +219,8 @@ class Port:
             if other is not connection and other.greeted and other.sender == connection.sender:
                 other.close()
         self.listening_to(connection.sender, True)
+        if self.meet_caller is not None:
+            connection.hold(self.meet_caller(connection.sender))
 
     def deliver(self, arrival: Arrival) -> Answer:
         """Return the answer to a message of data."""

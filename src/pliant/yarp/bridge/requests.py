@@ -37,9 +37,12 @@ def help_reply(names: Iterable[str]) -> Bottle:
     return Bottle((Vocab.of("many"), "*** Available commands:", *names, "help"))
 
 
-def answered(future: Future[T], reply: Callable[[T], Bottle], refused: Callable[[str], Bottle]) -> Future[Bottle]:
+Reply = TypeVar("Reply", Bottle, Bottle | bytes)
+
+
+def answered(future: Future[T], reply: Callable[[T], Reply], refused: Callable[[str], Reply]) -> Future[Reply]:
     """Return the answer that follows from a result, or from the reason why there is none."""
-    answer: Future[Bottle] = Future()
+    answer: Future[Reply] = Future()
 
     def done(future: Future[T]) -> None:
         if answer.done():
@@ -80,9 +83,9 @@ class RequestQueue:
         self,
         name: str,
         arguments: Mapping[str, object],
-        reply: Callable[[Any], Bottle],
-        refused: Callable[[str], Bottle],
-    ) -> Bottle | Future[Bottle]:
+        reply: Callable[[Any], Bottle | bytes],
+        refused: Callable[[str], Bottle | bytes],
+    ) -> Bottle | bytes | Future[Bottle | bytes]:
         """Queue a request, and return the answer that follows from its result or from the reason of its refusal."""
         try:
             future = self.put(name, **arguments)

@@ -38,18 +38,27 @@ __all__ = [
 DEGREES = 180.0 / math.pi
 TEMPERATURE = 25.0
 """Reported temperature of force/torque sensors [degC]; they measure none."""
-SIZES = {"temperatures": 1, "six_axis_force_torques": 6}
-"""Numbers of a measurement by group; 3 where it is not listed."""
 Numbers = Callable[[Sample], list[float]]
 
 
 def measured_groups(device: SampleSource) -> dict[str, Numbers]:
-    """Return what an inertial unit or a force/torque sensor measures, by group, in the units of the wire."""
+    """Return what a device measures for clients of multiple analog sensors, by group, in the units of the wire."""
     if WRENCH.of(device):
         return {"temperatures": lambda s: [TEMPERATURE], "six_axis_force_torques": _six}
+    if "load_cells" in device.signatures:
+        return {"contact_load_cells": _field("load")}
+    if "base_state" in device.signatures:
+        return {
+            "gyroscopes": _field("angular_velocity", DEGREES),
+            "linear_accelerometers": _field("acceleration"),
+            "orientations": _angles,
+            "positions": _field("position"),
+            "linear_velocities": _field("linear_velocity"),
+            "angular_accelerometers": _field("angular_acceleration", DEGREES),
+        }
     groups: dict[str, Numbers] = {
-        "gyroscopes": lambda s: (np.asarray(s.values["angular_velocity"]) * DEGREES).tolist(),
-        "linear_accelerometers": lambda s: np.asarray(s.values["linear_acceleration"]).tolist(),
+        "gyroscopes": _field("angular_velocity", DEGREES),
+        "linear_accelerometers": _field("linear_acceleration"),
         "magnetometers": lambda s: [0.0, 0.0, 0.0],
     }
     if "orientation" in device.samples:
@@ -65,6 +74,18 @@ def channels(device: SampleSource) -> Numbers:
     turn = groups.get("orientations", lambda s: [0.0, 0.0, 0.0])
     parts = (turn, groups["linear_accelerometers"], groups["gyroscopes"], groups["magnetometers"])
     return lambda sample: [number for part in parts for number in part(sample)]
+
+
+def _field(name: str, factor: float = 1.0) -> Numbers:
+    """Return the numbers of a field, times the unit of the wire."""
+    return lambda sample: (np.asarray(sample.values[name]) * factor).tolist()
+
+
+def _size(device: SampleSource, group: str) -> int:
+    """Return how many numbers a measurement of a group has."""
+    if group == "contact_load_cells":
+        return device.samples["load"].shape[0]
+    return {"temperatures": 1, "six_axis_force_torques": 6}.get(group, 3)
 
 
 def _six(sample: Sample) -> list[float]:
@@ -138,7 +159,7 @@ def serve_measures(served: Served, prefix: str, sensors: Sequence[ShownSensor], 
     empty: dict[str, list[Measurement]] = {}
     names: dict[str, list[SensorNames]] = {}
     for sensor in sensors:
-        empty.setdefault(sensor.group, []).append(Measurement((0.0,) * SIZES.get(sensor.group, 3), 0.0))
+        empty.setdefault(sensor.group, []).append(Measurement((0.0,) * _size(sensor.device, sensor.group), 0.0))
         names.setdefault(sensor.group, []).append(sensor.names)
     template, metadata = BottleTemplate(encode_measurements(empty)), encode_metadata(names)
     groups_of = served.receivers.sensor_groups_of
@@ -174,7 +195,7 @@ def serve_measures(served: Served, prefix: str, sensors: Sequence[ShownSensor], 
     def answer(arrival: Arrival) -> Answer:
         return _answer_names(arrival, Bottle(metadata.items[: groups_of(arrival.sender)]))
 
-    served.input(f"{prefix}/rpc:o", "Bottle", is_rpc=True, on_data=answer)
+    served.input(f"{prefix}/rpc:o", "Bottle", recognise=False, is_rpc=True, on_data=answer)
 
 
 def _answer_names(arrival: Arrival, metadata: Bottle) -> Answer:

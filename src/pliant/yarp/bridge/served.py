@@ -141,8 +141,18 @@ class Served:
         self.ports.append((port, type_name, "out"))
         return port
 
-    def input(self, name: str, type_name: str, **options: Any) -> Port:
-        """Open a port that takes messages or calls."""
+    def input(self, name: str, type_name: str, *, recognise: bool = True, **options: Any) -> Port:
+        """Open a port that takes messages or calls.
+
+        Args:
+            name: of the port.
+            type_name: type of its messages.
+            recognise: whether callers are asked what they read; not needed where no reply has floats, or the port says.
+            options: of the port.
+        """
+        if recognise and options.get("is_rpc"):
+            options["meet_caller"] = lambda caller: self.network.meet(caller, self.receivers.meet)
+            options["dialect_of"] = self.receivers.dialect_of
         port = self.network.open(
             self._own_name(name), output=False, dialect=self.dialect, type_name=type_name, **options
         )

@@ -12,10 +12,11 @@ from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.requests import RequestQueue, call_of, help_reply
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.model.services import LinkAttacher, WorldInterface
-from pliant.yarp.wire import Bottle, Value
+from pliant.yarp.wire import Bottle, Dialect, Value, Vocab
+from pliant.yarp.wire.binary import encode_value
 from pliant.yarp.wire.records import Method, encode_fields, parse_method
 
-__all__ = ["ATTACHER_CALLS", "WORLD_CALLS", "Call", "read_call", "serve_world"]
+__all__ = ["ATTACHER_CALLS", "SIMULATED_CALLS", "WORLD_CALLS", "Call", "encode_outcome", "read_call", "serve_world"]
 
 OBJECT = "pose: f64*6, color: i16*3, frame_name: str, object_name: str, gravity_enable: bool, collision_enable: bool"
 DEFAULTS: Mapping[str, str | bool] = {
@@ -112,6 +113,58 @@ _WORLD = (
 WORLD_CALLS: Mapping[str, Call] = {call.method.name: call for call in _WORLD}
 """The calls of the world interface."""
 
+
+def _simulated() -> dict[str, Call]:
+    """Return the calls of `WORLD_CALLS` as ``simulatedWorld_nws_yarp`` has them: the name of an object comes first."""
+    found: dict[str, Call] = {}
+    for call in _WORLD:
+        if call.request == "load_model":
+            continue
+        given, arguments = call.method.arguments, call.arguments
+        named = next((i for i, a in enumerate(given) if a.name == "object_name"), None)
+        if named is not None:
+            given = (given[named], *given[:named], *given[named + 1 :])
+            arguments = _renamed_first(arguments, named)
+        found[call.method.name] = Call(Method(call.method.name, given, call.method.results), call.request, arguments)
+    model = "makeModel(object_name: str, filename: str, pose: f64*6, frame_name: str, gravity_enable: bool, "
+    actor = "makeActor(object_name: str, skinfile: str, animfile: str, pose: f64*6) -> done: bool"
+    for line in (f"{model}collision_enable: bool) -> done: bool", actor):
+        load = _call(line, "load_model", lambda name, file, *rest: {"file": file})
+        found[load.method.name] = load
+    return found
+
+
+def _renamed_first(arguments: Arguments, at: int) -> Arguments:
+    """Return a function of the arguments with the one of this number in front of the others."""
+    return lambda name, *rest: arguments(*rest[:at], name, *rest[at:])
+
+
+SIMULATED_CALLS: Mapping[str, Call] = _simulated()
+"""The calls of YARP's ``simulatedWorld_nws_yarp``, the server of gz-sim-yarp-plugins.
+
+Source: ``ISimulatedWorldMsgs.thrift`` of YARP 3.12.3 and 4.0.0, the tags that have it.
+"""
+DONE_CODES: Mapping[Dialect, tuple[Value, Value]] = {3: (0, 5), 4: (Vocab.of("ok"), Vocab.of("err5"))}
+"""ReturnValue of a call that was carried out, and of one that failed, in YARP 3.12 and in YARP 4."""
+
+
+def encode_outcome(done: bool, result: object, dialect: Dialect) -> Bottle | bytes:
+    """Return the reply of ``simulatedWorld_nws_yarp``: a ReturnValue, and a pose or a list of names behind it.
+
+    Args:
+        done: whether the call was carried out.
+        result: six numbers or a list of names; anything else for a reply without result.
+        dialect: of the caller; the ReturnValue of YARP 3.12 is a number, that of YARP 4 a list of a vocabulary.
+    """
+    code = DONE_CODES[dialect][0 if done else 1]
+    outcome: Value = code if dialect == 3 else Bottle((code,), layout="tagged")
+    if isinstance(result, list | tuple):
+        numbers = bool(result) and not isinstance(result[0], str)
+        value = Bottle(tuple(result), layout="tagged" if numbers else "" if result else "string")
+        return Bottle((outcome, value), layout="tagged")
+    return outcome if isinstance(outcome, Bottle) else encode_value(code, dialect)
+
+
 _ATTACHER = (
     _call("enableGravity(model_name: str, enable: bool) -> done: bool", "enable_gravity", _named("name", "on")),
     _call(
@@ -157,13 +210,14 @@ def serve_world(served: Served, name: str, device: SampleSource) -> None:
 
     | port | calls |
     |---|---|
-    | of each ``WorldInterface``, else ``/robot/world/rpc:i`` | `WORLD_CALLS` |
+    | of each ``WorldInterface``, else ``/robot/world/rpc:i`` | `WORLD_CALLS`, or `SIMULATED_CALLS` with a server |
     | of each ``LinkAttacher`` | `ATTACHER_CALLS` |
     """
     if not isinstance(device, Device):  # of a recording
         return
     described = served.interface.devices
-    ports = [(d.port, WORLD_CALLS) for d in described if isinstance(d, WorldInterface) and d.port]
+    worlds = [d for d in described if isinstance(d, WorldInterface) and d.port]
+    ports = [(d.port, SIMULATED_CALLS if d.by_server else WORLD_CALLS) for d in worlds]
     ports += [(d.port, ATTACHER_CALLS) for d in described if isinstance(d, LinkAttacher)]
     requests = RequestQueue(device)
     for port, calls in ports or [(served.full_name(name, "rpc:i"), WORLD_CALLS)]:
@@ -180,12 +234,17 @@ def _answer(served: Served, port: str, requests: RequestQueue, calls: Mapping[st
     if call_of(request)[0] == "help":
         return help_reply(calls)
     call, arguments = read_call(calls, request)
+    told = served.receivers.told_dialect(arrival.sender) if arrival.text is None else None
 
-    def reply(result: object) -> Bottle:
+    def reply(result: object) -> Bottle | bytes:
+        if calls is SIMULATED_CALLS:  # a caller that does not say gets the form that a person can read
+            return encode_outcome(True, result, told or 4)
         return call.method.encode_reply(True if call.method.results[0].type == "bool" else result)
 
-    def refused(why: str) -> Bottle:
+    def refused(why: str) -> Bottle | bytes:
         served.network.on_complaint(f"{port}: {call.method.name}: {why}")
+        if calls is SIMULATED_CALLS:
+            return encode_outcome(False, call.failure, told or 4)
         return call.method.encode_reply(call.failure)
 
     return requests.ask(call.request, arguments, reply, refused)

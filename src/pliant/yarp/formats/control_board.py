@@ -338,7 +338,8 @@ class _Board:
         for key in ("positionToleranceLinear", "positionToleranceRevolute"):
             if self.config.has(key):
                 self.config.number(key, least=0.0)
-                self.note(f"{key} has no effect: a motion is done when its trajectory ends")
+                # ControlBoardDriver.cpp of gazebo-yarp-plugins stores the threshold and never reads it.
+                self.note(f"{key} has no effect, nor in gazebo-yarp-plugins: a motion is done when its trajectory ends")
         if self.config.flag("useVirtualAnalogSensor"):
             self.note(
                 "useVirtualAnalogSensor is not served: measured torques are those of the simulation",

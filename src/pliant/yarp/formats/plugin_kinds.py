@@ -116,7 +116,9 @@ def imu(reader: PluginReader, plugin: Plugin, config: Group) -> None:
     sensor = reader.sensor(plugin, config, Imu)
     if sensor is None:
         return
-    relative = config.flag("useInitialSensorOrientationAsReference")
+    # The IMU of modern Gazebo itself measures since the start; the classic plugin asks for that by a flag.
+    modern = "gazebo_yarp" not in plugin.element.get("filename", "")
+    relative = config.flag("useInitialSensorOrientationAsReference", modern)
     shown = {"sensor": sensor.name, "sensor_name": sensor.name, "relative_orientation": relative}
     reader.add(plugin, config, sensor.name, InertialSensor, **shown)
 

@@ -26,7 +26,6 @@ from pliant.yarp.model.control_board import ControlBoard
 from pliant.yarp.model.services import (
     AxisReference,
     ControlBoardServer,
-    InertialSensor,
     LinkAttacher,
     WorldInterface,
     YarpDevice,
@@ -88,11 +87,6 @@ def _read(reader: PluginReader) -> WingTags:
     reader.found.devices = [*boards, *parts]
     for board in boards:
         reader.found.initial.update(zip(board.joints, board.initial_positions, strict=False))
-    for device in reader.hardware.devices.values():
-        if isinstance(device, InertialSensor) and device.relative_orientation:
-            reader.problems.append(
-                Problem("warning", device.name, "its orientation is that in the world, not that since the start")
-            )
     known = {*renamed.values(), *renamed}
     problems = [
         dataclasses.replace(p, subject=renamed.get(p.subject, p.subject)) if p.subject in known else p

@@ -55,6 +55,10 @@ ANALOG_KEYS = {
     "angular_accelerometers": "ThreeAxisAngularAccelerometersNames",
 }
 """Key of a remapper that lists the sensors of a group, by group."""
+BASE_GROUPS = (
+    "gyroscopes", "linear_accelerometers", "orientations", "positions", "linear_velocities", "angular_accelerometers",
+)  # fmt: skip
+"""Groups in which a base state has a sensor, which is called like its link, as in gz-sim-yarp-plugins."""
 VECTOR_DEVICES = (SkinInertials, BaseState, ContactLoadCells, JointAngles, ForceTorqueSensor, InertialSensor, LaserScan)
 MIN_PERIOD = 1e-4
 """Shortest period of a server [s]. # assumed"""
@@ -248,7 +252,7 @@ class Servers:
         described = self.hardware.devices[device]
         if isinstance(described, WorldInterface):
             port = f"{self._common(params, kind, name)['port']}/rpc:i"
-            self.hardware.devices[device] = dataclasses.replace(described, port=port)
+            self.hardware.devices[device] = dataclasses.replace(described, port=port, by_server=True)
 
     def _single(self, params: Group, targets: list[tuple[str, str]], kinds: type | tuple[type, ...], what: str) -> str:
         if len(targets) != 1:
@@ -386,6 +390,8 @@ class Servers:
             groups = ("six_axis_force_torques", "temperatures")
         elif isinstance(device, InertialSensor):
             groups = ("gyroscopes", "linear_accelerometers", "magnetometers", "orientations")
+        elif isinstance(device, BaseState):
+            return {group: [SensorReference(target, device.link)] for group in BASE_GROUPS}
         elif isinstance(device, ContactLoadCells):
             return {"contact_load_cells": [SensorReference(target, target)]}
         elif device is None:

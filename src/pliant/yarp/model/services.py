@@ -210,6 +210,8 @@ class WorldInterface(YarpDevice):
 
     port: str
     """Port of the requests; "" while no server is attached."""
+    by_server: bool = False
+    """Whether its requests are those of YARP's ``simulatedWorld_nws_yarp``."""
     synchronous: bool = True
     """Whether a request is answered after it has happened."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from pliant.base.errors import WireError, nearest
+from pliant.yarp.wire.binary import read_value
 from pliant.yarp.wire.objects import floats, vector
 from pliant.yarp.wire.values import Bottle, bottle, number, text
 
@@ -77,16 +78,22 @@ def _listed(groups: Mapping[str, Sequence[T]], encode: Callable[[T], Bottle]) ->
 
 
 def cut_measurements(data: bytes, count: int) -> bytes:
-    """Return the bytes of a `measures:o` message with the first groups only; the others must be empty.
+    """Return the bytes of a `measures:o` message of dialect 3 with the first groups only, as earlier clients read it.
 
     Raises:
-        WireError: the message has fewer groups, or one of those left out has measurements.
+        WireError: the message has fewer groups.
     """
     (found,) = struct.unpack_from("<i", data, 4)
-    left_out = _EMPTY * (found - count)
-    if found < count or not data.endswith(left_out):
-        raise WireError(f"{found} groups of sensors cannot be cut to {count}: those behind must exist and be empty")
-    return struct.pack("<2i", 256, count) + data[8 : len(data) - len(left_out)]
+    if found < count:
+        raise WireError(f"{found} groups of sensors cannot be cut to {count}")
+    if found == count:
+        return data
+    end = len(data) - 8 * (found - count)
+    if data[end:] != _EMPTY * (found - count):  # the groups behind have measurements, which the client does not know
+        end = 8
+        for _ in range(count):
+            _, end = read_value(data, 3, end)
+    return struct.pack("<2i", 256, count) + data[8:end]
 
 
 def decode_measurements(data: Bottle) -> dict[str, tuple[Measurement, ...]]:

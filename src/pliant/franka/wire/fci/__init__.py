@@ -1,11 +1,11 @@
-"""The bytes of the Franka Control Interface, protocol versions 5 to 10: no sockets, no state machine.
+"""The bytes of the Franka Control Interface, protocol versions 4 to 10: no sockets, no state machine.
 
 All integers are little-endian, all structures packed, matrices column-major. One server can speak every
 version at once: the first request of a connection (`Connect`) has the same 16 bytes in all of them and
 carries the number that the rest of the connection follows.
 
 Two packet layouts exist. Versions 5 to 9 send the state in float64 (2373 bytes), version 10 in float32 with
-accelerometers (1377 bytes). The command datagram is float64 throughout, 370 bytes in versions 5 and 6 and
+accelerometers (1377 bytes). The command datagram is float64 throughout, 370 bytes in versions 4 to 6 and
 371 from version 7 on.
 
 Everything malformed raises `pliant.base.errors.WireError`. Every length read from a network is bounded.

@@ -57,7 +57,7 @@ def status_number(version: int, command: str, status: str) -> int:
     """Return the number that a version sends for a named status of a command.
 
     Args:
-        version: protocol version, 5 to 10.
+        version: protocol version, 4 to 10.
         command: class name of the request, such as ``"Move"``.
         status: such as ``"success"``, ``"started"``, ``"preempted"``, ``"reflex"``.
 

@@ -92,7 +92,7 @@ class CommandUnpacker:
     """Unpack command datagrams of one version.
 
     Args:
-        version: protocol version, 5 to 10.
+        version: protocol version, 4 to 10.
     """
 
     def __init__(self, version: int) -> None:

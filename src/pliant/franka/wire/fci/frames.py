@@ -21,13 +21,21 @@ __all__ = [
     "protocol_of_system",
 ]
 
-VERSIONS = range(5, 11)
-"""Robot protocol versions that this module speaks (libfranka 0.9 to 0.21)."""
+VERSIONS = range(4, 11)
+"""Robot protocol versions that this module speaks (libfranka 0.8 to 0.21)."""
 
-LIBRARIES = {5: "0.9", 6: "0.10 to 0.13.2", 7: "0.13.3 to 0.13.6", 8: "0.14", 9: "0.15 to 0.17", 10: "0.18 to 0.21"}
+LIBRARIES = {
+    4: "0.8",
+    5: "0.9",
+    6: "0.10 to 0.13.2",
+    7: "0.13.3 to 0.13.6",
+    8: "0.14",
+    9: "0.15 to 0.17",
+    10: "0.18 to 0.21",
+}
 """Versions of libfranka that speak each protocol version."""
 
-SYSTEMS = {5: (4, 2, 1), 6: (5, 2, 0), 7: (5, 5, 0), 8: (5, 7, 0), 9: (5, 7, 2), 10: (5, 9, 0)}
+SYSTEMS = {4: (4, 0, 0), 5: (4, 2, 1), 6: (5, 2, 0), 7: (5, 5, 0), 8: (5, 7, 0), 9: (5, 7, 2), 10: (5, 9, 0)}
 """First version of the robot's system that answers each protocol version; the vendor's compatibility table. Systems 4
 are those of a FER, systems 5 those of an FR3."""
 

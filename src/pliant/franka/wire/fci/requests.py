@@ -92,7 +92,7 @@ class StopMove:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetCartesianLimit:
-    """Read a virtual wall (version 5 only)."""
+    """Read a virtual wall (versions 4 and 5)."""
 
     id: int
     """Number of the wall."""
@@ -176,7 +176,7 @@ class SetLoad:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetFilters:
-    """Set the cut-off frequencies of the command filters [Hz] (version 5 only)."""
+    """Set the cut-off frequencies of the command filters [Hz] (versions 4 and 5)."""
 
     joint_position: float
     """Cut-off [Hz]."""
@@ -197,7 +197,7 @@ class AutomaticErrorRecovery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadModelLibrary:
-    """Fetch the shared library of the robot's model (versions 5 to 9)."""
+    """Fetch the shared library of the robot's model (versions 4 to 9)."""
 
     architecture: int
     """0 x64, 1 x86, 2 ARM, 3 ARM64."""

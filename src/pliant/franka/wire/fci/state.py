@@ -194,22 +194,52 @@ def _state_dtype(version: int) -> np.dtype:
 
 
 _STATE_DTYPES = {v: _state_dtype(v) for v in VERSIONS}
+
+
+def _absent_from_version_4() -> tuple[tuple[int, int], ...]:
+    """Return begin and end of what a datagram of version 5 has and one of version 4 has not.
+
+    Version 4 has no acceleration of the base and 37 errors: the public headers of libfranka 0.8 and 0.9.
+    """
+    at = {name: place[1] for name, place in (_STATE_DTYPES[5].fields or {}).items()}
+    base = at["reals"] + 8 * AT.O_ddP_O
+    ends = [at[name] + len(ERRORS) for name in ("errors", "reflex_reason")]
+    return ((base, base + 8 * REALS["O_ddP_O"].count), *((end - _LATE_ERRORS, end) for end in ends))
+
+
+_LATE_ERRORS = 4
+"""How many errors, the last ones, came with version 5."""
+_ABSENT_4 = _absent_from_version_4()
 _MODES = struct.Struct("<BB")
 _ID = struct.Struct("<Q")
 _TAILS = {False: struct.Struct("<Bd"), True: struct.Struct("<Bf")}
 
 
 def state_size(version: int) -> int:
-    """Return the length of the state datagram: 2373 bytes, from version 10 on 1377."""
+    """Return the length of the state datagram: 2373 bytes, of version 4 2341, from version 10 on 1377."""
     check_version(version)
-    return _STATE_DTYPES[version].itemsize
+    return _STATE_DTYPES[version].itemsize - (sum(end - at for at, end in _ABSENT_4) if version < 5 else 0)
+
+
+def _without_absent(data: bytearray) -> bytearray:
+    """Return a datagram of version 4, from one of version 5."""
+    for at, end in reversed(_ABSENT_4):
+        data = data[:at] + data[end:]
+    return data
+
+
+def _with_absent(data: bytes) -> bytes:
+    """Return a datagram of version 5 from one of version 4: what version 4 has not is zero."""
+    for at, end in _ABSENT_4:
+        data = data[:at] + bytes(end - at) + data[at:]
+    return data
 
 
 class StatePacker:
     """Pack states into datagrams of one version, into a buffer prepared once.
 
     Args:
-        version: protocol version, 5 to 10.
+        version: protocol version, 4 to 10.
     """
 
     def __init__(self, version: int) -> None:
@@ -242,7 +272,7 @@ class StatePacker:
         if self._accelerometers is not None and state.accelerometers is not accelerometers:
             self._accelerometers[:] = state.accelerometers
         self._seen = (state.errors, state.reflex_reason, state.accelerometers)
-        return buffer
+        return buffer if self.version > 4 else _without_absent(buffer)
 
 
 def decode_state(data: bytes, *, version: int) -> RobotState:
@@ -254,7 +284,7 @@ def decode_state(data: bytes, *, version: int) -> RobotState:
     size = state_size(version)
     if len(data) != size:
         raise WireError(f"state of {len(data)} bytes; version {version} has {size}", field="size")
-    record = np.frombuffer(data, dtype=_STATE_DTYPES[version], count=1)[0]
+    record = np.frombuffer(data if version > 4 else _with_absent(data), dtype=_STATE_DTYPES[version], count=1)[0]
     return RobotState(
         message_id=int(record["message_id"]),
         reals=record["reals"].astype(np.float64),

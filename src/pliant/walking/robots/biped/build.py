@@ -167,6 +167,7 @@ def _shapes(body: Any, kind: str, sign: float) -> None:
     elif kind == "torso_yaw":
         cylinder(body, (0.0, 0.0, -0.03), (0.0, 0.0, 0.03), 0.05, "metal")
     elif kind == "torso_pitch":
+        capsule(body, (0.0, 0.0, 0.0), (0.0, 0.0, 0.08), 0.045, "metal")
         box(body, (0.13, 0.20, 0.22), (0.0, 0.0, 0.17), "link")
         box(body, (0.10, 0.12, 0.03), (0.02, 0.0, 0.17), "orange")
         _touches(capsule(body, (0.0, -0.05, 0.22), (0.0, 0.05, 0.22), 0.07, "link"))

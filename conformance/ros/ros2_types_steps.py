@@ -1,0 +1,125 @@
+"""What real rclpy does with the types of exported packages. Runs in an interpreter that has them; prints one JSON line.
+
+Usage: ros2_types_steps.py echo SPACE JOINT, or ros2_types_steps.py goals COUNT EXTRA
+"""
+
+import json
+import random
+import sys
+import threading
+import time
+
+import rclpy
+from rclpy.action import ActionClient
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import QoSProfile
+
+LIMIT = 90.0
+"""How long anything may take on a machine that has much to do [s]."""
+HOME = [0.0, -0.6, 0.0, -2.2, 0.0, 1.6, 0.785]
+CONTROLLER = "/fr3_arm_controller/follow_joint_trajectory"
+
+
+def until(condition, what):
+    end = time.monotonic() + LIMIT
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.005)
+
+
+def result(future, what):
+    until(future.done, what)
+    return future.result()
+
+
+def echo(node, space, joint):
+    """Hear states as StateInfo and call Step."""
+    from pliant_msgs.srv import Step
+    from std_srvs.srv import Trigger
+    from viactors_plugins.msg import StateInfo
+
+    states = []
+    node.create_subscription(StateInfo, f"/{space}/{joint}/link_state", states.append, QoSProfile(depth=100))
+    until(lambda: len(states) > 50, "states")
+    types = dict(node.get_topic_names_and_types())
+    pause, step = node.create_client(Trigger, "/pliant/pause"), node.create_client(Step, "/pliant/step")
+    assert pause.wait_for_service(LIMIT)
+    assert step.wait_for_service(LIMIT)
+    result(pause.call_async(Trigger.Request()), "pause")
+    said = [result(step.call_async(Step.Request(count=n)), "step") for n in (10, 25)]
+    times = [s.time.sec * 10**9 + s.time.nanosec for s in said]
+    last = states[-1]
+    return {
+        "type": types[f"/{space}/{joint}/link_state"],
+        "q": last.q,
+        "ref_1": last.ref_1,
+        "success": [s.success for s in said],
+        "stepped": times[1] - times[0],
+        "wrong": result(step.call_async(Step.Request(count=0)), "step").message,
+    }
+
+
+def goals(node, count, extra):
+    """Send goals; then cancel some, and pre-empt some by the next one."""
+    from control_msgs.action import FollowJointTrajectory
+    from sensor_msgs.msg import JointState
+    from trajectory_msgs.msg import JointTrajectoryPoint
+
+    last, fed = {}, []
+    node.create_subscription(JointState, "/joint_states", lambda m: last.update(zip(m.name, m.position)), 10)
+    client = ActionClient(node, FollowJointTrajectory, CONTROLLER)
+    assert client.wait_for_server(LIMIT)
+    joints, draw = [f"fr3_joint{i}" for i in range(1, 8)], random.Random(3)
+
+    def send():
+        target = [q + draw.uniform(-0.3, 0.3) for q in HOME]
+        goal = FollowJointTrajectory.Goal()
+        goal.trajectory.joint_names = joints
+        point = JointTrajectoryPoint(positions=target, velocities=[0.0] * 7, accelerations=[0.0] * 7)
+        point.time_from_start.nanosec = 800_000_000
+        goal.trajectory.points = [point]
+        handle = result(client.send_goal_async(goal, feedback_callback=fed.append), "goal")
+        assert handle.accepted
+        return handle, handle.get_result_async(), target
+
+    done, errors, cancelled, preempted = [], [], [], []
+    for _ in range(int(count)):
+        _, ended, target = send()
+        found = result(ended, "the end of a goal")
+        done.append([found.status, found.result.error_code])
+        until(lambda t=target: max(abs(last.get(j, 9) - q) for j, q in zip(joints, t)) < 0.02, "the arm arrives")
+        errors.append(max(abs(last[j] - q) for j, q in zip(joints, target)))
+    for _ in range(int(extra)):
+        handle, ended, _ = send()
+        time.sleep(0.2)
+        result(handle.cancel_goal_async(), "cancel")
+        cancelled.append(result(ended, "a cancelled goal").status)
+    for _ in range(int(extra)):
+        _, ended, _ = send()
+        time.sleep(0.2)
+        _, second, _ = send()
+        preempted.append([result(ended, "a pre-empted goal").status, result(second, "the goal after it").status])
+    bad = FollowJointTrajectory.Goal()
+    bad.trajectory.joint_names = ["elbow"]
+    refused = result(client.send_goal_async(bad), "a wrong goal").accepted
+    found = {"done": done, "worst": max(errors), "cancelled": cancelled, "preempted": preempted, "refused": refused}
+    return {**found, "feedback": len(fed)}
+
+
+def main():
+    rclpy.init()
+    node = rclpy.create_node("planner")
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    thread = threading.Thread(target=executor.spin)
+    thread.start()
+    try:
+        found = {"echo": echo, "goals": goals}[sys.argv[1]](node, *sys.argv[2:])
+        print("RESULT " + json.dumps(found), flush=True)
+    finally:
+        executor.shutdown()
+        thread.join()
+        rclpy.shutdown()
+
+
+main()

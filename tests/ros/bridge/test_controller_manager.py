@@ -1,0 +1,164 @@
+"""What tools ask a controller manager of ros2_control: lists, types, and switching where it maps to modes."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from control_tags import TOPICS, chain
+from ros_runs import RosRun
+
+from pliant.laws import Mode
+from pliant.robots.loading import load
+from pliant.ros.bridge.actions import GoalState
+
+ARM = {"lift": ("position", "effort"), "turn": ("position", "effort"), "wheel": ("velocity",)}
+GROUP, FORWARD = "toBEassigned/joint_trajectory_controller", "toBEassigned/forward_position_controller"
+
+
+@pytest.fixture
+def arm(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text(chain(ARM))
+    with RosRun(load(path), clock=False) as run:
+        run.simulation.step(2)
+        yield run
+
+
+def ask(run, name, space="", **request):
+    return run.wire.call(f"{space}/controller_manager/{name}", **request)
+
+
+def controllers(run):
+    return {c["name"]: c for c in ask(run, "list_controllers")["controller"]}
+
+
+def switch(run, on=(), off=(), strictness=2):
+    """Switch controllers while the simulation steps."""
+    with ThreadPoolExecutor(1) as pool:
+        asked = {"activate_controllers": list(on), "deactivate_controllers": list(off), "strictness": strictness}
+        answer = pool.submit(ask, run, "switch_controller", **asked)
+        while not answer.done():
+            run.simulation.step()
+    return answer.result()["ok"], answer.result()["message"]
+
+
+def test_controllers_are_listed_with_type_state_and_interfaces(arm):
+    found = controllers(arm)
+    assert found["joint_state_broadcaster"]["type"] == "joint_state_broadcaster/JointStateBroadcaster"
+    group = found[GROUP]
+    assert (group["type"], group["state"]) == ("joint_trajectory_controller/JointTrajectoryController", "active")
+    assert group["claimed_interfaces"] == ["lift/position", "turn/position"]
+    assert group["update_rate"] == 1000
+    assert found[FORWARD]["claimed_interfaces"] == ["lift/position", "turn/position"]
+    assert found["toBEassigned/forward_velocity_controller"]["claimed_interfaces"] == ["wheel/velocity"]
+    types = ask(arm, "list_controller_types")
+    assert {c["type"] for c in found.values()} <= set(types["types"])
+    assert len(types["types"]) == len(types["base_classes"])
+
+
+def test_the_names_of_controllers_lead_to_their_topics_and_actions(arm):
+    for name in controllers(arm):
+        if name != "joint_state_broadcaster":
+            assert [t for t in (*arm.wire.into, *arm.wire.actions) if t.startswith(f"/{name}/")], name
+
+
+def test_hardware_is_listed_as_the_file_has_it(arm):
+    (component,) = ask(arm, "list_hardware_components")["component"]
+    assert (component["name"], component["plugin_name"], component["state"]["label"]) == (
+        "arm", "maker/Hardware", "active"
+    )  # fmt: skip
+    found = ask(arm, "list_hardware_interfaces")
+    rows = {row["name"]: (row["is_available"], row["is_claimed"]) for row in found["command_interfaces"]}
+    assert {claimed for _, claimed in rows.values()} == {True, False}
+    assert {name: available for name, (available, _) in rows.items()} == {
+        "lift/position": True, "lift/effort": False, "turn/position": True, "turn/effort": False,
+        "wheel/velocity": True,
+    }  # fmt: skip
+    assert len(found["state_interfaces"]) == 9
+    assert component["command_interfaces"] == found["command_interfaces"]
+
+
+def test_a_controller_that_is_deactivated_cancels_its_goal_and_takes_none(arm):
+    joints = ["lift", "turn"]
+    goal = arm.send("/joint_trajectory_controller", joints, (5.0, (1.0, 1.0)))
+    arm.simulation.step(10)
+    assert switch(arm, [], [GROUP]) == (True, "")
+    arm.simulation.step(2)
+    assert goal.state is GoalState.CANCELED
+    assert (controllers(arm)[GROUP]["state"], controllers(arm)[FORWARD]["state"]) == ("inactive", "active")
+    refused = arm.send("/joint_trajectory_controller", joints, (1.0, (0.0, 0.0)))
+    assert refused.state is GoalState.REJECTED
+    assert "switch_controller activates it" in refused.text
+    assert switch(arm, [GROUP], [FORWARD]) == (True, "")
+    arm.wire.hear(f"/{FORWARD}/commands", data=[1.0, 1.0])
+    assert "switch_controller activates it" in arm.wire.said[-1]
+    again = arm.send("/joint_trajectory_controller", joints, (0.5, (0.1, 0.1)))
+    assert arm.end(again) == (GoalState.SUCCEEDED, 0)
+
+
+def test_values_that_are_handed_on_take_the_place_of_a_goal(arm):
+    goal = arm.send("/joint_trajectory_controller", ["lift", "turn"], (5.0, (1.0, 1.0)))
+    arm.simulation.step(10)
+    arm.wire.hear(f"/{FORWARD}/commands", data=[0.2, -0.2])
+    arm.simulation.step(1500)
+    assert goal.state is GoalState.CANCELED
+    assert arm.simulation.sample("board").values["position"] == pytest.approx([0.2, -0.2], abs=5e-3)
+
+
+def test_activating_takes_joints_in_a_torque_mode_back_to_the_mode_of_the_start():
+    with RosRun("qbmove-2dof", clock=False) as run:
+        run.simulation.step(2)
+        devices = [run.simulation.devices[f"joint_{i}"] for i in (1, 2)]
+        start = [device.mode for device in devices]
+        devices[0].request("set_mode", mode=4)
+        run.simulation.step(2)
+        name = "qbmove_2dof/joint_trajectory_controller"
+        assert controllers(run)[name]["state"] == "inactive"
+        assert switch(run, [name]) == (True, "")
+        assert [device.mode for device in devices] == start
+        assert devices[0].mode is not Mode.MOTOR_TORQUES
+        assert controllers(run)[name]["state"] == "active"
+
+
+@pytest.mark.parametrize(
+    ("on", "off", "says"),
+    [
+        (["toBEassigned/forward_positon_controller"], [], "did you mean 'toBEassigned/forward_position_controller'"),
+        ([FORWARD], [FORWARD], "must be one of them"),
+        (["x"] * 300, [], "must be at most 200"),
+    ],
+)
+def test_a_request_that_makes_no_sense_is_refused_with_a_sentence(arm, on, off, says):
+    ok, message = switch(arm, on, off)
+    assert not ok
+    assert says in message
+    assert controllers(arm)[GROUP]["state"] == "active"
+
+
+def test_with_best_effort_unknown_names_are_left_out(arm):
+    assert switch(arm, ["nobody"], [], strictness=1) == (True, "")
+
+
+def test_a_reset_begins_with_the_controllers_of_the_start(arm):
+    switch(arm, [], [GROUP])
+    assert controllers(arm)[GROUP]["state"] == "inactive"
+    arm.simulation.reset()
+    arm.simulation.step()
+    assert controllers(arm)[GROUP]["state"] == "active"
+
+
+def test_compliant_robots_list_their_joints_too_and_stand_below_the_name_space_that_is_asked_for():
+    with RosRun("qbmove-2dof", clock=False, namespace="left", prefix="left_") as run:
+        run.simulation.step()
+        rows = ask(run, "list_controllers", "/left")["controller"]
+        group = next(c for c in rows if c["name"] == "joint_trajectory_controller")
+        assert group["claimed_interfaces"] == ["left_joint_1/position", "left_joint_2/position"]
+        found = ask(run, "list_hardware_interfaces", "/left")
+        assert "left_joint_1/position" in [row["name"] for row in found["state_interfaces"]]
+
+
+@pytest.mark.parametrize(("version", "params"), [(1, {}), (2, TOPICS)])
+def test_ros_1_and_robots_with_a_controller_manager_elsewhere_have_none_here(version, params, tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text(chain(ARM, params=params))
+    with RosRun(load(path), version=version, clock=False) as run:
+        assert not [name for name in run.wire.services if "controller_manager" in name]

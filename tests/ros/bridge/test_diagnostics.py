@@ -1,0 +1,84 @@
+"""``/diagnostics``: the lost real time and the starved topic are named, on the console once."""
+
+from types import SimpleNamespace
+
+import pytest
+from ros_runs import RosRun
+
+
+class Wall:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def run(monkeypatch):
+    wall = Wall()
+    monkeypatch.setattr("pliant.ros.bridge.diagnostics.time", SimpleNamespace(monotonic=wall))
+    with RosRun("qbmove-1dof", clock=False) as found:
+        found.wall = wall
+        yield found
+
+
+def rows(run):
+    return {row["name"].partition(": ")[2]: row for row in run.wire.out["/diagnostics"].last()["status"]}
+
+
+def step(run, wall, steps=1):
+    run.wall.now += wall
+    run.simulation.step(steps)
+
+
+def topic(run):
+    return next(name for name in run.wire.into if name.endswith("/equilibrium_position"))
+
+
+def test_a_run_that_keeps_its_pace_is_well(run):
+    step(run, 1.0, 500)
+    row = rows(run)["real time"]
+    assert (row["level"], row["message"]) == (0, "keeps its pace")
+    assert run.wire.said == []
+
+
+def test_lost_real_time_is_told_as_long_as_it_is_lost(run):
+    step(run, 1.0)
+    run.simulation.pacer._dropped = 0.4e9
+    step(run, 1.0)
+    row = rows(run)["real time"]
+    assert row["level"] == 1
+    assert row["message"].startswith("0.4 s of real time lost in the last 1 s")
+    assert {"key": "lost time [s]", "value": "0.400"} in row["values"]
+    step(run, 1.0)
+    assert rows(run)["real time"]["level"] == 0
+
+
+def test_a_starved_topic_is_named_within_a_second_and_on_the_console_once(run):
+    name = topic(run)
+    for _ in range(200):
+        run.wire.hear(name, data=0.1)
+    step(run, 0.6)
+    assert rows(run)[name]["level"] == 0
+    run.wire.lost_of = {name: 50}
+    for _ in range(150):
+        run.wire.hear(name, data=0.1)
+    step(run, 0.6)
+    row = rows(run)[name]
+    assert (row["level"], row["message"]) == (1, "50 of 200 messages did not arrive")
+    (said,) = run.wire.said
+    assert said.startswith(f"{name} is starved: 50 of 200 messages did not arrive in the last 0.5 s")
+    run.wire.lost_of = {name: 500}
+    step(run, 0.6)
+    assert len(run.wire.said) == 1
+
+
+def test_one_lost_message_of_hundreds_is_no_starvation(run):
+    name = topic(run)
+    run.wire.lost_of = {name: 1}
+    for _ in range(400):
+        run.wire.hear(name, data=0.1)
+    step(run, 0.6)
+    assert (rows(run)[name]["level"], run.wire.said) == (0, [])
+    assert rows(run)[name]["message"] == "1 of 401 messages did not arrive"
