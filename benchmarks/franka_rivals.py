@@ -1,7 +1,7 @@
 """Measure pliant beside the other simulators of the Franka Control Interface, in one run with the same client.
 
     benchmarks/make_franka_rivals.sh ~/franka-rivals
-    python benchmarks/franka_rivals.py --rivals ~/franka-rivals
+    FRANKA_RIVALS=~/franka-rivals python benchmarks/franka_rivals.py
     python benchmarks/franka_rivals.py --json
 
 The clients are `fci_client.cpp`, compiled here with g++, and pylibfranka in Python: one torque motion, every state
@@ -191,7 +191,12 @@ def main() -> None:
     """Measure and print one row a server."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("which", nargs="*", help="first letters of the servers that are measured; default: all")
-    parser.add_argument("--rivals", type=Path, help="folder of make_franka_rivals.sh")
+    parser.add_argument(
+        "--rivals",
+        type=Path,
+        default=os.environ.get("FRANKA_RIVALS"),
+        help="folder of make_franka_rivals.sh; default: FRANKA_RIVALS",
+    )
     parser.add_argument("--seconds", type=float, default=5.0, help="robot time of the motion")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()

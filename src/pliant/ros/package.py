@@ -299,7 +299,7 @@ def generate_launch_description():
 '''
 
 _LAUNCH_1 = """<launch>
-  <!-- roslaunch {name} run.launch; in another terminal: pliant run {source} -b ros1 -->
+  <!-- In another terminal: pliant run {source}, with the option bridge ros1 -->
   <arg name="rviz" default="true"/>
   <param name="use_sim_time" value="true"/>
   <node if="$(arg rviz)" pkg="rviz" type="rviz" name="rviz" args="-d $(find {name})/rviz/robot.rviz"/>
