@@ -9,6 +9,7 @@ from pliant.rods.commands.equilibria import equilibria
 from pliant.rods.commands.identify import identify
 from pliant.rods.commands.identify_tendons import identify_tendons
 from pliant.rods.commands.solve import solve
+from pliant.rods.commands.tubes import tubes
 from pliant.rods.commands.workspace import workspace
 
 __all__ = ["cpr"]
@@ -26,3 +27,4 @@ cpr.command(workspace)
 cpr.command(batch)
 cpr.command(identify)
 cpr.command(identify_tendons)
+cpr.command(tubes)

@@ -1,0 +1,79 @@
+"""Read concentric-tube robots by name or from YAML.
+
+A file (lengths in metres, pascal, radians; a number may carry a unit as text, as in a parallel robot's file)::
+
+    name: two
+    tubes:                       # the innermost first
+      - {length: 200 mm, curved_length: 100 mm, curvature: 10, outer_radius: 0.5 mm, inner_radius: 0.3 mm, E: 60 GPa}
+      - {length: 150 mm, curved_length: 80 mm, curvature: 5, outer_radius: 0.8 mm, inner_radius: 0.55 mm}
+    translation: [-20 mm, -10 mm]
+    base: {xyz: [0, 0, 0.1], rpy: [0, 0, 0]}
+    gravity: [0, 0, -9.81]
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from pliant.base.documents.yaml_tree import read_yaml
+from pliant.base.errors import ModelError, nearest
+from pliant.rods.loaders import FRAME, Reader, placed, read_frame
+from pliant.rods.tubes.description import Tube, TubesDescription
+from pliant.rods.tubes.robots import ROBOTS
+
+__all__ = ["load_tubes"]
+
+QUANTITIES = {"length": "length", "curved_length": "length", "curvature": "curvature", "outer_radius": "length",
+              "inner_radius": "length", "E": "pressure", "G": "pressure", "density": "density"}  # fmt: skip
+FIELDS = {"E": "young_modulus", "G": "shear_modulus"}
+
+
+def load_tubes(name: str | Path) -> TubesDescription:
+    """Return a concentric-tube robot of the catalogue or of a YAML file.
+
+    Raises:
+        ModelError: there is none of this name, or the file is not valid; the message names file, line and key.
+    """
+    if str(name) in ROBOTS:
+        return ROBOTS[str(name)]()
+    path = Path(name)
+    if path.suffix.lower() not in (".yaml", ".yml"):
+        raise ModelError(
+            f"there is no concentric-tube robot {str(name)!r}; {nearest(str(name), ROBOTS)}, or a file .yaml",
+            field="robot",
+        )
+    document = read_yaml(path)
+    r = Reader(document.value, document)
+    r.known("name", "tubes", "translation", "base", "gravity")
+    rows = r.data.get("tubes")
+    if not isinstance(rows, list) or not rows:
+        raise r.fail(f"needs a list of tubes, the innermost first, found {rows!r}", "tubes")
+    tubes = tuple(_tube(r.inner(row, "tubes", i, field=f"tubes[{i}]")) for i, row in enumerate(rows))
+    base = np.eye(4)
+    if "base" in r:
+        frame = r.sub("base")
+        frame.known(*FRAME)
+        base = read_frame(frame, planar=False)
+    gravity = r.vector("gravity", "acceleration", 3, (0.0, 0.0, -9.81))
+    try:
+        return TubesDescription(
+            name=str(r.data.get("name", path.stem)), tubes=tubes, base=base,
+            translation=r.vector("translation", "length", len(tubes), ()),
+            gravity=(gravity[0], gravity[1], gravity[2]),
+        )  # fmt: skip
+    except ModelError as fault:
+        raise placed(fault, r) from None
+
+
+def _tube(r: Reader) -> Tube:
+    r.known(*QUANTITIES)
+    values = {}
+    for key, quantity in QUANTITIES.items():
+        if key in r or key not in ("E", "G", "density"):
+            values[FIELDS.get(key, key)] = r.number(key, quantity)
+    try:
+        return Tube(**values)
+    except ModelError as fault:
+        raise placed(fault, r) from None
