@@ -52,7 +52,7 @@ BETWEEN_WINGS = {
 PURE = {"laws", "control", "rods", "vision"}
 """Rooms and wings whose modules see neither MuJoCo nor the engine, but for those of `NOT_PURE`; so does every wire."""
 NOT_PURE = {
-    "rods": {"commands", "device", "figures", "format", "model", "page", "robots", "ros", "wing"},
+    "rods": {"commands", "design", "device", "figures", "format", "model", "page", "robots", "ros", "wing"},
     "vision": {"client", "pictures_bridge", "tags", "wing"},
 }
 LOADERS = {
