@@ -7,7 +7,7 @@ import logging
 from pliant.base.lazy import lazy_names
 from pliant.base.warn import PrintUnhandled
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # Public name -> the module that defines it. Resolved on first use, so that `import pliant` stays light.
 _EXPORTS: dict[str, str] = {

@@ -54,6 +54,6 @@ def test_numbers_of_rows_that_differ_are_named():
     home = robot.pose_numbers(robot.description.home)
     with pytest.raises(ModelError, match="parameter 'length' needs a finite number for each of the 2 rows"):
         robot.solve_batch([home, home], parameters={"length": [1.0]})
-    with pytest.raises(ModelError, match="1 rows, but 2 robots"):
+    with pytest.raises(ModelError, match="2 robots; must be one, or 1"):
         solve_batch([robot, robot], [home])
     assert np.shape(robot.solve_batch([])) == (0,)

@@ -115,6 +115,7 @@ def test_topics_and_services_of_a_spatial_robot_are_those_of_the_specification(w
         "/clock": "rosgraph_msgs/Clock",
         "/joint_states": "sensor_msgs/JointState",
         "/cpr/robot_description": "std_msgs/String",
+        "/diagnostics": "diagnostic_msgs/DiagnosticArray",
         "/pliant/robots": "std_msgs/String",
         "/cpr/plate_pose": "geometry_msgs/PoseStamped",
         "/cpr/rods": "visualization_msgs/MarkerArray",

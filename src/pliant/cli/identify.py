@@ -167,6 +167,8 @@ class TraceOptions:
         if foreign is not None or is_recording(path):
             traces = traces_of_recording(path, self.device) if foreign is None else foreign.traces(path, self.device)
             found = measurement_of(traces.columns, str(path), names, units, ordered=False)
+            if is_recording(path):
+                found = found.with_references_of_next_steps()
             say_what_was_read(console, path, traces, found)
         else:
             found = read_measurement(path, names, units, device=self.device, ordered=False)

@@ -38,6 +38,9 @@ QUANTITIES: dict[str, tuple[str, tuple[str, ...]]] = {
 ``external_torque`` is the torque of the environment on the link, which is -``torque`` in slow motion; ``deflection``
 is the link position minus the equilibrium position."""
 
+COMMANDED = ("reference_1", "reference_2")
+"""Quantities that are commanded; all others are measured."""
+
 UNITS: dict[str, tuple[str, float]] = {
     "s": ("s", 1.0),
     "ms": ("s", 1e-3),
@@ -228,6 +231,15 @@ class Measurement(Mapping[str, NDArray[np.float64]]):
         distinct = np.r_[True, np.diff(shifted["time"][kept]) > 0.0]
         return shifted.rows(kept[distinct])
 
+    def with_references_of_next_steps(self) -> Measurement:
+        """Return the measurement with each reference one row earlier, so that it acts from its row on.
+
+        A recording of pliant has, in the sample at the end of a step, the references of the step that has ended. Those
+        that change at times of samples, as from a command table of the recording's rate, are then exact.
+        """
+        moved = {name: np.r_[self[name][1:], self[name][-1:]] for name in COMMANDED if name in self}
+        return Measurement({**self.columns, **moved}, self.source, self.unused)
+
     def link_torque(self) -> Array:
         """Return the torque of the actuator on the link [N m]: the measured one, or minus the external torque."""
         if "torque" in self:
@@ -301,7 +313,8 @@ def read_measurement(
 
     CSV: a header line, then numbers, separated by ",", ";" or tab; lines that begin with "#" are comments. A header
     may include a unit: ``q [deg]``. Rows in which a used column is empty are skipped, so exported recordings can be
-    read. Columns with other names are ignored unless ``columns`` names them.
+    read; their references are those of `Measurement.with_references_of_next_steps`. Columns with other names are
+    ignored unless ``columns`` names them.
 
     Args:
         path: file with the suffix .csv, .txt, .tsv or .npz.
@@ -327,6 +340,7 @@ def read_measurement(
     except OSError as error:
         raise RecordingError(f"the file cannot be read: {error.strerror or error}", file=path) from None
     chosen, used_units = _chosen(raw, columns, units, device, path)
+    exported = any(name.endswith("/position") for name in raw)
     if lines is not None:
         # Every used column: numbers or empty; rows with an empty cell are left out.
         for name, cells in chosen.items():
@@ -335,7 +349,8 @@ def read_measurement(
         if not keep.any():
             raise RecordingError("no row has a number in every used column", file=path)
         chosen = {name: a[keep] for name, a in chosen.items()}
-    return Measurement.of(chosen, used_units, source=str(path), ordered=ordered)
+    found = Measurement.of(chosen, used_units, source=str(path), ordered=ordered)
+    return found.with_references_of_next_steps() if exported else found
 
 
 def measurement_of(

@@ -76,7 +76,7 @@ def new_spec(name: str, timestep: float, *, extent: float = 0.5, center: Sequenc
 
 
 def add_sky(spec: Any, up: Sequence[float] = (0.93, 0.95, 0.97), horizon: Sequence[float] = (0.72, 0.78, 0.85)) -> None:
-    """Add a sky to a spec.
+    """Give a spec a sky, in place of the one that it has.
 
     Args:
         spec: an `mujoco.MjSpec`.
@@ -85,15 +85,10 @@ def add_sky(spec: Any, up: Sequence[float] = (0.93, 0.95, 0.97), horizon: Sequen
     """
     import mujoco
 
-    spec.add_texture(
-        name="sky",
-        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
-        builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
-        rgb1=list(up),
-        rgb2=list(horizon),
-        width=64,
-        height=384,
-    )
+    texture = spec.texture("sky") or spec.add_texture(name="sky")
+    texture.type, texture.builtin = mujoco.mjtTexture.mjTEXTURE_SKYBOX, mujoco.mjtBuiltin.mjBUILTIN_GRADIENT
+    texture.rgb1, texture.rgb2 = list(up), list(horizon)
+    texture.width, texture.height = 64, 384
 
 
 def add_floor(spec: Any, size: Sequence[float], *, reflectance: float = 0.0) -> None:

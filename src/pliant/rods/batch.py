@@ -161,9 +161,12 @@ def solve_batch(
         ModelError: numbers of rows differ, or a row does not fit its robot.
     """
     count = len(rows)
-    robots = list(robot) if isinstance(robot, Sequence) else [robot] * count
+    several = isinstance(robot, Sequence) and not isinstance(robot, str)
+    if not several:
+        check_statics(robot, "solve_batch")
+    robots = list(robot) if several else [robot] * count
     if len(robots) != count:
-        raise ModelError(f"{count} rows, but {len(robots)} robots", field="robot")
+        raise ModelError(f"{len(robots)} robots; must be one, or {count}: one for each row", field="robot")
     out: list = [None] * count
     tell = told(progress, count)
     for group in _checked_rows(robots, rows, wrenches, inverse, parameters or {}):

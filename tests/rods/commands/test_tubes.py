@@ -26,7 +26,7 @@ def run(capsys, *words: str) -> tuple[int, str]:
     with pytest.raises(SystemExit) as end:
         main(["cpr", "tubes", *words])
     out = capsys.readouterr()
-    return int(end.value.code or 0), out.out + out.err
+    return int(end.value.code or 0), out.out if end.value.code in (None, 0) else out.err
 
 
 def test_a_file_says_what_its_robot_is(capsys, tmp_path):

@@ -124,7 +124,7 @@ def test_requests_without_values_are_triggers_and_requests_with_values_are_none(
 
 def test_every_field_is_a_topic(arm):
     device = arm.simulation.devices["franka"]
-    own = {topic for topic in arm.wire.topics if topic.startswith("/cell/")}
+    own = {topic for topic in arm.wire.topics if topic.startswith("/cell/franka/")}
     assert own == {f"/cell/franka/{field}" for field in device.samples}
     arm.simulation.step()
     sample = arm.simulation.sample("franka")

@@ -153,7 +153,8 @@ class RosBridge(BridgeBase):
         set_parameters(topics)
         serve_node_parameters(topics)
         self._rosout = serve_rosout(topics)
-        serve_diagnostics(topics, self.options.node_name(self.robot))
+        if topics.simulation is not None:  # a bag has no pace
+            serve_diagnostics(topics, self.options.node_name(self.robot))
 
     def _refuse_taken(self) -> None:
         # What is also listened to (the manager's references) may have other senders: a controller that came first.
