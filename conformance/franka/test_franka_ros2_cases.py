@@ -29,7 +29,7 @@ STIFF = np.array([600, 600, 600, 600, 250, 150, 50]), np.array([30, 30, 30, 30, 
 DURATION = 10.0
 
 
-@pytest.fixture(scope="module", params=["fr3v2", "fr3"])
+@pytest.fixture(scope="module", params=os.environ.get("PLIANT_FRANKA_CASES", "fr3v2").split(","))
 def host(request):
     """Serve an arm in a process of its own, on the vendor's ports of an address of its own."""
     address = f"127.{10 + os.getpid() % 200}.{100 + len(request.param)}.1"

@@ -1,6 +1,6 @@
 """Four robots on one graph of ROS 2: no message of states has a joint or a value of another robot.
 
-PLIANT_FOUR_ROBOTS_S is the simulated time of each, 20 s by default; the nightly run takes 600 s.
+PLIANT_FOUR_ROBOTS_S is the simulated time of each, 8 s by default; the nightly run takes 600 s.
 """
 
 import os
@@ -16,7 +16,7 @@ from pliant.ros.ros2 import Ros2Node
 
 pytestmark = [pytest.mark.network, pytest.mark.slow]
 
-SECONDS = float(os.environ.get("PLIANT_FOUR_ROBOTS_S", "20"))
+SECONDS = float(os.environ.get("PLIANT_FOUR_ROBOTS_S", "8"))
 NAMES = ("north", "east", "south", "west")
 PLACES = {"north": 0.1, "east": 0.3, "south": -0.2, "west": -0.4}
 """Equilibrium of both joints of each robot, which tells its samples from those of the others [rad]."""

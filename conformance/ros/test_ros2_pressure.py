@@ -12,7 +12,8 @@ import real
 
 pytestmark = [pytest.mark.network, pytest.mark.slow]
 
-COUNT = 6000
+COUNT = int(os.environ.get("PLIANT_PRESSURE_COUNT", "2000"))
+"""Messages to each topic."""
 JOINTS = "joint_1+joint_2+joint_3+joint_4"
 
 
@@ -21,7 +22,16 @@ def test_commands_of_two_saturated_nodes_are_taken_or_the_starved_topic_is_named
     if python is None:
         pytest.skip(why)
     domain = real.free_domain()
-    words = ["run", "qbmove-5dof", "--bridge", f"ros2:domain={domain}", "--duration", "60", "--no-check", "--json"]
+    words = [
+        "run",
+        "qbmove-5dof",
+        "--bridge",
+        f"ros2:domain={domain}",
+        "--duration",
+        str(COUNT / 100 + 5),
+        "--no-check",
+        "--json",
+    ]
     # All on one core, which is less than the two nodes alone take.
     core = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
     process = real.Program([*core, sys.executable, "-m", "pliant", *words], {**os.environ})
