@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pliant.base.errors import BridgeError, DeviceError, PliantError, nearest
 from pliant.franka.client.backend import PERIOD
 from pliant.franka.client.held import COUNTS, HeldCommand
+from pliant.franka.robots.parameters import ARMS as TYPES
 from pliant.franka.robots.parameters import arm as arm_of
 from pliant.franka.wire import fci
 from pliant.learn.policy import Policy, PolicyError
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["FCI", "FrankaPolicyRun", "arm_of_policy", "run_franka_policy"]
 
 Array = NDArray[np.float64]
-ARMS = {"franka": "fer", "fer": "fer", "fr3": "fr3", "fp3": "fp3", "fr3v2": "fr3v2"}
+ARMS = {"franka": "fer", **{name: name for name in TYPES}}
 """Robot of a policy -> type of the arm."""
 REST = 0.01
 """Largest velocity of a joint at rest [rad/s]."""  # assumed

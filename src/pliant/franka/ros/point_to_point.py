@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pliant.franka.device.arm import FrankaArm
-from pliant.franka.ros.setters import refusal
+from pliant.franka.ros.setters import Asked, refusal
 from pliant.franka.wire import fci
 from pliant.ros.bridge.actions import Goal, GoalState, Outcome
 from pliant.ros.bridge.topics import RosTopics
@@ -41,21 +41,20 @@ class _Plan:
         self.target = np.array(request["goal_joint_configuration"], dtype=float)
         self.speeds = tuple(float(v) for v in request["maximum_joint_velocities"])
         self.tolerance = float(request["goal_tolerance"])
-        self.statuses: list[str] = []
-        """How the robot has answered the request to move."""
+        self.asked: Asked | None = None
+        """The request to move, once it is made."""
         self.motion: object = None
         """The motion of the cabinet, once it runs."""
 
-    def asked(self, device: FrankaArm) -> None:
+    def ask(self, device: FrankaArm) -> None:
         """Ask the robot for the motion; with no velocities given, for those of its limits."""
-        device.request(
-            "move",
-            answered=lambda answer: self.statuses.append(answer.status),
-            controller=int(fci.Controller.JOINT_IMPEDANCE),
-            motion_generator=int(fci.MotionGenerator.JOINT_POSITION),
-            use_async=True,
-            maximum_joint_velocity=self.speeds or (0.0,) * 7,
-        )
+        fields = {
+            "controller": int(fci.Controller.JOINT_IMPEDANCE),
+            "motion_generator": int(fci.MotionGenerator.JOINT_POSITION),
+            "use_async": True,
+            "maximum_joint_velocity": self.speeds or (0.0,) * 7,
+        }
+        self.asked = Asked(device, "move", fields)
 
 
 class PointToPoint:
@@ -81,7 +80,7 @@ class PointToPoint:
         elif self._device.client:
             goal.plan = f"{self._device.client} moves the arm; it must disconnect first"
         else:
-            plan.asked(self._device)
+            plan.ask(self._device)
 
     def advance(self, goal: Goal, stamp_ns: int) -> Outcome | None:
         """Give the robot the target, and return how the motion ended."""
@@ -104,10 +103,11 @@ class PointToPoint:
 
     def _started(self, plan: Any) -> Outcome | None:
         """Take note of the answer to the request to move; with "started", command the target."""
-        if not plan.statuses:
+        status = plan.asked.status
+        if not status:
             return None
-        if plan.statuses[0] != "started":
-            return _aborted(refusal(self._device, "Move", plan.statuses[0]))
+        if status != "started":
+            return _aborted(refusal(self._device, "Move", status))
         if not np.isfinite(plan.target).all():
             self._device.request("stop_move", answered=lambda _: None)
             return _aborted("Commanding value is infinite or NaN.")

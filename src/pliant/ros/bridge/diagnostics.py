@@ -52,8 +52,7 @@ class Diagnostics:
             self._handle.send(self._topics.node.codec.encode("diagnostic_msgs/DiagnosticArray", values))
 
     def _real_time(self, stamp_ns: int, now: float) -> Message:
-        simulation = self._topics.simulation
-        lost = 0.0 if simulation is None else simulation.lost_time
+        lost = self._topics.bound().lost_time
         wall = max(now - self._looked_at, 1e-9)
         factor = max(0.0, (stamp_ns - self._simulated_ns) * 1e-9 / wall)
         more, self._lost_time = lost - self._lost_time, lost

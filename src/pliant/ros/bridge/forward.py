@@ -101,7 +101,8 @@ def serve_forward_controllers(topics: RosTopics) -> list[ForwardController]:
     Components that talk over topics of their own have controllers elsewhere.
     """
     described = topics.interface.joints
-    systems = [s for s in topics.interface.systems if s not in topic_systems(topics)]
+    elsewhere = topic_systems(topics)
+    systems = [system for system in topics.interface.systems if system not in elsewhere]
     joints = [
         joint
         for system in systems
