@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from pliant.base.numerics import Array
+from pliant.base.spatial import cross
 from pliant.engine.base import MujocoState
 
 __all__ = ["Pull"]
@@ -143,7 +144,7 @@ class Pull:
         mass = max(float(model.body_subtreemass[body]), 1e-3)
         point = data.xpos[body] + data.xmat[body].reshape(3, 3) @ held.local
         mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, body, self._velocity, 0)
-        speed = self._velocity[3:] + _cross(self._velocity[:3], point - data.xpos[body])
+        speed = self._velocity[3:] + cross(self._velocity[:3], point - data.xpos[body])
         rate, step = 2.0 * math.pi * FREQUENCY, float(model.opt.timestep)
         light = STABLE * self._inertia(body, point)
         stiffness = min(mass * rate**2, light / step**2)
@@ -152,7 +153,7 @@ class Pull:
         size, largest = float(np.linalg.norm(force)), min(MAX_ACCELERATION * mass, MAX_FORCE)
         if size > largest:
             force *= largest / size
-        self._put(body, force, _cross(point - data.xipos[body], force))
+        self._put(body, force, cross(point - data.xipos[body], force))
 
     def _apply_push(self, time: float) -> None:
         push = self._push
@@ -184,7 +185,3 @@ class Pull:
         self._data.xfrc_applied[body] += wrench
         self._applied = body, wrench
         self.force = force
-
-
-def _cross(a: Array, b: Array) -> Array:
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])

@@ -14,7 +14,7 @@ from pliant.rods._build import unflatten
 from pliant.rods.batch import share, told
 from pliant.rods.description import RobotDescription
 from pliant.rods.failure import Reach
-from pliant.rods.geometry import pose_error
+from pliant.rods.geometry import freedom_indices, pose_error
 from pliant.rods.parameters import offset_actuator, parameter_value, with_parameter
 from pliant.rods.solution import Solution
 from pliant.rods.statics import Statics
@@ -105,7 +105,7 @@ def estimate_wrench(
     """
     q, target, forces = _checked_measurement(robot, measured)
     size = 3 if robot.planar else 6
-    pick = [0, 1, 5] if robot.planar else list(range(6))
+    pick = freedom_indices(robot.planar)
     length = robot.characteristic_length()
     step_size = np.array([1.0, 1.0, length] if robot.planar else [1.0, 1.0, 1.0, length, length, length])
     weight = step_size / position_error
@@ -194,7 +194,7 @@ def identify(robot: Statics, measurements: Sequence[Measurement], parameters: Se
     offsets = [offset_actuator(d, name) for name in parameters]
     first = np.array([parameter_value(d, name) for name in parameters])
     length = robot.characteristic_length()
-    rods = float(np.mean([limb.rod.length for limb in d.limbs]))
+    rods = d.mean_rod_length
     unit = np.array([abs(v) if v != 0.0 else 0.01 * rods for v in first])
     weight = np.array([1, 1, 1, length, length, length])
     targets = [unflatten(robot._pose(m.pose)) for m in measurements]

@@ -19,7 +19,7 @@ from pliant.rods import kernels
 from pliant.rods._build import bending_unit, unflatten
 from pliant.rods.cold_start import cold_starts, is_proper
 from pliant.rods.continuation import continue_to
-from pliant.rods.geometry import root_pose
+from pliant.rods.geometry import freedom_indices, root_pose
 from pliant.rods.kernels import layout
 from pliant.rods.solution import Solution
 from pliant.rods.statics import State, Statics, Task
@@ -147,7 +147,7 @@ def stable_neighbour(robot: Statics, task: Task, solution: Solution, origin: tup
     ways: list[tuple[Array | None, float]] = []
     if stability.plate and not (task.inverse and task.controlled[: robot._npl].all()):
         length, moment = bending_unit(robot.description.limbs)
-        pick = [0, 1, 5] if robot.planar else list(range(6))
+        pick = freedom_indices(robot.planar)
         twist = np.zeros(6)
         twist[pick] = solution._unstable[:, 0]
         ways.append((np.concatenate([twist[:3] / length**2, twist[3:]]) * moment, 0.0))

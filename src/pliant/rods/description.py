@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError, nearest
+from pliant.base.spatial import cross
 
 __all__ = [
     "BASE_JOINT_KINDS",
@@ -377,6 +378,11 @@ class RobotDescription:
         """Names of the plate's freedoms."""
         return PLANAR_FREEDOMS if self.planar else SPATIAL_FREEDOMS
 
+    @property
+    def mean_rod_length(self) -> float:
+        """Mean length of the rods [m]."""
+        return float(np.mean([limb.rod.length for limb in self.limbs]))
+
     def limb_name(self, i: int) -> str:
         """Return the name of limb i for messages, counted from 1."""
         return self.limbs[i].name or f"limb {i + 1}"
@@ -472,11 +478,6 @@ class RobotDescription:
         return out
 
 
-def _cross(a: Array, b: Array) -> Array:
-    """Return a x b: twenty times as fast as numpy's for two vectors."""
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
-
-
 def _pose_fault(X) -> str | None:
     X = np.asarray(X, dtype=float)
     if X.shape != (4, 4):
@@ -484,6 +485,6 @@ def _pose_fault(X) -> str | None:
     if not np.all(np.isfinite(X)):
         return "contains a number that is not finite"
     R = X[:3, :3]
-    if np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or R[0] @ _cross(R[1], R[2]) < 0.0:
+    if np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or R[0] @ cross(R[1], R[2]) < 0.0:
         return "is no rigid pose: its rotation is not orthonormal"
     return None

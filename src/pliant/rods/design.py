@@ -121,7 +121,7 @@ class _Way:
         d = self.robot.description
         limits = [d.limbs[i].joints[j].limits or (-np.inf, np.inf) for i, j in d.actuators]
         self.low, self.high = np.array(limits).reshape(-1, 2).T
-        self.length = float(np.mean([limb.rod.length for limb in d.limbs]))
+        self.length = d.mean_rod_length
 
     def conditions(self, s: Solution) -> Array:
         """Return what must stay positive: distances of the joints from their limits, then the margin of stability."""
@@ -214,8 +214,8 @@ def _by_length(home: Solution, names: Sequence[str]) -> Array:
     d, out = home.robot.description, []
     for name in names:
         value, h = parameter_value(d, name), DIFFERENCE * (abs(parameter_value(d, name)) or 1.0)
-        ends = [[limb.rod.length for limb in with_values(d, {name: value + k * h}).limbs] for k in (1, -1)]
-        out.append(float(np.mean(ends[0]) - np.mean(ends[1])) / (2.0 * h))
+        longer, shorter = (with_values(d, {name: value + k * h}).mean_rod_length for k in (1, -1))
+        out.append((longer - shorter) / (2.0 * h))
     return np.array(out)
 
 

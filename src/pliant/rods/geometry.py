@@ -10,10 +10,15 @@ from pliant.rods.description import Limb
 from pliant.rods.kernels import layout
 from pliant.rods.statics import Statics
 
-__all__ = ["joint_axis", "pose_error", "root_pose", "tip_joint_frames"]
+__all__ = ["freedom_indices", "joint_axis", "pose_error", "root_pose", "tip_joint_frames"]
 
 Array = NDArray[np.float64]
 QUATERNION = slice(layout.TIP_Q, layout.TIP_M)  # of the state at a tip
+
+
+def freedom_indices(planar: bool) -> list[int]:
+    """Return the components of a twist or a wrench that the plate's freedoms have."""
+    return [0, 1, 5] if planar else list(range(6))
 
 
 def joint_axis(limb: Limb, Q: Array, j: int) -> tuple[Array, Array]:

@@ -33,6 +33,7 @@ from pliant.rods._build import (
     scales,
 )
 from pliant.rods.description import RobotDescription
+from pliant.rods.geometry import freedom_indices
 from pliant.rods.kernels import layout
 from pliant.rods.linearisation import dense_step, limb_rows, plate_axes, stiffness_left
 from pliant.rods.parameters import Change, changed, offset_actuator, parameter_scale, parameter_value
@@ -269,7 +270,7 @@ def _directions(robot: Statics, task: Task, steps: Array) -> list[_Direction]:
                 Q[:, i, c - 6] = steps[at]
             at += 1
     free = [c for c in range(robot._npl) if not (task.inverse and task.controlled[c])]
-    index = [0, 1, 5] if robot.planar else list(range(6))
+    index = freedom_indices(robot.planar)
     twist[:, index] = (plate_axes(task, robot._npl)[:, free] @ steps[at : at + len(free)]).T
     if task.inverse:
         for a, (i, j) in enumerate(robot.description.actuators):
@@ -291,7 +292,7 @@ def _offset(solution: Solution, a: int) -> _Direction:
     rows = limb_rows(robot, i)[0]
     robot._call(state.copy(), solution.steps, task.rows(), limit=layout.LINEARISE_ONLY)
     column[first : first + len(rows)] = wk.d[i, rows, layout.JOINT_COLUMN + j]
-    index = [0, 1, 5] if robot.planar else list(range(6))
+    index = freedom_indices(robot.planar)
     column[len(J) - robot._npl :] = wk.pw[i, index, layout.JOINT_COLUMN + j]
     way = _directions(robot, task, np.linalg.lstsq(J, -column[:, None], rcond=None)[0])[0]
     way.Q[i, j] = 1.0
@@ -327,7 +328,7 @@ def gradients(solution: Solution, parameters: Sequence[str], of: Sequence[str] =
         ways = _directions(robot, task, z)
     solved = iter(ways)
     ways = [next(solved) if a is None else _offset(solution, a) for a in actuators]
-    index = [0, 1, 5] if robot.planar else list(range(6))
+    index = freedom_indices(robot.planar)
     rows, columns = robot._actuators
     out: dict[str, Any] = {
         "joints": np.array([way.Q[rows, columns] for way in ways]).reshape(len(ways), robot._na),
@@ -355,7 +356,7 @@ def moved_along(solution: Solution, found: Gradients, changes: Sequence[float]) 
     state = solution._state.copy()
     for p, change in enumerate(changes):
         twist = np.zeros(6)
-        twist[[0, 1, 5] if solution._robot.planar else slice(6)] = found.pose[p]
+        twist[freedom_indices(solution._robot.planar)] = found.pose[p]
         state = _Direction(found.base_wrenches[p], found.base_joints[p], twist).moved(state, change)
     return state
 

@@ -231,7 +231,7 @@ def parameter_scale(description: RobotDescription, name: str) -> float:
     value = abs(parameter_value(description, name))
     last = name.rpartition(".")[2]
     if last in ("x", "y", "z") and not name.startswith("gravity") and "distributed" not in name and "axis" not in name:
-        return float(np.mean([limb.rod.length for limb in description.limbs]))
+        return description.mean_rod_length
     if last in (*SPATIAL, "angle", "x", "y", "z") or value == 0.0:
         return max(1.0, value)
     return value

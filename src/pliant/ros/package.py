@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from pliant.base.documents.files import write_files
 from pliant.base.errors import ModelError, PliantError
 from pliant.cli.output import emit, make_console
 from pliant.formats.export.urdf import describe_urdf, urdf_of_tree
@@ -100,17 +101,7 @@ class RosPackages:
         Raises:
             PliantError: a file exists and holds something else, or the folder cannot be written.
         """
-        try:
-            for name, data in self.files.items():
-                file = folder / name
-                if not overwrite and file.exists() and (not file.is_file() or file.read_bytes() != data):
-                    raise PliantError("the file exists and holds something else; --overwrite replaces it", file=file)
-            for name, data in self.files.items():
-                file = folder / name
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(data)
-        except OSError as error:
-            raise PliantError(f"the package cannot be written: {error.strerror}", file=error.filename) from None
+        write_files(folder, self.files, "the package", PliantError, overwrite=overwrite, make_folder=True)
 
 
 def describe_packages(robot: Robot, source: str, *, namespace: str = "") -> RosPackages:

@@ -5,12 +5,23 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
 from pliant.base.errors import ModelError, PliantError
 
-__all__ = ["MAX_BYTES", "check_file", "decode_text", "exists", "is_file", "open_file", "read_file", "read_text"]
+__all__ = [
+    "MAX_BYTES",
+    "check_file",
+    "decode_text",
+    "exists",
+    "is_file",
+    "open_file",
+    "read_file",
+    "read_text",
+    "write_files",
+]
 
 MAX_BYTES = 64 * 2**20
 """Largest file that is read as a whole [bytes]."""
@@ -145,3 +156,44 @@ def decode_text(data: bytes, file: str | Path | None = None, error: type[PliantE
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
         raise error(f"the file is not UTF-8 text: {fault.reason} at byte {fault.start}", file=file) from None
+
+
+def write_files(
+    folder: Path,
+    files: Mapping[str, bytes],
+    what: str,
+    error: type[PliantError] = ModelError,
+    *,
+    overwrite: bool = False,
+    make_folder: bool = False,
+) -> list[Path]:
+    """Write files that belong together, and folders below the given one; return their paths.
+
+    Args:
+        folder: where they go.
+        files: path below the folder -> content.
+        what: what they are, for the message.
+        error: error to raise.
+        overwrite: replace files that exist and hold something else.
+        make_folder: whether the folder itself may be missing.
+
+    Raises:
+        PliantError: of the given type: a file exists and differs, and then nothing is written, or one cannot be
+            written.
+    """
+    paths = {folder / name: data for name, data in files.items()}
+    try:
+        for path, data in paths.items():
+            if not overwrite and path.exists() and (not path.is_file() or path.read_bytes() != data):
+                raise error(
+                    "the file exists and holds something else; must be another folder or name; overwrite=True or "
+                    "--overwrite replaces it",
+                    file=path,
+                )
+        for path, data in paths.items():
+            if make_folder or path.parent != folder:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+    except OSError as fault:
+        raise error(f"{what} cannot be written: {fault.strerror}", file=str(fault.filename or folder)) from None
+    return list(paths)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pliant.base.documents.files import write_files
 from pliant.base.errors import ModelError
 from pliant.formats.export.control import write_control
 from pliant.formats.export.extension import write_extension, write_gazebo_tags
@@ -54,24 +55,8 @@ class UrdfExport:
             ModelError: a file exists and differs, or cannot be written; then nothing is written.
         """
         path = Path(path)
-        files = {path: self.text.encode(), **{path.parent / name: data for name, data in self.meshes.items()}}
-        try:
-            for file, data in files.items():
-                if not overwrite and file.exists() and (not file.is_file() or file.read_bytes() != data):
-                    raise ModelError(
-                        "the file exists and holds something else; must be another folder or name, or overwrite=True "
-                        "(--overwrite)",
-                        file=file,
-                    )
-            for file, data in files.items():
-                if file != path:
-                    file.parent.mkdir(exist_ok=True)
-                file.write_bytes(data)
-        except OSError as error:
-            raise ModelError(
-                f"the URDF cannot be written: {error.strerror}", file=str(error.filename or path)
-            ) from None
-        return list(files)
+        files = {path.name: self.text.encode(), **self.meshes}
+        return write_files(path.parent, files, "the URDF", overwrite=overwrite)
 
 
 def describe_urdf(robot: Robot, *, package: str | None = None) -> UrdfExport:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -33,8 +33,6 @@ DUAL_TABLE = 0.3
 TAG_DISTANCE = 0.5
 """Distance of the tag on the table from the axis of the base [m]."""  # assumed
 _SOURCE = "Gaz et al. 2019 (RA-L), the vendor's published descriptions and interface; see the parameters' docstrings"
-
-
 _AS_FR3 = ("Protocol versions, friction, motors, limits of acceleration, jerk and Cartesian motion: the FR3's.",)
 
 
@@ -220,41 +218,21 @@ def build_torso(options: FrankaTorsoOptions) -> Robot:
     )
 
 
+def _single(
+    name: str, function: Callable[[FrankaOptions], Robot], summary: str, assumed: tuple[str, ...] = ()
+) -> CatalogueRobot:
+    """Return the entry of one arm on a pedestal."""
+    return CatalogueRobot(
+        name=name, function=function, summary=f"{summary}; serve it with --bridge fci.", source=_SOURCE,
+        scenarios=("nod",), options=FrankaOptions, assumed=assumed,
+    )  # fmt: skip
+
+
 ROBOTS = (
-    CatalogueRobot(
-        name="franka",
-        summary="Franka Emika Robot (Panda) with hand; serve it with --bridge fci.",
-        function=build_fer,
-        source=_SOURCE,
-        scenarios=("nod",),
-        options=FrankaOptions,
-    ),
-    CatalogueRobot(
-        name="fr3",
-        summary="Franka Research 3 with hand; serve it with --bridge fci.",
-        function=build_fr3,
-        source=_SOURCE,
-        scenarios=("nod",),
-        options=FrankaOptions,
-    ),
-    CatalogueRobot(
-        name="fp3",
-        summary="Franka Production 3 with hand: the FR3's links, the published limits; serve it with --bridge fci.",
-        function=build_fp3,
-        source=_SOURCE,
-        scenarios=("nod",),
-        options=FrankaOptions,
-        assumed=_AS_FR3,
-    ),
-    CatalogueRobot(
-        name="fr3v2",
-        summary="Franka Research 3 v2 with hand: its published links; serve it with --bridge fci.",
-        function=build_fr3v2,
-        source=_SOURCE,
-        scenarios=("nod",),
-        options=FrankaOptions,
-        assumed=_AS_FR3,
-    ),
+    _single("franka", build_fer, "Franka Emika Robot (Panda) with hand"),
+    _single("fr3", build_fr3, "Franka Research 3 with hand"),
+    _single("fp3", build_fp3, "Franka Production 3 with hand: the FR3's links, the published limits", _AS_FR3),
+    _single("fr3v2", build_fr3v2, "Franka Research 3 v2 with hand: its published links", _AS_FR3),
     CatalogueRobot(
         name="fr3-workcell",
         summary="Franka Research 3 before a table on a scale: box, cylinder, peg and hole, compliant pad, two cameras.",

@@ -234,7 +234,7 @@ def _load_case(home: Solution) -> tuple[Array, Solution | None]:
     from pliant.rods import NoEquilibrium
 
     robot = home.robot
-    length = float(np.mean([limb.rod.length for limb in robot.description.limbs]))
+    length = robot.description.mean_rod_length
     pick = [0, 1] if robot.planar else [0, 1, 2]
     values, vectors = np.linalg.eigh(home.compliance()[np.ix_(pick, pick)])
     force = vectors[:, -1] * 0.005 * length / max(float(values[-1]), 1e-12)
