@@ -35,6 +35,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -295,11 +296,9 @@ def register_task(task: ComplianceTask) -> ComplianceTask:
 
 def list_tasks() -> list[ComplianceTask]:
     """Return all tasks in the order of their names: those of `pliant.learn.compliance.tasks` and registered ones."""
-    from pliant.learn.compliance import tasks
-
     found = {}
-    for module in pkgutil.iter_modules(tasks.__path__):
-        loaded = importlib.import_module(f"{tasks.__name__}.{module.name}")
+    for module in pkgutil.iter_modules([str(Path(__file__).parent / "tasks")]):
+        loaded = importlib.import_module(f"pliant.learn.compliance.tasks.{module.name}")
         for task in getattr(loaded, "TASKS", ()) or (loaded.TASK,):
             found[task.name] = task
     return [task for _, task in sorted((found | _TASKS).items())]
