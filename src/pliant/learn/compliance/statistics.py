@@ -58,10 +58,9 @@ def interval(scores: NDArray[np.float64], rng: np.random.Generator) -> Interval:
         rng: random generator of the bootstrap.
     """
     runs, episodes = scores.shape
-    samples = np.empty(REPLICATES)
-    for k in range(REPLICATES):
-        weight = np.bincount(rng.integers(episodes, size=episodes), minlength=episodes) / episodes
-        samples[k] = iqm((scores @ weight)[rng.integers(runs, size=runs)])
+    weights = rng.multinomial(episodes, np.full(episodes, 1.0 / episodes), size=REPLICATES) / episodes
+    drawn = rng.integers(runs, size=(runs, REPLICATES))
+    samples = iqm(np.take_along_axis(scores @ weights.T, drawn, axis=0))
     low, high = np.quantile(samples, (ALPHA / 2.0, 1.0 - ALPHA / 2.0))
     return Interval(float(iqm(scores.mean(axis=1))), float(low), float(high))
 
