@@ -11,6 +11,7 @@ not have, are counted apart.
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 import time
@@ -210,7 +211,9 @@ def icub(seconds: float) -> None:
 
 
 def main() -> None:
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("seconds", type=float, nargs="?", default=10.0, help="time of each run [s] (default: 10)")
+    seconds = parser.parse_args().seconds
     outputs = [f"/bench/part{p}/stateExt:o" for p in range(PARTS)]
     outputs += [f"/bench/ft{k}/measures:o" for k in range(WRENCHES)]
     outputs += [f"/bench/imu{k}/measures:o" for k in range(UNITS)]
