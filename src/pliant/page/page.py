@@ -568,7 +568,7 @@ class PageView(BridgeBase):
             round_dance = dance(self._devices, self._latest)
             if round_dance is not None:
                 scenarios.add("dance", round_dance)
-            name = opening_of(scenarios.names)
+            name = opening_of(scenarios.scenarios)
             self._opening = name is not None
             if name is not None:
                 server.numbers = 0
