@@ -7,7 +7,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from pliant.base.errors import PliantError
-from pliant.learn.compliance.task import find_task, measured
+from pliant.learn.compliance.listing import find_task
+from pliant.learn.compliance.task import measured
 from pliant.learn.envs.search import CrossEntropy
 
 __all__ = ["QUICK", "SPREAD", "Budget", "Outcome", "held_out_seeds", "run_method", "training_seeds"]
