@@ -121,7 +121,7 @@ class PageServer:
         for name in ("ShareUrlRequest", "ShareUrlDisconnect"):
             connection._incoming_handlers.pop(getattr(_messages, name), None)
         changed = connection._incoming_handlers.get(_messages.GuiUpdateMessage, [])
-        changed[:] = [values_only(handler, self._limits, self._clamped) for handler in changed]
+        changed[:] = [values_only(handler, self._limits, self._clamped, self._choices) for handler in changed]
         dragged = connection._incoming_handlers.get(_messages.TransformControlsUpdateMessage, [])
         dragged[:] = [poses_only(handler) for handler in dragged]
         self.uploads = Uploads(self.viser)
@@ -188,6 +188,11 @@ class PageServer:
             float(low) if isinstance(low, int | float) else -math.inf,
             float(high) if isinstance(high, int | float) else math.inf,
         )
+
+    def _choices(self, uuid: str) -> tuple[str, ...] | None:
+        """Return what a list or a group of buttons offers; None for other controls."""
+        handle = self.gui._gui_input_handle_from_uuid.get(uuid)
+        return None if handle is None else getattr(handle._impl.props, "options", None)
 
     def _clamped(self, client: int, uuid: str, entered: float, value: float) -> None:
         """Show a page, in its control and in a message, what is used in place of what it entered."""
