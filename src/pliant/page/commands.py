@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["show_robots", "view"]
 
 LEAST_RUN = 1.0
-"""A simulation that diverges twice before this time does so by itself, and not by what was done on the page [s]."""
+"""A simulation that diverges twice before this time, on a page that nobody used, does so by itself [s]."""
 
 
 def view(
@@ -180,15 +180,17 @@ def show_robots(
         tour: begin with the tour.
 
     Raises:
-        DivergedError: the simulation diverges twice, each time within `LEAST_RUN`.
+        DivergedError: the simulation diverges twice, each time within `LEAST_RUN` on a page that nobody used.
     """
     early = False
     while True:
         gc.collect()  # a run sets aside what is there before it: without this, also the run before
+        used = server.uses
         try:
             page = _show(robot, title, server, loaded, console, report, scenarios or {}, command, tour=tour)
         except DivergedError as error:
             short = error.time is not None and error.time < LEAST_RUN
+            short = short and server.uses == used  # nobody did it
             if early and short:
                 raise
             early = short

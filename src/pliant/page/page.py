@@ -418,6 +418,8 @@ class PageView(BridgeBase):
         if phase == "end":
             self._pull.release()
             return
+        if self._server is not None:
+            self._server.uses += 1
         rotation = self._data.xmat[body].reshape(3, 3).copy()
         self._pull.hold(body, point, target, position=self._data.xpos[body].copy(), rotation=rotation)
 
