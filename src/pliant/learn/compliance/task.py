@@ -31,17 +31,17 @@ The world of an episode depends on its seed alone and on no parameter, so that m
 
 from __future__ import annotations
 
-import importlib
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import PliantError, nearest
+from pliant.base.wing import resolve
 
 __all__ = [
     "CLAIMS",
@@ -298,7 +298,7 @@ def list_tasks() -> list[ComplianceTask]:
     """Return all tasks in the order of their names: those of `pliant.learn.compliance.tasks` and registered ones."""
     found = {}
     for module in pkgutil.iter_modules([str(Path(__file__).parent / "tasks")]):
-        loaded = importlib.import_module(f"pliant.learn.compliance.tasks.{module.name}")
+        loaded: Any = resolve(f"{__package__}.tasks.{module.name}")
         for task in getattr(loaded, "TASKS", ()) or (loaded.TASK,):
             found[task.name] = task
     return [task for _, task in sorted((found | _TASKS).items())]
