@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import pkgutil
 from pathlib import Path
 
 from pliant.base.errors import PliantError, nearest
+from pliant.base.wing import resolve
 from pliant.learn.compliance.task import ComplianceTask, registered_tasks
 
 __all__ = ["find_task", "list_tasks"]
@@ -16,8 +16,8 @@ def list_tasks() -> list[ComplianceTask]:
     """Return all tasks in the order of their names: those of `pliant.learn.compliance.tasks` and registered ones."""
     found = {}
     for module in pkgutil.iter_modules([str(Path(__file__).parent / "tasks")]):
-        loaded = importlib.import_module(f"pliant.learn.compliance.tasks.{module.name}")
-        for task in getattr(loaded, "TASKS", ()) or (loaded.TASK,):
+        loaded = resolve(f"{__package__}.tasks.{module.name}")
+        for task in getattr(loaded, "TASKS", None) or (getattr(loaded, "TASK"),):
             found[task.name] = task
     return [task for _, task in sorted((found | registered_tasks()).items())]
 

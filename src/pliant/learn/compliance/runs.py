@@ -33,9 +33,9 @@ class Budget:
 
     runs: int = 10
     """Independent searches of each method, 1 to 900."""
-    population: int = 16
+    population: int = 12
     """Controllers in a round of a search, >= 8."""
-    rounds: int = 12
+    rounds: int = 10
     """Rounds of a search, >= 1."""
     episodes: int = 6
     """Training episodes of each controller in a round, new ones in every round, >= 1."""
