@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pkgutil
 from pathlib import Path
+from typing import Any
 
 from pliant.base.errors import PliantError, nearest
 from pliant.base.wing import resolve
@@ -16,8 +17,8 @@ def list_tasks() -> list[ComplianceTask]:
     """Return all tasks in the order of their names: those of `pliant.learn.compliance.tasks` and registered ones."""
     found = {}
     for module in pkgutil.iter_modules([str(Path(__file__).parent / "tasks")]):
-        loaded = resolve(f"{__package__}.tasks.{module.name}")
-        for task in getattr(loaded, "TASKS", None) or (getattr(loaded, "TASK"),):
+        loaded: Any = resolve(f"{__package__}.tasks.{module.name}")
+        for task in getattr(loaded, "TASKS", ()) or (loaded.TASK,):
             found[task.name] = task
     return [task for _, task in sorted((found | registered_tasks()).items())]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pliant.learn.compliance.task import find_task
+from pliant.learn.compliance.listing import find_task
 
 
 def test_the_rule_inserts_where_a_fast_arm_exceeds_the_force():
