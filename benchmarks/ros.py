@@ -7,6 +7,7 @@ conformance/ros needs.
     python benchmarks/ros.py [SECONDS]
 """
 
+import argparse
 import importlib.util
 import json
 import shutil
@@ -196,7 +197,9 @@ def zenoh(seconds):
 
 
 def main():
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("seconds", type=float, nargs="?", default=60.0, help="time of each run [s] (default: 60)")
+    seconds = parser.parse_args().seconds
     if real.rospy_python() is None:
         print(f"ROS 1 is not measured: no interpreter has rospy; type: {real.INSTALL}")
     else:

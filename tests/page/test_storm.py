@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from running import free_port
+from running import eventually, free_port
 
 from pliant.devices.mailbox import Mailbox
 from pliant.page import PageServer
@@ -29,7 +29,8 @@ pytestmark = [pytest.mark.network, pytest.mark.slow]
 STORM = Path(__file__).parents[1] / "helpers" / "page_storm.py"
 MAX_GROWTH = 50e6
 """Most memory that may be added [bytes]."""
-HOUR_S = 3600.0
+HOUR_S = float(os.environ.get("PLIANT_STORM_S", "3600"))
+"""Length of the long storms [s]."""
 
 
 def memory() -> int:
@@ -64,6 +65,8 @@ class Runs:
         return begin
 
     def newest(self) -> Simulation:
+        """Return the simulation that runs, and wait for one between two robots."""
+        eventually(lambda: self._last() is not None)
         return self._last()
 
     def time(self) -> float:
