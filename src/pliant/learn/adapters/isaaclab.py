@@ -9,13 +9,21 @@ from pliant.base.errors import LawError, MissingDependency
 from pliant.laws.actuator import CompliantActuator
 from pliant.learn.adapters.joints import TorchJoints, match_actuators
 
-try:
-    from isaaclab.actuators import ActuatorBase, ActuatorBaseCfg
-    from isaaclab.utils import configclass
-except ImportError:
-    raise MissingDependency("Isaac Lab", command="pip install isaaclab", purpose="the laws as its actuators") from None
-
 __all__ = ["CompliantJoints", "CompliantJointsCfg"]
+
+
+def _load() -> tuple[Any, ...]:
+    try:
+        from isaaclab.actuators import ActuatorBase, ActuatorBaseCfg
+        from isaaclab.utils import configclass
+    except ImportError:
+        raise MissingDependency(
+            "Isaac Lab", command="pip install isaaclab", purpose="the laws as its actuators"
+        ) from None
+    return ActuatorBase, ActuatorBaseCfg, configclass
+
+
+ActuatorBase, ActuatorBaseCfg, configclass = _load()
 
 
 class CompliantJoints(ActuatorBase):

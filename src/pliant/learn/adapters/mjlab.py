@@ -9,13 +9,19 @@ from pliant.base.errors import LawError, MissingDependency
 from pliant.laws.actuator import CompliantActuator
 from pliant.learn.adapters.joints import TorchJoints, match_actuators
 
-try:
-    from mjlab.actuator import actuator as base
-    from mjlab.utils.spec import create_motor_actuator
-except ImportError:
-    raise MissingDependency("mjlab", command="pip install mjlab", purpose="the laws as its actuators") from None
-
 __all__ = ["CompliantJoints", "CompliantJointsCfg"]
+
+
+def _load() -> tuple[Any, ...]:
+    try:
+        from mjlab.actuator import actuator as base
+        from mjlab.utils.spec import create_motor_actuator
+    except ImportError:
+        raise MissingDependency("mjlab", command="pip install mjlab", purpose="the laws as its actuators") from None
+    return base, create_motor_actuator
+
+
+base, create_motor_actuator = _load()
 
 _SECOND = ("preset", "velocity_target")
 

@@ -9,14 +9,20 @@ import numpy as np
 from pliant.base.errors import MissingDependency
 from pliant.learn.envs.vector import BatchEnv, check_same_step
 
-try:
-    import torch
-    from rsl_rl.env import VecEnv
-    from tensordict import TensorDict
-except ImportError:
-    raise MissingDependency("rsl_rl", command="pip install rsl-rl-lib", purpose="training with rsl_rl") from None
-
 __all__ = ["RslRlVecEnv"]
+
+
+def _load() -> tuple[Any, ...]:
+    try:
+        import torch
+        from rsl_rl.env import VecEnv
+        from tensordict import TensorDict
+    except ImportError:
+        raise MissingDependency("rsl_rl", command="pip install rsl-rl-lib", purpose="training with rsl_rl") from None
+    return torch, VecEnv, TensorDict
+
+
+torch, VecEnv, TensorDict = _load()
 
 
 class RslRlVecEnv(VecEnv):

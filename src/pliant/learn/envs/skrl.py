@@ -9,13 +9,19 @@ import numpy as np
 from pliant.base.errors import MissingDependency
 from pliant.learn.envs.vector import BatchEnv, check_same_step
 
-try:
-    import torch
-    from skrl.envs.wrappers.torch import Wrapper
-except ImportError:
-    raise MissingDependency("skrl", command="pip install skrl", purpose="training with skrl") from None
-
 __all__ = ["SkrlEnv"]
+
+
+def _load() -> tuple[Any, ...]:
+    try:
+        import torch
+        from skrl.envs.wrappers.torch import Wrapper
+    except ImportError:
+        raise MissingDependency("skrl", command="pip install skrl", purpose="training with skrl") from None
+    return torch, Wrapper
+
+
+torch, Wrapper = _load()
 
 
 class SkrlEnv(Wrapper):
