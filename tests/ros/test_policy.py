@@ -1,6 +1,7 @@
 """A policy over ROS: it moves a served robot as it does in process, and stops where the robot is silent."""
 
 import contextlib
+import subprocess
 import sys
 import threading
 import time
@@ -383,3 +384,30 @@ def test_a_walking_policy_over_ros_2_follows_the_batch_in_which_it_was_trained()
     np.testing.assert_allclose(found[:, :angles], expected[:, :angles], atol=1e-4)
     np.testing.assert_allclose(found, expected[:, measured], atol=2e-3)  # velocities [rad/s]
     assert np.abs(found[-1] - found[0])[:angles].max() > 0.02  # it moved
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("round_", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in range(1, 20))])
+@pytest.mark.parametrize("kind", ["ros1", "ros2"])
+def test_a_robot_that_is_killed_in_the_middle_ends_the_policy_with_an_error(kind, round_, master):
+    domain = next(DOMAINS)
+    if kind == "ros1":
+        node, where = Ros1Node("/policy", master=master.uri, host="127.0.0.1"), f"master={master.uri},host=127.0.0.1"
+    else:
+        node, where = Ros2Node("policy", domain=domain), f"domain={domain}"
+    chosen = policy(period=0.02)
+    command = [sys.executable, "-m", "pliant", "run", "qbmove-1dof", "--set", "robot.mounting=hanging"]
+    command += ["--bridge", f"{kind}:{where},clock=false", "--duration", "240"]
+    joints = RosJoints(chosen, node, clock="wall")
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as robot, joints:
+        try:
+            until(lambda: joints.counts.get("joint"), "a state", 120.0)
+            run = PolicyRun(chosen, joints, {"target": 0.5}, safety=Safety(timeout=1.0))
+            killer = threading.Thread(target=lambda: (until(lambda: run.steps > 2, "steps"), robot.kill()))
+            killer.start()
+            with pytest.raises(BridgeError, match="the policy stopped: the last message of a joint is"):
+                run_policy(run, duration=120.0)
+            killer.join()
+        finally:
+            robot.kill()
+    assert run.steps > 2

@@ -274,6 +274,10 @@ def test_an_arm_whose_state_leaves_the_range_of_the_training_comes_to_rest(robot
         FrankaPolicyRun(dataclasses.replace(seen, start=[0.0]), robot, {}, Safety(approach=1.0))
 
 
+SERVERS = {}
+"""Address -> process that serves an arm there."""
+
+
 @contextlib.contextmanager
 def served(*program):
     """Run `pliant run fr3 --bridge fci`, or a program, in lock-step on an address of its own while the block runs."""
@@ -283,6 +287,7 @@ def served(*program):
     usual = ("-m", "pliant", "run", "fr3", "--bridge", f"fci:host={host},mode=lockstep")
     command = [sys.executable, *((*program, host) if program else usual)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
+        SERVERS[host] = server
         try:
             until = time.monotonic() + 240.0
             while True:
@@ -366,3 +371,24 @@ def test_an_insertion_over_the_interface_follows_the_batch_in_which_it_was_train
         assert run.lost == 0
     np.testing.assert_allclose(found, expected, atol=1e-4)
     assert np.abs(expected[-1] - expected[0]).max() > 0.01  # it moved
+
+
+@pytest.mark.network
+@pytest.mark.slow
+@pytest.mark.parametrize("round_", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in range(1, 20))])
+def test_an_arm_that_is_killed_in_the_middle_ends_the_policy_with_an_error(round_):
+    def kill():
+        pause = threading.Event()
+        while run.steps <= 2:
+            pause.wait(0.001)
+        SERVERS[host].kill()
+
+    with served() as host, FrankaRobot.connect(host, arm="fr3") as robot:
+        run = FrankaPolicyRun(policy(), robot, {"target": 0.4})
+        killer = threading.Thread(target=kill, name="killer", daemon=True)
+        killer.start()
+        with pytest.raises(BridgeError, match=host):
+            run_franka_policy(run, duration=600.0)
+        killer.join()
+        assert robot.get_robot_state() == "stop"
+    assert run.steps > 2
