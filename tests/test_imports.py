@@ -59,7 +59,6 @@ LOADERS = {
     "base/lazy.py",
     "base/plugins.py",
     "base/wing.py",
-    "learn/compliance/task.py",
     "learn/envs/make.py",
     "papers/frame/runner.py",
     "recording/mcap_reader.py",

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pliant.base.errors import PliantError
+from pliant.learn.compliance.listing import find_task, list_tasks
 from pliant.learn.compliance.results import FILE, Results, read_results
 from pliant.learn.compliance.runs import Budget, Outcome, run_method
-from pliant.learn.compliance.task import ComplianceTask, find_task, list_tasks
+from pliant.learn.compliance.task import ComplianceTask
 from pliant.sweep.journal import Journal, map_tasks
 
 if TYPE_CHECKING:

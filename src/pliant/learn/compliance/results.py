@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from pliant.base.documents.json_text import read_json
 from pliant.base.errors import PliantError
+from pliant.learn.compliance.listing import find_task, list_tasks
 from pliant.learn.compliance.runs import Budget, Outcome
 from pliant.learn.compliance.statistics import Interval, Verdict, holm, interval, judge, sign_flip
-from pliant.learn.compliance.task import Claim, ComplianceTask, Measure, find_task, list_tasks
+from pliant.learn.compliance.task import Claim, ComplianceTask, Measure
 
 __all__ = ["FILE", "VERSION", "JudgedClaim", "Results", "Score", "read_results"]
 

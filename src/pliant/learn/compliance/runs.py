@@ -7,7 +7,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from pliant.base.errors import PliantError
-from pliant.learn.compliance.task import find_task, measured
+from pliant.learn.compliance.listing import find_task
+from pliant.learn.compliance.task import measured
 from pliant.learn.envs.search import CrossEntropy
 
 __all__ = ["QUICK", "SPREAD", "Budget", "Outcome", "held_out_seeds", "run_method", "training_seeds"]
@@ -32,9 +33,9 @@ class Budget:
 
     runs: int = 10
     """Independent searches of each method, 1 to 900."""
-    population: int = 16
+    population: int = 12
     """Controllers in a round of a search, >= 8."""
-    rounds: int = 12
+    rounds: int = 10
     """Rounds of a search, >= 1."""
     episodes: int = 6
     """Training episodes of each controller in a round, new ones in every round, >= 1."""

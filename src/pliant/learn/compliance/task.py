@@ -31,11 +31,8 @@ The world of an episode depends on its seed alone and on no parameter, so that m
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -55,10 +52,9 @@ __all__ = [
     "Measure",
     "Method",
     "TaskParameter",
-    "find_task",
-    "list_tasks",
     "measured",
     "register_task",
+    "registered_tasks",
 ]
 
 Evaluate = Callable[[NDArray[np.float64], Sequence[int]], Mapping[str, NDArray[np.float64]]]
@@ -294,23 +290,6 @@ def register_task(task: ComplianceTask) -> ComplianceTask:
     return task
 
 
-def list_tasks() -> list[ComplianceTask]:
-    """Return all tasks in the order of their names: those of `pliant.learn.compliance.tasks` and registered ones."""
-    found = {}
-    for module in pkgutil.iter_modules([str(Path(__file__).parent / "tasks")]):
-        loaded = importlib.import_module(f"pliant.learn.compliance.tasks.{module.name}")
-        for task in getattr(loaded, "TASKS", ()) or (loaded.TASK,):
-            found[task.name] = task
-    return [task for _, task in sorted((found | _TASKS).items())]
-
-
-def find_task(name: str) -> ComplianceTask:
-    """Return a task by name.
-
-    Raises:
-        PliantError: there is no such task; the message names the nearest one.
-    """
-    tasks = {task.name: task for task in list_tasks()}
-    if name not in tasks:
-        raise PliantError(f"there is no task {name!r}; {nearest(name, list(tasks))}", field="task")
-    return tasks[name]
+def registered_tasks() -> dict[str, ComplianceTask]:
+    """Return the tasks of other packages by name."""
+    return dict(_TASKS)
