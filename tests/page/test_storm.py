@@ -114,6 +114,7 @@ def test_sixteen_browsers_that_do_anything_leave_page_and_simulation_alive(
         sys.setswitchinterval(1e-5)
         thread.start()
         try:
+            eventually(lambda: runs.count, 600.0)  # the machine code of a robot may be compiled first
             storm(server.url, 0.3 * min(seconds, 60.0), 1)  # afterwards all code is loaded and compiled
             runs.newest().resume()
             runs.newest().submit(lambda: runs.newest().set_speed(1.0)).result(60.0)

@@ -208,7 +208,7 @@ class TourPanel:
             mark.remove()
         self._marks = []
         for k, pull in enumerate(sorted(self.pulls, key=lambda p: p.preset)):
-            down = np.array([0.0, 0.0, -(0.04 + 0.1 * k) * self._size])
+            down = np.array([0.0, 0.0, -(0.04 + 0.15 * k) * self._size])
             level = np.array([*pull.end[:2], pull.start[2]])
             line = np.array([[pull.start + down, level + down]], dtype=np.float32)
 
