@@ -94,7 +94,7 @@ class CompliantJoints(base.Actuator):
             raise LawError("the actuators were asked before mjlab initialized them")
         return self.joints
 
-    def compute(self, cmd: base.ActuatorCmd) -> Any:
+    def compute(self, cmd: Any) -> Any:
         """Return the torques of the joints, shape (worlds, joints) [N m]."""
         second = cmd.velocity_target if self.cfg.second == "velocity_target" else None
         return self._made().compute(cmd.position_target, cmd.effort_target, second, cmd.pos, cmd.vel)
