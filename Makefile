@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
 COUNT ?= 300
+DEMO_S ?= 3600
 UV ?= uv
 
 .PHONY: demo test quick nightly conformance bench bench-camera bench-rods bench-franka bench-startup bench-ros bench-softfoot bench-softfoot_robots audit mutants lint docs gallery scenes setup clean lock
@@ -28,11 +29,14 @@ $(STAMP): pyproject.toml requirements.lock
 $(VENV)/.demo: pyproject.toml requirements.lock
 	$(call install,reproduce)
 
+# In a terminal the page is served until Ctrl-C. Elsewhere make ends, and the page stays for an hour.
 demo: $(VENV)/.demo
 	$(BIN)/pliant reproduce viactors-step --output demo
 	@echo "report: file://$(CURDIR)/demo/index.html"
-	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/pliant view qbmove-5dof --tour --report demo --open; \
-	else echo "next, pull an arm in the browser: $(BIN)/pliant view qbmove-5dof --tour"; fi
+	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/pliant view qbmove-5dof --tour --report demo --open; else \
+	timeout $(DEMO_S) $(BIN)/pliant view qbmove-5dof --tour --report demo >demo/page.log 2>&1 </dev/null & page=$$!; \
+	until sed -n 's/^\(view: http[^ ]*\).*/\1/p' demo/page.log | grep .; do kill -0 $$page 2>/dev/null || { cat demo/page.log; exit 1; }; sleep 0.2; done; \
+	echo "the page is served by process $$page for $(DEMO_S) s; to end it earlier, type: kill $$page"; fi
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests

@@ -9,6 +9,7 @@ its time, which says more about the machine than about the bridge. CPU is what t
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 import threading
@@ -116,9 +117,11 @@ def measure(seconds: float, rate: float = 500.0) -> dict[str, Any]:
 
 def main() -> None:
     """Print one line."""
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
-    rate = float(sys.argv[2]) if len(sys.argv) > 2 else 500.0
-    m = measure(seconds, rate)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("seconds", type=float, nargs="?", default=10.0, help="time of the run [s] (default: 10)")
+    parser.add_argument("rate", type=float, nargs="?", default=500.0, help="cycles a second [Hz] (default: 500)")
+    given = parser.parse_args()
+    m = measure(given.seconds, given.rate)
     print(
         f"{SERVOS} servos, sync write and sync read: {m['cycles']} cycles at {m['rate']:.0f} Hz, {m['errors']} errors, "
         f"{m['dropped']} dropped, {m['late']} late; a cycle p50 {m['p50_ms']:.2f}, p99 {m['p99_ms']:.2f}, "

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import statistics
 import tempfile
 import time
@@ -107,7 +108,10 @@ def state(world: World) -> Any:
 
 
 def cheetah(path: Path) -> Task:
-    """Return Gymnasium's HalfCheetah as a task: the same model, observation, reward and frame skip."""
+    """Return Gymnasium's HalfCheetah as a task: the same model, observation and frame skip.
+
+    Its reward is the velocity at the end of the action; Gymnasium's is the displacement in the action over its time.
+    """
     names = ["bthigh", "bshin", "bfoot", "fthigh", "fshin", "ffoot"]
     return Task(
         robot=lambda: Robot(mujoco.MjSpec.from_file(str(path)), set_defaults=False),
@@ -150,6 +154,27 @@ GYMNASIUM: dict[str, tuple[str, Callable[[Path], Task], float]] = {
 """Environment -> its model, the same task here, the largest action there."""
 
 
+MOST_PROCESSES = 32
+"""Most worlds for which Gymnasium's AsyncVectorEnv, a process for each, is measured."""
+
+
+def saved_state(env: BatchEnv) -> Any:
+    """Return time, positions and velocities of every world, as `mujoco.rollout` takes them."""
+    qpos, qvel = env.batch.read("state/qpos"), env.batch.read("state/qvel")
+    return np.concatenate([np.zeros((len(qpos), 1)), qpos, qvel], axis=1)
+
+
+def rolled_out(model: Any, start: Any, control: Any, frames: int, threads: int) -> Callable[[], Any]:
+    """Return a call of `mujoco.rollout` that advances every world by the frames of one action."""
+    from mujoco.rollout import Rollout
+
+    count = threads or os.cpu_count() or 1
+    pool = Rollout(nthread=0 if count == 1 else count)
+    data = [mujoco.MjData(model) for _ in range(count)]
+    held = np.repeat(control[:, None, :], frames, axis=1)
+    return lambda: pool.rollout(model, data, start, held)
+
+
 def against_gymnasium(name: str, worlds: int, seconds: float) -> None:
     """Print the ratio to an environment of Gymnasium's, and what physics alone allows."""
     from gymnasium.envs import mujoco as assets
@@ -167,6 +192,13 @@ def against_gymnasium(name: str, worlds: int, seconds: float) -> None:
         actions = np.random.default_rng(1).uniform(-1.0, 1.0, (worlds, count)).astype(np.float32)
         sides: list[Callable[[], Any]] = [lambda: theirs.step(largest * actions)]
         names = ["Gymnasium, SyncVectorEnv"]
+        if worlds <= MOST_PROCESSES:
+            workers = gymnasium.make_vec(name, num_envs=worlds, vectorization_mode="async", xml_file=str(path))
+            workers.reset(seed=1)
+            sides.append(lambda: workers.step(largest * actions))
+            names.append("Gymnasium, AsyncVectorEnv")
+        else:
+            workers = None
         for threads in (1, 0):
             env = BatchEnv(task, worlds, batch=lambda robot, n, k=threads: CpuBatch(robot, n, nthread=k))
             env.reset(seed=1)
@@ -186,7 +218,13 @@ def against_gymnasium(name: str, worlds: int, seconds: float) -> None:
 
             sides.append(physics)
             names.append(f"MuJoCo alone, {cores}")
+            sides.append(
+                rolled_out(env.batch.model, saved_state(env), env.batch.read("state/ctrl"), env.frames, threads)
+            )
+            names.append(f"mujoco.rollout, {cores}")
         times = best(sides, 3.0 * seconds)
+        if workers is not None:
+            workers.close()
     for side, took in zip(names, times, strict=True):
         print(f"{name:20s} {side:26s} {worlds / took:9.0f} actions/s, {times[0] / took:5.1f} x")
 

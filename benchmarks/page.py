@@ -8,10 +8,10 @@ The processor time of a picture (Linux only) depends less on other programs than
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import os
 import statistics
-import sys
 import threading
 import time
 from pathlib import Path
@@ -155,6 +155,10 @@ def shake(simulation: Simulation, joints: list[CompliantJoint], page: Any, view:
 
 
 if __name__ == "__main__":
-    given = [*sys.argv[1:], *("qbmove-5dof", "8", "900x480")[len(sys.argv) - 1 :]]
-    width, height = map(int, given[2].split("x"))
-    measure(given[0], float(given[1]), (width, height))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("robot", nargs="?", default="qbmove-5dof", help="robot of the catalogue (default: %(default)s)")
+    parser.add_argument("seconds", type=float, nargs="?", default=8.0, help="time of the run [s] (default: 8)")
+    parser.add_argument("size", nargs="?", default="900x480", help="of the page [pixels] (default: %(default)s)")
+    given = parser.parse_args()
+    width, height = map(int, given.size.split("x"))
+    measure(given.robot, given.seconds, (width, height))

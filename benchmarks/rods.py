@@ -11,6 +11,7 @@ step 19-23 kHz, Python call 4.4-5.7 kHz, stability index 0.8-0.9 ms; cold starts
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -211,10 +212,14 @@ def compile_time():
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cold", action="store_true", help="also solve from poses far from the last one")
+    parser.add_argument("--compile", action="store_true", help="also the first solve, compilation included")
+    given = parser.parse_args()
     speed()
     gradient_times()
     step_time()
-    if "--cold" in sys.argv:
+    if given.cold:
         cold()
-    if "--compile" in sys.argv:
+    if given.compile:
         compile_time()

@@ -1,5 +1,6 @@
-"""What the YARP bridge costs a step, and how long a call takes: 6 parts of 32 axes, 6 F/T, 4 IMU, one client on each.
-Where icub-models is installed, also how much faster than real time the iCub is on one core.
+"""What the YARP bridge costs a step, and how long a call takes: 6 parts of 32 axes, 6 F/T, 4 IMU, one client on each;
+then how long a call takes beside 500 readers that never read. Where icub-models is installed, also how much faster than
+real time the iCub is on one core.
 
 python benchmarks/yarp.py [seconds]
 
@@ -10,6 +11,7 @@ not have, are counted apart.
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 import time
@@ -26,6 +28,8 @@ from pliant.simulation import Simulation
 from pliant.simulation.bridges import make_bridge
 
 PARTS, AXES, WRENCHES, UNITS = 6, 32, 6, 4
+SILENT = 500
+"""Readers that never read."""
 
 CLIENT = """
 import sys, threading, time
@@ -133,6 +137,58 @@ def served(made: Any, outputs: list[str], call: str, options: str, seconds: floa
     print(f"bridge: {times}; {health['dropped']} dropped; {pace.achieved_rtf:.3f} x real time")
 
 
+SILENT_CLIENT = """
+import resource, socket, sys, threading, time
+from pliant.yarp.client import YarpNetwork
+from pliant.yarp.wire import parse_bottle
+from pliant.yarp.wire.connection import encode_number
+server, seconds, output, rpc, readers = sys.argv[1], float(sys.argv[2]), sys.argv[3], sys.argv[4], int(sys.argv[5])
+resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+listener = socket.create_server(("127.0.0.1", 0), backlog=readers)
+kept = []
+def accept():
+    while True:
+        connection, _ = listener.accept()
+        if output.encode() in connection.recv(4096):
+            kept.append(connection)
+            connection.sendall(encode_number(listener.getsockname()[1]))
+        else:  # asks what the reader understands
+            connection.close()
+threading.Thread(target=accept, daemon=True).start()
+with YarpNetwork(server) as yarp, yarp.open_rpc(rpc) as call:
+    request = parse_bottle("[get] [axes]")
+    def measure(what):
+        times, end = [], time.monotonic() + seconds / 2
+        while time.monotonic() < end:
+            began = time.perf_counter()
+            call.call(request)
+            times.append(1e3 * (time.perf_counter() - began))
+            time.sleep(0.003)
+        times.sort()
+        p50, p99 = (times[len(times) * part // 100] for part in (50, 99))
+        print(f"{what}: {len(times)} calls: p50 {p50:.2f} ms, p99 {p99:.2f} ms, longest {times[-1]:.2f} ms", flush=True)
+    measure("no reader")
+    for k in range(readers):
+        yarp.names.ask("register", f"/silent/{k}", "tcp", "127.0.0.1", str(listener.getsockname()[1]))
+        yarp.connect(output, f"/silent/{k}", "tcp")
+    measure(f"{len(kept)} readers that never read (p99 at most 20 ms)")
+"""
+
+
+def silent_readers(seconds: float) -> None:
+    """Print how long a call takes while hundreds of receivers of the same board's state read nothing."""
+    bridge = make_bridge("yarp:server=127.0.0.1:0,name=bench,period=0.01", made := robot())
+    with Simulation(MujocoEngine(made, check=False), make_devices(made), [bridge], pacer=1.0) as simulation:
+        simulation.start()
+        words = [str(bridge.server.address), str(seconds), "/bench/part0/stateExt:o", "/bench/part0/rpc:i", str(SILENT)]
+        client = subprocess.Popen([sys.executable, "-c", SILENT_CLIENT, *words])
+        while client.poll() is None:
+            simulation.run(0.5)
+        print(f"{bridge.health()['dropped']} messages for them dropped")
+    if client.returncode:
+        raise SystemExit(client.returncode)
+
+
 def icub(seconds: float) -> None:
     """Time the iCub of icub-models: physics, boards and sensors, bridge with two readers."""
     try:
@@ -155,11 +211,14 @@ def icub(seconds: float) -> None:
 
 
 def main() -> None:
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("seconds", type=float, nargs="?", default=10.0, help="time of each run [s] (default: 10)")
+    seconds = parser.parse_args().seconds
     outputs = [f"/bench/part{p}/stateExt:o" for p in range(PARTS)]
     outputs += [f"/bench/ft{k}/measures:o" for k in range(WRENCHES)]
     outputs += [f"/bench/imu{k}/measures:o" for k in range(UNITS)]
     served(robot(), outputs, "/bench/part0/rpc:i", ",name=bench,period=0.01", seconds)
+    silent_readers(seconds)
     icub(seconds)
 
 

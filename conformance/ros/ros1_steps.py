@@ -172,7 +172,7 @@ def lock_step(ns, joint, seconds):
     count = int(1000 * seconds)
     done = threading.Event()
     seen = [0, 0.0, 0.0]
-    last = [-1]
+    last, sent, took = [-1], [0.0], []
     publisher = rospy.Publisher(f"/{ns}/reference_1", Float64MultiArray, queue_size=None, tcp_nodelay=True)
     answer = Float64MultiArray()
 
@@ -183,6 +183,8 @@ def lock_step(ns, joint, seconds):
         if seen[0] <= 2:  # the first contact takes its time, and is not measured
             seen[1] = time.perf_counter()
         stamp = message.header.stamp.to_nsec()
+        if seen[0] > 2:
+            took.append(time.perf_counter() - sent[0])
         if stamp != last[0]:  # until the first answer the first state is sent again and again
             digest.update(struct.pack("<q", stamp))
             digest.update(struct.pack(f"<{len(message.position)}d", *message.position))
@@ -190,7 +192,7 @@ def lock_step(ns, joint, seconds):
         last[0] = stamp
         # A feedback law, so that any difference grows.
         answer.data = [0.3 - 0.2 * p - 0.02 * v for p, v in zip(message.position, message.velocity)]
-        seen[2] = time.perf_counter()
+        seen[2] = sent[0] = time.perf_counter()
         publisher.publish(answer)
 
     subscriber = rospy.Subscriber(f"/{ns}/robot_state", JointState, control, queue_size=1, tcp_nodelay=True)
@@ -198,7 +200,15 @@ def lock_step(ns, joint, seconds):
         time.sleep(0.01)
     done.wait(120)
     wall = seen[2] - seen[1]
-    return {"digest": digest.hexdigest(), "count": seen[0], "rtf": (seen[0] - 3) * 1e-3 / wall}
+    took.sort()
+    p50, p99 = (1e6 * took[len(took) * part // 100] for part in (50, 99))
+    return {
+        "digest": digest.hexdigest(),
+        "count": seen[0],
+        "rtf": (seen[0] - 3) * 1e-3 / wall,
+        "p50_us": p50,
+        "p99_us": p99,
+    }
 
 
 def native_actuators(ns, joint, seconds):

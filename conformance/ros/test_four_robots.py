@@ -14,9 +14,9 @@ import real
 
 from pliant.ros.ros2 import Ros2Node
 
-pytestmark = [pytest.mark.network, pytest.mark.slow]
-
 SECONDS = float(os.environ.get("PLIANT_FOUR_ROBOTS_S", "8"))
+pytestmark = [pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(10.0 * SECONDS + 220.0)]
+
 NAMES = ("north", "east", "south", "west")
 PLACES = {"north": 0.1, "east": 0.3, "south": -0.2, "west": -0.4}
 """Equilibrium of both joints of each robot, which tells its samples from those of the others [rad]."""

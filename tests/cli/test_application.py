@@ -96,7 +96,7 @@ finally:
         (("check", "sea-1dof", "bavs-1dof"), "unexpected argument 'bavs-1dof'. See pliant check --help"),
         (
             ("runn",),
-            "there is no command 'runn'; did you mean 'run'? must be one of check, compare, completion, cpr, design",
+            "there is no command 'runn'; did you mean 'run'? must be one of bench, check, compare, completion, cpr",
         ),
         (("cpr", "sole"), "there is no command 'sole'; did you mean 'solve'? must be one of batch, equilibria"),
         (("run", "sea-1dof", "--durtion", "1"), "Unknown option: --durtion. Did you mean --duration?"),

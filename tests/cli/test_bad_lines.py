@@ -42,6 +42,8 @@ TYPED = {
     "list bridge": "'bridge'",
     "check nothing": "`pliant list` shows all",
     "doctor extra": "unexpected argument 'extra'",
+    "--version extra": "unexpected argument 'extra'. See pliant --help",
+    "--version --verbose": "unexpected argument '--verbose'",
     "export mjcff qbmove-1dof": "did you mean 'mjcf'",
     "export": "FORMAT is missing",
     "replay nofile.mcap": "there is no such recording",
@@ -98,3 +100,13 @@ def test_every_option_that_lacks_a_letter_is_named_with_the_right_one(call):
         assert len(err.strip().splitlines()) == 1, (words, err)
         assert words[-1] in err, (words, err)
         assert option in err or "Did you mean" in err or "is missing" in err, (words, option, err)
+
+
+def test_no_help_of_a_command_takes_a_word_more(call):
+    paths = [path for path, _ in shown_helps()]
+    assert ["cpr", "solve"] in [list(path) for path in paths]
+    for path in paths:
+        code, out, err = call("help", *path, "extra")
+        assert (code, out) == (2, ""), (path, out)
+        assert err.count("\n") == 1, (path, err)
+        assert "'extra'" in err, (path, err)

@@ -5,6 +5,8 @@ import threading
 
 import pytest
 
+from pliant.base.errors import DivergedError
+from pliant.page import commands
 from pliant.recording.recording import read_recording
 from pliant.simulation import Simulation
 
@@ -59,3 +61,33 @@ def test_a_folder_without_a_report_is_refused_before_the_robot_is_loaded(call, t
     assert code == 1
     assert not out
     assert "there is no report in this folder (index.html)" in err
+
+
+class _Server:
+    """Counts what is done on a page, and what the page says."""
+
+    uses = 0
+
+    def __init__(self):
+        self.said = []
+
+    def notify(self, head, text):
+        self.said.append(head)
+
+
+@pytest.mark.parametrize(("used", "runs"), [(False, 2), (True, 5)])
+def test_a_robot_that_diverges_at_once_ends_the_page_only_where_nobody_used_it(monkeypatch, used, runs):
+    server, begun = _Server(), []
+
+    def show(*_, **__):
+        begun.append(1)
+        server.uses += used
+        if len(begun) == 5:
+            raise KeyboardInterrupt
+        raise DivergedError("diverged", time=0.1)
+
+    monkeypatch.setattr(commands, "_show", show)
+    with pytest.raises(KeyboardInterrupt if used else DivergedError):
+        commands.show_robots(server, None, "robot", None)
+    assert len(begun) == runs
+    assert len(server.said) == runs - 1

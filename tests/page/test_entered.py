@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from robot_data import needs_data
 from running import enter, eventually, free_port, running
+from viser import GuiEvent
 
 from pliant.devices.mailbox import Mailbox
 from pliant.page import PageServer
+from pliant.page.controls import guarded
 from pliant.robots import list_robots
 
 pytestmark = pytest.mark.network
@@ -105,3 +107,30 @@ def test_no_control_of_a_robot_takes_a_number_outside_its_range(name):
                 enter(server, uuid, value)
                 assert low <= handle.value <= high, (handle.label, value)
         assert swept or not controls
+
+
+def test_what_no_list_offers_changes_nothing_and_is_no_fault():
+    with PageServer(port=free_port()) as server, running("qbmove-1dof", server=server) as (simulation, view):
+        eventually(lambda: view.health()["filled"])
+        for uuid, handle in list(server.gui._gui_input_handle_from_uuid.items()):
+            if hasattr(handle._impl.props, "options"):
+                before = handle.value
+                for value in ("no such thing", 3, None, ["1"]):
+                    enter(server, uuid, value)
+                    assert handle.value == before, handle.label
+        mode = next(h for h in server.gui._gui_input_handle_from_uuid.values() if h.label == "mode")
+        assert mode.value in simulation.devices["joint"].inbox.accepted
+        assert server.faults == 0
+
+
+def test_a_control_of_a_page_that_is_gone_does_nothing():
+    said = []
+    with PageServer(port=free_port()) as server:
+        slider = server.gui.add_slider("mass", min=0.0, max=1.0, step=0.1, initial_value=0.0)
+        work = guarded(said.append, lambda event: setattr(event.target, "max", 2.0))
+        server.clear()
+        work(GuiEvent(None, 0, slider))
+        assert said == []
+        stays = server.gui.add_slider("mass", min=0.0, max=1.0, step=0.1, initial_value=0.0)
+        with pytest.raises(KeyError):
+            guarded(said.append, lambda event: {}["nothing"])(GuiEvent(None, 0, stays))

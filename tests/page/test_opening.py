@@ -7,7 +7,8 @@ from running import enter, eventually, free_port, running
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.page import PageServer
-from pliant.page.opening import SETTINGS, dance, opening
+from pliant.page.opening import dance, opening
+from pliant.robots import find_robot
 from pliant.robots.loading import load_with_settings
 from pliant.simulation import Simulation
 from pliant.simulation.scenario import ScenarioRun
@@ -27,7 +28,7 @@ from pliant.simulation.shipped import shipped_scenarios
     ],
 )
 def test_a_robot_of_each_family_moves_at_once(name, seconds, way):
-    given = dict(setting.split("=") for setting in SETTINGS.get(name, ()))
+    given = dict(setting.split("=") for setting in find_robot(name).view_settings)
     robot = load_with_settings(name, given)
     engine, devices = MujocoEngine(robot, check=False), make_devices(robot)
     with Simulation(engine, devices, [], pacer="free") as simulation:

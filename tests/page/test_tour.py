@@ -53,6 +53,12 @@ def test_the_same_pull_moves_the_soft_arm_several_times_as_far(monkeypatch):
         assert 4.0 < soft.compliance / stiff.compliance < 12.0
         said = f"{soft.compliance / stiff.compliance:.1f} times"
         assert said in tour._bars.content
+        assert f"{20.0 / soft.compliance:.1f} N</b> from the soft arm" in tour._bars.content
+        lines, labels = tour._marks[::2], tour._marks[1::2]
+        assert [label.text for label in labels] == [f"soft {1e3 * soft.way:.0f} mm", f"stiff {1e3 * stiff.way:.0f} mm"]
+        drawn = [float(np.linalg.norm(line.points[0, 1] - line.points[0, 0])) for line in lines]
+        assert soft.way > drawn[0] > 0.9 * soft.way  # the horizontal part
+        assert stiff.way > drawn[1] > 0.9 * stiff.way
         again = pulled(simulation, tour, SOFT)
         assert len(tour.pulls) == 2
         assert again.way == pytest.approx(soft.way, rel=0.05)

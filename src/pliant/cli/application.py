@@ -183,6 +183,9 @@ class Interrupted(Exception):
     """Ctrl-C was pressed before a result existed."""
 
 
+EVERYWHERE = ("--json", "--quiet", "--debug", "--help", "-h")
+"""Options of every command, and of none."""
+
 GRAPHICS = ("egl", "osmesa", "glfw", "glx", "cgl", "wgl")
 GRAPHICS_SWITCHES = ("", "enable", "enabled", "on", "true", "1", "disable", "disabled", "off", "false", "0")
 
@@ -198,9 +201,32 @@ def check_environment() -> None:
         raise PliantError(f"the environment variable MUJOCO_GL is {asked!r}; unset it, or use egl, osmesa or off")
 
 
+def check_whole(words: list[str]) -> None:
+    """Refuse words that the help of a command and the version do not use, and cyclopts passes over.
+
+    Args:
+        words: the command line; `help COMMAND` for the help of a command.
+
+    Raises:
+        UnusedCliTokensError: a word is neither a command nor one of the options of every command.
+    """
+    asked, group, chain = words[:1], app, []
+    if asked not in (["help"], ["--version"]):
+        return
+    for word in words[1:]:
+        if word in EVERYWHERE:
+            continue
+        if asked == ["--version"] or word.startswith("-") or group.default_command is not None:
+            raise UnusedCliTokensError(unused_tokens=[word], command_chain=tuple(chain))
+        if word not in group:
+            return  # an unknown command: cyclopts refuses it
+        group = group[word]
+        chain.append(word)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    arguments = asked = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] == ["help"]:  # as git and docker have it
         arguments = [*arguments[1:], "--help"]
     if not arguments or arguments[0] not in (*COMMANDS, *OF_WINGS):
@@ -232,6 +258,7 @@ def main(arguments: list[str] | None = None) -> None:
     ):
         try:
             check_environment()
+            check_whole(asked)
             if arguments and arguments[0] in OF_WINGS:
                 OF_WINGS[arguments[0]].load()
             code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")

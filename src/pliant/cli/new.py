@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import keyword
 import re
 from collections.abc import Mapping
@@ -101,6 +102,8 @@ def new(
     except OSError as error:
         raise PliantError(f"cannot be written: {error.strerror}", file=error.filename, field="folder") from error
     steps = [Text(step).substitute(words) for step in template.steps]
+    if importlib.util.find_spec("pytest") is None:
+        steps.insert(-1, "python -m pip install pytest")
     if json:
         emit({"files": [str(path) for path in written], "next": steps})
         return 0

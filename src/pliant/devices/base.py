@@ -35,6 +35,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pliant.base.errors import DeviceError, nearest
+from pliant.base.numerics import Array
 from pliant.devices.contract import Device, Mount, Sample, SampleSource
 from pliant.devices.fields import FieldInfo, Values, check_fields
 from pliant.devices.mailbox import Command, Mailbox
@@ -359,6 +360,14 @@ class DeviceBase:
     def buttons(self) -> Mapping[str, str]:
         """Name of each button or switch -> the name of its bool argument; "" for a button."""
         return self._buttons
+
+    def held(self, field: str) -> Array:
+        """Return the elements of a command's array that change nothing, such as the present goal; here zeros.
+
+        Args:
+            field: array field of a command.
+        """
+        return np.zeros(next(fields[field].shape for fields in self.commands.values() if field in fields))
 
     def verify(self, mode: str, values: Mapping[str, object]) -> None:
         """Check a command that is known before a run, beyond what the mailbox checks, without carrying it out.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from pliant.base.errors import DivergedError, PliantError
+from pliant.base.errors import DivergedError, ModelError, PliantError
 from pliant.cli.console import listening
 from pliant.cli.options import (
     NO_SETTINGS,
@@ -22,7 +22,6 @@ from pliant.cli.options import (
     import_modules,
     load_robot,
 )
-from pliant.page.opening import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["show_robots", "view"]
 
 LEAST_RUN = 1.0
-"""A simulation that diverges twice before this time does so by itself, and not by what was done on the page [s]."""
+"""A simulation that diverges twice before this time, on a page that nobody used, does so by itself [s]."""
 
 
 def view(
@@ -84,7 +83,7 @@ def view(
     if report is not None and not statics and not (report / "index.html").is_file():  # loading may take long
         raise PliantError(f"--report {report}: there is no report in this folder (index.html)", field="report")
     import_modules(options.import_)
-    settings = options.set or SETTINGS.get(source, ())
+    settings = options.set or _view_settings(source)
     robot = load_robot(source, settings, None, options.package_path)
     if statics:
         for name, given in (
@@ -181,15 +180,17 @@ def show_robots(
         tour: begin with the tour.
 
     Raises:
-        DivergedError: the simulation diverges twice, each time within `LEAST_RUN`.
+        DivergedError: the simulation diverges twice, each time within `LEAST_RUN` on a page that nobody used.
     """
     early = False
     while True:
         gc.collect()  # a run sets aside what is there before it: without this, also the run before
+        used = server.uses
         try:
             page = _show(robot, title, server, loaded, console, report, scenarios or {}, command, tour=tour)
         except DivergedError as error:
             short = error.time is not None and error.time < LEAST_RUN
+            short = short and server.uses == used  # nobody did it
             if early and short:
                 raise
             early = short
@@ -206,10 +207,20 @@ def show_robots(
         try:
             robot, title = _load(wanted, loaded), wanted
             command = (
-                "" if wanted in loaded.robots else _command(wanted, SETTINGS.get(wanted, ()))
+                "" if wanted in loaded.robots else _command(wanted, _view_settings(wanted))
             )  # a file of the browser has no path
         except PliantError as error:
             server.notify(f"{wanted} cannot be shown", str(error)[:600])
+
+
+def _view_settings(source: str) -> Sequence[str]:
+    """Return the settings that a robot of the catalogue declares for the page; none for a file."""
+    from pliant.robots import find_robot
+
+    try:
+        return find_robot(source).view_settings
+    except ModelError:
+        return ()
 
 
 def _command(source: str, settings: Sequence[str] = (), packages: Sequence[Path] = ()) -> str:
@@ -225,7 +236,7 @@ def _command(source: str, settings: Sequence[str] = (), packages: Sequence[Path]
 
 def _load(wanted: str, loaded: LoadedRobots) -> Robot:
     if wanted not in loaded.robots:
-        return load_robot(wanted, SETTINGS.get(wanted, ()), None, ())
+        return load_robot(wanted, _view_settings(wanted), None, ())
     return loaded.robots[wanted].build()
 
 

@@ -44,7 +44,10 @@ def plain_text(text: str) -> str:
 
 
 def guarded(say: Say, work: Callable[..., None]) -> Callable[..., None]:
-    """Return a callback that says what was wrong instead of raising: the simulation goes on."""
+    """Return a callback that says what was wrong instead of raising: the simulation goes on.
+
+    A control that was used just before the page changed to another robot does nothing.
+    """
 
     def call(event: Any = None) -> None:
         try:
@@ -53,8 +56,17 @@ def guarded(say: Say, work: Callable[..., None]) -> Callable[..., None]:
             say(str(error))
         except (TypeError, ValueError, ArithmeticError, TimeoutError) as error:
             say(f"that value cannot be used: {error}")
+        except (RuntimeError, KeyError):
+            if not _removed(event):
+                raise
 
     return call
+
+
+def _removed(event: Any) -> bool:
+    """Whether the control of an event has been taken away since."""
+    target = getattr(event, "target", None)
+    return target is not None and bool(target._impl.removed)
 
 
 class Panel(Protocol):
@@ -155,7 +167,8 @@ class DeviceControls:
         def build() -> None:
             with self._lock:
                 for handle in made:
-                    handle.remove()
+                    if not handle._impl.removed:  # with all others, when the page changes to another robot
+                        handle.remove()
                 made.clear()
                 mode = modes[0] if choice is None else str(choice.value)
                 with holder:

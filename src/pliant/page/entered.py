@@ -1,10 +1,11 @@
-"""What browsers give to controls and handles: finite, of a modest size, and inside the range of the control."""
+"""What browsers give to controls and handles: finite, of a modest size, and inside the range, or one of the choices, of
+the control."""
 
 from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 __all__ = ["poses_only", "values_only"]
@@ -20,13 +21,17 @@ def values_only(
     handler: Callable[..., Any],
     limits: Callable[[str], tuple[float, float]],
     clamped: Callable[[int, str, float, float], None],
+    choices: Callable[[str], Sequence[str] | None],
 ) -> Callable[..., Any]:
     """Return a handler of changed controls that takes finite values of a modest size only, and limits numbers.
+
+    What is none of the choices of a control is ignored: no page offers it.
 
     Args:
         handler: gets what is left.
         limits: gives the range of the control of an identity.
         clamped: called with the client, the control, the entered and the used value, after the handler.
+        choices: gives the choices of the control of an identity; None for a control without.
     """
 
     async def handle(client: Any, message: Any) -> None:
@@ -35,6 +40,10 @@ def values_only(
             return
         value = updates["value"]
         if isinstance(value, str | bytes | list | tuple | dict) and len(value) > MAX_TEXT:
+            return
+        offered = choices(message.uuid)
+        if offered is not None and value not in offered:
+            _log.debug("a browser sent %.100r for a control; it is ignored", value)
             return
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if number and not abs(value) <= 1e300:

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from pliant.devices.base import Device, Sample
 from pliant.simulation.scenario import Scenario, Set
 
-__all__ = ["SETTINGS", "dance", "opening"]
+__all__ = ["dance", "opening"]
 
-SETTINGS = {"biped": ("robot.controller=walking",)}
-"""Robot -> options that `pliant view` sets where the command line sets none: the biped walks."""
-SCENARIOS = (
-    "dance", "nod", "reach", "swing", "steps", "load-and-release", "press-harder", "push-on-both-hands",
-    "push-on-the-planar-plate", "push-on-the-plate",
-)  # fmt: skip
-"""Scenarios that a robot may begin with, the best first."""
 PLATE = "plate_pose"
 """Command mode of a plate that is moved in space."""
 ROUND_S = 4.0
 """Time of a round of the dance [s]."""
 ROUNDS = 3
+BEFORE_ALL = 1000
+"""Rank of the dance as an opening."""
 STEP_S = 0.1
 """Time between two poses of the dance [s]."""
 RADIUS = 0.03
@@ -32,14 +27,14 @@ TURN = 0.06
 """Angle by which the plate turns to both sides [rad]."""
 
 
-def opening(fitting: Iterable[str]) -> str | None:
-    """Return the scenario that a robot begins with; None for none.
+def opening(fitting: Mapping[str, Scenario]) -> str | None:
+    """Return the name of the scenario that a robot begins with; None for none.
 
     Args:
-        fitting: scenarios that fit the robot.
+        fitting: scenarios that fit the robot, by name.
     """
-    found = set(fitting)
-    return next((name for name in SCENARIOS if name in found), None)
+    name = max(fitting, key=lambda name: fitting[name].opening, default=None)
+    return name if name is not None and fitting[name].opening > 0 else None
 
 
 def dance(devices: Mapping[str, Device], latest: Mapping[str, Sample]) -> Scenario | None:
@@ -63,5 +58,5 @@ def dance(devices: Mapping[str, Device], latest: Mapping[str, Sample]) -> Scenar
                 share * TURN * math.sin(0.5 * angle),
             ]  # fmt: skip
             events.append(Set(at=k * STEP_S, device=name, mode=PLATE, values={"xyz_rpy": pose}))
-        return Scenario(description="the plate goes around in circles and turns", events=events)
+        return Scenario(description="the plate goes around in circles and turns", opening=BEFORE_ALL, events=events)
     return None

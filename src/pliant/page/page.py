@@ -287,6 +287,7 @@ class PageView(BridgeBase):
         if self._simulation is not None:
             self._devices = {name: device for name, device in devices.items() if isinstance(device, Device)}
             commanded = self._devices
+            tabs = gui.add_tab_group() if self._with_tour else None  # first of all, also on the screen of a phone
             if self._robots:
                 self._add_robots(gui)
             self._run = RunPanel(
@@ -294,8 +295,9 @@ class PageView(BridgeBase):
             )
             gui.add_html(HINT)
             self._messages.open(gui)
-            tabs = gui.add_tab_group()
-            if self._with_tour:
+            if tabs is None:
+                tabs = gui.add_tab_group()
+            else:
                 with tabs.add_tab("First minute", icon="hand-finger"):
                     self._tour = TourPanel(
                         gui, server.scene, self._engine, commanded, self._pull, self._scene.size, self._say,
@@ -416,6 +418,8 @@ class PageView(BridgeBase):
         if phase == "end":
             self._pull.release()
             return
+        if self._server is not None:
+            self._server.uses += 1
         rotation = self._data.xmat[body].reshape(3, 3).copy()
         self._pull.hold(body, point, target, position=self._data.xpos[body].copy(), rotation=rotation)
 
@@ -568,7 +572,7 @@ class PageView(BridgeBase):
             round_dance = dance(self._devices, self._latest)
             if round_dance is not None:
                 scenarios.add("dance", round_dance)
-            name = opening_of(scenarios.names)
+            name = opening_of(scenarios.scenarios)
             self._opening = name is not None
             if name is not None:
                 server.numbers = 0

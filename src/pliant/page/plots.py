@@ -34,6 +34,8 @@ FIRST_DEVICES = 2
 MANY = 5
 """A device with so many of these fields is drawn alone."""
 NOTHING = "(choose)"
+ROUNDING = 1e-12
+"""Least value that a legend shows, in the unit of its field."""
 AROUND_ZERO = {"min": {"pad": 0.1, "soft": -1e-3, "mode": 1}, "max": {"pad": 0.1, "soft": 1e-3, "mode": 1}}
 """The value axis of a chart: it has 0 on it, and does not magnify noise."""
 TICKS = tuple(float(f"{m}e{k}") for k in range(-3, 13) for m in (1, 2, 5))
@@ -248,7 +250,7 @@ def _legend(signals: list[Signal]) -> str:
     """Return the curves of a chart with their colours and newest values."""
     rows = []
     for signal in signals:
-        value = "" if np.isnan(signal.value) else f"{signal.value:.4g} {signal.unit}"
+        value = "" if np.isnan(signal.value) else f"{_shown(signal.value):.4g} {signal.unit}"
         rows.append(
             f'<div style="display:flex;gap:0.5em;align-items:center"><span style="flex:none;width:1em;height:0.25em;'
             f'background:{signal.colour}"></span><span style="flex:1;overflow-wrap:anywhere">'
@@ -256,6 +258,11 @@ def _legend(signals: list[Signal]) -> str:
             f'white-space:nowrap">{html.escape(value)}</span></div>'
         )
     return f'<div style="padding:0 1em 0.6em;font-size:0.8em">{"".join(rows)}</div>'
+
+
+def _shown(value: float) -> float:
+    """Return 0 for a number that is nothing but rounding."""
+    return 0.0 if abs(value) < ROUNDING else value
 
 
 def _data(signals: list[Signal]) -> tuple[np.ndarray, ...]:

@@ -72,6 +72,9 @@ class Pull:
         self._jacobian, self._solved = np.zeros((2, 3, max(engine.model.nv, 1)))
         self.force = np.zeros(3)
         """The force of the last step [N, world]."""
+        self.reach: tuple[Array, Array] | None = None
+        """Where the pulled point was at first, and where it was the farthest from there, each of shape (3,) [m, world];
+        None before the first step of a pull."""
 
     @property
     def active(self) -> bool:
@@ -97,6 +100,8 @@ class Pull:
         if not (np.isfinite(point).all() and np.isfinite(target).all()) or not 0 < body < self._model.nbody:
             return
         held = self._held
+        if held is None or held.body != body:
+            self.reach = None
         local = held.local if held is not None and held.body == body else rotation.T @ (point - position)
         self._held = _Held(body, local, np.array(target, dtype=float))
 
@@ -112,7 +117,7 @@ class Pull:
             force: the force, which grows and falls within `RAMP`, shape (3,) [N, world].
             duration: how long [s].
         """
-        self._since = None
+        self._since = self.reach = None
         self._push = _Push(body, force, duration)
 
     def point(self, data: mujoco.MjData) -> Array | None:
@@ -143,6 +148,7 @@ class Pull:
         body = held.body
         mass = max(float(model.body_subtreemass[body]), 1e-3)
         point = data.xpos[body] + data.xmat[body].reshape(3, 3) @ held.local
+        self._note(point)
         mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, body, self._velocity, 0)
         speed = self._velocity[3:] + cross(self._velocity[:3], point - data.xpos[body])
         rate, step = 2.0 * math.pi * FREQUENCY, float(model.opt.timestep)
@@ -166,7 +172,14 @@ class Pull:
         if gone > push.duration:
             self._push = None
             return
+        self._note(self._data.xipos[push.body].copy())
         self._put(push.body, push.force * min(1.0, gone / RAMP, (push.duration - gone) / RAMP), np.zeros(3))
+
+    def _note(self, point: Array) -> None:
+        start, end = self.reach or (point, point)
+        if math.dist(start, point) >= math.dist(start, end):
+            end = point
+        self.reach = start, end
 
     def _inertia(self, body: int, point: Array) -> float:
         """Return the least mass that a point has in any direction [kg].

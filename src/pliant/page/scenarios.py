@@ -43,15 +43,14 @@ class ScenarioPanel:
         run: ScenarioRun | None = None,
     ) -> None:
         self._simulation, self._say, self._after_reset = simulation, say, after_reset
-        self._scenarios = {plain_name(name): scenario for name, scenario in scenarios.items()}
-        self.names = list(self._scenarios)
-        """Names of the scenarios."""
+        self.scenarios = {plain_name(name): scenario for name, scenario in scenarios.items()}
+        """Name -> scenario."""
         self._given = run
         self.run = run
         """The scenario that is played, or was played last; None before the first."""
-        self._name = chosen = next(iter(self._scenarios))
-        self._choice = gui.add_dropdown("scenario", list(self._scenarios), initial_value=chosen)
-        self._about = gui.add_html(_about(self._scenarios[chosen]))
+        self._name = chosen = next(iter(self.scenarios))
+        self._choice = gui.add_dropdown("scenario", list(self.scenarios), initial_value=chosen)
+        self._about = gui.add_html(_about(self.scenarios[chosen]))
         self._buttons = gui.add_button_group(
             "play", BUTTONS,
             hint="Start: from the present state; Stop: what has not happened does not happen; Restart: from time 0",
@@ -81,13 +80,13 @@ class ScenarioPanel:
             self.run = None
 
     def _changed(self, _: Any) -> None:
-        scenario = self._scenarios.get(str(self._choice.value))
+        scenario = self.scenarios.get(str(self._choice.value))
         if scenario is not None:
             self._about.content = _about(scenario)
 
     def _pressed(self, _: Any) -> None:
         what, name = self._buttons.value, str(self._choice.value)
-        scenario = self._scenarios.get(name)
+        scenario = self.scenarios.get(name)
         if scenario is None:
             raise PliantError(f"there is no scenario {name!r}", field="scenario")
         if what not in BUTTONS:
@@ -104,13 +103,12 @@ class ScenarioPanel:
 
     def add(self, name: str, scenario: Scenario) -> None:
         """Offer another scenario, first in the list."""
-        self._scenarios = {name: scenario, **self._scenarios}
-        self.names = list(self._scenarios)
-        self._choice.options = self.names
+        self.scenarios = {name: scenario, **self.scenarios}
+        self._choice.options = list(self.scenarios)
 
     def begin(self, name: str) -> None:
         """Play a scenario from the present state on."""
-        scenario, simulation = self._scenarios[name], cast("Simulation", self._simulation)
+        scenario, simulation = self.scenarios[name], cast("Simulation", self._simulation)
         self.run, self._name = self._do(lambda: ScenarioRun(scenario, simulation, self._say)), name
         self._choice.value = name
 

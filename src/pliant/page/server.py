@@ -107,6 +107,8 @@ class PageServer:
         """Whether a browser without a graphics card has opened the page."""
         self.numbers = 0
         """Numbers that browsers entered in boxes and with sliders."""
+        self.uses = 0
+        """The same, and moves of the pointer that holds a body; never set back."""
         self.faults = 0
         """Messages of browsers that made no sense."""
         listening = _bind(host, port)
@@ -121,7 +123,7 @@ class PageServer:
         for name in ("ShareUrlRequest", "ShareUrlDisconnect"):
             connection._incoming_handlers.pop(getattr(_messages, name), None)
         changed = connection._incoming_handlers.get(_messages.GuiUpdateMessage, [])
-        changed[:] = [values_only(handler, self._limits, self._clamped) for handler in changed]
+        changed[:] = [values_only(handler, self._limits, self._clamped, self._choices) for handler in changed]
         dragged = connection._incoming_handlers.get(_messages.TransformControlsUpdateMessage, [])
         dragged[:] = [poses_only(handler) for handler in dragged]
         self.uploads = Uploads(self.viser)
@@ -181,6 +183,7 @@ class PageServer:
     def _limits(self, uuid: str) -> tuple[float, float]:
         """Return the range of a control that somebody uses; without ends where it has none."""
         self.numbers += 1
+        self.uses += 1
         handle = self.gui._gui_input_handle_from_uuid.get(uuid)
         props = None if handle is None else handle._impl.props
         low, high = getattr(props, "min", None), getattr(props, "max", None)
@@ -188,6 +191,11 @@ class PageServer:
             float(low) if isinstance(low, int | float) else -math.inf,
             float(high) if isinstance(high, int | float) else math.inf,
         )
+
+    def _choices(self, uuid: str) -> tuple[str, ...] | None:
+        """Return what a list or a group of buttons offers; None for other controls."""
+        handle = self.gui._gui_input_handle_from_uuid.get(uuid)
+        return None if handle is None else getattr(handle._impl.props, "options", None)
 
     def _clamped(self, client: int, uuid: str, entered: float, value: float) -> None:
         """Show a page, in its control and in a message, what is used in place of what it entered."""

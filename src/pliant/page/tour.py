@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import mujoco
@@ -31,11 +31,14 @@ LEAST_FORCE = 0.3
 HINT_COLOUR = (0, 121, 140)
 DOORS = {"A Franka arm": "fr3", "A soft foot": "softfoot", "A hexapod of rods": "Stewart_Gough_6PFR"}
 """Label of a button -> robot of the catalogue; robots that are not installed have no button."""
-COLOURS = ("#00788c", "#d08770", "#5e81ac", "#a3be8c")
+COLOURS = ("#00788c", "#5e81ac", "#a3be8c", "#d08770")
+"""Colours of pulls, from soft to stiff."""
+HAND = 0.02
+"""Distance of the comparison of forces [m]."""
 STEPS = (
     "<b>Pull the arm.</b> Drag its end with the mouse, or press the button.",
     "<b>Move the stiffness.</b> Two motors in each joint tension its springs against each other.",
-    "<b>Pull again.</b> The same pull, other springs.",
+    "<b>Pull again.</b> The arm gives way less: compare the lines below it.",
 )
 OWN = (
     "<p>Your own robot: <code>pliant view robot.urdf</code>, or an MJCF, SDF or YAML file. "
@@ -67,6 +70,10 @@ class _Pulled:
     """Largest force [N]."""
     way: float = 0.0
     """Largest distance of the pulled point from where it was [m]."""
+    start: Array = field(default_factory=lambda: np.zeros(3))
+    """Where the pulled point was, shape (3,) [m]."""
+    end: Array = field(default_factory=lambda: np.zeros(3))
+    """Where it was at the largest distance, shape (3,) [m]."""
 
     @property
     def compliance(self) -> float:
@@ -115,7 +122,7 @@ class TourPanel:
         self.pulls: list[_Pulled] = []
         """The last pull at each preset."""
         self._now: _Pulled | None = None
-        self._from = np.zeros(3)
+        self._marks: list[Any] = []
         self._shown = ("", "")
         self._hint: Any = None
         self._label: Any = None
@@ -177,21 +184,42 @@ class TourPanel:
         drawn = _steps(self._step()), _bars(self.pulls)
         if drawn != self._shown:
             self._shown = drawn
+            self._draw_marks()
             self._text.content, self._bars.content = drawn
 
     def _follow(self, data: mujoco.MjData) -> None:
-        point = self._pull.point(data)
-        if point is None:
+        reach = self._pull.reach
+        if self._pull.point(data) is None or reach is None:
             self._now = None
             return
         if self._now is None:
-            self._now, self._from = _Pulled(self.preset), point
+            self._now = _Pulled(self.preset)
             self._hinted = False
         now = self._now
         now.force = max(now.force, float(np.linalg.norm(self._pull.force)))
-        now.way = max(now.way, float(np.linalg.norm(point - self._from)))
+        now.start, now.end = reach
+        now.way = float(np.linalg.norm(now.end - now.start))
         if now.force >= LEAST_FORCE * self.force and now not in self.pulls:
             self.pulls = [*[p for p in self.pulls if abs(p.preset - now.preset) > 1e-6][-3:], now]
+
+    def _draw_marks(self) -> None:
+        """Draw how far each pull moved the point: a line below the one before, with its length."""
+        for mark in self._marks:
+            mark.remove()
+        self._marks = []
+        for k, pull in enumerate(sorted(self.pulls, key=lambda p: p.preset)):
+            down = np.array([0.0, 0.0, -(0.04 + 0.15 * k) * self._size])
+            level = np.array([*pull.end[:2], pull.start[2]])
+            line = np.array([[pull.start + down, level + down]], dtype=np.float32)
+
+            self._marks += [
+                self._scene.add_line_segments(
+                    f"/tour/way{k}", line, _rgb(_colour(pull.preset)), thickness=5.0, thickness_units="screen"
+                ),
+                self._scene.add_label(
+                    f"/tour/length{k}", f"{_word(pull.preset)} {1e3 * pull.way:.0f} mm", position=tuple(line[0, 1])
+                ),
+            ]  # fmt: skip
 
     def _draw_hint(self, data: mujoco.MjData) -> None:
         if not self._hinted:
@@ -239,6 +267,22 @@ def _easiest_way(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> Array
     return found if found @ away >= 0.0 else -found
 
 
+def _colour(preset: float) -> str:
+    k = round(len(COLOURS) * (preset - SOFT) / (STIFF - SOFT))
+    return COLOURS[min(k, len(COLOURS) - 1)]
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def _word(preset: float) -> str:
+    """Return what a preset is called in the scene."""
+    if preset <= SOFT + 0.05:
+        return "soft"
+    return "stiff" if preset >= STIFF - 0.05 else f"preset {preset:.2f} rad"
+
+
 def _block(text: str) -> str:
     return f'<div style="padding:0.3em 1em;font-size:0.9em">{text}</div>'
 
@@ -259,18 +303,19 @@ def _bars(pulls: Sequence[_Pulled]) -> str:
     most = max(p.compliance for p in pulls)
     rows = []
     for p in sorted(pulls, key=lambda p: p.preset):
-        k = round(4 * (p.preset - SOFT) / (STIFF - SOFT))
         width = max(2.0, 100.0 * p.compliance / most) if most > 0.0 else 2.0
-        words = f"preset {p.preset:.2f} rad: {1e3 * p.way:.0f} mm under {p.force:.1f} N"
+        words = f"{_word(p.preset)}: {1e3 * p.way:.0f} mm under {p.force:.1f} N"
         rows.append(
             f'<div style="margin-top:0.4em">{html.escape(words)}<div style="height:0.8em;border-radius:0.2em;'
-            f'width:{width:.0f}%;background:{COLOURS[min(k, len(COLOURS) - 1)]}"></div></div>'
+            f'width:{width:.0f}%;background:{_colour(p.preset)}"></div></div>'
         )
     soft, stiff = (f(pulls, key=lambda p: p.compliance) for f in (max, min))
     sentence = ""
     if len(pulls) > 1 and stiff.compliance > 0.0:
         sentence = (
-            f"<p>Per newton the soft arm gives way <b>{soft.compliance / stiff.compliance:.1f} times</b> as far "
-            f"({soft.compliance:.1f} and {stiff.compliance:.1f} mm/N). What it hits feels this difference.</p>"
+            f"<p>Per newton the soft arm gives way <b>{soft.compliance / stiff.compliance:.1f} times</b> as far. "
+            f"A person who is hit and moves its end {1e3 * HAND:.0f} mm aside feels "
+            f"<b>{1e3 * HAND / soft.compliance:.1f} N</b> from the soft arm and "
+            f"<b>{1e3 * HAND / stiff.compliance:.1f} N</b> from the stiff one.</p>"
         )
     return _block("".join(rows) + sentence)

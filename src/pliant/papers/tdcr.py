@@ -15,6 +15,8 @@ from pliant.papers.frame.base import Context, Result, Statement, Table, Target, 
 from pliant.papers.frame.panels import Line, Panel, draw
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from pliant.rods import Rod
@@ -140,28 +142,34 @@ def settled(options: TdcrOptions) -> tuple[float, float, Array]:
     return float(distance[-1]), float(np.linalg.norm(tip - start)), distance
 
 
-def predicted(name: str, path: Path, *, seen_only: bool) -> tuple[float, float]:
+def predicted(
+    name: str, path: Path, *, seen_only: bool, tell: Callable[[float], None] | None = None
+) -> tuple[float, float]:
     """Return root mean square distance of all tips of a measured robot [mm]: all motions seen, and each part left out.
 
     Args:
         name: v4 or v6.
         path: its table of tips.
         seen_only: whether the parts are not left out; the second number is then NaN.
+        tell: called with the share that is done.
     """
-    from pliant.rods.tendons.identify import fit
+    from pliant.rods.tendons.identify import cross_validate, first_slopes, fit
     from pliant.rods.tendons.measured import read_tips
     from pliant.rods.tendons.robots import ROBOTS
 
+    tell = tell or (lambda share: None)
     robot, table = ROBOTS[f"tdcr-{name}"](), read_tips(path)
     used = np.arange(len(table.tip)) % EVERY == 0
-    every = np.ones(len(table.tip), bool)
-    seen = 1e3 * fit(robot, table, used=used).rmse(every)
+    slopes = first_slopes(robot, table)
+    tell(0.5 / (FOLDS + 2))
+    seen = 1e3 * fit(robot, table, used=used, slopes=slopes).rmse(np.ones(len(table.tip), bool))
     if seen_only:
         return seen, float("nan")
-    square = np.zeros(len(table.tip))
-    for mask in table.folds(FOLDS):
-        square[mask] = (fit(robot, table, used=used & ~mask).error[mask] ** 2).sum(axis=1)
-    return seen, 1e3 * float(np.sqrt(square.mean()))
+    tell(2.0 / (FOLDS + 2))
+    unseen, _ = cross_validate(
+        robot, table, FOLDS, used=used, slopes=slopes, done=lambda folds: tell((2.0 + folds) / (FOLDS + 2))
+    )
+    return seen, 1e3 * unseen
 
 
 def _judge_steel(folder: Path) -> list[Statement]:
@@ -196,8 +204,8 @@ def _judge_steel(folder: Path) -> list[Statement]:
     ]
 
 
-def _judge_tips(name: str, folder: Path, quick: bool) -> Statement:
-    seen, unseen = predicted(name, folder / "tips" / f"{name}_train.csv", seen_only=quick)
+def _judge_tips(name: str, folder: Path, quick: bool, tell: Callable[[float], None]) -> Statement:
+    seen, unseen = predicted(name, folder / "tips" / f"{name}_train.csv", seen_only=quick, tell=tell)
     target = Target(
         f"{name}: root mean square distance of unseen tips", high=LIMITS[name], unit="mm",
         source="table tips; limit: ours",
@@ -231,7 +239,15 @@ def tdcr(context: Context, options: TdcrOptions) -> Result:
         folder = Path(options.data)
         if not (folder / "statics" / "steel.csv").is_file():
             raise PliantError(f"{folder}: has no statics/steel.csv; data names the folder above it", field="data")
-        statements = _judge_steel(folder) + [_judge_tips(name, folder, context.quick) for name in LENGTHS]
+        context.progress(0.02, "steel rods")
+        statements = _judge_steel(folder)
+        for k, name in enumerate(LENGTHS):
+
+            def tell(share: float, k: int = k, name: str = name) -> None:
+                context.progress(0.1 + 0.45 * (k + share), f"tips of {name}")
+
+            tell(0.0)
+            statements.append(_judge_tips(name, folder, context.quick, tell))
     rows = [
         {"hinges between disks": 2 * options.pairs, "tip moved [mm]": 1e3 * moved, "from the statics [mm]": 1e3 * miss}
     ]

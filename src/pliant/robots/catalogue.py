@@ -43,6 +43,9 @@ class CatalogueRobot:
     scenarios: tuple[str, ...] = ()
     """Scenarios of pliant that fit the robot with its default options, by name. ``pliant list ROBOT`` shows them; a
     test compares them with those that fit."""
+    view_settings: tuple[str, ...] = ()
+    """Settings of `pliant view`, such as "robot.controller=walking", where the command line sets none: the robot begins
+    with something that moves."""
     assumed: tuple[str, ...] = ()
     """Assumptions about unpublished values, one sentence each."""
 

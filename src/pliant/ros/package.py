@@ -19,8 +19,9 @@ from pliant.base.errors import ModelError, PliantError
 from pliant.cli.output import emit, make_console
 from pliant.formats.export.urdf import describe_urdf, urdf_of_tree
 from pliant.model.robot import Robot
-from pliant.ros.bridge import Node, RosBridge, RosOptions
+from pliant.ros.bridge import RosBridge, RosOptions
 from pliant.ros.bridge.actions import ActionServer
+from pliant.ros.bridge.node import SilentNode
 from pliant.ros.bridge.send_rate import SendRate
 from pliant.ros.package_types import package_xml, type_packages
 from pliant.ros.wire import Codec
@@ -32,7 +33,7 @@ PLUGIN = "joint_state_topic_hardware_interface/JointStateTopicSystem"
 """Hardware plugin of the exported ``<ros2_control>`` tags: the one that talks to pliant over topics."""
 
 
-class Census(Node):
+class Census(SilentNode):
     """A node that notes which types a robot uses, and connects nothing.
 
     Args:
@@ -47,12 +48,6 @@ class Census(Node):
             self.state_type = "viactors_plugins/state_info"
         self.types: set[str] = set()
 
-    def start(self) -> None:
-        """Do nothing."""
-
-    def stop(self) -> None:
-        """Do nothing."""
-
     def advertise(self, topic: str, type_name: str, *, latch: bool = False) -> Any:
         """Note a type; return a topic to which nobody listens."""
         self.types.add(type_name)
@@ -64,9 +59,6 @@ class Census(Node):
         """Note a type."""
         self.types.add(type_name)
 
-    def unsubscribe(self, topic: str) -> None:
-        """Do nothing."""
-
     def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
         """Note a type."""
         self.types.add(type_name)
@@ -74,14 +66,6 @@ class Census(Node):
     def serve_action(self, name: str, type_name: str, server: ActionServer) -> None:
         """Do nothing: all actions are of packages that distributions have."""
         server.wire = SimpleNamespace(changed=lambda *_: None, feedback=lambda *_: None, ended=lambda *_: None)  # pyright: ignore
-
-    def taken(self, topics: list[str]) -> dict[str, list[str]]:
-        """Return nothing: nobody else is there."""
-        return {}
-
-    def where(self) -> str:
-        """Return nothing."""
-        return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

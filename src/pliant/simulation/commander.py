@@ -75,7 +75,7 @@ class Commander(Protocol):
 
 
 class MailboxCommander:
-    """Puts the values into the mailbox of a device; elements of an array without a channel are 0.
+    """Puts the values into the mailbox of a device; elements of an array without a channel are those that it holds.
 
     Args:
         device: the device.
@@ -88,14 +88,13 @@ class MailboxCommander:
         self._device, self._channels = device, tuple(channels)
         # A joint finds the mode of its references by itself: it may change while it runs.
         self._mode = None if all(channel.port for channel in channels) else channels[0].mode
-        self._arrays = {
-            channel.field: np.zeros(device.commands[channel.mode][channel.field].shape)
-            for channel in channels
-            if channel.index is not None
-        }
+        self._arrays: dict[str, NDArray[np.float64]] = {}
+        self.start()
 
     def start(self) -> None:
-        """Do nothing: the mailbox of a device is always open."""
+        """Take what the device holds now; its mailbox is always open."""
+        fields = dict.fromkeys(channel.field for channel in self._channels if channel.index is not None)
+        self._arrays = {field: self._device.held(field) for field in fields}
 
     def hold(self, values: NDArray[np.float64]) -> None:
         """Send the values."""

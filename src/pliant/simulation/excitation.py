@@ -194,7 +194,11 @@ def _joint_of(robot: Robot, joint: str) -> CompliantActuator:
     if actuator.law.second_input == "pressure":
         raise ModelError(f"{joint} has muscles; motions are designed for joints with motors", field="joint")
     if actuator.mode not in (Mode.PID_REFS, Mode.PID_EQ_PRESET):
-        raise ModelError(f"{joint} is in mode {actuator.mode.value}; must be 5 or 6", field="mode")
+        raise ModelError(
+            f"{joint} is in mode {actuator.mode.value}; must be 5 or 6, in which its motors have controllers: "
+            f"--set {joint}.mode=6",
+            field="mode",
+        )
     return actuator
 
 

@@ -200,6 +200,8 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Events in any order; events with equal times happen in the order of the list."""
     description: str = ""
     """Description of the scenario, one sentence."""
+    opening: int = 0
+    """Rank among the scenarios that `pliant view` begins with: of those that fit the robot, the largest; 0: never."""
 
     def problems(self, devices: Mapping[str, Device], engine: Engine) -> list[str]:
         """Return all errors of the events for these devices and this engine; empty if there are none."""

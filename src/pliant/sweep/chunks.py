@@ -15,7 +15,7 @@ import numpy as np
 from pliant.base.errors import PliantError, nearest
 from pliant.sweep.backends import CPU, find_backend
 from pliant.sweep.device_runs import DEVICE_METRICS, check_devices, simulate_devices
-from pliant.sweep.plan import SweepPlan
+from pliant.sweep.plan import SweepPlan, is_command_path
 
 if TYPE_CHECKING:
     import mujoco
@@ -59,6 +59,7 @@ def load_robots(plan: SweepPlan, points: Iterable[Mapping[str, object]]) -> list
     for name in plan.imports:
         import_user_module(name)
     varied = _option_paths(plan)
+    commands = [variation.path for variation in plan.variations if is_command_path(variation.path)]
     built: dict[Any, Robot] = {}
     robots = []
     for point in points:
@@ -69,7 +70,14 @@ def load_robots(plan: SweepPlan, points: Iterable[Mapping[str, object]]) -> list
                 plan.source, {**plan.settings, **options}, timestep=plan.timestep, package_paths=plan.package_paths
             )
         robot = built[key].copy()
-        robots.append(robot.update({path: value for path, value in point.items() if path not in options}))
+        if commands and robot.actuators:
+            raise PliantError(
+                f"{commands[0]}: commands vary only in sweeps of robots without compliant joints; give a constant "
+                "command with --reference, or a table with --command",
+                field=commands[0],
+            )
+        parameters = {path: value for path, value in point.items() if path not in options and path not in commands}
+        robots.append(robot.update(parameters))
     return robots
 
 
@@ -152,7 +160,7 @@ def run_chunk(
 
 def _simulate_alone(plan: SweepPlan, robot: Robot, point: Mapping[str, object], columns: Sequence[str]) -> list[object]:
     """Simulate one robot without compliant joints."""
-    quantities, row = simulate_devices(plan, robot, step_count(plan, robot.timestep))
+    quantities, row = simulate_devices(plan, robot, step_count(plan, robot.timestep), point)
     _check_equal(plan, point, [f"{name}/{metric}" for name in quantities for metric in DEVICE_METRICS], columns)
     return row
 
@@ -171,7 +179,9 @@ def is_actuator_path(robot: Robot, path: str) -> bool:
     """Return whether a path names a parameter of actuators and of nothing else."""
     from pliant.robots.loading import is_option_path
 
-    return not is_option_path(path) and {kind for kind, _, _ in robot._resolve(path)} == {"actuator"}
+    if is_option_path(path) or is_command_path(path):
+        return False
+    return {kind for kind, _, _ in robot._resolve(path)} == {"actuator"}
 
 
 def _simulate(

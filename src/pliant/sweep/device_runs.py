@@ -7,13 +7,13 @@ steps, so that they do not run in one `mujoco.batch.Batch`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.base.errors import DivergedError, PliantError
-from pliant.sweep.plan import SweepPlan
+from pliant.sweep.plan import SweepPlan, is_command_path
 
 if TYPE_CHECKING:
     from pliant.devices.base import Device, FieldInfo
@@ -59,26 +59,46 @@ def check_devices(plan: SweepPlan, robot: Robot) -> dict[str, str]:
     Raises:
         PliantError: no such command or value, or nothing is measured.
     """
+    from pliant.simulation.commander import find_channels
+    from pliant.simulation.commands import put_constants
+
     with _simulation(plan, robot) as simulation:
+        put_constants(simulation.devices, plan.commands)
+        find_channels(
+            [v.path for v in plan.variations if is_command_path(v.path)], {}, list(simulation.devices.values())
+        )
         return device_quantities(simulation.devices.values())
 
 
-def simulate_devices(plan: SweepPlan, robot: Robot, steps: int) -> tuple[list[str], list[object]]:
+def simulate_devices(
+    plan: SweepPlan, robot: Robot, steps: int, point: Mapping[str, object]
+) -> tuple[list[str], list[object]]:
     """Simulate one robot with its devices.
 
     Args:
         plan: commands and seed.
         robot: the robot with the values of the point.
         steps: number of steps.
+        point: values of the point by path, those of varied commands among them.
 
     Returns:
         The quantities, as in `device_quantities`; the metrics of each, and whether the simulation diverged. A quantity
-        that was not measured, because its device has a longer period, is NaN.
+        that was not measured, because its device has a longer period, is NaN. So are all quantities of a point whose
+        varied commands a device cannot carry out, such as a plate pose beyond the limits of the joints.
     """
+    from pliant.simulation.commands import put_constants
+
+    varied = {v.path: point[v.path] for v in plan.variations if is_command_path(v.path)}
     with _simulation(plan, robot) as simulation:
         quantities = list(device_quantities(simulation.devices.values()))
         fields = list(_fields(simulation.devices.values()))
         low, high, values = np.full((3, len(quantities)), math.nan)
+        try:
+            put_constants(simulation.devices, {**plan.commands, **_varied_commands(plan, simulation, varied)})
+        except PliantError:
+            if not varied:
+                raise
+            return quantities, [math.nan] * (len(DEVICE_METRICS) * len(quantities)) + [False]
         try:
             for _ in range(steps):
                 simulation.step()
@@ -95,13 +115,31 @@ def _simulation(plan: SweepPlan, robot: Robot) -> Simulation:
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.simulation import Simulation
-    from pliant.simulation.commands import put_constants, read_commands
+    from pliant.simulation.commands import read_commands
 
     simulation = Simulation(MujocoEngine(robot, check=False), make_devices(robot), pacer="free", seed=plan.seed)
     if plan.command_file is not None:
         simulation.play(read_commands(plan.command_file))
-    put_constants(simulation.devices, plan.commands)
     return simulation
+
+
+def _varied_commands(plan: SweepPlan, simulation: Simulation, varied: Mapping[str, object]) -> dict[str, object]:
+    """Return constant commands with the varied elements; other elements of an array are those of the plan, or held."""
+    from pliant.simulation.commander import find_channels
+
+    found: dict[str, object] = {}
+    arrays: dict[str, list[float]] = {}
+    for channel, value in zip(find_channels(list(varied), {}, list(simulation.devices.values())), varied.values()):
+        name = f"{channel.device}/{channel.field}"
+        if channel.index is None:
+            found[name] = value
+            continue
+        if name not in arrays:
+            given = plan.commands.get(name)
+            held = simulation.devices[channel.device].held(channel.field)
+            arrays[name] = held.tolist() if given is None else [float(v) for v in str(given).split(",")]
+        arrays[name][channel.index] = float(str(value))
+    return {**found, **{name: ",".join(map(repr, values)) for name, values in arrays.items()}}
 
 
 def _fields(devices: Iterable[Device]) -> Iterator[tuple[str, str, FieldInfo]]:

@@ -18,7 +18,7 @@ from pliant.base.errors import PliantError, nearest
 from pliant.sweep.backends import CPU, check_device_name
 from pliant.sweep.journal import code_digest
 
-__all__ = ["SweepPlan", "Variation", "parse_variation"]
+__all__ = ["SweepPlan", "Variation", "is_command_path", "parse_variation"]
 
 MAX_COUNT = 10_000_000
 """Most values of one parameter in a sweep."""
@@ -37,7 +37,8 @@ class Variation:
     """Variation of one parameter over a sweep."""
 
     path: str
-    """Dotted path of the parameter, as in `Robot.set`."""
+    """Dotted path of the parameter, as in `Robot.set`; or a constant command, "<device>/<field>" or
+    "<device>/<field>[<i>]", of a robot without compliant joints."""
     values: tuple[Any, ...] = ()
     """Grid values; empty for a random parameter."""
     distribution: str = ""
@@ -54,6 +55,11 @@ class Variation:
         if self.distribution == "loguniform":
             return float(math.exp(rng.uniform(math.log(self.a), math.log(self.b))))
         return float(rng.normal(self.a, self.b))
+
+
+def is_command_path(path: str) -> bool:
+    """Return whether a command varies, ``<device>/<field>``, not a parameter: the path of a parameter has a dot."""
+    return "/" in path and "." not in path
 
 
 def parse_variation(text: str) -> Variation:

@@ -121,7 +121,7 @@ def test_attributes_and_methods_are_those_of_the_batch_for_all_worlds(sb3):
 def test_what_the_adapter_cannot_take_is_refused(sb3):
     with pytest.raises(PliantError, match="must be 'SameStep'"):
         sb3.Sb3VecEnv(BatchEnv(task(), 2))
-    with pytest.raises(PliantError, match=r"must be a pliant\.envs\.BatchEnv"):
+    with pytest.raises(PliantError, match=r"must be a pliant\.learn\.envs\.BatchEnv"):
         sb3.Sb3VecEnv("touch")
     env = sb3.Sb3VecEnv(batch())
     env.set_options([{"key": "home"}, {}, {}, {}])

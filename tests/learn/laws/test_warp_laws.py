@@ -179,28 +179,82 @@ def test_what_warp_refuses_itself_is_named_with_the_line_of_the_law(monkeypatch,
     assert (caught.value.file, caught.value.line) == (str(path), 14)
 
 
-@pytest.mark.parametrize("precision", ["float64", "float32"])
-def test_steps_on_arrays_of_another_simulator_give_the_torques_of_simulate(precision):
+@pytest.mark.parametrize(
+    ("precision", "host"), [("float64", "float64"), ("float64", "float32"), ("float32", "float32")]
+)
+def test_steps_on_arrays_of_another_simulator_give_the_torques_of_simulate(precision, host):
     import warp as wp
 
     law, steps = warp_law(QbMove, precision), 200
-    actuators = [a for case, a in cases("qbmove").items() if case[0] == 6][:4] or list(cases("qbmove").values())[:4]
-    q, dq, ref_1, ref_2 = (np.asarray(part, dtype=float) for part in motion())
+    actuators = list(cases("qbmove").values())[:4]
+    q, dq, ref_1, ref_2 = (np.asarray(part, dtype=host).astype(float) for part in motion())
     rows = np.stack([a.pack(DT) for a in actuators])
     holds = [a.hold(float(q[0]), DT)[0] for a in actuators]
     states = np.zeros((len(rows), max(1, *(h.size for h in holds))))
     for row, hold in zip(states, holds, strict=True):
         row[: hold.size] = hold
     n = len(rows)
-    array = lambda values: wp.array(np.asarray(values, dtype=law.dtype), dtype=law.real, device="cpu")  # noqa: E731
-    parameters, state, rate, torque = array(rows), array(states), array(0.0 * states), array(np.zeros(n))
+    own = lambda values: wp.array(np.asarray(values, dtype=law.dtype), dtype=law.real, device="cpu")  # noqa: E731
+    theirs = lambda values: wp.array(np.asarray(values, dtype=host), device="cpu")  # noqa: E731
+    parameters, state, rate, torque = own(rows), own(states), own(0.0 * states), theirs(np.zeros(n))
     found = np.zeros((n, steps))
     for k in range(steps):
-        references = array(np.tile([np.broadcast_to(ref_1, q.shape)[k], np.broadcast_to(ref_2, q.shape)[k]], (n, 1)))
-        law.step(parameters, state, rate, (array(np.full(n, q[k])), array(np.full(n, dq[k]))), references, DT, torque)
+        references = theirs(np.tile([ref_1[k], ref_2[k]], (n, 1)))
+        law.step(parameters, state, rate, (theirs(np.full(n, q[k])), theirs(np.full(n, dq[k]))), references, DT, torque)
         found[:, k] = torque.numpy()
     expected = np.stack([a.simulate(q, dq, ref_1, ref_2, DT).torque[:steps] for a in actuators])
-    tolerance = 1e-12 if precision == "float64" else 1e-3
+    eps = float(np.finfo(np.float32).eps)
+    tolerance = {"float64float64": 1e-12, "float64float32": eps, "float32float32": 1e-3}[precision + host]
     np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * max(1.0, np.abs(expected).max()))
     with pytest.raises(LawError, match=r"step: torque has 1 rows"):
-        law.step(parameters, state, rate, (array(np.zeros(n)), array(np.zeros(n))), references, DT, array([0.0]))
+        law.step(parameters, state, rate, (theirs(np.zeros(n)), theirs(np.zeros(n))), references, DT, theirs([0.0]))
+    with pytest.raises(LawError, match=r"step: q is a ndarray; must be an array of Warp"):
+        law.step(parameters, state, rate, (np.zeros(n), theirs(np.zeros(n))), references, DT, torque)
+    motions = (theirs(np.zeros(n)), theirs(np.zeros(n)))
+    with pytest.raises(LawError, match=r"step: rows has shape \(1,\)"):
+        law.step(parameters, state, rate, motions, references, DT, torque, rows=wp.zeros(1, dtype=wp.int32))
+
+
+def closed_loop(precision):
+    """Return the largest difference of a link's angle [rad] over 1 s: integrated by MuJoCo with the torques of
+    `WarpLaw.step` on float32 arrays, and by the engine, for modes 3 and 6 of the qbMove."""
+    import mujoco
+    import warp as wp
+
+    from pliant.engine import MujocoEngine
+    from pliant.model.robot import Robot
+
+    xml = (
+        '<mujoco><option timestep="0.001"/><worldbody><body><joint name="j" axis="0 1 0" damping="0.1"/>'
+        '<inertial pos="0.1 0 0" mass="0.5" diaginertia="0.002 0.002 0.002"/></body></worldbody></mujoco>'
+    )
+    law = warp_law(QbMove, precision)
+    worst = 0.0
+    for mode in (3, 6):
+        actuator = CompliantActuator(QbMove(), mode)
+        robot = Robot(mujoco.MjSpec.from_string(xml))
+        robot.add_actuator("j", actuator)
+        engine = MujocoEngine(robot)
+        model = mujoco.MjModel.from_xml_string(xml)
+        data = mujoco.MjData(model)
+        hold = actuator.hold(0.0, DT)[0]
+        put = lambda values, kind=law.real: wp.array(np.asarray(values), dtype=kind, device="cpu")  # noqa: E731
+        parameters, state = put([actuator.pack(DT)]), put([hold if hold.size else [0.0]])
+        rate, torque = put(np.zeros(state.shape)), put([0.0], wp.float32)
+        for k in range(1000):
+            references = np.float32([0.3 * np.sin(5.0 * k * DT), 0.15])
+            engine.port("j/reference_1")[:], engine.port("j/reference_2")[:] = references
+            engine.step()
+            motion = (put(data.qpos, wp.float32), put(data.qvel, wp.float32))
+            law.step(parameters, state, rate, motion, put([references], wp.float32), DT, torque)
+            data.qfrc_applied[0] = torque.numpy()[0]
+            mujoco.mj_step(model, data)
+            worst = max(worst, abs(data.qpos[0] - engine.port("j/position")[0]))
+        assert abs(data.qpos[0]) > 0.05
+    return worst
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_a_link_of_another_simulator_follows_the_engine_within_a_microradian_for_a_second(precision):
+    assert 0.0 < closed_loop(precision) <= 1e-6

@@ -33,6 +33,7 @@ def test_worlds_of_others_load_with_their_ports_or_say_which_element_and_why():
         else:
             assert robot.interface is None or "yarp" in robot.interface.extensions, path
             loaded.append(path)
+    print(f"{len(loaded)} of {len(loaded) + len(refused)} files load")
     for path, why in refused.items():
         print(f"{path.relative_to(FOLDER)}: {why}")
         assert path.name in why or "<" in why, why

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import MissingDependency, PliantError
-from pliant.learn.envs.vector import BatchEnv
+from pliant.learn.envs.vector import BatchEnv, check_same_step
 from pliant.learn.policy import ACTIVATIONS
 
 __all__ = ["Sb3VecEnv", "normalization", "policy_layers"]
@@ -72,14 +72,7 @@ class Sb3VecEnv(vec_env.VecEnv):
     """
 
     def __init__(self, env: BatchEnv) -> None:
-        if not isinstance(env, BatchEnv):
-            raise PliantError(f"env is a {type(env).__name__}; must be a pliant.learn.envs.BatchEnv", field="env")
-        if env.autoreset_mode.value != "SameStep":
-            raise PliantError(
-                f"autoreset_mode of the environment is {env.autoreset_mode.value!r}; must be 'SameStep', because "
-                "Stable-Baselines3 expects the first observation of the next episode in the step that ends one",
-                field="autoreset_mode",
-            )
+        check_same_step(env, "Stable-Baselines3")
         self.env = env
         """The worlds."""
         self._actions: Any = None

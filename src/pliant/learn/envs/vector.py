@@ -557,3 +557,19 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         if self._pictures is not None:
             self._pictures.close()
             self._pictures = None
+
+
+def check_same_step(env: Any, library: str) -> None:
+    """Refuse an environment that is no batch, or that resets its worlds in a step of their own.
+
+    Raises:
+        PliantError: ``env`` is not a `BatchEnv`, or has another autoreset mode.
+    """
+    if not isinstance(env, BatchEnv):
+        raise PliantError(f"env is a {type(env).__name__}; must be a pliant.learn.envs.BatchEnv", field="env")
+    if env.autoreset_mode.value != "SameStep":
+        raise PliantError(
+            f"autoreset_mode of the environment is {env.autoreset_mode.value!r}; must be 'SameStep', because {library} "
+            "expects the first observation of the next episode in the step that ends one",
+            field="autoreset_mode",
+        )

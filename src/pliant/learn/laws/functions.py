@@ -70,21 +70,27 @@ def simulate_kernel(
 
 _STEP_ARRAYS = f"""\
 def step_kernel(
+    rows: wp.array(dtype=wp.int32),
     par: wp.array2d(dtype=real),
-    q: wp.array(dtype=real),
-    dq: wp.array(dtype=real),
-    references: wp.array2d(dtype=real),
+    q: wp.array(dtype=HOST),
+    dq: wp.array(dtype=HOST),
+    references: wp.array2d(dtype=HOST),
     h: real,
     act: wp.array2d(dtype=real),
     rate: wp.array2d(dtype=real),
-    torque: wp.array(dtype=real),
+    torque: wp.array(dtype=HOST),
 ):
     i = wp.tid()
+    j = rows[i]
     p = par[i]
     a = act[i]
     w = rate[i]
-    advance(p, q[i], dq[i], references[i, 0], references[i, 1], h, a, w)
-    torque[i] = link_torque(p, q[i], dq[i], references[i, 0], references[i, 1], h, a, w)
+    x = real(q[j])
+    v = real(dq[j])
+    r1 = real(references[j, 0])
+    r2 = real(references[j, 1])
+    advance(p, x, v, r1, r2, h, a, w)
+    torque[j] = HOST(link_torque(p, x, v, r1, r2, h, a, w))
     for k in range(wp.int32(p[{layout.P_STATES}])):
         a[k] = a[k] + h * w[k]
 """
@@ -206,6 +212,7 @@ class WarpLaw:
         self._define(self.translation.text, self.translation.names)
         self._lock = threading.RLock()
         self._kernels: dict[str, Any] = {}
+        self._rows: dict[tuple[int, str], Any] = {}
 
     def _define(self, text: str, names: Sequence[str]) -> None:
         wp = load_warp()
@@ -306,38 +313,61 @@ class WarpLaw:
         references: Any,
         dt: float,
         torque: Any,
+        *,
+        rows: Any = None,
     ) -> None:
         """Compute the torques of n actuators and advance their states by one step, in place on arrays of Warp.
 
         This is the step of another simulator: it gives positions and velocities, applies the torques, and integrates
-        the bodies itself. All arrays are of the law's precision and on one device; those of PyTorch are taken by
-        `warp.from_torch` without a copy.
+        the bodies itself. All arrays are on one device; those of PyTorch are taken by `warp.from_torch` without a copy.
+        A law in double precision takes positions, velocities, references and torques in single precision, too: the
+        states of the motors, whose small increments single precision rounds away, then stay in double precision.
 
         Args:
-            parameters: a row for each actuator, as `CompliantActuator.pack` returns it, shape (n, PARAMETERS).
-            state: states of the motors, as `hold` starts them, shape (n, states); changed.
-            rate: working memory, shape (n, states).
-            motion: positions [rad] and velocities [rad/s] of the links, each of shape (n,).
-            references: both references in the units of the mode, shape (n, 2).
+            parameters: a row for each actuator, as `CompliantActuator.pack` returns it, shape (n, PARAMETERS), of the
+                law's precision.
+            state: states of the motors, as `hold` starts them, shape (n, states), of the law's precision; changed.
+            rate: working memory, shape (n, states), of the law's precision.
+            motion: positions [rad] and velocities [rad/s] of the links, each of shape (m,), float32 or of the law's
+                precision.
+            references: both references in the units of the mode, shape (m, 2), as `motion`.
             dt: time step, the same as that of the parameters [s].
-            torque: receives the torques on the links [N m], shape (n,).
+            torque: receives the torques on the links [N m], shape (m,), as `motion`.
+            rows: the link of each actuator, int32, shape (n,), each at most once; None if actuator i has link i.
 
         Raises:
             LawError: Warp refuses the law, or an array has another shape or type.
         """
+        wp = load_warp()
         q, dq = motion
-        arrays = {"parameters": parameters, "state": state, "rate": rate, "q": q, "dq": dq}
-        arrays |= {"references": references, "torque": torque}
-        n = q.shape[0]
-        for name, array in arrays.items():
-            if array.dtype is not self.real or array.shape[0] != n:
+        host = wp.float32 if getattr(q, "dtype", None) is wp.float32 else self.real
+        n = getattr(parameters, "shape", (0,))[0]
+        m = n if rows is None else getattr(q, "shape", (0,))[0]
+        own = {"parameters": parameters, "state": state, "rate": rate}
+        theirs = {"q": q, "dq": dq, "references": references, "torque": torque}
+        for name, array in (*own.items(), *theirs.items()):
+            count, kind = (n, self.real) if name in own else (m, host)
+            shape = (2,) if name == "references" else ()
+            if not isinstance(array, wp.array):
+                raise LawError(f"step: {name} is a {type(array).__name__}; must be an array of Warp", field=name)
+            if array.dtype is not kind or array.shape[0] != count or (name in theirs and array.shape[1:] != shape):
                 raise LawError(
-                    f"step: {name} has {array.shape[0]} rows of {array.dtype.__name__}; must be {n} rows of "
-                    f"{self.precision}",
+                    f"step: {name} has {array.shape[0]} rows of {array.dtype.__name__}, shape {array.shape}; must be "
+                    f"{count} rows of {kind.__name__}{', each of 2 numbers' if shape else ''}",
                     field=name,
                 )
-        kernel = self.kernel(_STEP_ARRAYS)
-        self.launch(kernel, n, [parameters, q, dq, references, self.real(dt), state, rate, torque], q.device)
+        if rows is None:
+            rows = self._all_rows(n, q.device)
+        elif rows.dtype is not wp.int32 or rows.shape != (n,):
+            raise LawError(f"step: rows has shape {rows.shape} of {rows.dtype.__name__}; must be ({n},) of int32")
+        kernel = self.kernel(_STEP_ARRAYS.replace("HOST", "real" if host is self.real else "wp.float32"))
+        self.launch(kernel, n, [rows, parameters, q, dq, references, self.real(dt), state, rate, torque], q.device)
+
+    def _all_rows(self, n: int, device: Any) -> Any:
+        key = (n, str(device))
+        if key not in self._rows:
+            self._rows[key] = load_warp().array(np.arange(n, dtype=np.int32), device=device)
+        return self._rows[key]
 
     def simulate(
         self,

@@ -24,9 +24,16 @@ from numpy.typing import ArrayLike
 
 from pliant.base.errors import DeviceError, PliantError, nearest
 from pliant.base.numerics import Array
-from pliant.base.spatial import pose, quaternion_from_rotation, rotation_from_quaternion, rotation_from_rpy
-from pliant.devices.base import Command, DeviceBase, FieldInfo, Mailbox, request
+from pliant.base.spatial import (
+    pose,
+    quaternion_from_rotation,
+    rotation_from_quaternion,
+    rotation_from_rpy,
+    rpy_from_rotation,
+)
+from pliant.devices.base import Command, DeviceBase, Mailbox, request
 from pliant.engine.base import Engine, mujoco_state
+from pliant.rods.device.parallel_fields import parallel_fields
 from pliant.rods.device.rod_lines import RodLines
 from pliant.rods.device.solving import Solver
 from pliant.rods.limits import refuse_beyond
@@ -160,7 +167,7 @@ class ParallelRobotDevice(DeviceBase):
             self._statics = robot.solution.robot
         else:
             self._mechanism, self._statics = None, robot
-        samples, commands = _fields(self._statics.actuator_count, self._statics.planar)
+        samples, commands = parallel_fields(self._statics.actuator_count, self._statics.planar)
         super().__init__(name, samples=samples, commands=commands, **options)
         self.policy = controller_wrench
         """Effect of a controller's wrench."""
@@ -244,6 +251,18 @@ class ParallelRobotDevice(DeviceBase):
     def _actuated_joints(self) -> list[BaseJoint]:
         d = self._statics.description
         return [d.limbs[i].joints[j] for i, j in d.actuators]
+
+    def held(self, field: str) -> Array:
+        """Return joint values, plate pose or wrench of the last command."""
+        s = self._goal.solution
+        values = {"joints_values": self._goal.q, "wrench": self._flat(self._goal.load)}
+        if self.planar:
+            values["pose"] = s.pose2d
+        else:
+            p, R = s.plate_pose[:3, 3], s.plate_pose[:3, :3]
+            values |= {"pose": np.concatenate([p, _quaternion(R)])}
+            values |= {"xyz_rpy": np.concatenate([p, rpy_from_rotation(R)])}
+        return np.array(values[field], dtype=float)
 
     def verify(self, mode: str, values: Mapping[str, Any]) -> None:
         """Solve a command without carrying it out, from the present goal; for commands that are known before a run.
@@ -639,34 +658,6 @@ class ParallelRobotDevice(DeviceBase):
             v = np.asarray(asked.values["xyz_rpy"], dtype=float)
             return pose(v[:3], rotation_from_rpy(v[3:]))
         return None
-
-
-def _fields(n: int, planar: bool) -> tuple[dict[str, FieldInfo], dict[str, dict[str, FieldInfo]]]:
-    """Return samples and commands of a robot with n actuated joints."""
-    size = 3 if planar else 6
-    pose_text = "(x, y, theta)" if planar else "(x, y, z, qx, qy, qz, qw)"
-    wrench = FieldInfo((size,), "N, N m", "wrench on the plate about its origin, world axes")
-    joints = FieldInfo((n,), "m or rad", "actuated joint values, in the order of the limbs")
-    place = FieldInfo((3 if planar else 7,), "m, rad" if planar else "m", f"plate pose {pose_text}")
-    angles = FieldInfo((6,), "m, rad", "plate pose (x, y, z, roll, pitch, yaw), R = Rz(yaw) Ry(pitch) Rx(roll)")
-    samples = {
-        "joint_values": joints,
-        "joint_velocities": FieldInfo((n,), "m/s or rad/s", "velocities of the actuated joints"),
-        "pose": place,
-        "twist": FieldInfo((size,), "m/s, rad/s", "velocity of the plate's origin and turning, world axes"),
-        "wrench": wrench,
-        "stable": FieldInfo(
-            description="1 where the equilibrium asked for is stable, 0 where not or where a motion is free"
-        ),
-        "deviation": FieldInfo((), "m", "distance of the plate's origin from that equilibrium"),
-    }
-    commands = {
-        "dgm_parameters": {"joints_values": joints, "wrench": wrench},
-        "igm_parameters": {"pose": place, "wrench": wrench},
-        "controller_wrench": {"wrench": wrench},
-        **({} if planar else {"plate_pose": {"xyz_rpy": angles, "wrench": wrench}}),
-    }
-    return samples, commands
 
 
 def pose_matrix(values: Array, name: str) -> Array:

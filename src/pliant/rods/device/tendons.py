@@ -61,7 +61,8 @@ class TendonDevice(DeviceBase):
         dt = float(robot.spec.option.timestep)
         options.setdefault("sample_period", dt * max(1, round(1.0 / (RATE * dt))))
         super().__init__(description.name, samples=samples, commands=commands, **options)
-        self._field = name
+        self.field = name
+        """Name of its command: pull or tension."""
         self._taut = np.array([t.slack for t in d.tendons]) - np.array(
             [t.pretension / (t.drive_stiffness or np.inf) for t in d.tendons]
         )
@@ -82,7 +83,7 @@ class TendonDevice(DeviceBase):
         self._said = False
 
     def _latch(self, command: Command) -> None:
-        values = np.asarray(command.values[self._field], dtype=float)
+        values = np.asarray(command.values[self.field], dtype=float)
         if self._by_length and not self._said and np.all(values <= self._taut):
             self._said = True
             log.warning(

@@ -25,15 +25,18 @@ class PlateHandle:
         server: the page's server.
         planar: whether the plate moves in the x-y plane only.
         size: size of the robot [m].
+        turns: whether it has arcs, which turn the target.
         moved: gets each new target, shape (4, 4), in the order of the pointer's motion.
     """
 
-    def __init__(self, server: PageServer, *, planar: bool, size: float, moved: Callable[[Array], None]) -> None:
+    def __init__(
+        self, server: PageServer, *, planar: bool, size: float, moved: Callable[[Array], None], turns: bool = True
+    ) -> None:
         self._moved = moved
         self._held: set[Any] = set()
         self._gizmo = server.scene.add_transform_controls(
             "/plate-handle", scale=0.2 * size, line_width=2.5, active_axes=(True, True, not planar), depth_test=False,
-            opacity=0.85,
+            opacity=0.85, disable_rotations=not turns,
         )  # fmt: skip
         self._shown: Array | None = None
         self._gizmo.on_update(self._changed)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError
+from pliant.base.executor import Executor, run_tasks
 from pliant.base.spatial import exp_so3
 from pliant.rods.tendons.build import Resolution
 from pliant.rods.tendons.description import TendonRobotDescription
 from pliant.rods.tendons.measured import TipTable
 from pliant.rods.tendons.robot import TendonRobot
 
-__all__ = ["EFFECTS", "TendonFit", "apply", "cross_validate", "difference", "fit", "nominal", "residual"]
+__all__ = ["EFFECTS", "TendonFit", "apply", "cross_validate", "first_slopes", "fit", "nominal", "residual"]
 
 Array = NDArray[np.float64]
 
@@ -38,6 +40,8 @@ SCALE = {
     "friction": 0.3, "guide": 0.5, "presliding": 0.5, "mass": 0.3, "tilt": 0.05, "curvature": 0.5,
 }  # fmt: skip
 """Expected difference from the nominal value, which is also the width of the prior: m, relative logarithm, rad, 1/m."""
+COARSE = Resolution(elements=1, bending=1, torsion=0)
+"""Resolution of the fits."""
 PRIOR = 0.1
 """Weight of a prior of one SCALE against one row's error of 1 mm, times the square root of the rows."""
 
@@ -102,18 +106,37 @@ def residual(
 
     A row without an equilibrium counts as 50 mm in each direction.
     """
+    return _replayed(description, data, found, resolution, None)[0]
+
+
+def _replayed(
+    description: TendonRobotDescription,
+    data: TipTable,
+    found: dict[str, Array],
+    resolution: Resolution,
+    near: Array | None,
+) -> tuple[Array, Array]:
     robot = TendonRobot(apply(description, found), resolution=resolution)
-    tips, _ = robot.replay(data.pull)
-    return np.nan_to_num(tips - data.tip, nan=0.05)
+    tips, _, states = robot.replay(data.pull, near=near)
+    return np.nan_to_num(tips - data.tip, nan=0.05), states
 
 
-def difference(miss: Callable[[Array], Array], z: Array, error: Array) -> Array:
-    """Return the derivative of ``miss`` at z by forward differences, shape (errors, parameters)."""
+Miss = Callable[[Array, "Array | None"], tuple[Array, Array]]
+"""From scaled parameters and near equilibria to errors [mm] and equilibria."""
+
+
+def _difference(miss: Miss, z: Array, error: Array, states: Array) -> Array:
+    """Return the derivative of ``miss`` at z by forward differences on all cores, shape (errors, parameters)."""
+
+    def column(c: int) -> Array:
+        return (miss(z + 0.02 * (np.arange(len(z)) == c), states)[0] - error) / 0.02
+
     J = np.empty((len(error), len(z)))
-    for c in range(len(z)):
-        moved = z.copy()
-        moved[c] += 0.02
-        J[:, c] = (miss(moved) - error) / 0.02
+
+    def keep(task: tuple[int], values: Array) -> None:
+        J[:, task[0]] = values
+
+    run_tasks(column, ((c,) for c in range(len(z))), keep, executor=Executor(threads=0))
     return J
 
 
@@ -162,34 +185,21 @@ def fit(
         resolution: of the statics.
         iterations: most steps.
         jacobians: how often the Jacobian is found anew where the method stalls.
-        slopes: Jacobian at the start, of `difference`; None: it is found.
+        slopes: Jacobian at the start, of `first_slopes`; None: it is found.
         tell: called with one line after each iteration.
     """
-    resolution = resolution or Resolution(elements=1, bending=1, torsion=0)
+    resolution = resolution or COARSE
     used = np.ones(len(data.tip), bool) if used is None else used
-    now = {name: value.copy() for name, value in (start or nominal(description)).items()}
-    names = [name for group in groups for name in EFFECTS[group]]
-    index = [(name, i) for name in names for i in range(len(now[name]))]
-
-    def unpack(z: Array) -> dict[str, Array]:
-        found = {name: value.copy() for name, value in now.items()}
-        for (name, i), value in zip(index, z):
-            found[name][i] = value * SCALE[name]
-        return found
-
-    def miss(z: Array) -> Array:
-        return 1e3 * residual(description, data, unpack(z), resolution).ravel()
-
-    z = np.array([now[name][i] / SCALE[name] for name, i in index])
+    miss, unpack, z = _unknowns(description, data, groups, start, resolution)
     prior = PRIOR * np.sqrt(used.sum())
     rows = np.repeat(used, 3)
 
     def cost_of(z: Array, error: Array) -> float:
         return float((error[rows] ** 2).sum()) + prior**2 * float(z @ z)
 
-    error = miss(z)
+    error, states = miss(z, None)
     cost, damping, fresh = cost_of(z, error), 1e-2, 0
-    J = slopes if slopes is not None else difference(miss, z, error)
+    J = slopes if slopes is not None else _difference(miss, z, error, states)
     for iteration in range(iterations):
         A = J[rows]
         H = A.T @ A + prior**2 * np.eye(len(z))
@@ -198,7 +208,7 @@ def fit(
         for _ in range(5):
             step = -np.linalg.solve(H + damping * np.diag(np.diag(H)), g)
             try:
-                trial_error = miss(z + step)
+                trial_error, trial_states = miss(z + step, states)
             except ModelError:  # a routing that leaves its disks
                 damping *= 10.0
                 continue
@@ -207,7 +217,7 @@ def fit(
             J = J + np.outer(trial_error - error - J @ step, step) / (step @ step)
             if trial < cost:
                 gain = 1.0 - trial / cost
-                z, error, cost = z + step, trial_error, trial
+                z, error, states, cost = z + step, trial_error, trial_states, trial
                 damping = max(1e-4, 0.2 * damping)
                 break
             damping *= 5.0
@@ -217,27 +227,81 @@ def fit(
         if gain < 0.01:
             if fresh >= jacobians:
                 break
-            J, fresh, damping = difference(miss, z, error), fresh + 1, 1e-2
+            J, fresh, damping = _difference(miss, z, error, states), fresh + 1, 1e-2
     parameters = unpack(z)
-    return TendonFit(
-        parameters=parameters, description=apply(description, parameters), error=1e-3 * error.reshape(-1, 3), used=used
-    )
+    # Replayed as anyone would who knows the parameters alone.
+    error = residual(description, data, parameters, resolution)
+    return TendonFit(parameters=parameters, description=apply(description, parameters), error=error, used=used)
+
+
+def _unknowns(
+    description: TendonRobotDescription,
+    data: TipTable,
+    groups: tuple[str, ...],
+    start: dict[str, Array] | None,
+    resolution: Resolution,
+) -> tuple[Miss, Callable[[Array], dict[str, Array]], Array]:
+    """Return errors of scaled parameters, the parameters of scaled ones, and the scaled ones of the start."""
+    now = {name: value.copy() for name, value in (start or nominal(description)).items()}
+    index = [(name, i) for group in groups for name in EFFECTS[group] for i in range(len(now[name]))]
+
+    def unpack(z: Array) -> dict[str, Array]:
+        found = {name: value.copy() for name, value in now.items()}
+        for (name, i), value in zip(index, z):
+            found[name][i] = value * SCALE[name]
+        return found
+
+    def miss(z: Array, near: Array | None) -> tuple[Array, Array]:
+        error, states = _replayed(description, data, unpack(z), resolution, near)
+        return 1e3 * error.ravel(), states
+
+    return miss, unpack, np.array([now[name][i] / SCALE[name] for name, i in index])
+
+
+def first_slopes(
+    description: TendonRobotDescription,
+    data: TipTable,
+    *,
+    groups: tuple[str, ...] = tuple(EFFECTS),
+    resolution: Resolution | None = None,
+) -> Array:
+    """Return the Jacobian of the nominal robot for `fit`; it rests on the commands, and not on the measured tips."""
+    miss, _, z = _unknowns(description, data, groups, None, resolution or COARSE)
+    error, states = miss(z, None)
+    return _difference(miss, z, error, states)
 
 
 def cross_validate(
     description: TendonRobotDescription,
     data: TipTable,
     count: int = 5,
-    **options: object,
+    *,
+    used: NDArray[np.bool_] | None = None,
+    done: Callable[[int], None] | None = None,
+    **options: Any,
 ) -> tuple[float, list[TendonFit]]:
     """Return the root mean square distance of tips that their fit never saw [m], and the fits.
 
     Each fold leaves out every ``count``-th motion as a whole and starts from the nominal robot. Commands of left-out
     motions are replayed, because friction remembers them; their tips are not seen.
+
+    Args:
+        description: nominal robot.
+        data: measured tips.
+        count: folds.
+        used: rows that any fit may see, shape (rows,); all rows are judged. None: all.
+        done: called with the number of folds that are done.
+        options: of `fit`.
     """
+    every = np.ones(len(data.tip), bool) if used is None else used
     left_out, fits = np.zeros(len(data.tip)), []
+    if options.get("slopes") is None:
+        chosen = {name: value for name, value in options.items() if name in ("groups", "resolution")}
+        options["slopes"] = first_slopes(description, data, **chosen)
     for mask in data.folds(count):
-        found = fit(description, data, used=~mask, **options)  # pyright: ignore[reportArgumentType]
+        found = fit(description, data, used=every & ~mask, **options)
         fits.append(found)
         left_out[mask] = (found.error[mask] ** 2).sum(axis=1)
+        if done:
+            done(len(fits))
     return float(np.sqrt(left_out.mean())), fits

@@ -89,7 +89,23 @@ def _remember(chain, memory, work):
 
 
 @entry
-def follow(chain, loads, memory, x, tension, start, commands, law, by_length, limits, work, out_pose, out_tension):
+def follow(
+    chain,
+    loads,
+    memory,
+    x,
+    tension,
+    start,
+    commands,
+    law,
+    by_length,
+    limits,
+    work,
+    near,
+    out_pose,
+    out_tension,
+    out_state,
+):
     """Solve for a sequence of commands, each from the equilibrium before; friction remembers every one of them.
 
     Where Newton's method does not converge, the way from the command before is halved up to `HALVINGS` times.
@@ -103,8 +119,11 @@ def follow(chain, loads, memory, x, tension, start, commands, law, by_length, li
         law: free length [m], compliance of the drive [m/N] and of the strand by length [1/N], shape (3, N).
         by_length: whether a command is a length, shape (N,).
         limits: force and length that count as zero, largest change of an unknown in a step, iterations; shape (4,).
+        near: equilibria of the same commands of a robot of almost the same parameters, NaN where it has none, shape
+            (rows, n + N), or (0, n + N) without one. A row starts from its change, which takes half the iterations.
         out_pose: axes (row by row) and place of the last disk after each row, shape (rows, 12).
         out_tension: tensions of each row [N], shape (rows, N).
+        out_state: unknowns and tensions of each row, shape (rows, n + N), or (0, n + N): not wanted.
 
     Returns:
         rows solved (less than given: the next one has no equilibrium that was found), iterations in all, and the
@@ -117,6 +136,13 @@ def follow(chain, loads, memory, x, tension, start, commands, law, by_length, li
     total = 0
     for row in range(len(commands)):
         done, stride, halved = 0.0, 1.0, 0
+        if row > 0 and len(near) > 0:
+            for i in range(n + N):
+                change = near[row, i] - near[row - 1, i]
+                if np.isfinite(change) and i < n:
+                    x[i] += change
+                elif np.isfinite(change):
+                    tension[i - n] = max(0.0, tension[i - n] + change)
         while done < 1.0:
             to = min(1.0, done + stride)
             for i in range(N):
@@ -142,4 +168,7 @@ def follow(chain, loads, memory, x, tension, start, commands, law, by_length, li
             for j in range(3):
                 out_pose[row, 3 * i + j] = work.rotation[-1, i, j]
         out_tension[row] = tension
+        if len(out_state) > 0:
+            out_state[row, :n] = x
+            out_state[row, n:] = tension
     return len(commands), total, 1.0

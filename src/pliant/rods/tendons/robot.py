@@ -18,6 +18,8 @@ __all__ = ["NoTendonEquilibrium", "TendonRobot", "TendonSolution"]
 Array = NDArray[np.float64]
 LIMITS = np.array([1e-9, 1e-10, 0.5, 60.0])
 """Force [N m, N] and length [m] that count as zero, largest change of an unknown, iterations."""
+REPLAY_LIMITS = np.array([1e-7, 1e-8, 0.5, 60.0])
+"""The same of `TendonRobot.replay`, whose tips differ by 0.2 um from those of `LIMITS` over 1000 rows."""
 REACH = 1e-6
 """Distance from the target at which `TendonRobot.solve_igm` ends [m, rad]."""
 
@@ -66,6 +68,16 @@ class TendonSolution:
     def slack(self) -> list[int]:
         """Tendons without tension."""
         return [i for i, T in enumerate(self.tension) if T <= 0.0]
+
+    def pull(self) -> Array:
+        """Return the lengths drawn in at the spools that hold this shape by these tensions [m], shape (N,).
+
+        A tendon without tension is just taut.
+        """
+        robot = self.robot
+        robot._evaluate(self.x, self.tension, self.loads, self.memory)
+        free, drive, strand = robot.law
+        return free - self.path + self.tension * (drive + strand * robot._work.stretch)
 
     def stability(self) -> float:
         """Return the smallest eigenvalue of the stiffness against the robot's unloaded one; stable if > 0.
@@ -189,10 +201,11 @@ class TendonRobot:
         found: list[TendonSolution] = []
         modes = np.full(N, by_length)
         for row in commands:
-            pose, out_T = np.zeros((1, 12)), np.zeros((1, N))
+            pose, out_T, unused = np.zeros((1, 12)), np.zeros((1, N)), np.zeros((0, self.size + N))
             done, _, share = follow(
-                self.chain, loads, memory, x, T, before, row[None], self.law, modes, LIMITS, self._work, pose, out_T
-            )
+                self.chain, loads, memory, x, T, before, row[None], self.law, modes, LIMITS, self._work, unused, pose,
+                out_T, unused,
+            )  # fmt: skip
             if done < 1:
                 raise self._failure(row, before, share, by_length)
             found.append(self._solution(x, T, row, by_length, memory, loads))
@@ -200,11 +213,21 @@ class TendonRobot:
             self._check_load(found[-1])
         return found
 
-    def replay(self, pulls: ArrayLike, *, loads: Loads | None = None) -> tuple[Array, Array]:
-        """Return tips [m], shape (rows, 3), and tensions [N], shape (rows, N), of a long sequence of lengths drawn in.
+    def replay(
+        self, pulls: ArrayLike, *, loads: Loads | None = None, near: Array | None = None
+    ) -> tuple[Array, Array, Array]:
+        """Return tips [m], tensions [N] and equilibria of a long sequence of lengths drawn in.
 
-        As `follow`, but at full speed and without its checks: rows without an equilibrium are NaN, and the next row
-        starts from the straight robot.
+        As `follow`, but at full speed, to `REPLAY_LIMITS` and without its checks: rows without an equilibrium are NaN,
+        and the next row starts from the straight robot.
+
+        Args:
+            pulls: lengths drawn in [m], shape (rows, N).
+            loads: see `loads`.
+            near: equilibria that this method returned for a robot of almost the same parameters; less time is needed.
+
+        Returns:
+            Tips, shape (rows, 3); tensions, shape (rows, N); strains' unknowns and tensions, shape (rows, n + N).
         """
         from pliant.rods.tendons.newton import follow
 
@@ -212,18 +235,20 @@ class TendonRobot:
         rows, N = commands.shape
         loads, memory = loads or self.loads(), self.memory()
         poses, T_out = np.full((rows, 12), np.nan), np.full((rows, N), np.nan)
+        states = np.full((rows, self.size + N), np.nan)
+        near = np.zeros((0, self.size + N)) if near is None else near
         x, T, before = np.zeros(self.size), np.zeros(N), np.zeros(N)
         modes, first = np.ones(N, bool), 0
         while first < rows:
             done, _, _ = follow(
-                self.chain, loads, memory, x, T, before, commands[first:], self.law, modes, LIMITS, self._work,
-                poses[first:], T_out[first:],
+                self.chain, loads, memory, x, T, before, commands[first:], self.law, modes, REPLAY_LIMITS,
+                self._work, near[first:], poses[first:], T_out[first:], states[first:],
             )  # fmt: skip
             first += done + 1
             x[:], T[:], before[:] = 0.0, 0.0, 0.0
             memory = self.memory()
         tips = poses[:, 9:] + poses[:, :9].reshape(-1, 3, 3) @ np.asarray(self.description.tip_offset)
-        return tips, T_out
+        return tips, T_out, states
 
     def _commands(self, pulls: ArrayLike | None, tensions: ArrayLike | None) -> tuple[Array, bool]:
         name, N = self.description.name, len(self.description.tendons)
@@ -404,7 +429,10 @@ class TendonRobot:
                 return now
             best = min(best, size)
             share = min(1.0, 2.0 / change) if change > 0.0 else 1.0
-            now = self._nearer(now, np.clip(T + share * (wanted - T), 0.0, top), loads)
+            try:
+                now = self._nearer(now, np.clip(T + share * (wanted - T), 0.0, top), loads)
+            except NoTendonEquilibrium:  # on the way to a target out of reach the robot buckles
+                break
             T = now.command
         if float(np.abs(self._miss(now, goal)).max()) < REACH:
             return now

@@ -11,12 +11,11 @@ from pliant.base.errors import RecordingError
 from pliant.recording.recording import Recording
 from pliant.ros.bags import Bag
 from pliant.ros.bags.writing import BagWriter
-from pliant.ros.bridge import Node, RosBridge
-from pliant.ros.bridge.actions import ActionServer
+from pliant.ros.bridge import RosBridge
+from pliant.ros.bridge.node import SilentNode
 from pliant.ros.bridge.options import RosOptions
 from pliant.ros.bridge.send_rate import SendRate
 from pliant.ros.wire import Codec
-from pliant.ros.wire.message import MessageCallback, ServiceCallback
 from pliant.simulation.replay import open_replay
 
 __all__ = ["BagNode", "ExportedTopic", "export_bag"]
@@ -56,7 +55,7 @@ class _Handle:
         self._node.writer.write(self.topic, self._node.now_ns, data)
 
 
-class BagNode(Node):
+class BagNode(SilentNode):
     """A file as the node below a `RosBridge`; nothing comes back from it.
 
     Args:
@@ -75,33 +74,11 @@ class BagNode(Node):
         """Log time of what is sent [ns]."""
         self._handles: dict[str, _Handle] = {}
 
-    def start(self) -> None:
-        """Do nothing: the file is open."""
-
-    def stop(self) -> None:
-        """Do nothing: who opened the file closes it."""
-
     def advertise(self, topic: str, type_name: str, *, latch: bool = False) -> _Handle:
         """Return a topic of the bag."""
         if topic not in self._handles:
             self._handles[topic] = _Handle(self, topic, type_name, latch)
         return self._handles[topic]
-
-    def subscribe(self, topic: str, type_name: str, callback: MessageCallback) -> None:
-        """Do nothing: nobody sends."""
-
-    def unsubscribe(self, topic: str) -> None:
-        """Do nothing."""
-
-    def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
-        """Do nothing: nobody asks."""
-
-    def serve_action(self, name: str, type_name: str, server: ActionServer) -> None:
-        """Do nothing: nobody has goals."""
-
-    def taken(self, topics: list[str]) -> dict[str, list[str]]:
-        """Return nothing: nobody else writes here."""
-        return {}
 
     def wait_for(self, condition: threading.Condition, answered: Callable[[], bool], timeout: float) -> bool:
         """Return at once: nobody answers."""

@@ -16,7 +16,7 @@ from pliant.ros.wire import Codec
 from pliant.ros.wire.message import MessageCallback, ServiceCallback
 from pliant.simulation.switching import SwitchInterval
 
-__all__ = ["Node", "TopicHandle"]
+__all__ = ["Node", "SilentNode", "TopicHandle"]
 
 MAX_COMPLAINT = 500
 """Longest text of a fault [characters]."""
@@ -184,3 +184,33 @@ class Node(ABC):
         self.internal_faults += 1
         self._log.debug("%s", what, exc_info=error)
         self.complain(f"{what}: an internal fault, {type(error).__name__}: {error}"[:MAX_COMPLAINT])
+
+
+class SilentNode(Node):
+    """A node without a wire: nothing comes back from it. What is left to say is where the topics go."""
+
+    def start(self) -> None:
+        """Do nothing."""
+
+    def stop(self) -> None:
+        """Do nothing."""
+
+    def subscribe(self, topic: str, type_name: str, callback: MessageCallback) -> None:
+        """Do nothing: nobody sends."""
+
+    def unsubscribe(self, topic: str) -> None:
+        """Do nothing."""
+
+    def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
+        """Do nothing: nobody asks."""
+
+    def serve_action(self, name: str, type_name: str, server: ActionServer) -> None:
+        """Do nothing: nobody has goals."""
+
+    def taken(self, topics: list[str]) -> dict[str, list[str]]:
+        """Return nothing: nobody else is there."""
+        return {}
+
+    def where(self) -> str:
+        """Return nothing."""
+        return ""

@@ -273,6 +273,7 @@ ROBOT = CatalogueRobot(
     function=build,
     source="ours, in the class of COMAN (IIT), the robot of the YARP experiments; SoftFeet: see softfoot",
     scenarios=("push-biped",),
+    view_settings=("robot.controller=walking",),
     assumed=(
         "All lengths, masses, limits, torques, reflected inertias and gains are ours; none is a number of COMAN.",
         "The rigid sole, 200 mm by 100 mm: the size of the sole that the paper compares was never published.",

@@ -1,0 +1,37 @@
+"""A mass that falls onto a hand."""
+
+import numpy as np
+import pytest
+
+from pliant.engine import MujocoEngine
+from pliant.learn.compliance.tasks.catch import LEVEL, PARAMETERS, build_catcher, evaluate
+
+
+def changed(**values):
+    return [values.get(p.name, p.rule) for p in PARAMETERS]
+
+
+def test_a_stiff_joint_gives_way_less_and_its_motors_push_more():
+    soft = changed(preset_after=0.1)
+    stiff = changed(springs=20.0, preset_before=0.6, preset_after=0.6)
+    found = evaluate(np.array([soft, stiff]), [1, 2])
+    assert (found["deflection"][0] > 2.0 * found["deflection"][1]).all()
+    assert (found["peak_torque"][0] < found["peak_torque"][1]).all()
+
+
+def test_a_joint_that_lets_the_mass_fall_has_the_error_of_a_hanging_link():
+    found = evaluate(np.array([changed(give=-0.6, give_time=0.4, lift=0.0, preset_before=0.0, preset_after=0.0)]), [8])
+    assert found["error"][0, 0] <= LEVEL
+    assert found["cost"][0, 0] > found["peak_torque"][0, 0]
+
+
+def test_the_power_that_is_summed_is_that_of_the_energy_audit():
+    engine = MujocoEngine(build_catcher(), audit=True)
+    engine.set_pose({"joint": LEVEL})
+    engine.port("joint/reference_1")[:] = LEVEL + 0.3
+    work = 0.0
+    for _ in range(300):
+        engine.step(1)
+        work += engine.dt * float(engine.port("joint/motor_power")[0])
+    assert abs(work) > 0.05
+    assert work == pytest.approx(engine.audit.balance().motors, rel=0.02)  # the audit takes the mean of two velocities
