@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 import time as wall
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -204,32 +203,13 @@ class NetworkArm:
                 self._gripper = self._f.Gripper(self.address)
         return self._gripper
 
-    def begin_hand(self, action: str, *values: float) -> Callable[[], bool | None]:
+    def hand(self, action: str, *values: float) -> bool:
         hand = self._hand()
-        # pylibfranka's grasp takes width, speed, force, epsilon inner, epsilon outer
-        call = getattr(hand, action)
-        found: list[bool | Exception] = []
-
-        def work() -> None:
-            try:
-                found.append(bool(call(*values)))
-            except Exception as error:
-                found.append(error)
-
-        # It answers when the fingers rest, and an arm in motion needs a command every millisecond meanwhile.
-        threading.Thread(target=work, name="pliant-franka-hand", daemon=True).start()
-
-        def result() -> bool | None:
-            if found and isinstance(found[0], Exception):
-                control = self._control
-                try:
-                    with self._errors():
-                        raise found[0]
-                finally:
-                    self._control = control  # the motion of the arm goes on
-            return bool(found[0]) if found else None
-
-        return result
+        with self._errors():
+            # pylibfranka's grasp takes width, speed, force, epsilon inner, epsilon outer
+            done = getattr(hand, action)(*values)
+        self.refresh()
+        return bool(done)
 
     def hand_width(self) -> float:
         with self._errors():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -189,28 +188,17 @@ class SimulationArm:
         NE_T_EE = np.linalg.solve(self.pose("F_T_NE"), F_T_EE)
         self._require("set_ne_to_ee", NE_T_EE=tuple(NE_T_EE.T.reshape(-1).tolist()))
 
-    def begin_hand(self, action: str, *values: float) -> Callable[[], bool | None]:
+    def hand(self, action: str, *values: float) -> bool:
         fields = {
             "homing": (),
             "move": ("width", "speed"),
             "grasp": ("width", "speed", "force", "epsilon_inner", "epsilon_outer"),
             "stop": (),
         }[action]
-        answers: list[Answer | GripperAnswer] = []
-        asked = dict(zip(fields, values, strict=True))
-        future = self.device.request(f"gripper_{action}", answered=answers.append, **asked)
-
-        def result() -> bool | None:
-            if future.done():
-                future.result(0.0)
-            if not answers:
-                return None
-            status = answers[0].status
-            if status not in ("success", "unsuccessful"):
-                raise DeviceError(f"the hand refused {action}{values}: {status}", field=action)
-            return status == "success"
-
-        return result
+        status = self._ask(f"gripper_{action}", **dict(zip(fields, values, strict=True)))[0].status
+        if status not in ("success", "unsuccessful"):
+            raise DeviceError(f"the hand refused {action}{values}: {status}", field=action)
+        return status == "success"
 
     def hand_width(self) -> float:
         return self._values.width
