@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from pliant.base.documents.files import writable_folder
 from pliant.base.errors import PliantError
 from pliant.base.executor import Executor
 from pliant.base.figures import label, new_figure
@@ -15,7 +16,7 @@ from pliant.base.options import option
 from pliant.papers import Context, Figure, Result, Statement, Table, Target, reproduce
 from pliant.papers.frame import base, runner
 from pliant.papers.frame.base import experiment
-from pliant.papers.frame.runner import find_experiment, writable_folder
+from pliant.papers.frame.runner import find_experiment
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ __all__ = [
     "open_file",
     "read_file",
     "read_text",
+    "writable_folder",
     "write_files",
 ]
 
@@ -156,6 +157,30 @@ def decode_text(data: bytes, file: str | Path | None = None, error: type[PliantE
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
         raise error(f"the file is not UTF-8 text: {fault.reason} at byte {fault.start}", file=file) from None
+
+
+def writable_folder(path: str | Path) -> Path:
+    """Return a writable folder, created if it does not exist.
+
+    Raises:
+        PliantError: the folder cannot be created, is a file, or cannot be written to. The message names it.
+    """
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".pliant-{os.getpid()}"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except FileExistsError:
+        raise PliantError(
+            f"the output folder {str(folder)!r} is a file; give another --output", field="output"
+        ) from None
+    except OSError as error:
+        raise PliantError(
+            f"the output folder {str(folder)!r} cannot be written: {error.strerror}; give another --output",
+            field="output",
+        ) from None
+    return folder
 
 
 def write_files(

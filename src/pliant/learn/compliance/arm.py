@@ -15,12 +15,12 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DT", "GRAVITY", "ImpedanceArm"]
+from pliant.base.numerics import GRAVITY
+
+__all__ = ["DT", "ImpedanceArm"]
 
 DT = 0.002
 """Time step of physics and controller [s]; ours, twice the arm's own period."""
-GRAVITY = 9.81
-"""Gravity [m/s^2]."""
 ROTATION = 40.0
 """Stiffness of the orientation [N m/rad]; assumed."""
 ROTATION_DAMPING = 3.0

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pliant.base.documents.files import writable_folder
 from pliant.base.errors import PliantError
 from pliant.learn.compliance.listing import find_task, list_tasks
 from pliant.learn.compliance.results import FILE, Results, read_results
@@ -39,20 +40,14 @@ def run_benchmark(
         progress: called with the number of finished runs, that of all, and a text.
 
     Raises:
-        PliantError: a task does not exist, the seed is negative, or the folder holds results of another seed, budget or
-            version.
+        PliantError: a task does not exist, the seed is negative, the folder cannot be written to, or it holds results
+            of another seed, budget or version.
     """
     budget = budget or Budget()
     if seed < 0:
         raise PliantError(f"seed is {seed}; must be a whole number >= 0", field="seed")
     tasks = [find_task(name) for name in dict.fromkeys(names)] or list_tasks()
-    folder = Path(output)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise PliantError(
-            f"the output folder {str(folder)!r} cannot be made: {error.strerror}; give another --output", field="output"
-        ) from None
+    folder = writable_folder(output)
     if (folder / FILE).exists():
         read_results(folder / FILE).require(seed=seed, budget=budget)
     found: dict[tuple[str, str, int], Outcome] = {}
@@ -75,10 +70,10 @@ def run_benchmark(
 
 def _code(task: ComplianceTask) -> tuple[str, ...]:
     """Return the modules that the results of a task depend on."""
-    own = ["task", "runs"]
     place = task.evaluate.__module__
     return (
-        *(f"pliant.learn.compliance.{name}" for name in own),
+        "pliant.learn.compliance.task",
+        "pliant.learn.compliance.runs",
         "pliant.learn.envs.search",
         *((place,) if place.startswith("pliant.") else ()),
         *task.code,

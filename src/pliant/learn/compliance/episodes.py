@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.numerics import Array
 from pliant.engine.worlds import CpuBatch
-from pliant.learn.compliance.task import Method
+from pliant.learn.compliance.task import CLAIMS, RULE, Claim, Method
 
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["PRESETS", "STIFF_SPRINGS", "Episodes", "joint_methods"]
+__all__ = ["JOINT_CLAIMS", "PRESETS", "STIFF_SPRINGS", "Episodes", "joint_methods"]
 
-Array = NDArray[np.float64]
 PRESETS = (0.0, 0.6)
 """Softest and stiffest preset of a qbMove [rad]; 0.2 and 0.6 are those of Mengacci et al. 2021, section 4.2."""
 SPRINGS = (0.022, 6.85)
@@ -26,6 +26,8 @@ STIFF_SPRINGS = 20.0
 125 N m/rad of the motors' position control; ours."""
 SPREAD = 0.1
 """Springs of a world differ from the data sheet by up to this fraction; ours."""
+JOINT_CLAIMS = (*CLAIMS, Claim("fixed", "stiff"))
+"""Claims of a task with the methods of `joint_methods`."""
 
 
 def joint_methods(*presets: str) -> tuple[Method, ...]:
@@ -39,7 +41,7 @@ def joint_methods(*presets: str) -> tuple[Method, ...]:
     return (
         Method("fixed", tied=True, pinned=soft),
         Method("variable", pinned=soft),
-        Method("rule", searched=False),
+        RULE,
         Method("stiff", pinned=stiff),
     )
 

@@ -18,8 +18,7 @@ def list_tasks() -> list[ComplianceTask]:
     found = {}
     for module in pkgutil.iter_modules([str(Path(__file__).parent / "tasks")]):
         loaded: Any = resolve(f"{__package__}.tasks.{module.name}")
-        for task in getattr(loaded, "TASKS", ()) or (loaded.TASK,):
-            found[task.name] = task
+        found[loaded.TASK.name] = loaded.TASK
     return [task for _, task in sorted((found | registered_tasks()).items())]
 
 

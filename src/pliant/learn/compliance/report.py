@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.base.documents.files import write_files
 from pliant.base.errors import PliantError
 from pliant.base.figures import CYCLE, label, legend, new_figure
 from pliant.base.html_pages import badge, escaped, figure, page, picture_of, rich, table
@@ -29,12 +30,8 @@ def write_report(results: Results, folder: Path) -> Path:
     Raises:
         PliantError: it cannot be written, or matplotlib is not installed.
     """
-    path = folder / REPORT
-    try:
-        path.write_text(render_report(results), encoding="utf-8")
-    except OSError as error:
-        raise PliantError(f"the report cannot be written: {error.strerror}", file=path) from None
-    return path
+    text = render_report(results).encode()
+    return write_files(folder, {REPORT: text}, "the report", PliantError, overwrite=True)[0]
 
 
 def render_report(results: Results) -> str:

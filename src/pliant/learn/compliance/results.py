@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.documents.files import write_files
 from pliant.base.documents.json_text import read_json
 from pliant.base.errors import PliantError
 from pliant.learn.compliance.listing import find_task, list_tasks
@@ -192,10 +193,8 @@ class Results:
         """
         head = {"version": VERSION, "seed": self.seed, "budget": dataclasses.asdict(self.budget)}
         lines = ",\n".join(json.dumps(dataclasses.asdict(outcome)) for outcome in self.outcomes)
-        try:
-            path.write_text(f'{json.dumps(head)[:-1]}, "outcomes": [\n{lines}\n]}}\n', encoding="utf-8")
-        except OSError as error:
-            raise PliantError(f"the results cannot be written: {error.strerror}", file=path) from None
+        text = f'{json.dumps(head)[:-1]}, "outcomes": [\n{lines}\n]}}\n'
+        write_files(path.parent, {path.name: text.encode()}, "the results", PliantError, overwrite=True)
 
 
 def read_results(path: str | Path) -> Results:

@@ -1,7 +1,6 @@
 """What a task of `pliant bench compliance` declares.
 
-A task is a module of `pliant.learn.compliance.tasks` with one `ComplianceTask` named ``TASK``, or a tuple of them named
-``TASKS`` (such as one for each height of a bar). Nothing else lists it:
+A task is a module of `pliant.learn.compliance.tasks` with one `ComplianceTask` named ``TASK``. Nothing else lists it:
 
     def evaluate(parameters, seeds):  # (candidates, 3) in the parameters' units; one world for each pair
         error = np.array([[episode(row, seed) for seed in seeds] for row in parameters])

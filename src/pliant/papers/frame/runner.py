@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import os
 import pkgutil
 import tempfile
 import time
@@ -13,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pliant.base.documents.files import writable_folder
 from pliant.base.errors import PliantError, nearest, require
 from pliant.base.executor import Executor
 from pliant.base.options import describe, parse
@@ -20,7 +20,7 @@ from pliant.base.wing import Listed, offers
 from pliant.papers.frame.base import Change, Context, Experiment, Progress, Result, registered_experiments
 from pliant.papers.frame.films import Video, write_film
 
-__all__ = ["find_experiment", "list_experiments", "reproduce", "writable_folder"]
+__all__ = ["find_experiment", "list_experiments", "reproduce"]
 
 
 def list_experiments() -> list[Experiment]:
@@ -310,27 +310,3 @@ def _part(report: Progress | None, low: float, high: float, note: str) -> Progre
 
 def _reporter(progress: Callable[[str, float, str], None], name: str) -> Progress:
     return lambda fraction, text: progress(name, fraction, text)
-
-
-def writable_folder(path: str | Path) -> Path:
-    """Return a writable folder, created if it does not exist.
-
-    Raises:
-        PliantError: the folder cannot be created, is a file, or cannot be written to. The message names it.
-    """
-    folder = Path(path)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".pliant-{os.getpid()}"
-        probe.write_bytes(b"")
-        probe.unlink()
-    except FileExistsError:
-        raise PliantError(
-            f"the output folder {str(folder)!r} is a file; give another --output", field="output"
-        ) from None
-    except OSError as error:
-        raise PliantError(
-            f"the output folder {str(folder)!r} cannot be written: {error.strerror}; give another --output",
-            field="output",
-        ) from None
-    return folder

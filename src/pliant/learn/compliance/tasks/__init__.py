@@ -1,1 +1,1 @@
-"""The tasks of `pliant bench compliance`: one module each, which holds a `TASK` or a tuple `TASKS`."""
+"""The tasks of `pliant bench compliance`: one module each, which holds a `TASK`."""

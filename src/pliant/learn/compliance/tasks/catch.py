@@ -12,17 +12,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pliant.learn.compliance.episodes import PRESETS, Episodes, joint_methods
-from pliant.learn.compliance.task import Claim, ComplianceTask, Measure, TaskParameter
+from pliant.base.numerics import GRAVITY, Array
+from pliant.learn.compliance.episodes import JOINT_CLAIMS, PRESETS, Episodes, joint_methods
+from pliant.learn.compliance.task import ComplianceTask, Measure, TaskParameter
 
 if TYPE_CHECKING:
     from pliant.model import Robot
 
 __all__ = ["TASK", "build_catcher", "evaluate"]
 
-Array = NDArray[np.float64]
 JOINT = "joint"
 LENGTH = 0.1
 """Distance of the hand from the axis [m]; ours."""
@@ -50,7 +49,6 @@ TOLERANCE = 0.05
 """Angle error at the end that costs nothing [rad]; ours."""
 CHARGE = 10.0
 """Cost of a larger one [N m/rad]; ours."""
-GRAVITY = 9.81
 
 PARAMETERS = (
     TaskParameter("preset_before", *PRESETS, 0.1, unit="rad", stiffness="arm", meaning="preset until the switch"),
@@ -159,6 +157,6 @@ TASK = ComplianceTask(
     parameters=PARAMETERS,
     evaluate=evaluate,
     methods=joint_methods("preset_before", "preset_after"),
-    claims=(Claim("variable", "fixed"), Claim("variable", "rule"), Claim("fixed", "stiff")),
+    claims=JOINT_CLAIMS,
     code=("pliant.learn.compliance.episodes", "pliant.laws", "pliant.robots.qbmove", "pliant.robots.benches"),
 )

@@ -49,7 +49,8 @@ def evaluate(parameters: NDArray[np.float64], seeds: Sequence[int]) -> dict[str,
 
 
 @functools.cache
-def _arm() -> ImpedanceArm:
+def _world() -> tuple[ImpedanceArm, NDArray[np.float64], NDArray[np.float64]]:
+    """Return the arm, and position [m] and quaternion of the plate where the arm thinks it is."""
     from pliant.learn.envs.tasks.insert import robot
 
     spec = robot().spec
@@ -63,7 +64,9 @@ def _arm() -> ImpedanceArm:
             geom.solref = [CONTACT_TIME, 1.0]
         elif geom.name != "floor":
             geom.contype = geom.conaffinity = 0
-    return ImpedanceArm(spec, "peg")
+    arm = ImpedanceArm(spec, "peg")
+    plate = arm.model.body("plate")
+    return arm, plate.pos.copy(), plate.quat.copy()
 
 
 def _episode(parameters: NDArray[np.float64], seed: int) -> tuple[float, float, float, float]:
@@ -72,12 +75,12 @@ def _episode(parameters: NDArray[np.float64], seed: int) -> tuple[float, float, 
 
     lateral, vertical = parameters[:3], parameters[3:6]
     approach_speed, search_speed, press, pitch, insert_speed = parameters[6:]
-    arm, rng = _arm(), np.random.default_rng(seed)
+    arm, nominal_position, nominal_quaternion = _world()
+    rng = np.random.default_rng(seed)
     offset = np.append(rng.uniform(-ERROR, ERROR, 2), rng.uniform(-HEIGHT, HEIGHT))
     yaw, friction = rng.uniform(-YAW, YAW), rng.uniform(*FRICTION)
     plate = arm.model.body("plate").id
     walls = [arm.model.geom(f"wall_{n}").id for n in range(4)] + [arm.model.geom("peg").id]
-    nominal_position, nominal_quaternion = _nominal_plate()
 
     def place(model: mujoco.MjModel, _: mujoco.MjData) -> None:
         model.body_pos[plate] = nominal_position + offset
@@ -120,13 +123,6 @@ def _episode(parameters: NDArray[np.float64], seed: int) -> tuple[float, float, 
     progress = min(max(depth / needed, 0.0), 1.0)
     score = success + 0.5 * progress + 0.5 * min(1.0, FORCE / max(peak, 1e-9))
     return success, peak, float(arm.data.time) if success else DURATION, score
-
-
-@functools.cache
-def _nominal_plate() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return position [m] and quaternion of the plate where the arm thinks it is."""
-    model = _arm().model
-    return model.body("plate").pos.copy(), model.body("plate").quat.copy()
 
 
 def _stiffness(axis: str, phase: str, rule: float) -> TaskParameter:

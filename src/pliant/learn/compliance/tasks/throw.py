@@ -11,17 +11,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pliant.learn.compliance.episodes import PRESETS, Episodes, joint_methods
-from pliant.learn.compliance.task import Claim, ComplianceTask, Measure, TaskParameter
+from pliant.base.numerics import GRAVITY, Array
+from pliant.learn.compliance.episodes import JOINT_CLAIMS, PRESETS, Episodes, joint_methods
+from pliant.learn.compliance.task import ComplianceTask, Measure, TaskParameter
 
 if TYPE_CHECKING:
     from pliant.model import Robot
 
 __all__ = ["BUDGET", "TASK", "build_thrower", "evaluate"]
 
-Array = NDArray[np.float64]
 BUDGET = 10.0
 """Positive mechanical work that the motors may do before the ball leaves [J]; ours: fewer than half of 300
 random throws of each joint type stay within it."""
@@ -34,7 +33,6 @@ MASSES = (0.03, 0.07)
 """Range of the ball's mass [kg]; ours."""
 DELAYS = (0.0, 0.015)
 """Range of the delay of the release [s]; ours."""
-GRAVITY = 9.81
 
 PARAMETERS = (
     TaskParameter("preset_back", *PRESETS, 0.3, unit="rad", stiffness="arm", meaning="preset while swinging back"),
@@ -119,6 +117,6 @@ TASK = ComplianceTask(
     parameters=PARAMETERS,
     evaluate=evaluate,
     methods=joint_methods("preset_back", "preset_ahead"),
-    claims=(Claim("variable", "fixed"), Claim("variable", "rule"), Claim("fixed", "stiff")),
+    claims=JOINT_CLAIMS,
     code=("pliant.learn.compliance.episodes", "pliant.laws", "pliant.robots.qbmove", "pliant.robots.qbmove_2dof"),
 )
