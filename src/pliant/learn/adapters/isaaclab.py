@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import MISSING
 from typing import Any
 
-from pliant.base.errors import LawError, MissingDependency
+from pliant.base.errors import MissingDependency
 from pliant.laws.actuator import CompliantActuator
-from pliant.learn.adapters.joints import TorchJoints, match_actuators
+from pliant.learn.adapters.joints import TorchJoints, check_second, match_actuators
 
 __all__ = ["CompliantJoints", "CompliantJointsCfg"]
 
@@ -37,8 +37,7 @@ class CompliantJoints(ActuatorBase):
         self, cfg: Any, joint_names: list[str], joint_ids: Any, num_envs: int, device: str, **more: Any
     ) -> None:
         super().__init__(cfg, joint_names, joint_ids, num_envs, device, **more)
-        if cfg.second not in ("preset", "velocity_target"):
-            raise LawError(f"second is {cfg.second!r}; must be one of preset, velocity_target", field="second")
+        check_second(cfg.second)
         self.joints = TorchJoints(match_actuators(cfg.actuators, joint_names), num_envs, cfg.dt, device=device)
         """The laws; ``joints.preset`` is the second reference while it is not the velocity target."""
 

@@ -16,9 +16,21 @@ from pliant.laws.actuator import CompliantActuator
 from pliant.laws.modes import Mode
 from pliant.learn.laws import WarpLaw, load_warp, warp_device, warp_law
 
-__all__ = ["LawJoints", "TorchJoints", "match_actuators"]
+__all__ = ["LawJoints", "TorchJoints", "check_second", "match_actuators"]
 
+SECOND = ("preset", "velocity_target")
+"""Sources of the second reference in another simulator: `TorchJoints.preset`, or the simulator's velocity target."""
 _OF_TORQUE = (Mode.LINK_TORQUE, Mode.MOTOR_TORQUES)
+
+
+def check_second(second: str) -> None:
+    """Refuse a source of the second reference that is none of `SECOND`.
+
+    Raises:
+        LawError: it is another one.
+    """
+    if second not in SECOND:
+        raise LawError(f"second is {second!r}; must be one of {', '.join(SECOND)}", field="second")
 
 
 def match_actuators(actuators: Mapping[str, CompliantActuator], joints: Sequence[str]) -> list[CompliantActuator]:

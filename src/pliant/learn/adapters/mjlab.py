@@ -7,7 +7,7 @@ from typing import Any
 
 from pliant.base.errors import LawError, MissingDependency
 from pliant.laws.actuator import CompliantActuator
-from pliant.learn.adapters.joints import TorchJoints, match_actuators
+from pliant.learn.adapters.joints import TorchJoints, check_second, match_actuators
 
 __all__ = ["CompliantJoints", "CompliantJointsCfg"]
 
@@ -22,8 +22,6 @@ def _load() -> tuple[Any, ...]:
 
 
 base, create_motor_actuator = _load()
-
-_SECOND = ("preset", "velocity_target")
 
 
 @dataclass(kw_only=True)
@@ -47,8 +45,7 @@ class CompliantJointsCfg(base.ActuatorCfg):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.second not in _SECOND:
-            raise LawError(f"second is {self.second!r}; must be one of {', '.join(_SECOND)}", field="second")
+        check_second(self.second)
         if self.transmission_type != base.TransmissionType.JOINT:
             raise LawError(f"transmission_type is {self.transmission_type.value}; must be joint")
 
