@@ -282,7 +282,7 @@ def put_constants(devices: Mapping[str, Device], constants: Mapping[str, object]
 
     Args:
         devices: the devices by name.
-        constants: DEVICE/FIELD -> a number, or text of one or several numbers with commas.
+        constants: DEVICE/FIELD -> a number, an array, or text of one or several numbers with commas.
         where: what the names are of, for messages: "--reference ".
 
     Raises:
@@ -306,7 +306,7 @@ def put_constants(devices: Mapping[str, Device], constants: Mapping[str, object]
                 )
             raise PliantError(f"{where}{name}: no such command; {nearest(name, valid)}", field=name)
         try:
-            numbers = [float(v) for v in str(value).split(",")]
+            numbers = value.tolist() if isinstance(value, np.ndarray) else [float(v) for v in str(value).split(",")]
         except ValueError:
             raise PliantError(
                 f"{where}{name}={value}: must be one number, or several with commas", field=name

@@ -128,18 +128,18 @@ def _varied_commands(plan: SweepPlan, simulation: Simulation, varied: Mapping[st
     from pliant.simulation.commander import find_channels
 
     found: dict[str, object] = {}
-    arrays: dict[str, list[float]] = {}
     for channel, value in zip(find_channels(list(varied), {}, list(simulation.devices.values())), varied.values()):
         name = f"{channel.device}/{channel.field}"
         if channel.index is None:
             found[name] = value
             continue
-        if name not in arrays:
+        array = found.get(name)
+        if not isinstance(array, np.ndarray):
             given = plan.commands.get(name)
             held = simulation.devices[channel.device].held(channel.field)
-            arrays[name] = held.tolist() if given is None else [float(v) for v in str(given).split(",")]
-        arrays[name][channel.index] = float(str(value))
-    return {**found, **{name: ",".join(map(repr, values)) for name, values in arrays.items()}}
+            array = found[name] = held if given is None else np.array(str(given).split(","), dtype=float)
+        array.flat[channel.index] = float(str(value))
+    return found
 
 
 def _fields(devices: Iterable[Device]) -> Iterator[tuple[str, str, FieldInfo]]:
