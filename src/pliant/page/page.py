@@ -148,6 +148,7 @@ class PageView(BridgeBase):
         self._scenarios: ScenarioPanel | None = None
         self._payload: PayloadPanel | None = None
         self._with_tour, self._opening = tour, opening and not tour
+        self._entered = 0  # numbers that browsers had entered when the opening began
         self._tour: TourPanel | None = None
         self._filled = False
         self._rewound, self._stamp_ns = False, 0
@@ -419,7 +420,7 @@ class PageView(BridgeBase):
             self._pull.release()
             return
         if self._server is not None:
-            self._server.uses += 1
+            self._server.pulls += 1
         rotation = self._data.xmat[body].reshape(3, 3).copy()
         self._pull.hold(body, point, target, position=self._data.xpos[body].copy(), rotation=rotation)
 
@@ -575,10 +576,10 @@ class PageView(BridgeBase):
             name = opening_of(scenarios.scenarios)
             self._opening = name is not None
             if name is not None:
-                server.numbers = 0
+                self._entered = server.numbers
                 scenarios.begin(name)
                 self._messages.add("done", f"the scenario {name!r} plays; Stop on the tab Play ends it, or any slider")
-        elif server.numbers:
+        elif server.numbers != self._entered:
             self._opening = False
             scenarios.stop()
 

@@ -107,8 +107,8 @@ class PageServer:
         """Whether a browser without a graphics card has opened the page."""
         self.numbers = 0
         """Numbers that browsers entered in boxes and with sliders."""
-        self.uses = 0
-        """The same, and moves of the pointer that holds a body; never set back."""
+        self.pulls = 0
+        """Moves of pointers that hold a body."""
         self.faults = 0
         """Messages of browsers that made no sense."""
         listening = _bind(host, port)
@@ -180,10 +180,14 @@ class PageServer:
         with _silent(), contextlib.suppress(RuntimeError):
             self.viser.stop()
 
+    @property
+    def uses(self) -> int:
+        """How often browsers changed what moves the robot."""
+        return self.numbers + self.pulls
+
     def _limits(self, uuid: str) -> tuple[float, float]:
         """Return the range of a control that somebody uses; without ends where it has none."""
         self.numbers += 1
-        self.uses += 1
         handle = self.gui._gui_input_handle_from_uuid.get(uuid)
         props = None if handle is None else handle._impl.props
         low, high = getattr(props, "min", None), getattr(props, "max", None)
