@@ -31,11 +31,24 @@ PARTS, AXES, WRENCHES, UNITS = 6, 32, 6, 4
 SILENT = 500
 """Readers that never read."""
 
-CLIENT = """
+CALLS = """
 import sys, threading, time
 from pliant.yarp.client import YarpNetwork
 from pliant.yarp.wire import parse_bottle
 server, seconds = sys.argv[1], float(sys.argv[2])
+def call_times(call, seconds):
+    request, times, end = parse_bottle("[get] [axes]"), [], time.monotonic() + seconds
+    while time.monotonic() < end:
+        began = time.perf_counter()
+        call.call(request)
+        times.append(1e6 * (time.perf_counter() - began))
+        time.sleep(0.003)
+    times.sort()
+    p50, p99 = (times[len(times) * part // 100] for part in (50, 99))
+    return f"{len(times)} calls: p50 {p50:.0f} us, p99 {p99:.0f} us, longest {times[-1]:.0f} us"
+"""
+"""What both clients share; their arguments begin with the name server and the time of the run [s]."""
+CLIENT = """
 names = sys.argv[3].split(",")
 counts = {name: [] for name in names}
 with YarpNetwork(server) as yarp:
@@ -45,19 +58,10 @@ with YarpNetwork(server) as yarp:
         port = yarp.network.open(f"/reader/{k}", on_data=lambda a, h=heard: h.append(int(a.envelope.split()[0])))
         yarp.connect(name, port.name, "tcp")
     with yarp.open_rpc(sys.argv[4]) as call:
-        request = parse_bottle("[get] [axes]")
-        times = []
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            began = time.perf_counter()
-            call.call(request)
-            times.append(time.perf_counter() - began)
-            time.sleep(0.003)
-times.sort()
+        times = call_times(call, seconds)
 lost = sum(max(c) - min(c) + 1 - len(c) for c in counts.values() if c)
-p50, p99 = (1e6 * times[len(times) * part // 100] for part in (50, 99))
 received = sum(map(len, counts.values()))
-print(f"{len(times)} calls: p50 {p50:.0f} us, p99 {p99:.0f} us; {received} messages, {lost} lost")
+print(f"{times}; {received} messages, {lost} lost")
 """
 
 
@@ -128,7 +132,7 @@ def served(made: Any, outputs: list[str], call: str, options: str, seconds: floa
         times.wall.clear()
         times.cpu.clear()
         client = subprocess.Popen(
-            [sys.executable, "-c", CLIENT, str(bridge.server.address), str(seconds), ",".join(outputs), call]
+            [sys.executable, "-c", CALLS + CLIENT, str(bridge.server.address), str(seconds), ",".join(outputs), call]
         )
         while client.poll() is None:
             simulation.run(0.5)
@@ -138,11 +142,9 @@ def served(made: Any, outputs: list[str], call: str, options: str, seconds: floa
 
 
 SILENT_CLIENT = """
-import resource, socket, sys, threading, time
-from pliant.yarp.client import YarpNetwork
-from pliant.yarp.wire import parse_bottle
+import resource, socket
 from pliant.yarp.wire.connection import encode_number
-server, seconds, output, rpc, readers = sys.argv[1], float(sys.argv[2]), sys.argv[3], sys.argv[4], int(sys.argv[5])
+output, rpc, readers = sys.argv[3], sys.argv[4], int(sys.argv[5])
 resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
 listener = socket.create_server(("127.0.0.1", 0), backlog=readers)
 kept = []
@@ -156,22 +158,11 @@ def accept():
             connection.close()
 threading.Thread(target=accept, daemon=True).start()
 with YarpNetwork(server) as yarp, yarp.open_rpc(rpc) as call:
-    request = parse_bottle("[get] [axes]")
-    def measure(what):
-        times, end = [], time.monotonic() + seconds / 2
-        while time.monotonic() < end:
-            began = time.perf_counter()
-            call.call(request)
-            times.append(1e3 * (time.perf_counter() - began))
-            time.sleep(0.003)
-        times.sort()
-        p50, p99 = (times[len(times) * part // 100] for part in (50, 99))
-        print(f"{what}: {len(times)} calls: p50 {p50:.2f} ms, p99 {p99:.2f} ms, longest {times[-1]:.2f} ms", flush=True)
-    measure("no reader")
+    print(f"no reader: {call_times(call, seconds / 2)}", flush=True)
     for k in range(readers):
         yarp.names.ask("register", f"/silent/{k}", "tcp", "127.0.0.1", str(listener.getsockname()[1]))
         yarp.connect(output, f"/silent/{k}", "tcp")
-    measure(f"{len(kept)} readers that never read (p99 at most 20 ms)")
+    print(f"{len(kept)} readers that never read (p99 at most 20 ms): {call_times(call, seconds / 2)}", flush=True)
 """
 
 
@@ -181,7 +172,7 @@ def silent_readers(seconds: float) -> None:
     with Simulation(MujocoEngine(made, check=False), make_devices(made), [bridge], pacer=1.0) as simulation:
         simulation.start()
         words = [str(bridge.server.address), str(seconds), "/bench/part0/stateExt:o", "/bench/part0/rpc:i", str(SILENT)]
-        client = subprocess.Popen([sys.executable, "-c", SILENT_CLIENT, *words])
+        client = subprocess.Popen([sys.executable, "-c", CALLS + SILENT_CLIENT, *words])
         while client.poll() is None:
             simulation.run(0.5)
         print(f"{bridge.health()['dropped']} messages for them dropped")

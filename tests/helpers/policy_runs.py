@@ -1,5 +1,8 @@
 """A policy in a batch, and the same over a bridge in lock-step, for tests that compare the two."""
 
+import contextlib
+import threading
+
 import numpy as np
 from fuzz import until
 
@@ -7,6 +10,18 @@ from pliant.learn.envs.vector import BatchEnv
 
 PERIODS = 15
 """Actions of a comparison."""
+
+
+@contextlib.contextmanager
+def killed_in_the_middle(run, process):
+    """Kill the process that serves a robot after three actions of the policy that the block runs."""
+    killer = threading.Thread(
+        target=lambda: (until(lambda: run.steps > 2, "steps", 240.0), process.kill()), daemon=True
+    )
+    killer.start()
+    yield
+    killer.join()
+    assert run.steps > 2
 
 
 def in_a_batch(task, act, policy, *, worlds=3, read=None, **reset):

@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "helpers"))
 from fake_master import FakeMaster
-from policy_runs import in_a_batch, stepped_over_a_bridge
+from policy_runs import in_a_batch, killed_in_the_middle, stepped_over_a_bridge
 from ros1_world import until
 from ros2_clients import DOMAINS
 
@@ -403,11 +403,8 @@ def test_a_robot_that_is_killed_in_the_middle_ends_the_policy_with_an_error(kind
         try:
             until(lambda: joints.counts.get("joint"), "a state", 120.0)
             run = PolicyRun(chosen, joints, {"target": 0.5}, safety=Safety(timeout=1.0))
-            killer = threading.Thread(target=lambda: (until(lambda: run.steps > 2, "steps"), robot.kill()))
-            killer.start()
-            with pytest.raises(BridgeError, match="the policy stopped: the last message of a joint is"):
+            stopped = pytest.raises(BridgeError, match="the policy stopped: the last message of a joint is")
+            with killed_in_the_middle(run, robot), stopped:
                 run_policy(run, duration=120.0)
-            killer.join()
         finally:
             robot.kill()
-    assert run.steps > 2

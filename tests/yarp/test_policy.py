@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 from fuzz import until
-from policy_runs import in_a_batch, stepped_over_a_bridge
+from policy_runs import in_a_batch, killed_in_the_middle, stepped_over_a_bridge
 from yarp_simulation import bench
 
 from pliant.base.errors import BridgeError
@@ -155,11 +155,8 @@ def test_a_robot_that_is_killed_in_the_middle_ends_the_policy_with_an_error(roun
                     until(lambda: network.exists("/r/joint/command:i"), "the robot", 60.0)
                 with YarpDevices(policy, server=address, name="r") as interface:
                     run = PolicyRun(policy, interface, {}, Safety(timeout=1.0))
-                    killer = threading.Thread(target=lambda: (until(lambda: run.steps > 2, "steps"), robot.kill()))
-                    killer.start()
-                    with pytest.raises(BridgeError, match="the policy stopped: the last message of a joint is"):
+                    stopped = pytest.raises(BridgeError, match="the policy stopped: the last message of a joint is")
+                    with killed_in_the_middle(run, robot), stopped:
                         run_policy(run, duration=60.0)
-                    killer.join()
             finally:
                 robot.kill()
-    assert run.steps > 2

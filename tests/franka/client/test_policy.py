@@ -377,18 +377,10 @@ def test_an_insertion_over_the_interface_follows_the_batch_in_which_it_was_train
 @pytest.mark.slow
 @pytest.mark.parametrize("round_", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in range(1, 20))])
 def test_an_arm_that_is_killed_in_the_middle_ends_the_policy_with_an_error(round_):
-    def kill():
-        pause = threading.Event()
-        while run.steps <= 2:
-            pause.wait(0.001)
-        SERVERS[host].kill()
+    from policy_runs import killed_in_the_middle
 
     with served() as host, FrankaRobot.connect(host, arm="fr3") as robot:
         run = FrankaPolicyRun(policy(), robot, {"target": 0.4})
-        killer = threading.Thread(target=kill, name="killer", daemon=True)
-        killer.start()
-        with pytest.raises(BridgeError, match=host):
+        with killed_in_the_middle(run, SERVERS[host]), pytest.raises(BridgeError, match=host):
             run_franka_policy(run, duration=600.0)
-        killer.join()
         assert robot.get_robot_state() == "stop"
-    assert run.steps > 2
