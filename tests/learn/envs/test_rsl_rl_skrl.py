@@ -57,6 +57,7 @@ def test_rsl_rl_gets_the_steps_of_the_batch_and_time_outs():
 
     env = RslRlVecEnv(batch())
     assert (env.num_envs, env.num_actions, env.max_episode_length) == (4, 1, 5)
+    assert RslRlVecEnv(batch(max_episode_steps=3)).max_episode_length == 3
     for k in range(7):
         found, rewards, dones, extras = env.step(torch.full((4, 1), 0.2))
         assert found["policy"].shape == (4, 1)

@@ -50,7 +50,7 @@ class RslRlVecEnv(VecEnv):
         self.device = device
         self.num_envs = env.num_envs
         self.num_actions = int(np.prod(env.single_action_space.shape))
-        self.max_episode_length = env.task.limit(env.batch.dt)
+        self.max_episode_length = env.max_episode_steps
         self.cfg: dict[str, Any] = {}
         self.episode_length_buf = torch.zeros(self.num_envs, dtype=torch.long, device=device)
         self._observations = self._tensor(env.reset()[0])

@@ -175,7 +175,8 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             "autoreset_mode": self.autoreset_mode,
             "render_fps": max(1, round(1.0 / period)),
         }
-        self._limit = max_episode_steps or task.limit(self.batch.dt)
+        self.max_episode_steps = max_episode_steps or task.limit(self.batch.dt)
+        """Actions after which an episode is truncated."""
         self._camera = chosen_camera(self.batch.model, task.camera) if render_mode else ""
         self._size = picture_size(width, height)
         self._pictures: Pictures | None = None
@@ -460,7 +461,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         terminated = bad
         for ending in endings:
             terminated = terminated | ending
-        truncated = world.elapsed >= self._limit
+        truncated = world.elapsed >= self.max_episode_steps
         if np.count_nonzero(truncated):
             truncated &= ~terminated
         live = ~restarted
