@@ -26,6 +26,10 @@ RAMP = 0.2
 """How long the force of a button grows and falls [s]."""
 MAX_FORCE = 2000.0
 """Largest force of the pointer [N]."""
+MAX_SPEED = 4.0
+"""Speed of the point above which the pointer no longer pulls it on, as fast as a hand moves [m/s]."""
+MAX_KICK = 0.5
+"""Largest speed that the force of one step gives to the point [m/s]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,8 @@ class Pull:
 
         Args:
             body: the body.
-            point: where it is held [m, world]; taken at the beginning only.
+            point: where it is held [m, world]; taken at the beginning only, and no farther from the body than its
+                shapes reach.
             target: where the pointer is [m, world].
             position: where the body is in the picture [m, world].
             rotation: how it is turned there, shape (3, 3).
@@ -102,8 +107,22 @@ class Pull:
         held = self._held
         if held is None or held.body != body:
             self.reach = None
-        local = held.local if held is not None and held.body == body else rotation.T @ (point - position)
+        if held is not None and held.body == body:
+            local = held.local
+        else:
+            local = self._on_body(body, rotation.T @ (point - position))
         self._held = _Held(body, local, np.array(target, dtype=float))
+
+    def _on_body(self, body: int, local: Array) -> Array:
+        """Return a place in the frame of a body, or the nearest to it in the ball that holds the body's shapes [m]."""
+        model = self._model
+        centre, reach = model.body_ipos[body], 0.0
+        for geom in range(model.body_geomadr[body], model.body_geomadr[body] + model.body_geomnum[body]):
+            if model.geom_rbound[geom] > 0.0:
+                reach = max(reach, math.dist(model.geom_pos[geom], centre) + float(model.geom_rbound[geom]))
+        away = local - centre
+        far = float(np.linalg.norm(away))
+        return local if reach == 0.0 or far <= reach else centre + away * (reach / far)
 
     def release(self) -> None:
         """Let go."""
@@ -152,13 +171,18 @@ class Pull:
         mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, body, self._velocity, 0)
         speed = self._velocity[3:] + cross(self._velocity[:3], point - data.xpos[body])
         rate, step = 2.0 * math.pi * FREQUENCY, float(model.opt.timestep)
-        light = STABLE * self._inertia(body, point)
+        mobility = self._mobility(body, point)
+        most = float(np.linalg.eigvalsh(mobility)[-1])
+        light = STABLE / most if most > 0.0 else math.inf
         stiffness = min(mass * rate**2, light / step**2)
         damping = min(2.0 * DAMPING * mass * rate, light / step)
         force = stiffness * (held.target - point) - damping * speed
-        size, largest = float(np.linalg.norm(force)), min(MAX_ACCELERATION * mass, MAX_FORCE)
-        if size > largest:
-            force *= largest / size
+        if (size := float(np.linalg.norm(force))) > 0.0:
+            along = force / size
+            kick = step * float(along @ mobility @ along)
+            largest = min(MAX_ACCELERATION * mass, MAX_FORCE, MAX_KICK / kick if kick > 0.0 else math.inf)
+            largest *= min(1.0, max(0.0, 2.0 - 2.0 * float(speed @ along) / MAX_SPEED))
+            force = along * min(size, largest)
         self._put(body, force, cross(point - data.xipos[body], force))
 
     def _apply_push(self, time: float) -> None:
@@ -181,8 +205,8 @@ class Pull:
             end = point
         self.reach = start, end
 
-    def _inertia(self, body: int, point: Array) -> float:
-        """Return the least mass that a point has in any direction [kg].
+    def _mobility(self, body: int, point: Array) -> Array:
+        """Return the velocity that a unit impulse gives to a point, shape (3, 3) [1/kg].
 
         The force of one step acts without those of the next: a light part of a heavy chain, such as an element of a
         rod, would be driven to and fro by a spring and a damper for the whole chain.
@@ -190,8 +214,7 @@ class Pull:
         model, data = self._model, self._data
         mujoco.mj_jac(model, data, self._jacobian, None, point, body)
         mujoco.mj_solveM(model, data, self._solved, self._jacobian)
-        most = float(np.linalg.eigvalsh(self._jacobian @ self._solved.T)[-1])
-        return 1.0 / most if most > 0.0 else math.inf
+        return self._jacobian @ self._solved.T
 
     def _put(self, body: int, force: Array, torque: Array) -> None:
         wrench = np.concatenate([force, torque])
