@@ -68,7 +68,8 @@ def test_a_pull_from_beside_a_body_acts_at_its_surface():
     engine = MujocoEngine(load("qbmove-1dof"), check=False)
     pull, body, data = Pull(engine), engine.model.nbody - 1, engine.data
     place, turn = data.xpos[body].copy(), data.xmat[body].reshape(3, 3).copy()
-    pull.hold(body, place + [0.0, 50.0, 0.0], place + [0.0, 60.0, 0.0], position=place, rotation=turn)
+    away = np.array([0.0, 50.0, 0.0])
+    pull.hold(body, place + away, place + 1.2 * away, position=place, rotation=turn)
     assert np.linalg.norm(pull.point(data) - place) < 0.5
 
 
