@@ -59,7 +59,10 @@ def test_without_a_pitch_the_robot_stands_level():
         ({"bodies": ""}, "bodies is empty; name the last links of the legs"),
         ({"body": "left_foot"}, "no option 'body'; did you mean 'bodies'"),
         ({"scale": -1}, "scale is -1; must be a number > 0"),
-        ({"side": "right"}, "side is right, and auto_side finds that of each foot; set auto_side=false"),
+        (
+            {"side": "right", "auto_side": True},
+            "side is right, and auto_side finds that of each foot; set auto_side=false",
+        ),
         ({"bodies": "left_foot,left_foot"}, "'left_foot' has a SoftFoot already"),
         ({"forward_axis": "up"}, "forward_axis is 'up'"),
     ],
@@ -70,6 +73,7 @@ def test_wrong_options_are_refused_with_what_is_valid(changes, message):
 
 
 def test_all_feet_can_be_of_one_side():
+    assert [part.side for part in feet(pliant.load(BIPED, soft_feet={**BOTH, "side": "right"}))] == ["right", "right"]
     robot = pliant.load(BIPED)
     options = SoftFeetOptions(bodies=("left_foot", "right_foot"), auto_side=False, side="right", **FAST)
     assert [part.side for part in put_on_softfeet(robot, options)] == ["right", "right"]

@@ -101,7 +101,7 @@ def side_of(pose: Pose, index: int, anchor: Array, body: str) -> Side:
     if abs(lateral) < 0.005:
         raise ModelError(
             f"replace_foot: {body!r} is {1e3 * lateral:.1f} mm sideways from the robot's centre of mass; give side, "
-            "left or right (as settings: soft_feet.auto_side=false and soft_feet.side=left)",
+            "left or right (as a setting: soft_feet.side=left)",
             field="side",
         )
     return "left" if lateral > 0.0 else "right"

@@ -28,7 +28,8 @@ class SoftFeetOptions(SoftFootOptions):
     """Options of SoftFeet on a robot: ``--set soft_feet.KEY=VALUE``, ``soft_feet:`` in a YAML file."""
 
     auto_side: bool = option(True)
-    """Whether each foot is of the side on which its ankle is from the centre of mass; otherwise all are of ``side``."""
+    """Whether each foot is of the side on which its ankle is from the centre of mass; otherwise all are of ``side``. A
+    file or a command line that gives ``side`` need not say false."""
     bodies: tuple[str, ...] = option(())
     """Last links of the legs, whose feet are replaced."""
     sole_height: float | None = option(None, unit="m", low=0.0, above=True, high=2.0)
@@ -83,6 +84,7 @@ def put_on_softfeet(robot: Robot, options: SoftFeetOptions) -> list[ReplacedFoot
 
 
 def _apply(robot: Robot, settings: Mapping[str, object]) -> None:
+    settings = {"auto_side": "side" not in settings, **settings}
     put_on_softfeet(robot, parse(SoftFeetOptions, settings, where="soft_feet: ", error=ModelError))
 
 
