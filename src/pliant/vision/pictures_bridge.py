@@ -110,11 +110,6 @@ class Pictures(BridgeBase):
         self._where: dict[str, str] = {}
 
     @property
-    def addresses(self) -> Mapping[str, str]:
-        """The file of each camera."""
-        return dict(self._where)
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """That there is nothing to serve, if the robot has no camera."""
         without = "pictures: the robot has no camera, so nothing is served; add one to its file"
