@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -22,9 +21,9 @@ _G = mujoco.mjtGeom
 class Pose:
     """A compiled model in the pose in which its feet are flat, and the directions there."""
 
-    model: Any
+    model: mujoco.MjModel
     """The model."""
-    data: Any
+    data: mujoco.MjData
     """Its state in the pose."""
     up: Array
     """Against gravity, in the world."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -267,7 +266,7 @@ def _refuse_idle_sensors(robot: Description, bodies: list[object]) -> None:
         )
 
 
-def _in_pair(spec: mujoco.MjSpec, geom: Any) -> bool:
+def _in_pair(spec: mujoco.MjSpec, geom: mujoco.MjsGeom) -> bool:
     return bool(geom.name) and any(geom.name in (p.geomname1, p.geomname2) for p in spec.pairs)
 
 

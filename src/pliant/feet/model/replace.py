@@ -68,7 +68,7 @@ class Replacement:
     soles: dict[str, ContactLaw]
     frozen: list[FrozenInertia]
     geoms: list[Any]
-    pairs: list[Any]
+    pairs: list[object]
     drop_mass: list[int]
     old_mass: float
     mass_before: float
@@ -404,7 +404,7 @@ def _meet_ground(spec: mujoco.MjSpec, planned: Replacement) -> None:
         geom.conaffinity |= free
 
 
-def _meet(geom: Any, contype: int, conaffinity: int) -> bool:
+def _meet(geom: mujoco.MjsGeom, contype: int, conaffinity: int) -> bool:
     return bool((geom.contype & conaffinity) or (contype & geom.conaffinity))
 
 
