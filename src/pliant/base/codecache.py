@@ -332,7 +332,7 @@ def referred(
         function: the function.
         bound: functions that stand for some of its global names.
     """
-    used: dict[str, Any] = {}
+    used: dict[str, object] = {}
     for name in _names_in(function.__code__):
         if name in function.__globals__:
             used[name] = function.__globals__[name]
@@ -633,7 +633,7 @@ class CodeFiles:
         _damaged(path)
         return None
 
-    def save(self, key: object, data: Any) -> None:
+    def save(self, key: object, data: object) -> None:
         """Keep compiled code under a key; what was kept of older versions of the function is deleted."""
         from numba.core.serialize import dumps
 

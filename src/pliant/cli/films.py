@@ -105,6 +105,6 @@ def say_film(console: Console, film: FilmReport) -> None:
     console.print(f"film: {film.path} ({film.duration:g} s{late})", soft_wrap=True)
 
 
-def film_as_dict(film: FilmReport) -> dict[str, Any]:
+def film_as_dict(film: FilmReport) -> dict[str, object]:
     """Return a film for JSON."""
     return {"path": str(film.path), "duration": film.duration, "frames": film.frames, "late": film.late}

@@ -32,7 +32,7 @@ def _console(**options: Any) -> Console:
     return _Console(soft_wrap=False, highlight=False, **options)
 
 
-def clean(value: Any) -> Any:
+def clean(value: object) -> object:
     """Convert a value for JSON: NaN and infinity become null."""
     import dataclasses
 
@@ -75,7 +75,7 @@ def reserved_output() -> Iterator[None]:
         _standard_output = before
 
 
-def emit(data: dict[str, Any], *, line: bool = False) -> None:
+def emit(data: dict[str, object], *, line: bool = False) -> None:
     """Print an object as JSON; one of several in one line each, at once."""
     from pliant.base.warn import printing
 

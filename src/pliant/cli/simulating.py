@@ -233,7 +233,7 @@ class Run:
     def __enter__(self) -> Run:
         return self
 
-    def __exit__(self, kind: Any, *_: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         try:
             self.simulation.close()
         except PliantError:
@@ -312,7 +312,7 @@ class Run:
         """Why the run ended early; "" if it did not, or if Ctrl-C ended it."""
         return "" if self.simulation.halted == "stopped" else self.simulation.halted
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return the entries that every JSON object of a run has."""
         plan = self.plan
         return {

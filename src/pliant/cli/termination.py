@@ -78,7 +78,7 @@ def stopping_at_signal() -> Iterator[threading.Event]:
         return
     before, first = signal.getsignal(signal.SIGINT), 0.0
 
-    def ended(number: int, frame: Any) -> None:
+    def ended(number: int, frame: object) -> None:
         nonlocal first
         if not event.is_set():
             first = time.monotonic()

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from pliant.engine.base import Engine, mujoco_state
 from pliant.model.noise import Noise
 from pliant.model.robot import Robot
 from pliant.model.sensors import Camera
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["CameraDevice"]
 

@@ -421,7 +421,7 @@ class RenderThread:
 
     def submit(self, job: Callable[[Renderer], object]) -> Future[object]:
         """Let the thread call ``job(renderer)`` after those that were asked for before."""
-        future: Future[Any] = Future()
+        future: Future[object] = Future()
         self._jobs.put((job, future))
         return future
 

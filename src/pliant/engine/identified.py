@@ -19,7 +19,7 @@ __all__ = ["randomize_around"]
 
 
 def randomize_around(
-    results: Identification | Mapping[str, Any] | str | Path,
+    results: Identification | Mapping[str, object] | str | Path,
     joint: str = "actuator",
     *,
     spread: float | None = None,

@@ -95,7 +95,7 @@ class _Budget:
             self._element(element, copies, file)
             if element.tag == "replicate":
                 copies *= max(1, _integer(element, "count", 1))
-            stack.extend((child, copies) for child in element)  # type: ignore[misc]
+            stack.extend((child, copies) for child in element)
 
     def _element(self, element: Node, copies: int, file: Path) -> None:
         self.elements += 1

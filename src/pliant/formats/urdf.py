@@ -252,10 +252,10 @@ class _Checker(Sink):
             return
         mass = inertial.find("mass")
         value = self._number(mass, "value", f"link {name!r}: mass") if mass is not None else None
-        if value is None:
+        if mass is None or value is None:
             raise self.fail(inertial, f"link {name!r}: <inertial> has no <mass value=...>", "mass")
         if value < 0.0 or math.isinf(value):
-            raise self.fail(mass, f"link {name!r}: mass is {value:g} kg; must be more than 0", "mass")  # type: ignore[arg-type]
+            raise self.fail(mass, f"link {name!r}: mass is {value:g} kg; must be more than 0", "mass")
         inertia = inertial.find("inertia")
         if inertia is None:
             raise self.fail(inertial, f"link {name!r}: <inertial> has no <inertia ixx=...>", "inertia")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ class CameraTopics:
         BridgeError: it is not attached.
     """
 
-    def __init__(self, sdk: object, context: object, device: CameraSource) -> None:
+    def __init__(self, sdk: ModuleType, context: object, device: CameraSource) -> None:
         if device.camera is None:
             raise BridgeError(f"the camera {device.name!r} is not attached to an engine", field=device.name)
         self._messages, self._lens, self._frame = sdk.messages, device.camera, device.frame

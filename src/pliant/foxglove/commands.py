@@ -92,12 +92,12 @@ class CommandTopics:
 
 def command_schema(device: SampleSource) -> dict[str, object]:
     """Return the JSON schema of a device's commands: the fields of all its modes."""
-    properties: dict[str, Any] = {}
+    properties: dict[str, object] = {}
     if len(device.commands) > 1:
         properties["mode"] = {"type": "string", "enum": list(device.commands)}
     for fields in device.commands.values():
         for name, info in fields.items():
-            kind: dict[str, Any] = {"type": "number"}
+            kind: dict[str, object] = {"type": "number"}
             if info.shape:
                 kind = {"type": "array", "items": kind, "minItems": info.size, "maxItems": info.size}
             properties[name] = {**kind, "description": f"{info.description} [{info.unit or '-'}]"}
@@ -126,7 +126,7 @@ def service_actions(
         simulation.resume()
         return "running"
 
-    def step(_: Mapping[str, Any]) -> str:
+    def step(_: Mapping[str, object]) -> str:
         if not simulation.paused:
             raise BridgeError("single steps need a paused simulation; first call /pause first")
         answered(simulation.submit(simulation.step))

@@ -264,7 +264,7 @@ class DeviceSpec:
     """Joints that the device drives or measures."""
     elements: tuple[str, ...] = ()
     """Other elements of the model that the device uses: sites, bodies, cameras, sensors."""
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
     """Further arguments of the device, by name."""
 
     def prefixed(self, prefix: str) -> DeviceSpec:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import viser
 
 __all__ = ["FollowingCamera"]
 
@@ -32,7 +35,7 @@ class FollowingCamera:
         size: of the robot [m].
     """
 
-    def __init__(self, client: Any, first: np.ndarray, size: float) -> None:
+    def __init__(self, client: viser.ClientHandle, first: np.ndarray, size: float) -> None:
         self._client, self._size = client, size
         self._since = time.monotonic()
         self._offset = first

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
@@ -15,6 +15,9 @@ from pliant.page.scene import Scene
 from pliant.page.server import PageServer
 from pliant.simulation.answers import answered
 from pliant.simulation.bridge import SimulationControl
+
+if TYPE_CHECKING:
+    import viser
 
 __all__ = ["LAYERS", "LookPanel"]
 
@@ -48,7 +51,7 @@ class LookPanel:
 
     def __init__(
         self,
-        gui: Any,
+        gui: viser.GuiApi,
         server: PageServer,
         scene: Scene,
         model: mujoco.MjModel,
@@ -102,7 +105,7 @@ class LookPanel:
         for camera in self._cameras.values():
             camera.follow(now - self._start, bool(self._following.value))
 
-    def _chosen(self, _: Any) -> None:
+    def _chosen(self, _: object) -> None:
         key = self._keys.get(str(self._choice.value))
         if key is None or self._simulation is None:
             return

@@ -5,7 +5,10 @@ from __future__ import annotations
 import html
 import logging
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import viser
 
 __all__ = ["Messages"]
 
@@ -31,7 +34,7 @@ class Messages(logging.Handler):
         self._text: Any = None
         self._changed = False
 
-    def open(self, gui: Any) -> None:
+    def open(self, gui: viser.GuiApi) -> None:
         """Add the list to a GUI container and begin to listen."""
         self._text = gui.add_html("")
         logging.getLogger("pliant").addHandler(self)

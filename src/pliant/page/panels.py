@@ -37,7 +37,7 @@ class OpenedRobot:
     """Its name."""
     build: Callable[[], Robot]
     """Function that returns the robot."""
-    source: Any = None
+    source: object = None
     """Description from which the panel made it, for the panel's own use."""
 
 
@@ -65,7 +65,7 @@ class RobotSection(Protocol):
         """Device whose sliders the section replaces."""
         ...
 
-    def show(self, drawing: Any, data: Any) -> None:
+    def show(self, drawing: object, data: object) -> None:
         """Show the newest state; called some ten times a second.
 
         Args:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -118,7 +118,7 @@ class Drift:
         text = f"{best} explains {100.0 * best.explained:.0f} % of the difference"
         return text + (f"; this window cannot tell it from {' or '.join(others)}" if others else "")
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         """Return it as numbers and text, for JSON."""
         return {
             "begin": self.begin,

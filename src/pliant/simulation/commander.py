@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +98,7 @@ class MailboxCommander:
 
     def hold(self, values: NDArray[np.float64]) -> None:
         """Send the values."""
-        fields: dict[str, Any] = {}
+        fields: dict[str, object] = {}
         for channel, value in zip(self._channels, values.tolist(), strict=True):
             if channel.index is None:
                 fields[channel.field] = value

@@ -19,7 +19,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -265,7 +264,7 @@ class CommandPlayer:
         if self._linear and row < last:
             share = (elapsed_ns - times[row]) / (times[row + 1] - times[row])
         for device, columns in zip(self._devices, self._columns, strict=True):
-            values: dict[str, Any] = {}
+            values: dict[str, object] = {}
             for field, table in columns:
                 value = table[row]
                 if share:

@@ -26,7 +26,7 @@ class Schedule:
         self._events: list[tuple[int, int, Action]] = []
         self._position = 0
         self._count = 0
-        self._futures: list[Future[Any]] = []
+        self._futures: list[Future[object]] = []
         self.next_ns = NEVER_NS
         """Run time of the next action [ns]."""
         self.waits = False

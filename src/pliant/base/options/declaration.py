@@ -183,7 +183,7 @@ def option(
         probe = OptionInfo(name="default", type=type(default), default=default, owner=object, **declared)
         probe.check(default, f"{place}: the default")
     only = dataclasses.MISSING if kw_only is None else kw_only
-    return typing.cast("T", dataclasses.field(default=default, metadata={_KEY: declared}, kw_only=only))  # type: ignore[call-overload]
+    return typing.cast("T", dataclasses.field(default=default, metadata={_KEY: declared}, kw_only=only))
 
 
 def describe(cls: type) -> tuple[OptionInfo, ...]:
@@ -340,14 +340,14 @@ def options_of(function: Callable[..., object], *, skip: int = 0) -> tuple[type,
         )
     made = dataclasses.make_dataclass(f"{function.__name__}_options", fields, frozen=True, kw_only=True)
     made.__module__ = function.__module__
-    made.__pliant_place__ = place_of(function)  # type: ignore[attr-defined]
+    made.__pliant_place__ = place_of(function)
     describe(made)
 
     def call(*arguments: object) -> object:
         *first, options = arguments
         return function(*first, **{field.name: getattr(options, field.name) for field in dataclasses.fields(options)})
 
-    call.__pliant_place__ = place_of(function)  # type: ignore[attr-defined]
+    call.__pliant_place__ = place_of(function)
     return made, call
 
 

@@ -489,7 +489,7 @@ class Experiment:
         """First line of the docstring of the function, or the title."""
         return (self.documentation or self.title).strip().splitlines()[0]
 
-    def run(self, context: Context, options: Any = None) -> Result:
+    def run(self, context: Context, options: object = None) -> Result:
         """Run the experiment and fill in name, source and settings.
 
         Args:

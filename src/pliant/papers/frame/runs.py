@@ -55,7 +55,7 @@ def drive(
     for name, value in inputs.items():
         view = engine.port(name)
         if np.ndim(value) == 0:
-            view[0] = float(value)  # type: ignore[arg-type]
+            view[0] = np.asarray(value, dtype=float)
             continue
         values = np.ascontiguousarray(value, dtype=float)
         if values.shape != (steps,):

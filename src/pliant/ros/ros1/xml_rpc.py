@@ -6,7 +6,6 @@ import http.client
 import time
 import urllib.parse
 import xmlrpc.client
-from typing import Any
 from xml.parsers.expat import ExpatError
 from xmlrpc.server import SimpleXMLRPCRequestHandler, SimpleXMLRPCServer
 
@@ -51,7 +50,7 @@ class _Transport(xmlrpc.client.Transport):
             self._connection = host, connection
         return connection
 
-    def parse_response(self, response: http.client.HTTPResponse) -> Any:
+    def parse_response(self, response: http.client.HTTPResponse) -> object:
         """Read the answer.
 
         Raises:

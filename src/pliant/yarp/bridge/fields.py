@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pliant.base.errors import WireError
@@ -18,7 +16,7 @@ from pliant.yarp.wire.values import FAIL, FALSE, OK, TRUE, Float32, Int8, Int16,
 __all__ = ["plain_value", "serve_fields", "yarp_value"]
 
 
-def plain_value(value: Value) -> Any:
+def plain_value(value: Value) -> object:
     """Return a value as Python has it: numbers, truths, texts, lists; a vocabulary is its characters."""
     if isinstance(value, Bottle):
         return [plain_value(item) for item in value.items]

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pliant.base.documents.xml_tree import file_of, line_of
 from pliant.base.errors import ModelError, WireError, nearest
@@ -263,7 +263,7 @@ class PluginReader:
         """Add a device without servers of its own."""
         self.hardware.devices[device.name] = device
 
-    def add(self, plugin: Plugin, config: Group, name: str, kind: type[YarpDevice], **fields: Any) -> None:
+    def add(self, plugin: Plugin, config: Group, name: str, kind: type[YarpDevice], **fields: object) -> None:
         """Add a device under its configured name, else this one, and the servers that its configuration asks for."""
         device = kind(**self.common(plugin, config, name), **fields)
         self.put(device)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from pliant.base.errors import ModelError
 from pliant.formats.source import Block
@@ -71,7 +71,7 @@ class YarpDevice:
 
     def prefixed(self, prefix: str) -> YarpDevice:
         """Return the same device or server on a model whose names are prefixed; ports keep their names."""
-        changes: dict[str, Any] = {"name": prefix + self.name}
+        changes: dict[str, object] = {"name": prefix + self.name}
         for key in REFERENCES:
             value = getattr(self, key, None)
             if value:

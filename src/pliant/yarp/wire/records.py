@@ -198,7 +198,7 @@ def decode_fields(arguments: Sequence[Argument], items: Sequence[Value], dialect
     return tuple(values)
 
 
-def _decode(name: str, value: Value, dialect: Dialect) -> Any:
+def _decode(name: str, value: Value, dialect: Dialect) -> object:
     if name in ("i16", "i32"):
         return integer(value)
     if name == "f64":
