@@ -35,23 +35,6 @@ from pliant.base.compiling import follow_numba
 from pliant.base.errors import LawError
 from pliant.base.replacing import replacing
 
-__all__ = [
-    "CodeFiles",
-    "cache_folder",
-    "code_files",
-    "fingerprint",
-    "njit",
-    "portable_fingerprint",
-    "private_folder",
-    "python_function",
-    "read_shipped",
-    "read_text",
-    "referred",
-    "ship_text",
-    "temporary_cache",
-    "write_text",
-]
-
 log = logging.getLogger("pliant")
 
 _FORMAT = b"pliant 1 sha256 "

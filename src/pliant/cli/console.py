@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pliant.devices import Device
     from pliant.simulation import Simulation
 
-__all__ = ["RequestConsole", "list_requests", "listening", "parse_line"]
-
 MAX_LINE = 4096
 """Longest line [bytes]."""
 SWITCH = {"on": True, "off": False, "true": True, "false": False, "1": True, "0": False}

@@ -25,8 +25,6 @@ from pliant.simulation.bridges import bridge_probe
 if TYPE_CHECKING:
     pass
 
-__all__ = ["Finding", "doctor", "examine"]
-
 GL_LIMIT = 8.0
 """Longest time that all graphics libraries together get for a picture each; they are tried at the same time [s]."""
 EXTRAS_OF_DEVELOPERS = {"test", "lint", "docs"}

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from pliant.recording.film import FilmOptions, FilmReport
 
-__all__ = ["DEFAULT_LOOK", "NO_FILM", "Film", "FilmLook", "film_as_dict", "say_film"]
-
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)

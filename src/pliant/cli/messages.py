@@ -13,8 +13,6 @@ from pliant.base.errors import DivergedError, PliantError
 from pliant.base.ratelimit import RateLimit
 from pliant.base.warn import print_warning, printing
 
-__all__ = ["Messages", "as_dict", "say", "say_error"]
-
 BURST = 10
 """Number of messages of the library that are printed without delay."""
 RATE = 1.0

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-__all__ = ["clean", "counted", "emit", "make_console", "number", "only_json", "plain", "print_table", "reserved_output"]
-
 
 def make_console(quiet: bool = False) -> Console:
     """Return a console on standard output, or on standard error if standard output is reserved for JSON."""

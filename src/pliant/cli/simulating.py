@@ -37,15 +37,6 @@ if TYPE_CHECKING:
     from pliant.simulation.pacer import Pacer
     from pliant.simulation.viewer import RunPage
 
-__all__ = [
-    "DEFAULT_RUN",
-    "Run",
-    "RunOptions",
-    "command_line",
-    "say_served",
-    "say_where",
-]
-
 OUTPUTS = ("--record", "--plot", "--video", "--video-size", "--video-fps", "--video-speed", "--video-camera")
 SWITCHES = ("--overwrite", "--json", "--debug")
 MAX_DURATION = 1e9

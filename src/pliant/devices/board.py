@@ -13,8 +13,6 @@ from pliant.devices.command_range import CommandRange
 from pliant.engine.base import Engine
 from pliant.laws import COMMAND_NAMES, JOINT_FIELDS, CompliantActuator
 
-__all__ = ["BOARD_STATES", "Board"]
-
 BOARD_STATES: dict[str, tuple[str, str, str]] = {
     "robot_state": ("position", "velocity", "effort"),
     "motor_1_state": ("motor_1_position", "motor_1_velocity", "motor_1_effort"),

@@ -33,8 +33,6 @@ from pliant.model.sensors import Camera
 if TYPE_CHECKING:
     pass
 
-__all__ = ["CameraDevice"]
-
 RENDER_TIMEOUT = 60.0
 """Longest wait for one picture [s of wall time]; assumed, a thousand times what one takes."""
 

@@ -14,17 +14,6 @@ from pliant.devices.base import DeviceBase
 from pliant.model.sensors import SensorDescription
 from pliant.model.wanted import check_described, check_robot
 
-__all__ = [
-    "DeviceFactory",
-    "all_device_kinds",
-    "device_for",
-    "device_kinds",
-    "devices_for",
-    "devices_of",
-    "find_device",
-    "has_device",
-]
-
 DeviceFactory = Callable[..., DeviceBase]
 """Takes a description, the robot that it is described on, and options of `DeviceBase`."""
 COMMON = ("latency", "command_latency", "watchdog")

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from pliant.model.robot import Robot
     from pliant.simulation.replay import Replay
 
-__all__ = ["Dynamixel", "make"]
-
 PERIOD_NS = 1_000_000
 """Shortest period of the firmware [ns]. # assumed"""
 MAX_WAITING = 256

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from pliant.engine.payload import Payloads
 
-__all__ = ["ENGINES", "Engine", "MujocoState", "PortInfo", "check_engine", "mujoco_state", "register_engine"]
-
 
 @dataclass(frozen=True, slots=True)
 class PortInfo:

@@ -17,8 +17,6 @@ from pliant.base.numerics import is_finite_number
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["Choice", "Correlated", "Distribution", "LogUniform", "Normal", "Uniform", "draw"]
-
 
 @runtime_checkable
 class Distribution(Protocol):

@@ -15,8 +15,6 @@ from pliant.engine.distributions import Correlated, Distribution, Uniform
 from pliant.identification import Identification
 from pliant.identification.parameters import SIGNED, target_paths
 
-__all__ = ["randomize_around"]
-
 
 def randomize_around(
     results: Identification | Mapping[str, object] | str | Path,

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["FREE", "SetupFit", "fit_setup"]
-
 FREE = ("heel_block", "metatarsus_block", "pitch", "closure_compliance", "band_stiffness")
 """Parameters that can be fitted: options of ``softfoot-bench``."""
 FORCE_SIGMA = 1.0

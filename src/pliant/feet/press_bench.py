@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from pliant.simulation.film import PoseTrack
 
-__all__ = ["GRAVITY", "REDUCED", "Standing", "add_side_camera", "press", "stand"]
-
 GRAVITY = 9.81
 """Of MuJoCo's default [m/s^2]."""
 REDUCED = {"n_chains": 1, "lump": True, "coupling": "midpoint", "tendon": "fixed"}

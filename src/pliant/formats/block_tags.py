@@ -15,8 +15,6 @@ from collections.abc import Collection, Sequence
 
 from pliant.laws import CompliantActuator, DCMotor
 
-__all__ = ["block_tags"]
-
 _APART = ("law", "mode", "motor_1", "motor_2", "pid_1", "pid_2")
 
 

@@ -10,8 +10,6 @@ from pliant.base.documents.xml_tree import Node, line_of, parse_xml
 from pliant.base.errors import ModelError
 from pliant.formats.mesh_file import check_faces
 
-__all__ = ["check_budget"]
-
 MAX_GENERATED = 8_000
 """Most elements that ``<replicate>`` may generate. The time to compile grows with the square: 5,000 geoms take 1.4 s,
 20,000 take 40 s."""

@@ -25,8 +25,6 @@ from pliant.formats.resources import find_resource
 from pliant.formats.source import Source
 from pliant.formats.tags import Sink, Tags
 
-__all__ = ["SdfModel", "SdfWorld", "read_world"]
-
 VERSIONS = tuple(f"1.{minor}" for minor in range(5, 12))
 MAX_INCLUDES = 1000
 """Most includes of one file, with those of the included files.  # assumed"""

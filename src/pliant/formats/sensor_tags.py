@@ -34,8 +34,6 @@ from pliant.model.sensors import (
     SensorDescription,
 )
 
-__all__ = ["SensorTags", "is_sensor_plugin", "read_sensor_tags"]
-
 Pose = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Position [m] and quaternion."""
 TYPES = {

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pliant.model.robot import Robot
     from pliant.model.sensors import SensorDescription
 
-__all__ = ["DEFAULT_TIMESTEP", "Block", "Format", "Source", "TagReader", "WingTags", "read_wing_tags", "tag_readers"]
-
 DEFAULT_TIMESTEP = 0.001
 """Time step if neither the file nor the caller gives one [s]."""
 

@@ -29,8 +29,6 @@ from pliant.formats.urdf_extension import (
     read_mimics,
 )
 
-__all__ = ["UrdfModel", "read_bodies"]
-
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 MAX_LINKS = 5_000
 """Most links. 2,000 with a joint each on one link take 0.5 s to compile."""

@@ -24,25 +24,6 @@ from pliant.base.options import parse_bool, parse_number, parse_vector
 from pliant.base.spatial import rotation_from_rpy, rpy_from_rotation
 from pliant.formats.tags import Sink, Tags
 
-__all__ = [
-    "BODY",
-    "FRICTION_TAGS",
-    "GEOM",
-    "INERTIAL",
-    "JOINT",
-    "OWN_SHAPES",
-    "PAIR",
-    "SITE",
-    "SPRING_TAGS",
-    "Attribute",
-    "Extension",
-    "Mimic",
-    "apply_gazebo_tags",
-    "read_extension",
-    "read_gazebo_tags",
-    "read_mimics",
-]
-
 NATIVE = ("compiler", "option", "size")
 """Children of ``<mujoco>`` that MuJoCo itself reads in a URDF."""
 OWN = ("joint", "inertial", "body", "geom", "site", "equality", "contact", "compose")

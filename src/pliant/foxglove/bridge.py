@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from pliant.model.robot import Robot
     from pliant.simulation.replay import Replay
 
-__all__ = ["Foxglove", "make"]
-
 JOB_LIMIT = 64
 """Most images, scenes and sets of poses that wait to be encoded; what comes then is dropped and counted."""
 MAX_QUEUE = 1024

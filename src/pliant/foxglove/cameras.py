@@ -14,8 +14,6 @@ from pliant.devices.base import Sample
 from pliant.devices.camera_lens import CameraSource
 from pliant.recording.sample_message import sample_topic
 
-__all__ = ["ENCODINGS", "CameraTopics"]
-
 ENCODINGS = {"image": ("rgb8", 3), "depth": ("32FC1", 4)}
 """Field of a sample -> encoding of foxglove.RawImage, bytes per pixel."""
 

@@ -18,8 +18,6 @@ from pliant.simulation.answers import answered
 from pliant.simulation.bridge import SimulationControl
 from pliant.simulation.commands import command_mode
 
-__all__ = ["CommandTopics", "answer_call", "command_json", "command_schema", "service_actions"]
-
 MAX_COMMAND_BYTES = 65536
 """Longest command [bytes]."""
 MAX_CHANNELS = 1024

@@ -12,8 +12,6 @@ from pliant.devices.signatures import JOINT
 from pliant.foxglove.commands import command_json
 from pliant.recording.sample_message import MessageTypes, has_images, sample_topic
 
-__all__ = ["make_layout"]
-
 MAX_PLOTS = 12
 """Most devices with a tab of curves."""
 MAX_PANELS = 6

@@ -14,8 +14,6 @@ from pliant.devices.base import Mount
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["frame_names", "mounted", "scene_entities", "transforms"]
-
 VISIBLE_GROUPS = 3
 """Geometries of the groups below this one are drawn, as in MuJoCo's viewer; those above are for collisions."""
 FLOOR_SIZE = 10.0

@@ -35,8 +35,6 @@ from pliant.laws import functions
 if TYPE_CHECKING:
     import sympy
 
-__all__ = ["derive"]
-
 log = logging.getLogger("pliant")
 
 _VERSION = 4

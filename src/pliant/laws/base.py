@@ -27,8 +27,6 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.base.errors import LawError, nearest
 from pliant.base.options import check_values, describe, option, place_of
 
-__all__ = ["LAW_PARAMETERS", "Law", "LawValues", "get_law", "law", "registered_laws"]
-
 LAW_PARAMETERS = 16
 """Maximum number of parameters of a law, including the stop stiffness."""
 

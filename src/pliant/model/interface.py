@@ -11,20 +11,6 @@ import mujoco
 
 from pliant.model.problem import Problem
 
-__all__ = [
-    "DEFAULT_NAMESPACE",
-    "ControlSystem",
-    "DescribedDevice",
-    "DeviceSpec",
-    "Interface",
-    "InterfaceExtension",
-    "JointInterface",
-    "ModelPart",
-    "PartDefaults",
-    "PluginManager",
-    "PositionControlled",
-]
-
 DEFAULT_NAMESPACE = "toBEassigned"
 """Namespace of the toolbox's topics if the parameter server does not define one."""
 

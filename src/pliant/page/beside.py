@@ -23,8 +23,6 @@ from pliant.page.server import PageServer
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["BesideView"]
-
 FIELDS = {
     "position": FieldInfo(unit="rad", description="What the robot's sensor measures."),
     "predicted": FieldInfo(unit="rad", description="What the simulation of the robot as described would measure."),

@@ -16,8 +16,6 @@ from pliant.page.controls import plain_name
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["Cameras"]
-
 MAX_WIDTH = 480
 """Width of a picture on the page [pixels]; larger ones are made smaller."""
 MAX_MARKS = 200

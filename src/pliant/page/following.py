@@ -11,8 +11,6 @@ import numpy as np
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["FollowingCamera"]
-
 LOADING_S = 3.0
 """How long a new page may tell another place of its camera than it was given [s]: its browser still loads."""
 STEP = 0.002

@@ -19,8 +19,6 @@ from pliant.simulation.bridge import SimulationControl
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["LAYERS", "LookPanel"]
-
 LAYERS = (
     ("contacts", "contact forces"),
     ("forces", "forces from outside"),

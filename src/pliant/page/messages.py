@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["Messages"]
-
 KEPT = 6
 """Most messages in the list."""
 MAX_LENGTH = 300

@@ -49,8 +49,6 @@ if TYPE_CHECKING:
 
     from pliant.engine.base import Engine
 
-__all__ = ["PageView"]
-
 _STATES = mujoco.mjtState
 COPIED = int(
     _STATES.mjSTATE_FULLPHYSICS | _STATES.mjSTATE_MOCAP_POS | _STATES.mjSTATE_MOCAP_QUAT | _STATES.mjSTATE_EQ_ACTIVE

@@ -16,8 +16,6 @@ from pliant.simulation.bridge import SimulationControl
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["RunPanel", "theme_button"]
-
 SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "4")
 STEPS = 10
 """Steps of the button Step."""

@@ -16,8 +16,6 @@ from pliant.page.controls import Panel, Say
 from pliant.page.server import PageServer
 from pliant.simulation.bridge import SimulationControl
 
-__all__ = ["DevicePanel", "OpenedRobot", "RobotPanel", "RobotSection", "Surroundings", "device_panel", "robot_panels"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DevicePanel:

@@ -17,8 +17,6 @@ from pliant.page.controls import Say, guarded, plain_name
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["MAX_SIGNALS", "Plots", "Signal"]
-
 MAX_POINTS = 400
 """Points of a curve."""
 MAX_SIGNALS = 12

@@ -25,8 +25,6 @@ from pliant.recording.replay_film import recorded_poses
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["ReplayView"]
-
 MAX_POSES = 200_000
 """Most poses that are kept; a longer recording is shown in coarser steps."""
 PERIOD = 1.0 / 30.0

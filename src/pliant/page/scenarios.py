@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from pliant.simulation.loop import Simulation
 
-__all__ = ["ScenarioPanel"]
-
 BUTTONS = ("Start", "Stop", "Restart")
 
 

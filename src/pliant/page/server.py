@@ -30,8 +30,6 @@ from pliant.page.wake import wake_on_loop
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["PageServer", "check_page_host", "open_browser", "set_theme"]
-
 FIRST_PORT = 8080
 LAST_PORT = 8179
 MAX_MESSAGE = 1 << 20

@@ -20,8 +20,6 @@ from pliant.page.pull import Pull
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["TourPanel", "check_tour"]
-
 PRESET = "stiffness_preset"
 SOFT, STIFF = 0.1, 0.8
 """Ends of the slider: presets of the joints [rad]."""

@@ -24,8 +24,6 @@ from pliant.recording.encoders import make_encoder
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["HEADER", "PATCHED", "state_spec", "view_angles"]
-
 HEADER = struct.Struct("<IB")
 """Of a frame: how many frames long it is shown, and whether constants of the models follow the states."""
 PATCHED = ("geom_type", "geom_size", "geom_pos", "geom_quat", "geom_sameframe", "geom_rgba")

@@ -16,17 +16,6 @@ import numpy as np
 
 from pliant.devices.base import FieldInfo, Sample, SampleSource
 
-__all__ = [
-    "CDR_LITTLE_ENDIAN",
-    "DEPENDENCIES",
-    "MessageType",
-    "MessageTypes",
-    "body_encoder",
-    "body_length",
-    "has_images",
-    "sample_topic",
-]
-
 CDR_LITTLE_ENDIAN = b"\x00\x01\x00\x00"
 SEPARATOR = "=" * 80
 TIME_TEXT = "int32 sec\nuint32 nanosec\n"

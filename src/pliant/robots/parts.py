@@ -19,23 +19,6 @@ if TYPE_CHECKING:
     from pliant.laws import CompliantActuator, Law
     from pliant.model import Interface, Robot
 
-__all__ = [
-    "COLORS",
-    "JointOptions",
-    "actuator",
-    "add_floor",
-    "add_scene",
-    "add_sky",
-    "box",
-    "capsule",
-    "cylinder",
-    "finished",
-    "interface_of",
-    "look_at",
-    "new_spec",
-    "sphere",
-]
-
 COLORS: dict[str, tuple[float, float, float, float]] = {
     "housing": (0.17, 0.19, 0.22, 1.0),
     "trim": (0.36, 0.39, 0.43, 1.0),

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from pliant.laws import QbMove
 
-__all__ = ["CUBE", "SPRINGS", "ArmOptions", "add_cube", "spring_law"]
-
 CUBE = 0.066
 """Edge of the qbMove Advanced's cube [m]. qbMove Advanced Kit manual."""
 

@@ -26,16 +26,6 @@ if TYPE_CHECKING:
     from pliant.model.robot import Robot
     from pliant.ros.bridge.node import Node
 
-__all__ = [
-    "Listen1Options",
-    "Listen2Options",
-    "ListenZenohOptions",
-    "RosListener",
-    "listen1",
-    "listen2",
-    "listen_zenoh",
-]
-
 NAME = "pliant_shadow"
 PORTS = {
     "link_position": "position",

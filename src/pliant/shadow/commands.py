@@ -53,8 +53,6 @@ else:
     )
     NO_SOURCES = Sources()
 
-__all__ = ["shadow"]
-
 SHOWN = 6
 """Most parameters of a window that are printed; --json has all."""
 

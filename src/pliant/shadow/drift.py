@@ -23,8 +23,6 @@ from pliant.shadow.bank import Bank, Compared
 from pliant.shadow.candidates import Candidate, candidates_of
 from pliant.shadow.log import ShadowLog
 
-__all__ = ["Drift", "Estimate", "Worlds", "find_drift", "judge", "judge_windows", "least_left"]
-
 BLOCKS = 10
 """Parts of the window, over which the estimates must agree."""
 RANGE = 3.0

@@ -13,8 +13,6 @@ from pliant.base.threads import Threads
 from pliant.devices.base import Sample, SampleSource
 from pliant.engine.base import Engine
 
-__all__ = ["Bridge", "BridgeBase", "LockstepBridge", "SimulationControl", "TopicReport"]
-
 
 class SimulationControl(Protocol):
     """Interface of a simulation for its bridges.

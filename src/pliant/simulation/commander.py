@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pliant.devices.fields import FieldInfo
     from pliant.simulation import Simulation
 
-__all__ = ["Channel", "Commander", "MailboxCommander", "commander_of", "find_channels"]
-
 PORTS = ("reference_1", "reference_2", "control", "external_torque")
 """Last part of the names of ports that an action can write; positions and velocities are the state itself."""
 

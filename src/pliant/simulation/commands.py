@@ -31,8 +31,6 @@ from pliant.devices.base import Device, DeviceBase, FieldInfo
 from pliant.model.robot import actuator_hint
 from pliant.recording.foreign import foreign_format, foreign_suffixes
 
-__all__ = ["CommandPlayer", "CommandTable", "command_mode", "put_constants", "read_commands"]
-
 INTERPOLATIONS = ("hold", "linear")
 SUFFIXES = (".csv", ".npz", ".yaml", ".yml", ".json")
 COLUMN = re.compile(r"(?P<device>.+)/(?P<field>[^/\[\]]+)(?:\[(?P<index>\d+)\])?")

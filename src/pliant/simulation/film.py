@@ -18,8 +18,6 @@ from pliant.simulation.bridge import BridgeBase
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["FilmBridge", "PoseTrack"]
-
 
 class FilmBridge(BridgeBase):
     """Films a `MujocoEngine`; give it to `Simulation` as a bridge.

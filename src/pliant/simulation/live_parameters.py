@@ -13,8 +13,6 @@ from pliant.devices.signatures import JOINT, JointDevice
 from pliant.laws import Mode
 from pliant.simulation.answers import answered
 
-__all__ = ["LiveParameter", "joint_gains", "live_parameters"]
-
 MAX_GAIN = 1e6
 
 

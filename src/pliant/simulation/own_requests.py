@@ -13,8 +13,6 @@ from typing import Protocol
 from pliant.base.errors import PliantError, nearest
 from pliant.simulation.bridge import SimulationControl
 
-__all__ = ["OPEN", "request_simulation"]
-
 
 class _Requested(SimulationControl, Protocol):
     """Interface of a simulation for `request_simulation`."""

@@ -14,9 +14,6 @@ from pliant.engine.base import Engine, MujocoState, mujoco_state
 if TYPE_CHECKING:
     from pliant.recording.recorder import Recorder
 
-__all__ = ["RunLog"]
-
-
 FORCES_PERIOD_NS = 40_000_000
 """Least time between two events of external forces, which a pointer changes in every step [ns]."""
 

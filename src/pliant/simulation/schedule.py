@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import Any
 
-__all__ = ["Schedule"]
-
 NEVER_NS = 2**63 - 1
 Action = Callable[[Any], Any]
 """Takes the simulation; a future that it returns is watched."""

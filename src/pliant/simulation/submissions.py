@@ -6,8 +6,6 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 
-__all__ = ["Submissions"]
-
 
 class Submissions:
     """Actions that wait for the loop, in the order of their submission.

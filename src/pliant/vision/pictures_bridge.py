@@ -23,8 +23,6 @@ from pliant.vision.wire.pictures import COUNTER, HEADER_BYTES, MAGIC, STAMP, Pic
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["Pictures", "PicturesOptions", "make"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PicturesOptions:

@@ -9,8 +9,6 @@ from pliant.base.errors import ModelError
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["BarOptions", "add_bars", "bar_positions"]
-
 BAR_WIDTH = 0.8
 """Length of a bar across the way [m] (softfoot walking trials; ours)."""
 

@@ -26,8 +26,6 @@ from pliant.yarp.wire.binary import MAX_BYTES
 from pliant.yarp.wire.joints import JointState, StreamCommand
 from pliant.yarp.wire.objects import properties
 
-__all__ = ["YARP", "YarpDevices"]
-
 FIRST_MESSAGE_S = 10.0
 """Longest wait for the first message of each device [s]."""
 MODES = {"position_direct": "posd", "velocity": "vel", "velocity_direct": "vedi", "torque": "torq", "position": "pos"}

@@ -12,8 +12,6 @@ from pliant.base.errors import ModelError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Node", "file_of", "line_of", "parse_xml"]
-
 MAX_DEPTH = 200
 """Deepest nesting of elements."""
 MAX_PARTS = 1_000_000

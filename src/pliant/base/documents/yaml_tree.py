@@ -10,8 +10,6 @@ from pliant.base.documents.files import decode_text, read_file
 from pliant.base.documents.json_text import MAX_INTEGER
 from pliant.base.errors import ModelError, PliantError
 
-__all__ = ["Document", "parse_yaml", "read_yaml"]
-
 MAX_DEPTH = 50
 """Deepest nesting of mappings and lists."""
 MAX_TEXT = 4 * 2**20

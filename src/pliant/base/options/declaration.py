@@ -22,8 +22,6 @@ from pliant.base.options.text import default_text, kind_text
 from pliant.base.options.units import check_unit
 from pliant.base.options.values import members, nearest_choice, parse_value, type_text
 
-__all__ = ["OptionInfo", "check_declaration", "describe", "option", "options_of"]
-
 T = TypeVar("T")
 _KEY = "pliant.option"
 

@@ -12,8 +12,6 @@ import numpy as np
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import Array
 
-__all__ = ["Extent", "Pose", "extent_of", "pose_of", "reach", "upward", "weld_children"]
-
 _G = mujoco.mjtGeom
 
 

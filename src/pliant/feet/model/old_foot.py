@@ -17,21 +17,6 @@ from pliant.feet.model.support import level_pitch
 from pliant.model.description import Description
 from pliant.model.sensors import ForceTorque
 
-__all__ = [
-    "FrozenInertia",
-    "compare_extents",
-    "compile_bodies",
-    "extent_of_foot",
-    "extent_of_old_foot",
-    "frozen_inertias",
-    "pitch_of_level_foot",
-    "refuse_body",
-    "refuse_names",
-    "refuse_toes",
-    "shapes_to_remove",
-    "side_of",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrozenInertia:

@@ -38,8 +38,6 @@ from pliant.model.description import Description
 from pliant.model.robot import Robot
 from pliant.model.wanted import check_robot
 
-__all__ = ["Replacement", "replace_foot"]
-
 _LEG_LINKS = 2
 """Links above the ankle that the foot does not touch: of a leg with two joints at the ankle, the link between them and
 the shin."""

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from pliant.model import Robot
 
-__all__ = ["ROBOT", "SLIDE_DAMPING", "add_load", "build"]
-
 SLIDE_DAMPING = 100.0
 """Damping of the vertical slide [N s/m] (the rig of the released scene)."""
 CLEARANCE = 0.005

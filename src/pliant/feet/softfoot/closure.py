@@ -28,8 +28,6 @@ from pliant.feet.softfoot.parameters import CHAINS, CLOSURE_SOLIMP
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["CLOSURE", "closure_compliance", "closure_time_constant", "fit_closure", "smallest_compliance"]
-
 CLOSURE = "frontal_arch_to_rollover_phalanx_"
 """Name of the closures, before the number of the chain."""
 

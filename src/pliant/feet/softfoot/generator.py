@@ -17,8 +17,6 @@ from pliant.model.contacts import ContactLaw
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["add_softfoot", "chain_layout", "disable_islands", "softfoot"]
-
 _DARK, _LIGHT, _RED = (0.17, 0.19, 0.22, 1.0), (0.90, 0.91, 0.93, 1.0), (0.75, 0.16, 0.14, 1.0)
 _BAR = "metatarsal_bar"
 _GREY, _TENDON = (0.52, 0.55, 0.59, 1.0), (0.90, 0.70, 0.10, 1.0)

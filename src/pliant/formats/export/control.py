@@ -13,8 +13,6 @@ from pliant.formats.ros2_control import HARDWARE
 from pliant.laws import CompliantActuator, Mode
 from pliant.model.interface import JointInterface
 
-__all__ = ["commands_of", "write_control"]
-
 STATES = ("position", "velocity", "effort")
 TRANSMISSION = "transmission_interface/SimpleTransmission"
 _HARDWARE_INTERFACE = {

@@ -16,8 +16,6 @@ from pliant.formats.export.geometry import CAPSULE, URDF_SHAPES, color_of
 from pliant.formats.export.source import FREE, SLIDE, Source, numbers
 from pliant.formats.urdf_extension import OWN_SHAPES
 
-__all__ = ["write_extension", "write_gazebo_tags"]
-
 SMALLEST_RADIUS = 1e-4
 """As of `pliant.formats.urdf`: inertias of a smaller radius of gyration [m] are raised on reading unless given here."""
 SHAPE_NAMES = {int(kind): name for name, kind in OWN_SHAPES.items()}

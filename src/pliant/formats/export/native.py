@@ -24,8 +24,6 @@ from pliant.laws import PID, SEA, Cogging, CompliantActuator, DCMotor, Mode, Pne
 from pliant.model.inertia import set_inertia
 from pliant.model.robot import Robot
 
-__all__ = ["replace_actuators"]
-
 MOTOR_MASS = 1e-9
 """Mass of the body of a motor, which turns about its centre [kg]."""
 _LOSSLESS = 1e-9

@@ -19,16 +19,6 @@ from pliant.model.description import Description
 from pliant.model.parameters import change_actuator
 from pliant.model.wanted import check_robot
 
-__all__ = [
-    "REFUSE_ABOVE",
-    "WARN_ABOVE",
-    "StepSize",
-    "evaluate_steps",
-    "propose_timestep",
-    "stable_timestep",
-    "step_sizes",
-]
-
 WARN_ABOVE = 0.3
 """Value of w h above which an oscillation is poorly resolved (21 steps per period)."""
 REFUSE_ABOVE = 1.5

@@ -51,21 +51,6 @@ from pliant.papers.frame.films import NO_SCENE, Films, WrittenFilm
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-__all__ = [
-    "Change",
-    "Context",
-    "Experiment",
-    "Figure",
-    "Result",
-    "Setting",
-    "Statement",
-    "Table",
-    "Target",
-    "Verdict",
-    "experiment",
-    "registered_experiments",
-]
-
 Progress = Callable[[float, str], None]
 T = TypeVar("T")
 

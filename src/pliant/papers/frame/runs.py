@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pliant.engine import MujocoEngine
     from pliant.laws.base import Law
 
-__all__ = ["StepResponse", "drive", "nice_step", "rms", "spring_equilibrium", "step_response"]
-
 Source = str | Callable[[], "ArrayLike"]
 """A port of the engine, or a function that returns the value of a column."""
 

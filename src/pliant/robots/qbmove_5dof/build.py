@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from pliant.model import Robot
 
-__all__ = ["BOX", "JOINTS", "ROBOT", "TIP", "FiveJointOptions", "build"]
-
 JOINTS = ("joint_1", "joint_2", "joint_3", "joint_4", "joint_5")
 """Names of the joints from the shoulder on: yaw, pitch, roll of the upper arm, pitch of the elbow and of the wrist."""
 TIP = "tip"

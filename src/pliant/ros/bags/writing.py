@@ -11,8 +11,6 @@ from typing import Any
 from pliant.base.errors import RecordingError, nearest, require
 from pliant.ros.wire import Registry, registry
 
-__all__ = ["BagWriter", "bag_version", "definition_2"]
-
 SUFFIXES = (".bag", ".mcap", ".db3")
 FOLDER_VERSION = 8
 """Of metadata.yaml: texts for the quality of service, which Humble, Iron and Jazzy read."""

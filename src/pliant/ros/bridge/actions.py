@@ -17,16 +17,6 @@ from pliant.base.errors import BridgeError
 from pliant.ros.wire.message import MessageView
 from pliant.simulation.rate_timer import RateTimer
 
-__all__ = [
-    "ActionHandler",
-    "ActionServer",
-    "ActionWire",
-    "Goal",
-    "GoalRefused",
-    "GoalState",
-    "Outcome",
-]
-
 KEEP = 5.0
 """How long an ended goal is still listed [s of simulation time]; actionlib's status_list_timeout."""
 STATUS_RATE = 5.0

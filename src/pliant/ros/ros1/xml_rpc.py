@@ -13,8 +13,6 @@ from pliant.base.errors import BridgeError, WireError
 from pliant.base.origin import from_browser
 from pliant.base.serving import ConnectionThreads
 
-__all__ = ["XML_RPC_ERRORS", "XmlRpcServer", "check_uris", "proxy", "read_tcpros_address"]
-
 CALL_TIMEOUT_S = 2.0
 """Longest wait for an answer [s]."""
 ANSWER_TIMEOUT_S = 10.0

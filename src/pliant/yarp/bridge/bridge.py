@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from pliant.model.robot import Robot
     from pliant.simulation.replay import Replay
 
-__all__ = ["YarpBridge", "make"]
-
 _log = logging.getLogger("pliant.yarp")
 
 

@@ -13,8 +13,6 @@ from pliant.yarp.wire import Bottle, Dialect, Value, Vocab, bottle, encode_bottl
 from pliant.yarp.wire.objects import properties
 from pliant.yarp.wire.values import FAIL, FALSE, OK, TRUE, Float32, Int8, Int16, Int64, text
 
-__all__ = ["plain_value", "serve_fields", "yarp_value"]
-
 
 def plain_value(value: Value) -> object:
     """Return a value as Python has it: numbers, truths, texts, lists; a vocabulary is its characters."""

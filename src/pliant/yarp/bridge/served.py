@@ -24,8 +24,6 @@ from pliant.yarp.wire.values import Value
 if TYPE_CHECKING:
     from pliant.simulation.replay import Replay
 
-__all__ = ["BottleTemplate", "Served", "StampedOutput"]
-
 Encoder = Callable[[Sample, Dialect], bytes]
 
 

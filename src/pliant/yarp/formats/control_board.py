@@ -20,8 +20,6 @@ from pliant.yarp.formats.ini import Group, Item
 from pliant.yarp.formats.places import Severity
 from pliant.yarp.model.control_board import COUPLINGS, ControlBoard, Coupling
 
-__all__ = ["BoardConfiguration", "read_control_board", "read_fake_board"]
-
 TRAJECTORIES = ("minimum_jerk", "constant_speed", "trapezoidal_speed")
 UNITS = ("metric_units", "si_units")
 VELOCITY_LAWS = {"integrator_and_position_pid": "integrator", "direct_velocity_pid": "direct"}

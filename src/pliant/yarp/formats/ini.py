@@ -33,8 +33,6 @@ from pliant.base.options import parse_bool, parse_number
 from pliant.yarp.wire.text import format_value, parse_bottle
 from pliant.yarp.wire.values import FALSE, TRUE, Bottle, Float32, Int8, Int16, Int64, Value, Vocab, Vocab64
 
-__all__ = ["Entry", "Group", "Item", "as_item", "format_ini", "parse_ini", "parse_list", "read_ini"]
-
 MAX_INCLUDES = 200
 """Most files that one file includes, directly or not. # assumed: the largest real robot has about 30"""
 MAX_LOGICAL_LINE = 1 << 16

@@ -22,8 +22,6 @@ from pliant.yarp.formats.robot_interface import RobotInterface
 from pliant.yarp.formats.servers import Hardware, is_server
 from pliant.yarp.model.services import YarpDevice
 
-__all__ = ["Pending", "Plugin", "PluginReader", "is_yarp_plugin", "kind_of", "link_of"]
-
 _PLUGIN = re.compile(
     r"(?:lib)?gazebo_yarp_(?P<old>\w+?)(?:\.so|\.dylib|\.dll)?|(?:lib)?gz-sim-yarp-(?P<new>\w+)-system(?:\.so)?"
 )

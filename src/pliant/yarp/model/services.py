@@ -20,36 +20,6 @@ from pliant.model.interface import Interface
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
 
-__all__ = [
-    "EXTERNAL_WRENCH",
-    "SKIN_BOARDS",
-    "AnalogServer",
-    "AxisReference",
-    "BaseState",
-    "CameraImages",
-    "ClockPort",
-    "ContactLoadCells",
-    "ControlBoardServer",
-    "ExternalWrench",
-    "ForceTorqueSensor",
-    "ImageServer",
-    "InertialSensor",
-    "JointAngles",
-    "LaserScan",
-    "LinkAttacher",
-    "ModelPose",
-    "SensorReference",
-    "SkinInertials",
-    "VectorServer",
-    "VideoTexture",
-    "WorldInterface",
-    "YarpDevice",
-    "YarpInterface",
-    "add_external_wrench",
-    "yarp_interface",
-]
-
-
 REFERENCES = ("sensor", "sensors", "link", "joints", "device")
 """Fields of devices and servers that hold names of the model, of described sensors or of devices."""
 

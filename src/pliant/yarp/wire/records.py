@@ -34,8 +34,6 @@ from pliant.base.errors import WireError
 from pliant.yarp.wire.binary import MAX_ITEMS, Dialect
 from pliant.yarp.wire.values import FAIL, OK, Bottle, Int16, Value, Vocab, boolean, integer, number, text, vocabulary
 
-__all__ = ["TYPES", "Argument", "Method", "Pid", "decode_fields", "encode_fields", "parse_method"]
-
 Fields: TypeAlias = tuple[Any, ...]
 """Values of a record, or arguments or results of a call; its `Argument` rows name their types."""
 TYPES = ("i16", "i32", "f64", "str", "bool", "vocab", "mode", "bottle", "pid", "flags")

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pliant.walking.device import WalkingDescription
     from pliant.walking.robots.biped.options import BipedOptions
 
-__all__ = ["ROBOT", "build"]
-
 
 def build(options: BipedOptions) -> Robot:
     """Return the biped standing on the ground, its ankles over x = 0."""

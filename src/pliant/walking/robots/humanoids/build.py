@@ -14,8 +14,6 @@ from pliant.walking.robots.humanoids.walking import Legs
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["FEET", "ROBOTS", "build"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Humanoid:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pliant.model import Robot
     from pliant.walking.robots.humanoids.options import HumanoidOptions
 
-__all__ = ["Legs", "Stance", "add_walking", "find_stance", "stand"]
-
 BEND = 0.08
 """By how much the hips of the standing robot are lower than on straight legs, as a part of the legs' length: as those
 of the catalogue's biped.  # assumed"""
