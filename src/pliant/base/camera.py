@@ -24,8 +24,6 @@ from pliant.base.conditions import (
     whole_number,
 )
 
-__all__ = ["CameraModel"]
-
 NEWTON_STEPS = 30
 """Steps of Newton's method at most; a lens that needs more is outside its valid field."""  # assumed
 ROWS_AT_ONCE = 64

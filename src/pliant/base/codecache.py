@@ -35,23 +35,6 @@ from pliant.base.compiling import follow_numba
 from pliant.base.errors import LawError
 from pliant.base.replacing import replacing
 
-__all__ = [
-    "CodeFiles",
-    "cache_folder",
-    "code_files",
-    "fingerprint",
-    "njit",
-    "portable_fingerprint",
-    "private_folder",
-    "python_function",
-    "read_shipped",
-    "read_text",
-    "referred",
-    "ship_text",
-    "temporary_cache",
-    "write_text",
-]
-
 log = logging.getLogger("pliant")
 
 _FORMAT = b"pliant 1 sha256 "
@@ -332,7 +315,7 @@ def referred(
         function: the function.
         bound: functions that stand for some of its global names.
     """
-    used: dict[str, Any] = {}
+    used: dict[str, object] = {}
     for name in _names_in(function.__code__):
         if name in function.__globals__:
             used[name] = function.__globals__[name]
@@ -633,7 +616,7 @@ class CodeFiles:
         _damaged(path)
         return None
 
-    def save(self, key: object, data: Any) -> None:
+    def save(self, key: object, data: object) -> None:
         """Keep compiled code under a key; what was kept of older versions of the function is deleted."""
         from numba.core.serialize import dumps
 

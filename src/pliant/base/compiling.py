@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Compilation", "compilation", "count_functions", "follow_numba", "named", "observed"]
-
 log = logging.getLogger("pliant")
 
 MANY = 20

@@ -15,21 +15,6 @@ from numpy.typing import ArrayLike
 from pliant.base.errors import PliantError
 from pliant.base.numerics import Array
 
-__all__ = [
-    "MIN_DEPTH",
-    "Condition",
-    "VisionError",
-    "finite_array",
-    "finite_result",
-    "number",
-    "per_row",
-    "pose_matrix",
-    "positive_depth",
-    "require_fresh",
-    "whole_number",
-]
-
-
 MIN_DEPTH = 1e-6
 """Smallest depth that counts as in front of the camera [m]; below it 1/Z leaves the range of any control."""  # assumed
 ROUNDING_OF_AGE = 1e-6

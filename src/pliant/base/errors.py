@@ -12,24 +12,6 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = [
-    "BridgeError",
-    "DeadThreadError",
-    "DeviceError",
-    "DivergedError",
-    "LawError",
-    "MissingDependency",
-    "ModelError",
-    "PliantError",
-    "PortError",
-    "RecordingError",
-    "WireError",
-    "nearest",
-    "printable",
-    "require",
-]
-
-
 MAX_LINE = 2000
 """Maximum length of a line of a message [characters]; longer lines are shortened in the middle."""
 

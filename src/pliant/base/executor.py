@@ -28,8 +28,6 @@ from pliant.base.errors import MissingDependency, PliantError
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-__all__ = ["MAX_DEATHS", "Executor", "is_interrupted", "run_tasks"]
-
 T = TypeVar("T")
 Task = tuple[Any, ...]
 Answer = tuple[bool, Any]

@@ -176,7 +176,7 @@ def figure_legend(figure: Figure, axis: Axes, *, order: Sequence[int] | None = N
     return box
 
 
-def thin(x: Any, *ys: Any, points: int = 1500) -> tuple[np.ndarray, ...]:
+def thin(x: object, *ys: object, points: int = 1500) -> tuple[np.ndarray, ...]:
     """Return traces with fewer points for drawing, extremes kept.
 
     Each bucket of samples gives its first, its smallest and its largest value of every trace, so peaks stay.

@@ -12,8 +12,6 @@ from collections.abc import Callable
 from pliant.base.origin import headers_of
 from pliant.base.threads import Threads
 
-__all__ = ["RequestGate", "hidden_address"]
-
 MAX_HEAD = 1 << 14
 """Longest head of a request [bytes]."""
 HEAD_TIMEOUT_S = 5.0

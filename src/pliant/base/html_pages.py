@@ -23,8 +23,6 @@ from pliant.base.figures import GRID, INK, MUTED, saving
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["badge", "bullets", "cell", "escaped", "figure", "page", "picture_of", "rich", "table"]
-
 _CSS = """
 :root { color-scheme: light dark;
   --paper: #ffffff; --card: #f6f8fa; --ink: #24292f; --muted: #57606a; --line: #d8dee4; --link: #0a58a6;

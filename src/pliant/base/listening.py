@@ -7,8 +7,6 @@ import socket
 
 from pliant.base.errors import BridgeError
 
-__all__ = ["check_listening_host", "listening_address"]
-
 
 def check_listening_host(host: str, option: str) -> None:
     """Refuse the address that stands for every interface.

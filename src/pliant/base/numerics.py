@@ -10,17 +10,6 @@ from typing import TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "DEGREE",
-    "DEGREES",
-    "GRAVITY",
-    "Array",
-    "CubicSpline",
-    "is_finite_number",
-    "is_number",
-    "matrix_exponential",
-]
-
 Array = NDArray[np.float64]
 """Array of floating-point numbers in double precision."""
 DEGREE = math.pi / 180.0

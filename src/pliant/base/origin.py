@@ -13,8 +13,6 @@ import re
 import socket
 from collections.abc import Iterable
 
-__all__ = ["PROTECTION", "foreign", "from_browser", "headers_of", "valid_origin"]
-
 MAX_HEADER = 300
 """Longest host or origin that is looked at."""
 PROTECTION = {

@@ -11,8 +11,6 @@ from types import ModuleType
 
 from pliant.base.errors import ModelError, PliantError
 
-__all__ = ["import_user_module", "user_modules"]
-
 _MODULES: dict[str, ModuleType] = {}
 
 

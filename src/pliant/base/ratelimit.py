@@ -9,8 +9,6 @@ from collections.abc import Callable
 
 from pliant.base.errors import PliantError
 
-__all__ = ["RateLimit"]
-
 
 class RateLimit:
     """Lets some messages through and counts the others; any thread may ask.

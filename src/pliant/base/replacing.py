@@ -8,8 +8,6 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["replacing"]
-
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:

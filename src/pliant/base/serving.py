@@ -10,8 +10,6 @@ import sys
 import threading
 import time
 
-__all__ = ["ConnectionThreads"]
-
 CLOSE_TIMEOUT_S = 5.0
 """How long the connections that are open at the end may take to end [s]."""
 _log = logging.getLogger("pliant.base.serving")

@@ -17,8 +17,6 @@ import platform
 import sys
 from pathlib import Path
 
-__all__ = ["FAMILIES", "SHIP", "family", "fits", "folder", "receiving", "translated"]
-
 SHIP = "PLIANT_SHIP"
 """Environment variable of a build: the folder that receives compiled code, besides the cache."""
 

@@ -11,26 +11,6 @@ from numpy.typing import ArrayLike
 
 from pliant.base.numerics import Array
 
-__all__ = [
-    "adjoint",
-    "conjugate",
-    "cross",
-    "exp_so3",
-    "hat",
-    "inverse",
-    "log_so3",
-    "pose",
-    "quaternion_from_rotation",
-    "quaternion_from_rpy",
-    "quaternion_product",
-    "rotate",
-    "rotation_from_quaternion",
-    "rotation_from_rpy",
-    "rpy_from_rotation",
-    "transport_wrench",
-    "vee",
-]
-
 
 def cross(a: Array, b: Array) -> Array:
     """Return a x b of two vectors, shape (3,): twenty times as fast as numpy's."""

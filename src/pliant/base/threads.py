@@ -8,8 +8,6 @@ import threading
 import time
 from collections.abc import Callable
 
-__all__ = ["DeathListener", "Threads", "WorkerPool"]
-
 DeathListener = Callable[[str, str], None]
 """Called with the name of a thread that died, and why."""
 POLL_S = 0.5

@@ -8,8 +8,6 @@ import sys
 import threading
 from collections.abc import Iterator
 
-__all__ = ["PrintUnhandled", "print_warning", "printing"]
-
 INDENT = 9
 """Columns by which the lines after the first are indented: the length of ``warning: ``."""
 _lock = threading.RLock()

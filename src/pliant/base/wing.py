@@ -23,22 +23,6 @@ from typing import Any
 
 from pliant.base.errors import PliantError
 
-__all__ = [
-    "GROUP",
-    "BridgeEntry",
-    "Listed",
-    "Offer",
-    "Wing",
-    "Wings",
-    "declare",
-    "find_wings",
-    "offer",
-    "offers",
-    "resolve",
-    "wing_faults",
-    "withdraw",
-]
-
 GROUP = "pliant.wings"
 """Entry-point group in which packages declare their wings."""
 

@@ -9,7 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 from cyclopts import (
     App,
@@ -126,7 +126,7 @@ def show_examples(group: App) -> None:
             command.help_epilogue = "Examples:\n\n```\n" + "\n".join(examples) + "\n```"
 
 
-def examples_of(function: Callable[..., Any]) -> list[str]:
+def examples_of(function: Callable[..., object]) -> list[str]:
     """Return the lines of the section Examples of a docstring."""
     _, _, section = (inspect.getdoc(function) or "").partition("\nExamples:\n")
     return [line.removeprefix("    ") for line in section.splitlines()]
@@ -136,7 +136,7 @@ class WrongUsage(Exception):
     """The command line is not one of this program."""
 
 
-NUMBERS: dict[Any, str] = {float: "a number", int: "a whole number"}
+NUMBERS: dict[object, str] = {float: "a number", int: "a whole number"}
 
 
 def usage(error: CycloptsError) -> str:
@@ -248,7 +248,7 @@ def main(arguments: list[str] | None = None) -> None:
             say(str(error))
         raise SystemExit(code) from None
 
-    code: Any = 0
+    code: object = 0
     with (
         Messages(),
         quiet() if silent else Compiling(),

@@ -12,8 +12,6 @@ from pliant.cli.checks import refuse_unused
 from pliant.cli.options import NO_SETTINGS, Debug, Json, RobotOptions, Source, Timestep, import_modules
 from pliant.cli.output import counted, emit, make_console, plain, print_table
 
-__all__ = ["check"]
-
 
 def check(
     source: Source,

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from pliant.base.errors import PliantError
 
-__all__ = ["FIGURES", "check_figure", "check_folder", "refuse_unused"]
-
 FIGURES = (".pdf", ".png", ".svg")
 """Suffixes of figures."""
 

@@ -13,8 +13,6 @@ from pliant.base.wing import offers
 if TYPE_CHECKING:
     from cyclopts import App
 
-__all__ = ["SHELLS", "completion_script"]
-
 SHELLS = ("bash", "zsh", "fish")
 ZSH = "autoload -U +X bashcompinit && bashcompinit\n"
 SCRIPT = """# Completion of the command pliant, printed by `pliant completion`.

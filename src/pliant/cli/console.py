@@ -8,7 +8,7 @@ import select
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from pliant.base.errors import DeviceError, PliantError, nearest
 
@@ -16,14 +16,12 @@ if TYPE_CHECKING:
     from pliant.devices import Device
     from pliant.simulation import Simulation
 
-__all__ = ["RequestConsole", "list_requests", "listening", "parse_line"]
-
 MAX_LINE = 4096
 """Longest line [bytes]."""
 SWITCH = {"on": True, "off": False, "true": True, "false": False, "1": True, "0": False}
 
 
-def parse_line(line: str, devices: Mapping[str, Device]) -> tuple[str, str, dict[str, Any]]:
+def parse_line(line: str, devices: Mapping[str, Device]) -> tuple[str, str, dict[str, object]]:
     """Return device, request and arguments of a line.
 
     Examples: ``franka.user_stop on``, ``guide off``, ``gripper_move width=0.04 speed=0.1``.
@@ -50,7 +48,7 @@ def parse_line(line: str, devices: Mapping[str, Device]) -> tuple[str, str, dict
         raise DeviceError(f"there is no device {device!r}; {nearest(device, devices)}", field=device)
     if name not in devices[device].requests:
         raise DeviceError(f"{device} has no request {name!r}; {nearest(name, devices[device].requests)}", field=name)
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     for word in words:
         key, equals, text = word.partition("=")
         if not equals:
@@ -167,7 +165,7 @@ class RequestConsole:
             self._say(str(error))
             return
 
-        def done(future: Future[Any]) -> None:
+        def done(future: Future[object]) -> None:
             error = None if future.cancelled() else future.exception()
             self._say(f"{device}.{name}: {error or 'done'}")
 

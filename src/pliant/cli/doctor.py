@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -22,7 +22,8 @@ from pliant.cli.options import Debug, Json
 from pliant.cli.output import counted, emit, make_console, plain, print_table
 from pliant.simulation.bridges import bridge_probe
 
-__all__ = ["Finding", "doctor", "examine"]
+if TYPE_CHECKING:
+    pass
 
 GL_LIMIT = 8.0
 """Longest time that all graphics libraries together get for a picture each; they are tried at the same time [s]."""
@@ -159,7 +160,7 @@ def _too_old(version: str, requirement: str) -> bool:
         head = re.match(r"[\d.]*", text)
         return [int(n) for n in (head[0] if head else "").split(".") if n]
 
-    return bool(bound) and numbers(version) < numbers(bound[1])  # type: ignore[index]
+    return bound is not None and numbers(version) < numbers(bound[1])
 
 
 def _versions() -> Iterator[Finding]:

@@ -18,8 +18,6 @@ from pliant.cli.output import make_console
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["export"]
-
 
 def export(
     format: Annotated[str, Parameter(help="urdf, mjcf or ros-package for a robot, bag for a recording as a ROS bag.")],

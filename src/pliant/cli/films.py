@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from pliant.recording.film import FilmOptions, FilmReport
 
-__all__ = ["DEFAULT_LOOK", "NO_FILM", "Film", "FilmLook", "film_as_dict", "say_film"]
-
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +103,6 @@ def say_film(console: Console, film: FilmReport) -> None:
     console.print(f"film: {film.path} ({film.duration:g} s{late})", soft_wrap=True)
 
 
-def film_as_dict(film: FilmReport) -> dict[str, Any]:
+def film_as_dict(film: FilmReport) -> dict[str, object]:
     """Return a film for JSON."""
     return {"path": str(film.path), "duration": film.duration, "frames": film.frames, "late": film.late}

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pliant.recording.foreign import Traces
     from pliant.simulation.commands import CommandPlayer, CommandTable
 
-__all__ = ["say_what_is_played", "say_what_was_read"]
-
 
 def say_what_is_played(console: Console, table: CommandTable, player: CommandPlayer) -> None:
     """Print which topics of a recording command which fields, and which topics are not used."""

@@ -17,8 +17,6 @@ from pliant.cli.output import emit, make_console, plain, print_table
 if TYPE_CHECKING:
     from pliant.robots import CatalogueRobot
 
-__all__ = ["list_"]
-
 
 def list_(
     name: Annotated[str | None, Parameter(help="A robot, experiment, bridge or law; its options are listed.")] = None,

@@ -8,13 +8,10 @@ import sys
 import threading
 import warnings
 from functools import partial
-from typing import Any
 
 from pliant.base.errors import DivergedError, PliantError
 from pliant.base.ratelimit import RateLimit
 from pliant.base.warn import print_warning, printing
-
-__all__ = ["Messages", "as_dict", "say", "say_error"]
 
 BURST = 10
 """Number of messages of the library that are printed without delay."""
@@ -36,14 +33,14 @@ def say_error(error: PliantError) -> None:
     say(str(error))
 
 
-def as_dict(error: BaseException, code: int) -> dict[str, Any]:
+def as_dict(error: BaseException, code: int) -> dict[str, object]:
     """Return an error as the JSON object that is printed instead of a result.
 
     Args:
         error: the exception that ended the command.
         code: its exit code.
     """
-    details: dict[str, Any] = {"type": type(error).__name__, "message": str(error), "code": code}
+    details: dict[str, object] = {"type": type(error).__name__, "message": str(error), "code": code}
     if isinstance(error, PliantError):
         details |= {"message": error.message, "file": error.file, "line": error.line, "field": error.field}
     if isinstance(error, DivergedError):
@@ -74,7 +71,7 @@ class Messages(logging.Handler):
         return self
 
     @staticmethod
-    def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    def _warn(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
         # Numerical warnings inside a solver are not shown: the result or error of the solver covers them.
         if not issubclass(category, RuntimeWarning):
             print_warning(str(message))

@@ -19,8 +19,6 @@ from pliant.base.wing import offers
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit
 
-__all__ = ["TEMPLATES", "Template", "new"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:

@@ -16,35 +16,6 @@ if TYPE_CHECKING:
     from pliant.model import Robot
     from pliant.simulation import Bridge, Replay
 
-__all__ = [
-    "NO_INPUTS",
-    "NO_SETTINGS",
-    "VIEW_HOST",
-    "Dask",
-    "Debug",
-    "Imports",
-    "Inputs",
-    "Json",
-    "Packages",
-    "Processes",
-    "References",
-    "RobotOptions",
-    "Scenarios",
-    "Seed",
-    "Settings",
-    "Source",
-    "Timestep",
-    "Workers",
-    "assignments",
-    "check_bridges",
-    "check_workers",
-    "import_modules",
-    "load_robot",
-    "make_bridge",
-    "make_executor",
-    "option_name",
-]
-
 VIEW_HOST = "127.0.0.1"
 """Address of this machine that a page is served on unless another is named."""
 Source = Annotated[str, Parameter(help="A URDF, MJCF, SDF or YAML file, or the name of a catalogue robot.")]

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-__all__ = ["clean", "counted", "emit", "make_console", "number", "only_json", "plain", "print_table", "reserved_output"]
-
 
 def make_console(quiet: bool = False) -> Console:
     """Return a console on standard output, or on standard error if standard output is reserved for JSON."""
@@ -32,7 +30,7 @@ def _console(**options: Any) -> Console:
     return _Console(soft_wrap=False, highlight=False, **options)
 
 
-def clean(value: Any) -> Any:
+def clean(value: object) -> object:
     """Convert a value for JSON: NaN and infinity become null."""
     import dataclasses
 
@@ -75,7 +73,7 @@ def reserved_output() -> Iterator[None]:
         _standard_output = before
 
 
-def emit(data: dict[str, Any], *, line: bool = False) -> None:
+def emit(data: dict[str, object], *, line: bool = False) -> None:
     """Print an object as JSON; one of several in one line each, at once."""
     from pliant.base.warn import printing
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-__all__ = ["Bar", "Compiling", "without_bars"]
-
 _terminal = threading.Lock()
 """Held by the bar that is shown: two would overwrite each other."""
 

@@ -214,7 +214,7 @@ def _print_end(recording: Path, done: dict[str, Any], console: Console) -> None:
         _show_differences(done["differences"], console)
 
 
-def _write_files(found: Recording, files: FileOptions, done: dict[str, Any]) -> int:
+def _write_files(found: Recording, files: FileOptions, done: dict[str, object]) -> int:
     """Export, plot and compare a recording; return the exit code."""
     from pliant import recording
 
@@ -233,7 +233,7 @@ def _write_files(found: Recording, files: FileOptions, done: dict[str, Any]) -> 
     return 3 if differences else 0
 
 
-def _show_robot(found: Recording, show: ShowOptions, console: Console, quiet: bool, done: dict[str, Any]) -> int:
+def _show_robot(found: Recording, show: ShowOptions, console: Console, quiet: bool, done: dict[str, object]) -> int:
     """Film a recording, write it as a page, and show it in the browser; return the exit code."""
     code = 0
     if show.film.video is not None:
@@ -262,7 +262,7 @@ def _show_differences(rows: list[dict[str, Any]], console: Console) -> None:
     console.print(f"{len(rows)} signals differ")
 
 
-def _film(found: Recording, show: ShowOptions, console: Console, quiet: bool, done: dict[str, Any]) -> int:
+def _film(found: Recording, show: ShowOptions, console: Console, quiet: bool, done: dict[str, object]) -> int:
     """Film a recording; return the exit code."""
     from pliant.recording.replay_film import film_recording
 
@@ -307,7 +307,7 @@ def _check_page(path: Path) -> None:
         raise PliantError(f"--html: the folder {path.parent} does not exist", file=path, field="html")
 
 
-def _page(found: Recording, path: Path, model: mujoco.MjModel, console: Console, done: dict[str, Any]) -> None:
+def _page(found: Recording, path: Path, model: mujoco.MjModel, console: Console, done: dict[str, object]) -> None:
     """Write a recording as a page that plays by itself."""
     from pliant.recording.motion import Motion
     from pliant.recording.replay_film import recorded_poses

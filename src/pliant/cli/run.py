@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from pliant.model.problem import Problem
     from pliant.simulation import Simulation
 
-__all__ = ["run"]
-
 MAX_SHOWN = 16
 """Longest array of a sample that is printed at the end of a run."""
 MAX_TOLD = 2

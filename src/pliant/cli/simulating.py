@@ -37,15 +37,6 @@ if TYPE_CHECKING:
     from pliant.simulation.pacer import Pacer
     from pliant.simulation.viewer import RunPage
 
-__all__ = [
-    "DEFAULT_RUN",
-    "Run",
-    "RunOptions",
-    "command_line",
-    "say_served",
-    "say_where",
-]
-
 OUTPUTS = ("--record", "--plot", "--video", "--video-size", "--video-fps", "--video-speed", "--video-camera")
 SWITCHES = ("--overwrite", "--json", "--debug")
 MAX_DURATION = 1e9
@@ -233,7 +224,7 @@ class Run:
     def __enter__(self) -> Run:
         return self
 
-    def __exit__(self, kind: Any, *_: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         try:
             self.simulation.close()
         except PliantError:
@@ -312,7 +303,7 @@ class Run:
         """Why the run ended early; "" if it did not, or if Ctrl-C ended it."""
         return "" if self.simulation.halted == "stopped" else self.simulation.halted
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return the entries that every JSON object of a run has."""
         plan = self.plan
         return {

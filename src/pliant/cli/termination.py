@@ -13,8 +13,6 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["ending_at_second_signal", "interrupt_main", "signals_as_interrupt", "stopping_at_signal"]
-
 PATIENCE = 1.0
 """Time that the main thread has to answer the second signal [s]."""
 SAME_PRESS = 0.05
@@ -78,7 +76,7 @@ def stopping_at_signal() -> Iterator[threading.Event]:
         return
     before, first = signal.getsignal(signal.SIGINT), 0.0
 
-    def ended(number: int, frame: Any) -> None:
+    def ended(number: int, frame: object) -> None:
         nonlocal first
         if not event.is_set():
             first = time.monotonic()

@@ -24,9 +24,6 @@ from pliant.base.numerics import Array
 from pliant.base.spatial import hat, log_so3
 from pliant.control.checks import ControlError, gains, number, vector
 
-__all__ = ["CartesianComputedTorque"]
-
-
 MIN_SINGULAR_VALUE = 1e-4
 """Smallest singular value of the Jacobian over its largest; below it the arm has lost a direction."""  # assumed
 NEAR = 1e-3

@@ -19,8 +19,6 @@ from pliant.base.numerics import Array
 from pliant.base.spatial import log_so3
 from pliant.control.checks import ControlError, gains, number, vector
 
-__all__ = ["ClosedLoopInverseKinematics", "InverseKinematicsSolution", "damped_pseudo_inverse", "pose_error"]
-
 
 def damped_pseudo_inverse(J: ArrayLike, damping: float = 0.05, threshold: float = 0.02) -> Array:
     """Return J^T (J J^T + lambda^2 I)^-1 with damping only near singularities.

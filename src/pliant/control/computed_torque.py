@@ -13,8 +13,6 @@ from pliant.control.checks import gains, number
 from pliant.control.gravity import equilibrium_for_torque
 from pliant.laws import PID, DCMotor, Law
 
-__all__ = ["ComputedTorque", "ElasticFeedforward", "ServoFeedforward"]
-
 
 class ComputedTorque:
     """Inverse dynamics with a linear error loop (Siciliano et al. 2010, section 8.5.2).

@@ -20,14 +20,6 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.base.errors import LawError
 from pliant.laws import SEA, Law, QbMove
 
-__all__ = [
-    "GravityCompensation",
-    "equilibrium_for_torque",
-    "preset_for_stiffness",
-    "qbmove_deflection",
-    "torque_range",
-]
-
 MAX_PRESSURE = 6.0e5
 """Largest mean pressure of muscles that is looked at [Pa]."""
 

@@ -27,8 +27,6 @@ from pliant.base.errors import require
 from pliant.base.numerics import Array, matrix_exponential
 from pliant.control.checks import ControlError, number
 
-__all__ = ["IterationRecord", "IterativeLearning", "LearningResult", "low_pass", "model_gains"]
-
 Plant = Callable[[Array], ArrayLike]
 
 

@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.control.checks import ControlError, number, vector
 
-__all__ = ["Chirp", "Hold", "MinimumJerk", "Motion", "Sinusoid", "Step", "Trajectory"]
-
 
 class Motion(NamedTuple):
     """A trajectory at one time, shape () or (n,), or at many, shape (t,) or (t, n)."""

@@ -60,12 +60,12 @@ __all__ = [
     "to_ns",
 ]
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 
 
 def request(method: F) -> F:
     """Mark a method of a device as a request, which clients call by name and the loop thread runs."""
-    method.__pliant_request__ = True  # type: ignore[attr-defined]
+    method.__pliant_request__ = True
     return method
 
 
@@ -75,7 +75,7 @@ def button(method: F) -> F:
     Buttons and switches are requests for a person to use. Bridges and the console of the command line offer them
     automatically.
     """
-    method.__pliant_button__ = True  # type: ignore[attr-defined]
+    method.__pliant_button__ = True
     return request(method)
 
 
@@ -311,10 +311,10 @@ class DeviceBase:
             self._perturb(values)
         if self._latency_ns:
             line = self._line
-            line.append((stamp_ns, values))  # type: ignore[arg-type]
+            line.append((stamp_ns, values))
             while len(line) > 1 and line[1][0] <= stamp_ns - self._latency_ns:
                 line.popleft()
-            measured_ns, values = line[0]  # type: ignore[assignment]
+            measured_ns, values = line[0]
             if self._stamp_measurement:
                 stamp_ns = measured_ns
         seq = self._seq
@@ -347,7 +347,7 @@ class DeviceBase:
                 f"call it as {name}{signature}",
                 field=name,
             ) from None
-        future: Future[Any] = Future()
+        future: Future[object] = Future()
         self._queue.append((method, args, future))
         return future
 

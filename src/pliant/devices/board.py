@@ -13,8 +13,6 @@ from pliant.devices.command_range import CommandRange
 from pliant.engine.base import Engine
 from pliant.laws import COMMAND_NAMES, JOINT_FIELDS, CompliantActuator
 
-__all__ = ["BOARD_STATES", "Board"]
-
 BOARD_STATES: dict[str, tuple[str, str, str]] = {
     "robot_state": ("position", "velocity", "effort"),
     "motor_1_state": ("motor_1_position", "motor_1_velocity", "motor_1_effort"),
@@ -107,32 +105,32 @@ class Board(DeviceBase):
     def _latch(self, command: Command) -> None:
         values = command.values
         second = values.get("reference_2")
-        if second is not None:
+        if isinstance(second, np.ndarray):
             for i, length in self._levers:
-                if self._meant(i, 1) and not 0.0 <= second[i] < length:  # type: ignore[index]
+                if self._meant(i, 1) and not 0.0 <= second[i] < length:
                     self._counters.last_error = (
-                        f"reference_2[{i}] of {self.joints[i]!r} is {second[i]:g} m; must be at least 0 and below "  # type: ignore[index]
+                        f"reference_2[{i}] of {self.joints[i]!r} is {second[i]:g} m; must be at least 0 and below "
                         f"{length:g} m. The command was dropped"
                     )
                     return
             for i, port in self._ref_2:
                 if self._meant(i, 1):
-                    value = port[0] = second[i]  # type: ignore[index]
+                    value = port[0] = second[i]
                     limits = self._ranges[i]
                     limits.select(self._engine.mode(self.joints[i]))
                     if not limits.low[1] <= value <= limits.high[1]:
                         limits.warn(1, float(value))
         first = values.get("reference_1")
-        if first is not None:
-            for i, (port, value) in enumerate(zip(self._ref_1, first, strict=True)):  # type: ignore[arg-type]
+        if isinstance(first, np.ndarray):
+            for i, (port, value) in enumerate(zip(self._ref_1, first, strict=True)):
                 if self._meant(i, 0):
                     port[0] = value
                     limits = self._ranges[i]
                     limits.select(self._engine.mode(self.joints[i]))
                     if not limits.low[0] <= value <= limits.high[0]:
                         limits.warn(0, float(value))
-                    if second is not None and abs(value - second[i]) >= limits.max_spread:  # type: ignore[index]
-                        limits.warn_spread(float(value), float(second[i]))  # type: ignore[index]
+                    if isinstance(second, np.ndarray) and abs(value - second[i]) >= limits.max_spread:
+                        limits.warn_spread(float(value), float(second[i]))
 
     def _meant(self, i: int, which: int) -> bool:
         """Return whether element i of an array, the first or the second, is a command that joint i takes now."""

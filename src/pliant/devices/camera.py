@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,7 +30,8 @@ from pliant.model.noise import Noise
 from pliant.model.robot import Robot
 from pliant.model.sensors import Camera
 
-__all__ = ["CameraDevice"]
+if TYPE_CHECKING:
+    pass
 
 RENDER_TIMEOUT = 60.0
 """Longest wait for one picture [s of wall time]; assumed, a thousand times what one takes."""

@@ -8,8 +8,6 @@ import numpy as np
 
 from pliant.base.codecache import njit
 
-__all__ = ["blur", "look_up_colors", "look_up_depths"]
-
 
 @njit(nogil=True, error_model="numpy")
 def look_up_colors(picture: Any, columns: Any, rows: Any, out: Any) -> None:

@@ -19,8 +19,6 @@ from pliant.base.conditions import Condition, VisionError
 from pliant.base.errors import DeviceError
 from pliant.devices.contract import SampleSource
 
-__all__ = ["CameraSource", "Lens", "gaussian_blur"]
-
 MAX_SOURCE_SIDE = 8192
 """Most pixels along a side of the pinhole's picture; assumed, what graphics drivers hold."""
 MAX_SOURCE_PIXELS = 2**25

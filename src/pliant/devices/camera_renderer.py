@@ -27,8 +27,6 @@ from pliant.devices.camera_lens import Lens, gaussian_blur
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["Exposure", "Picture", "RenderThread", "Renderer", "choose_backend"]
-
 APT = "apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri"
 BACKENDS = ("egl", "osmesa", "glfw", "cgl")
 LIBRARIES = {"egl": ("libEGL.so.1",), "osmesa": ("libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so")}
@@ -421,7 +419,7 @@ class RenderThread:
 
     def submit(self, job: Callable[[Renderer], object]) -> Future[object]:
         """Let the thread call ``job(renderer)`` after those that were asked for before."""
-        future: Future[Any] = Future()
+        future: Future[object] = Future()
         self._jobs.put((job, future))
         return future
 

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from pliant.engine.base import Engine
 from pliant.laws import COMMANDS, CompliantActuator, Mode
 
-__all__ = ["CommandRange"]
-
 log = logging.getLogger("pliant")
 
 MAX_TURN = 2.0 * math.pi

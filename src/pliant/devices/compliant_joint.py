@@ -13,8 +13,6 @@ from pliant.engine.base import Engine
 from pliant.laws import COMMAND_NAMES, COMMANDS, JOINT_FIELDS, CompliantActuator, Mode
 from pliant.laws.fields import SAMPLED
 
-__all__ = ["CompliantJoint"]
-
 
 def _mode_commands(actuator: CompliantActuator) -> dict[str, dict[str, FieldInfo]]:
     """Return mode name -> command field -> what it carries, for the modes that the actuator can have."""

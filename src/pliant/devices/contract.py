@@ -14,8 +14,6 @@ from pliant.devices.mailbox import Mailbox
 from pliant.engine.base import Engine
 from pliant.model.noise import Noise
 
-__all__ = ["Device", "Mount", "Sample", "SampleSource"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:

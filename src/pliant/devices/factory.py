@@ -14,8 +14,6 @@ from pliant.model.robot import Robot
 from pliant.model.sensors import SensorDescription
 from pliant.model.wanted import check_robot
 
-__all__ = ["make_devices"]
-
 
 def make_devices(robot: Robot, *, joint_sample_period: float | None = None, **options: object) -> list[DeviceBase]:
     """Return the devices of a robot: one for each compliant joint and a board for all of them, one for each actuator.

@@ -11,8 +11,6 @@ import numpy as np
 from pliant.base.errors import DeviceError, nearest
 from pliant.base.options import check_unit, place_of
 
-__all__ = ["FieldInfo", "Values", "check_fields"]
-
 Values = Mapping[str, "float | np.ndarray"]
 """Field -> number, or read-only array."""
 DTYPES = ("float64", "float32", "int32", "uint8")

@@ -11,8 +11,6 @@ from pliant.engine.base import Engine
 from pliant.model.robot import Robot
 from pliant.model.sensors import ForceTorque
 
-__all__ = ["ForceTorqueDevice"]
-
 
 @device_for(ForceTorque)
 class ForceTorqueDevice(SensorDevice):

@@ -12,8 +12,6 @@ from pliant.model.noise import Noise
 from pliant.model.robot import Robot
 from pliant.model.sensors import Imu
 
-__all__ = ["ImuDevice", "covariance"]
-
 _FIELDS = {
     "orientation": FieldInfo((4,), "", "orientation of the sensor's frame in the world, quaternion (w, x, y, z)"),
     "angular_velocity": FieldInfo((3,), "rad/s", "angular velocity, in the sensor's axes"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pliant.base.errors import DeviceError
 from pliant.base.options import place_of
@@ -13,17 +13,6 @@ from pliant.base.wing import offers
 from pliant.devices.base import DeviceBase
 from pliant.model.sensors import SensorDescription
 from pliant.model.wanted import check_described, check_robot
-
-__all__ = [
-    "DeviceFactory",
-    "all_device_kinds",
-    "device_for",
-    "device_kinds",
-    "devices_for",
-    "devices_of",
-    "find_device",
-    "has_device",
-]
 
 DeviceFactory = Callable[..., DeviceBase]
 """Takes a description, the robot that it is described on, and options of `DeviceBase`."""
@@ -63,7 +52,7 @@ def device_for(description: type) -> Callable[[F], F]:
 
 def _check_arguments(device: type, description: type) -> None:
     """Make a class of devices refuse a description of another kind, and what is no robot, before it looks at them."""
-    create: Any = device.__init__
+    create: object = device.__init__
     names = list(inspect.signature(create).parameters)[1:3]
 
     @functools.wraps(create)

@@ -11,8 +11,6 @@ from pliant.engine.base import Engine, mujoco_state
 from pliant.model.robot import Robot
 from pliant.model.sensors import Laser
 
-__all__ = ["LaserDevice"]
-
 
 @device_for(Laser)
 class LaserDevice(SensorDevice):

@@ -12,8 +12,6 @@ from pliant.engine.base import Engine, PortInfo
 from pliant.engine.native import native_ports
 from pliant.model.robot import Robot
 
-__all__ = ["NativeActuator", "free_name", "native_actuators"]
-
 
 class NativeActuator(DeviceBase):
     """Device for one actuator of the model itself: motor, position, velocity, muscle, ..., of any transmission.

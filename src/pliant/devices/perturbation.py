@@ -9,8 +9,6 @@ import numpy as np
 
 from pliant.model.noise import Noise
 
-__all__ = ["Perturbation"]
-
 
 @dataclass(slots=True)
 class Perturbation:

@@ -12,8 +12,6 @@ from pliant.engine.base import Engine, MujocoState
 from pliant.model.noise import Noise
 from pliant.model.sensors import SensorDescription
 
-__all__ = ["SensorDevice", "sample_period"]
-
 
 def sample_period(rate: float, dt: float) -> float:
     """Return the time between two samples that is a whole number of steps and nearest to 1 / rate [s].

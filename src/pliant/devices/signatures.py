@@ -22,21 +22,6 @@ from pliant.devices.contract import Device, SampleSource
 from pliant.devices.fields import FieldInfo
 from pliant.laws import CompliantActuator, Mode
 
-__all__ = [
-    "BOARD",
-    "CAMERA",
-    "IMU",
-    "JOINT",
-    "JOINT_STATES",
-    "LASER",
-    "WRENCH",
-    "JointDevice",
-    "Signature",
-    "check_signatures",
-    "register_signature",
-    "registered_signatures",
-]
-
 T = TypeVar("T", bound=Device)
 ANY = -1
 """Stands for any length, above 0, in the shape of a promised field."""

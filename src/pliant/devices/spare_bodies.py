@@ -15,8 +15,6 @@ from pliant.model.world import AXES, SPARE_SIZE
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["SHAPES", "SpareBody", "SpareConstants", "set_mass", "shape_body"]
-
 SHAPES = ("none", "sphere", "box", "cylinder", "frame")
 """Shapes of an object; samples have the index."""
 AXIS_COLORS = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))

@@ -7,8 +7,6 @@ import math
 from pliant.base.errors import DeviceError
 from pliant.engine.base import Engine
 
-__all__ = ["step_ns", "to_ns"]
-
 
 def to_ns(seconds: float, what: str) -> int:
     """Convert a duration to a whole number of nanoseconds.

@@ -28,15 +28,13 @@ from pliant.dynamixel.ports import Client, Ports
 from pliant.dynamixel.servos import EXTENSION
 from pliant.dynamixel.wire import Packet
 from pliant.model.wanted import check_source
-from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
+from pliant.simulation.bridge import BridgeBase, TopicReport
 from pliant.simulation.loop_cost import LoopCost
 from pliant.simulation.switching import SwitchInterval
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
     from pliant.simulation.replay import Replay
-
-__all__ = ["Dynamixel", "make"]
 
 PERIOD_NS = 1_000_000
 """Shortest period of the firmware [ns]. # assumed"""
@@ -80,7 +78,6 @@ class Dynamixel(BridgeBase):
         self.options = options or DynamixelOptions()
         interface = getattr(robot, "interface", None)
         self._mounted = None if interface is None else interface.extensions.get(EXTENSION)
-        self._simulation: SimulationControl | None = None
         self._ports: Ports | None = None
         self._latest: dict[str, Sample] = {}
         self._fitted: list[Fitted] = []
@@ -100,21 +97,6 @@ class Dynamixel(BridgeBase):
         self._replies = 0
         self._since = 0.0
         self._where: dict[str, str] = {}
-        self._notes: tuple[str, ...] = ()
-
-    @property
-    def addresses(self) -> Mapping[str, str]:
-        """The pseudo-terminal, its link, and the address of the TCP port."""
-        return dict(self._where)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Which ID moves which joint."""
-        return self._notes
-
-    def bind(self, simulation: SimulationControl) -> None:
-        """Take the simulation, which carries out the instructions."""
-        self._simulation = simulation
 
     # ------------------------------------------------------------------ start
     def start(self, devices: Mapping[str, SampleSource]) -> None:
@@ -311,7 +293,7 @@ class Dynamixel(BridgeBase):
 
     _final = (0, 0, 0)
 
-    def health(self) -> Mapping[str, Any]:
+    def health(self) -> Mapping[str, object]:
         """Return counters of the line, and the hardware errors of the servos by ID."""
         ports = self._ports
         skipped, unread, refused = (ports.skipped, ports.dropped, ports.refused) if ports is not None else self._final

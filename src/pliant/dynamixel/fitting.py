@@ -14,8 +14,6 @@ from pliant.dynamixel.options import DynamixelOptions
 from pliant.dynamixel.servo import BAUD_RATES, Servo, ServoSetup
 from pliant.dynamixel.servos import MountedServo, MountedServos
 
-__all__ = ["Fitted", "fit"]
-
 KELVIN = 273.15
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pliant.devices.base import FieldInfo, Sample, SampleSource
 from pliant.dynamixel.motor import Actuation, Motion
 from pliant.engine.base import Engine, MujocoState
+
+if TYPE_CHECKING:
+    import mujoco
 
 __all__ = ["Joint", "find_joints"]
 
@@ -214,7 +217,7 @@ def _joint(
     )  # fmt: skip
 
 
-def _in_model(model: Any, name: str, actuator: Any) -> tuple[str, bool, float, float, float] | None:
+def _in_model(model: mujoco.MjModel, name: str, actuator: Any) -> tuple[str, bool, float, float, float] | None:
     """Return name, kind, largest force, inertia and stiffness of a joint, found by its name or by its actuator."""
     import mujoco
 

@@ -10,8 +10,6 @@ from pliant.dynamixel.servo import Servo
 from pliant.dynamixel.wire import BROADCAST, Error, Instruction, Packet, crc16, encode_status
 from pliant.dynamixel.wire.packet import HEADER, MAX_LENGTH
 
-__all__ = ["Line", "Reply"]
-
 PING_ONLY, READS = 0, 1
 """Status Return Level: packets are sent for pings only, for pings and reads; with 2 for all instructions."""
 

@@ -10,8 +10,6 @@ from pliant.dynamixel.models import ServoModel
 from pliant.dynamixel.table import Item, control_table
 from pliant.dynamixel.wire import Error
 
-__all__ = ["Memory", "Refused"]
-
 _FORMATS = {
     (1, False): "B",
     (1, True): "b",

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from pliant.base.errors import BridgeError, nearest
 
-__all__ = ["MODELS", "RPM", "ServoModel", "find_model"]
-
 RPM = 2.0 * math.pi / 60.0
 """One revolution per minute [rad/s]."""
 

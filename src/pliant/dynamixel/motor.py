@@ -17,8 +17,6 @@ import enum
 import math
 from dataclasses import dataclass
 
-__all__ = ["Actuation", "Motion", "Motor"]
-
 SPEED_LAG = 0.02
 """Lag of the reference of an actuator that takes velocities [s]. # assumed"""
 

@@ -10,8 +10,6 @@ from pliant.base.options import check_values, option
 from pliant.dynamixel.models import find_model
 from pliant.dynamixel.servo import BAUD_RATES
 
-__all__ = ["DynamixelOptions"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DynamixelOptions:

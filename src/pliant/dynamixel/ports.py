@@ -17,8 +17,6 @@ from pliant.base.listening import listening_address
 from pliant.base.replacing import replacing
 from pliant.dynamixel.wire import Packet, PacketReader
 
-__all__ = ["Client", "Ports"]
-
 READ_BYTES = 4096
 """Most bytes that are read at once."""
 POLL_S = 0.5

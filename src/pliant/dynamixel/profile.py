@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-__all__ = ["RECTANGULAR", "STEP", "TRAPEZOIDAL", "TRIANGULAR", "Profile", "plan", "plan_time"]
-
 STEP, RECTANGULAR, TRIANGULAR, TRAPEZOIDAL = 0x00, 0x10, 0x20, 0x30
 """Types of profiles, as Moving Status has them."""
 

@@ -17,8 +17,6 @@ from pliant.dynamixel.profile import STEP, Profile, plan, plan_time
 from pliant.dynamixel.table import TURNS_LIMIT, Item
 from pliant.dynamixel.wire import Error
 
-__all__ = ["BAUD_RATES", "PULSE", "VELOCITY", "Servo", "ServoSetup"]
-
 PULSE = 2.0 * math.pi / 4096.0
 """One pulse [rad]."""
 VELOCITY = 0.229 * RPM

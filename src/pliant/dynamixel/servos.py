@@ -14,8 +14,6 @@ from pliant.model.interface import DescribedDevice
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
 
-__all__ = ["BLOCK", "EXTENSION", "MountedServo", "MountedServos"]
-
 EXTENSION = "dynamixel"
 """Key of the servos in `pliant.model.interface.Interface.extensions`."""
 

@@ -13,8 +13,6 @@ from types import MappingProxyType
 
 from pliant.dynamixel.models import ServoModel
 
-__all__ = ["EEPROM_END", "TURNS_LIMIT", "Item", "Table", "control_table"]
-
 EEPROM_END = 64
 """First address of the RAM area; below it items keep their values without power and are locked by Torque Enable."""
 TURNS_LIMIT = 1_048_575

@@ -2,8 +2,6 @@
 
 from pliant.base.wing import BridgeEntry, Wing
 
-__all__ = ["WING"]
-
 WING = Wing(
     name="dynamixel",
     summary="Joints as Dynamixel servos on a serial line: protocol 2.0, control tables of XL330 and XM430",

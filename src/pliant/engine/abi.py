@@ -12,8 +12,6 @@ from typing import Any
 
 from pliant.base.errors import PliantError
 
-__all__ = ["data_offset", "library", "model_offset", "verify"]
-
 _SCALARS: dict[str, Any] = {
     "int": ctypes.c_int,
     "unsigned int": ctypes.c_uint,

@@ -26,8 +26,6 @@ from pliant.laws.layout import (
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["EnergyAudit", "EnergyBalance"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnergyBalance:

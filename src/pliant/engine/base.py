@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     import mujoco
 
     from pliant.engine.payload import Payloads
-
-__all__ = ["ENGINES", "Engine", "MujocoState", "PortInfo", "check_engine", "mujoco_state", "register_engine"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +83,11 @@ class Engine(Protocol):
         """Return the description of every port by name."""
         ...
 
-    def save(self) -> Any:
+    def save(self) -> object:
         """Return a copy of the whole state, including the time, as bytes or as an array."""
         ...
 
-    def load(self, state: Any) -> None:
+    def load(self, state: object) -> None:
         """Restore a state returned by ``save``; the subsequent run is then reproduced bit by bit."""
         ...
 
@@ -174,7 +172,7 @@ class MujocoState(Protocol):
         ...
 
 
-def check_engine(given: Any, asker: str = "Simulation") -> None:
+def check_engine(given: object, asker: str = "Simulation") -> None:
     """Refuse what is no engine, and say how to make one of a robot.
 
     Args:

@@ -18,8 +18,6 @@ from pliant.model.wanted import check_robot
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
 
-__all__ = ["make_batch", "put_at_rest", "set_actuators"]
-
 
 def make_batch(
     robot: Robot | mujoco.MjModel, nsim: int, *, nthread: int = 0, model: mujoco.MjModel | None = None

@@ -27,17 +27,6 @@ from pliant.laws.compile import BoundKernel, assemble, compiled, from_block, opt
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = [
-    "addresses",
-    "compliant_ids",
-    "install",
-    "installed",
-    "laws_of",
-    "observe_many",
-    "observer",
-    "register",
-]
-
 _SLOTS = 1024
 _EMPTY = -1
 _PREVIOUS = {"mjcb_act_dyn": 0, "mjcb_act_bias": 1}

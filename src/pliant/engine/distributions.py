@@ -6,7 +6,7 @@ import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from pliant.base.errors import ModelError
 from pliant.base.numerics import is_finite_number
 
-__all__ = ["Choice", "Correlated", "Distribution", "LogUniform", "Normal", "Uniform", "draw"]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 @runtime_checkable
@@ -26,8 +27,8 @@ class Distribution(Protocol):
         ...
 
 
-def _finite(distribution: object) -> None:
-    for field in fields(distribution):  # type: ignore[arg-type]
+def _finite(distribution: DataclassInstance) -> None:
+    for field in fields(distribution):
         value = getattr(distribution, field.name)
         if not is_finite_number(value):
             raise ModelError(

@@ -15,11 +15,9 @@ from pliant.engine.distributions import Correlated, Distribution, Uniform
 from pliant.identification import Identification
 from pliant.identification.parameters import SIGNED, target_paths
 
-__all__ = ["randomize_around"]
-
 
 def randomize_around(
-    results: Identification | Mapping[str, Any] | str | Path,
+    results: Identification | Mapping[str, object] | str | Path,
     joint: str = "actuator",
     *,
     spread: float | None = None,

@@ -7,8 +7,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-__all__ = ["Measures"]
-
 Array = NDArray[Any]
 
 

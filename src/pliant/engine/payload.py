@@ -24,8 +24,6 @@ from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import Array
 from pliant.base.spatial import hat, quaternion_from_rotation, rotation_from_quaternion
 
-__all__ = ["MAX_PAYLOAD", "Payload", "Payloads"]
-
 MAX_PAYLOAD = 1e4
 """Largest payload [kg]."""
 MAX_OFFSET = 100.0

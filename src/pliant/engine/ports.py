@@ -13,8 +13,6 @@ from pliant.engine.guard import MAX_SPEED
 from pliant.engine.native import native_ports
 from pliant.laws import JOINT_FIELDS, layout
 
-__all__ = ["PortPlace", "port_places"]
-
 
 @dataclass(frozen=True, slots=True)
 class PortPlace:

@@ -25,8 +25,6 @@ from pliant.engine.abi import library as mujoco_library
 from pliant.engine.abi import verify
 from pliant.laws.compile import BoundKernel, assemble, from_block
 
-__all__ = ["SIGNAL_PERIOD", "STOPPED", "StepProgram", "physics", "state_copy"]
-
 STOPPED = 1
 """Result of a run that a kernel has ended."""
 SIGNAL_PERIOD = 64

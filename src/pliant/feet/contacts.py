@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["contact_forces"]
-
 Array = NDArray[np.float64]
 
 

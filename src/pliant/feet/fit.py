@@ -15,7 +15,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from pliant.identification.results import Estimate
 
     Array = NDArray[np.float64]
-
-__all__ = ["FREE", "SetupFit", "fit_setup"]
 
 FREE = ("heel_block", "metatarsus_block", "pitch", "closure_compliance", "band_stiffness")
 """Parameters that can be fitted: options of ``softfoot-bench``."""
@@ -52,7 +50,7 @@ _STEPS = (0.4, 0.2, 0.1)
 moves to another edge, which wide differences average."""
 _GRID = {"heel_block": 4, "metatarsus_block": 6, "pitch": 9}
 """Places of the first survey of each parameter."""
-_COARSE: dict[str, Any] = {"coupling": "midpoint", "tendon": "fixed"}
+_COARSE: dict[str, object] = {"coupling": "midpoint", "tendon": "fixed"}
 """The reduced foot."""
 MOST_SURVEYED, MOST_COARSE = 8, 16
 """Most trials of the survey, and of the descents with the reduced foot."""
@@ -152,7 +150,7 @@ def fit_setup(
         pitch = found.pitch - measured.pitch[kept]
         return found.force - measured.force[kept], pitch - pitch.mean(axis=0)
 
-    def residual(x: Array, rows: NDArray[np.intp] | None = None, **changes: Any) -> Array:
+    def residual(x: Array, rows: NDArray[np.intp] | None = None, **changes: object) -> Array:
         try:
             force, pitch = differences(x, rows, **changes)
         except PliantError:  # a trial diverged

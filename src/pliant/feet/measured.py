@@ -34,8 +34,6 @@ from pliant.feet.trials import Trial, Trials
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["COLUMNS", "ForceErrors", "filtered", "force_errors", "read_trials", "rotation_errors", "write_trials"]
-
 FORCES = {"F_h": "heel", "F_p": "fascia", "F_m": "metatarsus"}
 PITCHES = tuple(f"pitch_m{i}" for i in range(1, 7))
 COLUMNS = ("load", "height", "position", *FORCES, *PITCHES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import mujoco
 
     from pliant.simulation.film import PoseTrack
-
-__all__ = ["GRAVITY", "REDUCED", "Standing", "add_side_camera", "press", "stand"]
 
 GRAVITY = 9.81
 """Of MuJoCo's default [m/s^2]."""
@@ -211,7 +209,7 @@ def add_side_camera(spec: mujoco.MjSpec) -> None:
     camera.pos = [0.04, -0.55, 0.09]
 
 
-def _hold(spec: Any, carriage: object, kind: str) -> None:
+def _hold(spec: mujoco.MjSpec, carriage: mujoco.MjsBody, kind: str) -> None:
     """Hold pitch or roll of the carriage as the rig of the trial does."""
     import mujoco
 
@@ -224,7 +222,7 @@ def _hold(spec: Any, carriage: object, kind: str) -> None:
     actuator.set_to_position(kp=rig["stiffness"], kv=rig["damping"])
 
 
-def _add_servos(spec: Any) -> list[float]:
+def _add_servos(spec: mujoco.MjSpec) -> list[float]:
     """Add a servo to each hinge of the toes; return the share that each has of the angle of its coupling."""
     import mujoco
 

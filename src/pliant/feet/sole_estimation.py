@@ -42,8 +42,6 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.base.numerics import GRAVITY, Array
 from pliant.control.checks import ControlError
 
-__all__ = ["ContactEstimate", "RelativeAngleFilter", "SoleForceEstimator", "SoleHinge", "SoleModel"]
-
 UNKNOWN_LOAD = 100.0
 """Size of the forces that is expected where nothing is known of the load [N].  # assumed"""
 HORIZONTAL_SHARE = 0.3

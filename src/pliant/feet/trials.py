@@ -16,8 +16,6 @@ from pliant.feet.softfoot_bench import POSITIONS, SoftFootBenchOptions
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["HEIGHTS", "LOADS", "PARTS", "Trial", "Trials", "all_trials", "simulate_trials"]
-
 PARTS = ("heel", "fascia", "metatarsus")
 """Parts of the foot that touch a block, in the order of every array of forces."""
 LOADS = (50.0, 100.0)

@@ -2,8 +2,6 @@
 
 from pliant.base.wing import Wing
 
-__all__ = ["WING"]
-
 WING = Wing(
     name="feet",
     summary="The SoftFoot, alone, on its bench or in place of a robot's feet, and its sensing sole",

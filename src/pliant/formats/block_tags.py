@@ -12,11 +12,8 @@ import dataclasses
 import types
 import typing
 from collections.abc import Collection, Sequence
-from typing import Any
 
 from pliant.laws import CompliantActuator, DCMotor
-
-__all__ = ["block_tags"]
 
 _APART = ("law", "mode", "motor_1", "motor_2", "pid_1", "pid_2")
 
@@ -29,7 +26,7 @@ def _fields(cls: type, path: str) -> dict[str, str]:
         if item.name in _APART:
             continue
         hint = hints[item.name]
-        members: tuple[Any, ...] = typing.get_args(hint) or (hint,)
+        members: tuple[object, ...] = typing.get_args(hint) or (hint,)
         kind = next(m for m in members if m is not types.NoneType)
         inner = f"{path}.{item.name}" if path else item.name
         if dataclasses.is_dataclass(kind) and isinstance(kind, type):

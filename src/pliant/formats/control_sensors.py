@@ -16,8 +16,6 @@ import mujoco
 from pliant.base.errors import nearest
 from pliant.model.sensors import ForceTorque, Imu, SensorDescription
 
-__all__ = ["ControlSensor", "served_sensors"]
-
 FORCE_TORQUE = frozenset(f"{part}.{axis}" for part in ("force", "torque") for axis in "xyz")
 ORIENTATION = frozenset(f"orientation.{axis}" for axis in "xyzw")
 IMU = ORIENTATION | {f"{part}.{axis}" for part in ("angular_velocity", "linear_acceleration") for axis in "xyz"}

@@ -43,8 +43,6 @@ from pliant.laws.pneumatics import VALVE_GAINS
 from pliant.model.interface import JointInterface
 from pliant.model.parameters import MODE_NAMES, change_actuator
 
-__all__ = ["PLUGINS", "PluginKind", "Plugins", "read_plugins"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginKind:

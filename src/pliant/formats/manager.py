@@ -12,8 +12,6 @@ from pliant.base.options import parse_number
 from pliant.laws import COMMAND_NAMES, Mode
 from pliant.model.interface import PluginManager
 
-__all__ = ["MANAGER_FIELDS", "manager_from_mapping", "read_manager"]
-
 MANAGER_FIELDS = ("namespace", "T_sample", "joints_number", "joints_name", "ref1_topic_name", "ref2_topic_name")
 """Parameters of the manager; the original exits where one is missing."""
 

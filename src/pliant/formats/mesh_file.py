@@ -9,8 +9,6 @@ from pathlib import Path
 from pliant.base.documents.files import MAX_BYTES, check_file, read_file
 from pliant.base.errors import MissingDependency, ModelError
 
-__all__ = ["MAX_MESH_BYTES", "MESHES", "NATIVE_MESHES", "check_faces", "read_mesh"]
-
 NATIVE_MESHES = (".stl", ".obj", ".msh")
 """Suffixes of the meshes that MuJoCo reads."""
 MESHES = (*NATIVE_MESHES, ".dae", ".ply", ".off", ".glb", ".gltf")

@@ -14,8 +14,6 @@ from pliant.model.description import is_authored
 from pliant.model.robot import Robot
 from pliant.model.sensor_reading import described_sensors
 
-__all__ = ["read_mjcf"]
-
 
 def read_mjcf(source: Source) -> Robot:
     """Return the robot of an MJCF file; its sensors become described sensors.

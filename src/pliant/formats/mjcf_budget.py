@@ -10,8 +10,6 @@ from pliant.base.documents.xml_tree import Node, line_of, parse_xml
 from pliant.base.errors import ModelError
 from pliant.formats.mesh_file import check_faces
 
-__all__ = ["check_budget"]
-
 MAX_GENERATED = 8_000
 """Most elements that ``<replicate>`` may generate. The time to compile grows with the square: 5,000 geoms take 1.4 s,
 20,000 take 40 s."""
@@ -95,7 +93,7 @@ class _Budget:
             self._element(element, copies, file)
             if element.tag == "replicate":
                 copies *= max(1, _integer(element, "count", 1))
-            stack.extend((child, copies) for child in element)  # type: ignore[misc]
+            stack.extend((child, copies) for child in element)
 
     def _element(self, element: Node, copies: int, file: Path) -> None:
         self.elements += 1

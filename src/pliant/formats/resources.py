@@ -9,8 +9,6 @@ from pathlib import Path
 from pliant.base.documents.files import is_file
 from pliant.base.errors import ModelError
 
-__all__ = ["find_resource"]
-
 MODEL_PATHS = ("GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH", "IGN_GAZEBO_RESOURCE_PATH", "SDF_PATH")
 """Environment variables with folders of models, as Gazebo classic, Gazebo and libsdformat read them."""
 

@@ -78,7 +78,7 @@ def read_robot_yaml(source: Source) -> Robot:
             raise fail(f"model: {error.message}", "model") from error
         raise
     robot.file = str(path)
-    keys: list[Any]
+    keys: list[object]
     if "name" in top:
         robot.spec.modelname = str(top["name"])
     if "namespace" in top:

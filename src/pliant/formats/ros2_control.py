@@ -12,7 +12,6 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pliant.base.documents.xml_tree import line_of
 from pliant.base.errors import ModelError, nearest
@@ -368,5 +367,5 @@ def read_all(
     if root.find(".//ros2_control") is not None:
         return found
     joints, notes = read_transmissions(root, types, file)
-    taken: set[Any] = set(plugins)
+    taken: set[object] = set(plugins)
     return Ros2Control(joints={name: joint for name, joint in joints.items() if name not in taken}, notes=notes)

@@ -20,8 +20,6 @@ from pliant.formats.tags import Sink, Tags
 from pliant.formats.urdf_robot import robot_of_urdf
 from pliant.model.robot import Robot
 
-__all__ = ["read_sdf"]
-
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed")
 NO_LIMIT = 1e16
 """Limits of this size and above are none, as in SDFormat."""

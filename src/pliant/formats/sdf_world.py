@@ -25,8 +25,6 @@ from pliant.formats.resources import find_resource
 from pliant.formats.source import Source
 from pliant.formats.tags import Sink, Tags
 
-__all__ = ["SdfModel", "SdfWorld", "read_world"]
-
 VERSIONS = tuple(f"1.{minor}" for minor in range(5, 12))
 MAX_INCLUDES = 1000
 """Most includes of one file, with those of the included files.  # assumed"""
@@ -118,9 +116,9 @@ class _Reader(Sink):
         if len(worlds) > 1:
             self.note(worlds[1], f"the SDF has {len(worlds)} worlds; the first is read")
         if worlds:
-            return worlds[0]  # type: ignore[return-value]
+            return worlds[0]
         if len(found) == 1 and found[0].tag == "model":
-            return found[0]  # type: ignore[return-value]
+            return found[0]
         world = Node("world", {"name": "world"})
         world.extend(found)
         return world
@@ -155,7 +153,7 @@ class _Reader(Sink):
         if path is None:
             model = parse_xml(BUILT_IN[uri.removeprefix("model://").strip("/")].encode())
             for part in model.iter():
-                part.line, part.file = element.line, element.file  # type: ignore[attr-defined]
+                part.line, part.file = element.line, element.file
         else:
             if len(chain) >= MAX_INCLUDE_DEPTH:
                 raise tags.fault(f"includes are nested deeper than {MAX_INCLUDE_DEPTH}", "uri")
@@ -164,7 +162,7 @@ class _Reader(Sink):
             if root.tag != "sdf":
                 raise tags.fault(f"{str(path)!r} begins with <{root.tag}>; must be an SDF, <sdf>", "uri")
             for part in root.iter():
-                part.file = path  # type: ignore[attr-defined]
+                part.file = path
             if root.get("version") not in VERSIONS:
                 found = f"{str(path)!r} has version {root.get('version')!r}"
                 raise tags.fault(f"{found}; must be {VERSIONS[0]} to {VERSIONS[-1]}", "uri")
@@ -175,7 +173,7 @@ class _Reader(Sink):
             model = found[0]
             self.expand(model, inner, path)
         self.override(tags, model)
-        return model  # type: ignore[return-value]
+        return model
 
     def override(self, tags: Tags, model: ET.Element) -> None:
         """Apply name, pose, flags and plugins of an include."""
@@ -253,11 +251,11 @@ class _Reader(Sink):
             elif child.tag == "link":
                 link = Tags(child, "a link", self.file).name()
                 self.add(_scoped(key, link), child, key, key)
-                self.links[_scoped(key, link)] = child  # type: ignore[assignment]
-                found.links.append(child)  # type: ignore[arg-type]
+                self.links[_scoped(key, link)] = child
+                found.links.append(child)
             elif child.tag == "joint":
                 self.joint(child, key)
-                found.joints.append(child)  # type: ignore[arg-type]
+                found.joints.append(child)
         canonical = element.get("canonical_link") or (found.links[0].get("name", "") if found.links else "")
         nested = next((m.key for m in self.models if m.key.startswith(f"{key}::")), "")
         self.attached[key] = _scoped(key, canonical) if canonical else nested

@@ -34,8 +34,6 @@ from pliant.model.sensors import (
     SensorDescription,
 )
 
-__all__ = ["SensorTags", "is_sensor_plugin", "read_sensor_tags"]
-
 Pose = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Position [m] and quaternion."""
 TYPES = {
@@ -271,13 +269,12 @@ class _Reader(Sink):
         for tag in ("dynamic_bias_stddev", "dynamic_bias_correlation_time"):
             if own.number(tag, 0.0, least=0.0):
                 self.note(node, f"<{tag}> of {tags.who} has no effect: a bias stays for the run")
-        values = (
-            own.number("stddev", 0.0, least=0.0),
-            own.number("bias_stddev", 0.0, least=0.0),
-            own.number("precision", 0.0, least=0.0) if kind == "gaussian_quantized" else 0.0,
-            own.number("mean", 0.0) + own.number("bias_mean", 0.0),
+        return (
+            scale * own.number("stddev", 0.0, least=0.0),
+            scale * own.number("bias_stddev", 0.0, least=0.0),
+            scale * own.number("precision", 0.0, least=0.0) if kind == "gaussian_quantized" else 0.0,
+            scale * (own.number("mean", 0.0) + own.number("bias_mean", 0.0)),
         )
-        return tuple(scale * value for value in values)  # type: ignore[return-value]
 
     def axes(self, tags: Tags, path: str, extra: float = 0.0) -> Noise:
         """Return the noise of three axes, ``<path><x><noise>``, with a further standard deviation."""

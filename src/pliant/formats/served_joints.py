@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from pliant.formats.urdf_extension import Mimic
     from pliant.model.robot import Robot
 
-__all__ = ["BANDWIDTH", "apply_params", "command_limits", "place_initially", "serve_joints"]
-
 MOVING = ("revolute", "continuous", "prismatic")
 """Types of the joints that an actuator can drive."""
 GAINS = {"p": "kp", "i": "ki", "d": "kd"}

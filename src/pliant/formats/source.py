@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pliant.model.robot import Robot
     from pliant.model.sensors import SensorDescription
 
-__all__ = ["DEFAULT_TIMESTEP", "Block", "Format", "Source", "TagReader", "WingTags", "read_wing_tags", "tag_readers"]
-
 DEFAULT_TIMESTEP = 0.001
 """Time step if neither the file nor the caller gives one [s]."""
 
@@ -39,7 +37,7 @@ class Source:
     """Whether to omit collision meshes that are not found, with a note, instead of raising an error."""
     self_collision: bool | None = None
     """Whether the links of a URDF collide with each other; None for the behaviour of Gazebo."""
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
     """Options of the robot, for formats with options; strings are converted."""
     load: Callable[..., Robot]
     """Function that loads another robot to which the file refers, by file or catalogue name, with further arguments of
@@ -81,7 +79,7 @@ class Format:
             return bool(self.folder) and (source.path / self.folder).is_file()
         if self.root:
             return source.root.tag == self.root
-        value: Any = source.document.value
+        value: object = source.document.value
         return not self.key or (isinstance(value, Mapping) and self.key in value)
 
 

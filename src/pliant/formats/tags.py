@@ -15,8 +15,6 @@ from pliant.base.errors import ModelError, nearest
 from pliant.base.options import parse_bool, parse_number, parse_vector
 from pliant.base.spatial import quaternion_from_rpy
 
-__all__ = ["Sink", "Tags", "place_of"]
-
 
 def place_of(element: ET.Element, file: str | Path | None) -> str:
     """Return ``file:line: ``, which notes begin with."""

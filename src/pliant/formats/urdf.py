@@ -29,8 +29,6 @@ from pliant.formats.urdf_extension import (
     read_mimics,
 )
 
-__all__ = ["UrdfModel", "read_bodies"]
-
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 MAX_LINKS = 5_000
 """Most links. 2,000 with a joint each on one link take 0.5 s to compile."""
@@ -252,10 +250,10 @@ class _Checker(Sink):
             return
         mass = inertial.find("mass")
         value = self._number(mass, "value", f"link {name!r}: mass") if mass is not None else None
-        if value is None:
+        if mass is None or value is None:
             raise self.fail(inertial, f"link {name!r}: <inertial> has no <mass value=...>", "mass")
         if value < 0.0 or math.isinf(value):
-            raise self.fail(mass, f"link {name!r}: mass is {value:g} kg; must be more than 0", "mass")  # type: ignore[arg-type]
+            raise self.fail(mass, f"link {name!r}: mass is {value:g} kg; must be more than 0", "mass")
         inertia = inertial.find("inertia")
         if inertia is None:
             raise self.fail(inertial, f"link {name!r}: <inertial> has no <inertia ixx=...>", "inertia")

@@ -14,7 +14,6 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -24,25 +23,6 @@ from pliant.base.errors import ModelError, nearest
 from pliant.base.options import parse_bool, parse_number, parse_vector
 from pliant.base.spatial import rotation_from_rpy, rpy_from_rotation
 from pliant.formats.tags import Sink, Tags
-
-__all__ = [
-    "BODY",
-    "FRICTION_TAGS",
-    "GEOM",
-    "INERTIAL",
-    "JOINT",
-    "OWN_SHAPES",
-    "PAIR",
-    "SITE",
-    "SPRING_TAGS",
-    "Attribute",
-    "Extension",
-    "Mimic",
-    "apply_gazebo_tags",
-    "read_extension",
-    "read_gazebo_tags",
-    "read_mimics",
-]
 
 NATIVE = ("compiler", "option", "size")
 """Children of ``<mujoco>`` that MuJoCo itself reads in a URDF."""
@@ -202,23 +182,23 @@ class Mimic:
 class Extension:
     """The contents of a URDF's ``<mujoco>`` element that pliant reads itself; values by attribute of the spec."""
 
-    joints: dict[str, dict[str, Any]] = field(default_factory=dict)
+    joints: dict[str, dict[str, object]] = field(default_factory=dict)
     """Attributes by joint."""
-    inertials: dict[str, dict[str, Any]] = field(default_factory=dict)
+    inertials: dict[str, dict[str, object]] = field(default_factory=dict)
     """Inertias by link."""
-    bodies: dict[str, dict[str, Any]] = field(default_factory=dict)
+    bodies: dict[str, dict[str, object]] = field(default_factory=dict)
     """Other attributes by link."""
-    geoms: dict[str, dict[str, Any]] = field(default_factory=dict)
+    geoms: dict[str, dict[str, object]] = field(default_factory=dict)
     """Attributes of the URDF's visuals and collisions, by name."""
-    shapes: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
+    shapes: list[tuple[str, str, dict[str, object]]] = field(default_factory=list)
     """Shapes of its own: link, name, attributes."""
-    sites: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
+    sites: list[tuple[str, str, dict[str, object]]] = field(default_factory=list)
     """Sites: link, name, attributes."""
-    couplings: dict[str, dict[str, Any]] = field(default_factory=dict)
+    couplings: dict[str, dict[str, object]] = field(default_factory=dict)
     """Solver parameters of the mimic constraint, by joint that follows."""
     excludes: list[tuple[str, str]] | None = None
     """Pairs of links that do not collide; None where the file leaves it to Gazebo's rule."""
-    pairs: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
+    pairs: list[tuple[str, str, dict[str, object]]] = field(default_factory=list)
     """Pairs of shapes that collide by parameters of their own."""
     composed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Link -> the links between its joints, from the root on."""
@@ -337,7 +317,7 @@ class _Reader(Sink):
     def name(self, element: ET.Element, attribute: str, valid: Iterable[str] | None = None) -> str:
         return Tags(element, f"<mujoco><{element.tag}>", self.file).name(attribute, valid)
 
-    def values(self, element: ET.Element, table: Mapping[str, Attribute], names: Sequence[str]) -> dict[str, Any]:
+    def values(self, element: ET.Element, table: Mapping[str, Attribute], names: Sequence[str]) -> dict[str, object]:
         out = {}
         for attribute, text in element.attrib.items():
             if attribute in names:
@@ -567,7 +547,7 @@ def _take_out_chain(
     return chain
 
 
-def _add_chain(body: Any, chain: Sequence[ET.Element]) -> None:
+def _add_chain(body: mujoco.MjsBody, chain: Sequence[ET.Element]) -> None:
     """Give a body the joints of a chain, each where it stands when all are at 0."""
     for index, joint in enumerate(chain):
         # pose of the body in the frame of this joint's child

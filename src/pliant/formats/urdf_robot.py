@@ -25,8 +25,6 @@ from pliant.model.interface import Interface, InterfaceExtension
 from pliant.model.robot import Robot
 from pliant.model.sensors import Camera, SensorDescription
 
-__all__ = ["read_urdf", "robot_of_urdf"]
-
 
 def read_urdf(source: Source) -> Robot:
     """Return the robot of a URDF file.

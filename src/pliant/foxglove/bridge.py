@@ -22,7 +22,7 @@ from pliant.base.ratelimit import RateLimit
 from pliant.base.threads import WorkerPool
 from pliant.devices.base import Command, Sample, SampleSource
 from pliant.devices.signatures import CAMERA
-from pliant.engine.base import MujocoState
+from pliant.engine.base import MujocoState, mujoco_state
 from pliant.foxglove.cameras import ENCODINGS, CameraTopics
 from pliant.foxglove.commands import CommandTopics, answer_call, command_json, command_schema, service_actions
 from pliant.foxglove.layout import make_layout
@@ -32,7 +32,7 @@ from pliant.foxglove.scene import frame_names, mounted, scene_entities, transfor
 from pliant.foxglove.sdk import load_sdk
 from pliant.model.wanted import check_source
 from pliant.recording.sample_message import MessageTypes, body_encoder, has_images, sample_topic
-from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
+from pliant.simulation.bridge import BridgeBase, TopicReport
 from pliant.simulation.live_parameters import live_parameters
 from pliant.simulation.loop_cost import LoopCost
 from pliant.simulation.rate_timer import RateTimer
@@ -41,8 +41,6 @@ from pliant.simulation.switching import SwitchInterval
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
     from pliant.simulation.replay import Replay
-
-__all__ = ["Foxglove", "make"]
 
 JOB_LIMIT = 64
 """Most images, scenes and sets of poses that wait to be encoded; what comes then is dropped and counted."""
@@ -91,7 +89,6 @@ class Foxglove(BridgeBase):
         check_source(robot, "Foxglove")
         self.options = options or FoxgloveOptions()
         self._title = getattr(robot, "name", "") or "pliant"
-        self._simulation: SimulationControl | None = None
         self._sdk: Any = None
         self._context: Any = None
         self._server: Any = None
@@ -106,8 +103,6 @@ class Foxglove(BridgeBase):
         self._channels: list[Any] = []
         self._folder = ""
         self._layout = ""
-        self._where: dict[str, str] = {}
-        self._notes: tuple[str, ...] = ()
         self._inside = hidden_address()
         self._clock = RateTimer(self.options.tf_rate)
         self._scene: Any = None
@@ -121,20 +116,6 @@ class Foxglove(BridgeBase):
         self._fault = ""
         self._limit = RateLimit(burst=5, rate=2.0)
         self._began = 0.0
-
-    @property
-    def addresses(self) -> Mapping[str, str]:
-        """The address of the server."""
-        return dict(self._where)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """How Foxglove connects, and where the layout is."""
-        return self._notes
-
-    def bind(self, simulation: SimulationControl) -> None:
-        """Take the simulation, for its model and its services."""
-        self._simulation = simulation
 
     # ------------------------------------------------------------------ start
     def start(self, devices: Mapping[str, SampleSource]) -> None:
@@ -300,8 +281,9 @@ class Foxglove(BridgeBase):
         if not self._clock.due(stamp_ns) or self._listener is None or not self._listener.clients:
             return
         positions = orientations = None
-        if self._transforms is not None and self._transforms.has_sinks():
-            data = self._simulation.engine.data  # type: ignore[union-attr]
+        simulation = self._simulation
+        if simulation is not None and self._transforms is not None and self._transforms.has_sinks():
+            data = mujoco_state(simulation.engine, "foxglove").data
             positions, orientations = data.xpos.copy(), data.xquat.copy()
         self._submit(partial(self._send_time, stamp_ns, positions, orientations))
 
@@ -395,7 +377,7 @@ class Foxglove(BridgeBase):
         scene, simulation = self._scene, self._simulation
         if scene is not None and simulation is not None:
             messages = self._sdk.messages
-            entities = scene_entities(messages, simulation.engine.model)  # type: ignore[attr-defined]
+            entities = scene_entities(messages, mujoco_state(simulation.engine, "foxglove").model)
             scene.log(messages.SceneUpdate(entities=entities), log_time=self._stamp_ns)
 
     def _rewind(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,6 @@ from pliant.base.errors import BridgeError
 from pliant.devices.base import Sample
 from pliant.devices.camera_lens import CameraSource
 from pliant.recording.sample_message import sample_topic
-
-__all__ = ["ENCODINGS", "CameraTopics"]
 
 ENCODINGS = {"image": ("rgb8", 3), "depth": ("32FC1", 4)}
 """Field of a sample -> encoding of foxglove.RawImage, bytes per pixel."""
@@ -31,7 +30,7 @@ class CameraTopics:
         BridgeError: it is not attached.
     """
 
-    def __init__(self, sdk: object, context: object, device: CameraSource) -> None:
+    def __init__(self, sdk: ModuleType, context: object, device: CameraSource) -> None:
         if device.camera is None:
             raise BridgeError(f"the camera {device.name!r} is not attached to an engine", field=device.name)
         self._messages, self._lens, self._frame = sdk.messages, device.camera, device.frame

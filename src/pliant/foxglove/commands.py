@@ -18,8 +18,6 @@ from pliant.simulation.answers import answered
 from pliant.simulation.bridge import SimulationControl
 from pliant.simulation.commands import command_mode
 
-__all__ = ["CommandTopics", "answer_call", "command_json", "command_schema", "service_actions"]
-
 MAX_COMMAND_BYTES = 65536
 """Longest command [bytes]."""
 MAX_CHANNELS = 1024
@@ -92,12 +90,12 @@ class CommandTopics:
 
 def command_schema(device: SampleSource) -> dict[str, object]:
     """Return the JSON schema of a device's commands: the fields of all its modes."""
-    properties: dict[str, Any] = {}
+    properties: dict[str, object] = {}
     if len(device.commands) > 1:
         properties["mode"] = {"type": "string", "enum": list(device.commands)}
     for fields in device.commands.values():
         for name, info in fields.items():
-            kind: dict[str, Any] = {"type": "number"}
+            kind: dict[str, object] = {"type": "number"}
             if info.shape:
                 kind = {"type": "array", "items": kind, "minItems": info.size, "maxItems": info.size}
             properties[name] = {**kind, "description": f"{info.description} [{info.unit or '-'}]"}
@@ -126,7 +124,7 @@ def service_actions(
         simulation.resume()
         return "running"
 
-    def step(_: Mapping[str, Any]) -> str:
+    def step(_: Mapping[str, object]) -> str:
         if not simulation.paused:
             raise BridgeError("single steps need a paused simulation; first call /pause first")
         answered(simulation.submit(simulation.step))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 from pliant.devices.base import Command, FieldInfo, SampleSource
 from pliant.devices.signatures import JOINT
 from pliant.foxglove.commands import command_json
 from pliant.recording.sample_message import MessageTypes, has_images, sample_topic
-
-__all__ = ["make_layout"]
 
 MAX_PLOTS = 12
 """Most devices with a tab of curves."""
@@ -21,7 +20,7 @@ MAX_CURVES = 8
 """Most elements of an array that are drawn."""
 
 
-def make_layout(layouts: object, devices: Mapping[str, SampleSource], extent: float) -> str:
+def make_layout(layouts: ModuleType, devices: Mapping[str, SampleSource], extent: float) -> str:
     """Return the layout as JSON.
 
     Args:
@@ -62,11 +61,11 @@ def make_layout(layouts: object, devices: Mapping[str, SampleSource], extent: fl
     return json.dumps(json.loads(fl.Layout(content=content).to_json()), indent=2) + "\n"
 
 
-def _tab(fl: object, title: str, content: object) -> object:
+def _tab(fl: ModuleType, title: str, content: object) -> object:
     return fl.TabItem(title=title, content=content)
 
 
-def _scene(fl: object, extent: float) -> object:
+def _scene(fl: ModuleType, extent: float) -> object:
     camera = fl.ThreeDeeCameraState(
         distance=2.5 * max(extent, 0.1), perspective=True, phi=65.0, theta_offset=40.0, target_offset=(0.0, 0.0, 0.0)
     )
@@ -80,7 +79,7 @@ def _scene(fl: object, extent: float) -> object:
     return fl.ThreeDeePanel(title="Robot", config=config)
 
 
-def _plots(fl: object, name: str, device: SampleSource) -> object:
+def _plots(fl: ModuleType, name: str, device: SampleSource) -> object:
     """Return curves of a device: a plot for each unit."""
     columns = MessageTypes().make(name, device.samples).columns
     by_unit: dict[str, list[tuple[str, FieldInfo]]] = {}
@@ -106,7 +105,7 @@ def _plots(fl: object, name: str, device: SampleSource) -> object:
     return fl.SplitContainer(direction="column", items=panels)
 
 
-def _publish(fl: object, name: str, device: SampleSource) -> object:
+def _publish(fl: ModuleType, name: str, device: SampleSource) -> object:
     accepted = [mode for mode in device.commands if mode in device.inbox.accepted]
     mode = device.mode.name.lower() if JOINT.live(device) else accepted[0]
     fields = device.commands[mode]
@@ -123,6 +122,6 @@ def _publish(fl: object, name: str, device: SampleSource) -> object:
     return fl.PublishPanel(title=f"{name} command", config=config)
 
 
-def _image(fl: object, topic: str) -> object:
+def _image(fl: ModuleType, topic: str) -> object:
     mode = fl.ImageModeConfig(image_topic=f"{topic}/image", calibration_topic=f"{topic}/calibration")
     return fl.ImagePanel(title=topic[1:], config=fl.ImageConfig(image_mode=mode))

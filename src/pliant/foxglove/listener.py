@@ -10,8 +10,6 @@ from pliant.base.numerics import is_number
 from pliant.foxglove.commands import CommandTopics
 from pliant.simulation.live_parameters import LiveParameter
 
-__all__ = ["Listener"]
-
 MAX_PARAMETERS = 1000
 """Most parameters in one request."""
 

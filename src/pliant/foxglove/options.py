@@ -8,8 +8,6 @@ from pliant.base.errors import BridgeError
 from pliant.base.options import check_values, option
 from pliant.base.origin import valid_origin
 
-__all__ = ["FoxgloveOptions"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoxgloveOptions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import mujoco
@@ -12,8 +13,6 @@ from pliant.devices.base import Mount
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-__all__ = ["frame_names", "mounted", "scene_entities", "transforms"]
 
 VISIBLE_GROUPS = 3
 """Geometries of the groups below this one are drawn, as in MuJoCo's viewer; those above are for collisions."""
@@ -32,7 +31,7 @@ def frame_names(model: mujoco.MjModel) -> list[str]:
 
 
 def transforms(
-    messages: object, names: Sequence[str], positions: np.ndarray, orientations: np.ndarray, stamp_ns: int
+    messages: ModuleType, names: Sequence[str], positions: np.ndarray, orientations: np.ndarray, stamp_ns: int
 ) -> list[object]:
     """Return the pose of every body in the world.
 
@@ -48,7 +47,7 @@ def transforms(
     return [_transform(messages, stamp, names[0], name, position, wxyz) for name, position, wxyz in rows]
 
 
-def mounted(messages: object, mounts: Mapping[str, Mount], stamp_ns: int) -> list[object]:
+def mounted(messages: ModuleType, mounts: Mapping[str, Mount], stamp_ns: int) -> list[object]:
     """Return the poses of frames of sensors on their bodies.
 
     Args:
@@ -63,7 +62,7 @@ def mounted(messages: object, mounts: Mapping[str, Mount], stamp_ns: int) -> lis
     ]
 
 
-def scene_entities(messages: object, model: mujoco.MjModel) -> list[object]:
+def scene_entities(messages: ModuleType, model: mujoco.MjModel) -> list[object]:
     """Return what the bodies look like.
 
     A robot without visible geometry is drawn by its collision geometry, a body without any by the box that has its
@@ -91,7 +90,7 @@ def scene_entities(messages: object, model: mujoco.MjModel) -> list[object]:
     ]
 
 
-def _shapes(m: Any, model: mujoco.MjModel, g: int) -> list[tuple[str, object]]:
+def _shapes(m: ModuleType, model: mujoco.MjModel, g: int) -> list[tuple[str, object]]:
     """Return the primitives of one geometry, each with the field of an entity that takes it."""
     kind, size = Geom(int(model.geom_type[g])), model.geom_size[g].tolist()
     material = int(model.geom_matid[g])
@@ -126,7 +125,7 @@ def _shapes(m: Any, model: mujoco.MjModel, g: int) -> list[tuple[str, object]]:
     return []
 
 
-def _inertia_box(m: Any, model: mujoco.MjModel, body: int) -> object:
+def _inertia_box(m: ModuleType, model: mujoco.MjModel, body: int) -> object:
     """Return the homogeneous box with the mass and the principal moments of inertia of a body."""
     moments, mass = model.body_inertia[body], float(model.body_mass[body])
     sides = np.sqrt(np.maximum(6.0 / mass * (moments.sum() - 2.0 * moments), 1e-6))
@@ -140,26 +139,26 @@ def _turned(wxyz: np.ndarray, vector: np.ndarray) -> np.ndarray:
     return out
 
 
-def _color(m: Any, rgba: Sequence[float]) -> object:
+def _color(m: ModuleType, rgba: Sequence[float]) -> object:
     r, g, b, a = rgba
     return m.Color(r=r, g=g, b=b, a=a)
 
 
-def _vector(m: Any, xyz: object) -> object:
+def _vector(m: ModuleType, xyz: object) -> object:
     x, y, z = map(float, xyz)
     return m.Vector3(x=x, y=y, z=z)
 
 
-def _pose(m: Any, position: object, wxyz: object) -> object:
+def _pose(m: ModuleType, position: object, wxyz: object) -> object:
     return m.Pose(position=_vector(m, position), orientation=_quaternion(m, wxyz))
 
 
-def _quaternion(m: Any, wxyz: object) -> object:
+def _quaternion(m: ModuleType, wxyz: object) -> object:
     w, x, y, z = map(float, wxyz)
     return m.Quaternion(x=x, y=y, z=z, w=w)
 
 
-def _transform(m: Any, stamp: object, parent: str, child: str, position: object, wxyz: object) -> object:
+def _transform(m: ModuleType, stamp: object, parent: str, child: str, position: object, wxyz: object) -> object:
     return m.FrameTransform(
         timestamp=stamp,
         parent_frame_id=parent,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pliant.base.errors import MissingDependency
 
-__all__ = ["load_sdk"]
-
 
 def load_sdk() -> object:
     """Return the package ``foxglove`` with the modules that the bridge uses.

@@ -2,8 +2,6 @@
 
 from pliant.base.wing import BridgeEntry, Wing
 
-__all__ = ["WING"]
-
 WING = Wing(
     name="foxglove",
     summary="Foxglove's app over WebSocket: devices, scene, cameras, commands",

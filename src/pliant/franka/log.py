@@ -109,12 +109,10 @@ def _recorded(path: Path, device: str) -> ArmLog:
     recording = read_recording(path)
     if device not in recording.devices or "tau_J" not in recording.devices[device].samples:
         raise RecordingError(f"no arm {device!r} is recorded; {nearest(device, recording.devices)}", file=path)
-    found = {
-        name: np.asarray(recording[f"{device}/{name}"], float) for name in ("q", "dq", "tau_J", "tau_J_d", "theta")
-    }
-    if not np.any(recording[f"{device}/controller_mode"] == ControllerMode.EXTERNAL):
-        found["tau_J_d"] = None  # type: ignore[assignment]
-    return ArmLog(time=np.asarray(recording[f"{device}/time"], float), **found)
+    found = {name: np.asarray(recording[f"{device}/{name}"], float) for name in ("time", "q", "dq", "tau_J", "theta")}
+    commanded = np.any(recording[f"{device}/controller_mode"] == ControllerMode.EXTERNAL)
+    tau_J_d = np.asarray(recording[f"{device}/tau_J_d"], float) if commanded else None
+    return ArmLog(tau_J_d=tau_J_d, **found)
 
 
 def _csv(path: Path) -> ArmLog:

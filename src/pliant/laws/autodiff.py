@@ -35,8 +35,6 @@ from pliant.laws import functions
 if TYPE_CHECKING:
     import sympy
 
-__all__ = ["derive"]
-
 log = logging.getLogger("pliant")
 
 _VERSION = 4
@@ -199,7 +197,7 @@ class _Parameters:
     def __init__(self, symbols: list[Any]) -> None:
         self._symbols = symbols
 
-    def __getitem__(self, index: Any) -> _Value:
+    def __getitem__(self, index: object) -> _Value:
         if not isinstance(index, int):
             raise LawError(f"p[{index}]: the index of a parameter must be a whole number, written out", field="energy")
         if not 0 <= index < len(self._symbols):
@@ -256,7 +254,7 @@ class _Value:
     def __bool__(self) -> bool:
         raise LawError(_BRANCH, field="energy")
 
-    def _no_number(self, *_: Any) -> Any:
+    def _no_number(self, *_: object) -> object:
         raise LawError(
             f"a coordinate or parameter is turned into a plain number or index; an energy must be made of {_VALID}",
             field="energy",
@@ -271,7 +269,7 @@ class _Condition(_Value):
     __slots__ = ()
 
 
-def _open(value: Any) -> Any:
+def _open(value: object) -> object:
     """Return the expression in a value; lists are opened element by element."""
     if isinstance(value, _Value):
         return value.expression
@@ -280,7 +278,7 @@ def _open(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _is_open(value: Any) -> bool:
+def _is_open(value: object) -> bool:
     """Say whether expressions take part in what `_open` returned."""
     return any(map(_is_open, value)) if isinstance(value, list) else hasattr(value, "free_symbols")
 
@@ -293,10 +291,10 @@ def _close(expression: Any) -> Any:
     return _Value(expression) if isinstance(expression, sympy.Basic) else expression
 
 
-def _lift(twin: Callable[..., Any], plain: Callable[..., Any] | None = None) -> Callable[..., Any]:
+def _lift(twin: Callable[..., object], plain: Callable[..., object] | None = None) -> Callable[..., object]:
     """Let a function of expressions take and return values; numbers alone go to ``plain``."""
 
-    def lifted(*arguments: Any) -> Any:
+    def lifted(*arguments: object) -> object:
         opened = [_open(a) for a in arguments]
         if plain is not None and not _is_open(opened):
             return plain(*opened)
@@ -307,7 +305,7 @@ def _lift(twin: Callable[..., Any], plain: Callable[..., Any] | None = None) -> 
 
 def _give_operators() -> None:
     def relation(class_name: str) -> Callable[[Any, Any], Any]:
-        def compare(a: Any, b: Any) -> Any:
+        def compare(a: object, b: object) -> object:
             import sympy
 
             return getattr(sympy, class_name)(a, b)
@@ -344,7 +342,7 @@ class _Rebinder:
         code = function.__code__
         if code in self._twins:
             return self._twins[code]
-        names: dict[str, Any] = {"__builtins__": self._builtins, "__name__": function.__module__}
+        names: dict[str, object] = {"__builtins__": self._builtins, "__name__": function.__module__}
         cells = tuple(types.CellType() for _ in code.co_freevars)
         twin = types.FunctionType(code, names, function.__name__, function.__defaults__, cells)
         twin.__kwdefaults__ = function.__kwdefaults__
@@ -356,7 +354,7 @@ class _Rebinder:
             cell.cell_contents = self.value(original.cell_contents)
         return twin
 
-    def value(self, value: Any) -> Any:
+    def value(self, value: object) -> object:
         """Return the counterpart of what a name refers to."""
         if value is math or value is functions:
             names = [name for name in dir(value) if not name.startswith("_")]
@@ -376,8 +374,8 @@ def _names_of(code: types.CodeType) -> set[str]:
     return set(code.co_names).union(*map(_names_of, inner))
 
 
-def _refusal(name: str) -> Callable[..., Any]:
-    def refuse(*_: Any) -> Any:
+def _refusal(name: str) -> Callable[..., object]:
+    def refuse(*_: object) -> object:
         raise LawError(f"{name} has no derivative here; an energy must be made of {_VALID}", field="energy")
 
     return refuse
@@ -386,12 +384,12 @@ def _refusal(name: str) -> Callable[..., Any]:
 # -- symbolic functions ---------------------------------------------------------------------------------------
 
 
-def _functions() -> dict[Any, Callable[..., Any]]:
+def _functions() -> dict[object, Callable[..., object]]:
     """Return the symbolic twin of each function that an energy may use."""
     import sympy
 
     same = "sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp sqrt erf erfc"
-    twins: dict[Any, Callable[..., Any]] = {getattr(math, name): getattr(sympy, name) for name in same.split()}
+    twins: dict[object, Callable[..., object]] = {getattr(math, name): getattr(sympy, name) for name in same.split()}
     return twins | {
         math.log: lambda x, base=None: sympy.log(x) if base is None else sympy.log(x) / sympy.log(base),
         math.pow: _power,
@@ -423,7 +421,7 @@ def _where_class() -> Any:
                 return a
             return b if condition == sympy.false else sympy.Expr.__new__(cls, condition, a, b)
 
-        def _eval_derivative(self, symbol: Any) -> Any:
+        def _eval_derivative(self, symbol: object) -> object:
             condition, a, b = self.args
             return Where(condition, a.diff(symbol), b.diff(symbol))
 
@@ -459,7 +457,7 @@ _give_operators()
 # -- writing --------------------------------------------------------------------------------------------------
 
 
-def _kernel_text(name: str, doc: str, results: Sequence[Any], code: Mapping[Any, str]) -> str:
+def _kernel_text(name: str, doc: str, results: Sequence[object], code: Mapping[object, str]) -> str:
     """Return a kernel as straight-line Python; what occurs twice gets a name, unless a branch guards it."""
     import sympy
 
@@ -486,7 +484,7 @@ def _kernel_text(name: str, doc: str, results: Sequence[Any], code: Mapping[Any,
     for value in values:
         need(value)
     write: Callable[[Any], str] = _printer({**code, **{symbol: symbol.name for symbol in shared}})
-    inlined: dict[Any, Any] = {}
+    inlined: dict[object, object] = {}
     lines = [f"def {name}(q, theta_1, theta_2, p):", f'    """{doc}"""']
     for symbol, value in shared.items():
         expression = value.xreplace(inlined)

@@ -11,8 +11,6 @@ from pliant.base.options import option
 from pliant.laws.base import Law, law
 from pliant.laws.functions import saturate
 
-__all__ = ["AwAS2"]
-
 
 @law("awas_ii")
 @dataclass(frozen=True)

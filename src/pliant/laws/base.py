@@ -27,8 +27,6 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.base.errors import LawError, nearest
 from pliant.base.options import check_values, describe, option, place_of
 
-__all__ = ["LAW_PARAMETERS", "Law", "LawValues", "get_law", "law", "registered_laws"]
-
 LAW_PARAMETERS = 16
 """Maximum number of parameters of a law, including the stop stiffness."""
 
@@ -202,7 +200,7 @@ class Law:
         return float(ref_1), float(ref_2)
 
 
-def _is_number(kind: Any) -> bool:
+def _is_number(kind: object) -> bool:
     """Return whether a field is a number, or None, and no text, truth value or file."""
     return bool({float, int} & set(typing.get_args(kind) or (kind,)))
 
@@ -281,7 +279,7 @@ def law(name: str) -> Callable[[L], L]:
                 field="second_input",
             )
         if cls.references is Law.references and cls.second_input != "angle":
-            cls.references = staticmethod(_direct_references)  # type: ignore[method-assign]
+            cls.references = staticmethod(_direct_references)
         # An energy that is newer than the kernels it came with makes them stale, so they are derived anew.
         if max(_age(cls, "torques"), _age(cls, "stiffness")) > _age(cls, "energy"):
             _derive_kernels(cls)

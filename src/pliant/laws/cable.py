@@ -9,8 +9,6 @@ from pliant.base.errors import LawError
 from pliant.base.options import option
 from pliant.laws.base import Law, law
 
-__all__ = ["Cable"]
-
 
 @law("cable")
 @dataclass(frozen=True)

@@ -13,8 +13,6 @@ from pliant.base.errors import LawError
 from pliant.base.options import check_unit
 from pliant.laws.modes import Mode
 
-__all__ = ["COMMANDS", "COMMAND_NAMES", "JOINT_FIELDS", "OBSERVED", "SAMPLED", "JointCommand", "JointField"]
-
 
 @dataclass(frozen=True, slots=True)
 class JointField:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = ["Mode"]
-
 
 class Mode(IntEnum):
     """Operation mode: meaning of the references, and the elements between them and the link."""

@@ -10,8 +10,6 @@ from pliant.base.options import check_values, option
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.transmission import Backlash, Gear, Tendon
 
-__all__ = ["Cogging", "DCMotor", "Electrical", "LeverDrive", "Thermal"]
-
 
 @dataclass(frozen=True, slots=True)
 class Electrical:

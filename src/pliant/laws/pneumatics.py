@@ -8,9 +8,6 @@ from pliant.base.errors import LawError
 from pliant.base.options import check_values, option
 from pliant.laws.pid import PID
 
-__all__ = ["VALVE_GAINS", "PneumaticDrive"]
-
-
 VALVE_GAINS = PID(kp=2.0e-5, kd=0.0)
 """Gains of the controller of a pressure, whose output is the opening of the valve: fully open at an error of 0.5 bar.
 Assumed."""

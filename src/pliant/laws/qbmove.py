@@ -10,8 +10,6 @@ from pliant.base.options import option
 from pliant.laws.base import Law, law
 from pliant.laws.functions import saturate
 
-__all__ = ["QbMove"]
-
 
 @law("qbmove")
 @dataclass(frozen=True)

@@ -9,8 +9,6 @@ from pliant.base.options import option
 from pliant.laws.base import Law, law
 from pliant.laws.functions import saturate
 
-__all__ = ["SEA"]
-
 
 @law("sea")
 @dataclass(frozen=True)

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pliant.base.errors import LawError
 from pliant.base.options import check_values, option
 
-__all__ = ["Creep", "Hysteresis", "Strength"]
-
 
 @dataclass(frozen=True, slots=True)
 class Hysteresis:

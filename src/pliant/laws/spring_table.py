@@ -11,7 +11,7 @@ import io
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -342,7 +342,7 @@ class TableSEA(Law):
     def __hash__(self) -> int:
         return hash(self._content())
 
-    def _content(self) -> tuple[Any, ...]:
+    def _content(self) -> tuple[object, ...]:
         """Everything that two equal laws share: not the file, which may change between two loads."""
         return self.rows, self.odd, self.torque_scale, self.clip, self.stop_stiffness
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pliant.base.errors import LawError
 from pliant.base.options import check_values, option
 
-__all__ = ["Backlash", "Gear", "Tendon"]
-
 
 @dataclass(frozen=True, slots=True)
 class Backlash:

@@ -6,6 +6,7 @@ change of the motor states and ``act_bias`` computes the torque. After the step 
 Warp computes the physics in single precision; the laws are evaluated in double precision by default.
 """
 
+# pyright: reportInvalidTypeForm=false (Warp declares the arrays of a kernel by calls)
 from __future__ import annotations
 
 import copy
@@ -173,10 +174,10 @@ def _kernels() -> dict[str, Any]:
 
     @wp.kernel(enable_backward=False, module="unique")
     def watch(
-        qvel: wp.array2d(dtype=wp.float32),  # type: ignore[valid-type]
-        limit: wp.float32,  # type: ignore[valid-type]
-        steps: wp.array(dtype=wp.int64),  # type: ignore[valid-type]
-        bad: wp.array(dtype=wp.int64),  # type: ignore[valid-type]
+        qvel: wp.array2d(dtype=wp.float32),
+        limit: wp.float32,
+        steps: wp.array(dtype=wp.int64),
+        bad: wp.array(dtype=wp.int64),
     ):
         w = wp.tid()
         steps[w] = steps[w] + wp.int64(1)
@@ -188,9 +189,9 @@ def _kernels() -> dict[str, Any]:
 
     @wp.kernel(enable_backward=False, module="unique")
     def put_rows(
-        mask: wp.array(dtype=wp.bool),  # type: ignore[valid-type]
-        source: wp.array2d(dtype=wp.float32),  # type: ignore[valid-type]
-        target: wp.array2d(dtype=wp.float32),  # type: ignore[valid-type]
+        mask: wp.array(dtype=wp.bool),
+        source: wp.array2d(dtype=wp.float32),
+        target: wp.array2d(dtype=wp.float32),
     ):
         w, k = wp.tid()
         if mask[w]:
@@ -198,9 +199,9 @@ def _kernels() -> dict[str, Any]:
 
     @wp.kernel(enable_backward=False, module="unique")
     def zero_counters(
-        mask: wp.array(dtype=wp.bool),  # type: ignore[valid-type]
-        steps: wp.array(dtype=wp.int64),  # type: ignore[valid-type]
-        bad: wp.array(dtype=wp.int64),  # type: ignore[valid-type]
+        mask: wp.array(dtype=wp.bool),
+        steps: wp.array(dtype=wp.int64),
+        bad: wp.array(dtype=wp.int64),
     ):
         w = wp.tid()
         if mask[w]:

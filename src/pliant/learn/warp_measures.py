@@ -1,5 +1,6 @@
 """Joint results of many worlds in MuJoCo Warp, accumulated on the device until the end of the run."""
 
+# pyright: reportInvalidTypeForm=false (Warp declares the arrays of a kernel by calls)
 from __future__ import annotations
 
 import functools
@@ -23,14 +24,14 @@ def _kernels() -> dict[str, Any]:
 
     @wp.kernel(enable_backward=False, module="unique")
     def measure(
-        k: wp.int32,  # type: ignore[valid-type]
-        table: wp.array2d(dtype=wp.int32),  # type: ignore[valid-type]
-        qpos: wp.array2d(dtype=wp.float32),  # type: ignore[valid-type]
-        qvel: wp.array2d(dtype=wp.float32),  # type: ignore[valid-type]
-        force: wp.array2d(dtype=wp.float32),  # type: ignore[valid-type]
-        ctrl: wp.array2d(dtype=wp.float32),  # type: ignore[valid-type]
-        found: wp.array3d(dtype=wp.float64),  # type: ignore[valid-type]
-        trace: wp.array3d(dtype=wp.float32),  # type: ignore[valid-type]
+        k: wp.int32,
+        table: wp.array2d(dtype=wp.int32),
+        qpos: wp.array2d(dtype=wp.float32),
+        qvel: wp.array2d(dtype=wp.float32),
+        force: wp.array2d(dtype=wp.float32),
+        ctrl: wp.array2d(dtype=wp.float32),
+        found: wp.array3d(dtype=wp.float64),
+        trace: wp.array3d(dtype=wp.float32),
     ):
         w, j = wp.tid()
         q = wp.float64(qpos[w, table[j, 0]])
@@ -44,9 +45,9 @@ def _kernels() -> dict[str, Any]:
 
     @wp.kernel(enable_backward=False, module="unique")
     def command(
-        column: wp.int32,  # type: ignore[valid-type]
-        value: wp.float32,  # type: ignore[valid-type]
-        ctrl: wp.array2d(dtype=wp.float32),  # type: ignore[valid-type]
+        column: wp.int32,
+        value: wp.float32,
+        ctrl: wp.array2d(dtype=wp.float32),
     ):
         ctrl[wp.tid(), column] = value
 

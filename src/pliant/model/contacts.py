@@ -9,8 +9,6 @@ import numpy as np
 
 from pliant.base.numerics import Array
 
-__all__ = ["ContactLaw", "contact_law", "contact_wrench", "set_contact_law"]
-
 
 def contact_wrench(model: mujoco.MjModel, data: mujoco.MjData, index: int) -> tuple[Array, Array]:
     """Return the force [N] and torque [N m] of a contact on its second geom, at the contact point, in world axes.

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["set_inertia"]
-
 
 def set_inertia(body: mujoco.MjsBody, mass: float, moments: ArrayLike, center: ArrayLike = (0.0, 0.0, 0.0)) -> None:
     """Set mass, centre of mass and principal moments of inertia of a body, which its shapes then do not change.

@@ -11,20 +11,6 @@ import mujoco
 
 from pliant.model.problem import Problem
 
-__all__ = [
-    "DEFAULT_NAMESPACE",
-    "ControlSystem",
-    "DescribedDevice",
-    "DeviceSpec",
-    "Interface",
-    "InterfaceExtension",
-    "JointInterface",
-    "ModelPart",
-    "PartDefaults",
-    "PluginManager",
-    "PositionControlled",
-]
-
 DEFAULT_NAMESPACE = "toBEassigned"
 """Namespace of the toolbox's topics if the parameter server does not define one."""
 
@@ -264,7 +250,7 @@ class DeviceSpec:
     """Joints that the device drives or measures."""
     elements: tuple[str, ...] = ()
     """Other elements of the model that the device uses: sites, bodies, cameras, sensors."""
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
     """Further arguments of the device, by name."""
 
     def prefixed(self, prefix: str) -> DeviceSpec:

@@ -10,8 +10,6 @@ import numpy as np
 from pliant.base.errors import DeviceError
 from pliant.base.numerics import is_finite_number
 
-__all__ = ["Noise"]
-
 Number = float | tuple[float, ...]
 
 

@@ -13,8 +13,6 @@ from pliant.base.figures import html_picture, html_table, png_of_pixels
 if TYPE_CHECKING:
     from pliant.model.description import Description
 
-__all__ = ["robot_html"]
-
 PICTURE_TIMEOUT = 30.0
 """Longest wait for the picture with one graphics library [s]."""
 TYPES = {0: "free", 1: "ball", 2: "slide", 3: "hinge"}

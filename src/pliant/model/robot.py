@@ -172,11 +172,11 @@ class Robot(Description):
 
     # -- parameters -------------------------------------------------------------------------------------
 
-    def set(self, path: str, value: Any) -> Robot:
+    def set(self, path: str, value: object) -> Robot:
         """Set one parameter by its dotted path; see `update` for the paths."""
         return self.update({path: value})
 
-    def update(self, values: Mapping[str, Any]) -> Robot:
+    def update(self, values: Mapping[str, object]) -> Robot:
         """Set parameters by dotted path. If one of them is not valid, none is changed.
 
         Paths: ``actuator.<parameter>`` for all compliant actuators and ``<joint>.<parameter>`` for one, with parameters
@@ -203,8 +203,8 @@ class Robot(Description):
             rest = {path: value for path, value in values.items() if path not in laws}
             self.copy().update(laws).update(rest)
             return self.update(laws).update(rest)
-        trees: dict[str, dict[str, Any]] = {}
-        sensor_trees: dict[str, dict[str, Any]] = {}
+        trees: dict[str, dict[str, object]] = {}
+        sensor_trees: dict[str, dict[str, object]] = {}
         assignments: list[_Assignment] = []
         for path, value in values.items():
             for kind, name, rest in self._resolve(str(path)):

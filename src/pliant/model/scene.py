@@ -8,8 +8,6 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-__all__ = ["add_floor", "add_geom", "bounds", "find_root", "has_visuals", "overview", "sky", "visual_options"]
-
 MARGIN = 1.15
 """Room around the robot in a picture, as a factor."""
 FLOOR_COLOR = (0.80, 0.82, 0.85, 1.0)

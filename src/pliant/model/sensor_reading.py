@@ -16,8 +16,6 @@ from pliant.base.wing import offers
 from pliant.model.noise import Noise
 from pliant.model.sensors import MAX_IMAGE_SIDE, SENSOR_KINDS, Camera, ForceTorque, Imu, SensorDescription, reference_of
 
-__all__ = ["change_sensor", "described_sensors", "sensor_from_mapping"]
-
 _GYRO = mujoco.mjtSensor.mjSENS_GYRO
 _ACCELEROMETER = mujoco.mjtSensor.mjSENS_ACCELEROMETER
 _FRAMEQUAT = mujoco.mjtSensor.mjSENS_FRAMEQUAT

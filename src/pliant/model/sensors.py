@@ -25,17 +25,6 @@ from pliant.base.options import Registry, check_values, option, place_of
 from pliant.base.spatial import quaternion_product
 from pliant.model.noise import Noise
 
-__all__ = [
-    "SENSOR_KINDS",
-    "Camera",
-    "ForceTorque",
-    "Imu",
-    "Laser",
-    "SensorDescription",
-    "reference_of",
-    "sensor_kind",
-]
-
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     import mujoco
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["snapshots"]
-
 
 def snapshots(
     model: mujoco.MjModel,

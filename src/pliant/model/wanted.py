@@ -8,8 +8,6 @@ import mujoco
 
 from pliant.base.errors import DeviceError, ModelError
 
-__all__ = ["check_described", "check_robot", "check_source"]
-
 
 def check_robot(given: object, asker: str, *, compiled: bool = True) -> None:
     """Refuse what is no robot, and say how to make one of it.

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from pliant.model.robot import Robot
 
-__all__ = ["MAX_OBJECTS", "World", "add_world"]
-
 MAX_OBJECTS = 1000
 """Most spare objects, and most spare ties."""
 SPARE_MASS = 1e-3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
@@ -20,7 +20,8 @@ from pliant.page.plots import Plots
 from pliant.page.scene import Scene
 from pliant.page.server import PageServer
 
-__all__ = ["BesideView"]
+if TYPE_CHECKING:
+    import viser
 
 FIELDS = {
     "position": FieldInfo(unit="rad", description="What the robot's sensor measures."),
@@ -117,7 +118,7 @@ class BesideView:
             mujoco.mj_tendon(model, data)
         scene.update(data, None)
 
-    def _build(self, gui: Any, joints: Sequence[str]) -> None:
+    def _build(self, gui: viser.GuiApi, joints: Sequence[str]) -> None:
         gui.main_panel.dock_right()
         gui.main_panel.set_width(320)
         gui.add_html(READY)

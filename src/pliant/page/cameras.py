@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from pliant.base.wing import offer
 from pliant.devices.base import FieldInfo, Sample, SampleSource
 from pliant.page.controls import plain_name
 
-__all__ = ["Cameras"]
+if TYPE_CHECKING:
+    import viser
 
 MAX_WIDTH = 480
 """Width of a picture on the page [pixels]; larger ones are made smaller."""
@@ -31,7 +32,7 @@ class _Picture:
 
     field: str
     """Field with the colours."""
-    handle: Any
+    handle: viser.GuiImageHandle
     """viser's image."""
     tags: Any
     """Box that turns the search for tags on."""
@@ -54,7 +55,7 @@ class Cameras:
         say: tells what cannot be done.
     """
 
-    def __init__(self, gui: Any, devices: Mapping[str, SampleSource], say: Any) -> None:
+    def __init__(self, gui: viser.GuiApi, devices: Mapping[str, SampleSource], say: Any) -> None:
         self._say = say
         self._pictures: dict[str, _Picture] = {}
         for name, device in devices.items():

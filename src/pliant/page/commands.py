@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from pliant.page.loaded import LoadedRobots
     from pliant.simulation import Scenario
 
-__all__ = ["show_robots", "view"]
-
 LEAST_RUN = 1.0
 """A simulation that diverges twice before this time, on a page that nobody used, does so by itself [s]."""
 

@@ -8,8 +8,6 @@ from pliant.engine.base import MujocoState
 from pliant.model.contacts import contact_wrench
 from pliant.page.scene import Contacts
 
-__all__ = ["find_contacts"]
-
 MAX_CONTACTS = 200
 """Most contact forces that are drawn."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from pliant.devices.signatures import BOARD, JOINT, JointDevice
 from pliant.page.ranges import MAX_SLIDERS, slider_range, step_of
 from pliant.simulation.answers import answered
 from pliant.simulation.bridge import SimulationControl
+
+if TYPE_CHECKING:
+    import viser
 
 __all__ = ["DeviceControls", "Panel", "Say", "guarded", "plain_name"]
 
@@ -49,7 +52,7 @@ def guarded(say: Say, work: Callable[..., None]) -> Callable[..., None]:
     A control that was used just before the page changed to another robot does nothing.
     """
 
-    def call(event: Any = None) -> None:
+    def call(event: object = None) -> None:
         try:
             work(event)
         except PliantError as error:
@@ -63,7 +66,7 @@ def guarded(say: Say, work: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-def _removed(event: Any) -> bool:
+def _removed(event: object) -> bool:
     """Whether the control of an event has been taken away since."""
     target = getattr(event, "target", None)
     return target is not None and bool(target._impl.removed)
@@ -93,7 +96,7 @@ class DeviceControls:
 
     def __init__(
         self,
-        gui: Any,
+        gui: viser.GuiApi,
         devices: Mapping[str, Device],
         simulation: SimulationControl,
         say: Say,
@@ -239,7 +242,7 @@ class DeviceControls:
             return [middle] * info.size
         return [float(v) for v in np.ravel(value)]
 
-    def _held(self, device: Device, name: str) -> Any:
+    def _held(self, device: Device, name: str) -> object:
         """Return the value that a device holds without a command; None where it is not known."""
         engine = self._simulation.engine
         ports = engine.ports()

@@ -7,8 +7,6 @@ import json
 from functools import lru_cache
 from pathlib import Path
 
-__all__ = ["IN_SOFTWARE", "READY", "document", "naming_script", "player"]
-
 READY = '<span class="pliant-ready" hidden></span>'
 """A mark in a panel: once it is there, the line about the loading goes."""
 # Gray text of the original has a contrast of 3.3 to white, less than the 4.5 that small text needs.

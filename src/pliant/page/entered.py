@@ -8,8 +8,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["poses_only", "values_only"]
-
 MAX_TEXT = 4096
 """Longest text that a browser may give to a control."""
 MAX_DISTANCE = 1e6

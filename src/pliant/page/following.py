@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-__all__ = ["FollowingCamera"]
+if TYPE_CHECKING:
+    import viser
 
 LOADING_S = 3.0
 """How long a new page may tell another place of its camera than it was given [s]: its browser still loads."""
@@ -32,7 +33,7 @@ class FollowingCamera:
         size: of the robot [m].
     """
 
-    def __init__(self, client: Any, first: np.ndarray, size: float) -> None:
+    def __init__(self, client: viser.ClientHandle, first: np.ndarray, size: float) -> None:
         self._client, self._size = client, size
         self._since = time.monotonic()
         self._offset = first

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from pliant.page.panels import OpenedRobot
 
-__all__ = ["MAX_LOADED", "LoadedRobots"]
-
 MAX_LOADED = 16
 """Most robots from files that one page keeps."""
 

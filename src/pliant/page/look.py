@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
@@ -16,7 +16,8 @@ from pliant.page.server import PageServer
 from pliant.simulation.answers import answered
 from pliant.simulation.bridge import SimulationControl
 
-__all__ = ["LAYERS", "LookPanel"]
+if TYPE_CHECKING:
+    import viser
 
 LAYERS = (
     ("contacts", "contact forces"),
@@ -48,7 +49,7 @@ class LookPanel:
 
     def __init__(
         self,
-        gui: Any,
+        gui: viser.GuiApi,
         server: PageServer,
         scene: Scene,
         model: mujoco.MjModel,
@@ -102,7 +103,7 @@ class LookPanel:
         for camera in self._cameras.values():
             camera.follow(now - self._start, bool(self._following.value))
 
-    def _chosen(self, _: Any) -> None:
+    def _chosen(self, _: object) -> None:
         key = self._keys.get(str(self._choice.value))
         if key is None or self._simulation is None:
             return

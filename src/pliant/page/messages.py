@@ -5,9 +5,10 @@ from __future__ import annotations
 import html
 import logging
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Messages"]
+if TYPE_CHECKING:
+    import viser
 
 KEPT = 6
 """Most messages in the list."""
@@ -31,7 +32,7 @@ class Messages(logging.Handler):
         self._text: Any = None
         self._changed = False
 
-    def open(self, gui: Any) -> None:
+    def open(self, gui: viser.GuiApi) -> None:
         """Add the list to a GUI container and begin to listen."""
         self._text = gui.add_html("")
         logging.getLogger("pliant").addHandler(self)

@@ -10,8 +10,6 @@ import numpy as np
 from pliant.devices.base import Device, Sample
 from pliant.simulation.scenario import Scenario, Set
 
-__all__ = ["dance", "opening"]
-
 PLATE = "plate_pose"
 """Command mode of a plate that is moved in space."""
 ROUND_S = 4.0

@@ -45,9 +45,9 @@ from pliant.simulation.scenario import Scenario, ScenarioRun
 from pliant.simulation.shipped import shipped_scenarios
 
 if TYPE_CHECKING:
-    from pliant.engine.base import Engine
+    import viser
 
-__all__ = ["PageView"]
+    from pliant.engine.base import Engine
 
 _STATES = mujoco.mjtState
 COPIED = int(
@@ -129,7 +129,6 @@ class PageView(BridgeBase):
         self._lock = threading.Lock()
         self._stopping = False
         self._thread: threading.Thread | None = None
-        self._simulation: SimulationControl | None = None
         self._server: PageServer | None = None
         self._latest: dict[str, Sample] = {}
         self._devices: dict[str, Device] = {}
@@ -167,10 +166,6 @@ class PageView(BridgeBase):
     def addresses(self) -> Mapping[str, str]:
         """The page."""
         return {"page": self.url}
-
-    def bind(self, simulation: SimulationControl) -> None:
-        """Take the simulation that the page pauses, steps and commands."""
-        self._simulation = simulation
 
     def start(self, devices: Mapping[str, SampleSource]) -> None:
         """Serve the page.
@@ -246,7 +241,7 @@ class PageView(BridgeBase):
         else:
             server.stop()
 
-    def health(self) -> Mapping[str, Any]:
+    def health(self) -> Mapping[str, object]:
         """Return the address, the number of pictures, whether the controls are up to date, and the last fault."""
         return {"url": self.url, "pictures": self._shown, "filled": self._filled, "last_error": self._fault}
 
@@ -261,7 +256,7 @@ class PageView(BridgeBase):
         self._given_scenarios[name] = scenario
         self._given_run = run
 
-    def mark(self, camera: str, pixels: Any) -> None:
+    def mark(self, camera: str, pixels: object) -> None:
         """Mark points in a camera's picture on the page, such as the features that a controller uses.
 
         Args:
@@ -382,7 +377,7 @@ class PageView(BridgeBase):
         if self._section is not None:
             self._section.show(None if self._colours is None else self._colours.drawing, self._data)
 
-    def _add_robots(self, gui: Any) -> None:
+    def _add_robots(self, gui: viser.GuiApi) -> None:
         choice = gui.add_dropdown(
             "robot", [self._title, *(r for r in self._robots if r != self._title)], initial_value=self._title
         )

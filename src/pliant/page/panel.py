@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pliant.model.scene import sky
 from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded
@@ -13,7 +13,8 @@ from pliant.page.server import set_theme
 from pliant.simulation.answers import answered
 from pliant.simulation.bridge import SimulationControl
 
-__all__ = ["RunPanel", "theme_button"]
+if TYPE_CHECKING:
+    import viser
 
 SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "4")
 STEPS = 10
@@ -37,7 +38,7 @@ class RunPanel:
 
     def __init__(
         self,
-        gui: Any,
+        gui: viser.GuiApi,
         simulation: SimulationControl,
         say: Say,
         after_reset: Callable[[], None],
@@ -91,13 +92,13 @@ class RunPanel:
         self._at = now, stamp
         self._status.content = _status(stamp * 1e-9, self._factor, paused)
 
-    def _paused(self, _: Any) -> None:
+    def _paused(self, _: object) -> None:
         if self._simulation.paused:
             self._simulation.resume()
         else:
             self._simulation.pause()
 
-    def _recorded(self, _: Any) -> None:
+    def _recorded(self, _: object) -> None:
         simulation = self._simulation
         path = simulation.recording
         if path is not None:
@@ -109,7 +110,7 @@ class RunPanel:
         fresh = Path.cwd() / f"{safe}-{time.strftime('%Y%m%d-%H%M%S')}.mcap"
         answered(simulation.submit(lambda: simulation.record(fresh, self._metadata)), REQUEST_TIMEOUT)
 
-    def _pressed(self, _: Any) -> None:
+    def _pressed(self, _: object) -> None:
         if self._buttons.value == "Reset":
             answered(self._simulation.request("simulation", "reset"), REQUEST_TIMEOUT)
             self._after_reset()
@@ -117,7 +118,7 @@ class RunPanel:
         self._simulation.pause()
         answered(self._simulation.submit(lambda: self._simulation.step(STEPS)), REQUEST_TIMEOUT)
 
-    def _changed(self, _: Any) -> None:
+    def _changed(self, _: object) -> None:
         factor = float(self._speed.value)
         answered(self._simulation.submit(lambda: self._simulation.set_speed(factor)), REQUEST_TIMEOUT)
 
@@ -133,7 +134,7 @@ def _status(seconds: float, factor: float | None, paused: bool) -> str:
     )
 
 
-def theme_button(gui: Any) -> None:
+def theme_button(gui: viser.GuiApi) -> None:
     """Add a button that changes between light and dark, for each browser by itself."""
     dark: set[int] = set()
     button = gui.add_button("light or dark", icon="sun-moon")

@@ -16,8 +16,6 @@ from pliant.page.controls import Panel, Say
 from pliant.page.server import PageServer
 from pliant.simulation.bridge import SimulationControl
 
-__all__ = ["DevicePanel", "OpenedRobot", "RobotPanel", "RobotSection", "Surroundings", "device_panel", "robot_panels"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DevicePanel:
@@ -37,7 +35,7 @@ class OpenedRobot:
     """Its name."""
     build: Callable[[], Robot]
     """Function that returns the robot."""
-    source: Any = None
+    source: object = None
     """Description from which the panel made it, for the panel's own use."""
 
 
@@ -65,7 +63,7 @@ class RobotSection(Protocol):
         """Device whose sliders the section replaces."""
         ...
 
-    def show(self, drawing: Any, data: Any) -> None:
+    def show(self, drawing: object, data: object) -> None:
         """Show the newest state; called some ten times a second.
 
         Args:

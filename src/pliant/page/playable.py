@@ -24,8 +24,6 @@ from pliant.recording.motion import Motion, rows_at
 if TYPE_CHECKING:
     from viser.infra import StateSerializer
 
-__all__ = ["FPS", "MAX_FRAMES", "playable_page", "playable_scene", "write_client", "write_page"]
-
 FPS = 25.0
 """Pictures a second."""
 MAX_FRAMES = 1500

@@ -7,14 +7,15 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pliant.devices.base import FieldInfo, Sample, SampleSource
 from pliant.page.controls import Say, guarded, plain_name
 
-__all__ = ["MAX_SIGNALS", "Plots", "Signal"]
+if TYPE_CHECKING:
+    import viser
 
 MAX_POINTS = 400
 """Points of a curve."""
@@ -112,7 +113,7 @@ class Plots:
         say: tells what was refused.
     """
 
-    def __init__(self, gui: Any, devices: Mapping[str, SampleSource], say: Say) -> None:
+    def __init__(self, gui: viser.GuiApi, devices: Mapping[str, SampleSource], say: Say) -> None:
         self._gui, self._devices, self._say = gui, devices, say
         self._lock = threading.Lock()
         self._charts: dict[str, tuple[Any, Any]] = {}
@@ -173,13 +174,13 @@ class Plots:
         for signal in self.signals:
             signal.restart()
 
-    def _chosen(self, _: Any) -> None:
+    def _chosen(self, _: object) -> None:
         label = str(self._add.value)
         if label != NOTHING:
             self.add(label)
             self._add.value = NOTHING
 
-    def _dropped(self, _: Any) -> None:
+    def _dropped(self, _: object) -> None:
         label = str(self._drop.value)
         if label != NOTHING:
             self.remove(label)

@@ -9,8 +9,6 @@ from pliant.devices.base import Device, FieldInfo
 from pliant.devices.signatures import JOINT
 from pliant.laws import DCMotor
 
-__all__ = ["MAX_SLIDERS", "slider_range", "step_of"]
-
 MAX_SLIDERS = 16
 """Longest array that gets a slider for each element."""
 USUAL: Mapping[str, float] = {

@@ -6,7 +6,7 @@ import contextlib
 import threading
 import time
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -22,7 +22,8 @@ from pliant.page.server import PageServer
 from pliant.recording.recording import Recording
 from pliant.recording.replay_film import recorded_poses
 
-__all__ = ["ReplayView"]
+if TYPE_CHECKING:
+    import viser
 
 MAX_POSES = 200_000
 """Most poses that are kept; a longer recording is shown in coarser steps."""
@@ -160,7 +161,7 @@ class ReplayView:
             (round(float(times[k]) * 1e9), float(values[k] if index is None else values[k].flat[index])) for k in some
         )
 
-    def _build(self, gui: Any) -> None:
+    def _build(self, gui: viser.GuiApi) -> None:
         gui.main_panel.dock_right()
         gui.main_panel.set_width(320)
         gui.add_html(READY)
@@ -180,12 +181,12 @@ class ReplayView:
         curves.dock_left()
         curves.set_width(320)
 
-    def _moved(self, event: Any) -> None:
+    def _moved(self, event: object) -> None:
         # The browser's own changes carry a client; those of `draw_panel` do not.
         if getattr(event, "client", None) is not None:
             self.seek(float(self._slider.value))
 
-    def _changed(self, _: Any) -> None:
+    def _changed(self, _: object) -> None:
         if str(self._rate.value) in SPEEDS:
             self._speed = float(self._rate.value)
 

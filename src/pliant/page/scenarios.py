@@ -13,9 +13,9 @@ from pliant.simulation.bridge import SimulationControl
 from pliant.simulation.scenario import Scenario, ScenarioRun
 
 if TYPE_CHECKING:
-    from pliant.simulation.loop import Simulation
+    import viser
 
-__all__ = ["ScenarioPanel"]
+    from pliant.simulation.loop import Simulation
 
 BUTTONS = ("Start", "Stop", "Restart")
 
@@ -34,7 +34,7 @@ class ScenarioPanel:
 
     def __init__(
         self,
-        gui: Any,
+        gui: viser.GuiApi,
         simulation: SimulationControl,
         scenarios: Mapping[str, Scenario],
         say: Say,
@@ -79,7 +79,7 @@ class ScenarioPanel:
             self._do(self.run.stop)
             self.run = None
 
-    def _changed(self, _: Any) -> None:
+    def _changed(self, _: object) -> None:
         scenario = self.scenarios.get(str(self._choice.value))
         if scenario is not None:
             self._about.content = _about(scenario)

@@ -20,8 +20,6 @@ from pliant.page.shapes import DEFAULT_RGBA, colour_of, geom_mesh, inertia_box, 
 if TYPE_CHECKING:
     from pliant.page.server import PageServer
 
-__all__ = ["Contacts", "Layers", "PullHandler", "Scene"]
-
 PullHandler = Callable[[str, int, Array, Array], Awaitable[None]]
 """Called with "start", "update" or "end", the body, where it is held and where the pointer is [m, world]."""
 SHOWN_GROUPS = 3

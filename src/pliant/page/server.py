@@ -17,7 +17,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import BridgeError, MissingDependency
 from pliant.base.listening import check_listening_host
@@ -27,7 +27,8 @@ from pliant.page.entered import poses_only, values_only
 from pliant.page.uploads import Uploads
 from pliant.page.wake import wake_on_loop
 
-__all__ = ["PageServer", "check_page_host", "open_browser", "set_theme"]
+if TYPE_CHECKING:
+    import viser
 
 FIRST_PORT = 8080
 LAST_PORT = 8179
@@ -257,7 +258,7 @@ class PageServer:
         return found if found.is_file() and found.is_relative_to(folder) else None
 
 
-def set_theme(gui: Any, *, dark: bool) -> None:
+def set_theme(gui: viser.GuiApi, *, dark: bool) -> None:
     """Choose light or dark for all pages, or for one: that of a client's GUI."""
     from viser import _messages
 
@@ -311,7 +312,7 @@ def _quiet_log() -> logging.Logger:
 
 
 @contextlib.contextmanager
-def _serving_on(listening: socket.socket, answer: Callable[..., Any]) -> Iterator[None]:
+def _serving_on(listening: socket.socket, answer: Callable[..., object]) -> Iterator[None]:
     """Let viser serve on a socket, behind a check of each request, while the block makes a server."""
     from websockets.asyncio import server
 
@@ -324,7 +325,7 @@ def _serving_on(listening: socket.socket, answer: Callable[..., Any]) -> Iterato
         options |= {"max_size": MAX_MESSAGE, "logger": _quiet_log()}
         return original(handler, sock=listening, process_request=asked, **options)
 
-    server.serve = serve  # type: ignore[assignment]
+    server.serve = serve
     try:
         yield
     finally:
@@ -345,7 +346,7 @@ def _silent() -> Iterator[None]:
         if not sys._getframe(1).f_globals.get("__name__", "").startswith("viser"):
             original(*objects, **options)
 
-    quiet.of_pliant = True  # type: ignore[attr-defined]
+    quiet.of_pliant = True
     rich.print = quiet
     yield
 

@@ -13,8 +13,6 @@ from pliant.base.numerics import Array
 if TYPE_CHECKING:
     import trimesh
 
-__all__ = ["colour_of", "geom_mesh", "inertia_box", "textured"]
-
 SMOOTH_ANGLE = math.radians(35.0)
 """Edges sharper than this are drawn sharp [rad]."""
 MAX_SPLIT_FACES = 60_000

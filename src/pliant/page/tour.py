@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
@@ -17,7 +17,8 @@ from pliant.engine.base import MujocoState
 from pliant.page.controls import Say, guarded
 from pliant.page.pull import Pull
 
-__all__ = ["TourPanel", "check_tour"]
+if TYPE_CHECKING:
+    import viser
 
 PRESET = "stiffness_preset"
 SOFT, STIFF = 0.1, 0.8
@@ -98,7 +99,7 @@ class TourPanel:
 
     def __init__(
         self,
-        gui: Any,
+        gui: viser.GuiApi,
         scene: Any,
         engine: MujocoState,
         devices: Mapping[str, Device],
@@ -140,7 +141,7 @@ class TourPanel:
         self._offer(gui, say, change, [(label, name) for label, name in DOORS.items() if name in robots])
         self._set(SOFT)
 
-    def _offer(self, gui: Any, say: Say, change: Callable[[str], None], doors: list[tuple[str, str]]) -> None:
+    def _offer(self, gui: viser.GuiApi, say: Say, change: Callable[[str], None], doors: list[tuple[str, str]]) -> None:
         if doors:
             gui.add_html(_block("<b>Then look at another robot.</b>"))
         for label, robot in doors:
@@ -161,10 +162,10 @@ class TourPanel:
         self._slider.value = preset
         self._set(preset)
 
-    def _pressed(self, _: Any) -> None:
+    def _pressed(self, _: object) -> None:
         self.pull()
 
-    def _moved(self, _: Any) -> None:
+    def _moved(self, _: object) -> None:
         self._set(self.preset)
 
     def _set(self, preset: float) -> None:

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Uploads"]
-
 MAX_PARTS = 16
 """Most messages that carry one file."""
 MAX_OPEN = 16

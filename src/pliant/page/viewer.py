@@ -19,8 +19,6 @@ from pliant.recording import Recording
 from pliant.recording.motion import Motion
 from pliant.simulation.viewer import Viewer
 
-__all__ = ["VIEWER"]
-
 
 def _run(engine: MujocoState, place: tuple[str, int], title: str, metadata: Mapping[str, str]) -> PageView:
     return PageView(engine, host=place[0], port=place[1], title=title, metadata=metadata)

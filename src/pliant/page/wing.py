@@ -2,8 +2,6 @@
 
 from pliant.base.wing import Wing
 
-__all__ = ["WING"]
-
 WING = Wing(
     name="page",
     summary="A page in the browser: the robot in 3D, sliders and buttons of its devices, curves",

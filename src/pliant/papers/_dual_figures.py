@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,7 +102,7 @@ def _paths(contact: Run, free: Run) -> Figure:
     beside = contact.hand[at] - contact.tag[at]
     limits = {"aspect": "equal", "xlim": (-70, 70), "ylim": (-70, 70)}
 
-    def path(places: Array, **style: Any) -> Line:
+    def path(places: Array, **style: object) -> Line:
         return Line(*(1e3 * (places - CENTER))[:, [0, 2]].T, points=0, **style)
 
     hand: list[Item] = [path(contact.tag[rows], color="muted", lw=1.0, ls=":", label="circle of the tag")]
@@ -187,7 +187,7 @@ def film_of(run: Run) -> Film:
     )
 
 
-def scene(run: Run, row: int, *, width: int = 640, height: int = 520) -> tuple[Any, str]:
+def scene(run: Run, row: int, *, width: int = 640, height: int = 520) -> tuple[object, str]:
     """Return a picture of both arms with their paths, or None and the reason.
 
     Args:

@@ -29,23 +29,6 @@ from numpy.typing import NDArray
 from pliant.papers.frame.base import Figure, Statement, Table, Target
 from pliant.papers.frame.panels import Line, Panel, draw
 
-__all__ = [
-    "COMPLETE",
-    "OFF",
-    "SETS",
-    "WITHIN",
-    "WITHOUT",
-    "BlockFit",
-    "Loops",
-    "blocks_figure",
-    "blocks_statement",
-    "blocks_tables",
-    "fit_blocks",
-    "predict",
-    "shares",
-    "validate",
-]
-
 FloatArray = NDArray[np.float64]
 Loops = Mapping[float, FloatArray]
 """Measured loops: preset [rad] -> deflections with rising and falling torque, shape (2, t) [rad]."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 from pliant.papers.frame.base import Figure
 from pliant.walking.trials import COURSES
@@ -22,7 +21,7 @@ def crossing(feet: str, height: float, robot: str, seed: int) -> tuple[object, l
 
     course = COURSES[robot]
     bar, goal, duration = 0.64 * course.length, 1.1 * course.length, 10.0 * math.sqrt(course.length)
-    trace: list[dict[str, Any]] = []
+    trace: list[dict[str, object]] = []
     walked = run_walk(
         robot=robot, feet=feet, bar_height=height, bars=(bar,), seed=seed, duration=duration, goal=goal,
         push=4.0 * course.impulse, trace=trace,

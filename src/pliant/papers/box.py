@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -179,7 +179,7 @@ def verify(options: BoxOptions, runs: Mapping[str, Push]) -> list[Target]:
     ]
 
 
-VARIANTS: tuple[tuple[str, dict[str, Any]], ...] = (
+VARIANTS: tuple[tuple[str, dict[str, object]], ...] = (
     ("default", {}),
     ("springs of the toolbox", {"springs": "toolbox"}),
     ("springs of the kit manual", {"springs": "kit"}),

@@ -82,7 +82,7 @@ class IlcOptions:
         return IterativeLearning(gain=self.gain, decay=self.decay, tolerance=TOLERANCE, max_runs=MAX_RUNS)
 
 
-VARIANTS: tuple[tuple[str, dict[str, Any]], ...] = (
+VARIANTS: tuple[tuple[str, dict[str, object]], ...] = (
     ("links of 0.5 kg", {"link_mass": 0.5}),
     ("links of 0.75 kg", {"link_mass": 0.75}),
     ("links of 0.9 kg", {"link_mass": 0.9}),

@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -52,7 +52,7 @@ ASSUMED = (
 
 MIN_SEEDS = 20
 """Fewest walks of a cell from which the feet are compared: with fewer, no difference is significant."""
-SETTINGS: dict[str, Mapping[str, Any]] = {"rigid": {}, "soft": {}}
+SETTINGS: dict[str, Mapping[str, object]] = {"rigid": {}, "soft": {}}
 """Feet -> options of the robot that differ from its defaults: none, the controller is the same."""
 
 Walks = Mapping[Walk, Crossing]

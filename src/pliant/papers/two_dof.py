@@ -108,7 +108,8 @@ def stiction_band(law: Law, preset: float, friction: float) -> tuple[float, floa
 
     The angles at which the spring's torque is +friction and -friction.
     """
-    return tuple(spring_equilibrium(law, 0.0, preset, lambda q, s=s: s * friction) for s in (-1.0, 1.0))  # type: ignore
+    low, high = (spring_equilibrium(law, 0.0, preset, lambda q, s=s: s * friction) for s in (-1.0, 1.0))
+    return low, high
 
 
 def _step(time: NDArray[np.float64]) -> NDArray[np.float64]:

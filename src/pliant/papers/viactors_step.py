@@ -572,7 +572,8 @@ def _errors(
         traces = simulate(case, body, fraction * limit, 0.3)
         error = np.abs(traces["joint/position"] - np.interp(traces["time"], true_time, true_q))
         rows.append((fraction, float(error.max())))
-    return tuple(np.array(rows).T)  # type: ignore[return-value]
+    steps, errors = np.array(rows).T
+    return steps, errors
 
 
 def _notes(quick: bool, steps: list[dict[str, object]]) -> list[str]:

@@ -2,8 +2,6 @@
 
 from pliant.base.wing import Wing
 
-__all__ = ["WING"]
-
 WING = Wing(
     name="papers",
     summary="Published experiments, reproduced: numbers, figures and verdicts against the papers' statements",

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["RunDifference", "common_devices", "differences", "distinct", "noise", "plot_comparison"]
-
 MAX_COLUMNS = 6
 """Most devices of a figure; more are too small to read."""
 MAX_ELEMENTS = 6

@@ -15,8 +15,6 @@ import numpy as np
 
 from pliant.base.wing import offers
 
-__all__ = ["STOPS", "Curves", "Drawing", "curves_of", "scale_colours"]
-
 STOPS = np.array([[49, 104, 142], [53, 183, 121], [253, 231, 37], [213, 62, 79]], dtype=float)
 """Colours from zero to the largest value: blue, green, yellow, red."""
 

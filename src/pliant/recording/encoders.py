@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import MissingDependency
 
-__all__ = ["SUFFIXES", "Encoder", "GifEncoder", "Mp4Encoder", "make_encoder", "require"]
-
 SUFFIXES = (".mp4", ".gif")
 MAX_GIF_FPS = 50.0
 """Browsers show a picture of a GIF for at least 20 ms."""

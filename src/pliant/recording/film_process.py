@@ -14,14 +14,15 @@ import struct
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.recording.encoders import make_encoder
 
-__all__ = ["HEADER", "PATCHED", "state_spec", "view_angles"]
+if TYPE_CHECKING:
+    import mujoco
 
 HEADER = struct.Struct("<IB")
 """Of a frame: how many frames long it is shown, and whether constants of the models follow the states."""
@@ -56,7 +57,7 @@ def view_angles(camera: str) -> dict[str, float] | None:
 class _Scene:
     """One panel: a model, its renderer and its camera."""
 
-    def __init__(self, model: Any, width: int, height: int, camera: str) -> None:
+    def __init__(self, model: mujoco.MjModel, width: int, height: int, camera: str) -> None:
         import mujoco
 
         from pliant.model.scene import find_root, visual_options

@@ -21,19 +21,6 @@ from pliant.base.wing import offers
 from pliant.recording.record_file import MAGIC
 from pliant.recording.recording import read_recording
 
-__all__ = [
-    "ForeignCommands",
-    "ForeignMessage",
-    "ForeignRecording",
-    "ForeignTopic",
-    "RecordingFormat",
-    "Traces",
-    "foreign_format",
-    "foreign_suffixes",
-    "is_recording",
-    "traces_of_recording",
-]
-
 HEAD_LIMIT = 1 << 20
 """In which part of a recording its topics are declared [bytes]: before the first message."""
 

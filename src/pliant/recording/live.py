@@ -19,8 +19,6 @@ from pliant.base.wing import offer, offers
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
 
-__all__ = ["Heard", "Inbox", "Listener", "list_listeners", "make_listener", "make_source"]
-
 INBOX_LIMIT = 1_000_000
 """Most messages that wait to be taken; the oldest go first."""
 NOTE_LIMIT = 200

@@ -51,8 +51,6 @@ from pliant.recording.record_file import (
     splits_a_page,
 )
 
-__all__ = ["McapWriter"]
-
 CHUNK_HEADER = struct.Struct("<BQQQQIIQ")
 MESSAGE_HEADER = struct.Struct("<BQHIQQ")  # opcode, length, channel, sequence, log time, publish time
 

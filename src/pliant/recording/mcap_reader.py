@@ -15,8 +15,6 @@ from pliant.base.documents.files import open_file
 from pliant.base.errors import RecordingError
 from pliant.recording.record_file import CHANNEL, CHUNK, DATA_END, FOOTER, MAGIC, MESSAGE, METADATA, SCHEMA
 
-__all__ = ["Channel", "Contents", "CutOff", "McapScan", "decompressed", "read_mcap"]
-
 PLAIN_LIMIT = 1 << 30  # the longest chunk that is decompressed [bytes]; recorders make chunks of about 1 MB
 _DECOMPRESSORS = {
     "lz4": (("lz4.frame", "LZ4FrameDecompressor"),),

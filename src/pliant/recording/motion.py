@@ -16,8 +16,6 @@ from pliant.recording.film import INK, FilmOptions, FilmReport, FilmWriter, Pane
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["Motion", "film_motions", "rows_at"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Motion:

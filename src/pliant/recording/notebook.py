@@ -10,8 +10,6 @@ import numpy as np
 
 from pliant.base.figures import CYCLE, html_figure, html_table, label, legend, new_figure, thin
 
-__all__ = ["recording_html"]
-
 MAX_PANELS = 4
 MAX_LINES = 8
 """Most elements of an array that are drawn."""

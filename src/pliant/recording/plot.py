@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["LABELS", "PANELS", "Line", "default_devices", "lines_of", "plot_recording", "save", "widen"]
-
 PANELS = {
     "position": ("rad", "m", "m or rad", "m, rad"),
     "torque": ("N m", "N", "N, N m"),

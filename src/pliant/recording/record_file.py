@@ -23,8 +23,6 @@ from typing import Any
 from pliant.base.errors import RecordingError
 from pliant.base.replacing import replacing
 
-__all__ = ["MAGIC", "RecordFile", "padding", "record", "splits_a_page"]
-
 MAGIC = b"\x89MCAP0\r\n"
 HEADER, FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK = 0x01, 0x02, 0x03, 0x04, 0x05, 0x06
 MESSAGE_INDEX, CHUNK_INDEX, STATISTICS, METADATA, METADATA_INDEX = 0x07, 0x08, 0x0B, 0x0C, 0x0D

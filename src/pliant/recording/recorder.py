@@ -34,8 +34,6 @@ from pliant.recording.sample_message import (
     sample_topic,
 )
 
-__all__ = ["EVENTS", "Recorder"]
-
 JOINT_STATE_TEXT = (
     "std_msgs/Header header\nstring[] name\nfloat64[] position\nfloat64[] velocity\nfloat64[] effort\n" + DEPENDENCIES
 )

@@ -21,18 +21,6 @@ from pliant.model.interface import Interface, JointInterface, PluginManager
 from pliant.recording.mcap_reader import Channel, read_mcap
 from pliant.recording.recorder import EVENTS
 
-__all__ = [
-    "Difference",
-    "RecordedDevice",
-    "RecordedEvent",
-    "Recording",
-    "RecordingWarning",
-    "compare",
-    "export",
-    "read_recording",
-    "recorded_names",
-]
-
 FORMATS = ("csv", "npz")
 AXES = ("time", "stamp", "seq")
 

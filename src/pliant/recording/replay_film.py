@@ -18,8 +18,6 @@ from pliant.recording.recording import Recording
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["RecordedPoses", "film_recording", "recorded_poses"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedPoses:

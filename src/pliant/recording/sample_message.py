@@ -11,22 +11,10 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 
 from pliant.devices.base import FieldInfo, Sample, SampleSource
-
-__all__ = [
-    "CDR_LITTLE_ENDIAN",
-    "DEPENDENCIES",
-    "MessageType",
-    "MessageTypes",
-    "body_encoder",
-    "body_length",
-    "has_images",
-    "sample_topic",
-]
 
 CDR_LITTLE_ENDIAN = b"\x00\x01\x00\x00"
 SEPARATOR = "=" * 80
@@ -47,7 +35,7 @@ class MessageType:
     """Its name, ``pliant_msgs/msg/Joint``."""
     text: str
     """Its definition in the notation of ROS 2 ("ros2msg"), with the types that it uses."""
-    fields: tuple[Mapping[str, Any], ...]
+    fields: tuple[Mapping[str, object], ...]
     """Name, shape, unit and description of each field, in the order of the body."""
     columns: Mapping[str, str]
     """Field of the sample -> its name in the message."""
@@ -141,7 +129,7 @@ def has_images(device: SampleSource) -> bool:
 def _message_text(samples: Mapping[str, FieldInfo]) -> tuple[str, list[dict[str, object]], dict[str, str]]:
     """The type as text, its fields as data for the reader, and the fields' names in the message."""
     lines = ["# A sample of a device; the stamp is simulation time.", "std_msgs/Header header", "uint64 seq"]
-    fields: list[dict[str, Any]] = []
+    fields: list[dict[str, object]] = []
     columns: dict[str, str] = {}
     taken = {"header", "seq"}
     for name, info in samples.items():

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-__all__ = ["axis_paths", "matching", "plot_sweep", "sweep_metrics"]
-
 USUAL = (("rms_error", "final"), ("peak_torque",), ("settling_time",))
 """Metrics of a figure for which none is asked for: of each group the first that has values."""
 NOISE = 1e-12

@@ -14,8 +14,6 @@ from pliant.base.wing import resolve
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["CatalogueRobot"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogueRobot:

@@ -27,8 +27,6 @@ from pliant.robots.catalogue import CatalogueRobot
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["build_robot", "find_robot", "list_robots"]
-
 
 def list_robots() -> list[CatalogueRobot]:
     """Return all robots in the catalogue by name, including those of other packages."""

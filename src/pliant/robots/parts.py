@@ -14,25 +14,10 @@ from pliant.base.numerics import GRAVITY
 from pliant.base.options import option
 
 if TYPE_CHECKING:
+    import mujoco
+
     from pliant.laws import CompliantActuator, Law
     from pliant.model import Interface, Robot
-
-__all__ = [
-    "COLORS",
-    "JointOptions",
-    "actuator",
-    "add_floor",
-    "add_scene",
-    "add_sky",
-    "box",
-    "capsule",
-    "cylinder",
-    "finished",
-    "interface_of",
-    "look_at",
-    "new_spec",
-    "sphere",
-]
 
 COLORS: dict[str, tuple[float, float, float, float]] = {
     "housing": (0.17, 0.19, 0.22, 1.0),
@@ -51,7 +36,9 @@ MINIMAL_INERTIA = 1.0e-12
 """Stands for no inertia of its own [kg m^2]: MuJoCo wants moving bodies to have some."""
 
 
-def new_spec(name: str, timestep: float, *, extent: float = 0.5, center: Sequence[float] = (0.0, 0.0, 0.2)) -> object:
+def new_spec(
+    name: str, timestep: float, *, extent: float = 0.5, center: Sequence[float] = (0.0, 0.0, 0.2)
+) -> mujoco.MjSpec:
     """Return an `mujoco.MjSpec` with floor, sky, light, and the integrator of pliant.
 
     Args:
@@ -75,7 +62,9 @@ def new_spec(name: str, timestep: float, *, extent: float = 0.5, center: Sequenc
     return spec
 
 
-def add_sky(spec: Any, up: Sequence[float] = (0.93, 0.95, 0.97), horizon: Sequence[float] = (0.72, 0.78, 0.85)) -> None:
+def add_sky(
+    spec: mujoco.MjSpec, up: Sequence[float] = (0.93, 0.95, 0.97), horizon: Sequence[float] = (0.72, 0.78, 0.85)
+) -> None:
     """Give a spec a sky, in place of the one that it has.
 
     Args:
@@ -91,7 +80,7 @@ def add_sky(spec: Any, up: Sequence[float] = (0.93, 0.95, 0.97), horizon: Sequen
     texture.width, texture.height = 64, 384
 
 
-def add_floor(spec: Any, size: Sequence[float], *, reflectance: float = 0.0) -> None:
+def add_floor(spec: mujoco.MjSpec, size: Sequence[float], *, reflectance: float = 0.0) -> None:
     """Add a floor of light tiles to a spec, the plane z = 0 of the name "floor".
 
     Args:
@@ -115,7 +104,7 @@ def add_floor(spec: Any, size: Sequence[float], *, reflectance: float = 0.0) -> 
     spec.worldbody.add_geom(name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=list(size), material="floor")
 
 
-def add_scene(spec: Any, *, extent: float, center: Sequence[float]) -> None:
+def add_scene(spec: mujoco.MjSpec, *, extent: float, center: Sequence[float]) -> None:
     """Add floor, sky and light to a spec.
 
     Args:
@@ -162,7 +151,7 @@ def finished(robot: Robot, *, namespace: str = "") -> Robot:
     return robot
 
 
-def _shape(body: Any, kind: str, material: str, **arguments: object) -> object:
+def _shape(body: mujoco.MjsBody, kind: str, material: str, **arguments: object) -> mujoco.MjsGeom:
     import mujoco
 
     return body.add_geom(
@@ -176,22 +165,28 @@ def _shape(body: Any, kind: str, material: str, **arguments: object) -> object:
     )
 
 
-def box(body: Any, size: Sequence[float], pos: Sequence[float] = (0.0, 0.0, 0.0), material: str = "housing") -> object:
+def box(
+    body: mujoco.MjsBody, size: Sequence[float], pos: Sequence[float] = (0.0, 0.0, 0.0), material: str = "housing"
+) -> mujoco.MjsGeom:
     """Add a visual box of full edge lengths ``size``."""
     return _shape(body, "BOX", material, size=[0.5 * s for s in size], pos=list(pos))
 
 
-def cylinder(body: Any, start: Sequence[float], end: Sequence[float], radius: float, material: str = "metal") -> object:
+def cylinder(
+    body: mujoco.MjsBody, start: Sequence[float], end: Sequence[float], radius: float, material: str = "metal"
+) -> mujoco.MjsGeom:
     """Add a visual cylinder between two points."""
     return _shape(body, "CYLINDER", material, fromto=[*start, *end], size=[radius, 0.0, 0.0])
 
 
-def capsule(body: Any, start: Sequence[float], end: Sequence[float], radius: float, material: str = "link") -> object:
+def capsule(
+    body: mujoco.MjsBody, start: Sequence[float], end: Sequence[float], radius: float, material: str = "link"
+) -> mujoco.MjsGeom:
     """Add a visual capsule between two points."""
     return _shape(body, "CAPSULE", material, fromto=[*start, *end], size=[radius, 0.0, 0.0])
 
 
-def sphere(body: Any, pos: Sequence[float], radius: float, material: str = "load") -> object:
+def sphere(body: mujoco.MjsBody, pos: Sequence[float], radius: float, material: str = "load") -> mujoco.MjsGeom:
     """Add a visual sphere."""
     return _shape(body, "SPHERE", material, pos=list(pos), size=[radius, 0.0, 0.0])
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pliant.base.options import option
 from pliant.robots.parts import JointOptions, box, cylinder
 
 if TYPE_CHECKING:
-    from pliant.laws import QbMove
+    import mujoco
 
-__all__ = ["CUBE", "SPRINGS", "ArmOptions", "add_cube", "spring_law"]
+    from pliant.laws import QbMove
 
 CUBE = 0.066
 """Edge of the qbMove Advanced's cube [m]. qbMove Advanced Kit manual."""
@@ -59,7 +59,7 @@ def spring_law(name: str) -> QbMove:
 
 
 def add_cube(
-    body: Any, axis: str, *, pos: tuple[float, float, float] = (0.0, 0.0, 0.0), accent: str = "orange"
+    body: mujoco.MjsBody, axis: str, *, pos: tuple[float, float, float] = (0.0, 0.0, 0.0), accent: str = "orange"
 ) -> None:
     """Draw a qbMove on a body: the cube, the rim of its output on both ends of the axis, a strip of colour.
 

@@ -13,8 +13,6 @@ from pliant.base.errors import ModelError
 if TYPE_CHECKING:
     from pliant.laws import CompliantActuator, DCMotor, Law
 
-__all__ = ["realistic"]
-
 
 def _motor(law: Law) -> DCMotor:
     """Return the motor of a law, with its gear."""

@@ -8,8 +8,6 @@ from pliant.base.errors import PliantError
 from pliant.cli.output import emit, make_console, plain, print_table
 from pliant.cli.progress import Bar
 
-__all__ = ["write_bag"]
-
 
 def write_bag(source: Path, output: Path | None, *, namespace: str, overwrite: bool, json: bool) -> int:
     """Write a bag and print its topics.

@@ -12,8 +12,6 @@ from pliant.ros.wire.message import MessageView
 if TYPE_CHECKING:
     from pliant.ros.bridge.node import Node
 
-__all__ = ["CLOCKS", "CLOCK_TOPIC", "RosClock"]
-
 CLOCKS = ("auto", "wall", "ros")
 """Names of the clocks; ``auto`` uses ``/clock`` if it is published."""
 CLOCK_TOPIC = "/clock"

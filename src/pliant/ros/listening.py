@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from pliant.base.errors import BridgeError, nearest, printable
 from pliant.base.options import option
@@ -25,16 +25,6 @@ from pliant.ros.zenoh.session import endpoints
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
     from pliant.ros.bridge.node import Node
-
-__all__ = [
-    "Listen1Options",
-    "Listen2Options",
-    "ListenZenohOptions",
-    "RosListener",
-    "listen1",
-    "listen2",
-    "listen_zenoh",
-]
 
 NAME = "pliant_shadow"
 PORTS = {
@@ -97,17 +87,17 @@ class ListenZenohOptions(_Options):
 class _Mute:
     """Makes a node unable to send: it has no publisher, no service, no action and sets no parameter."""
 
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise BridgeError("this node only listens; it has no publishers, services, actions or parameters")
 
     advertise = serve = serve_later = serve_action = set_param = _refuse
 
 
-class _Ros1Ear(_Mute, Ros1Node):  # type: ignore[misc]
+class _Ros1Ear(_Mute, Ros1Node):
     """A node of ROS 1 with subscriptions only."""
 
 
-class _Ros2Ear(_Mute, Ros2Node):  # type: ignore[misc]
+class _Ros2Ear(_Mute, Ros2Node):
     """A node of ROS 2 whose only writers are those of discovery.
 
     Its readers are best effort: they match every publisher, ask for nothing again, and wait for nothing that is lost.
@@ -120,7 +110,7 @@ class _Ros2Ear(_Mute, Ros2Node):  # type: ignore[misc]
         super().subscribe(topic, type_name, callback, latch=latch, reliable=reliable)
 
 
-class _ZenohEar(_Mute, ZenohNode):  # type: ignore[misc]
+class _ZenohEar(_Mute, ZenohNode):
     """A node of ROS 2 on zenoh with subscriptions only: a client, which listens on no address and relays nothing."""
 
 

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 from pliant.base.documents.files import write_files
 from pliant.base.errors import ModelError, PliantError
@@ -48,7 +47,7 @@ class Census(SilentNode):
             self.state_type = "viactors_plugins/state_info"
         self.types: set[str] = set()
 
-    def advertise(self, topic: str, type_name: str, *, latch: bool = False) -> Any:
+    def advertise(self, topic: str, type_name: str, *, latch: bool = False) -> object:
         """Note a type; return a topic to which nobody listens."""
         self.types.add(type_name)
         return SimpleNamespace(

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 
 from pliant.ros.wire.types import MessageType, Registry, registry
 
-__all__ = ["STOCK", "TypePackage", "definition", "package_xml", "type_packages"]
-
 STOCK = frozenset(
     (
         "action_msgs", "actionlib_msgs", "builtin_interfaces", "control_msgs", "controller_manager_msgs",

@@ -24,8 +24,6 @@ from pliant.ros.wire.message import Message, MessageCallback
 if TYPE_CHECKING:
     from pliant.ros.bridge.node import Node, TopicHandle
 
-__all__ = ["ROS1", "ROS2", "RosJoints", "open_node"]
-
 ROS = ("ros1", "ros2")
 """Bridges that use ROS."""
 STATE = {

@@ -2,8 +2,6 @@
 
 from pliant.base.wing import BridgeEntry, Wing
 
-__all__ = ["WING"]
-
 WING = Wing(
     name="ros",
     summary="ROS 1 and ROS 2 without ROS: nodes on TCPROS, RTPS and zenoh, topics of all devices, bags",

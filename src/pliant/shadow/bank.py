@@ -14,8 +14,6 @@ from pliant.model.wanted import check_robot
 from pliant.shadow.candidates import Candidate
 from pliant.shadow.log import ShadowLog, Signal
 
-__all__ = ["STEP", "Bank", "Compared"]
-
 STEP = 1e-4
 """Longest time step of the simulations [s]: the motors' controllers are the robot's own, not those of a coarse step."""
 

@@ -13,8 +13,6 @@ from pliant.laws.actuator import CompliantActuator
 from pliant.model.robot import Robot
 from pliant.model.wanted import check_robot
 
-__all__ = ["DELAY_STEP", "FACTOR", "Candidate", "candidates_of"]
-
 FACTOR = 1.25
 """Parameters are simulated at their value, at this multiple of it, and at its inverse."""
 DELAY_STEP = 0.005

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import make_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pliant.shadow import Drift
     from pliant.shadow.bank import Compared
 
-    Sources = Any
-    NO_SOURCES: Any = None
+    Sources = object
+    NO_SOURCES: object = None
 else:
     # One option for each listener and kind of log that a wing declares, with or without a value.
     Sources = Parameter(name="*")(
@@ -52,8 +52,6 @@ else:
         )
     )
     NO_SOURCES = Sources()
-
-__all__ = ["shadow"]
 
 SHOWN = 6
 """Most parameters of a window that are printed; --json has all."""
@@ -180,7 +178,7 @@ def _tell(
 
         plot_shadow(compared, windows, plot)
     if json:
-        found: dict[str, Any] = {"log": log, "notes": list(notes), "windows": [w.row() for w in windows]}
+        found: dict[str, object] = {"log": log, "notes": list(notes), "windows": [w.row() for w in windows]}
         emit(found | ({"plot": str(plot)} if plot is not None else {}))
         return
     if kind:
@@ -191,7 +189,7 @@ def _tell(
         console.print(f"plot: {plain(str(plot))}", soft_wrap=True)
 
 
-def _asked(sources: Any, kind: str) -> list[tuple[str, str]]:
+def _asked(sources: object, kind: str) -> list[tuple[str, str]]:
     """Return name and value of each listener, or kind of log, that is asked for."""
     found = []
     for each in offers(kind):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -22,8 +22,6 @@ from pliant.model.wanted import check_robot
 from pliant.shadow.bank import Bank, Compared
 from pliant.shadow.candidates import Candidate, candidates_of
 from pliant.shadow.log import ShadowLog
-
-__all__ = ["Drift", "Estimate", "Worlds", "find_drift", "judge", "judge_windows", "least_left"]
 
 BLOCKS = 10
 """Parts of the window, over which the estimates must agree."""
@@ -118,7 +116,7 @@ class Drift:
         text = f"{best} explains {100.0 * best.explained:.0f} % of the difference"
         return text + (f"; this window cannot tell it from {' or '.join(others)}" if others else "")
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         """Return it as numbers and text, for JSON."""
         return {
             "begin": self.begin,

@@ -15,8 +15,6 @@ from pliant.shadow.drift import Drift
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["plot_shadow"]
-
 MAX_PORTS = 6
 """Most positions that are drawn."""
 

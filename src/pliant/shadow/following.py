@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pliant.shadow.drift import Drift
     from pliant.simulation.viewer import BesidePage
 
-__all__ = ["Following", "follow", "listen"]
-
 PERIOD = 0.05
 """Longest wait for what is heard [s of wall time]."""
 SILENCE = 2.0

@@ -18,8 +18,6 @@ from pliant.shadow.drift import Drift, judge, least_left
 from pliant.shadow.log import MEASURED, Signal
 from pliant.shadow.stream import Stream
 
-__all__ = ["LiveShadow", "Pose"]
-
 GATHER = 1.0
 """Time after the first message in which every topic should be heard [s of the robot's time]; twice as long where the
 times of arrivals have to settle."""

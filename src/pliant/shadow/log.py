@@ -16,8 +16,6 @@ from pliant.model.robot import Robot
 from pliant.model.wanted import check_robot
 from pliant.recording.foreign import foreign_format, is_recording, traces_of_recording
 
-__all__ = ["MEASURED", "ShadowLog", "Signal", "read_shadow_log"]
-
 COMMANDS = ("reference_1", "reference_2")
 MEASURED = ("position", "motor_1_position", "motor_2_position")
 """Measured quantities of a joint that are compared with the simulation."""

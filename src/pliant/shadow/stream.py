@@ -14,8 +14,6 @@ import numpy as np
 
 from pliant.base.numerics import Array
 
-__all__ = ["EvenClock", "Stream"]
-
 FEW = 20
 """Messages from which a period is estimated, at least."""
 LONG = 0.9

@@ -2,8 +2,6 @@
 
 from pliant.base.wing import Wing
 
-__all__ = ["WING"]
-
 WING = Wing(
     name="shadow",
     summary="A simulation beside a real robot or its log, and which of its parameters has drifted",

@@ -7,8 +7,6 @@ from typing import TypeVar
 
 from pliant.base.errors import BridgeError
 
-__all__ = ["ANSWER_TIMEOUT", "answered"]
-
 T = TypeVar("T")
 
 ANSWER_TIMEOUT = 5.0

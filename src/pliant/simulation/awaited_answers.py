@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pliant.base.errors import BridgeError
 from pliant.simulation.bridge import Bridge, LockstepBridge
 
-__all__ = ["AwaitedAnswers"]
-
 
 @dataclass(slots=True)
 class _Waiting:

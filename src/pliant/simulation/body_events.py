@@ -17,8 +17,6 @@ from pliant.simulation.event import Ending, EventBase, duration_problem, end_lat
 if TYPE_CHECKING:
     from pliant.simulation.loop import Simulation
 
-__all__ = ["ExternalForce", "SetPayload"]
-
 
 class SetPayload(EventBase, frozen=True, kw_only=True, tag="payload"):
     """Attach a point mass to a body, replacing its current payload; a reset removes it."""

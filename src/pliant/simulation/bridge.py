@@ -6,13 +6,12 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol, TypedDict, runtime_checkable
 
 from pliant.base.threads import Threads
 from pliant.devices.base import Sample, SampleSource
 from pliant.engine.base import Engine
-
-__all__ = ["Bridge", "BridgeBase", "LockstepBridge", "SimulationControl", "TopicReport"]
 
 
 class SimulationControl(Protocol):
@@ -243,6 +242,12 @@ class BridgeBase:
     lockstep = False
     paced = True
     own_timeout = ""
+    _simulation: SimulationControl | None = None
+    """The simulation, once it is bound."""
+    _where: Mapping[str, str] = MappingProxyType({})
+    """Served item -> address."""
+    _notes: Sequence[str] = ()
+    """Messages for the user."""
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
@@ -255,8 +260,8 @@ class BridgeBase:
 
     @property
     def addresses(self) -> Mapping[str, str]:
-        """Empty: there are no addresses for clients."""
-        return {}
+        """Addresses for clients, by what is served there; none before the start."""
+        return dict(self._where)
 
     @property
     def awaited(self) -> Sequence[str]:
@@ -265,11 +270,12 @@ class BridgeBase:
 
     @property
     def notes(self) -> Sequence[str]:
-        """Empty: there are no messages for the user."""
-        return ()
+        """Messages for the user about what was started or written."""
+        return tuple(self._notes)
 
     def bind(self, simulation: SimulationControl) -> None:
-        """Do nothing: the bridge has no services."""
+        """Keep the simulation, for a bridge with services."""
+        self._simulation = simulation
 
     def start(self, devices: Mapping[str, SampleSource]) -> None:
         """Do nothing: there is no connection to open."""

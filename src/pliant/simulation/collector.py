@@ -16,8 +16,6 @@ import threading
 import time
 from collections.abc import Callable
 
-__all__ = ["Collector"]
-
 YOUNG = 1_000
 """New objects after which the young generation is collected where there is time."""
 OVERDUE = 5_000

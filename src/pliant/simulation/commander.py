@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pliant.devices.base import DeviceBase
     from pliant.devices.fields import FieldInfo
     from pliant.simulation import Simulation
-
-__all__ = ["Channel", "Commander", "MailboxCommander", "commander_of", "find_channels"]
 
 PORTS = ("reference_1", "reference_2", "control", "external_torque")
 """Last part of the names of ports that an action can write; positions and velocities are the state itself."""
@@ -98,7 +96,7 @@ class MailboxCommander:
 
     def hold(self, values: NDArray[np.float64]) -> None:
         """Send the values."""
-        fields: dict[str, Any] = {}
+        fields: dict[str, object] = {}
         for channel, value in zip(self._channels, values.tolist(), strict=True):
             if channel.index is None:
                 fields[channel.field] = value

@@ -19,7 +19,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -31,8 +30,6 @@ from pliant.base.numerics import is_finite_number
 from pliant.devices.base import Device, DeviceBase, FieldInfo
 from pliant.model.robot import actuator_hint
 from pliant.recording.foreign import foreign_format, foreign_suffixes
-
-__all__ = ["CommandPlayer", "CommandTable", "command_mode", "put_constants", "read_commands"]
 
 INTERPOLATIONS = ("hold", "linear")
 SUFFIXES = (".csv", ".npz", ".yaml", ".yml", ".json")
@@ -265,7 +262,7 @@ class CommandPlayer:
         if self._linear and row < last:
             share = (elapsed_ns - times[row]) / (times[row + 1] - times[row])
         for device, columns in zip(self._devices, self._columns, strict=True):
-            values: dict[str, Any] = {}
+            values: dict[str, object] = {}
             for field, table in columns:
                 value = table[row]
                 if share:

@@ -16,8 +16,6 @@ from pliant.engine.base import Engine
 if TYPE_CHECKING:
     from pliant.simulation.loop import Simulation
 
-__all__ = ["Ending", "EventBase", "duration_problem", "end_later"]
-
 
 class EventBase(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="event"):
     at: float

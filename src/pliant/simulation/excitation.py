@@ -23,8 +23,6 @@ from pliant.laws.modes import Mode
 from pliant.model.robot import Robot
 from pliant.simulation.commands import CommandTable
 
-__all__ = ["NOISE", "Excitation", "ExcitationOptions", "chirp", "design_excitation", "log_of_command"]
-
 NOISE = {"motor_1_position": 2e-4, "motor_2_position": 2e-4, "torque": 0.01}
 """Output -> standard deviation of its sensor [rad, N m]: an encoder of the qbMove and a torque sensor; assumed."""
 

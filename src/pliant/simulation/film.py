@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,8 @@ from pliant.engine.base import MujocoState
 from pliant.recording.film import FilmOptions, FilmReport, FilmWriter, Panel, check_camera
 from pliant.simulation.bridge import BridgeBase
 
-__all__ = ["FilmBridge", "PoseTrack"]
+if TYPE_CHECKING:
+    import mujoco
 
 
 class FilmBridge(BridgeBase):
@@ -144,7 +145,7 @@ class PoseTrack(BridgeBase):
         self.poses: list[NDArray[np.float64]] = []
         """qpos at these times, shape (nq,) each."""
 
-    def watch(self, model: Any, data: object) -> PoseTrack:
+    def watch(self, model: mujoco.MjModel, data: mujoco.MjData) -> PoseTrack:
         """Follow a model and its data from now on, and return this."""
         self.model, self._data = model, data
         self.take()

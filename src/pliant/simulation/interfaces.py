@@ -9,8 +9,6 @@ from pliant.base.errors import BridgeError
 from pliant.base.wing import offer, resolve
 from pliant.devices.base import SampleSource
 
-__all__ = ["InterfaceTable"]
-
 Serve = Callable[[Any, str, Any], None]
 """Announces what a bridge has for a device: (topics or ports of the bridge, name of the device, device)."""
 T = TypeVar("T", bound=Serve)

@@ -13,8 +13,6 @@ from pliant.devices.signatures import JOINT, JointDevice
 from pliant.laws import Mode
 from pliant.simulation.answers import answered
 
-__all__ = ["LiveParameter", "joint_gains", "live_parameters"]
-
 MAX_GAIN = 1e6
 
 
@@ -26,7 +24,7 @@ class LiveParameter:
     """Its name, ``elbow.kp_1``."""
     kind: type
     """bool, int or float."""
-    read: Callable[[], Any]
+    read: Callable[[], object]
     """Returns its value; any thread may call it."""
     write: Callable[[Any], None] | None
     """Sets it and waits for the loop, in a thread that is not the loop's; None where it cannot be set."""
@@ -54,7 +52,7 @@ class LiveParameter:
             raise DeviceError(f"{self.name} is {asked}; must be {self.low:g} to {self.high:g}", field=self.name)
         return asked
 
-    def change(self, value: Any) -> bool:
+    def change(self, value: object) -> bool:
         """Set it to a value that has been checked; return whether it changed."""
         if self.write is None or self.read() == value:
             return False

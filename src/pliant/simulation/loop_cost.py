@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["LoopCost"]
-
 SLOW_NS = 1_000_000
 """Steps in which a bridge takes longer than this are counted [ns]."""
 

@@ -8,12 +8,10 @@ import inspect
 import weakref
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from typing import Any, Protocol
+from typing import Protocol
 
 from pliant.base.errors import PliantError, nearest
 from pliant.simulation.bridge import SimulationControl
-
-__all__ = ["OPEN", "request_simulation"]
 
 
 class _Requested(SimulationControl, Protocol):
@@ -42,7 +40,7 @@ def request_simulation(simulation: _Requested, name: str, args: Mapping[str, obj
     Raises:
         PliantError: the request does not exist, or does not accept the arguments.
     """
-    actions: dict[str, Callable[..., Any]] = {
+    actions: dict[str, Callable[..., object]] = {
         "reset": simulation.reset,
         "pause": simulation.pause,
         "resume": simulation.resume,
@@ -56,7 +54,7 @@ def request_simulation(simulation: _Requested, name: str, args: Mapping[str, obj
     except TypeError as error:
         raise PliantError(f"simulation: request {name!r} was called with {sorted(args)}: {error}", field=name) from None
     if name in ("pause", "resume", "stop"):  # these may not wait for a step that a pause holds back
-        future: Future[Any] = Future()
+        future: Future[object] = Future()
         future.set_result(actions[name](**args))
         return future
     return simulation.submit(lambda: actions[name](**args))

@@ -6,8 +6,6 @@ import threading
 
 from pliant.base.errors import PliantError
 
-__all__ = ["Owner"]
-
 
 class Owner:
     """Lets one thread at a time into the engine; a second one gets an error instead of waiting."""

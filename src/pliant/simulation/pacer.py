@@ -19,8 +19,6 @@ from dataclasses import dataclass
 from pliant.base.errors import PliantError, nearest
 from pliant.base.numerics import is_number
 
-__all__ = ["Pacer", "PacerStats", "as_pacer", "free", "paced", "sync"]
-
 _log = logging.getLogger("pliant.pacer")
 BEGINNING_NS = 20_000_000
 """Simulated time at the start of a run in which lateness is not told [ns]: the first steps load what they need."""

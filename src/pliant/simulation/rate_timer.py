@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["RateTimer"]
-
 
 class RateTimer:
     """Says when something is due that happens at a rate of simulation time.

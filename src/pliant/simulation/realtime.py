@@ -13,8 +13,6 @@ from collections.abc import Iterator
 
 from pliant.base.errors import PliantError
 
-__all__ = ["PRIORITY", "kept_scheduling", "realtime"]
-
 PRIORITY = 10
 """SCHED_FIFO priority of the loop: above every ordinary thread, below the kernel's own of 50. Assumed."""
 

@@ -22,8 +22,6 @@ from pliant.recording.foreign import ForeignRecording, ForeignTopic, foreign_for
 from pliant.recording.recording import RecordedDevice, Recording, read_recording
 from pliant.simulation.bridge import Bridge
 
-__all__ = ["RecordedTopic", "Replay", "open_replay", "replay"]
-
 LONGEST_SLEEP = 0.25
 """[s of wall time]; a progress bar moves in long gaps."""
 READY_PERIOD = 0.02

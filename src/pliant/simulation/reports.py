@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["Progress", "RunClock", "RunReport"]
-
 INTERVAL_NS = 100_000_000
 """Wall time between reports of the progress of a run [ns]."""
 

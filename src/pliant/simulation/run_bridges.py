@@ -9,8 +9,6 @@ from pliant.base.errors import DeadThreadError
 from pliant.devices.base import Device
 from pliant.simulation.bridge import Bridge, LockstepBridge, SimulationControl
 
-__all__ = ["RunBridges"]
-
 
 class RunBridges:
     """The bridges of one simulation by name; a second one of the same name has the suffix ``_2``.

@@ -9,8 +9,6 @@ from pliant.devices.base import Device
 from pliant.engine.base import Engine
 from pliant.simulation.run_options import seeded
 
-__all__ = ["RunDevices"]
-
 
 class RunDevices:
     """The devices of one simulation by name, in the order of the loop.

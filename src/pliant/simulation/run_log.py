@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING
 
 from pliant.base.errors import DivergedError, PliantError, RecordingError
 from pliant.devices.base import Device, Sample
-from pliant.engine.base import Engine, MujocoState
+from pliant.engine.base import Engine, MujocoState, mujoco_state
 
 if TYPE_CHECKING:
     from pliant.recording.recorder import Recorder
-
-__all__ = ["RunLog"]
-
 
 FORCES_PERIOD_NS = 40_000_000
 """Least time between two events of external forces, which a pointer changes in every step [ns]."""
@@ -143,6 +140,6 @@ class RunLog:
         if forces is None or now_ns < self._forces_due or forces.tobytes() == self._recorded_forces:
             return
         self._recorded_forces, self._forces_due = forces.tobytes(), now_ns + FORCES_PERIOD_NS
-        model = self._engine.model  # type: ignore[attr-defined]
+        model = mujoco_state(self._engine, "the log of forces").model
         acting = {model.body(int(b)).name: forces[b].tolist() for b in forces.any(axis=1).nonzero()[0]}
         recorder.event("forces", {"forces": acting}, *times)

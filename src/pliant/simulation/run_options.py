@@ -11,8 +11,6 @@ import numpy as np
 
 from pliant.base.errors import PliantError, nearest
 
-__all__ = ["check_devices", "check_parts", "check_policies", "checked_seed", "seeded"]
-
 TIMEOUT_POLICIES = ("hold", "halt", "error")
 DEAD_THREAD_POLICIES = ("hold", "error")
 

@@ -23,7 +23,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -128,7 +128,7 @@ class SetGains(EventBase, frozen=True, kw_only=True, tag="gains"):
 
     device: str
     """Name of the device."""
-    gains: dict[str, Any]
+    gains: dict[str, object]
     """Arguments of the request."""
 
     def problem(self, devices: Mapping[str, Device], engine: Engine) -> str:
@@ -147,7 +147,7 @@ class Request(EventBase, frozen=True, kw_only=True, tag="request"):
     """Name of the device."""
     request: str
     """Name of the request."""
-    args: dict[str, Any] = msgspec.field(default_factory=dict)
+    args: dict[str, object] = msgspec.field(default_factory=dict)
     """Its arguments."""
 
     def problem(self, devices: Mapping[str, Device], engine: Engine) -> str:

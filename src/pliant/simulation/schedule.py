@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import Any
 
-__all__ = ["Schedule"]
-
 NEVER_NS = 2**63 - 1
 Action = Callable[[Any], Any]
 """Takes the simulation; a future that it returns is watched."""
@@ -26,7 +24,7 @@ class Schedule:
         self._events: list[tuple[int, int, Action]] = []
         self._position = 0
         self._count = 0
-        self._futures: list[Future[Any]] = []
+        self._futures: list[Future[object]] = []
         self.next_ns = NEVER_NS
         """Run time of the next action [ns]."""
         self.waits = False

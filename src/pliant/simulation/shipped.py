@@ -14,8 +14,6 @@ from pliant.engine.base import Engine, check_engine
 from pliant.simulation.run_options import check_devices
 from pliant.simulation.scenario import Scenario, read_scenario
 
-__all__ = ["find_scenario", "read_scenario_file", "shipped_scenarios"]
-
 SUFFIXES = (".yaml", ".yml", ".json")
 
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any
-
-__all__ = ["Submissions"]
 
 
 class Submissions:
@@ -19,11 +16,11 @@ class Submissions:
     __slots__ = ("waiting",)
 
     def __init__(self) -> None:
-        self.waiting: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
+        self.waiting: deque[tuple[Callable[[], object], Future[object]]] = deque()
 
     def add(self, action: Callable[[], object]) -> Future[object]:
         """Add an action; return the future of its result."""
-        future: Future[Any] = Future()
+        future: Future[object] = Future()
         self.waiting.append((action, future))
         return future
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 
-__all__ = ["SwitchInterval"]
-
 SWITCH_INTERVAL = 5e-4
 """Longest time [s] that a thread keeps the interpreter; Python's default is ten times as long, more than a step may be
 late."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pliant.recording.motion import Motion
     from pliant.simulation.scenario import Scenario, ScenarioRun
 
-__all__ = ["BesidePage", "RunPage", "Viewer", "find_viewer"]
-
 
 class RunPage(Bridge, Protocol):
     """Page of a run: a bridge that shows it."""

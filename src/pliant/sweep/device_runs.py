@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pliant.model.robot import Robot
     from pliant.simulation import Simulation
 
-__all__ = ["DEVICE_METRICS", "check_devices", "device_quantities", "simulate_devices"]
-
 DEVICE_METRICS = {
     "final": "value at the end, in the unit of the quantity",
     "min": "smallest value",

@@ -23,8 +23,6 @@ from pliant.base.documents.files import exists, read_text
 from pliant.base.errors import PliantError
 from pliant.base.executor import Executor, Task, run_tasks
 
-__all__ = ["FolderLock", "GrowingFile", "Journal", "code_digest", "map_tasks", "read_journal"]
-
 MAX_BYTES = 1 << 28
 """Largest table or journal [bytes]."""
 

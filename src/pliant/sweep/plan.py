@@ -18,8 +18,6 @@ from pliant.base.errors import PliantError, nearest
 from pliant.sweep.backends import CPU, check_device_name
 from pliant.sweep.journal import code_digest
 
-__all__ = ["SweepPlan", "Variation", "is_command_path", "parse_variation"]
-
 MAX_COUNT = 10_000_000
 """Most values of one parameter in a sweep."""
 CODE = ("pliant.laws", "pliant.model", "pliant.formats", "pliant.engine", "pliant.robots", "pliant.sweep.chunks")

@@ -25,8 +25,6 @@ from pliant.sweep.table import ResultFolder, SweepResult, check_table, is_table,
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
 
-__all__ = ["CHUNK", "run_sweep"]
-
 CHUNK = 500
 """Number of simulations per chunk."""
 

@@ -18,8 +18,6 @@ from pliant.base.replacing import replacing
 from pliant.sweep.journal import FolderLock, GrowingFile
 from pliant.sweep.plan import SweepPlan
 
-__all__ = ["ResultFolder", "SweepResult", "check_table", "is_table", "write_table"]
-
 
 @dataclass(frozen=True, slots=True)
 class SweepResult:

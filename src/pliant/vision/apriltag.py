@@ -22,8 +22,6 @@ from pliant.base.errors import MissingDependency
 from pliant.vision.detector import estimate_planar_pose, tag_corners
 from pliant.vision.points import project_points
 
-__all__ = ["FAMILIES", "AprilTagDetector", "TagDetection", "tag_cells", "tag_image"]
-
 FAMILIES = ("tag36h11", "tag25h9", "tag16h5")
 """Families whose tags are squares with a black border."""
 MAX_HAMMING = 1

@@ -13,8 +13,6 @@ from pliant.base.documents.files import exists, open_file
 from pliant.base.errors import BridgeError, WireError
 from pliant.vision.wire.pictures import COUNTER, HEADER_BYTES, STAMP, decode_header
 
-__all__ = ["SharedPictures"]
-
 PATIENCE_S = 1.0
 """How long a picture that is being written is read again [s]: its writer may lose its core in the middle."""
 PAUSE_S = 1e-4

@@ -18,8 +18,6 @@ from pliant.base.spatial import pose
 from pliant.vision.kinematics import camera_moved
 from pliant.vision.points import point_interaction, project_points
 
-__all__ = ["TAG_FROM_APRILTAG", "Detection", "ExactDetector", "estimate_planar_pose", "tag_corners"]
-
 TAG_FROM_APRILTAG = pose(R=np.diag([1.0, -1.0, -1.0]))
 """Pose of the tag frame of AprilTag libraries in pliant's; its own inverse.
 

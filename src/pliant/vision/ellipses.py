@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike
 from pliant.base.conditions import Array, Condition, VisionError, finite_array, finite_result, number, positive_depth
 from pliant.vision.moments import shape_interaction
 
-__all__ = ["circle_ellipse", "circle_plane", "ellipse_interaction"]
-
 
 def circle_plane(center: ArrayLike, normal: ArrayLike) -> Array:
     """Return (A, B, C) with 1/Z = A x + B y + C for the plane of a circle, shape (3,) [1/m].

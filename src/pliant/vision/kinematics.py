@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike
 from pliant.base.conditions import Array, finite_array, finite_result, number, pose_matrix
 from pliant.base.spatial import adjoint, exp_so3, hat, inverse, pose
 
-__all__ = ["camera_moved", "eye_in_hand_jacobian", "eye_to_hand_jacobian"]
-
 MAX_ANGLE = 1e6
 """Largest angle of one motion [rad]; beyond it the sine of the angle has lost its last digits."""  # assumed
 

@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike
 
 from pliant.base.conditions import Array, Condition, VisionError, finite_array, finite_result, positive_depth
 
-__all__ = ["line_error", "line_features", "line_interaction"]
-
 TINY = 1e-12
 """Relative length below which a normal vector counts as zero."""  # assumed
 

@@ -26,19 +26,6 @@ from pliant.base.conditions import (
     positive_depth,
 )
 
-__all__ = [
-    "moment_features",
-    "moment_features_interaction",
-    "moment_interaction",
-    "plane_of_target",
-    "point_moments",
-    "polygon_moments",
-    "shape_interaction",
-    "shape_of_moments",
-    "skew_features",
-    "skew_interaction",
-]
-
 MAX_ORDER = 6
 """Highest order of moments: the quadrature of `polygon_moments` is exact up to it."""
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(4)

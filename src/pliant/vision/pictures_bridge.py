@@ -23,8 +23,6 @@ from pliant.vision.wire.pictures import COUNTER, HEADER_BYTES, MAGIC, STAMP, Pic
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["Pictures", "PicturesOptions", "make"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PicturesOptions:
@@ -108,11 +106,6 @@ class Pictures(BridgeBase):
         self._files: dict[str, _File] = {}
         self._own = ""
         self._where: dict[str, str] = {}
-
-    @property
-    def addresses(self) -> Mapping[str, str]:
-        """The file of each camera."""
-        return dict(self._where)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -19,8 +19,6 @@ from pliant.base.conditions import (
     positive_depth,
 )
 
-__all__ = ["point_interaction", "project_points"]
-
 
 def project_points(points: ArrayLike, X_CO: ArrayLike) -> tuple[Array, Array]:
     """Return the normalised coordinates and the depths of points of an object.

@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike
 from pliant.base.conditions import Array, Condition, VisionError, finite_array, number, pose_matrix
 from pliant.base.spatial import hat, inverse, log_so3, pose
 
-__all__ = ["facing_pose", "nearest_alike_pose", "pose_features", "pose_interaction", "theta_u_interaction"]
-
 
 def pose_features(X_CO: ArrayLike, X_DO: ArrayLike) -> Array:
     """Return translation and theta-u of the present optical frame in the desired one.

@@ -10,8 +10,6 @@ import numpy as np
 from pliant.base.errors import ModelError, nearest
 from pliant.vision.apriltag import tag_image
 
-__all__ = ["add_tag"]
-
 WHITE = 200
 """Value of the white cells: light of up to 255/200 of the usual does not saturate them. A white that saturates grows
 into the black cells, and the tag looks nearer than it is."""

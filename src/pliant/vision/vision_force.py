@@ -28,8 +28,6 @@ from pliant.vision.poses import pose_interaction
 from pliant.vision.tasks import Task
 from pliant.vision.visual_servoing import pbvs_task
 
-__all__ = ["FeatureAdmittance", "HybridPoseServo", "ToolLoad", "feature_force"]
-
 
 class ToolLoad:
     """Load of a tool's weight on a force/torque sensor, to be subtracted from its measurements.

@@ -2,8 +2,6 @@
 
 from pliant.base.wing import BridgeEntry, Wing
 
-__all__ = ["WING"]
-
 WING = Wing(
     name="vision",
     summary="Visual servoing: features and their interaction matrices, AprilTags, images in mapped files",

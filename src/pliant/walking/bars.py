@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pliant.base.errors import ModelError
 
-__all__ = ["BarOptions", "add_bars", "bar_positions"]
+if TYPE_CHECKING:
+    import mujoco
 
 BAR_WIDTH = 0.8
 """Length of a bar across the way [m] (softfoot walking trials; ours)."""
@@ -47,7 +48,7 @@ def bar_positions(options: BarOptions) -> tuple[float, ...]:
     return tuple(float(low + section * (i + draw)) for i, draw in enumerate(draws))
 
 
-def add_bars(spec: Any, options: BarOptions, *, ankles: float = 0.0) -> None:
+def add_bars(spec: mujoco.MjSpec, options: BarOptions, *, ankles: float = 0.0) -> None:
     """Add the bars to a spec, called bar_1, bar_2, ...
 
     Args:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from pliant.model import Robot
     from pliant.walking.control.walker import Walker
 
-__all__ = ["WalkingDescription", "WalkingDevice"]
-
 PHASES = ("stand", "double support", "single support")
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from pliant.walking.control.tree import KinematicTree
 
-__all__ = ["joint_inertia", "kinematic_tree"]
-
 
 def joint_inertia(model: mujoco.MjModel, joints: Sequence[str], positions: Sequence[float]) -> NDArray[np.float64]:
     """Return the inertia that the motor of each joint feels, all else free, shape (n,) [kg m^2].

@@ -20,11 +20,6 @@ from pliant.sweep.journal import read_journal
 from pliant.walking.control.settings import REFERENCE_HEIGHT, REFERENCE_MASS, WalkSettings
 from pliant.walking.walk import WalkResult, run_walk
 
-__all__ = [
-    "COURSES", "Course", "Crossing", "Rate", "Walk", "fisher", "fisher_stratified", "holm", "mcnemar", "read_walks",
-    "walk_many", "wilson",
-]  # fmt: skip
-
 LEVEL = 0.95
 """Confidence of the intervals."""
 CODE = (

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pliant.engine import MujocoEngine
     from pliant.model.robot import Robot
 
-__all__ = ["ROBOTS", "WalkResult", "run_walk"]
-
 ROBOTS = ("biped", "g1", "talos")
 """Robots of the catalogue that walk."""
 _USUAL: dict[str, Any] = {"actuation": "torque", "rate_noise": 0.01, "load_noise": 1.0}

@@ -2,8 +2,6 @@
 
 from pliant.base.wing import Wing
 
-__all__ = ["WING"]
-
 WING = Wing(
     name="walking",
     summary="A walking controller on the divergent component of motion, a biped and humanoids",

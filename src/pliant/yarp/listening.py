@@ -21,8 +21,6 @@ from pliant.yarp.wire.objects import properties
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
 
-__all__ = ["ListenOptions", "YarpListener", "listen"]
-
 FIELDS = ("position", "motor_1_position", "motor_2_position", "reference_1", "reference_2")
 """Fields of a joint's state port, in SI."""
 AGAIN_S = 1.0

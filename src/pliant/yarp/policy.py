@@ -26,8 +26,6 @@ from pliant.yarp.wire.binary import MAX_BYTES
 from pliant.yarp.wire.joints import JointState, StreamCommand
 from pliant.yarp.wire.objects import properties
 
-__all__ = ["YARP", "YarpDevices"]
-
 FIRST_MESSAGE_S = 10.0
 """Longest wait for the first message of each device [s]."""
 MODES = {"position_direct": "posd", "velocity": "vel", "velocity_direct": "vedi", "torque": "torq", "position": "pos"}
@@ -61,7 +59,7 @@ class _Device:
         """Return the port of the state."""
         return f"{self.prefix}/state:o"
 
-    def read(self, message: Bottle) -> Mapping[str, Any]:
+    def read(self, message: Bottle) -> Mapping[str, object]:
         """Return the values of a message by quantity.
 
         Raises:
@@ -102,7 +100,7 @@ class _Part(_Device):
         """Return the port of the state."""
         return f"{self.prefix}/stateExt:o"
 
-    def read(self, message: Bottle) -> Mapping[str, Any]:
+    def read(self, message: Bottle) -> Mapping[str, object]:
         """Return positions [rad], velocities [rad/s] and torques of the axes.
 
         Raises:
@@ -204,7 +202,7 @@ class YarpDevices(Started):
                 device.output = network.open_output("...")
                 network.connect(device.output.name, f"{device.prefix}/command:i")
 
-    def _taker(self, device: _Device) -> Any:
+    def _taker(self, device: _Device) -> object:
         def take(arrival: Arrival) -> Answer:
             with contextlib.suppress(WireError), self.arrived:
                 device.values = device.read(arrival.bottle())

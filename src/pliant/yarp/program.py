@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pliant.yarp.wire import Bottle
     from pliant.yarp.wire.joints import JointState
 
-__all__ = ["PARTS", "TIMEOUT_S", "Board", "World", "biped", "serve"]
-
 Array = NDArray[np.float64]
 
 PARTS = ("torso", "left_arm", "right_arm", "left_leg", "right_leg")

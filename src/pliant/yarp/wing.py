@@ -2,8 +2,6 @@
 
 from pliant.base.wing import BridgeEntry, Wing
 
-__all__ = ["WING"]
-
 WING = Wing(
     name="yarp",
     summary="YARP without YARP: ports, name server, control boards, the files of gazebo-yarp-plugins, the iCub",

@@ -11,19 +11,6 @@ from typing import BinaryIO
 
 from pliant.base.errors import ModelError, PliantError
 
-__all__ = [
-    "MAX_BYTES",
-    "check_file",
-    "decode_text",
-    "exists",
-    "is_file",
-    "open_file",
-    "read_file",
-    "read_text",
-    "writable_folder",
-    "write_files",
-]
-
 MAX_BYTES = 64 * 2**20
 """Largest file that is read as a whole [bytes]."""
 

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from pliant.base.errors import ModelError, nearest
 
-__all__ = ["MAX_INCLUDE_DEPTH", "entered", "missing", "through"]
-
 MAX_INCLUDE_DEPTH = 16
 """Deepest nesting of includes. # assumed"""
 Chain = tuple[str, ...]

@@ -8,8 +8,6 @@ from pathlib import Path
 from pliant.base.documents.files import decode_text, read_file
 from pliant.base.errors import ModelError, PliantError
 
-__all__ = ["MAX_INTEGER", "parse_json", "read_json"]
-
 MAX_VALUES = 4_000_000
 """Most values of a text: commas and opening brackets; four million lists take 2 s and 400 MB."""
 

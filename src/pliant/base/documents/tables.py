@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["MAX_ARRAYS", "MAX_EXPANDED", "read_npz"]
-
 MAX_EXPANDED = 256 * 2**20
 """Largest size of all arrays of an archive together [bytes]."""
 MAX_ITEMS = 2**26

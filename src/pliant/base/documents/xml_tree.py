@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from pliant.base.errors import ModelError
 
-__all__ = ["Node", "file_of", "line_of", "parse_xml"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MAX_DEPTH = 200
 """Deepest nesting of elements."""
@@ -22,6 +24,11 @@ class Node(ET.Element):
     line: int = 0
     file: str | Path | None = None
     """File of an element that was put in from another one; None for that of the document."""
+
+    if TYPE_CHECKING:  # the elements below a Node are Nodes
+
+        def __iter__(self) -> Iterator[Node]: ...
+        def iter(self, tag: str | None = None) -> Iterator[Node]: ...
 
 
 def line_of(element: ET.Element) -> int | None:

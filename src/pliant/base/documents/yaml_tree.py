@@ -10,8 +10,6 @@ from pliant.base.documents.files import decode_text, read_file
 from pliant.base.documents.json_text import MAX_INTEGER
 from pliant.base.errors import ModelError, PliantError
 
-__all__ = ["Document", "parse_yaml", "read_yaml"]
-
 MAX_DEPTH = 50
 """Deepest nesting of mappings and lists."""
 MAX_TEXT = 4 * 2**20
@@ -26,12 +24,12 @@ class Document:
 
     value: Any
     """Mappings, lists and scalars."""
-    lines: dict[tuple[Any, ...], int]
+    lines: dict[tuple[object, ...], int]
     """Line of each value by the keys that lead to it."""
     file: str | Path | None
     """File that it was read from, for messages."""
 
-    def line(self, *keys: Any) -> int | None:
+    def line(self, *keys: object) -> int | None:
         """Return the line of the value at some keys, or of the nearest value around it."""
         while keys and keys not in self.lines:
             keys = keys[:-1]
@@ -64,7 +62,7 @@ def parse_yaml(data: bytes, file: str | Path | None = None, error: type[PliantEr
     kind = "JSON" if str(file).endswith(".json") else "YAML"
     if kind == "JSON":
         text = text.replace("\t", " ")  # legal between JSON's tokens, not in YAML
-    lines: dict[tuple[Any, ...], int] = {}
+    lines: dict[tuple[object, ...], int] = {}
     try:
         loader = yaml.SafeLoader(text)
     except yaml.YAMLError as fault:
@@ -79,7 +77,7 @@ def parse_yaml(data: bytes, file: str | Path | None = None, error: type[PliantEr
         if isinstance(node, yaml.CollectionNode) and node.tag not in plain:
             raise error(f"the file is not valid {kind}: tags ({node.tag}) are not accepted", file=file, line=line)
         if isinstance(node, yaml.MappingNode):
-            mapping: dict[Any, Any] = {}
+            mapping: dict[object, object] = {}
             for key_node, value_node in node.value:
                 if not isinstance(key_node, yaml.ScalarNode):
                     raise error("a key is not a plain word", file=file, line=key_node.start_mark.line + 1)

@@ -22,8 +22,6 @@ from pliant.base.options.text import default_text, kind_text
 from pliant.base.options.units import check_unit
 from pliant.base.options.values import members, nearest_choice, parse_value, type_text
 
-__all__ = ["OptionInfo", "check_declaration", "describe", "option", "options_of"]
-
 T = TypeVar("T")
 _KEY = "pliant.option"
 
@@ -183,7 +181,7 @@ def option(
         probe = OptionInfo(name="default", type=type(default), default=default, owner=object, **declared)
         probe.check(default, f"{place}: the default")
     only = dataclasses.MISSING if kw_only is None else kw_only
-    return typing.cast("T", dataclasses.field(default=default, metadata={_KEY: declared}, kw_only=only))  # type: ignore[call-overload]
+    return typing.cast("T", dataclasses.field(default=default, metadata={_KEY: declared}, kw_only=only))
 
 
 def describe(cls: type) -> tuple[OptionInfo, ...]:
@@ -340,14 +338,14 @@ def options_of(function: Callable[..., object], *, skip: int = 0) -> tuple[type,
         )
     made = dataclasses.make_dataclass(f"{function.__name__}_options", fields, frozen=True, kw_only=True)
     made.__module__ = function.__module__
-    made.__pliant_place__ = place_of(function)  # type: ignore[attr-defined]
+    made.__pliant_place__ = place_of(function)
     describe(made)
 
     def call(*arguments: object) -> object:
         *first, options = arguments
         return function(*first, **{field.name: getattr(options, field.name) for field in dataclasses.fields(options)})
 
-    call.__pliant_place__ = place_of(function)  # type: ignore[attr-defined]
+    call.__pliant_place__ = place_of(function)
     return made, call
 
 

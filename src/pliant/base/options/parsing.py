@@ -12,8 +12,6 @@ from pliant.base.errors import PliantError, nearest
 from pliant.base.options.declaration import describe
 from pliant.base.options.values import members
 
-__all__ = ["check_values", "parse", "parse_text"]
-
 T = TypeVar("T")
 
 

@@ -13,8 +13,6 @@ from collections.abc import Iterator
 
 from pliant.base.errors import PliantError
 
-__all__ = ["DESCRIBED", "field_documentation", "file_of", "place_of"]
-
 DESCRIBED = "pliant.description"
 """Key of a field's metadata for a description that stands in no file."""
 

@@ -8,8 +8,6 @@ from typing import Generic, TypeVar
 from pliant.base.errors import PliantError, nearest
 from pliant.base.options.places import place_of
 
-__all__ = ["Registry"]
-
 T = TypeVar("T")
 
 

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 from pliant.base.options.declaration import describe
 
-__all__ = ["markdown_table"]
-
 
 def markdown_table(cls: type, names: Iterable[str] | None = None) -> str:
     """Return the options of a dataclass as a Markdown table: option, default, meaning.

@@ -10,8 +10,6 @@ from typing import Literal
 
 from pliant.base.options.values import type_text
 
-__all__ = ["default_text", "kind_text"]
-
 
 def default_text(value: object) -> str:
     """Return a value as a user would write it."""

@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 from pliant.base.errors import PliantError, nearest
 
-__all__ = ["UNITS", "check_unit"]
-
 UNITS: dict[str, str] = {
     "": "a number without unit",
     "1/K": "temperature coefficient",

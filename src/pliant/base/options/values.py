@@ -12,8 +12,6 @@ from typing import Literal
 
 from pliant.base.errors import ModelError, PliantError, nearest
 
-__all__ = ["members", "nearest_choice", "parse_bool", "parse_number", "parse_value", "parse_vector", "type_text"]
-
 _TRUE = ("true", "1", "yes", "on")
 _FALSE = ("false", "0", "no", "off")
 

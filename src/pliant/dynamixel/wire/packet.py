@@ -12,19 +12,6 @@ from dataclasses import dataclass
 
 from pliant.base.errors import WireError
 
-__all__ = [
-    "BROADCAST",
-    "HEADER",
-    "MAX_LENGTH",
-    "Error",
-    "Instruction",
-    "Packet",
-    "PacketReader",
-    "crc16",
-    "encode_instruction",
-    "encode_status",
-]
-
 HEADER = b"\xff\xff\xfd\x00"
 BROADCAST = 0xFE
 """ID that every servo listens to."""

@@ -13,8 +13,6 @@ from pliant.engine.base import Engine
 from pliant.feet.model.press import Press
 from pliant.model.robot import Robot
 
-__all__ = ["PressDevice"]
-
 PERIOD = 0.01
 """Time between two samples [s]."""
 

@@ -19,8 +19,6 @@ from pliant.feet.sole_estimation import RelativeAngleFilter, SoleForceEstimator,
 from pliant.model.contacts import contact_wrench
 from pliant.model.robot import Robot
 
-__all__ = ["SoleDevice", "coordinates", "read_sole"]
-
 
 def _plane_angle(quat: np.ndarray) -> float:
     """Return the angle of a rotation about z [rad]."""

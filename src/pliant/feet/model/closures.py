@@ -18,8 +18,6 @@ import mujoco
 
 from pliant.base.errors import ModelError
 
-__all__ = ["fit_closures", "measure_closures"]
-
 _KINDS = (int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD))
 
 

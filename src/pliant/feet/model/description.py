@@ -9,8 +9,6 @@ import mujoco
 
 from pliant.base.errors import ModelError
 
-__all__ = ["FootDescription", "GivenFoot", "Side"]
-
 Side = Literal["left", "right"]
 
 

@@ -10,8 +10,6 @@ from pliant.base.errors import ModelError
 from pliant.base.numerics import is_finite_number
 from pliant.feet.model.description import Side
 
-__all__ = ["FootFit"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FootFit:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import mujoco
 import numpy as np
 
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import Array
-
-__all__ = ["Extent", "Pose", "extent_of", "pose_of", "reach", "upward", "weld_children"]
 
 _G = mujoco.mjtGeom
 
@@ -22,9 +19,9 @@ _G = mujoco.mjtGeom
 class Pose:
     """A compiled model in the pose in which its feet are flat, and the directions there."""
 
-    model: Any
+    model: mujoco.MjModel
     """The model."""
-    data: Any
+    data: mujoco.MjData
     """Its state in the pose."""
     up: Array
     """Against gravity, in the world."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -17,21 +16,6 @@ from pliant.feet.model.part import ReplacedFoot
 from pliant.feet.model.support import level_pitch
 from pliant.model.description import Description
 from pliant.model.sensors import ForceTorque
-
-__all__ = [
-    "FrozenInertia",
-    "compare_extents",
-    "compile_bodies",
-    "extent_of_foot",
-    "extent_of_old_foot",
-    "frozen_inertias",
-    "pitch_of_level_foot",
-    "refuse_body",
-    "refuse_names",
-    "refuse_toes",
-    "shapes_to_remove",
-    "side_of",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,7 +251,7 @@ def _refuse_idle_sensors(robot: Description, bodies: list[object]) -> None:
         )
 
 
-def _in_pair(spec: mujoco.MjSpec, geom: Any) -> bool:
+def _in_pair(spec: mujoco.MjSpec, geom: mujoco.MjsGeom) -> bool:
     return bool(geom.name) and any(geom.name in (p.geomname1, p.geomname2) for p in spec.pairs)
 
 

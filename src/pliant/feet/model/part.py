@@ -21,8 +21,6 @@ from pliant.model.contacts import ContactLaw
 from pliant.model.interface import PartDefaults
 from pliant.model.problem import Problem
 
-__all__ = ["ReplacedFoot", "no_ground", "support_of", "support_problem", "touches_ground"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplacedFoot(PartDefaults):

@@ -13,8 +13,6 @@ from pliant.model.problem import Problem, Problems
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["Press"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Press(PartDefaults):

@@ -38,8 +38,6 @@ from pliant.model.description import Description
 from pliant.model.robot import Robot
 from pliant.model.wanted import check_robot
 
-__all__ = ["Replacement", "replace_foot"]
-
 _LEG_LINKS = 2
 """Links above the ankle that the foot does not touch: of a leg with two joints at the ankle, the link between them and
 the shin."""
@@ -68,7 +66,7 @@ class Replacement:
     soles: dict[str, ContactLaw]
     frozen: list[FrozenInertia]
     geoms: list[Any]
-    pairs: list[Any]
+    pairs: list[object]
     drop_mass: list[int]
     old_mass: float
     mass_before: float
@@ -404,7 +402,7 @@ def _meet_ground(spec: mujoco.MjSpec, planned: Replacement) -> None:
         geom.conaffinity |= free
 
 
-def _meet(geom: Any, contype: int, conaffinity: int) -> bool:
+def _meet(geom: mujoco.MjsGeom, contype: int, conaffinity: int) -> bool:
     return bool((geom.contype & conaffinity) or (contype & geom.conaffinity))
 
 

@@ -11,8 +11,6 @@ from pliant.base.options import option
 from pliant.model.noise import Noise
 from pliant.model.sensors import SensorDescription, sensor_kind
 
-__all__ = ["ANKLE_MODES", "ROOT", "Sole"]
-
 ROOT = "attachment_cube"
 """Name of the root body of a SoftFoot, after the prefix under which it was attached."""
 FIXED = "posterior_arch"

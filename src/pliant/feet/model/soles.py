@@ -18,8 +18,6 @@ import mujoco
 from pliant.base.errors import ModelError
 from pliant.model.contacts import ContactLaw, contact_law, set_contact_law
 
-__all__ = ["fit_soles", "hold_soles", "measure_soles", "write_soles"]
-
 FRICTION_RATIO = 10.0
 """``impratio`` of a robot on soft soles.  # assumed: sticking soles creep no faster than those of the released model, 4
 mm/s under 30 N sideways and 300 N down"""

@@ -29,8 +29,6 @@ from pliant.feet.model.soles import fit_soles, measure_soles
 from pliant.model.contacts import contact_wrench
 from pliant.model.inertia import set_inertia
 
-__all__ = ["FootSupport", "level_pitch", "measure_support"]
-
 SWEEP = tuple(math.radians(angle) for angle in (0.0, 3.0, 6.0, 9.0, 12.0))
 """Pitch angles [rad] of the search for the neutral pitch, in the direction that moves the centre of pressure to the
 ankle."""

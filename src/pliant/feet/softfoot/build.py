@@ -8,14 +8,37 @@ from pliant.feet.softfoot.options import SoftFootRigOptions
 from pliant.robots.catalogue import CatalogueRobot
 
 if TYPE_CHECKING:
-    from pliant.model import Robot
+    import mujoco
 
-__all__ = ["ROBOT", "SLIDE_DAMPING", "build"]
+    from pliant.model import Robot
 
 SLIDE_DAMPING = 100.0
 """Damping of the vertical slide [N s/m] (the rig of the released scene)."""
 CLEARANCE = 0.005
 """Height of the soles over the ground or the bar at the start [m].  # assumed"""
+
+
+def add_load(spec: mujoco.MjSpec, load: float, limits: tuple[float, float]) -> None:
+    """Add the actuator ``load``, which presses the joint ``slide`` down.
+
+    Args:
+        spec: the rig.
+        load: force without a command [N]; the control adds to it, so that a run without commands presses the foot.
+        limits: limits of the control [N].
+    """
+    import mujoco
+
+    actuator = spec.add_actuator(
+        name="load",
+        trntype=mujoco.mjtTrn.mjTRN_JOINT,
+        target="slide",
+        gear=[-1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        ctrllimited=True,
+        ctrlrange=list(limits),
+    )
+    actuator.set_to_motor()
+    actuator.biastype = mujoco.mjtBias.mjBIAS_AFFINE
+    actuator.biasprm[0] = load
 
 
 def build(options: SoftFootRigOptions) -> Robot:
@@ -55,18 +78,7 @@ def build(options: SoftFootRigOptions) -> Robot:
             pos=[options.bar_position, 0.0, half],
             material="wood",
         )
-    actuator = spec.add_actuator(
-        name="load",
-        trntype=mujoco.mjtTrn.mjTRN_JOINT,
-        target="slide",
-        gear=[-1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-        ctrllimited=True,
-        ctrlrange=[-6000.0, 6000.0],
-    )
-    actuator.set_to_motor()
-    # The control adds to the load that was chosen, so that a run without commands presses the foot.
-    actuator.biastype = mujoco.mjtBias.mjBIAS_AFFINE
-    actuator.biasprm[0] = options.load
+    add_load(spec, options.load, (-6000.0, 6000.0))
     camera = spec.worldbody.add_camera(name="side", pos=[0.25 * s, -0.55 * s, 0.16 * s])
     look_at(camera, (0.25 * s, -0.55 * s, 0.16 * s), (0.04 * s, 0.0, 0.05 * s))
     camera.fovy = 34.0

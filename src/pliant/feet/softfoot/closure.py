@@ -20,12 +20,13 @@ deflection under a force.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pliant.base.errors import ModelError
 from pliant.feet.softfoot.parameters import CHAINS, CLOSURE_SOLIMP
 
-__all__ = ["CLOSURE", "closure_compliance", "closure_time_constant", "fit_closure", "smallest_compliance"]
+if TYPE_CHECKING:
+    import mujoco
 
 CLOSURE = "frontal_arch_to_rollover_phalanx_"
 """Name of the closures, before the number of the chain."""
@@ -46,7 +47,7 @@ def closure_time_constant(compliance: float, inverse_weight: float) -> float:
     return math.sqrt(compliance / (_SOFTNESS * inverse_weight))
 
 
-def _inverse_weights(model: Any, prefix: str) -> dict[str, float]:
+def _inverse_weights(model: mujoco.MjModel, prefix: str) -> dict[str, float]:
     """Return the approximate inverse inertia of each closure [1/kg], by name."""
     found = {}
     for i in range(model.neq):
@@ -63,7 +64,7 @@ def _inverse_weights(model: Any, prefix: str) -> dict[str, float]:
     return found
 
 
-def closure_compliance(model: Any, prefix: str = "") -> float:
+def closure_compliance(model: mujoco.MjModel, prefix: str = "") -> float:
     """Return the compliance of all closures of a foot in parallel, for deflections above the impedance's width [m/N].
 
     Args:
@@ -80,7 +81,9 @@ def closure_compliance(model: Any, prefix: str = "") -> float:
     return 1.0 / stiffness
 
 
-def smallest_compliance(model: Any, timestep: float, prefix: str = "", *, share: float | None = None) -> float:
+def smallest_compliance(
+    model: mujoco.MjModel, timestep: float, prefix: str = "", *, share: float | None = None
+) -> float:
     """Return the smallest closure compliance of a foot that a time step allows [m/N].
 
     Args:
@@ -96,7 +99,7 @@ def smallest_compliance(model: Any, timestep: float, prefix: str = "", *, share:
     return _SOFTNESS * max(weights.values()) * (2.0 * timestep) ** 2 / (len(weights) if share is None else share)
 
 
-def fit_closure(spec: Any, compliance: float, prefix: str = "", *, lump: bool = True) -> None:
+def fit_closure(spec: mujoco.MjSpec, compliance: float, prefix: str = "", *, lump: bool = True) -> None:
     """Give the closures of a foot a compliance; call it again after the foot was attached or inertias were changed.
 
     Args:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pliant.feet.model import ReplacedFoot
     from pliant.model import Robot
 
-__all__ = ["SOFT_FEET", "SoftFeetOptions", "put_on_softfeet"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftFeetOptions(SoftFootOptions):

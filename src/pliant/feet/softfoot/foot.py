@@ -10,8 +10,6 @@ from pliant.feet.softfoot.generator import softfoot
 from pliant.feet.softfoot.options import SoftFootOptions
 from pliant.feet.softfoot.parameters import CHAINS
 
-__all__ = ["SoftFoot"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftFoot(SoftFootOptions):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import ModelError
 from pliant.base.options import parse
@@ -14,7 +14,8 @@ from pliant.feet.softfoot.closure import CLOSURE, fit_closure
 from pliant.feet.softfoot.options import MAX_LUMPED, SoftFootOptions
 from pliant.model.contacts import ContactLaw
 
-__all__ = ["add_softfoot", "chain_layout", "disable_islands", "softfoot"]
+if TYPE_CHECKING:
+    import mujoco
 
 _DARK, _LIGHT, _RED = (0.17, 0.19, 0.22, 1.0), (0.90, 0.91, 0.93, 1.0), (0.75, 0.16, 0.14, 1.0)
 _BAR = "metatarsal_bar"
@@ -80,7 +81,7 @@ def softfoot(options: SoftFootOptions | None = None, *, timestep: float = 0.002,
     return spec
 
 
-def disable_islands(spec: Any) -> None:
+def disable_islands(spec: mujoco.MjSpec) -> None:
     """Let MuJoCo solve all constraints together: a foot is one island, and looking for it is 5 to 9 % of a step.
 
     Args:
@@ -91,7 +92,9 @@ def disable_islands(spec: Any) -> None:
     spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_ISLAND)
 
 
-def add_softfoot(spec: Any, body: Any, options: SoftFootOptions | None = None, **changes: object) -> None:
+def add_softfoot(
+    spec: mujoco.MjSpec, body: mujoco.MjsBody, options: SoftFootOptions | None = None, **changes: object
+) -> None:
     """Add a SoftFoot to a body of a `mujoco.MjSpec`, its ankle at the origin of that body.
 
     Args:
@@ -118,7 +121,7 @@ def add_softfoot(spec: Any, body: Any, options: SoftFootOptions | None = None, *
 class _Foot:
     """The foot that is being built."""
 
-    def __init__(self, options: SoftFootOptions, spec: Any) -> None:
+    def __init__(self, options: SoftFootOptions, spec: mujoco.MjSpec) -> None:
         import mujoco
 
         self.mj = mujoco
@@ -134,7 +137,7 @@ class _Foot:
         self.soles: dict[str, float] = {}
         self.positions, self.half_width = chain_layout(options.n_chains, options.lump)
 
-    def build(self, parent: Any) -> None:
+    def build(self, parent: mujoco.MjsBody) -> None:
         """Add everything below a body."""
         self.refuse_unstable_springs()
         root = parent.add_body(name="attachment_cube", quat=list(p.BASE_QUATERNION))
@@ -178,7 +181,7 @@ class _Foot:
         """Return lengths of the parameters in those of the foot."""
         return [self.scale * value for value in values]
 
-    def inertial(self, body: Any, numbers: p.Inertial, factor: float = 1.0) -> None:
+    def inertial(self, body: mujoco.MjsBody, numbers: p.Inertial, factor: float = 1.0) -> None:
         """Write mass properties, scaled, and mirrored in the plane z = 0 for the right foot."""
         w, x, y, z = numbers.quaternion
         body.explicitinertial = True
@@ -191,7 +194,7 @@ class _Foot:
         else:
             body.fullinertia = [*moments[:4], self.sign * moments[4], self.sign * moments[5]]
 
-    def hinge(self, body: Any, name: str, x: float, *, factor: float = 1.0, **arguments: Any) -> Any:
+    def hinge(self, body: mujoco.MjsBody, name: str, x: float, *, factor: float = 1.0, **arguments: Any) -> Any:
         """Add a hinge about z at (x, 0, 0) of its body."""
         stiffness, damping = arguments.pop("stiffness", 0.0), arguments.pop("damping", 0.0)
         armature = arguments.pop("armature", self.options.armature)
@@ -208,7 +211,7 @@ class _Foot:
             **arguments,
         )
 
-    def geom(self, body: Any, kind: str, size: Any, **arguments: object) -> object:
+    def geom(self, body: mujoco.MjsBody, kind: str, size: Any, **arguments: object) -> object:
         """Add a shape without mass that touches nothing."""
         arguments = {"contype": 0, "conaffinity": 0, "group": 2, **arguments}
         arguments["pos"] = self.length(arguments.get("pos", (0.0, 0.0, 0.0)))
@@ -218,22 +221,22 @@ class _Foot:
         size = self.length([*size, 0.0, 0.0][:3])
         return body.add_geom(type=getattr(self.mj.mjtGeom, f"mjGEOM_{kind}"), size=size, mass=0.0, **arguments)
 
-    def picture(self, body: Any, kind: str, size: Any, **arguments: Any) -> None:
+    def picture(self, body: mujoco.MjsBody, kind: str, size: Any, **arguments: Any) -> None:
         """Add a shape that is only looked at, unless the shapes that touch are shown instead."""
         if self.options.shapes == "full":
             self.geom(body, kind, size, **arguments)
 
-    def collider(self, body: Any, name: str, kind: str, size: Any, **arguments: Any) -> Any:
+    def collider(self, body: mujoco.MjsBody, name: str, kind: str, size: object, **arguments: object) -> object:
         """Add a shape that touches ground and obstacles, and no part of the foot."""
         shown = {"group": 3} if self.options.shapes == "full" else {"group": 2, "rgba": _GREY}
         return self.geom(body, kind, size, name=name, **{"contype": 1, "conaffinity": 2, **shown, **arguments})
 
-    def sole(self, body: Any, name: str, kind: str, size: object, area: float, **arguments: object) -> None:
+    def sole(self, body: mujoco.MjsBody, name: str, kind: str, size: object, area: float, **arguments: object) -> None:
         """Add a collider that is a sole, with the area that one of its contact points with flat ground stands for."""
         self.collider(body, name, kind, size, **arguments)
         self.soles[name] = self.scale**2 * area
 
-    def arch(self, body: Any, end: Any) -> None:
+    def arch(self, body: mujoco.MjsBody, end: Any) -> None:
         """Add the two bars of an arch, from the axis of the ankle to a point of its body."""
         for name, z in (("left", self.sign * p.ARCHES["side"]), ("right", -self.sign * p.ARCHES["side"])):
             line = [0.0, 0.0, z, end[0], end[1], z]
@@ -345,7 +348,7 @@ class _Foot:
             solimp=list(p.CLOSURE_SOLIMP),
         )
 
-    def coupling(self, body: Any, module: p.Module, before: str, virtual: str, *, rolls: bool) -> list[str]:
+    def coupling(self, body: mujoco.MjsBody, module: p.Module, before: str, virtual: str, *, rolls: bool) -> list[str]:
         """Add the hinges between a module and the one before it; return their names.
 
         Midpoint hinges leave out the shortening of 13 mm (1 - cos(angle / 2)). The coupling at the heel bends by up to
@@ -374,7 +377,7 @@ class _Foot:
         self.ties.append(tie)
         return names
 
-    def module_shapes(self, body: Any, module: p.Module) -> None:
+    def module_shapes(self, body: mujoco.MjsBody, module: p.Module) -> None:
         half_x, half_y, x = module.sole
         width = self.half_width
         name = f"{body.name}_collision"
@@ -394,7 +397,7 @@ class _Foot:
         if module.exit is not None:
             self.picture(body, "CYLINDER", [radius, 0.8 * width], pos=(module.exit, 0.0, 0.0), rgba=_DARK)
 
-    def skids(self, body: Any, name: str, module: p.Module, area: float) -> None:
+    def skids(self, body: mujoco.MjsBody, name: str, module: p.Module, area: float) -> None:
         """Add the skid of a module: a capsule along the chain, as wide as one chain, or two at the edges of a wide one.
 
         A capsule has two contact points.
@@ -431,7 +434,7 @@ class _Foot:
 
     # -- constraints -----------------------------------------------------------------------------------------
 
-    def fit_couplings(self, model: Any) -> None:
+    def fit_couplings(self, model: mujoco.MjModel) -> None:
         """Give the constraints of couplings and stops the compliance of the options, whatever the armature."""
         part = self.scale**-5 / self.factor
         tie = part * self.options.coupling_compliance
@@ -446,7 +449,7 @@ class _Foot:
             constant = self.time_constant("stop_compliance", compliance, weight[hinge.name], p.STOP_SOLIMP)
             hinge.solref_limit, hinge.solimp_limit = [constant, 1.0], list(p.STOP_SOLIMP)
 
-    def fit_soles(self, model: Any) -> None:
+    def fit_soles(self, model: mujoco.MjModel) -> None:
         """Give the soles the stiffness and damping of the options, whatever the inertia of the foot."""
         laws = {}
         for name, area in self.soles.items():
@@ -476,11 +479,11 @@ class _Foot:
 
     # -- tendons ---------------------------------------------------------------------------------------------
 
-    def site(self, body: Any, name: str, pos: object) -> str:
+    def site(self, body: mujoco.MjsBody, name: str, pos: object) -> str:
         body.add_site(name=name, pos=self.length(pos), size=[0.001 * self.scale] * 3, group=4, rgba=list(_TENDON))
         return name
 
-    def pulley(self, body: Any, name: str, pos: object, radius: float = p.PULLEY_RADIUS) -> str:
+    def pulley(self, body: mujoco.MjsBody, name: str, pos: object, radius: float = p.PULLEY_RADIUS) -> str:
         self.geom(body, "CYLINDER", [radius, p.PULLEY_HALF_WIDTH], name=name, pos=pos, group=4, rgba=_GREY)
         return name
 
@@ -495,7 +498,7 @@ class _Foot:
         last = self.pulley(heel, f"heel_{number}_exit", (*p.HEEL_PULLEY, z))
         return [(start, ""), (side, redirect), (last_side, ""), (last_side, last)]
 
-    def module_pulleys(self, body: Any, module: p.Module) -> list[tuple[str, str]]:
+    def module_pulleys(self, body: mujoco.MjsBody, module: p.Module) -> list[tuple[str, str]]:
         if self.options.tendon == "fixed":
             return []
         entry_side = self.site(body, f"{body.name}_entry_side", (0.0, p.TENDON_OFFSET, 0.0))
@@ -525,7 +528,7 @@ class _Foot:
             else:
                 tendon.wrap_site(site)
 
-    def fit_tendons(self, model: Any) -> None:
+    def fit_tendons(self, model: mujoco.MjModel) -> None:
         """Let the tendons be taut when they have lengthened by the slack."""
         slack = self.options.tendon_slack
         if self.options.tendon == "fixed":

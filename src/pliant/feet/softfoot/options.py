@@ -7,8 +7,6 @@ from typing import Literal
 
 from pliant.base.options import option
 
-__all__ = ["MAX_LUMPED", "MAX_SEPARATE", "SoftFootOptions", "SoftFootRigOptions"]
-
 MAX_LUMPED = 5
 """Most chains of a lumped sole, which stand for the five of the foot."""
 MAX_SEPARATE = 6

@@ -13,37 +13,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = [
-    "ANKLE_HEIGHT",
-    "ARCHES",
-    "AXIS_DISTANCE",
-    "BAR",
-    "BASE_QUATERNION",
-    "CHAINS",
-    "CHAIN_EDGE",
-    "CHAIN_PITCH",
-    "CHAIN_START",
-    "CLOSURE_ANCHOR",
-    "CLOSURE_SOLIMP",
-    "COUPLING_SOLIMP",
-    "FRONTAL_ARCH",
-    "HEEL",
-    "HEEL_JOINT",
-    "HEEL_SOLE",
-    "MODULES",
-    "POSTERIOR_ARCH",
-    "QUIRK_OFFSET",
-    "RANGE",
-    "ROOT",
-    "SKID",
-    "SOLVER_REFERENCE",
-    "STOP_SOLIMP",
-    "TENDON_OFFSET",
-    "TENDON_RANGE",
-    "Inertial",
-    "Module",
-]
-
 Vector = tuple[float, ...]
 
 CHAINS = 5

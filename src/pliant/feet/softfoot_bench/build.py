@@ -7,10 +7,13 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import ModelError
+from pliant.feet.softfoot.build import SLIDE_DAMPING, add_load
 from pliant.feet.softfoot_bench.options import SoftFootBenchOptions
 from pliant.robots.catalogue import CatalogueRobot
 
 if TYPE_CHECKING:
+    import mujoco
+
     from pliant.model import Robot
 
 __all__ = ["BLOCKS", "POSITIONS", "ROBOT", "START", "build", "module_position"]
@@ -19,8 +22,6 @@ BLOCKS = ("heel", "fascia", "metatarsus")
 """The blocks, from the heel to the toes; block ``heel`` is the body ``heel_block`` on the sensor ``heel_force``."""
 POSITIONS = 6
 """Modules of the plantar fascia, and positions of the fascia block under them."""
-SLIDE_DAMPING = 100.0
-"""Damping of the vertical slide [N s/m] (the rig of the released scene)."""
 START = 0.002
 """Least distance between soles and blocks at the start [m].  # assumed: the paper says that nothing touches"""
 
@@ -90,18 +91,7 @@ def build(options: SoftFootBenchOptions) -> Robot:
         stand = 0.6 * lengths[name]
         box(body, (stand, 0.4 * options.block_width, options.stand), (0.0, 0.0, -0.5 * options.stand), "metal")
     carriage.pos = [0.0, 0.0, top + start_height(spec, options)]
-    actuator = spec.add_actuator(
-        name="load",
-        trntype=mujoco.mjtTrn.mjTRN_JOINT,
-        target="slide",
-        gear=[-1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-        ctrllimited=True,
-        ctrlrange=[-1000.0, 5000.0],
-    )
-    actuator.set_to_motor()
-    # The control adds to the load that was chosen, so that a run without commands presses the foot.
-    actuator.biastype = mujoco.mjtBias.mjBIAS_AFFINE
-    actuator.biasprm[0] = options.load
+    add_load(spec, options.load, (-1000.0, 5000.0))
     eye = (0.03 * s, -0.6 * s, top + 0.07 * s)
     camera = spec.worldbody.add_camera(name="side", pos=list(eye))
     look_at(camera, eye, (0.03 * s, 0.0, top + 0.02 * s))
@@ -137,7 +127,7 @@ def block_positions(options: SoftFootBenchOptions) -> dict[str, float]:
     return x
 
 
-def _block(body: Any, name: str, length: float, options: SoftFootBenchOptions) -> None:
+def _block(body: mujoco.MjsBody, name: str, length: float, options: SoftFootBenchOptions) -> None:
     """Add the colliding shapes of a block, its top at the origin of its body."""
     import mujoco
 
@@ -170,7 +160,7 @@ def _block(body: Any, name: str, length: float, options: SoftFootBenchOptions) -
             break
 
 
-def start_height(spec: Any, options: SoftFootBenchOptions) -> float:
+def start_height(spec: mujoco.MjSpec, options: SoftFootBenchOptions) -> float:
     """Return the height of the ankle above the fixed blocks at which the foot is just clear of all blocks [m].
 
     Args:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pliant.base.options import option
 from pliant.feet.softfoot.options import MAX_SEPARATE, SoftFootOptions
 
-__all__ = ["SoftFootBenchOptions"]
-
 _INFERRED = "inferred: relative errors of all three blocks in all trials need that they carry; here most do"
 _LOST = "assumed: the number is missing in the text of Crotti et al. 2024"
 

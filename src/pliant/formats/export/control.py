@@ -6,15 +6,12 @@ import dataclasses
 import math
 import xml.etree.ElementTree as ET
 from pathlib import Path
-from typing import Any
 
 from pliant.formats.export.source import Source, numbers
 from pliant.formats.gazebo import CONTROLLER_TAGS, PLUGINS
 from pliant.formats.ros2_control import HARDWARE
 from pliant.laws import CompliantActuator, Mode
 from pliant.model.interface import JointInterface
-
-__all__ = ["commands_of", "write_control"]
 
 STATES = ("position", "velocity", "effort")
 TRANSMISSION = "transmission_interface/SimpleTransmission"
@@ -104,7 +101,7 @@ def _write_joint(
 
 def _flat(value: object, path: str = "") -> dict[str, object]:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        out: dict[str, Any] = {}
+        out: dict[str, object] = {}
         for item in dataclasses.fields(value):
             out |= _flat(getattr(value, item.name), f"{path}.{item.name}" if path else item.name)
         return out

@@ -16,12 +16,10 @@ from pliant.formats.export.geometry import CAPSULE, URDF_SHAPES, color_of
 from pliant.formats.export.source import FREE, SLIDE, Source, numbers
 from pliant.formats.urdf_extension import OWN_SHAPES
 
-__all__ = ["write_extension", "write_gazebo_tags"]
-
 SMALLEST_RADIUS = 1e-4
 """As of `pliant.formats.urdf`: inertias of a smaller radius of gyration [m] are raised on reading unless given here."""
 SHAPE_NAMES = {int(kind): name for name, kind in OWN_SHAPES.items()}
-_JOINT_DEFAULTS: dict[str, Any] = {
+_JOINT_DEFAULTS: dict[str, object] = {
     "armature": 0.0,
     "stiffness": (0.0, 0.0, 0.0),
     "springref": 0.0,
@@ -34,7 +32,7 @@ _JOINT_DEFAULTS: dict[str, Any] = {
     "solreffriction": (0.02, 1.0),
     "solimpfriction": (0.9, 0.95, 0.001, 0.5, 2.0),
 }
-_CONTACT_DEFAULTS: dict[str, Any] = {
+_CONTACT_DEFAULTS: dict[str, object] = {
     "condim": 3,
     "priority": 0,
     "solmix": 1.0,

@@ -19,8 +19,6 @@ from pliant.model.interface import ModelPart
 from pliant.model.robot import Robot
 from pliant.model.wanted import check_robot
 
-__all__ = ["MjcfExport", "describe_mjcf"]
-
 DIGITS = 15
 """Significant digits of the numbers in the file; MuJoCo's own default of 6 changes masses by up to 1e-6."""
 _PRECISION = threading.Lock()  # the number of digits belongs to the process

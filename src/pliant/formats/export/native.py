@@ -14,7 +14,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -24,8 +23,6 @@ from pliant.formats.export.spring_fit import NO_SPRING, SpringFit, fit_spring
 from pliant.laws import PID, SEA, Cogging, CompliantActuator, DCMotor, Mode, PneumaticDrive, PreslidingFriction, layout
 from pliant.model.inertia import set_inertia
 from pliant.model.robot import Robot
-
-__all__ = ["replace_actuators"]
 
 MOTOR_MASS = 1e-9
 """Mass of the body of a motor, which turns about its centre [kg]."""
@@ -354,7 +351,7 @@ class _Joint:
     ) -> None:
         """Write friction and cogging: a motor of MuJoCo without input and without a winding to speak of."""
         level = _coulomb(friction, self.preset)
-        options: dict[str, Any] = {}
+        options: dict[str, object] = {}
         if level > 0.0:
             # Without Stribeck effect MuJoCo needs a velocity all the same; the level does not depend on it.
             forces = [friction.stiffness, friction.bristle_damping, level, level + friction.breakaway]

@@ -18,8 +18,6 @@ from pliant.model.interface import JointInterface
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
 
-__all__ = ["BALL", "FREE", "HINGE", "SLIDE", "Command", "Source", "numbers", "rpy_text", "servo_of"]
-
 FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 BALL = int(mujoco.mjtJoint.mjJNT_BALL)
 SLIDE = int(mujoco.mjtJoint.mjJNT_SLIDE)

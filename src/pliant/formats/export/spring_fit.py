@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from pliant.base.errors import ModelError
 from pliant.laws import SEA, CompliantActuator
 
-__all__ = ["NO_SPRING", "SpringFit", "fit_spring"]
-
 KNOTS = (0.2, 0.4, 0.6, 0.8)
 """Knots of a spline on each side, as fractions of the largest deflection. Knots closer to the end halve the largest
 error of the torque and make the stiffness near rest wrong by up to a half."""

@@ -14,8 +14,6 @@ from pliant.base.spatial import exp_so3, rotation_from_quaternion
 from pliant.formats.export.geometry import Materials, MeshFiles, write_shape
 from pliant.formats.export.source import BALL, FREE, SLIDE, Source, numbers, rpy_text
 
-__all__ = ["FAR", "write_origin", "write_tree"]
-
 SMALL = 1e-6
 """Mass [kg] of a link that only joins two joints of one body; assumed, small enough to be felt nowhere."""
 FAR = 1e3

@@ -26,8 +26,6 @@ from pliant.model.wanted import check_robot
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
 
-__all__ = ["UrdfExport", "describe_urdf", "export_urdf", "urdf_of_tree"]
-
 MESH_FOLDER = "meshes"
 """Folder of the mesh files, beside the URDF."""
 

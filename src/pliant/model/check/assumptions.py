@@ -11,8 +11,6 @@ from pliant.model.check.slopes import preset_reach, slopes_of
 from pliant.model.description import INTEGRATORS, Description
 from pliant.model.problem import Problems
 
-__all__ = ["check_loads", "report_defaults"]
-
 
 def check_loads(joint: str, actuator: CompliantActuator, bodies: Bodies, problems: Problems) -> None:
     """Report joints that cannot hold their own weight."""

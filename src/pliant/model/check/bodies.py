@@ -11,9 +11,6 @@ import numpy as np
 from pliant.base.numerics import Array
 from pliant.model.description import INTEGRATORS, Description
 
-__all__ = ["JOINTS", "Bodies", "bodies_of", "compile_bodies", "link_damping_is_implicit"]
-
-
 JOINTS = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 """Types of joints with one degree of freedom. They are plain numbers: MuJoCo's enumeration is unequal to the numbers of
 a compiled model if it stands on the left, as in ``type in JOINTS``."""

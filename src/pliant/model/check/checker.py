@@ -14,8 +14,6 @@ from pliant.model.description import Description
 from pliant.model.problem import Problem, Problems
 from pliant.model.wanted import check_robot
 
-__all__ = ["check"]
-
 
 def check(
     robot: Description,

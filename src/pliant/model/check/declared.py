@@ -14,8 +14,6 @@ from pliant.model.description import INTEGRATORS, REST_KEY, Description
 from pliant.model.interface import DeviceSpec, ModelPart
 from pliant.model.problem import Problem, Problems
 
-__all__ = ["check_integrator", "check_names", "check_parameters", "check_spec", "wide_play"]
-
 
 def check_names(robot: Description, problems: Problems) -> list[str]:
     """Report names that lead nowhere; return the joints whose actuators can enter the model."""

@@ -10,8 +10,6 @@ import numpy as np
 from pliant.base.numerics import Array
 from pliant.laws import CompliantActuator, Law
 
-__all__ = ["Slopes", "preset_reach", "slopes_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Slopes:

@@ -16,8 +16,6 @@ from pliant.model.description import REST_KEY, Description
 from pliant.model.interface import PositionControlled
 from pliant.model.problem import Problems
 
-__all__ = ["check_position_controllers", "check_steps"]
-
 
 def check_steps(
     robot: Description,

@@ -19,16 +19,6 @@ from pliant.model.description import Description
 from pliant.model.parameters import change_actuator
 from pliant.model.wanted import check_robot
 
-__all__ = [
-    "REFUSE_ABOVE",
-    "WARN_ABOVE",
-    "StepSize",
-    "evaluate_steps",
-    "propose_timestep",
-    "stable_timestep",
-    "step_sizes",
-]
-
 WARN_ABOVE = 0.3
 """Value of w h above which an oscillation is poorly resolved (21 steps per period)."""
 REFUSE_ABOVE = 1.5
@@ -164,15 +154,16 @@ def evaluate_steps(
             raise ModelError(f"there is no joint {joint!r}; {nearest(joint, filter(None, robot.joints))}", field=joint)
         dof = int(bodies.model.jnt_dofadr[joint_id])
         initial = float(actuator.initial_preset or 0.0)
-        ranges = {"rest": presets.get(joint, (initial, initial)), "reach": preset_reach(actuator)}
+        ranges: dict[Literal["rest", "reach"], tuple[float, float]] = {
+            "rest": presets.get(joint, (initial, initial)),
+            "reach": preset_reach(actuator),
+        }
         for at, (low, high) in ranges.items():
             grid = np.linspace(low, high, 9) if high > low else np.array([low])
             slopes = slopes_of(actuator.law, grid)
             for mode in Mode if modes is None else (modes[joint],):
                 variant = change_actuator(actuator, {"mode": mode}, joint)
-                rows.extend(
-                    _rows(joint, variant, mode, at, slopes, bodies, dof, h, implicit)  # type: ignore[arg-type]
-                )
+                rows.extend(_rows(joint, variant, mode, at, slopes, bodies, dof, h, implicit))
     return rows
 
 

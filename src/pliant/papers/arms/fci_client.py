@@ -14,8 +14,6 @@ import numpy as np
 from pliant.base.errors import BridgeError
 from pliant.franka.wire import fci
 
-__all__ = ["FciClient"]
-
 PATIENCE_S = 60.0
 """Longest wait for an answer or a state [s]: a machine that is busy may take seconds."""
 _PLACES = {"q": slice(0, 7), "dq": slice(7, 14), "pose": slice(14, 30), "twist": slice(30, 36), "elbow": slice(36, 38)}

@@ -18,8 +18,6 @@ from pliant.franka.robots.build import Q_START
 from pliant.franka.robots.parameters import FER, FRANKA_HAND
 from pliant.franka.wire import fci
 
-__all__ = ["LOUD", "RECIPES", "Recipe", "collision", "smooth"]
-
 Array = NDArray[np.float64]
 Command = Callable[[int, fci.RobotState, fci.RobotState], "dict[str, Any] | None"]
 """(cycle, first state, state) -> the keywords of `FciClient.command`, or None for silence."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from pliant.franka.client import FrankaRobot
 
-__all__ = ["Torso", "open_torso", "torso_in_process"]
-
 Array = NDArray[np.float64]
 
 

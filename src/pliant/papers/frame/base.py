@@ -51,21 +51,6 @@ from pliant.papers.frame.films import NO_SCENE, Films, WrittenFilm
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-__all__ = [
-    "Change",
-    "Context",
-    "Experiment",
-    "Figure",
-    "Result",
-    "Setting",
-    "Statement",
-    "Table",
-    "Target",
-    "Verdict",
-    "experiment",
-    "registered_experiments",
-]
-
 Progress = Callable[[float, str], None]
 T = TypeVar("T")
 
@@ -489,7 +474,7 @@ class Experiment:
         """First line of the docstring of the function, or the title."""
         return (self.documentation or self.title).strip().splitlines()[0]
 
-    def run(self, context: Context, options: Any = None) -> Result:
+    def run(self, context: Context, options: object = None) -> Result:
         """Run the experiment and fill in name, source and settings.
 
         Args:

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from pliant.papers.frame.base import Context
 
-__all__ = ["Curve", "compare_curves", "draw_curves", "read_curve", "read_curves", "table_of_curves"]
-
 MAX_BYTES = 10_000_000
 """Maximum size of a file [bytes]."""
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from pliant.simulation.film import PoseTrack
 
-__all__ = ["NO_SCENE", "Film", "Shot", "Video", "WrittenFilm", "film_of_tracks", "joint_poses", "write_film"]
-
 NO_SCENE = "it compares numbers and has no moving scene"
 """Why an experiment that declares no films has none."""
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from pliant.papers.frame.base import Context
 
-__all__ = ["DASHED", "Band", "Color", "Item", "Level", "Line", "Note", "Panel", "Picture", "color_of", "draw", "lines"]
-
 DASHED = (0, (4, 3))
 """Line style of references."""
 BESIDE = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}

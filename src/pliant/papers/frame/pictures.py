@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     import mujoco
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["draw_path", "even_light", "strip"]
-
 
 def even_light(spec: mujoco.MjSpec, *, width: int, height: int) -> None:
     """Give a scene a plain sky, light without shadows, and room for pictures of a size [pixels]."""

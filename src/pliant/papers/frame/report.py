@@ -20,8 +20,6 @@ from pliant.base.html_pages import badge, bullets, cell, escaped, figure, page, 
 from pliant.papers.frame.base import Change, Figure, Result, Setting, Statement, Target, Verdict
 from pliant.papers.frame.films import WrittenFilm
 
-__all__ = ["render_index", "render_report", "write_index", "write_report"]
-
 _INDEX = "index.html"
 _DOT = " \u00b7 "
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pliant.engine import MujocoEngine
     from pliant.laws.base import Law
 
-__all__ = ["StepResponse", "drive", "nice_step", "rms", "spring_equilibrium", "step_response"]
-
 Source = str | Callable[[], "ArrayLike"]
 """A port of the engine, or a function that returns the value of a column."""
 
@@ -55,7 +53,7 @@ def drive(
     for name, value in inputs.items():
         view = engine.port(name)
         if np.ndim(value) == 0:
-            view[0] = float(value)  # type: ignore[arg-type]
+            view[0] = np.asarray(value, dtype=float)
             continue
         values = np.ascontiguousarray(value, dtype=float)
         if values.shape != (steps,):

@@ -2,8 +2,6 @@
 
 from pliant.cli.new import Template
 
-__all__ = ["TEMPLATE"]
-
 TEMPLATE = Template(
     package="pliant.papers",
     files={"$module.py": "experiment.py.txt", "test_$module.py": "experiment_test.py.txt"},

@@ -24,8 +24,6 @@ from pliant.base.errors import PliantError, nearest
 if TYPE_CHECKING:
     from pliant.papers.frame.panels import Line
 
-__all__ = ["Column", "Recorder", "Trace", "Traced"]
-
 Array = NDArray[Any]
 
 

@@ -16,6 +16,8 @@ from pliant.robots.parts import MINIMAL_INERTIA, JointOptions, box, capsule, cyl
 from pliant.robots.qbmove import CUBE, SPRINGS, add_cube, spring_law
 
 if TYPE_CHECKING:
+    import mujoco
+
     from pliant.laws import CompliantActuator, Law, PreslidingFriction
     from pliant.model import Robot
 
@@ -152,7 +154,7 @@ def _muscles(options: MuscleOptions) -> Law:
     return McKibben()
 
 
-def _draw_sea(stand: object) -> None:
+def _draw_sea(stand: mujoco.MjsBody) -> None:
     """A slim motor, and between it and the link the torsion bar in its cage."""
     box(stand, (0.044, 0.030, 0.044), (0.0, 0.062, 0.0), "housing")
     cylinder(stand, (0.0, 0.060, 0.0), (0.0, 0.118, 0.0), 0.025, "housing")
@@ -161,12 +163,12 @@ def _draw_sea(stand: object) -> None:
     cylinder(stand, (0.0, 0.024, 0.0), (0.0, 0.060, 0.0), 0.008, "metal")
 
 
-def _draw_qbmove(stand: object) -> None:
+def _draw_qbmove(stand: mujoco.MjsBody) -> None:
     """One cube."""
     add_cube(stand, "y", pos=(0.0, 0.020 + 0.5 * CUBE, 0.0))
 
 
-def _draw_bavs(stand: object) -> None:
+def _draw_bavs(stand: mujoco.MjsBody) -> None:
     """A round gear case with its two motors behind it."""
     cylinder(stand, (0.0, 0.024, 0.0), (0.0, 0.058, 0.0), 0.032, "housing")
     cylinder(stand, (0.0, 0.036, 0.0), (0.0, 0.044, 0.0), 0.0328, "orange")
@@ -176,7 +178,7 @@ def _draw_bavs(stand: object) -> None:
         cylinder(stand, (side * 0.0165, 0.112, 0.0), (side * 0.0165, 0.116, 0.0), 0.006, "metal")
 
 
-def _draw_awas2(stand: object) -> None:
+def _draw_awas2(stand: mujoco.MjsBody) -> None:
     """The main motor, and across it the lever with its pivot, moved by a screw."""
     cylinder(stand, (0.0, 0.050, 0.0), (0.0, 0.118, 0.0), 0.028, "housing")
     cylinder(stand, (0.0, 0.094, 0.0), (0.0, 0.102, 0.0), 0.0288, "blue")
@@ -187,7 +189,7 @@ def _draw_awas2(stand: object) -> None:
     cylinder(stand, (0.045, 0.042, -0.010), (0.075, 0.042, -0.010), 0.009, "trim")
 
 
-def _draw_muscles(stand: object) -> None:
+def _draw_muscles(stand: mujoco.MjsBody) -> None:
     """Two muscles side by side behind the axis, and the pulley on which they pull."""
     cylinder(stand, (0.0, 0.034, 0.0), (0.0, 0.050, 0.0), 0.025, "metal")
     for side in (-0.025, 0.025):

@@ -13,8 +13,6 @@ from pliant.robots.qbmove import CUBE, ArmOptions, add_cube, spring_law
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["JOINTS", "ROBOT", "TwoJointOptions", "build"]
-
 JOINTS = ("joint_1", "joint_2")
 """Names of the joints, from the base on."""
 

@@ -12,9 +12,9 @@ from pliant.robots.parts import box, capsule, cylinder
 from pliant.robots.qbmove import CUBE, ArmOptions, add_cube, spring_law
 
 if TYPE_CHECKING:
-    from pliant.model import Robot
+    import mujoco
 
-__all__ = ["BOX", "JOINTS", "ROBOT", "TIP", "FiveJointOptions", "build"]
+    from pliant.model import Robot
 
 JOINTS = ("joint_1", "joint_2", "joint_3", "joint_4", "joint_5")
 """Names of the joints from the shoulder on: yaw, pitch, roll of the upper arm, pitch of the elbow and of the wrist."""
@@ -147,7 +147,7 @@ def build(options: FiveJointOptions) -> Robot:
     return finished(Robot(spec, actuators, interface=interface_of("qbmove_5dof", actuators)))
 
 
-def _fork(body: Any, ahead: float, last: bool) -> None:
+def _fork(body: mujoco.MjsBody, ahead: float, last: bool) -> None:
     half = 0.5 * CUBE
     down = -min(ahead, half + 0.004) if not last else -half - 0.004
     for side in (-1.0, 1.0):

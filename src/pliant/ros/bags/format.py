@@ -5,8 +5,6 @@ from pliant.ros.bags.columns import read_bag
 from pliant.ros.bags.opening import BAG_SUFFIXES, is_bag, open_bag
 from pliant.ros.bags.traces import read_traces
 
-__all__ = ["BAGS"]
-
 BAGS = RecordingFormat(
     name="bag", suffixes=BAG_SUFFIXES, accepts=is_bag, open=open_bag, commands=read_bag, traces=read_traces
 )

@@ -10,8 +10,6 @@ from pathlib import Path
 from pliant.recording.mcap_reader import Channel, CutOff, McapScan, decompressed
 from pliant.ros.bags.base import BagMessage, BagTopic, MessageIndex, plain_type, prefixed
 
-__all__ = ["McapBag"]
-
 VERSIONS = {"cdr": 2, "ros1": 1}
 TEXTS = {"ros2msg": 2, "ros1msg": 1}
 """Languages of definitions that are compared with pliant's own."""

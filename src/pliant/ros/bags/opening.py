@@ -16,8 +16,6 @@ from pliant.ros.bags.mcap_bag import McapBag
 from pliant.ros.bags.rosbag1 import Rosbag1
 from pliant.ros.bags.sqlite import SqliteBag
 
-__all__ = ["BAG_SUFFIXES", "is_bag", "open_bag"]
-
 BAG_SUFFIXES = (".bag", ".mcap", ".db3")
 METADATA = "metadata.yaml"
 METADATA_LIMIT = 16 << 20

@@ -15,8 +15,6 @@ from pliant.base.errors import RecordingError
 from pliant.recording.mcap_reader import CutOff, decompressed
 from pliant.ros.bags.base import BagMessage, BagTopic, MessageIndex, plain_type, prefixed
 
-__all__ = ["Rosbag1"]
-
 MAGIC = b"#ROSBAG V2.0\n"
 MESSAGE, BAG_HEADER, CHUNK, CONNECTION = 2, 3, 5, 7
 HEADER_LIMIT = 1 << 20

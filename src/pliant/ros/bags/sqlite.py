@@ -13,8 +13,6 @@ from pliant.base.documents.files import open_file
 from pliant.base.errors import RecordingError
 from pliant.ros.bags.base import MESSAGE_LIMIT, BagMessage, BagTopic, plain_type
 
-__all__ = ["SqliteBag"]
-
 MAGIC = b"SQLite format 3\0"
 BODY_LIMIT = 1 << 28
 """Longest message [bytes]."""

@@ -15,8 +15,6 @@ from pliant.base.errors import RecordingError
 from pliant.ros.bags.base import Bag
 from pliant.ros.wire.message import Message
 
-__all__ = ["CLOCK", "Series", "TimeAxis", "collect"]
-
 CLOCK = "/clock"
 VALUES_LIMIT = 50_000_000
 """Numbers that are taken from a bag at most."""

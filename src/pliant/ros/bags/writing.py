@@ -11,8 +11,6 @@ from typing import Any
 from pliant.base.errors import RecordingError, nearest, require
 from pliant.ros.wire import Registry, registry
 
-__all__ = ["BagWriter", "bag_version", "definition_2"]
-
 SUFFIXES = (".bag", ".mcap", ".db3")
 FOLDER_VERSION = 8
 """Of metadata.yaml: texts for the quality of service, which Humble, Iron and Jazzy read."""
@@ -155,7 +153,7 @@ class BagWriter:
             shutil.rmtree(scratch, ignore_errors=True)
 
     # ------------------------------------------------------------------ inside
-    def _open(self, scratch: Path) -> Any:
+    def _open(self, scratch: Path) -> object:
         require("rosbags", extra="bags", purpose=f"writing {self.path}")
         if self.version == 1:
             from rosbags.rosbag1 import Writer as Writer1
@@ -213,7 +211,7 @@ _BUILTIN = {
 }
 
 
-def _quality(latch: bool) -> Any:
+def _quality(latch: bool) -> object:
     """Reliable, so that ``ros2 bag play`` reaches every subscriber; latched topics wait for late ones."""
     from rosbags.interfaces import Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
 

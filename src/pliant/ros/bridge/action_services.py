@@ -16,8 +16,6 @@ from pliant.ros.bridge.node import TopicHandle
 from pliant.ros.wire import Codec
 from pliant.ros.wire.message import DeferredService, Message, MessageView, Respond, ServiceCallback
 
-__all__ = ["ActionNode", "ActionServices"]
-
 MAX_MEMORY = 64
 """Results that are kept for who asks late."""
 MAX_WAITING = 256

@@ -11,21 +11,11 @@ import threading
 from collections import deque
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol
+from typing import Protocol
 
 from pliant.base.errors import BridgeError
 from pliant.ros.wire.message import MessageView
 from pliant.simulation.rate_timer import RateTimer
-
-__all__ = [
-    "ActionHandler",
-    "ActionServer",
-    "ActionWire",
-    "Goal",
-    "GoalRefused",
-    "GoalState",
-    "Outcome",
-]
 
 KEEP = 5.0
 """How long an ended goal is still listed [s of simulation time]; actionlib's status_list_timeout."""
@@ -104,7 +94,7 @@ class Goal:
         self.id = id
         self.request = request
         self.stamp_ns = stamp_ns
-        self.plan: Any = None
+        self.plan: object = None
         """Plan that the handler made from the request."""
         self.state = GoalState.PENDING
         self.begun = False
@@ -120,7 +110,7 @@ class Goal:
 class ActionHandler(Protocol):
     """Handler of the goals of one action. There is one goal at a time: a new one ends the one before."""
 
-    def check(self, request: MessageView) -> Any:
+    def check(self, request: MessageView) -> object:
         """Return the plan of a goal; called by any thread, so it must change nothing.
 
         Raises:

@@ -37,8 +37,6 @@ from pliant.simulation.loop_cost import LoopCost
 if TYPE_CHECKING:
     from pliant.simulation.replay import Replay
 
-__all__ = ["RosBridge"]
-
 SHARED_TOPICS = ("/diagnostics", "/tf", "/tf_static", "/joint_states", "/rosout", "/parameter_events")
 """Topics that several nodes may publish."""
 MIN_MESSAGES_FOR_RATE = 10

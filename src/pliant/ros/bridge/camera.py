@@ -15,8 +15,6 @@ from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message
 
-__all__ = ["serve_camera"]
-
 TOPICS = {
     "image": "image_raw",
     "image_info": "camera_info",

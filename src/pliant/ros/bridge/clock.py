@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pliant.ros.bridge.topics import RosTopics
 
-__all__ = ["serve_clock"]
-
 
 def serve_clock(topics: RosTopics) -> None:
     """Send the time of every step; programs with ``use_sim_time`` take theirs from it."""

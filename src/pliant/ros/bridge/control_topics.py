@@ -178,7 +178,7 @@ class _Commands:
             elif not math.isnan(value):
                 joint.put(value)
 
-    def _by_joint(self, names: Sequence[str], interface: str, given: Any) -> dict[str, float]:
+    def _by_joint(self, names: Sequence[str], interface: str, given: object) -> dict[str, float]:
         numbers = np.asarray(given, dtype=float)
         if not numbers.size:
             return {}

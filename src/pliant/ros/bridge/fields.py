@@ -13,8 +13,6 @@ from pliant.ros.wire.message import Message, ServiceCallback
 from pliant.simulation.answers import answered
 from pliant.simulation.commands import command_mode
 
-__all__ = ["serve_fields"]
-
 
 def serve_fields(topics: RosTopics, name: str, device: SampleSource) -> None:
     """Serve each field as ``<namespace>/<name>/<field>``: std_msgs/Float64, arrays as Float64MultiArray.

@@ -9,8 +9,6 @@ from typing import Any
 from pliant.base.errors import BridgeError
 from pliant.ros.bridge.names import topic_name
 
-__all__ = ["WORLD", "GraphNames", "read_remaps"]
-
 WORLD = "world"
 """The frame that all robots of a graph share; it has no prefix."""
 

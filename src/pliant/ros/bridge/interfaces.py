@@ -8,8 +8,6 @@ from typing import Any
 from pliant.ros.bridge.topics import RosTopics
 from pliant.simulation.interfaces import InterfaceTable
 
-__all__ = ["INTERFACES", "NAMES"]
-
 INTERFACES: InterfaceTable[Callable[[RosTopics, str, Any], None]] = InterfaceTable(
     "ros",
     {

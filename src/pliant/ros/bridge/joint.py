@@ -15,8 +15,6 @@ from pliant.ros.bridge.qb import serve_qb
 from pliant.ros.bridge.reconfigure import serve_reconfigure
 from pliant.ros.bridge.topics import RosTopics
 
-__all__ = ["serve_joint"]
-
 
 def serve_joint(topics: RosTopics, name: str, device: SampleSource) -> None:
     """Serve state, elastic torques, motors, references, external torque, and what the qb_move packages have.

@@ -12,8 +12,6 @@ from pliant.ros.bridge.kinematics import KinematicTree
 from pliant.ros.bridge.publication import Publication, picked
 from pliant.ros.bridge.topics import RosTopics
 
-__all__ = ["joint_state", "serve_other_joints"]
-
 RATE = 50.0
 """How often the joints of no board are sent [Hz], joint_state_controller's default."""
 

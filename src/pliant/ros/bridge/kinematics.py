@@ -11,8 +11,6 @@ import numpy as np
 from pliant.base.spatial import quaternion_from_rpy, quaternion_product, rotate
 from pliant.formats.export.source import BALL, FREE, SLIDE, Source
 
-__all__ = ["Edge", "KinematicTree"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pliant.ros.bridge.topics import RosTopics
 from pliant.simulation.rate_timer import RateTimer
 
-__all__ = ["Lockstep"]
-
 AGAIN_AFTER = 0.25
 """How long the first contact waits before it sends the samples again [s of wall time]."""
 QUIET_FOR = 0.3

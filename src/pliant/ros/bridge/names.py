@@ -7,8 +7,6 @@ import re
 
 from pliant.base.errors import BridgeError
 
-__all__ = ["SYNC_TOPIC", "domain_number", "node_name", "sync_names", "topic_name"]
-
 LAST_DOMAIN = 232
 """Largest number of a domain of ROS 2."""
 SYNC_TOPIC = "trigger_next_step"

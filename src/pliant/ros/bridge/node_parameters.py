@@ -16,8 +16,6 @@ from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message, MessageView
 from pliant.simulation.live_parameters import LiveParameter, live_parameters
 
-__all__ = ["NodeParameters", "serve_node_parameters"]
-
 BOOL, INTEGER, DOUBLE = 1, 2, 3
 """Numbers of the types (rcl_interfaces/ParameterType); 0 is no value."""
 TYPE_NAMES = (

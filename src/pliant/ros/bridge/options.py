@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pliant.model.robot import Robot
     from pliant.simulation.replay import Replay
 
-__all__ = ["RosOptions"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class RosOptions:

@@ -9,8 +9,6 @@ from typing import Generic, Protocol, TypeVar
 
 from pliant.base.threads import Threads
 
-__all__ = ["Outbox", "Sender"]
-
 MESSAGES = 2000
 """Messages that wait for the wire before the oldest is dropped."""
 BYTES = 64 * 2**20

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.topics import RosTopics
 
-__all__ = ["set_parameters"]
-
 
 def set_parameters(topics: RosTopics) -> None:
     """Set what the toolbox's YAML file sets, and ``use_sim_time``.

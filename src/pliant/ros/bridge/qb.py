@@ -20,8 +20,6 @@ from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.bridge.trajectory_controller import serve_controller
 from pliant.simulation.rate_timer import RateTimer
 
-__all__ = ["serve_qb"]
-
 QB_RATE = 100.0
 """The qb_move packages publish their joints at 100 Hz."""
 CONTROLLERS = ((False, "position_and_preset"), (True, "motor_positions"))

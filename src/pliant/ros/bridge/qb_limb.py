@@ -14,8 +14,6 @@ from pliant.laws import COMMAND_NAMES
 from pliant.ros.bridge.trajectory import JointPoints, MotionState
 from pliant.ros.bridge.trajectory_controller import LimbBase
 
-__all__ = ["QB_PRESET", "QB_SUFFIXES", "Measured", "QbLimb", "QbMotion"]
-
 QB_PRESET = 3000 * math.pi / 2**14
 """Preset 1.0 of the qb_move packages [rad]: 3000 ticks of 180 deg / 2^14."""
 QB_SUFFIXES = ("_motor_1_joint", "_motor_2_joint", "_shaft_joint", "_stiffness_preset_virtual_joint")

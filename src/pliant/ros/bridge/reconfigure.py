@@ -9,8 +9,6 @@ from pliant.ros.wire.message import Message
 from pliant.simulation.answers import answered
 from pliant.simulation.live_parameters import joint_gains
 
-__all__ = ["serve_reconfigure"]
-
 FOLLOW_RATE = 10.0
 """How often changes by others are looked for [Hz]."""
 

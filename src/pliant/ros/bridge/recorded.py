@@ -9,8 +9,6 @@ from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire import Codec
 from pliant.simulation.replay import RecordedTopic
 
-__all__ = ["serve_recorded_topic"]
-
 
 def serve_recorded_topic(topics: RosTopics, name: str, device: RecordedTopic) -> None:
     """Publish a topic under its own name; one whose type is not known, or is another here, is left away.

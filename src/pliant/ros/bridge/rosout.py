@@ -13,8 +13,6 @@ from pliant.ros.bridge.names import node_name
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message
 
-__all__ = ["INFO", "WARN", "Rosout", "serve_rosout"]
-
 INFO, WARN = "INFO", "WARN"
 LEVELS = {1: {INFO: 2, WARN: 4}, 2: {INFO: 20, WARN: 30}}
 """Generation of ROS -> the numbers of rosgraph_msgs/Log and of rcl_interfaces/Log."""

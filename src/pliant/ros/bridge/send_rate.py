@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-__all__ = ["SendRate"]
-
 
 class SendRate:
     """Counts the messages of a topic, and the time in which somebody listened to it.

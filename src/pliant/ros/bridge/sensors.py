@@ -13,8 +13,6 @@ from pliant.ros.bridge.publication import Publication, picked
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message
 
-__all__ = ["serve_imu", "serve_joint_states", "serve_laser", "serve_sole", "serve_wrench"]
-
 _LASER_LIMITS = ("min_angle", "max_angle", "min_range", "max_range")
 
 

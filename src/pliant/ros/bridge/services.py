@@ -14,8 +14,6 @@ from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message, ServiceCallback
 from pliant.simulation.answers import ANSWER_TIMEOUT, answered
 
-__all__ = ["serve_control"]
-
 SHARED = "/pliant"
 """Name below which the simulation that publishes the time is reached, whatever its node is called."""
 MAX_COUNT = 1_000_000

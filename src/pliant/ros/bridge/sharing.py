@@ -11,8 +11,6 @@ from pliant.base.errors import BridgeError
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message
 
-__all__ = ["ROBOTS", "Manifest", "refuse_shared", "serve_manifest"]
-
 ROBOTS = "/pliant/robots"
 """Topic on which each pliant of a graph says what its robot has."""
 PATIENCE = 2.0

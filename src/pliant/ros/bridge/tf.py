@@ -12,8 +12,6 @@ from pliant.ros.bridge.kinematics import Edge
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message
 
-__all__ = ["sensor_frames", "serve_odometry", "serve_tf"]
-
 TF_RATE = 50.0
 """[Hz], the default of robot_state_publisher."""
 ODOMETRY_RATE = 50.0

@@ -10,8 +10,6 @@ import numpy as np
 from pliant.base.errors import DeviceError
 from pliant.ros.wire.message import MessageView
 
-__all__ = ["MAX_POINTS", "JointPoints", "MotionState", "Trajectory", "read_points"]
-
 MAX_POINTS = 100_000
 """Points that a trajectory may have; at 1 kHz more than a minute and a half."""
 

@@ -19,8 +19,6 @@ from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.bridge.trajectory import JointPoints, MotionState, Trajectory, read_points
 from pliant.ros.wire.message import Message, MessageView
 
-__all__ = ["Limb", "LimbBase", "TrajectoryController", "serve_controller"]
-
 STATE_RATE = 50.0
 """joint_trajectory_controller's state_publish_rate [Hz]."""
 TAKE_TOPICS = {1: "command", 2: "joint_trajectory"}

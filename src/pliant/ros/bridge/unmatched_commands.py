@@ -8,8 +8,6 @@ from pliant.laws import COMMAND_NAMES
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.topics import RosTopics
 
-__all__ = ["UnmatchedCommands"]
-
 COMMANDS = {name for names in COMMAND_NAMES.values() for name in names} - {"disabled"} | {"external_torque"}
 LIMIT = 200
 """So many topics are told of; further ones are not."""

@@ -11,8 +11,6 @@ from pliant.ros.bridge.actions import ActionServer, Goal, GoalRefused, GoalState
 from pliant.ros.bridge.node import Node
 from pliant.ros.wire.message import Message, MessageView
 
-__all__ = ["ActionTopics"]
-
 MAX_MEMORY = 64
 """Names of goals that were cancelled and have not come; they are remembered in case the cancel was faster."""
 _STATES = {

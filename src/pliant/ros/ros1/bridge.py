@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from pliant.model.robot import Robot
     from pliant.simulation.replay import Replay
 
-__all__ = ["Ros1Options", "make"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Ros1Options(RosOptions):

@@ -12,8 +12,6 @@ from pliant.ros.ros1.graph import Graph, Publication, Service
 from pliant.ros.ros1.sockets import Sockets
 from pliant.ros.wire import Framer, decode_header, encode_header, service_response
 
-__all__ = ["MAX_WAITING_REQUESTS", "Clients"]
-
 MAX_WAITING_REQUESTS = 64
 """Requests on one connection that wait for their answer."""
 

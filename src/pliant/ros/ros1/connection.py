@@ -11,8 +11,6 @@ from collections.abc import Callable
 from pliant.ros.wire import Framer
 from pliant.ros.wire.tcpros import HEADER_LIMIT
 
-__all__ = ["QUEUE", "Connection"]
-
 QUEUE = 1000
 """Messages that wait for one subscriber before the oldest is dropped."""
 

@@ -18,8 +18,6 @@ from pliant.ros.ros1.publishers import Publishers
 from pliant.ros.ros1.sockets import Sockets
 from pliant.ros.ros1.xml_rpc import XML_RPC_ERRORS, check_uris, proxy
 
-__all__ = ["Master", "check_master"]
-
 _log = logging.getLogger("pliant.ros1")
 
 

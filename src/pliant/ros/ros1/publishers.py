@@ -13,8 +13,6 @@ from pliant.ros.ros1.sockets import Sockets
 from pliant.ros.ros1.xml_rpc import XML_RPC_ERRORS, proxy, read_tcpros_address
 from pliant.ros.wire import Framer, decode_header, encode_header
 
-__all__ = ["Publishers"]
-
 CALL_TIMEOUT = 2.0
 """Longest wait for an XML-RPC answer [s]."""
 MAX_NAMES = 256

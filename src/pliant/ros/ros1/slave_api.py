@@ -13,8 +13,6 @@ from pliant.ros.ros1.publishers import Publishers
 from pliant.ros.ros1.sockets import Sockets
 from pliant.ros.ros1.xml_rpc import XmlRpcServer, check_uris
 
-__all__ = ["SlaveApi"]
-
 Answer: TypeAlias = list[object]
 """Code, text and value; a value may be a list of such lists."""
 MAX_WAITING_WORK = 1000

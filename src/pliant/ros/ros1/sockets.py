@@ -13,8 +13,6 @@ from pliant.base.errors import PliantError
 from pliant.ros.ros1.connection import Connection
 from pliant.ros.ros1.graph import Graph
 
-__all__ = ["Sockets"]
-
 MAX_CONNECTIONS = 512
 """Connections at once; further ones are closed."""
 

@@ -6,15 +6,12 @@ import http.client
 import time
 import urllib.parse
 import xmlrpc.client
-from typing import Any
 from xml.parsers.expat import ExpatError
 from xmlrpc.server import SimpleXMLRPCRequestHandler, SimpleXMLRPCServer
 
 from pliant.base.errors import BridgeError, WireError
 from pliant.base.origin import from_browser
 from pliant.base.serving import ConnectionThreads
-
-__all__ = ["XML_RPC_ERRORS", "XmlRpcServer", "check_uris", "proxy", "read_tcpros_address"]
 
 CALL_TIMEOUT_S = 2.0
 """Longest wait for an answer [s]."""
@@ -51,7 +48,7 @@ class _Transport(xmlrpc.client.Transport):
             self._connection = host, connection
         return connection
 
-    def parse_response(self, response: http.client.HTTPResponse) -> Any:
+    def parse_response(self, response: http.client.HTTPResponse) -> object:
         """Read the answer.
 
         Raises:

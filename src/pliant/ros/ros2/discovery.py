@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from pliant.base.errors import BridgeError, nearest
 
-__all__ = ["Discovery", "discovery"]
-
 RANGE = "ROS_AUTOMATIC_DISCOVERY_RANGE"
 RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
 PEERS = "ROS_STATIC_PEERS"

@@ -26,8 +26,6 @@ from pliant.ros.wire.rtps import (
 )
 from pliant.ros.wire.rtps.messages import Parameters
 
-__all__ = ["FRAGMENT_SIZE", "Address", "Delivered", "Outgoing", "Reader", "ReaderProxy", "Writer", "WriterProxy"]
-
 FRAGMENT_SIZE = 60_000
 """Longer samples are sent in fragments of this length [bytes]: a datagram has at most 65507."""
 HISTORY_BYTES = 32 * 2**20

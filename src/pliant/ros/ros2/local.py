@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from pliant.ros.ros2.endpoints import Reader, Writer
 from pliant.ros.wire.rtps import EndpointData
 
-__all__ = ["LocalReader", "LocalWriter", "Sample"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from pliant.base.errors import WireError
 from pliant.ros.wire import Codec, Registry
 
-__all__ = ["GID_SIZES", "NodeNames"]
-
 GID_SIZES = (24, 16)
 """Bytes of a global identifier in ``ros_discovery_info``: Humble's, and those of later distributions.
 

@@ -29,8 +29,6 @@ from pliant.ros.wire import Codec, Registry, dds_type_name
 from pliant.ros.wire.definitions_node import KILTED_TEXTS
 from pliant.ros.wire.message import DeferredService, MessageCallback, ServiceCallback
 
-__all__ = ["DISTROS", "Publication", "Ros2Node"]
-
 DISTROS: dict[str, int] = {"humble": 24, "iron": 16, "jazzy": 16, "kilted": 16, "rolling": 16}
 """Distribution of ROS 2 -> bytes of a global identifier in ``ros_discovery_info``."""
 DEPTH = 1000

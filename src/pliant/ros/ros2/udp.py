@@ -11,8 +11,6 @@ from pliant.ros.ros2.endpoints import Address
 from pliant.ros.wire.rtps import Locator
 from pliant.ros.wire.rtps.parameters import UDP4
 
-__all__ = ["GROUP", "UdpSockets"]
-
 GROUP = "239.255.0.1"
 """Multicast group of discovery (DDSI-RTPS 2.3, 9.6.1.4.1)."""
 

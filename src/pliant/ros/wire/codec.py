@@ -16,8 +16,6 @@ from pliant.base.errors import WireError
 from pliant.ros.wire.message import Message, MessageView
 from pliant.ros.wire.types import PRIMITIVES, Field, MessageType, Registry, registry
 
-__all__ = ["CDR_LITTLE_ENDIAN", "Codec", "Template"]
-
 CDR_LITTLE_ENDIAN = b"\x00\x01\x00\x00"
 BILLION = 1_000_000_000
 _SIZE = {letter: struct.calcsize("<" + letter) for letter in "?bBhHiIqQfd"}

@@ -7,8 +7,6 @@ of ROS 1 and for ``builtin_interfaces/Time`` and ``Duration`` of ROS 2: eight by
 
 from __future__ import annotations
 
-__all__ = ["SERVICES", "TEXTS", "TEXTS_2"]
-
 _IMU = """\
 std_msgs/Header header
 geometry_msgs/Quaternion orientation

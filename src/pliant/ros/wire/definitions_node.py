@@ -6,8 +6,6 @@ control_msgs define in public, in their order; constants and comments are not ne
 
 from __future__ import annotations
 
-__all__ = ["ACTIONS", "KILTED_TEXTS", "NODE_SERVICES", "NODE_TEXTS", "action_parts"]
-
 _COMPONENT = (
     "string name\nstring type\nbool is_async\nuint16 rw_rate\n{class_type}string plugin_name\n"
     "lifecycle_msgs/State state\ncontroller_manager_msgs/HardwareInterface[] command_interfaces\n"

@@ -6,8 +6,6 @@ take part in the sums by which two sides compare their types.
 
 from __future__ import annotations
 
-__all__ = ["ROS1_SERVICES", "ROS1_TEXTS", "action_messages"]
-
 _STATE_NAMES = (
     "PENDING", "ACTIVE", "PREEMPTED", "SUCCEEDED", "ABORTED", "REJECTED", "PREEMPTING", "RECALLING", "RECALLED", "LOST",
 )  # fmt: skip

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-__all__ = ["DeferredService", "Message", "MessageCallback", "MessageView", "Respond", "ServiceCallback"]
-
 Message: TypeAlias = dict[str, Any]
 """A message by field: number, text, integer nanoseconds for ``time`` and ``duration``, list, array or message. The
 definition of its type says which, so that no static type can."""

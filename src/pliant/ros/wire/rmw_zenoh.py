@@ -17,8 +17,6 @@ import xxhash
 
 from pliant.base.errors import WireError, nearest
 
-__all__ = ["KINDS", "Attachment", "Endpoint", "Qos", "dds_service_name", "token_selector", "topic_key"]
-
 ADMIN_SPACE = "@ros2_lv"
 KINDS: dict[str, str] = {"NN": "node", "MP": "publisher", "MS": "subscription", "SS": "service", "SC": "client"}
 """Kind of an endpoint in a token -> what it is."""

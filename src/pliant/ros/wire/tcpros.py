@@ -7,8 +7,6 @@ from collections.abc import Mapping
 
 from pliant.base.errors import WireError
 
-__all__ = ["HEADER_LIMIT", "MESSAGE_LIMIT", "Framer", "decode_header", "encode_header", "service_response"]
-
 HEADER_LIMIT = 1 << 20
 """Longest connection header [bytes]; full message definitions are in it."""
 MESSAGE_LIMIT = 1 << 24

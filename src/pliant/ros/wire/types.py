@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from pliant.base.errors import WireError, nearest
 from pliant.base.wing import offers
@@ -251,7 +250,7 @@ class Registry:
         text = json.dumps(self.description(name), separators=(", ", ": "))
         return "RIHS01_" + hashlib.sha256(text.encode()).hexdigest()
 
-    def description(self, name: str) -> dict[str, Any]:
+    def description(self, name: str) -> dict[str, object]:
         """Return the description of a type of ROS 2 with those inside it, as type_description_interfaces has it.
 
         Fields have no defaults, which take no part in the hash.

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from pliant.model.robot import Robot
     from pliant.simulation.replay import Replay
 
-__all__ = ["ZenohOptions", "make"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ZenohOptions(RosOptions):

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from pliant.base.errors import WireError
 from pliant.ros.wire.rmw_zenoh import KINDS, Endpoint
 
-__all__ = ["Graph"]
-
 ENDPOINTS = 20_000
 """Endpoints that are kept; tokens beyond are passed over."""
 COUNTERPART = {"MP": "MS", "MS": "MP", "SS": "SC", "SC": "SS"}

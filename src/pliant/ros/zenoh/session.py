@@ -13,8 +13,6 @@ from pliant.base.listening import check_listening_host
 if TYPE_CHECKING:
     from zenoh import Session
 
-__all__ = ["MODES", "ROUTER", "endpoints", "load_zenoh", "open_session"]
-
 ROUTER = "tcp/127.0.0.1:7447"
 """Where nodes of rmw_zenoh look for the router (DEFAULT_RMW_ZENOH_SESSION_CONFIG.json5)."""
 MODES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {

@@ -19,8 +19,6 @@ from dataclasses import dataclass
 
 from pliant.base.errors import WireError
 
-__all__ = ["HEADER_BYTES", "MAGIC", "MAX_SIDE", "PictureHeader", "decode_header", "encode_header"]
-
 MAGIC = b"PLIANTP1"
 """First bytes of a file."""
 HEADER_BYTES = 64

@@ -14,8 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-__all__ = ["advance", "correcting_offset", "feedback", "reference", "unreachable_error"]
-
 Segment = tuple[float, float, float]
 """Duration [s], centre of pressure at its start and at its end [m]; linear between."""
 

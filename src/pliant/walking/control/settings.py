@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from pliant.base.options import option
 
-__all__ = ["WalkSettings", "scaled_settings"]
-
 REFERENCE_MASS = 30.7
 """Mass of the robot for which the defaults were chosen, the catalogue's biped [kg]."""
 REFERENCE_HEIGHT = 0.583

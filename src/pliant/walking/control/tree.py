@@ -22,8 +22,6 @@ from pliant.base.codecache import njit
 from pliant.base.errors import PliantError
 from pliant.base.numerics import Array
 
-__all__ = ["KinematicTree"]
-
 Index = NDArray[np.int64]
 
 

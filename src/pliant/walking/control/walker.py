@@ -33,8 +33,6 @@ from pliant.walking.control import dcm
 from pliant.walking.control.settings import WalkSettings
 from pliant.walking.control.tree import Index, KinematicTree
 
-__all__ = ["Leg", "Walker"]
-
 STAND, DOUBLE, SINGLE = 0, 1, 2
 LAST_ADJUSTMENT = 0.06
 """Shortest time in which a swinging foot goes to a foothold that has changed [s]."""  # assumed

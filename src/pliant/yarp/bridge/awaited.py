@@ -14,8 +14,6 @@ from pliant.yarp.bridge.port import Port
 from pliant.yarp.bridge.reactor import Reactor
 from pliant.yarp.wire import Bottle, Value
 
-__all__ = ["AwaitedCommands", "read_counts"]
-
 COMMAND_TIMEOUT_S = 5.0
 """Longest wait for the commands of one call [s of wall time]; a datagram may be lost."""
 MAX_COUNT = 1_000_000

@@ -11,7 +11,7 @@ from pliant.base.errors import BridgeError, WireError, printable
 from pliant.base.listening import check_listening_host
 from pliant.devices.base import Sample, SampleSource
 from pliant.model.wanted import check_source
-from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
+from pliant.simulation.bridge import BridgeBase, TopicReport
 from pliant.simulation.loop_cost import LoopCost
 from pliant.simulation.switching import SwitchInterval
 from pliant.yarp.bridge.analog_servers import serve_analog_servers
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from pliant.model.robot import Robot
     from pliant.simulation.replay import Replay
 
-__all__ = ["YarpBridge", "make"]
-
 _log = logging.getLogger("pliant.yarp")
 
 
@@ -69,7 +67,6 @@ class YarpBridge(BridgeBase):
         self.lockstep = self.options.lockstep
         self.own_timeout = "step_timeout" if self.lockstep else ""
         self._gate = StepGate(self.options.step_timeout) if self.lockstep else None
-        self._simulation: SimulationControl | None = None
         self._notes: list[str] = []
         self._complaints = 0
         self._last_complaint = ""
@@ -78,10 +75,6 @@ class YarpBridge(BridgeBase):
         self._cost = LoopCost()
 
     # ------------------------------------------------------------------ the loop
-    def bind(self, simulation: SimulationControl) -> None:
-        """Let the clock's calls reach the simulation: pause, step, reset."""
-        self._simulation = simulation
-
     def start(self, devices: Mapping[str, SampleSource]) -> None:
         """Find or start the name server, and open every port.
 
@@ -243,11 +236,6 @@ class YarpBridge(BridgeBase):
     def awaited(self) -> Sequence[str]:
         """The port at which a lock-step run waits for calls."""
         return (f"{self.clock_port}/rpc",) if self.lockstep else ()
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Notes on what was started or written."""
-        return tuple(self._notes)
 
     def health(self) -> dict[str, object]:
         """Return what was sent and received, what was dropped or refused, and what the loop paid for it."""

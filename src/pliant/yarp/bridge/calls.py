@@ -37,19 +37,6 @@ from pliant.yarp.wire.connection import decode_number
 from pliant.yarp.wire.nameserver import Answer, decode_answer, is_complete, parse_contact
 from pliant.yarp.wire.text import MAX_TEXT
 
-__all__ = [
-    "ACCEPTS",
-    "CALL_TIMEOUT_S",
-    "NameClient",
-    "RpcConnection",
-    "Stream",
-    "ask_administration",
-    "connect_ports",
-    "disconnect_ports",
-    "open_socket",
-    "tell_removed",
-]
-
 CALL_TIMEOUT_S = 5.0
 """Longest wait for an answer [s]."""
 ACCEPTS = ("tcp", "fast_tcp", "udp", "text", "text_ack")

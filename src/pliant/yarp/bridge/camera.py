@@ -23,8 +23,6 @@ from pliant.yarp.wire import Dialect
 from pliant.yarp.wire.binary import LIST, tag_of
 from pliant.yarp.wire.values import Vocab
 
-__all__ = ["changed", "encode_image", "serve_camera", "serve_joined_cameras"]
-
 IMAGE_QUEUE = 2
 """Images that wait for a slow receiver; YARP's own grabbers keep none."""
 CODES = {"image": ("rgb", 3, "u1"), "depth": ("dec", 4, "<f4")}

@@ -18,8 +18,6 @@ from pliant.yarp.wire import Bottle, Vocab
 from pliant.yarp.wire.binary import encode_bottle
 from pliant.yarp.wire.values import FAIL, IS, Value
 
-__all__ = ["CameraCalls"]
-
 INTERFACES = ("fgi", "visr", "visd", "rgdb")
 """Interfaces of cameras."""
 SETTERS = ("visr", "visd")

@@ -12,16 +12,6 @@ from pathlib import Path
 from pliant.base.documents.files import read_file
 from pliant.base.errors import BridgeError
 
-__all__ = [
-    "DEFAULT_PORT",
-    "ServerAddress",
-    "configuration_file",
-    "name_space",
-    "parse_address",
-    "read_configuration",
-    "write_configuration",
-]
-
 DEFAULT_PORT = 10000
 """TCP port of a name server that was given none."""
 MAX_FILE = 1 << 16

@@ -26,8 +26,6 @@ from pliant.yarp.control_board import BoardView, ControlBoardDevice, JoinedBoard
 from pliant.yarp.model.services import ControlBoardServer
 from pliant.yarp.wire import Bottle, Dialect
 
-__all__ = ["ClientDialects", "serve_control_board", "serve_described_parts"]
-
 DEGREES = 180.0 / math.pi
 MAX_CLIENTS = 256
 """Most clients of one part whose dialect is remembered."""

@@ -184,7 +184,7 @@ def _each(read: Callable[..., object]) -> Callable[..., Columns]:
     return lambda board, axes, *loop: [[read(board, a, *loop) for a in board.select(axes).tolist()]]
 
 
-def _fields(read: Callable[[Board, int], Sequence[Any]]) -> Callable[..., Columns]:
+def _fields(read: Callable[[Board, int], Sequence[object]]) -> Callable[..., Columns]:
     """Return a reader of several fields an axis."""
     return lambda board, axes: list(zip(*[read(board, a) for a in board.select(axes).tolist()], strict=True))
 

@@ -18,8 +18,6 @@ from pliant.yarp.wire.board_calls import QUANTITIES
 from pliant.yarp.wire.joints import JointState
 from pliant.yarp.wire.values import Vocab
 
-__all__ = ["STATE_FIELDS", "StateEncoder", "encode_positions"]
-
 STATE_FIELDS = (
     ("joint_position", "position"),
     ("joint_velocity", "velocity"),

@@ -10,8 +10,6 @@ from pliant.yarp.bridge.served import Served
 from pliant.yarp.wire import Bottle, Vocab, bottle
 from pliant.yarp.wire.values import number, text
 
-__all__ = ["read_push", "serve_external_wrench"]
-
 HELP = (
     "LINK fx fy fz tx ty tz duration: push a link, N and N m in world axes, s",
     "single: a new push ends the one before",

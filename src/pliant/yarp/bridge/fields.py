@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pliant.base.errors import WireError
@@ -15,10 +13,8 @@ from pliant.yarp.wire import Bottle, Dialect, Value, Vocab, bottle, encode_bottl
 from pliant.yarp.wire.objects import properties
 from pliant.yarp.wire.values import FAIL, FALSE, OK, TRUE, Float32, Int8, Int16, Int64, text
 
-__all__ = ["plain_value", "serve_fields", "yarp_value"]
 
-
-def plain_value(value: Value) -> Any:
+def plain_value(value: Value) -> object:
     """Return a value as Python has it: numbers, truths, texts, lists; a vocabulary is its characters."""
     if isinstance(value, Bottle):
         return [plain_value(item) for item in value.items]

@@ -38,8 +38,6 @@ from pliant.yarp.wire.connection import NOT_FOUND, encode_number
 from pliant.yarp.wire.nameserver import MAX_QUERY
 from pliant.yarp.wire.values import FAIL, bottle
 
-__all__ = ["Input", "InputOwner"]
-
 GREETING_TIMEOUT_S = 5.0
 """How long a peer may take to say who it is [s]."""
 ANSWER_TIMEOUT_S = 30.0

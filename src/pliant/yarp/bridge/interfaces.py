@@ -8,8 +8,6 @@ from typing import Any
 from pliant.simulation.interfaces import InterfaceTable
 from pliant.yarp.bridge.served import Served
 
-__all__ = ["INTERFACES"]
-
 INTERFACES: InterfaceTable[Callable[[Served, str, Any], None]] = InterfaceTable(
     "yarp",
     {

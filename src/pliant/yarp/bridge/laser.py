@@ -18,8 +18,6 @@ from pliant.yarp.wire import Dialect, Vocab, bottle
 from pliant.yarp.wire.binary import encode_bottle
 from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Value
 
-__all__ = ["Rangefinder", "encode_scan", "limited", "serve_laser"]
-
 DEGREES = 180.0 / math.pi
 IN_USE = 1
 """Status of a scanner that measures."""

@@ -9,8 +9,6 @@ from typing import Any, TypeAlias
 
 from pliant.yarp.wire import Bottle, Dialect, decode_bottle, decode_either, parse_bottle
 
-__all__ = ["Answer", "Arrival", "Publication"]
-
 
 @dataclass(frozen=True, slots=True)
 class Arrival:

@@ -12,8 +12,6 @@ from pliant.yarp.bridge.served import Served
 from pliant.yarp.wire import Bottle, Vocab, format_bottle
 from pliant.yarp.wire.values import OK
 
-__all__ = ["PARENT", "SERVER", "pose_request", "serve_model_pose"]
-
 SERVER = "/transformServer/rpc"
 """Port of the transform server; gazebo-yarp-plugins has no other."""
 PARENT = "/inertial"

@@ -23,8 +23,6 @@ from pliant.yarp.wire import Contact
 from pliant.yarp.wire.connection import MAX_NAME
 from pliant.yarp.wire.nameserver import parse_contact
 
-__all__ = ["Network", "listen"]
-
 WATCH_PERIOD_S = 2.0
 """How often the name server is asked whether it still knows the ports [s]."""
 JOIN_TIMEOUT_S = 5.0

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pliant.base.errors import BridgeError
 from pliant.base.options import check_values, option
 
-__all__ = ["CLOCK", "YarpOptions"]
-
 CLOCK = "/clock"
 """Port of the time where neither the option nor the robot names another."""
 

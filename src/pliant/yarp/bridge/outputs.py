@@ -27,8 +27,6 @@ from pliant.yarp.wire import (
 )
 from pliant.yarp.wire.connection import decode_number
 
-__all__ = ["OUTPUT_CARRIERS", "Output", "OutputOwner", "dial"]
-
 OUTPUT_CARRIERS = ("tcp", "fast_tcp", "udp", "text", "text_ack")
 """Carriers by which a port sends."""
 MAX_UNACKNOWLEDGED = 8

@@ -19,8 +19,6 @@ from pliant.yarp.bridge.reactor import READ, Reactor
 from pliant.yarp.wire import Bottle, Contact, Dialect, Value, Vocab, bottle, encode_bottle
 from pliant.yarp.wire.values import FAIL, OK, text
 
-__all__ = ["Port"]
-
 MAX_INPUTS = 64
 """Most connections into one port at once; a further one is closed."""
 MAX_CONNECTIONS = 600

@@ -14,8 +14,6 @@ from collections.abc import Callable
 
 from pliant.base.threads import Threads
 
-__all__ = ["READ", "WRITE", "Reactor"]
-
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 POLL_S = 0.5
 """Longest wait of the thread [s]: how late it notices that it is to end, where nobody wakes it."""

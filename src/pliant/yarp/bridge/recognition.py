@@ -34,8 +34,6 @@ from pliant.yarp.wire.connection import decode_number
 from pliant.yarp.wire.sensors import EARLY_GROUPS, SENSOR_GROUPS
 from pliant.yarp.wire.values import FAIL
 
-__all__ = ["Receiver", "Receivers", "recognise"]
-
 RECOGNITION_TIMEOUT_S = 1.0
 """Longest wait for each of the two answers [s]; a receiver that gives none is served as if it had not been asked."""
 MAX_RECEIVERS = 1000

@@ -13,8 +13,6 @@ from pliant.simulation.bridge import SimulationControl
 from pliant.yarp.wire import Bottle, Value, Vocab
 from pliant.yarp.wire.values import text
 
-__all__ = ["RequestQueue", "answered", "call_of", "help_reply", "words_of"]
-
 MAX_WAITING = 1000
 """Most requests of one port that wait for the loop; a further one is refused."""
 T = TypeVar("T")

@@ -26,15 +26,6 @@ from pliant.yarp.wire.sensors import (
     encode_metadata,
 )
 
-__all__ = [
-    "ShownSensor",
-    "channels",
-    "measured_groups",
-    "serve_imu",
-    "serve_measures",
-    "serve_wrench",
-]
-
 DEGREES = 180.0 / math.pi
 TEMPERATURE = 25.0
 """Reported temperature of force/torque sensors [degC]; they measure none."""

@@ -24,8 +24,6 @@ from pliant.yarp.wire.values import Value
 if TYPE_CHECKING:
     from pliant.simulation.replay import Replay
 
-__all__ = ["BottleTemplate", "Served", "StampedOutput"]
-
 Encoder = Callable[[Sample, Dialect], bytes]
 
 
@@ -50,7 +48,7 @@ class StampedOutput:
         """Send a sample if its time has come; the loop thread calls this."""
         self.send(sample.stamp_ns, sample)
 
-    def send(self, stamp_ns: int, content: Any) -> None:
+    def send(self, stamp_ns: int, content: object) -> None:
         """Send what the encoder takes, a sample or several, if its time [ns] has come; for the loop thread."""
         if not self.every.due(stamp_ns):
             return

@@ -14,8 +14,6 @@ from pliant.yarp.model.services import SKIN_BOARDS, SkinInertials, VectorServer
 from pliant.yarp.wire import Dialect
 from pliant.yarp.wire.binary import encode_vector
 
-__all__ = ["serve_skin_inertials", "skin_vector"]
-
 VERSION = 6.0
 """Version of the vector; gazebo-yarp-plugins, inertialMTBPartDriver."""
 COUNTS_PER_ACCELERATION = 1e4 / 5.9855

@@ -8,8 +8,6 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 
-__all__ = ["StepGate"]
-
 POLL_S = 0.02
 """How often a waiting loop looks for requests of devices [s of wall time]."""
 

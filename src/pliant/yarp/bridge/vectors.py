@@ -13,8 +13,6 @@ from pliant.yarp.bridge.served import Served
 from pliant.yarp.model.services import VectorServer
 from pliant.yarp.wire.binary import encode_vector
 
-__all__ = ["CHANNELS", "serve_vector"]
-
 DEGREES = 180.0 / math.pi
 
 

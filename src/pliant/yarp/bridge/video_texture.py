@@ -17,8 +17,6 @@ from pliant.yarp.bridge.requests import RequestQueue
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.wire.images import Image
 
-__all__ = ["rgb_of", "serve_video_texture"]
-
 LIMIT = 64 << 20
 """Longest image that is taken [bytes]."""
 RETRY_S = 2.0

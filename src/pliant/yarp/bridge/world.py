@@ -16,8 +16,6 @@ from pliant.yarp.wire import Bottle, Dialect, Value, Vocab
 from pliant.yarp.wire.binary import encode_value
 from pliant.yarp.wire.records import Method, encode_fields, parse_method
 
-__all__ = ["ATTACHER_CALLS", "SIMULATED_CALLS", "WORLD_CALLS", "Call", "encode_outcome", "read_call", "serve_world"]
-
 OBJECT = "pose: f64*6, color: i16*3, frame_name: str, object_name: str, gravity_enable: bool, collision_enable: bool"
 DEFAULTS: Mapping[str, str | bool] = {
     "frame_name": "",

@@ -23,8 +23,6 @@ from pliant.yarp.bridge.port import Port
 from pliant.yarp.wire import Bottle, Contact, Dialect, Stamp, Vocab, bottle
 from pliant.yarp.wire.binary import MAX_BYTES
 
-__all__ = ["InputPort", "Received", "YarpNetwork", "find_server"]
-
 
 def find_server(server: str = "") -> ServerAddress:
     """Return where the name server is: the given address, else the configured one, else 127.0.0.1:10000.

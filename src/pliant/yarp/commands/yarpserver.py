@@ -16,8 +16,6 @@ from pliant.cli.output import emit, make_console
 if TYPE_CHECKING:
     from pliant.yarp.bridge.nameserver import NameServer
 
-__all__ = ["yarpserver"]
-
 
 def yarpserver(
     *,

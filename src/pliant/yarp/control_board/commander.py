@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pliant.simulation import Simulation
     from pliant.simulation.commander import Channel
 
-__all__ = ["BoardCommander"]
-
 
 class BoardCommander:
     """Holds references of some axes of a board, in the control mode of that name; other axes keep theirs.

@@ -24,8 +24,6 @@ from pliant.yarp.control_board.layout import ControlMode, InteractionMode, Loop,
 from pliant.yarp.control_board.state import Array, Axes, BoardState, Buffers
 from pliant.yarp.model.control_board import TRAJECTORIES, ControlBoard
 
-__all__ = ["ControlBoardDevice"]
-
 T = TypeVar("T")
 DEGREE = math.pi / 180.0
 

@@ -16,8 +16,6 @@ from pliant.yarp.control_board import layout as at
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["Drive", "find_drive"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drive:

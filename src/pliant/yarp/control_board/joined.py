@@ -16,8 +16,6 @@ from pliant.base.errors import DeviceError
 from pliant.yarp.control_board.device import Columns, ControlBoardDevice, Reader, Writer
 from pliant.yarp.control_board.state import Array, Axes, chosen_axes, finite_values
 
-__all__ = ["BoardView", "JoinedBoard"]
-
 
 class BoardView(Protocol):
     """Axes in front of clients: those of a `ControlBoardDevice`, or a `JoinedBoard`; for the loop's thread."""

@@ -16,8 +16,6 @@ from pliant.yarp.control_board import layout as at
 from pliant.yarp.control_board.drives import Drive
 from pliant.yarp.model.control_board import ControlBoard
 
-__all__ = ["Array", "Axes", "BoardState", "Buffers", "Numbers", "chosen_axes", "finite_values"]
-
 Array = NDArray[np.float64]
 Axes = int | Sequence[int] | None
 Numbers = float | Sequence[float] | Array

@@ -14,8 +14,6 @@ from pliant.engine.base import Engine, mujoco_state
 from pliant.model.robot import Robot
 from pliant.yarp.model.services import BaseState
 
-__all__ = ["BaseStateDevice"]
-
 _FIELDS = {
     "position": FieldInfo((3,), "m", "origin of the link's frame in the world"),
     "orientation": FieldInfo((4,), "", "orientation of the link's frame in the world, quaternion (w, x, y, z)"),

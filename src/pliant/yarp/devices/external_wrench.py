@@ -16,8 +16,6 @@ from pliant.engine.base import Engine
 from pliant.model.robot import Robot
 from pliant.yarp.model.services import ExternalWrench
 
-__all__ = ["ExternalWrenchDevice"]
-
 MAX_PUSHES = 100
 """Most pushes at one time."""
 

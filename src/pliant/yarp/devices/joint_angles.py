@@ -14,8 +14,6 @@ from pliant.engine.base import Engine
 from pliant.model.robot import Robot
 from pliant.yarp.model.services import JointAngles
 
-__all__ = ["JointAnglesDevice"]
-
 RATE = 100.0
 """Samples a second [Hz]."""
 

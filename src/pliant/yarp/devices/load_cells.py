@@ -15,8 +15,6 @@ from pliant.model.contacts import contact_wrench
 from pliant.model.robot import Robot
 from pliant.yarp.model.services import ContactLoadCells
 
-__all__ = ["LoadCellsDevice"]
-
 RATE = 100.0
 """Samples a second [Hz]."""
 

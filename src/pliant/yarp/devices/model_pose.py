@@ -14,8 +14,6 @@ from pliant.engine.base import Engine, mujoco_state
 from pliant.model.robot import Robot
 from pliant.yarp.model.services import ModelPose
 
-__all__ = ["ModelPoseDevice"]
-
 
 @device_for(ModelPose)
 class ModelPoseDevice(DeviceBase):

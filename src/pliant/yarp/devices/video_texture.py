@@ -14,8 +14,6 @@ from pliant.engine.base import Engine, mujoco_state
 from pliant.model.robot import Robot
 from pliant.yarp.model.services import VideoTexture
 
-__all__ = ["VideoTextureDevice"]
-
 RATE = 100.0
 """Samples a second [Hz]."""
 MAX_SIDE = 8192

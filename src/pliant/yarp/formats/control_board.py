@@ -20,8 +20,6 @@ from pliant.yarp.formats.ini import Group, Item
 from pliant.yarp.formats.places import Severity
 from pliant.yarp.model.control_board import COUPLINGS, ControlBoard, Coupling
 
-__all__ = ["BoardConfiguration", "read_control_board", "read_fake_board"]
-
 TRAJECTORIES = ("minimum_jerk", "constant_speed", "trapezoidal_speed")
 UNITS = ("metric_units", "si_units")
 VELOCITY_LAWS = {"integrator_and_position_pid": "integrator", "direct_velocity_pid": "direct"}
@@ -223,7 +221,7 @@ class _Board:
                     raise self.config.fault(f"{low} is above {high} for joint {self.names[wrong]!r}", low)
         self._take(values, self.config, {"max_torques": "max_torque"}, self.ones, least=0.0)
 
-    def _trajectories(self, values: dict[str, tuple[float, ...]], fields: dict[str, Any]) -> None:
+    def _trajectories(self, values: dict[str, tuple[float, ...]], fields: dict[str, object]) -> None:
         group = self.config.group("TRAJECTORY_GENERATION")
         if group is None:
             return
@@ -291,7 +289,7 @@ class _Board:
         for key, numbers in (gains or {}).items():
             values[f"position_{key}"] = numbers
 
-    def _velocity(self, values: dict[str, tuple[float, ...]], fields: dict[str, Any]) -> None:
+    def _velocity(self, values: dict[str, tuple[float, ...]], fields: dict[str, object]) -> None:
         group = self.config.group("VELOCITY_CONTROL")
         if group is None:
             gains = self._old_gains("GAZEBO_VELOCITY_PIDS")

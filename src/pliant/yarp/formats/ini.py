@@ -31,9 +31,7 @@ from pliant.base.documents.includes import MAX_INCLUDE_DEPTH, entered, missing, 
 from pliant.base.errors import ModelError, WireError, nearest
 from pliant.base.options import parse_bool, parse_number
 from pliant.yarp.wire.text import format_value, parse_bottle
-from pliant.yarp.wire.values import FALSE, TRUE, Bottle, Int64, Value, Vocab, Vocab64
-
-__all__ = ["Entry", "Group", "Item", "as_item", "format_ini", "parse_ini", "parse_list", "read_ini"]
+from pliant.yarp.wire.values import FALSE, TRUE, Bottle, Float32, Int8, Int16, Int64, Value, Vocab, Vocab64
 
 MAX_INCLUDES = 200
 """Most files that one file includes, directly or not. # assumed: the largest real robot has about 30"""
@@ -272,11 +270,9 @@ def as_item(value: Value) -> Item:
         return tuple(as_item(item) for item in value.items)
     if isinstance(value, Vocab | Vocab64):
         return value.name
-    if isinstance(value, Int64):
+    if isinstance(value, Int8 | Int16 | Int64 | Float32):
         return value.value
-    if isinstance(value, bytes):
-        return tuple(value)
-    return value  # type: ignore[return-value]  # text holds no other kinds
+    return tuple(value) if isinstance(value, bytes) else value
 
 
 def format_ini(group: Group) -> str:

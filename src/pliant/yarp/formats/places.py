@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias, TypedDict
 
-__all__ = ["Place", "Severity"]
-
 Severity: TypeAlias = Literal["error", "warning", "info"]
 
 

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pliant.base.documents.xml_tree import file_of, line_of
 from pliant.base.errors import ModelError, WireError, nearest
@@ -21,8 +21,6 @@ from pliant.yarp.formats.places import Place, Severity
 from pliant.yarp.formats.robot_interface import RobotInterface
 from pliant.yarp.formats.servers import Hardware, is_server
 from pliant.yarp.model.services import YarpDevice
-
-__all__ = ["Pending", "Plugin", "PluginReader", "is_yarp_plugin", "kind_of", "link_of"]
 
 _PLUGIN = re.compile(
     r"(?:lib)?gazebo_yarp_(?P<old>\w+?)(?:\.so|\.dylib|\.dll)?|(?:lib)?gz-sim-yarp-(?P<new>\w+)-system(?:\.so)?"
@@ -263,7 +261,7 @@ class PluginReader:
         """Add a device without servers of its own."""
         self.hardware.devices[device.name] = device
 
-    def add(self, plugin: Plugin, config: Group, name: str, kind: type[YarpDevice], **fields: Any) -> None:
+    def add(self, plugin: Plugin, config: Group, name: str, kind: type[YarpDevice], **fields: object) -> None:
         """Add a device under its configured name, else this one, and the servers that its configuration asks for."""
         device = kind(**self.common(plugin, config, name), **fields)
         self.put(device)

@@ -29,8 +29,6 @@ from pliant.base.documents.xml_tree import Node, parse_xml
 from pliant.base.errors import ModelError, WireError, nearest
 from pliant.yarp.formats.ini import Entry, Group, Item, parse_list
 
-__all__ = ["Action", "InterfaceDevice", "RobotInterface", "read_robot_interface"]
-
 PHASES = ("startup", "run", "interrupt1", "interrupt2", "interrupt3", "shutdown")
 ACTIONS = ("configure", "calibrate", "attach", "abort", "detach", "park", "custom")
 CONTAINERS = ("devices", "params", "actions")

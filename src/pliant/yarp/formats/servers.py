@@ -36,8 +36,6 @@ from pliant.yarp.model.services import (
 )
 from pliant.yarp.wire.sensors import SENSOR_GROUPS
 
-__all__ = ["Hardware", "Servers", "is_server"]
-
 SensorGroups = dict[str, list[SensorReference]]
 
 ANALOG_KEYS = {

@@ -13,8 +13,6 @@ from pliant.yarp.model.services import VideoTexture, YarpInterface
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["place_textures"]
-
 GRAY = 0.5
 """Gray level of a texture before the first image."""
 

@@ -12,43 +12,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from pliant.base.errors import ModelError
 from pliant.formats.source import Block
 from pliant.model.interface import Interface
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
-
-__all__ = [
-    "EXTERNAL_WRENCH",
-    "SKIN_BOARDS",
-    "AnalogServer",
-    "AxisReference",
-    "BaseState",
-    "CameraImages",
-    "ClockPort",
-    "ContactLoadCells",
-    "ControlBoardServer",
-    "ExternalWrench",
-    "ForceTorqueSensor",
-    "ImageServer",
-    "InertialSensor",
-    "JointAngles",
-    "LaserScan",
-    "LinkAttacher",
-    "ModelPose",
-    "SensorReference",
-    "SkinInertials",
-    "VectorServer",
-    "VideoTexture",
-    "WorldInterface",
-    "YarpDevice",
-    "YarpInterface",
-    "add_external_wrench",
-    "yarp_interface",
-]
-
 
 REFERENCES = ("sensor", "sensors", "link", "joints", "device")
 """Fields of devices and servers that hold names of the model, of described sensors or of devices."""
@@ -71,7 +41,7 @@ class YarpDevice:
 
     def prefixed(self, prefix: str) -> YarpDevice:
         """Return the same device or server on a model whose names are prefixed; ports keep their names."""
-        changes: dict[str, Any] = {"name": prefix + self.name}
+        changes: dict[str, object] = {"name": prefix + self.name}
         for key in REFERENCES:
             value = getattr(self, key, None)
             if value:

@@ -26,24 +26,6 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.base.errors import WireError
 from pliant.yarp.wire.values import Bottle, Float32, Incomplete, Int8, Int16, Int64, Value, Vocab, Vocab64, kind_of
 
-__all__ = [
-    "DICTIONARY",
-    "LIST",
-    "MAX_BYTES",
-    "MAX_DEPTH",
-    "MAX_ITEMS",
-    "Dialect",
-    "decode_bottle",
-    "decode_either",
-    "decode_vector",
-    "encode_bottle",
-    "encode_value",
-    "encode_vector",
-    "read_bottle",
-    "read_value",
-    "tag_of",
-]
-
 Dialect: TypeAlias = Literal[3, 4]
 """Which YARP the other side is of."""
 

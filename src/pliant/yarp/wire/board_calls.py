@@ -25,8 +25,6 @@ from dataclasses import dataclass
 from pliant.yarp.wire.binary import Dialect
 from pliant.yarp.wire.records import Argument, Method
 
-__all__ = ["CALLS", "QUANTITIES", "Call", "Quantity"]
-
 
 @dataclass(frozen=True, slots=True)
 class Quantity:

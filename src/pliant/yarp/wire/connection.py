@@ -35,29 +35,6 @@ from pliant.yarp.wire.binary import MAX_BYTES
 from pliant.yarp.wire.text import MAX_TEXT, is_open
 from pliant.yarp.wire.values import Incomplete
 
-__all__ = [
-    "ACKNOWLEDGEMENT",
-    "CARRIERS",
-    "MAX_DATAGRAM",
-    "MAX_NAME",
-    "MAX_PARTS",
-    "NOT_FOUND",
-    "WAKE_UP",
-    "Command",
-    "DatagramAssembler",
-    "Framer",
-    "Hello",
-    "LineFramer",
-    "Message",
-    "TextHello",
-    "TextMessage",
-    "carrier_of",
-    "decode_datagram",
-    "decode_number",
-    "encode_datagrams",
-    "encode_number",
-]
-
 CARRIERS = {"udp": 0, "mcast": 1, "fast_tcp": 3, "tcp": 3 + 128}
 """Binary carriers and the number that follows 7777 in their first bytes; 128 is the flag of acknowledgements."""
 _CARRIER_BASE = 7777

@@ -29,18 +29,6 @@ from pliant.yarp.wire.objects import Stamp
 from pliant.yarp.wire.records import Fields, Method, decode_fields, encode_fields
 from pliant.yarp.wire.values import FAIL, IS, NAK, OK, TSTA, Bottle, Value, Vocab, bottle, integer, number, text
 
-__all__ = [
-    "FAILED",
-    "METHODS",
-    "NOT_UNDERSTOOD",
-    "PROTOCOL_VERSION",
-    "decode_reply",
-    "decode_request",
-    "encode_help",
-    "encode_reply",
-    "encode_request",
-]
-
 FAILED = bottle(FAIL)
 """Reply to a request that could not be done, or whose item behind ``[get]`` or ``[set]`` is unknown."""
 NOT_UNDERSTOOD = bottle(NAK)

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from pliant.base.errors import WireError, nearest
 from pliant.yarp.wire.values import Bottle, Vocab, bottle, integer, text
 
-__all__ = ["MAX_SIDE", "PIXELS", "Image"]
-
 PIXELS: dict[str, tuple[str, int]] = {
     "rgb": ("<u1", 3),
     "rgba": ("<u1", 4),

@@ -18,8 +18,6 @@ from pliant.yarp.wire.binary import Dialect
 from pliant.yarp.wire.objects import floats, vector
 from pliant.yarp.wire.values import FAIL, OK, Bottle, Value, Vocab, boolean, bottle, integer
 
-__all__ = ["COMMANDS", "JointState", "StreamCommand"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointState:

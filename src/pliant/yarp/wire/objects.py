@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.base.errors import WireError
 from pliant.yarp.wire.values import Bottle, Float32, Value, bottle, integer, number, text
 
-__all__ = ["Stamp", "floats", "properties", "property_bottle", "vector"]
-
 
 def vector(values: ArrayLike, *, single: bool = False) -> Bottle:
     """Return the Bottle of a vector of floats, shape (n,), in double or single precision."""

@@ -34,8 +34,6 @@ from pliant.base.errors import WireError
 from pliant.yarp.wire.binary import MAX_ITEMS, Dialect
 from pliant.yarp.wire.values import FAIL, OK, Bottle, Int16, Value, Vocab, boolean, integer, number, text, vocabulary
 
-__all__ = ["TYPES", "Argument", "Method", "Pid", "decode_fields", "encode_fields", "parse_method"]
-
 Fields: TypeAlias = tuple[Any, ...]
 """Values of a record, or arguments or results of a call; its `Argument` rows name their types."""
 TYPES = ("i16", "i32", "f64", "str", "bool", "vocab", "mode", "bottle", "pid", "flags")
@@ -198,7 +196,7 @@ def decode_fields(arguments: Sequence[Argument], items: Sequence[Value], dialect
     return tuple(values)
 
 
-def _decode(name: str, value: Value, dialect: Dialect) -> Any:
+def _decode(name: str, value: Value, dialect: Dialect) -> object:
     if name in ("i16", "i32"):
         return integer(value)
     if name == "f64":

@@ -16,18 +16,6 @@ from pliant.yarp.wire.binary import read_value
 from pliant.yarp.wire.objects import floats, vector
 from pliant.yarp.wire.values import Bottle, bottle, number, text
 
-__all__ = [
-    "EARLY_GROUPS",
-    "SENSOR_GROUPS",
-    "Measurement",
-    "SensorNames",
-    "cut_measurements",
-    "decode_measurements",
-    "decode_metadata",
-    "encode_measurements",
-    "encode_metadata",
-]
-
 SENSOR_GROUPS = (
     "gyroscopes",
     "linear_accelerometers",

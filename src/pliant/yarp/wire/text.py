@@ -17,8 +17,6 @@ from pliant.base.errors import WireError
 from pliant.yarp.wire.binary import MAX_DEPTH
 from pliant.yarp.wire.values import FALSE, TRUE, Bottle, Float32, Int8, Int16, Int64, Value, Vocab, Vocab64, kind_of
 
-__all__ = ["MAX_TEXT", "format_bottle", "format_value", "is_open", "parse_bottle"]
-
 MAX_TEXT = 1 << 20
 """Longest text of a Bottle that is read [characters]. # assumed: a list of 1000 ports takes 60,000"""
 

@@ -22,34 +22,6 @@ from typing import Any, TypeAlias, overload
 
 from pliant.base.errors import WireError
 
-__all__ = [
-    "ACK",
-    "FAIL",
-    "FALSE",
-    "IS",
-    "KINDS",
-    "NAK",
-    "OK",
-    "TRUE",
-    "TSTA",
-    "Bottle",
-    "Float32",
-    "Incomplete",
-    "Int8",
-    "Int16",
-    "Int64",
-    "Value",
-    "Vocab",
-    "Vocab64",
-    "boolean",
-    "bottle",
-    "integer",
-    "kind_of",
-    "number",
-    "text",
-    "vocabulary",
-]
-
 
 class Incomplete(WireError):
     """The bytes end before the value does: more of the stream must be read first."""

@@ -13,34 +13,6 @@ from typing import Any
 
 from pliant.base.errors import WireError
 
-__all__ = [
-    "DATAGRAM_LIMIT",
-    "SET_LIMIT",
-    "UNKNOWN_ENTITY",
-    "UNKNOWN_PREFIX",
-    "AckNack",
-    "Data",
-    "DataFrag",
-    "Gap",
-    "Header",
-    "Heartbeat",
-    "HeartbeatFrag",
-    "InfoDestination",
-    "InfoSource",
-    "InfoTimestamp",
-    "NackFrag",
-    "Parameters",
-    "Submessage",
-    "data_submessage",
-    "decode_message",
-    "encode_header",
-    "encode_message",
-    "encode_submessage",
-    "heartbeat_submessage",
-    "read_parameters",
-    "write_parameters",
-]
-
 DATAGRAM_LIMIT = 65507
 """Longest message [bytes]: what UDP over IPv4 carries."""
 SET_LIMIT = 256

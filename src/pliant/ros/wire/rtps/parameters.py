@@ -15,22 +15,6 @@ from dataclasses import dataclass, field, replace
 from pliant.base.errors import WireError
 from pliant.ros.wire.rtps.messages import Parameters, read_parameters, write_parameters
 
-__all__ = [
-    "EndpointData",
-    "Locator",
-    "ParticipantData",
-    "Qos",
-    "decode_endpoint",
-    "decode_participant",
-    "disposed",
-    "encode_endpoint",
-    "encode_key",
-    "encode_participant",
-    "mismatch",
-    "related_identity",
-    "related_parameters",
-]
-
 TEXT_LIMIT = 4096
 """Longest name that is read [bytes]."""
 USER_DATA_LIMIT = 8192

@@ -12,11 +12,11 @@ from pliant.walking.bars import add_bars
 from pliant.walking.robots.biped import parameters as p
 
 if TYPE_CHECKING:
+    import mujoco
+
     from pliant.model import Robot
     from pliant.walking.device import WalkingDescription
     from pliant.walking.robots.biped.options import BipedOptions
-
-__all__ = ["ROBOT", "build"]
 
 
 def build(options: BipedOptions) -> Robot:
@@ -126,7 +126,7 @@ def _walking(options: BipedOptions) -> WalkingDescription:
     )
 
 
-def _link(parent: Any, name: str, kind: str, sign: float) -> object:
+def _link(parent: mujoco.MjsBody, name: str, kind: str, sign: float) -> object:
     """Add one body with its joint, masses and shapes; return it."""
     x, y, z = p.OFFSETS[kind]
     # A body has the name of the joint that moves it, without which it would have none.
@@ -145,17 +145,17 @@ def _link(parent: Any, name: str, kind: str, sign: float) -> object:
     return body
 
 
-def _inertial(body: Any, kind: str, sign: float) -> None:
+def _inertial(body: mujoco.MjsBody, kind: str, sign: float) -> None:
     link = p.LINKS[kind]
     _box_inertia(body, link.mass, link.size, (link.center[0], sign * link.center[1], link.center[2]))
 
 
-def _box_inertia(body: Any, mass: float, size: Any, center: object) -> None:
+def _box_inertia(body: mujoco.MjsBody, mass: float, size: Any, center: object) -> None:
     a, b, c = (edge * edge for edge in size)
     set_inertia(body, mass, [mass * (b + c) / 12.0, mass * (a + c) / 12.0, mass * (a + b) / 12.0], center)
 
 
-def _shapes(body: Any, kind: str, sign: float) -> None:
+def _shapes(body: mujoco.MjsBody, kind: str, sign: float) -> None:
     """Add the pictures of a body, and the few shapes that touch the ground when the robot falls."""
     from pliant.robots.parts import box, capsule, cylinder, sphere
 
@@ -196,12 +196,12 @@ def _shapes(body: Any, kind: str, sign: float) -> None:
         sphere(body, (0.0, 0.0, 0.0), 0.03, "housing")
 
 
-def _touches(geom: Any) -> None:
+def _touches(geom: mujoco.MjsGeom) -> None:
     """Let a shape touch the ground and obstacles, and no part of the robot."""
     geom.contype, geom.conaffinity, geom.group = 1, 2, 0
 
 
-def _rigid_foot(foot: object) -> None:
+def _rigid_foot(foot: mujoco.MjsBody) -> None:
     """Add a flat box sole."""
     from pliant.robots.parts import box, capsule
 
@@ -215,7 +215,7 @@ def _rigid_foot(foot: object) -> None:
         capsule(foot, (0.0, 0.0, 0.0), (x * 0.5 * length + p.SOLE_FORWARD, 0.0, z), 0.016, "metal")
 
 
-def _soft_foot(foot: object, options: BipedOptions, side: str) -> dict[str, object]:
+def _soft_foot(foot: mujoco.MjsBody, options: BipedOptions, side: str) -> dict[str, object]:
     """Add a SoftFoot whose sole is level with that of the rigid foot; return the laws of its soles by name."""
     from pliant.feet.model.soles import measure_soles
     from pliant.feet.softfoot import softfoot
@@ -238,7 +238,7 @@ def _soft_foot(foot: object, options: BipedOptions, side: str) -> dict[str, obje
     return {f"{side}_foot/{name}": law for name, law in laws.items()}
 
 
-def _actuator(spec: Any, name: str, joint: p.Joint, options: BipedOptions) -> None:
+def _actuator(spec: mujoco.MjSpec, name: str, joint: p.Joint, options: BipedOptions) -> None:
     import mujoco
 
     actuator = spec.add_actuator(name=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, target=name)
@@ -253,7 +253,7 @@ def _actuator(spec: Any, name: str, joint: p.Joint, options: BipedOptions) -> No
     actuator.forcerange = [-joint.effort, joint.effort]
 
 
-def _key(spec: Any, options: BipedOptions) -> None:
+def _key(spec: mujoco.MjSpec, options: BipedOptions) -> None:
     """Add the key frame "rest": standing, with the servos at their references."""
     model = spec.copy().compile()
     qpos = model.qpos0.copy()

@@ -8,8 +8,6 @@ from typing import Literal
 from pliant.base.options import option
 from pliant.walking.control.settings import WalkSettings
 
-__all__ = ["BipedOptions"]
-
 _FOOT = "as the option of softfoot"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pliant.robots.catalogue import CatalogueRobot
 from pliant.walking.robots.humanoids.data import find_data
@@ -13,8 +13,6 @@ from pliant.walking.robots.humanoids.walking import Legs
 
 if TYPE_CHECKING:
     from pliant.model import Robot
-
-__all__ = ["FEET", "ROBOTS", "build"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +77,7 @@ def build(humanoid: _Humanoid, options: HumanoidOptions) -> Robot:
 
     path = find_data(humanoid.file)
 
-    def load(_: Any) -> Robot:
+    def load(_: object) -> Robot:
         raise NotImplementedError  # a URDF names no other robot
 
     robot = read_urdf(Source(path=path, package_paths=(path.parents[2], path.parents[3], path.parents[4]), load=load))

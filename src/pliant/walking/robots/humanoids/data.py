@@ -7,8 +7,6 @@ from pathlib import Path
 
 from pliant.base.errors import MissingDependency
 
-__all__ = ["find_data"]
-
 SHARE = Path("cmeel.prefix", "share", "example-robot-data", "robots")
 """Where the package keeps its robots below site-packages."""
 

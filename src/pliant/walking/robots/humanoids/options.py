@@ -7,8 +7,6 @@ from typing import Literal
 
 from pliant.base.options import option
 
-__all__ = ["HumanoidOptions"]
-
 _SCALED = "scaled from the biped's with mass and height"
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.base.errors import ModelError
 
 if TYPE_CHECKING:
+    import mujoco
+
     from pliant.model import Robot
     from pliant.walking.robots.humanoids.options import HumanoidOptions
-
-__all__ = ["Legs", "Stance", "add_walking", "find_stance", "stand"]
 
 BEND = 0.08
 """By how much the hips of the standing robot are lower than on straight legs, as a part of the legs' length: as those
@@ -63,7 +63,7 @@ class Stance:
     """Hindmost and foremost point of the sole ahead of the ankle, and half of its width [m]."""
 
 
-def find_stance(model: Any, base: str, legs: Legs) -> Stance:
+def find_stance(model: mujoco.MjModel, base: str, legs: Legs) -> Stance:
     """Return the pose in which a humanoid stands before it walks.
 
     Args:
@@ -131,7 +131,7 @@ def find_stance(model: Any, base: str, legs: Legs) -> Stance:
     )
 
 
-def stand(spec: Any, base: str, stance: Stance, servos: bool) -> None:
+def stand(spec: mujoco.MjSpec, base: str, stance: Stance, servos: bool) -> None:
     """Add the key frame "rest": the robot stands, its servos at their references."""
     from pliant.model import REST_KEY
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from pliant.model import Robot
 
-__all__ = ["ROBOT", "IcubOptions", "build", "robots_folder"]
-
 PACKAGE = "icub-models"
 FOLDER_VARIABLE = "ICUB_MODELS_PATH"
 """Variable of the environment with the folder share/iCub of the package, where it is not installed for Python."""
