@@ -14,7 +14,7 @@ import real
 import pliant
 from pliant.engine import MujocoEngine
 
-pytestmark = [pytest.mark.network, pytest.mark.slow]
+pytestmark = [pytest.mark.network, pytest.mark.slow, pytest.mark.alone]
 DESCRIBED = {"joint.mode": 6}
 
 
