@@ -59,7 +59,7 @@ def test_every_stage_has_a_limit_and_the_sum_of_all_is_written_nowhere_else():
 FAKES = {
     "Makefile": ".PHONY: conformance\n.venv/.lint lint test conformance:\n\t@echo made $@\n\t@test '$(BROKEN)' != $@\n",
     "bin/id": "#!/bin/sh\necho 1000\n",  # not the user who may install packages
-    ".venv/bin/python": "#!/bin/sh\nsleep 0.2\necho packaged\ntest \"$BROKEN\" != package\n",
+    ".venv/bin/python": '#!/bin/sh\nsleep 0.2\necho packaged\ntest "$BROKEN" != package\n',
     "conformance/ros/make_rclpy_venv.sh": "echo rclpy $1 >>said\n",
 }
 """A checkout whose stages say their names; the one that BROKEN names fails."""
