@@ -45,14 +45,46 @@ def test_every_stage_has_a_limit_and_the_sum_of_all_is_written_nowhere_else():
     text = SCRIPT.read_text()
     stages = re.findall(r"^stage (\d+) (.*)$", text, re.MULTILINE)
     assert [command for _, command in stages] == [
-        "make lint",
+        "make .venv/.lint",
+        '.venv/bin/python .ci/package.py >"$packaged" 2>&1 &',
+        "make lint || failed=$?",
         "make test",
-        ".venv/bin/python .ci/package.py",
         "make conformance",
     ]
     assert all(0 < int(limit) < 3600 for limit, _ in stages)
     heavy = re.findall(r"^(?!\s*#|stage)[^#\n]*\b(?:make|pytest)\b.*$", text, re.MULTILINE)
     assert [line for line in heavy if "timeout" not in line] == []
+
+
+FAKES = {
+    "Makefile": ".PHONY: conformance\n.venv/.lint lint test conformance:\n\t@echo made $@\n\t@test '$(BROKEN)' != $@\n",
+    "bin/id": "#!/bin/sh\necho 1000\n",  # not the user who may install packages
+    ".venv/bin/python": '#!/bin/sh\nsleep 0.2\necho packaged\ntest "$BROKEN" != package\n',
+    "conformance/ros/make_rclpy_venv.sh": "echo rclpy $1 >>said\n",
+}
+"""A checkout whose stages say their names; the one that BROKEN names fails."""
+
+
+@pytest.mark.parametrize(
+    ("broken", "ran"),
+    [
+        ("", ["made .venv/.lint", "made lint", "packaged", "made test", "made conformance"]),
+        ("lint", ["made .venv/.lint", "made lint", "packaged"]),
+        ("package", ["made .venv/.lint", "made lint", "packaged"]),
+    ],
+)
+def test_the_script_runs_its_stages_in_order_and_ends_where_one_fails(broken, ran, tmp_path):
+    for name, text in FAKES.items() | {(".ci/run", SCRIPT.read_text())}:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "BROKEN": broken}
+    done = subprocess.run(["bash", ".ci/run"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (done.returncode == 0) is (broken == ""), done.stdout + done.stderr
+    assert [line for line in done.stdout.splitlines() if line in ran or line.startswith("made")] == ran
+    if not broken:
+        assert sorted((tmp_path / "said").read_text().split()) == ["jazzy", "kilted", "rclpy", "rclpy"]
 
 
 @pytest.fixture(scope="module")

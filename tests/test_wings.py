@@ -1,6 +1,7 @@
 """A wing can be taken away: the core and all other wings work without it, and what it offers is gone."""
 
 import ast
+import compileall
 import os
 import re
 import shutil
@@ -62,13 +63,22 @@ def between_wings() -> set[tuple[str, str]]:
     raise AssertionError("no table")
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Return the folder of a copy of pliant, with what Python compiles of it."""
+    package = tmp_path_factory.mktemp("whole") / "pliant"
+    shutil.copytree(ROOT / "src" / "pliant", package, ignore=shutil.ignore_patterns("__pycache__", "_compiled"))
+    assert compileall.compile_dir(package, quiet=1)
+    return package
+
+
 @pytest.fixture
-def without(tmp_path):
+def without(whole, tmp_path):
     """Return a function that copies pliant without a wing, and one that runs Python on the copy."""
 
     def make(wing):
         package = tmp_path / "src" / "pliant"
-        shutil.copytree(ROOT / "src" / "pliant", package, ignore=shutil.ignore_patterns("__pycache__", "_compiled"))
+        shutil.copytree(whole, package, copy_function=os.link)
         if wing:
             shutil.rmtree(package / wing)
         lines = (ROOT / "pyproject.toml").read_text(encoding="utf-8").splitlines()

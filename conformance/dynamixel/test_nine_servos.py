@@ -16,6 +16,7 @@ PROGRAM = Path(__file__).resolve().parents[2] / "benchmarks" / "dynamixel.py"
 
 
 @pytest.mark.network
+@pytest.mark.alone
 def test_nine_servos_are_read_and_written_at_500_hz_without_an_error():
     spec = importlib.util.spec_from_file_location("dynamixel_benchmark", PROGRAM)
     benchmark = importlib.util.module_from_spec(spec)

@@ -91,10 +91,14 @@ def free_port():
 def free_domain():
     """Return a domain of DDS in which nobody is.
 
-    Domains from 102 on have ports that Linux gives to any socket (7400 + 250 d and the next).
+    Domains from 102 on have ports that Linux gives to any socket (7400 + 250 d and the next). Two workers of one run
+    try different domains, so that none takes one that the other has found and not entered yet.
     """
-    for k in range(101):
-        domain = 1 + (os.getpid() + k) % 101
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    mine = range(1 + worker % workers, 102, workers)
+    for k in range(len(mine)):
+        domain = mine[(os.getpid() + k) % len(mine)]
         with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
             sock.bind(("", 7410 + 250 * domain))  # the first participant's
             return domain

@@ -19,7 +19,7 @@ cyclone_peer = pytest.importorskip("cyclone_peer")
 COUNT = 12_000
 PERIOD = 1e-3
 
-pytestmark = [pytest.mark.network, pytest.mark.slow]
+pytestmark = [pytest.mark.network, pytest.mark.slow, pytest.mark.alone]
 
 
 @pytest.fixture

@@ -73,6 +73,7 @@ def serve(domain):
             process.communicate()
 
 
+@pytest.mark.alone
 def test_nothing_is_lost_in_either_direction(peer, serve, domain):
     process = serve(24)
     arguments = [peer.program, str(domain), "send", COMMAND, "5", str(COUNT), "1000"]
@@ -80,7 +81,7 @@ def test_nothing_is_lost_in_either_direction(peer, serve, domain):
     try:
         heard = peer(domain, "listen", *STATE, COUNT, 60)
         said = json.loads(sender.communicate(timeout=100)[0])
-        bridge = json.loads(real.finish(process))["health"]["bridges"]["ros2"]
+        bridge = json.loads(real.interrupted(process))["health"]["bridges"]["ros2"]
     finally:
         if sender.poll() is None:
             sender.kill()
@@ -134,6 +135,7 @@ def test_the_node_is_announced_to_graph_tools(peer, serve, domain):
     assert {gid["data"][:12] for gid in (*node["writer_gid_seq"], *node["reader_gid_seq"])} == {own}
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("wait_ms", [0, 200])
 def test_a_node_that_was_there_before_loses_nothing(peer, serve, domain, wait_ms):
     # It sends as soon as it takes itself for connected, or a little later, as most programs do.
@@ -143,7 +145,7 @@ def test_a_node_that_was_there_before_loses_nothing(peer, serve, domain, wait_ms
         time.sleep(1.0)  # until it is there: it has nobody to tell that to
         process = serve(12)
         said = json.loads(earlier.communicate(timeout=100)[0])
-        bridge = json.loads(real.finish(process, 120))["health"]["bridges"]["ros2"]
+        bridge = json.loads(real.interrupted(process, 120))["health"]["bridges"]["ros2"]
     finally:
         if earlier.poll() is None:
             earlier.kill()

@@ -58,7 +58,7 @@ def test_a_shadow_beside_rospy_names_the_stiffer_spring_and_the_master_knows_no_
     core = real.Roscore()
     where = f"master={core.env['ROS_MASTER_URI']},host=127.0.0.1,namespace=lab,clock=ros"
     driver = real.Program(
-        [real.rospy_python(), Path(__file__).with_name("ros1_shadow_steps.py"), log, "0.02"], core.env
+        [real.rospy_python(), Path(__file__).with_name("ros1_shadow_steps.py"), log, "0.01"], core.env
     )
     shadow = real.pliant(words("--ros1", where), core.env)
     try:
@@ -85,7 +85,7 @@ def test_a_shadow_beside_rclpy_names_the_stiffer_spring_and_the_graph_knows_subs
     log, domain = tmp_path / "log.csv", real.free_domain()
     write_log(log)
     env = {**real.clean_env(), "ROS_DOMAIN_ID": str(domain)}
-    driver = real.Program([python, Path(__file__).with_name("ros2_shadow_steps.py"), log, "0.02"], env)
+    driver = real.Program([python, Path(__file__).with_name("ros2_shadow_steps.py"), log, "0.01"], env)
     shadow = real.pliant(words("--ros2", f"domain={domain},namespace=lab,clock=ros"), env)
     try:
         out = real.finish(shadow, 240.0)
