@@ -59,7 +59,7 @@ _number = 0
 
 
 @contextlib.contextmanager
-def server(*, product: bool = False, mode: str = "lockstep") -> Iterator[Server]:
+def server(*, product: bool = False, mode: str = "lockstep", only: str = "") -> Iterator[Server]:
     """Serve an FR3 with hand and friction from a process of its own."""
     global _number
     _number += 1
@@ -67,7 +67,7 @@ def server(*, product: bool = False, mode: str = "lockstep") -> Iterator[Server]
     if product:
         command = ["-m", "pliant", "run", "fr3", "--json", "--bridge", f"fci:host={made.host},mode={mode}"]
     else:
-        command = [__file__, "--serve", made.host, mode]
+        command = [__file__, "--serve", made.host, mode, only] if only != "echo" else [__file__, "--echo", made.host]
     child = subprocess.Popen([sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert child.stdin is not None
     assert child.stdout is not None
@@ -94,7 +94,7 @@ def server(*, product: bool = False, mode: str = "lockstep") -> Iterator[Server]
             made.report = json.loads(said.strip().splitlines()[-1])
 
 
-def serve(host: str, mode: Any) -> None:
+def serve(host: str, mode: Any, *more: str) -> None:
     """Be the script: serve the robot that `pliant run fr3` serves, until the input closes; print the counters."""
     import pliant
     from pliant.devices import make_devices
@@ -107,10 +107,110 @@ def serve(host: str, mode: Any) -> None:
     with Simulation(MujocoEngine(robot), make_devices(robot), [bridge]) as simulation:
         bridge.work_log = []
         simulation.start()
+        split = part_times(simulation, bridge) if "split" in more else {}
         threading.Thread(target=lambda: (sys.stdin.read(), simulation.stop()), daemon=True).start()
         simulation.run()
         work = np.percentile(bridge.work_log, (50, 90, 99)) * 1e6
-        print(json.dumps({"arms": bridge.health()["arms"], "work_us": work.round(1).tolist()}))
+        parts = {name: float(sum(np.median(log) for log in logs)) / 1e3 for name, logs in split.items()}
+        print(json.dumps({"arms": bridge.health()["arms"], "work_us": work.round(1).tolist(), "parts_us": parts}))
+
+
+def part_times(simulation: Any, bridge: Any) -> dict[str, list[list[int]]]:
+    """Log how long each call of the parts of a cycle takes [ns]: physics, cabinet, packing, sockets."""
+
+    def log(owner: Any, name: str) -> list[int]:
+        call, times, clock = getattr(owner, name), [], time.perf_counter_ns
+
+        def timed(*values: Any) -> Any:
+            began = clock()
+            try:
+                return call(*values)
+            finally:
+                times.append(clock() - began)
+
+        setattr(owner, name, timed)
+        return times
+
+    from pliant.franka.bridge.sockets import Connection
+    from pliant.franka.wire import fci
+
+    cabinet = bridge.arms[0].cabinet
+    return {
+        "physics": [log(simulation, "_engine_step")],
+        "cabinet": [log(cabinet, "control"), log(cabinet, "observe")],
+        "packing": [log(fci.StatePacker, "pack"), log(fci.CommandUnpacker, "unpack")],
+        "sending": [log(Connection, "send_datagram")],
+    }
+
+
+def echo(host: str) -> None:
+    """Be a server that does nothing: it answers each command with the next state, always the same but for its number.
+
+    What a client reaches here, it reaches with no server in Python faster than this one.
+    """
+    import pliant
+    from pliant.franka.wire import fci
+
+    listener = socket.create_server((host, 1337))
+    packer, unpacker, state = fci.StatePacker(10), fci.CommandUnpacker(10), fci.RobotState()
+    for name in ("O_T_EE", "O_T_EE_d", "O_T_EE_c", "F_T_EE", "EE_T_K", "F_T_NE", "NE_T_EE"):
+        state.matrix(name)[:] = np.eye(4)
+    state.O_ddP_O[2] = -9.81
+    tcp = listener.accept()[0]
+    while not (data := tcp.recv(4096)):  # the first connection only looks whether the server is there
+        tcp.close()
+        tcp = listener.accept()[0]
+    framer, version = fci.Framer("robot"), None
+    udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    udp.bind((host, 0))
+
+    def answer(number: int, command: str, status: str, payload: bytes = b"") -> None:
+        given = fci.Response(command=command, command_id=number, status=status, payload=payload)
+        tcp.sendall(fci.encode_response(given, version=10))
+
+    def publish() -> None:
+        state.message_id += 1
+        udp.send(packer.pack(state))
+
+    move = None
+    while data:
+        for frame in framer.feed(data):
+            request = fci.decode_request(frame, version=version)
+            if isinstance(request, fci.Connect):
+                version = 10
+                udp.connect((tcp.getpeername()[0], request.udp_port))
+                answer(frame.command_id, "Connect", "success", (10).to_bytes(2, "little"))
+            elif isinstance(request, fci.GetRobotModel):
+                answer(frame.command_id, "GetRobotModel", "success", pliant.load("fr3").devices[0].urdf.encode())
+            elif isinstance(request, fci.Move):
+                move = frame.command_id
+                answer(move, "Move", "started")
+                state.controller_mode, state.motion_generator_mode = request.controller, request.motion_generator + 1
+                state.robot_mode, state.success_rate = fci.RobotMode.MOVE, 1.0
+        udp.settimeout(0.001)
+        tcp.setblocking(False)
+        data = b"."
+        while data == b".":
+            publish()
+            while move is not None:
+                try:
+                    command = unpacker.unpack(udp.recv(2048))
+                except TimeoutError:
+                    break  # the client has not begun yet
+                if command.torque_command_finished or command.motion_generation_finished:
+                    state.controller_mode, state.motion_generator_mode = fci.ControllerMode.OTHER, 0
+                    state.robot_mode = fci.RobotMode.IDLE
+                    publish()
+                    answer(move, "Move", "success")
+                    move = None
+                    break
+                udp.settimeout(1.0)
+                publish()
+            try:
+                data = tcp.recv(4096)
+            except BlockingIOError:
+                time.sleep(0.0 if move is not None else 0.001)
+        tcp.setblocking(True)
 
 
 def cpu(pid: int) -> float:
@@ -188,6 +288,26 @@ def bench_lockstep(seconds: float) -> list[Figure]:
     return figures
 
 
+def bench_share(seconds: float) -> list[Figure]:
+    """Where a cycle's time goes: in the server by parts, and in the client against a server that does nothing."""
+    figures = []
+    with server(only="split") as made:
+        torque_loop(made.host, seconds)
+    for name, value in made.report["parts_us"].items():
+        figures.append(Figure(f"server's median a cycle, {name}", value, "us", "", None))
+    rest = made.report["work_us"][0] - sum(made.report["parts_us"].values())
+    figures.append(Figure("server's median a cycle, the rest: loop, device, bridge", rest, "us", "", None))
+    with server(only="echo") as made:
+        before = time.process_time()
+        found = torque_loop(made.host, seconds)
+        share = 1e6 * (time.process_time() - before) / found["cycles"]
+    note = "connecting included; above 111 us no server reaches 9 x real time"
+    figures.append(Figure("pylibfranka's processor time a cycle", share, "us", "", None, note))
+    what = "pylibfranka against a server that only counts states"
+    figures.append(Figure(what, found["factor"], "x real time", "", None))
+    return figures
+
+
 def bench_repeat(seconds: float) -> list[Figure]:
     """Two runs of the same motion against two fresh servers: every byte of every state."""
     seen = []
@@ -241,7 +361,13 @@ def bench_dynamics(_: float) -> list[Figure]:
     return figures
 
 
-BENCHES = {"dynamics": bench_dynamics, "lockstep": bench_lockstep, "repeat": bench_repeat, "wall": bench_wall}
+BENCHES = {
+    "dynamics": bench_dynamics,
+    "lockstep": bench_lockstep,
+    "share": bench_share,
+    "repeat": bench_repeat,
+    "wall": bench_wall,
+}
 
 
 def main() -> None:
@@ -250,11 +376,15 @@ def main() -> None:
     parser.add_argument("which", nargs="*", choices=[*BENCHES, []], help="default: all")
     parser.add_argument("--seconds", type=float, default=5.0, help="robot time of a loop")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--serve", nargs=2, metavar=("HOST", "MODE"), help="be the script that serves an arm")
+    parser.add_argument("--serve", nargs="+", metavar="HOST MODE", help="be the script that serves an arm")
+    parser.add_argument("--echo", metavar="HOST", help="be a server that does nothing but count states")
     parser.add_argument("--client", metavar="HOST", help="be pylibfranka: one torque motion at a server, as JSON")
     options = parser.parse_args()
     if options.serve:
         serve(*options.serve)
+        return
+    if options.echo:
+        echo(options.echo)
         return
     if options.client:
         found = torque_loop(options.client, options.seconds)

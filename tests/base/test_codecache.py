@@ -363,3 +363,31 @@ def test_the_class_of_a_named_tuple_is_its_fields_in_every_process():
     ]
     assert texts[0].strip()
     assert texts[0] == texts[1] != texts[2]
+
+
+ALGEBRA = """
+import sys
+import numpy as np
+from pliant.base.codecache import njit
+
+@njit()
+def total(x):
+    return np.sum(x)
+
+@njit()
+def product(a, b):
+    return np.dot(a, b)
+
+total(np.ones(3))
+before = "scipy.linalg" in sys.modules
+print(before, product(np.full((2, 2), 2.0), np.eye(2)).tolist(), "scipy.linalg" in sys.modules)
+"""
+
+
+def test_only_code_of_linear_algebra_imports_scipy_compiled_or_loaded(tmp_path):
+    (tmp_path / "algebra.py").write_text(ALGEBRA)
+    for _ in ("compiled", "loaded"):
+        run = [sys.executable, str(tmp_path / "algebra.py")]
+        said = subprocess.run(run, capture_output=True, text=True, check=True).stdout
+        assert said.split(maxsplit=1)[0] == "False"
+        assert said.split(maxsplit=1)[1] == "[[2.0, 2.0], [2.0, 2.0]] True\n"

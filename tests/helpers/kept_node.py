@@ -41,7 +41,7 @@ class KeptNode:
 
     announce = stop = flush = start
 
-    def advertise(self, topic, type_name, *, latch=False):
+    def advertise(self, topic, type_name, *, latch=False, reliable=True):
         return self.out.setdefault(topic, KeptTopic(self, topic, type_name))
 
     def subscribe(self, topic, type_name, callback):

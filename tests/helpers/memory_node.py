@@ -25,7 +25,7 @@ class MemoryNode(Node):
     def stop(self):
         """Do nothing."""
 
-    def advertise(self, topic, type_name, *, latch=False):
+    def advertise(self, topic, type_name, *, latch=False, reliable=True):
         sent = self.sent.setdefault(topic, [])
         return self.handles.setdefault(
             topic,

@@ -15,7 +15,9 @@ import contextlib
 import enum
 import functools
 import hashlib
+import importlib
 import importlib.metadata
+import importlib.util
 import logging
 import os
 import pickle
@@ -639,6 +641,25 @@ class CodeFiles:
             old.unlink(missing_ok=True)
 
 
+@functools.cache
+def _register_arrays() -> None:
+    """Import numba's functions of arrays without scipy.linalg, a fifth of the start of a program.
+
+    numba imports scipy.linalg there only to learn that it is installed. Code that calls it imports it by itself, and so
+    does the compilation of such code.
+    """
+    from numba.np import linalg
+
+    if importlib.util.find_spec("scipy") is None:
+        return
+    check = linalg.ensure_blas
+    linalg.ensure_blas = lambda: None
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = check
+
+
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator as `numba.njit` with these options and a cache whose files are checked (`CodeFiles`).
 
@@ -654,8 +675,13 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     follow_numba()
 
+    class Cache(FunctionCache):
+        def load_overload(self, *args: object) -> object:
+            _register_arrays()
+            return super().load_overload(*args)
+
     def attach(dispatcher: object) -> object:
-        cache = FunctionCache(dispatcher.py_func)
+        cache = Cache(dispatcher.py_func)
         base = cache._impl.filename_base
         chosen = repr(sorted((key, repr(value)) for key, value in options.items()))
         cache._cache_file = CodeFiles(  # pyright: ignore[reportAttributeAccessIssue]

@@ -42,7 +42,9 @@ class Mailbox:
         commands: command mode -> field -> description of the field.
     """
 
-    __slots__ = ("_accepted", "_commands", "_condition", "_count", "_held", "_latest", "_shared", "_taken", "device")
+    __slots__ = (
+        "_accepted", "_commands", "_condition", "_count", "_held", "_latest", "_shared", "_taken", "_waiting", "device",
+    )  # fmt: skip
 
     def __init__(self, device: str, commands: Mapping[str, Mapping[str, FieldInfo]]) -> None:
         self.device = device
@@ -61,6 +63,7 @@ class Mailbox:
         self._count = 0
         self._latest: Command | None = None
         self._taken: Command | None = None
+        self._waiting = 0  # threads that wait: to notify nobody costs a microsecond in each step
 
     @property
     def accepted(self) -> frozenset[str]:
@@ -130,7 +133,8 @@ class Mailbox:
             self._count = number + 1
             command = Command(number, mode, MappingProxyType(dict(held)), stamp_ns)
             self._latest = command
-            self._condition.notify_all()
+            if self._waiting:
+                self._condition.notify_all()
         return command
 
     def post(self, command: Command) -> None:
@@ -148,7 +152,8 @@ class Mailbox:
             self._held.pop(mode, None)
             self._count = command.seq + 1
             self._latest = command
-            self._condition.notify_all()
+            if self._waiting:
+                self._condition.notify_all()
 
     def take(self) -> Command | None:
         """Return the latest command if it has not been taken yet, else None. Called by the loop thread."""
@@ -177,7 +182,11 @@ class Mailbox:
             return self._latest is not None and self._latest.seq >= seq
 
         with self._condition:
-            return self._condition.wait_for(answered, timeout)
+            self._waiting += 1
+            try:
+                return self._condition.wait_for(answered, timeout)
+            finally:
+                self._waiting -= 1
 
     def clear(self) -> None:
         """Remove all commands and restart the sequence numbers at 0."""

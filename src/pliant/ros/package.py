@@ -47,7 +47,7 @@ class Census(SilentNode):
             self.state_type = "viactors_plugins/state_info"
         self.types: set[str] = set()
 
-    def advertise(self, topic: str, type_name: str, *, latch: bool = False) -> object:
+    def advertise(self, topic: str, type_name: str, *, latch: bool = False, reliable: bool = True) -> object:
         """Note a type; return a topic to which nobody listens."""
         self.types.add(type_name)
         return SimpleNamespace(

@@ -30,7 +30,7 @@ class FakeNode:
         self.codec = Codec(version)
         self.handle = None
 
-    def advertise(self, topic, kind, *, latch=False):
+    def advertise(self, topic, kind, *, latch=False, reliable=True):
         self.handle = Handle(topic, kind, latch)
         return self.handle
 

@@ -57,7 +57,7 @@ class Wire:
         self.topics = {}
         self.active = active
 
-    def advertise(self, topic, type_name, *, latch=False):
+    def advertise(self, topic, type_name, *, latch=False, reliable=True):
         return self.topics.setdefault(topic, Topic(topic, type_name, latch, self.active))
 
     def messages(self, topic):
@@ -393,7 +393,7 @@ class NodeWire:
     def __init__(self, node):
         self.node, self.codec = node, node.codec
 
-    def advertise(self, topic, type_name, *, latch=False):
+    def advertise(self, topic, type_name, *, latch=False, reliable=True):
         return self.node.advertise(topic, type_name, latch=latch)
 
 
@@ -439,5 +439,5 @@ class ParticipantWire:
     def __init__(self, participant):
         self.participant, self.codec = participant, participant.codec
 
-    def advertise(self, topic, type_name, *, latch=False):
+    def advertise(self, topic, type_name, *, latch=False, reliable=True):
         return self.participant.advertise(topic, type_name, latch=latch)

@@ -201,7 +201,7 @@ def test_the_topics_are_those_of_ros_2(world):
         def __init__(self):
             self.codec, self.out, self.into = CODEC, {}, {}
 
-        def advertise(self, topic, type_name, *, latch=False):
+        def advertise(self, topic, type_name, *, latch=False, reliable=True):
             self.out[topic] = type_name
             return self
 

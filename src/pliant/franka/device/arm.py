@@ -357,6 +357,7 @@ class FrankaArm(DeviceBase):
             gravity=self.plant.gravity,
             rotor_inertia=self.plant.rotor_inertia,
             hand=description.hand is not None,
+            motors=self.plant.motors,
         )
         """The controller."""
         self.gripper = None if description.hand is None else Gripper(description.hand, width=description.opening)
@@ -402,8 +403,10 @@ class FrankaArm(DeviceBase):
     def _firmware(self) -> None:
         command, self._command = self._command, None
         plant, noise = self.plant, self._joint_noise
-        torque = self.cabinet.control(command)
-        plant.write(torque if noise is None else noise.drive(torque))
+        if noise is not None:
+            self.cabinet.fields["motor_noise"][:] = noise.of_motors()
+        plant.hold()
+        self.cabinet.control(command)
         if self.gripper is not None:
             plant.write_hand(self.gripper.step(*plant.read_hand()))
         if self.vacuum is not None:
@@ -413,25 +416,26 @@ class FrankaArm(DeviceBase):
     def read(self, stamp_ns: int) -> Sample:
         """Let the cabinet observe; return its state."""
         cabinet = self.cabinet
-        q, dq, tau_J = self.plant.read()
-        if self._joint_noise is not None:
-            q, dq, tau_J = self._joint_noise.measure(q, dq, tau_J)
         motion = cabinet.motion
+        moves = motion is not None and not motion.first and self._joint_noise is None
+        measured: tuple[Array, ...] = self.plant.measured() if moves else self.plant.read()
+        if self._joint_noise is not None:
+            measured = self._joint_noise.measure(*measured)
         if cabinet.locked_at is not None:
             self.plant.settle(cabinet.locked_at)
         elif motion is None or motion.first:
-            rest = cabinet.settle(q, dq)
+            rest = cabinet.settle(measured[0], measured[1])
             if rest is not None:
                 self.plant.settle(rest)
-        state = cabinet.observe(q, dq, tau_J)
+        state = cabinet.observe(*measured)
         self._follow()
         hand, cup = self.gripper, self.vacuum
         if hand is not None:
-            values = StateValues(state.snapshot(), hand.width, hand.max_width, hand.is_grasped)
+            values = StateValues(state, hand.width, hand.max_width, hand.is_grasped)
         elif cup is not None:
-            values = StateValues(state.snapshot(), vacuum=PASCAL * cup.vacuum, part_present=cup.part_present)
+            values = StateValues(state, vacuum=PASCAL * cup.vacuum, part_present=cup.part_present)
         else:
-            values = StateValues(state.snapshot())
+            values = StateValues(state)
         seq = self._seq
         self._seq = seq + 1
         return Sample(self.name, seq, stamp_ns, values)

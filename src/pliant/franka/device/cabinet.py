@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +23,7 @@ from pliant.franka.device.settings import Settings
 from pliant.franka.wire import fci
 from pliant.franka.wire.fci import ERROR, ERRORS, RobotCommand, RobotMode, RobotState
 
-__all__ = ["Answer", "Cabinet", "Motion"]
+__all__ = ["Answer", "Cabinet", "Motion", "Motors"]
 
 Array = NDArray[np.float64]
 
@@ -40,6 +40,22 @@ _LIMIT = [ERROR.joint_position_limits_violation, ERROR.joint_move_in_wrong_direc
 """Errors after which the arm can be guided."""
 _SUCCESS_WINDOW = 100
 """Commands over which the success rate is computed."""
+_STILL = np.zeros(7)
+
+
+class Motors(NamedTuple):
+    """Arrays of the plant that `kernels.drive` reads and writes, in the order of its arguments."""
+
+    dq: Array
+    curve: Array
+    bristles: Array
+    friction: Array
+    torque: Array
+
+    @classmethod
+    def none(cls) -> Motors:
+        """Return motors that move nothing."""
+        return cls(np.zeros(7), np.zeros((0, 3)), np.zeros(7), np.zeros(7), np.zeros(7))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +113,7 @@ class Cabinet:
         rotor_inertia: inertia of the motors at the joints that their torque loops leave, shape (7,) [kg m^2].
         q: joint positions at start, shape (7,) [rad].
         hand: whether the arm carries the hand, which counts for self collision.
+        motors: the motors that `control` drives; None: the torques that it returns go nowhere else.
 
     Raises:
         DeviceError: a setting of the wrong shape.
@@ -113,8 +130,10 @@ class Cabinet:
         gravity: ArrayLike = (0.0, 0.0, -9.81),
         rotor_inertia: ArrayLike = (0.0,) * 7,
         hand: bool = False,
+        motors: Motors | None = None,
     ) -> None:
         self.arm = arm
+        self._motors = motors or Motors.none()
         self.settings = settings or Settings()
         self.configuration = Configuration(
             arm,
@@ -136,13 +155,12 @@ class Cabinet:
         self._recovery: tuple[int | None, int] | None = None
         self._locked_at: Array | None = None
         self._zero_motion, self._zero_tau = np.zeros(fci.N_MOTION), np.zeros(7)
-        self._torque, self._q, self._dq, self._tau_J = m["torque"], m["q"], m["dq"], m["tau_J"]
+        self._torque, self._rest = m["torque"], self._memory["rest"]
         self.reset(q)
         # Compile or load every kernel now, so that no motion waits for it.
-        kernels.observe(self._memory)
-        kernels.control(self._memory, self._zero_motion, self._zero_tau, 0)
+        kernels.control(self._memory, self._zero_motion, self._zero_tau, 0, *Motors.none())
         kernels.goal_deviates(self._memory)
-        kernels.publish(self._memory)
+        kernels.publish(self._memory, np.empty(fci.N_REALS))
         self.reset(q)
 
     # ------------------------------------------------------------------------------------------------ set-up
@@ -155,7 +173,8 @@ class Cabinet:
         for name in ("dq", "dq_last", "dq_d", "ddq_d", "tau_J", "tau_J_last", "tau_c", "tau_d", "rotor_torque"):
             m[name][:] = 0.0
         self._set("observer_started", 0)
-        kernels.observe(self._memory)  # the first control needs the dynamics at q
+        # the first control needs the dynamics at q
+        kernels.observe(self._memory, m["q"], _STILL, _STILL, _STILL, _STILL, np.empty(fci.N_REALS))
         for name in ("integral", "residual", "F_K", "contact", "collision", "errors"):
             m[name][:] = 0
         self._set("observer_started", 0)
@@ -172,19 +191,23 @@ class Cabinet:
 
     # ------------------------------------------------------------------------------------------------- cycle
 
-    def observe(self, q: ArrayLike, dq: ArrayLike, tau_J: ArrayLike) -> RobotState:
-        """Take the measurements of this cycle and return the robot state (the same object in every cycle).
+    def observe(
+        self, q: Array, dq: Array, tau_J: Array, inertia: Array = _STILL, acceleration: Array = _STILL
+    ) -> RobotState:
+        """Take the measurements of this cycle and return the robot state; no later cycle changes it.
 
         Args:
             q: joint positions, shape (7,) [rad].
             dq: joint velocities, shape (7,) [rad/s].
-            tau_J: link-side torques that acted during the last cycle, gravity included, shape (7,) [N m].
+            tau_J: link-side torques that acted during the last cycle, gravity included, shape (7,) [N m]; with an
+                inertia, the torques of the motors, of which the links get what does not accelerate the rotors.
+            inertia: of the rotors at the joints, shape (7,) [kg m^2].
+            acceleration: of the joints during the last cycle, shape (7,) [rad/s^2].
         """
-        self._q[:], self._dq[:], self._tau_J[:] = q, dq, tau_J
-        raised = kernels.observe(self._memory)
-        if raised:
+        reals = np.empty(fci.N_REALS)
+        if kernels.observe(self._memory, q, dq, tau_J, inertia, acceleration, reals):
             self._reflex("reflex")
-            kernels.publish(self._memory)
+            kernels.publish(self._memory, reals)
         state = self.state
         state.message_id += 1
         motion = self._motion
@@ -194,10 +217,10 @@ class Cabinet:
             state.success_rate = motion.window.bit_count() / min(motion.counted, _SUCCESS_WINDOW)
         else:
             state.success_rate = 1.0
-        return state
+        return state.snapshot(reals)
 
     def control(self, command: RobotCommand | None = None) -> Array:
-        """Advance by one millisecond and return the joint torques to apply (a view, shape (7,) [N m]).
+        """Advance by one millisecond, drive the motors and return their torques (a view, shape (7,) [N m]).
 
         Args:
             command: the client's command of this cycle, or None if none came. Before the first command of a motion,
@@ -241,12 +264,12 @@ class Cabinet:
                     flags = 0
                     if motion.controller != k.EXTERNAL:
                         flags = k.WAIT if motion.holding else k.FINISH
-        raised = kernels.control(self._memory, values, tau, flags)
+        raised = kernels.control(self._memory, values, tau, flags, *self._motors)
         if raised:
             self._reflex("input_error" if raised >= k.UNUSABLE else "reflex")
-            kernels.control(self._memory, self._zero_motion, self._zero_tau, 0)
+            kernels.control(self._memory, self._zero_motion, self._zero_tau, 0, *self._motors)
         motion = self._motion
-        if motion is not None and motion.finishing and self._memory["rest"][0]:
+        if motion is not None and motion.finishing and self._rest[0]:
             self._end(motion)
         if self._recovery is not None:
             self._recover()

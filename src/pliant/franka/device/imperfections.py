@@ -82,8 +82,8 @@ class JointNoise:
             tau = tau + self._bias + sizes.torque_sensor_noise * self._rng.standard_normal(7)
         return q, dq, tau
 
-    def drive(self, torque: Array) -> Array:
-        """Return what the motors exert for the torques of the cabinet, shape (7,) [N m]."""
+    def of_motors(self) -> Array:
+        """Return what the motors exert in a cycle beside the torques of the cabinet, shape (7,) [N m]."""
         if not self.sizes.motor_noise:
-            return torque
-        return torque + self.sizes.motor_noise * self._rng.standard_normal(7)
+            return np.zeros(7)
+        return self.sizes.motor_noise * self._rng.standard_normal(7)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.base.codecache import njit
+from pliant.franka.device.dynamics import friction_kernel
 from pliant.franka.device.estimation_kernels import (
     estimate_external_torques,
     estimate_wrench,
@@ -38,7 +39,7 @@ from pliant.franka.device.parameters import ELBOW_FLIP
 from pliant.franka.device.reflex_kernels import check_contact, check_guiding, check_motion, deviates, raise_error
 from pliant.franka.wire.fci import AT, ERROR
 
-__all__ = ["control", "desired_pose", "goal_deviates", "observe", "publish"]
+__all__ = ["control", "desired_pose", "drive", "goal_deviates", "observe", "publish"]
 
 LOCKED_TRANSLATION, LOCKED_ROTATION, LOCKED_ELBOW = 3000.0, 300.0, 200.0
 """Stiffness of directions that a hand must not move in guiding mode [N/m, N m/rad, N m/rad]."""  # assumed
@@ -58,9 +59,23 @@ def _columns(T, reals, at):
 
 
 @njit(error_model="numpy")
-def observe(memory):
-    """Take in q, dq and tau_J; return the number of errors raised. Without one, the published numbers are written."""
+def observe(memory, q, dq, torque, inertia, ddq, out):
+    """Take in the measurements of a cycle; return the number of errors raised. Without one, publish.
+
+    Args:
+        memory: the record of the cabinet.
+        q: joint positions, shape (7,) [rad].
+        dq: joint velocities, shape (7,) [rad/s].
+        torque: of the motors, shape (7,) [N m]; what is left behind the rotors is measured.
+        inertia: of the rotors, shape (7,) [kg m^2].
+        ddq: joint accelerations, shape (7,) [rad/s^2].
+        out: the published numbers, shape (N_REALS,); written.
+    """
     s = memory[0]
+    for i in range(7):
+        s.q[i] = q[i]
+        s.dq[i] = dq[i]
+        s.tau_J[i] = torque[i] - inertia[i] * ddq[i]
     update_model(s)
     follow_rotors(s)
     estimate_external_torques(s)
@@ -72,6 +87,7 @@ def observe(memory):
         raised += check_guiding(s)
     if not raised:
         _publish(s)
+        out[:] = s.reals
     return raised
 
 
@@ -105,9 +121,10 @@ def _desired_pose(s):
 
 
 @njit(error_model="numpy")
-def publish(memory):
+def publish(memory, out):
     """Write the published numbers of a cycle that raised an error, after its reflex."""
     _publish(memory[0])
+    out[:] = memory[0].reals
 
 
 @njit(error_model="numpy")
@@ -193,9 +210,31 @@ def _run_controller(s, moving):
 
 
 @njit(error_model="numpy")
-def control(memory, motion, tau, flags):
-    """Advance the motion by one command; write ``torque``; return the number of errors, `UNUSABLE` and more for input
-    that cannot be followed at all."""
+def drive(torque, dq, curve, bristles, friction, motors):
+    """Drive the motors; what reaches the links is less by the friction.
+
+    Args:
+        torque: of the motors, shape (7,) [N m].
+        dq: joint velocities, shape (7,) [rad/s].
+        curve: the identified friction, shape (7, 3); shape (0, 3): none.
+        bristles: static friction of this step, shape (7,) [N m]; taken.
+        friction: of this step, shape (7,) [N m]; written.
+        motors: where the simulation reads the torques, shape (7,) [N m]; written.
+    """
+    if curve.shape[0]:
+        friction_kernel(dq, curve, friction)
+    else:
+        friction[:] = 0.0
+    for i in range(7):
+        friction[i] += bristles[i]
+        bristles[i] = 0.0
+        motors[i] = torque[i] - friction[i]
+
+
+@njit(error_model="numpy")
+def control(memory, motion, tau, flags, dq, curve, bristles, friction, motors):
+    """Advance the motion by one command and drive the motors, as `drive` says; return the number of errors, `UNUSABLE`
+    and more for input that cannot be followed at all. With an error, the motors are not driven."""
     s = memory[0]
     raised = 0
     waiting = (flags & WAIT) != 0
@@ -222,5 +261,7 @@ def control(memory, motion, tau, flags):
         desired_pose(memory, True)
     for i in range(7):
         t = s.tau_d[i] + s.rotor_drive[i] + s.g[i] + s.tau_f[i]
-        s.torque[i] = min(s.tau_max[i], max(-s.tau_max[i], t))
+        s.torque[i] = min(s.tau_max[i], max(-s.tau_max[i], t)) + s.motor_noise[i]
+    if not raised:
+        drive(s.torque, dq, curve, bristles, friction, motors)
     return raised

@@ -163,6 +163,7 @@ MEMORY = np.dtype(
         ("collision", "f8", (13,)),
         ("errors", "u1", (len(ERRORS),)),
         ("rest", "i8"),
+        ("motor_noise", "f8", (7,)),
         ("torque", "f8", (7,)),
         ("reals", "f8", (N_REALS,)),
         # scratch

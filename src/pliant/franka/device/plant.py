@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError
 from pliant.base.spatial import rotation_from_quaternion
-from pliant.franka.device.dynamics import friction_kernel
+from pliant.franka.device import kernels
+from pliant.franka.device.cabinet import Motors
 from pliant.franka.device.parameters import Arm
 from pliant.franka.device.static_friction import StaticFriction, bristles
 
@@ -80,12 +81,14 @@ class ArmPlant:
         self._warm = [data.qacc_warmstart[v0 : v0 + 7]]
         self._held: Array | None = None
         self._u = data.ctrl[u0 : u0 + 7]
-        self._friction = np.zeros(7) if friction_torque is None else friction_torque[v0 : v0 + 7]
+        total = np.zeros(7) if friction_torque is None else friction_torque[v0 : v0 + 7]
+        curve = arm.friction if friction else np.zeros((0, 3))
+        self.motors = Motors(self._dq, curve, np.zeros(7), total, self._u)
+        """What drives the joints."""
         self._static: StaticFriction | None = None
         if static_friction is not None:
-            held = bristles(arm, self.rotor_inertia, static_friction)
-            self._static = StaticFriction(held, self._q, self._dq, self._friction, float(model.opt.timestep))
-        self._tau_J = np.zeros(7)
+            held, dt = bristles(arm, self.rotor_inertia, static_friction), float(model.opt.timestep)
+            self._static = StaticFriction(held, self._q, self._dq, self.motors.bristles, dt)
         self.has_hand = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, f"{name}_finger1") >= 0
         if self.has_hand:
             finger = find(mujoco.mjtObj.mjOBJ_JOINT, f"{name}_finger1")
@@ -111,7 +114,6 @@ class ArmPlant:
         self._dq[:] = 0.0
         self._u[:] = 0.0
         self._ddq[:] = 0.0
-        self._tau_J[:] = 0.0
         self._held = None
         if self._static is not None:
             self._static.relax()
@@ -120,33 +122,32 @@ class ArmPlant:
             self._finger_rate[:] = 0.0
         self.write_cup(0.0)
 
+    def measured(self) -> tuple[Array, Array, Array, Array, Array]:
+        """Return q, dq, the motors' torques, the rotors' inertia and the acceleration of the last step (views), shape
+        (7,) each: the arguments of `Cabinet.observe`."""
+        return self._q, self._dq, self._u, self.rotor_inertia, self._ddq
+
     def read(self) -> tuple[Array, Array, Array]:
-        """Return q, dq and the link-side torques of the last step (views), shape (7,) each."""
+        """Return q, dq (views) and the link-side torques of the last step, shape (7,) each."""
         # The acceleration is that of the last step, and so is the torque.
-        np.multiply(self.rotor_inertia, self._ddq, self._tau_J)
-        np.subtract(self._u, self._tau_J, self._tau_J)
-        return self._q, self._dq, self._tau_J
+        return self._q, self._dq, self._u - self.rotor_inertia * self._ddq
+
+    def hold(self) -> None:
+        """Advance the static friction by a step; who drives the `motors` then adds it to the other friction."""
+        if self._static is not None:
+            self._static.step()
 
     def write(self, torque: Array) -> None:
         """Drive the motors during the next step, shape (7,) [N m]."""
-        friction = self._friction
-        if self.friction:
-            friction_kernel(self._dq, self.arm.friction, friction)
-        elif self._static is not None:
-            friction[:] = 0.0
-        else:
-            self._u[:] = torque
-            return
-        if self._static is not None:
-            self._static.step()
-        np.subtract(torque, friction, self._u)
+        self.hold()
+        kernels.drive(torque, *self.motors)
 
     def read_hand(self) -> tuple[float, float]:
         """Return the opening between the fingers [m] and its rate [m/s]; zeros without a hand."""
         if not self.has_hand:
             return 0.0, 0.0
-        (left, right), (left_rate, right_rate) = self._finger.tolist(), self._finger_rate.tolist()
-        return left + right, left_rate + right_rate
+        width, rate = self._finger, self._finger_rate
+        return width.item(0) + width.item(1), rate.item(0) + rate.item(1)
 
     def write_hand(self, force: float) -> None:
         """Apply a force to each finger, positive opening [N]."""

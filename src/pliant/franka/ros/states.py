@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -151,7 +152,8 @@ def _serve_second(topics: RosTopics, name: str, names: ArmNames, rate: float) ->
             every=RateTimer(rate),
         ),
     ):
-        publication.serve(topics, name)
+        # since franka_ros2 2.4; the whole state is reliable (doc/index.rst of franka_robot_state_broadcaster)
+        dataclasses.replace(publication, reliable=False).serve(topics, name)
     _serve_robot_state(topics, name, names, f"{node}/robot_state", rate)
 
 

@@ -74,7 +74,7 @@ class BagNode(SilentNode):
         """Log time of what is sent [ns]."""
         self._handles: dict[str, _Handle] = {}
 
-    def advertise(self, topic: str, type_name: str, *, latch: bool = False) -> _Handle:
+    def advertise(self, topic: str, type_name: str, *, latch: bool = False, reliable: bool = True) -> _Handle:
         """Return a topic of the bag."""
         if topic not in self._handles:
             self._handles[topic] = _Handle(self, topic, type_name, latch)

@@ -101,8 +101,12 @@ class Node(ABC):
 
     # ------------------------------------------------------------------ topics
     @abstractmethod
-    def advertise(self, topic: str, type_name: str, *, latch: bool = False) -> TopicHandle:
-        """Publish a topic; ``latch`` keeps the last message for late joiners."""
+    def advertise(self, topic: str, type_name: str, *, latch: bool = False, reliable: bool = True) -> TopicHandle:
+        """Publish a topic; ``latch`` keeps the last message for late joiners.
+
+        ``reliable=False`` offers best effort where the wire has qualities of service; readers that ask for reliable
+        messages then get none.
+        """
 
     @abstractmethod
     def subscribe(self, topic: str, type_name: str, callback: MessageCallback) -> None:

@@ -54,6 +54,8 @@ class Publication:
     """Whether a sample is sent; None for each sample."""
     whole: bool = False
     """Whether it has the joints of the robot, which the option ``joint_states`` turns off."""
+    reliable: bool = True
+    """Whether lost messages are sent again on ROS 2; a best-effort topic is not read by who asks for that."""
 
     def serve(self, topics: RosTopics, name: str) -> None:
         """Advertise the topic and send each sample of the device of this name on it, while somebody listens."""
@@ -61,7 +63,7 @@ class Publication:
             topics.stated.update(self.values["name"])
             if topics.options.joint_states is None:
                 return
-        handle = topics.advertise(self.topic, self.type)
+        handle = topics.advertise(self.topic, self.type, reliable=self.reliable)
         headed = self.stamp != "none"
         counted = headed and topics.node.codec.version == 1  # ROS 1 numbers the messages of a topic
         head = [*(["header.seq"] if counted else []), *(["header.stamp"] if headed else [])]

@@ -95,9 +95,9 @@ class RosTopics:
                     act(stamp_ns)
 
     # ------------------------------------------------------------------ out
-    def advertise(self, topic: str, type_name: str, *, latch: bool = False) -> TopicHandle:
+    def advertise(self, topic: str, type_name: str, *, latch: bool = False, reliable: bool = True) -> TopicHandle:
         """Publish a topic; the same topic twice is one."""
-        handle = self.node.advertise(self.names.topic(topic), type_name, latch=latch)
+        handle = self.node.advertise(self.names.topic(topic), type_name, latch=latch, reliable=reliable)
         if handle not in self.handles:
             self.handles.append(handle)
         return handle

@@ -160,8 +160,10 @@ class Ros1Node(Node):
         self.sockets.flush()
 
     # ------------------------------------------------------------------ topics, services, parameters
-    def advertise(self, topic: str, type_name: str, *, latch: bool = False, limit: int = QUEUE) -> Publication:
-        """Publish a topic; a second call of the same topic gives the same publication."""
+    def advertise(
+        self, topic: str, type_name: str, *, latch: bool = False, reliable: bool = True, limit: int = QUEUE
+    ) -> Publication:
+        """Publish a topic, always reliably; a second call of the same topic gives the same publication."""
         topic = "/" + topic.strip("/")
         with self._lock:
             found = self.publications.get(topic)

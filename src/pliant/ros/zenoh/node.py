@@ -346,13 +346,14 @@ class ZenohNode(Node):
             publication.seen.add(endpoint.node_name)
 
     # ------------------------------------------------------------------ topics
-    def advertise(self, topic: str, type_name: str, *, latch: bool = False) -> Publication:
+    def advertise(self, topic: str, type_name: str, *, latch: bool = False, reliable: bool = True) -> Publication:
         """Publish a topic.
 
         Args:
             topic: its name in ROS, such as ``/clock``.
             type_name: its type.
             latch: late joiners get the last message (transient local).
+            reliable: the quality of service that is announced.
         """
         zenoh, session = self._zenoh, self._session
         name = "/" + topic.strip("/")
@@ -360,7 +361,7 @@ class ZenohNode(Node):
             if name in self.publications:
                 return self.publications[name]
             depth = 1 if latch else DEPTH
-            qos = Qos(transient_local=latch, depth=depth)
+            qos = Qos(reliable=reliable, transient_local=latch, depth=depth)
             endpoint = self._message_endpoint("MP", name, type_name, qos)
             publication = Publication(self, name, type_name, latch, endpoint)
             options = {
