@@ -2,8 +2,8 @@
 
 Rates are of one core, the best of several runs, in ratio to the published C++ solver as shipped (155 ms a solve of
 the 6PFR, 200 Dormand-Prince steps and dense finite differences). Run: python benchmarks/rods.py [--cold] [--compile]
-Reached on two shared cores (numba 0.68): 6PFR fast 14-17 kHz at 4e-6 m, accurate 10-12 kHz at 2e-8 m, one Newton
-step 19-23 kHz, Python call 4.4-5.7 kHz, stability index 0.8-0.9 ms; cold starts 100, 100, 100 (6PFF, 6PFR, 6PFS),
+Reached on two shared cores (numba 0.68): 6PFR fast 14-17 kHz at 4e-6 m, accurate 10-12 kHz at 2e-8 m,
+Python call 4.4-5.7 kHz, stability index 0.8-0.9 ms; cold starts 100, 100, 100 (6PFF, 6PFR, 6PFS),
 98 (Till), 46 (6EFR); first compilation 23.5 s of processor time, imports included, then 0.8 s a process.
 
 --cold adds the cold-start counts (a minute), --compile the first compilation in a new cache (half a minute).
@@ -56,13 +56,13 @@ def line(what, value, asked="", note=""):
     print(f"{what:<46}{value:>14}   {asked:<16}{note}")
 
 
-def loop(robot, start, steps, poses, q=None, single=False):
+def loop(robot, start, steps, poses, q=None):
     rows = len(poses)
     xs = np.array([flatten(X) for X in poses])
     inverse = q is None
     joints = np.zeros((rows, 6)) if inverse else q
     tasks = Tasks(inverse, joints, xs, np.ones(6, bool), np.zeros((rows, 6)), False)
-    return robot._call(start._state.copy(), steps, tasks, single=single)
+    return robot._call(start._state.copy(), steps, tasks)
 
 
 def ahead(robot, start, steps, poses, margins):
@@ -128,11 +128,6 @@ def speed():
         line(f"  IGM {name} ({steps} steps)", f"{rate:.0f} Hz", f">= {asked} Hz", f"error {error:.1e} m, residual {found.report[:, 0].max():.0e}, {rate * SHIPPED:.0f}x shipped")  # noqa: E501  # fmt: skip
         t, (_, found) = best(lambda n=steps: loop(robot, start, n, poses, q_ref))
         line(f"  DGM {name}", f"{ROWS / t:.0f} Hz", f">= {asked} Hz", f"error {np.abs(found.X - x_ref).max():.1e}")
-    fine = trajectory(2000)
-    t, (_, found) = best(lambda: loop(robot, start, ACCURACIES["fast"].steps, fine, single=True))
-    _, exact = loop(robot, start, ACCURACIES["fast"].steps, fine)
-    line("  one Newton step a sample (2000 poses, fast)", f"{2000 / t:.0f} Hz", ">= 12000 Hz", f"{np.abs(found.Q - exact.Q)[1:].max():.0e} m from converged")  # noqa: E501  # fmt: skip
-
     for rows in (ROWS, 2000):
         path = trajectory(rows)
         for margins in (False, True):
@@ -167,6 +162,19 @@ def speed():
     for steps in (1, 2, 3, 4, 6):
         _, found = loop(robot, start, steps, poses[:100])
         line(f"  {steps} steps", f"{np.abs(found.Q[:, :, 0] - q_ref[:100]).max():.1e} m")
+
+
+def equilibria_times():
+    """All equilibria of a pose by 60 random starts, solved on all cores."""
+    for name in ("Stewart_Gough_6PFR", "3RR", "RERRFR", "Stewart_Gough_6EFR"):
+        robot = load_robot(name)
+        X = np.array(robot.description.home)
+        X[:2, 3] += 0.05, 0.02
+        robot.equilibria(X)
+        used, found = best(lambda r=robot, at=X: r.equilibria(at))
+        wall, _ = best(lambda r=robot, at=X: r.equilibria(at), clock=time.perf_counter)
+        note = f"{1e3 * used:.0f} ms of processor time on all cores"
+        line(f"  equilibria of {name}: {len(found)}", f"{1e3 * wall:.0f} ms", "<= 50 ms", note)
 
 
 def cold():
@@ -218,6 +226,7 @@ if __name__ == "__main__":
     given = parser.parse_args()
     speed()
     gradient_times()
+    equilibria_times()
     step_time()
     if given.cold:
         cold()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pliant.rods import ContinuumParallelRobot, Round, Solution
-from pliant.rods.cold_start import curved_nodes, guess, is_proper, lifted_newton
+from pliant.rods.cold_start import curved_nodes, disturbance, guess, is_proper, lifted_newton
 from pliant.rods.robot import build_model
 from pliant.rods.statics import Task
 
@@ -70,7 +70,8 @@ def unstable(robot: ContinuumParallelRobot, pose: Any, tries: int = 400) -> Solu
         state = guess(robot, task, aim=rng.uniform(-2.0, 2.0))
         if robot.description.limbs[0].joints[0].kind == "revolute":
             state.Q[:] += rng.uniform(-1.5, 1.5, state.Q.shape)
-        ok, worst, count = lifted_newton(robot, state, task, 4, curved_nodes(robot, state, rng, rng.uniform(0.1, 0.8)))
+        change = disturbance(rng, len(state.Q), rng.uniform(0.1, 0.8))
+        ok, worst, count = lifted_newton(robot, state, task, 4, curved_nodes(robot, [state], [change])[0])
         if ok and is_proper(robot, state):
             found = robot._finish(state, task, 4, np.array([worst, count, 0.0, 0.0]), [])
             if found.morse_index:

@@ -21,7 +21,8 @@ from pliant.rods import (
     load_robot,
 )
 from pliant.rods._build import flatten
-from pliant.rods.cold_start import levenberg
+from pliant.rods.branches import SAME, distance, wrap
+from pliant.rods.cold_start import cold_starts, is_proper, levenberg
 from pliant.rods.statics import State, Task
 
 
@@ -115,6 +116,42 @@ def test_equilibria_have_energy_index_strain_and_their_connection_with_home():
     assert lowest.energy() == pytest.approx(min(one.energy for one in found if one.index == 0), rel=1e-6)
     direct = robot.equilibria(q=robot.home().q, starts=20)
     assert any(np.abs(one.plate_pose - robot.description.home).max() < 1e-6 for one in direct)
+
+
+def every_start_by_itself(robot, task, starts):
+    """Return the states that cold starts reach, each solved, refined and compared with the others in this thread."""
+    home, out = robot.home(), []
+    for name, state, run in cold_starts(robot, task, 4, starts, 0):
+        ok, worst, iterations = run(robot, state)
+        if ok and is_proper(robot, state):
+            wrap(robot, state, home._state.Q, only_into_limits=False)
+            found = robot._finish(state, task, 4, np.array([worst, iterations, 0, 0]), [(name, 0, 0)])._state
+            if all(distance(robot, found, other) > SAME for other in out):
+                out.append(found)
+    return out
+
+
+@pytest.mark.parametrize("name", ["RERRFR", "3RR", "Stewart_Gough_6EFR"])
+@pytest.mark.parametrize("inverse", [True, False])
+def test_equilibria_found_on_all_cores_are_those_of_every_start_solved_by_itself(name, inverse):
+    robot = load_robot(name)
+    X = np.array(robot.description.home)
+    X[:2, 3] += 0.04, -0.02
+    if inverse:
+        found = robot.equilibria(X, starts=24)
+        task = Task(True, np.zeros(robot.actuator_count), flatten(X), robot._controlled(None), np.zeros(6), False, 1e-6)
+    else:
+        q = robot.home().q
+        found = robot.equilibria(q=q, starts=24)
+        task = Task(False, q, np.zeros(12), np.zeros(6, bool), np.zeros(6), False, 1e-6)
+    task = dataclasses.replace(task, tolerance=robot._tolerance(None))
+    expected = every_start_by_itself(robot, task, 24)
+    assert len(expected) > 1
+    states = [one.solution._state for one in found]
+    assert all(min(distance(robot, state, other) for other in states) < SAME for state in expected)
+    cold = [one.solution._state for one in found if one.solution.branch == "other"]
+    assert all(min(distance(robot, state, other) for other in expected) < SAME for state in cold)
+    assert all(distance(robot, a, b) > SAME for k, a in enumerate(states) for b in states[:k])
 
 
 def test_revolute_values_stay_next_to_home_and_within_limits():

@@ -80,7 +80,7 @@ def mixed():
             wk,
             kernels.Unknowns(W.copy(), Q.copy(), X.copy(), np.zeros((n, 1, layout.NODE_SIZE))),
             kernels.Tasks(False, q, X[None].copy(), np.ones(6, bool), wrench, follower),
-            kernels.Newton(1e-12, layout.LINEARISE_ONLY, 1, False, False),
+            kernels.Newton(1e-12, layout.LINEARISE_ONLY, 1, False),
             kernels.Rows(
                 np.zeros((1, layout.REPORT_SIZE)), np.zeros((1, n, 6)), np.zeros((1, n, k)), np.zeros((1, 12))
             ),

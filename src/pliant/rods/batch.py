@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -61,7 +61,10 @@ def _loop_solutions(robot: Statics, before: Solution, tasks: kernels.Tasks, task
     """
     ready, rows = robot._call(before._state.copy(), before.steps, tasks, limit=SURE_STEPS)
     ready = min([ready, *unsure_rows(rows.report[:ready]).tolist()])
-    each = [replace(task, q=tasks.q[k], x=tasks.x[k], wrench=tasks.wrench[k]) for k in range(ready)]
+    mask, follower, tolerance = task.controlled, task.follower, task.tolerance
+    each = [
+        Task(task.inverse, tasks.q[k], tasks.x[k], mask, tasks.wrench[k], follower, tolerance) for k in range(ready)
+    ]
     for k in range(ready):
         looked_at = k % 10 == 0 or k == ready - 1  # accuracy is looked at now and then
         if looked_at and robot._refined_residual(state_at(rows, k), each[k], 2 * before.steps) > task.tolerance:
@@ -113,7 +116,8 @@ def _checked_rows(
             )
     groups: dict[int, list[int]] = {}
     for k, robot in enumerate(robots):
-        check_statics(robot, "solve_batch")
+        if id(robot) not in groups:
+            check_statics(robot, "solve_batch")
         groups.setdefault(id(robot), []).append(k)
     out = []
     for numbers in groups.values():
@@ -125,7 +129,8 @@ def _checked_rows(
                 x=robot._poses(mine) if inverse else np.zeros((len(mine), 12)),
                 q=np.zeros((len(mine), robot.actuator_count)) if inverse
                 else np.array([robot.checked_joints(row) for row in mine]).reshape(len(mine), -1),
-                wrenches=np.array([robot.checked_wrench(None if wrenches is None else wrenches[k]) for k in numbers]),
+                wrenches=np.zeros((len(mine), 6)) if wrenches is None
+                else np.array([robot.checked_wrench(wrenches[k]) for k in numbers]),
                 values=[{name: float(column[k]) for name, column in given.items()} for k in numbers] if given else [],
             )
         )  # fmt: skip

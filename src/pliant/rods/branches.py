@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pliant.base.errors import ModelError, PliantError, nearest
 from pliant.rods import kernels
 from pliant.rods._build import bending_unit, unflatten
+from pliant.rods.batch import share, told
 from pliant.rods.cold_start import cold_starts, is_proper
 from pliant.rods.continuation import continue_to
 from pliant.rods.geometry import freedom_indices, root_pose
@@ -210,31 +211,69 @@ def find_all(
             solution = None
         if solution is not None:
             add(solution, solution.branch)
-    done = 0
-    for name, state, run in cold_starts(robot, task, steps, starts, seed):
-        ok, worst, iterations = run(state)
-        done += 1
-        if progress is not None:
-            progress(done, starts)
+    near = np.zeros((robot._n, robot._k)) if home is None else home._state.Q
+    seen: list[State] = []
+    for name, state, report in _solved_starts(robot, task, steps, starts, seed, progress):
+        wrap(robot, state, near, only_into_limits=False)
+        if any(distance(robot, state, other) <= SAME for other in seen):
+            continue
+        seen.append(state)
+        ok, _ = robot._one(state, task, steps, limit=1)  # for the tips in this robot's memory
         if not ok or not is_proper(robot, state):
             continue
-        near = np.zeros_like(state.Q) if home is None else home._state.Q
-        wrap(robot, state, near, only_into_limits=False)
         try:
-            solution = robot._finish(state, task, steps, np.array([worst, iterations, 0, 0]), [(name, 0, 0)])
+            add(robot._finish(state, task, steps, report, [(name, 0, 0)]), "")
         except PliantError:
             continue
-        add(solution, "")
-    out = []
-    for solution, connection in found:
-        out.append(
-            Equilibrium(
-                solution=solution, q=solution.q, plate_pose=solution.plate_pose, energy=solution.energy(),
-                index=solution.morse_index, strain=max(float(c.bending_strain.max()) for c in solution.centrelines(41)),
-                connection=connection or _way_back(robot, task, solution, home),
-            )
-        )  # fmt: skip
+    connections = _connections(robot, task, found, home)
+    out = [
+        Equilibrium(
+            solution=solution, q=solution.q, plate_pose=solution.plate_pose, energy=solution.energy(),
+            index=solution.morse_index, strain=max(float(c.bending_strain.max()) for c in solution.centrelines(41)),
+            connection=connection,
+        )
+        for (solution, _), connection in zip(found, connections)
+    ]  # fmt: skip
     return sorted(out, key=lambda one: one.energy)
+
+
+def _solved_starts(
+    robot: Statics, task: Task, steps: int, starts: int, seed: int, progress: Callable[[int, int], None] | None
+) -> list[tuple[str, State, Array]]:
+    """Return name, state and report of each cold start that reaches an equilibrium, in the order of the starts.
+
+    They are solved on all cores, in the integration steps of a first solve.
+    """
+    cold = list(cold_starts(robot, task, steps, starts, seed))
+    tell = told(progress, len(cold))
+    reports: list[Array | None] = [None] * len(cold)
+
+    def work(part: range) -> None:
+        mine = robot.fork()
+        for k in part:
+            _, state, run = cold[k]
+            ok, worst, iterations = run(mine, state)
+            reports[k] = np.array([worst, iterations, 0, 0]) if ok else None
+            tell(1)
+
+    share(work, len(cold), None)
+    return [(name, state, report) for (name, state, _), report in zip(cold, reports) if report is not None]
+
+
+def _connections(
+    robot: Statics, task: Task, found: list[tuple[Solution, str]], home: Solution | None
+) -> list[str]:  # fmt: skip
+    """Return what each equilibrium is called or becomes on the straight way to home; the ways are gone on all cores."""
+    names = [name for _, name in found]
+    unknown = [k for k, name in enumerate(names) if not name]
+
+    def work(part: range) -> None:
+        mine = robot.fork()
+        for k in part:
+            names[unknown[k]] = _way_back(mine, task, found[unknown[k]][0], home)
+
+    share(work, len(unknown), None)
+    return names
 
 
 def _way_back(robot: Statics, task: Task, solution: Solution, home: Solution | None) -> str:

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from pliant.base.spatial import exp_so3, quaternion_from_rotation
+from pliant.base.spatial import exp_so3, quaternion_product
+from pliant.rods import kernels
 from pliant.rods._build import flatten, unflatten
-from pliant.rods.description import Limb
-from pliant.rods.geometry import root_pose, tip_joint_frames
+from pliant.rods.geometry import tip_joint_frames
 from pliant.rods.kernels import layout
 from pliant.rods.linearisation import dense_step
 from pliant.rods.statics import State, Statics, Task
 
-__all__ = ["cold_starts", "curved_nodes", "guess", "is_proper", "levenberg", "lifted_newton", "random_starts"]
+__all__ = [
+    "cold_starts",
+    "curved_nodes",
+    "disturbance",
+    "guess",
+    "is_proper",
+    "levenberg",
+    "lifted_newton",
+    "random_starts",
+]
 
 Array = NDArray[np.float64]
 SEGMENTS = 4
 """Segments of multiple shooting in a cold start."""
-Run = Callable[[State], tuple[bool, float, int]]
-"""Solves from a state, in place; returns whether it converged, the residual and the number of Newton steps."""
+Run = Callable[[Statics, State], tuple[bool, float, int]]
+"""Solves from a state, in place, with a robot's memory; returns whether it converged, the residual and the number of
+Newton steps."""
 
 
 def guess(robot: Statics, problem: Task, aim: float = 0.0, slack: float = 1.06) -> State:
@@ -55,70 +65,116 @@ def guess(robot: Statics, problem: Task, aim: float = 0.0, slack: float = 1.06) 
     return State(np.zeros((robot._n, 6)), Q, X)
 
 
-def _tip_towards_plate(limb: Limb, XP: Array, p0: Array, length: float) -> tuple[Array, Array]:
-    """Return position and tangent (rest length long) of a rod's tip at a plate pose; p0: its base.
+def _about(axis: Array, angle: Array, v: Array) -> Array:
+    """Return vectors turned about axes of length 1 (Rodrigues' formula), shape (..., 3)."""
+    c, s = np.cos(angle)[..., None], np.sin(angle)[..., None]
+    return c * v + s * np.cross(axis, v) + (1.0 - c) * np.sum(axis * v, axis=-1, keepdims=True) * axis
+
+
+def _rotations(poses: Array) -> Array:
+    return poses[..., :9].reshape(*poses.shape[:-1], 3, 3)
+
+
+def _bases(md: kernels.Model, Q: Array) -> tuple[Array, Array, Array]:
+    """Return rotation, position and rest length of the base of every rod for joint values Q, shape (starts, n, k)."""
+    R = np.broadcast_to(_rotations(md.base), (*Q.shape[:2], 3, 3))
+    p, length = np.broadcast_to(md.base[:, 9:], (*Q.shape[:2], 3)), np.broadcast_to(md.rest, Q.shape[:2])
+    for j in range(Q.shape[2]):
+        q, kind, has = Q[:, :, j], md.kind[:, j], j < md.joint_count
+        p = p + (R @ md.offset[:, j, 9:, None])[..., 0]
+        R = R @ np.where(has[:, None, None], _rotations(md.offset[:, j]), np.eye(3))
+        axis = (R @ md.axis[:, j, :, None])[..., 0]
+        p = p + np.where(has & (kind == layout.PRISMATIC), q, 0.0)[..., None] * axis
+        angle = np.where(has & (kind == layout.REVOLUTE), q, 0.0)
+        R = np.stack([_about(axis, angle, R[..., c]) for c in range(3)], axis=-1)
+        length = np.where(has & (kind == layout.EXTENSION), q, length)
+    return R @ _rotations(md.attach), p + (R @ md.attach[:, 9:, None])[..., 0], length
+
+
+def _tips(md: kernels.Model, X: Array, p0: Array, length: Array) -> tuple[Array, Array]:
+    """Return position and tangent (rest length long) of every rod's tip at plate poses; p0: its base.
 
     From a revolute joint the rod may leave in any direction about the axis: the one nearest the chord is taken.
     """
-    B = XP @ np.asarray(limb.distal.pose) @ np.asarray(limb.distal.attach)
-    p1 = B[:3, 3]
-    if limb.distal.kind not in ("fixed", "revolute", "prismatic"):
-        return p1, p1 - p0
-    t1 = B[:3, 2] * length
-    if limb.distal.kind != "revolute":
-        return p1, t1
-    J = XP @ np.asarray(limb.distal.pose)
-    axis = J[:3, :3] @ (np.asarray(limb.distal.axis) / np.linalg.norm(limb.distal.axis))
-    d = B[:3, 2] - axis * (axis @ B[:3, 2])
-    to = (p1 - p0) - axis * (axis @ (p1 - p0))
-    if np.linalg.norm(d) > 1e-6 and np.linalg.norm(to) > 1e-9:
-        turn = exp_so3(np.arctan2(axis @ np.cross(d, to), d @ to) * axis)
-        return J[:3, 3] + turn @ (B[:3, 3] - J[:3, 3]), turn @ B[:3, 2] * length
-    return p1, t1
+    plate = _rotations(X)[:, None]
+    joint = plate @ _rotations(md.plate_joint)
+    origin = X[:, None, 9:] + (plate @ md.plate_joint[:, 9:, None])[..., 0]
+    R = joint @ np.swapaxes(_rotations(md.tip), -1, -2)
+    p1, t1, axis = origin - (R @ md.tip[:, 9:, None])[..., 0], R[..., 2], joint[..., 2]
+    d, to = (v - axis * np.sum(axis * v, axis=-1, keepdims=True) for v in (t1, p1 - p0))
+    free = (np.linalg.norm(d, axis=-1) > 1e-6) & (np.linalg.norm(to, axis=-1) > 1e-9)
+    angle = np.arctan2(np.sum(axis * np.cross(d, to), axis=-1), np.sum(d * to, axis=-1))
+    angle = np.where(free & (md.distal == layout.REVOLUTE_JOINT), angle, 0.0)
+    p1, t1 = origin + _about(axis, angle, p1 - origin), _about(axis, angle, t1) * length[..., None]
+    held = np.isin(md.distal, (layout.FIXED_JOINT, layout.REVOLUTE_JOINT, layout.PRISMATIC_JOINT))
+    return p1, np.where(held[:, None], t1, p1 - p0)
 
 
-def curved_nodes(robot: Statics, state: State, rng: np.random.Generator | None = None, amplitude: float = 0.0) -> Array:
-    """Return nodes on cubic Hermite curves between the base and tip frames, zero moments."""
-    nodes = np.zeros((robot._n, SEGMENTS - 1, 10))
-    XP = unflatten(state.X)
-    rest = robot._model(robot._steps(None, None)).rest
-    for i, limb in enumerate(robot.description.limbs):
-        A, L = root_pose(limb, state.Q[i], rest[i])
-        p0, t0 = A[:3, 3], A[:3, 2] * L
-        p1, t1 = _tip_towards_plate(limb, XP, p0, L)
-        bump = np.zeros(3)
-        if rng is not None:
-            bump = rng.normal(size=3) * amplitude * L
-            t0 = t0 * rng.uniform(0.6, 1.6)
-            t1 = t1 * rng.uniform(0.6, 1.6)
-        R, tangent = A[:3, :3], A[:3, 2]
-        for s in range(SEGMENTS - 1):
-            t = (s + 1) / SEGMENTS
-            p = (
-                (2 * t**3 - 3 * t**2 + 1) * p0
-                + (t**3 - 2 * t**2 + t) * t0
-                + (-2 * t**3 + 3 * t**2) * p1
-                + (t**3 - t**2) * t1
-                + 16.0 * t**2 * (1.0 - t) ** 2 * bump
-            )
-            v = (
-                (6 * t**2 - 6 * t) * p0
-                + (3 * t**2 - 4 * t + 1) * t0
-                + (-6 * t**2 + 6 * t) * p1
-                + (3 * t**2 - 2 * t) * t1
-                + 32.0 * (t * (1.0 - t) ** 2 - t**2 * (1.0 - t)) * bump
-            )
-            size = np.linalg.norm(v)
-            v = v / size if size > 1e-9 else tangent
-            turn = np.cross(tangent, v)
-            sine = np.linalg.norm(turn)
-            if sine > 1e-9:
-                R = exp_so3(turn / sine * np.arctan2(sine, tangent @ v)) @ R
-            tangent = v
-            nodes[i, s, :3] = p
-            nodes[i, s, 3:7] = quaternion_from_rotation(R)
+def _quaternions(R: Array) -> Array:
+    """Return unit quaternions of rotations, shape (4, ...); of the four formulas that of the largest component."""
+    (a, b, c), (d, e, f), (g, h, i) = (np.moveaxis(row, -1, 0) for row in np.moveaxis(R, -2, 0))
+    rows = np.array(
+        [
+            [1.0 + a + e + i, h - f, c - g, d - b],
+            [h - f, 1.0 + a - e - i, b + d, c + g],
+            [c - g, b + d, 1.0 - a + e - i, f + h],
+            [d - b, c + g, f + h, 1.0 - a - e + i],
+        ]
+    )
+    largest = np.argmax(np.einsum("ii...->i...", rows), axis=0)
+    q = np.take_along_axis(rows, largest[None, None], axis=0)[0]
+    return q / np.linalg.norm(q, axis=0)
+
+
+def disturbance(rng: np.random.Generator, limbs: int, amplitude: float) -> Array:
+    """Return random numbers for `curved_nodes`, shape (limbs, 5): a bump by rest length, factors of both tangents."""
+    return np.array(
+        [[*rng.normal(size=3) * amplitude, rng.uniform(0.6, 1.6), rng.uniform(0.6, 1.6)] for _ in range(limbs)]
+    )
+
+
+def curved_nodes(robot: Statics, states: Sequence[State], disturbances: ArrayLike = (0.0, 0.0, 0.0, 1.0, 1.0)) -> Array:
+    """Return nodes on cubic Hermite curves between the base and tip frames, zero moments.
+
+    Args:
+        disturbances: from `disturbance`, shape (starts, limbs, 5).
+
+    Returns:
+        shape (starts, limbs, `SEGMENTS` - 1, 10).
+    """
+    md = robot._model(robot._steps(None, None))
+    R, p0, length = _bases(md, np.array([state.Q for state in states]))
+    p1, t1 = _tips(md, np.array([state.X for state in states]), p0, length)
+    change = np.broadcast_to(np.asarray(disturbances, dtype=float), (*length.shape, 5))
+    tangent, bump = R[..., 2], change[..., :3] * length[..., None]
+    t0, t1 = tangent * (length * change[..., 3])[..., None], t1 * change[..., 4:]
+    nodes, q = np.zeros((*length.shape, SEGMENTS - 1, layout.NODE_SIZE)), _quaternions(R)
+    for s in range(SEGMENTS - 1):
+        t = (s + 1) / SEGMENTS
+        p = (
+            (2 * t**3 - 3 * t**2 + 1) * p0
+            + (t**3 - 2 * t**2 + t) * t0
+            + (-2 * t**3 + 3 * t**2) * p1
+            + (t**3 - t**2) * t1
+            + 16.0 * t**2 * (1.0 - t) ** 2 * bump
+        )
+        v = (
+            (6 * t**2 - 6 * t) * p0
+            + (3 * t**2 - 4 * t + 1) * t0
+            + (-6 * t**2 + 6 * t) * p1
+            + (3 * t**2 - 2 * t) * t1
+            + 32.0 * (t * (1.0 - t) ** 2 - t**2 * (1.0 - t)) * bump
+        )
+        size = np.linalg.norm(v, axis=-1, keepdims=True)
+        v = np.where(size > 1e-9, v / np.maximum(size, 1e-9), tangent)
+        turn = np.cross(tangent, v)  # the smallest turn; none between opposite tangents
+        clear = np.linalg.norm(turn, axis=-1) > 1e-9
+        small = np.array([np.where(clear, 1.0 + np.sum(tangent * v, axis=-1), 1.0), *np.moveaxis(turn, -1, 0) * clear])
+        q = quaternion_product(small / np.linalg.norm(small, axis=0), q)
+        tangent = v
+        nodes[:, :, s, :3], nodes[:, :, s, 3:7] = p, np.moveaxis(q, 0, -1)
     if robot.planar:
-        nodes[:, :, 2] = 0.0
+        nodes[..., 2] = 0.0
     return nodes
 
 
@@ -178,6 +234,7 @@ def levenberg(robot: Statics, state: State, problem: Task, steps: int, limit: in
 def random_starts(robot: Statics, task: Task, count: int, seed: int) -> Iterator[tuple[str, State, Array]]:
     """Yield names, first guesses and nodes of multiple shooting for bounded random starts."""
     rng = np.random.default_rng(seed)
+    states, disturbances = [], []
     for trial in range(count):
         state = guess(robot, task, aim=0.0 if trial % 2 == 0 else rng.uniform(-1.0, 1.0))
         if task.inverse:
@@ -192,7 +249,11 @@ def random_starts(robot: Statics, task: Task, count: int, seed: int) -> Iterator
                     state.Q[i, j] += rng.uniform(-0.5, 0.5)
         elif trial > 0:
             state.X[9:11] += rng.uniform(-0.1, 0.1, 2) * robot.description.limbs[0].rod.length
-        yield f"random restart {trial + 1} of seed {seed}", state, curved_nodes(robot, state, rng, 0.1)
+        states.append(state)
+        disturbances.append(disturbance(rng, robot._n, 0.1))
+    if states:
+        for trial, (state, nodes) in enumerate(zip(states, curved_nodes(robot, states, disturbances))):
+            yield f"random restart {trial + 1} of seed {seed}", state, nodes
 
 
 def cold_starts(
@@ -200,19 +261,19 @@ def cold_starts(
 ) -> Iterator[tuple[str, State, Run]]:
     """Yield (name, state, function that solves from it): lifted Newton, Levenberg-Marquardt, seeded restarts."""
 
-    def lifted(state: State) -> tuple[bool, float, int]:
-        return lifted_newton(robot, state, problem, steps, curved_nodes(robot, state))
+    def lifted(robot: Statics, state: State) -> tuple[bool, float, int]:
+        return lifted_newton(robot, state, problem, steps, curved_nodes(robot, [state])[0])
 
     if problem.inverse and robot.description.home_joints is not None:
         state = guess(robot, problem)
         state.Q[robot._actuators] = robot.description.home_joints
         yield "lifted Newton from the home joints", state, lifted
     yield "lifted Newton", guess(robot, problem), lifted
-    yield "Levenberg-Marquardt", guess(robot, problem), lambda state: levenberg(robot, state, problem, steps)
+    yield "Levenberg-Marquardt", guess(robot, problem), lambda robot, state: levenberg(robot, state, problem, steps)
     if problem.inverse and any(j.kind == "extension" for limb in robot.description.limbs for j in limb.joints):
         yield "lifted Newton, rods taut", guess(robot, problem, slack=1.0), lifted
     for name, state, nodes in random_starts(robot, problem, restarts, seed):
-        yield name, state, lambda state, nodes=nodes: lifted_newton(robot, state, problem, steps, nodes)
+        yield name, state, lambda robot, state, nodes=nodes: lifted_newton(robot, state, problem, steps, nodes)
 
 
 def is_proper(robot: Statics, state: State) -> bool:

@@ -181,7 +181,7 @@ def _variants_residual(
     report = kernels.Rows(np.zeros((1, layout.REPORT_SIZE)), np.empty((1, *W.shape)), np.empty((1, *Q.shape)), X[None])
     kernels.solve(
         md._replace(size=size, **arrays), wk, kernels.Unknowns(W, Q, X, np.zeros((len(of), 1, 10))), held,
-        kernels.Newton(0.0, layout.RESIDUAL_ONLY, 1, False, False), report,
+        kernels.Newton(0.0, layout.RESIDUAL_ONLY, 1, False), report,
     )  # fmt: skip
     n = wk.tips[:, layout.TIP_N : layout.TIP_LENGTH]
     arm = wk.tips[:, layout.TIP_P : layout.TIP_Q] - X[layout.POS_X :]

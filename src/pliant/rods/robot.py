@@ -277,7 +277,7 @@ class ContinuumParallelRobot:
         found: list[tuple[int, float, Solution]] = []
         tries: list = []
         for name, state, run in cold_starts(self, task, steps, 12, 0):
-            ok, worst, iterations = run(state)
+            ok, worst, iterations = run(self, state)
             tries.append((name, state, worst))
             if not ok or not is_proper(self, state):
                 continue
@@ -409,7 +409,7 @@ class ContinuumParallelRobot:
 
     def _call(
         self, state: State, steps: int, tasks: kernels.Tasks, *, limit: int = 25, segments: int = 1,
-        nodes: Array | None = None, fresh: bool = False, single: bool = False, model: kernels.Model | None = None,
+        nodes: Array | None = None, fresh: bool = False, model: kernels.Model | None = None,
     ) -> tuple[int, kernels.Rows]:  # fmt: skip
         """Solve rows of tasks in the compiled loop, each from the one before; see `pliant.rods.kernels.solve`.
 
@@ -427,7 +427,7 @@ class ContinuumParallelRobot:
             self._wk,
             kernels.Unknowns(*state, self._no_nodes if nodes is None else nodes),
             tasks,
-            kernels.Newton(TOLERANCE, limit, segments, fresh, single),
+            kernels.Newton(TOLERANCE, limit, segments, fresh),
             rows,
         )
         return done, rows
@@ -626,7 +626,7 @@ class ContinuumParallelRobot:
         best: tuple[int, Solution] | None = None
         near = self._home._state.Q if isinstance(self._home, Solution) else None
         for name, state, run in cold_starts(self, problem, steps, restarts, seed):
-            ok, worst, iterations = run(state)
+            ok, worst, iterations = run(self, state)
             if not ok or not is_proper(self, state):
                 tries.append((name, state, worst if not ok else np.inf))
                 continue

@@ -93,7 +93,6 @@ class Newton(NamedTuple):
     limit: int  # most steps, or LINEARISE_ONLY or RESIDUAL_ONLY
     segments: int  # of multiple shooting; 1: single shooting
     fresh: bool  # Work.tips and Work.cols belong to the unknowns already: the first step costs no integration
-    single: bool  # one step a row, whatever the residual
 
 
 class Rows(NamedTuple):

@@ -36,7 +36,6 @@ __all__ = ["solve"]
 NO_INTEGRATION, TIPS_ONLY, TIPS_AND_COLUMNS = range(3)  # what has to be integrated before the residual
 SLOW = 1e-2  # factor of the residual in a step above which columns are integrated anew; and residual
 DIVERGED = 1e9  # residual at which nothing more is tried
-SINGLE_STEP_RESIDUAL = 1e3  # that a single step may leave
 MOST_RISES = 3  # of the residual in single shooting
 SHORTEST_STEP, MOST_HALVINGS = 0.13, 20  # of multiple shooting
 
@@ -159,7 +158,7 @@ def solve(md, wk, un, tasks, newton, rows):
     """
     # Inner functions are called at one place as far as possible, for the time of compilation.
     yes, no = np.bool_(True), np.bool_(False)
-    limit, segments, single = newton.limit, newton.segments, newton.single
+    limit, segments = newton.limit, newton.segments
     fresh = newton.fresh
     for s in range(tasks.x.shape[0]):
         steps, shots, rise = 0, 0, 0
@@ -183,10 +182,7 @@ def solve(md, wk, un, tasks, newton, rows):
             if segments > 1:
                 norm = max(norm, node_gaps(md, wk, segments))
             report[RESIDUAL], report[STEPS], report[INTEGRATIONS] = norm, steps, shots
-            if single and steps == 1:
-                ok = norm < SINGLE_STEP_RESIDUAL
-                break
-            if norm < newton.tolerance and not single and limit > 0:
+            if norm < newton.tolerance and limit > 0:
                 ok = True
                 break
             if limit == RESIDUAL_ONLY or (steps >= limit and limit > 0) or not norm < DIVERGED:
@@ -220,7 +216,7 @@ def solve(md, wk, un, tasks, newton, rows):
             solve_plate(md, wk, tasks.inverse, tasks.controlled, tasks.x[s])
             apply_step(md, un, segments, wk, limit_shortening(md, un, wk, alpha))
             steps += 1
-            if single or segments > 1 or not exact or (steps == 1 and fresh) or norm > SLOW:
+            if segments > 1 or not exact or (steps == 1 and fresh) or norm > SLOW:
                 todo = TIPS_AND_COLUMNS
             else:
                 todo = TIPS_ONLY
