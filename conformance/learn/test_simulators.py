@@ -14,13 +14,13 @@ import mujoco
 import numpy as np
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
+import link
+
 from pliant.engine import MujocoEngine
 from pliant.model.robot import Robot
 
 FOLDER = Path(__file__).parent
-sys.path.insert(0, str(FOLDER))
-import link
-
 VARIABLES = {"mjlab": "PLIANT_MJLAB", "newton": "PLIANT_NEWTON", "playground": "PLIANT_PLAYGROUND"}
 """Simulator -> environment variable with the folder of its virtual environment."""
 LIMIT = 1200.0
@@ -48,7 +48,9 @@ def engine_positions():
         engine.set_pose({name: float(q) for name, q in zip(link.JOINTS, link.START[world], strict=True)})
         for step in range(link.STEPS):
             for name, r1, r2 in zip(link.JOINTS, *(value[world] for value in link.commands(step)), strict=True):
-                engine.port(f"{name}/reference_1")[:], engine.port(f"{name}/reference_2")[:] = r1, r2
+                engine.port(f"{name}/reference_1")[:] = r1
+                if link.ACTUATORS[name].law.motors == 2:
+                    engine.port(f"{name}/reference_2")[:] = r2
             engine.step()
             found[step, world] = [engine.port(f"{name}/position")[0] for name in link.JOINTS]
     return found

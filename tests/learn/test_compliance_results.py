@@ -38,6 +38,8 @@ def test_a_task_that_is_added_later_changes_no_verdict_of_the_registered_run(mon
 
 def test_a_claim_that_was_not_registered_before_the_run_is_refused(tmp_path):
     text = (FOLDER / "compliance.json").read_text(encoding="utf-8")
-    (tmp_path / "compliance.json").write_text(text.replace('["throw", "fixed", "stiff"]', '["throw", "stiff", "fixed"]'))
+    (tmp_path / "compliance.json").write_text(
+        text.replace('["throw", "fixed", "stiff"]', '["throw", "stiff", "fixed"]')
+    )
     with pytest.raises(PliantError, match="'fixed' against 'stiff' of task 'throw' is not in the family"):
         read_results(tmp_path / "compliance.json")

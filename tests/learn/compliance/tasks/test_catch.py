@@ -55,7 +55,9 @@ def blind(made):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("plant", "verdict"), [("has its stiffness", "better"), ("ignores stiffness", "no difference")])
+@pytest.mark.parametrize(
+    ("plant", "verdict"), [("has its stiffness", "better"), ("ignores stiffness", "no difference")]
+)
 def test_the_soft_joint_is_better_than_the_stiff_one_only_if_the_plant_has_its_stiffness(
     tmp_path, monkeypatch, plant, verdict
 ):
