@@ -247,7 +247,9 @@ def evaluate(kind: str, functions: Mapping[str, Function], world: World) -> list
     found = []
     worlds = world.worlds
     for name, function in functions.items():
-        value = _array(kind, name, function(world))
+        value = function(world)
+        if not isinstance(value, np.ndarray) or value.dtype != np.float64:
+            value = _array(kind, name, value)
         rows = value[:, None] if value.ndim == 1 else value
         if rows.ndim != 2 or len(rows) != worlds:
             raise ModelError(
@@ -258,8 +260,6 @@ def evaluate(kind: str, functions: Mapping[str, Function], world: World) -> list
 
 
 def _array(kind: str, name: str, value: Any) -> NDArray[np.float64]:
-    if isinstance(value, np.ndarray) and value.dtype == np.float64:
-        return value
     try:
         return np.asarray(value, dtype=float)
     except (TypeError, ValueError):

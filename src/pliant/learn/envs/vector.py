@@ -395,14 +395,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             PliantError: the state is of another robot or number of worlds.
         """
         mask = self._with_state(worlds)
-        if not isinstance(state, Mapping) or set(state) != {
-            "batch",
-            "elapsed",
-            "action",
-            "ended",
-            "observation",
-            "rng",
-        }:
+        if not isinstance(state, Mapping) or set(state) != _STATE:
             raise PliantError("the state is none of get_state()", field="state")
         self.batch.load(state["batch"], mask)
         self._world.stepped()
@@ -493,11 +486,11 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         infos: dict[str, Any] = {"reward": {}, "_reward": live}
         for name, term in terms.items():
             infos["reward"][name], infos["reward"][f"_{name}"] = term, live.copy()
-        any_ended = np.count_nonzero(ended) > 0
+        any_ended = int(np.count_nonzero(ended))
         if any_ended:
             infos["reason"], infos["_reason"] = self._reasons(endings, bad, ended), ended.copy()
         self._ended = ended
-        self._episodes += int(np.count_nonzero(ended))
+        self._episodes += any_ended
         if any_ended and self._same:
             observation = self._same_step(observation, ended, infos)
         self._observation = observation
