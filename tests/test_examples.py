@@ -191,6 +191,17 @@ def test_ppo_raises_the_return_and_writes_a_policy_that_can_be_loaded(tmp_path):
     assert policy.commands == ("joint/equilibrium_position", "joint/stiffness_preset")
 
 
+def test_ppo_in_one_file_raises_the_return_and_writes_a_policy(tmp_path):
+    pytest.importorskip("torch", reason="needs PyTorch: pip install torch")
+    pytest.importorskip("gymnasium", reason="environments need Gymnasium: pip install 'pliant[learn]'")
+    from pliant.learn.policy import Policy
+
+    (line,) = run(ROOT / "examples" / "learn" / "17_ppo_in_one_file.py", tmp_path).splitlines()
+    before, after = (float(x) for x in re.findall(r"return (-\d+\.\d+) before, (-\d+\.\d+) after", line)[0])
+    assert after > 0.7 * before  # returns are negative
+    assert [len(bias) for _, bias in Policy.load(tmp_path / "touch.npz").layers] == [32, 32, 2]
+
+
 @pytest.mark.network
 def test_the_sdk_moves_both_servos_to_their_goal(tmp_path):
     pytest.importorskip("dynamixel_sdk", reason="needs ROBOTIS' SDK: pip install dynamixel-sdk")

@@ -59,7 +59,7 @@ def test_a_result_file_of_another_seed_version_or_size_is_refused(call, tmp_path
     text = file.read_text()
     for change, words, message in (
         (("", ""), ("--seed", "4"), "the results have the seed 0 and not 4"),
-        (('"version": 1', '"version": 2'), (), "of version 2; this pliant reads version 1"),
+        (('"version": 2', '"version": 1'), (), "of version 1; this pliant reads version 2"),
         (('"run": 1', '"run": 7'), (), "has the runs [0, 7]; must be 0 to 1"),
         (('"task": "toy"', '"task": "other"'), (), "there is no task 'other'"),
         (('"error": [', '"error": [1.0, '), (), "has 3 values of error; must be 2"),

@@ -3,6 +3,11 @@
 import re
 from pathlib import Path
 
+import pytest
+from compliance_toys import make_toy
+
+from pliant.base.errors import PliantError
+from pliant.learn.compliance import task
 from pliant.learn.compliance.results import read_results
 
 FOLDER = Path(__file__).parents[2] / "docs" / "learn"
@@ -22,3 +27,19 @@ def test_the_table_of_results_is_that_of_the_registered_run():
         (*row[:3], *(w if w.startswith(("+", "-")) else f"+{w}" for w in row[3:6]), *row[6:]) for row in found
     ]
     assert len(told) == 8
+
+
+def test_a_task_that_is_added_later_changes_no_verdict_of_the_registered_run(monkeypatch):
+    monkeypatch.setattr(task, "_TASKS", {})
+    before = read_results(FOLDER / "compliance.json").claims()
+    make_toy("zz_later")
+    assert read_results(FOLDER / "compliance.json").claims() == before
+
+
+def test_a_claim_that_was_not_registered_before_the_run_is_refused(tmp_path):
+    text = (FOLDER / "compliance.json").read_text(encoding="utf-8")
+    (tmp_path / "compliance.json").write_text(
+        text.replace('["throw", "fixed", "stiff"]', '["throw", "stiff", "fixed"]')
+    )
+    with pytest.raises(PliantError, match="'fixed' against 'stiff' of task 'throw' is not in the family"):
+        read_results(tmp_path / "compliance.json")

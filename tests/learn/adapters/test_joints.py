@@ -44,11 +44,18 @@ def test_what_cannot_be_joints_is_refused(given, message):
         LawJoints(**{"actuators": [SPRING], "worlds": 2, "dt": 0.001, **given})
 
 
-@pytest.mark.parametrize(("module", "package"), [("mjlab", "mjlab"), ("isaaclab", "isaaclab")])
-def test_without_the_simulator_the_message_names_the_command(module, package, monkeypatch):
-    monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.setitem(sys.modules, f"{module}.actuator", None)
-    monkeypatch.setitem(sys.modules, f"{module}.actuators", None)
+@pytest.mark.parametrize(
+    ("module", "imported", "package"),
+    [
+        ("mjlab", "mjlab", "mjlab"),
+        ("isaaclab", "isaaclab", "isaaclab"),
+        ("newton", "newton", r'"newton\[sim\]"'),
+        ("playground", "jax", "playground"),
+    ],
+)
+def test_without_the_simulator_the_message_names_the_command(module, imported, package, monkeypatch):
+    for name in (imported, f"{imported}.actuator", f"{imported}.actuators"):
+        monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delitem(sys.modules, f"pliant.learn.adapters.{module}", raising=False)
     with pytest.raises(MissingDependency, match=rf"pip install {package}"):
         __import__(f"pliant.learn.adapters.{module}")

@@ -88,8 +88,8 @@ def test_a_folder_of_another_seed_or_budget_is_refused(tmp_path):
     with pytest.raises(PliantError, match="rounds = 1 and not 3"):
         run_benchmark(["toy"], tmp_path, budget=dataclasses.replace(small, rounds=3))
     file = tmp_path / "compliance.json"
-    file.write_text(file.read_text().replace('"version": 1', '"version": 9'))
-    with pytest.raises(PliantError, match="version 9; this pliant reads version 1"):
+    file.write_text(file.read_text().replace('"version": 2', '"version": 9'))
+    with pytest.raises(PliantError, match="version 9; this pliant reads version 2"):
         run_benchmark(["toy"], tmp_path, budget=small)
 
 

@@ -238,3 +238,12 @@ def test_the_last_infos_of_an_episode_are_where_gymnasium_puts_them():
     assert infos["final_info"]["_reward"].all()
     assert not infos["_reward"].any()
     assert infos["final_info"]["reason"].tolist() == ["duration", "duration"]
+
+
+def test_gymnasium_gives_every_option_of_a_batch_on():
+    from pliant.learn.envs import make
+    from pliant.learn.envs.vector import BatchOptions
+
+    assert sorted(make._VECTOR) == sorted(BatchOptions.__slots__)
+    with pytest.raises(PliantError, match="BatchEnv has no option 'latenci'; did you mean 'latency'"):
+        vec(2, options={"latenci": 0.1})

@@ -120,3 +120,60 @@ def test_skrl_gets_the_steps_of_the_batch():
         env.step(torch.zeros(3, 1))
     with pytest.raises(PliantError, match="must be 'SameStep', because skrl"):
         SkrlEnv(batch(autoreset_mode="NextStep"))
+
+
+@pytest.mark.slow
+def test_skrl_learns_to_reach_an_angle():
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("skrl", reason="needs skrl: pip install skrl")
+    from skrl.agents.torch.ppo import PPO, PPO_CFG
+    from skrl.memories.torch import RandomMemory
+    from skrl.models.torch import DeterministicMixin, GaussianMixin, Model
+    from skrl.trainers.torch import SequentialTrainer
+
+    from pliant.learn.envs.skrl import SkrlEnv
+
+    class Actor(GaussianMixin, Model):
+        def __init__(self, **spaces):
+            Model.__init__(self, **spaces)
+            GaussianMixin.__init__(self)
+            self.net = torch.nn.Sequential(torch.nn.Linear(1, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
+            self.spread = torch.nn.Parameter(torch.full((1,), -1.2))
+
+        def compute(self, inputs, role):
+            return self.net(inputs["observations"]), {"log_std": self.spread}
+
+    class Critic(DeterministicMixin, Model):
+        def __init__(self, **spaces):
+            Model.__init__(self, **spaces)
+            DeterministicMixin.__init__(self)
+            self.net = torch.nn.Sequential(torch.nn.Linear(1, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
+
+        def compute(self, inputs, role):
+            return self.net(inputs["observations"]), {}
+
+    torch.set_num_threads(1)
+    torch.manual_seed(1)
+    env = SkrlEnv(batch(16))
+    spaces = {"observation_space": env.observation_space, "action_space": env.action_space, "device": env.device}
+    models = {"policy": Actor(**spaces), "value": Critic(**spaces)}
+
+    def mean_reward():
+        seen, total = env.reset()[0], 0.0
+        with torch.no_grad():
+            for _ in range(10):
+                seen, reward, *_ = env.step(models["policy"].net(seen))
+                total += float(reward.mean())
+        return total / 10.0
+
+    cfg = PPO_CFG(
+        rollouts=16, learning_epochs=4, mini_batches=2, learning_rate=5e-3, discount_factor=0.9, entropy_loss_scale=0.0
+    )
+    cfg.experiment.write_interval = cfg.experiment.checkpoint_interval = 0
+    agent = PPO(models=models, memory=RandomMemory(memory_size=16, num_envs=16, device=env.device), cfg=cfg, **spaces)
+    before = mean_reward()
+    trainer = {"timesteps": 12 * 16, "headless": True, "disable_progressbar": True, "close_environment_at_exit": False}
+    SequentialTrainer(cfg=trainer, env=env, agents=agent).train()
+    after = mean_reward()
+    print(f"reward an action: {before:.3f} before, {after:.3f} after")
+    assert after > before + 0.05

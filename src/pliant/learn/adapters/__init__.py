@@ -1,1 +1,1 @@
-"""The laws as actuators of other simulators: mjlab and Isaac Lab, one file each."""
+"""The laws as actuators of other simulators: mjlab, Newton, MuJoCo Playground and Isaac Lab, one file each."""

@@ -16,11 +16,31 @@ from pliant.laws.actuator import CompliantActuator
 from pliant.laws.modes import Mode
 from pliant.learn.laws import WarpLaw, load_warp, warp_device, warp_law
 
-__all__ = ["LawJoints", "TorchJoints", "check_second", "match_actuators"]
+__all__ = ["NEXT_STEP", "LawJoints", "TorchJoints", "check_second", "checked_dt", "match_actuators", "takes_torque"]
 
 SECOND = ("preset", "velocity_target")
 """Sources of the second reference in another simulator: `TorchJoints.preset`, or the simulator's velocity target."""
 _OF_TORQUE = (Mode.LINK_TORQUE, Mode.MOTOR_TORQUES)
+
+NEXT_STEP = f"""\
+    a = after[i]
+    w = rate[i]
+    states = wp.int32(p[{layout.P_STATES}])
+    if fresh[i]:
+        place = x
+        if from_zero:
+            place = real(0.0)
+        held_1, held_2 = hold(p, place, preset, a)
+    else:
+        for k in range(states):
+            a[k] = before[i, k]
+    advance(p, x, v, r1, r2, h, a, w)
+    torque[i] = wp.float32(link_torque(p, x, v, r1, r2, h, a, w))
+    for k in range(states):
+        a[k] = a[k] + h * w[k]
+"""
+"""End of a kernel of `WarpLaw.kernel` for simulators that keep the states of two steps, ``before`` and ``after``:
+thread i starts the motors of a ``fresh`` joint at rest, writes its torque and advances its motors."""
 
 
 def check_second(second: str) -> None:
@@ -31,6 +51,22 @@ def check_second(second: str) -> None:
     """
     if second not in SECOND:
         raise LawError(f"second is {second!r}; must be one of {', '.join(SECOND)}", field="second")
+
+
+def checked_dt(dt: Any) -> float:
+    """Return a time step [s].
+
+    Raises:
+        LawError: it is no number above 0.
+    """
+    if dt is None or isinstance(dt, bool | str) or not 0.0 < dt < np.inf:
+        raise LawError(f"dt is {dt!r}; must be a number > 0 [s]", field="dt")
+    return float(dt)
+
+
+def takes_torque(actuator: CompliantActuator) -> bool:
+    """Return whether the first reference of an actuator is a torque, in its mode."""
+    return actuator.mode in _OF_TORQUE
 
 
 def match_actuators(actuators: Mapping[str, CompliantActuator], joints: Sequence[str]) -> list[CompliantActuator]:
@@ -101,13 +137,11 @@ class LawJoints:
                 raise LawError(f"actuators[{i}] is a {kind}; must be a CompliantActuator", field="actuators")
         if isinstance(worlds, bool) or not isinstance(worlds, int) or worlds < 1:
             raise LawError(f"worlds is {worlds!r}; must be a whole number >= 1", field="worlds")
-        if isinstance(dt, bool | str) or not 0.0 < dt < np.inf:
-            raise LawError(f"dt is {dt!r}; must be a number > 0 [s]", field="dt")
         self.actuators = tuple(actuators)
         """The actuator of each joint."""
         self.worlds = worlds
         """Number of worlds."""
-        self.dt = float(dt)
+        self.dt = checked_dt(dt)
         """Time step [s]."""
         self.device = warp_device(device)
         """Device of Warp."""
@@ -222,7 +256,7 @@ class TorchJoints:
         """Torques of the last step, shape (worlds, joints) [N m]."""
         self.preset = torch.tensor(self.laws.presets, dtype=torch.float32, device=device).repeat(worlds, 1)
         """Second reference while none is given, shape (worlds, joints)."""
-        self._of_torque = torch.tensor([a.mode in _OF_TORQUE for a in actuators], device=device)
+        self._of_torque = torch.tensor([takes_torque(a) for a in actuators], device=device)
         self._waiting = torch.ones(worlds, dtype=torch.bool, device=device)
         self._any_waiting = True
 

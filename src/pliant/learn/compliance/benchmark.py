@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pliant.base.documents.files import writable_folder
 from pliant.base.errors import PliantError
 from pliant.learn.compliance.listing import find_task, list_tasks
-from pliant.learn.compliance.results import FILE, Results, read_results
+from pliant.learn.compliance.results import FILE, Results, read_results, registered_claims
 from pliant.learn.compliance.runs import Budget, Outcome, run_method
 from pliant.learn.compliance.task import ComplianceTask
 from pliant.sweep.journal import Journal, map_tasks
@@ -63,7 +63,12 @@ def run_benchmark(
             found |= map_tasks(
                 run_method, calls, code=_code(task), journal=journal, executor=executor, progress=finished
             )
-    results = Results(seed=seed, budget=budget, outcomes=tuple(found[key] for key in sorted(found)))
+    results = Results(
+        seed=seed,
+        budget=budget,
+        family=registered_claims(list_tasks()),
+        outcomes=tuple(found[key] for key in sorted(found)),
+    )
     results.write(folder / FILE)
     return results
 

@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 from pliant.base.documents.files import write_files
 from pliant.base.documents.json_text import read_json
 from pliant.base.errors import PliantError
-from pliant.learn.compliance.listing import find_task, list_tasks
+from pliant.learn.compliance.listing import find_task
 from pliant.learn.compliance.runs import Budget, Outcome
 from pliant.learn.compliance.statistics import Interval, Verdict, holm, interval, judge, sign_flip
 from pliant.learn.compliance.task import Claim, ComplianceTask, Measure
 
-__all__ = ["FILE", "VERSION", "JudgedClaim", "Results", "Score", "read_results"]
+__all__ = ["FILE", "VERSION", "JudgedClaim", "Results", "Score", "read_results", "registered_claims"]
 
 FILE = "compliance.json"
 """Name of the result file in the output folder."""
-VERSION = 1
-"""Version of the result file."""
+VERSION = 2
+"""Version of the result file; since 2 it has the family of claims."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +72,9 @@ class Results:
     """Seed of the benchmark."""
     budget: Budget
     """Budget of each method."""
+    family: tuple[tuple[str, str, str], ...]
+    """All claims that were registered when the benchmark was run, whether their tasks were run or not: task, better
+    method, other method. p-values are corrected for as many claims, whatever tasks are added later."""
     outcomes: tuple[Outcome, ...]
     """Outcomes, sorted by task, method and run."""
 
@@ -141,7 +144,7 @@ class Results:
     def claims(self) -> list[JudgedClaim]:
         """Return all claims of the tasks with their verdicts."""
         asked = [(task, claim) for task in self.tasks for claim in task.claims]
-        count = max(len(asked), sum(len(task.claims) for task in list_tasks()))
+        count = len(self.family)
         found = []
         for task, claim in asked:
             first, second = (self.matrix(task.name, name, task.primary.name) for name in (claim.better, claim.than))
@@ -191,17 +194,28 @@ class Results:
         Raises:
             PliantError: the file cannot be written.
         """
-        head = {"version": VERSION, "seed": self.seed, "budget": dataclasses.asdict(self.budget)}
+        head = {
+            "version": VERSION,
+            "seed": self.seed,
+            "budget": dataclasses.asdict(self.budget),
+            "family": self.family,
+        }
         lines = ",\n".join(json.dumps(dataclasses.asdict(outcome)) for outcome in self.outcomes)
         text = f'{json.dumps(head)[:-1]}, "outcomes": [\n{lines}\n]}}\n'
         write_files(path.parent, {path.name: text.encode()}, "the results", PliantError, overwrite=True)
+
+
+def registered_claims(tasks: Sequence[ComplianceTask]) -> tuple[tuple[str, str, str], ...]:
+    """Return the claims of tasks as `Results.family` has them."""
+    return tuple((task.name, claim.better, claim.than) for task in tasks for claim in task.claims)
 
 
 def read_results(path: str | Path) -> Results:
     """Read a result file.
 
     Raises:
-        PliantError: the file cannot be read, is of another version, or its outcomes do not fit its tasks or budget.
+        PliantError: the file cannot be read, is of another version, its outcomes do not fit its tasks or budget, or a
+            claim of a task is not in its family.
     """
     file = Path(path)
     document = read_json(file)
@@ -215,8 +229,16 @@ def read_results(path: str | Path) -> Results:
         results = msgspec.convert({k: v for k, v in document.items() if k != "version"}, Results)
     except msgspec.ValidationError as error:
         raise PliantError(f"this is no result of pliant bench compliance: {error}", file=file) from None
-    for name in {outcome.task for outcome in results.outcomes}:
-        _check(results, find_task(name), file)
+    for task in results.tasks:
+        _check(results, task, file)
+    for claim in registered_claims(results.tasks):
+        if claim not in results.family:
+            raise PliantError(
+                f"the claim {claim[1]!r} against {claim[2]!r} of task {claim[0]!r} is not in the family that was "
+                "registered for these results; run the benchmark again",
+                file=file,
+                field="family",
+            )
     return results
 
 

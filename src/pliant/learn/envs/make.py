@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 
 from pliant.base.errors import ModelError, PliantError, nearest
-from pliant.learn.envs.task import Action, Function, Task
+from pliant.learn.envs.task import Action, Function, Task, named_options
 from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def make_env(
     """
     from pliant.learn.envs.single import RobotEnv
 
-    return RobotEnv(task_of(robot, **of), **_options(options, _SINGLE, "RobotEnv"))
+    return RobotEnv(task_of(robot, **of), **named_options(options, _SINGLE, "RobotEnv"))
 
 
 def make_vec(
@@ -179,22 +179,12 @@ def make_vec(
     """
     from pliant.learn.envs.vector import BatchEnv
 
-    return BatchEnv(task_of(robot, **of), num_envs, **_options(options, _VECTOR, "BatchEnv"))
+    return BatchEnv(task_of(robot, **of), num_envs, **named_options(options, _VECTOR, "BatchEnv"))
 
 
 _ENV = ("render_mode", "width", "height", "latency", "command_latency")
 _SINGLE = (*_ENV, "cameras")
 _VECTOR = (*_ENV, "autoreset_mode", "max_episode_steps", "batch", "noise")
-
-
-def _options(options: Any, valid: Sequence[str], owner: str) -> dict[str, Any]:
-    """Return a copy of the options of an environment, after a check of their names."""
-    if options is not None and not isinstance(options, Mapping):
-        raise PliantError(f"options is {options!r}; must be a dictionary of options of {owner}", field="options")
-    for name in options or {}:
-        if name not in valid:
-            raise PliantError(f"{owner} has no option {name!r}; {nearest(str(name), valid)}", field="options")
-    return dict(options or {})
 
 
 def _of_the_other(task: str, options: Mapping[str, Any], other: Sequence[str], owner: str, function: str) -> None:

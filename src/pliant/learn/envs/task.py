@@ -33,6 +33,7 @@ __all__ = [
     "World",
     "evaluate",
     "flags",
+    "named_options",
     "positions",
     "preset_actions",
     "reset_options",
@@ -246,7 +247,9 @@ def evaluate(kind: str, functions: Mapping[str, Function], world: World) -> list
     found = []
     worlds = world.worlds
     for name, function in functions.items():
-        value = _array(kind, name, function(world))
+        value = function(world)
+        if not isinstance(value, np.ndarray) or value.dtype != np.float64:
+            value = _array(kind, name, value)
         rows = value[:, None] if value.ndim == 1 else value
         if rows.ndim != 2 or len(rows) != worlds:
             raise ModelError(
@@ -257,8 +260,6 @@ def evaluate(kind: str, functions: Mapping[str, Function], world: World) -> list
 
 
 def _array(kind: str, name: str, value: Any) -> NDArray[np.float64]:
-    if isinstance(value, np.ndarray) and value.dtype == np.float64:
-        return value
     try:
         return np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -330,3 +331,22 @@ def reset_options(options: Any, valid: Sequence[str]) -> dict[str, Any]:
         if name not in valid:
             raise PliantError(f"reset has no option {name!r}; {nearest(str(name), valid)}")
     return chosen
+
+
+def named_options(options: Any, valid: Sequence[str], owner: str) -> dict[str, Any]:
+    """Return a copy of the options of an environment.
+
+    Args:
+        options: options as the user gave them.
+        valid: their names.
+        owner: the class that has them.
+
+    Raises:
+        PliantError: not a dictionary, or an option does not exist.
+    """
+    if options is not None and not isinstance(options, Mapping):
+        raise PliantError(f"options is {options!r}; must be a dictionary of options of {owner}", field="options")
+    for name in options or {}:
+        if name not in valid:
+            raise PliantError(f"{owner} has no option {name!r}; {nearest(str(name), valid)}", field="options")
+    return dict(options or {})

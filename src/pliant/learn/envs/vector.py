@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import mujoco
@@ -21,11 +22,19 @@ from pliant.learn.envs.device_batch import DeviceBatch
 from pliant.learn.envs.optional import load_gymnasium
 from pliant.learn.envs.pictures import Pictures, add_camera, chosen_camera, picture_size
 from pliant.learn.envs.plant import DELAYS
-from pliant.learn.envs.task import Task, evaluate, flags, positions, reset_options, start_positions
+from pliant.learn.envs.task import (
+    Task,
+    evaluate,
+    flags,
+    named_options,
+    positions,
+    reset_options,
+    start_positions,
+)
 
 gymnasium = load_gymnasium()
 
-__all__ = ["BatchEnv"]
+__all__ = ["BatchEnv", "BatchOptions"]
 
 RENDERED = 16
 """Maximum number of worlds that `render` draws."""
@@ -78,6 +87,51 @@ class _BatchWorld:
         return self.last
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchOptions:
+    """Options of a `BatchEnv`.
+
+    Raises:
+        PliantError: a value is invalid.
+    """
+
+    autoreset_mode: Any = "NextStep"
+    """``"NextStep"`` (Gymnasium's default), ``"SameStep"`` or ``"Disabled"``. With ``"Disabled"``, worlds whose episode
+    has ended must be reset with ``reset(options={"reset_mask": mask})``."""
+    max_episode_steps: int | None = None
+    """Number of actions after which an episode is truncated; None for the duration of the task."""
+    batch: Callable[..., RobotBatch] | None = None
+    """Function of a robot and a number of worlds that returns the batch; None for `pliant.CpuBatch`."""
+    render_mode: str | None = None
+    """``"rgb_array"`` or None."""
+    width: int = 480
+    """Width of an image [pixel]."""
+    height: int = 360
+    """Height of an image [pixel]."""
+    latency: float = 0.0
+    """Age of the observations [s], rounded to whole steps of the engine."""
+    command_latency: float = 0.0
+    """Delay of the actions [s], rounded to whole steps of the engine."""
+    noise: Mapping[str, float] | None = None
+    """Name of an observation -> standard deviation of its noise, in its unit."""
+
+    def __post_init__(self) -> None:
+        modes = {mode.value: mode for mode in gymnasium.vector.AutoresetMode}
+        mode = getattr(self.autoreset_mode, "value", self.autoreset_mode)
+        if mode not in modes:
+            raise PliantError(f"autoreset_mode is {mode!r}; {nearest(str(mode), modes)}", field="autoreset_mode")
+        object.__setattr__(self, "autoreset_mode", modes[mode])
+        if self.render_mode not in (None, "rgb_array"):
+            raise PliantError(f"render_mode is {self.render_mode!r}; must be 'rgb_array' or None", field="render_mode")
+        steps = self.max_episode_steps
+        if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
+            raise PliantError(f"max_episode_steps is {steps!r}; must be a whole number >= 1", field="max_episode_steps")
+        if self.batch is not None and not callable(self.batch):
+            raise PliantError(
+                f"batch is {self.batch!r}; must be a function of a robot and a number of worlds", field="batch"
+            )
+
+
 class BatchEnv(gymnasium.vector.VectorEnv):
     """Many worlds of a robot in one batch, with laws, motors, friction and contacts.
 
@@ -87,16 +141,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
     Args:
         task: the task to learn.
         num_envs: number of worlds.
-        autoreset_mode: ``"NextStep"`` (Gymnasium's default), ``"SameStep"`` or ``"Disabled"``. With ``"Disabled"``,
-            worlds whose episode has ended must be reset with ``reset(options={"reset_mask": mask})``.
-        max_episode_steps: number of actions after which an episode is truncated; None for the duration of the task.
-        batch: function of a robot and a number of worlds that returns the batch; None for `pliant.CpuBatch`.
-        render_mode: ``"rgb_array"`` or None.
-        width: width of an image [pixel].
-        height: height of an image [pixel].
-        latency: age of the observations [s], rounded to whole steps of the engine.
-        command_latency: delay of the actions [s], rounded to whole steps of the engine.
-        noise: name of an observation -> standard deviation of its noise, in its unit.
+        options: fields of `BatchOptions`, by name.
 
     Raises:
         PliantError: the command of an action or a parameter of ``randomize`` does not exist, the robot check finds
@@ -113,41 +158,14 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         "autoreset_mode": gymnasium.vector.AutoresetMode.NEXT_STEP,
     }
 
-    def __init__(
-        self,
-        task: Task,
-        num_envs: int = 1,
-        *,
-        autoreset_mode: Any = "NextStep",
-        max_episode_steps: int | None = None,
-        batch: Callable[..., RobotBatch] | None = None,
-        render_mode: str | None = None,
-        width: int = 480,
-        height: int = 360,
-        latency: float = 0.0,
-        command_latency: float = 0.0,
-        noise: Mapping[str, float] | None = None,
-    ) -> None:
-        modes = {mode.value: mode for mode in gymnasium.vector.AutoresetMode}
-        mode = getattr(autoreset_mode, "value", autoreset_mode)
-        if mode not in modes:
-            raise PliantError(f"autoreset_mode is {mode!r}; {nearest(str(mode), modes)}", field="autoreset_mode")
-        if render_mode not in (None, "rgb_array"):
-            raise PliantError(f"render_mode is {render_mode!r}; must be 'rgb_array' or None", field="render_mode")
-        if max_episode_steps is not None and (
-            isinstance(max_episode_steps, bool) or not isinstance(max_episode_steps, int) or max_episode_steps < 1
-        ):
-            raise PliantError(
-                f"max_episode_steps is {max_episode_steps!r}; must be a whole number >= 1", field="max_episode_steps"
-            )
-        if batch is not None and not callable(batch):
-            raise PliantError(
-                f"batch is {batch!r}; must be a function of a robot and a number of worlds", field="batch"
-            )
+    def __init__(self, task: Task, num_envs: int = 1, **options: Any) -> None:
+        chosen = BatchOptions(**named_options(options, BatchOptions.__slots__, "BatchEnv"))
         self.task = task
-        self.autoreset_mode = modes[mode]
+        self.autoreset_mode = chosen.autoreset_mode
+        mode = chosen.autoreset_mode.value
         self._disabled, self._same = mode == "Disabled", mode == "SameStep"
-        self.render_mode = render_mode
+        self.render_mode = render_mode = chosen.render_mode
+        batch = chosen.batch
         robot = task.robot()
         devices = task.kept_devices(make_devices(robot))
         for device in devices:
@@ -175,10 +193,10 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             "autoreset_mode": self.autoreset_mode,
             "render_fps": max(1, round(1.0 / period)),
         }
-        self.max_episode_steps = max_episode_steps or task.limit(self.batch.dt)
+        self.max_episode_steps = chosen.max_episode_steps or task.limit(self.batch.dt)
         """Actions after which an episode is truncated."""
         self._camera = chosen_camera(self.batch.model, task.camera) if render_mode else ""
-        self._size = picture_size(width, height)
+        self._size = picture_size(chosen.width, chosen.height)
         self._pictures: Pictures | None = None
         count = len(task.actions)
         self._world = _BatchWorld(self.batch, count)
@@ -193,7 +211,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         state = (self._world.last, self._world.elapsed)
         # The memory of the controls itself, where it is float64 and stays: on the CPU.
         self._values: NDArray[np.float64] | None = None
-        delays = check_delays(latency, command_latency)
+        delays = check_delays(chosen.latency, chosen.command_latency)
         self._delays: Delays | None = None
         if any(delays.values()) or set(DELAYS) & set(task.distributions(0)):
             self._delays = Delays(self.num_envs, self.frames, self._write_values, self.batch.step, self._observed)
@@ -213,7 +231,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._set(draw(self._randomized, 0, self.num_envs), np.ones(self.num_envs, dtype=bool))  # checks every name
         parts = evaluate("observation", task.observation, self._world)
         sizes = {name: part.shape[1] for name, part in zip(task.observation, parts)}
-        self._noise = ObservationNoise(noise or {}, sizes)
+        self._noise = ObservationNoise(chosen.noise or {}, sizes)
         self._observation = observe(task, self._world)
         space = gymnasium.spaces
         self.single_action_space = space.Box(-1.0, 1.0, (count,), np.float32)
@@ -377,14 +395,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             PliantError: the state is of another robot or number of worlds.
         """
         mask = self._with_state(worlds)
-        if not isinstance(state, Mapping) or set(state) != {
-            "batch",
-            "elapsed",
-            "action",
-            "ended",
-            "observation",
-            "rng",
-        }:
+        if not isinstance(state, Mapping) or set(state) != _STATE:
             raise PliantError("the state is none of get_state()", field="state")
         self.batch.load(state["batch"], mask)
         self._world.stepped()
@@ -475,11 +486,11 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         infos: dict[str, Any] = {"reward": {}, "_reward": live}
         for name, term in terms.items():
             infos["reward"][name], infos["reward"][f"_{name}"] = term, live.copy()
-        any_ended = np.count_nonzero(ended) > 0
+        any_ended = int(np.count_nonzero(ended))
         if any_ended:
             infos["reason"], infos["_reason"] = self._reasons(endings, bad, ended), ended.copy()
         self._ended = ended
-        self._episodes += int(np.count_nonzero(ended))
+        self._episodes += any_ended
         if any_ended and self._same:
             observation = self._same_step(observation, ended, infos)
         self._observation = observation

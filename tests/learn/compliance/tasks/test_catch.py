@@ -1,10 +1,15 @@
 """A mass that falls onto a hand."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from pliant.engine import MujocoEngine
-from pliant.learn.compliance.tasks.catch import LEVEL, PARAMETERS, build_catcher, evaluate
+from pliant.learn.compliance import Budget, Claim, run_benchmark
+from pliant.learn.compliance.episodes import Episodes
+from pliant.learn.compliance.task import register_task
+from pliant.learn.compliance.tasks.catch import LEVEL, PARAMETERS, TASK, build_catcher, evaluate
 
 
 def changed(**values):
@@ -35,3 +40,31 @@ def test_the_power_that_is_summed_is_that_of_the_energy_audit():
         work += engine.dt * float(engine.port("joint/motor_power")[0])
     assert abs(work) > 0.05
     assert work == pytest.approx(engine.audit.balance().motors, rel=0.02)  # the audit takes the mean of two velocities
+
+
+def blind(made):
+    """Return `Episodes.__init__` with a plant that ignores presets and springs."""
+
+    def init(self, build, parameters, names, seeds):
+        rows = parameters.copy()
+        for name, value in (("springs", 1.0), ("preset_before", 0.3), ("preset_after", 0.3)):
+            rows[:, list(names).index(name)] = value
+        made(self, build, rows, names, seeds)
+
+    return init
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("plant", "verdict"), [("has its stiffness", "better"), ("ignores stiffness", "no difference")]
+)
+def test_the_soft_joint_is_better_than_the_stiff_one_only_if_the_plant_has_its_stiffness(
+    tmp_path, monkeypatch, plant, verdict
+):
+    if plant == "ignores stiffness":
+        monkeypatch.setattr(Episodes, "__init__", blind(Episodes.__init__))
+    methods = tuple(TASK.method(name) for name in ("fixed", "stiff"))
+    register_task(dataclasses.replace(TASK, name="catch-small", methods=methods, claims=(Claim("fixed", "stiff"),)))
+    budget = Budget(runs=9, population=8, rounds=1, episodes=1, held_out=2)  # 9 runs: the fewest that can be judged
+    (claim,) = run_benchmark(["catch-small"], tmp_path, budget=budget, seed=2).claims()
+    assert claim.verdict == verdict
