@@ -1,18 +1,14 @@
 """One program on two back ends: the arm in this process, and pliant's own server through pylibfranka."""
 
-import contextlib
-import importlib.util
 import logging
 import os
-import socket
 import subprocess
 import sys
-import time
 
 import mujoco
 import numpy as np
 import pytest
-from fci_clients import own_host
+from fci_clients import served
 
 from pliant.base.errors import BridgeError, DeviceError, ModelError
 from pliant.franka.client import FrankaRobot
@@ -32,36 +28,6 @@ eMc = np.array([[0.0, -1.0, 0.0, 0.05], [1.0, 0.0, 0.0, -0.02], [0.0, 0.0, 1.0, 
 def robot():
     with FrankaRobot.simulated("fer", friction=False) as made:
         yield made
-
-
-@contextlib.contextmanager
-def served(name):
-    """Run `pliant run NAME --bridge fci` on an address of its own while the block runs."""
-    if importlib.util.find_spec("pylibfranka") is None:
-        pytest.skip("pylibfranka is not installed")
-    host = own_host(1)
-    command = [
-        sys.executable,
-        "-m",
-        "pliant",
-        "run",
-        name,
-        "--bridge",
-        f"fci:host={host},mode=lockstep,system_version=any",
-    ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
-        try:
-            until = time.monotonic() + 240.0
-            while True:
-                assert server.poll() is None, server.stdout.read()
-                try:
-                    socket.create_connection((host, 1337), timeout=1.0).close()
-                    break
-                except OSError:
-                    assert time.monotonic() < until, "the server does not listen"
-            yield host
-        finally:
-            server.terminate()
 
 
 def program(robot):

@@ -54,7 +54,7 @@ class PushScript:
     @property
     def finished(self) -> bool:
         """Whether the way has been gone."""
-        return not self._way
+        return self._resets == self._session.resets and not self._way
 
     def _begin(self) -> None:
         session = self._session
