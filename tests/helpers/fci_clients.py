@@ -1,13 +1,18 @@
 """Franka arms served over the interface by a simulation in a thread, and a client in a few lines."""
 
 import contextlib
+import importlib.util
 import os
 import socket
 import struct
+import subprocess
+import sys
 import threading
+import time
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
@@ -61,6 +66,36 @@ def serve(mounts=ONE, *, robot=None, prepare=None, audit=False, **options):
     finally:
         simulation.close()
     assert not fault, fault
+
+
+@contextlib.contextmanager
+def served(name):
+    """Run `pliant run NAME --bridge fci` on an address of its own while the block runs."""
+    if importlib.util.find_spec("pylibfranka") is None:
+        pytest.skip("pylibfranka is not installed")
+    host = own_host(1)
+    command = [
+        sys.executable,
+        "-m",
+        "pliant",
+        "run",
+        name,
+        "--bridge",
+        f"fci:host={host},mode=lockstep,system_version=any",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
+        try:
+            until = time.monotonic() + 240.0
+            while True:
+                assert server.poll() is None, server.stdout.read()
+                try:
+                    socket.create_connection((host, 1337), timeout=1.0).close()
+                    break
+                except OSError:
+                    assert time.monotonic() < until, "the server does not listen"
+            yield host
+        finally:
+            server.terminate()
 
 
 class Client:

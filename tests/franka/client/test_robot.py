@@ -1,18 +1,14 @@
 """One program on two back ends: the arm in this process, and pliant's own server through pylibfranka."""
 
-import contextlib
-import importlib.util
 import logging
 import os
-import socket
 import subprocess
 import sys
-import time
 
 import mujoco
 import numpy as np
 import pytest
-from fci_clients import own_host
+from fci_clients import served
 
 from pliant.base.errors import BridgeError, DeviceError, ModelError
 from pliant.franka.client import FrankaRobot
@@ -32,36 +28,6 @@ eMc = np.array([[0.0, -1.0, 0.0, 0.05], [1.0, 0.0, 0.0, -0.02], [0.0, 0.0, 1.0, 
 def robot():
     with FrankaRobot.simulated("fer", friction=False) as made:
         yield made
-
-
-@contextlib.contextmanager
-def served(name):
-    """Run `pliant run NAME --bridge fci` on an address of its own while the block runs."""
-    if importlib.util.find_spec("pylibfranka") is None:
-        pytest.skip("pylibfranka is not installed")
-    host = own_host(1)
-    command = [
-        sys.executable,
-        "-m",
-        "pliant",
-        "run",
-        name,
-        "--bridge",
-        f"fci:host={host},mode=lockstep,system_version=any",
-    ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
-        try:
-            until = time.monotonic() + 240.0
-            while True:
-                assert server.poll() is None, server.stdout.read()
-                try:
-                    socket.create_connection((host, 1337), timeout=1.0).close()
-                    break
-                except OSError:
-                    assert time.monotonic() < until, "the server does not listen"
-            yield host
-        finally:
-            server.terminate()
 
 
 def program(robot):
@@ -333,9 +299,65 @@ def test_the_hand_opens_closes_and_grasps_nothing(robot):
     robot.gripper_release()
     with pytest.raises(DeviceError, match="refused"):
         robot.gripper_move(0.5)
+
+
+@pytest.mark.parametrize("state", ["velocity", "force_torque"])
+def test_the_hand_moves_while_the_arm_does(robot, state):
+    robot.set_robot_state(state)
+    if state == "velocity":
+        robot.set_velocity("joint", [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.2])
+    start, begun = robot.get_position()[6], robot.time
+    assert robot.gripper_move(0.03)
+    assert robot.get_robot_state() == state
+    assert robot.get_gripper_width() == pytest.approx(0.03, abs=1e-3)
+    moved = robot.get_position()[6] - start
+    assert moved == pytest.approx(0.2 * (robot.time - begun) if state == "velocity" else 0.0, abs=0.02)
+    first, second = robot.gripper_begin(0.02), robot.gripper_begin(0.07)
+    assert second() is None
+    robot.wait(1.0)
+    assert second()
+    with pytest.raises(DeviceError, match="aborted"):
+        first()
+    robot.stop_motion()
+    assert robot.mode == "idle"
+
+
+def moving_hand(robot, *, hand=True):
+    """Open and close the hand of a moving arm; return time, joint positions and width in each cycle."""
+    robot.set_position("joint", Q_START + 0.1)  # at rest, robot time does not wait for the program
+    robot.get_gripper_width()
     robot.set_robot_state("velocity")
-    with pytest.raises(DeviceError, match="stop"):
-        robot.gripper_open()
+    begun, rows, done = robot.time, [], None
+    for k in range(900):
+        if hand and k in (50, 500):
+            done = robot.gripper_begin(0.02 if k == 50 else 0.04)
+        robot.set_velocity("joint", [0.0, 0.1, 0.0, 0.2, 0.0, 0.0, 0.3])
+        answered = done is not None and done() is not None
+        rows.append([robot.time - begun, *robot.get_position(), robot.get_gripper_width(), float(answered)])
+    robot.stop_motion()
+    return np.array(rows)
+
+
+@pytest.mark.network
+@pytest.mark.slow
+def test_the_hand_of_a_served_arm_moves_in_the_same_cycles_while_the_arm_does():
+    with FrankaRobot.simulated("fr3", static_friction=True) as robot:
+        near = moving_hand(robot)
+    with FrankaRobot.simulated("fr3", static_friction=True) as robot:
+        alone = moving_hand(robot, hand=False)
+    with served("fr3") as host, FrankaRobot.connect(host, arm="fr3") as robot:
+        far = moving_hand(robot)
+        with pytest.raises(DeviceError, match="fail"):
+            robot.gripper_move(0.5)
+    answered = np.flatnonzero(np.diff(near[:, 9]) > 0)
+    assert len(answered) == 2
+    np.testing.assert_array_equal(far[:, 9], near[:, 9])  # the answers come in the same cycles
+    np.testing.assert_allclose(far[:, :8], near[:, :8], atol=5e-6)
+    np.testing.assert_allclose(alone[:, :8], near[:, :8], atol=2e-4)  # the fingers hardly move the arm
+    assert near[answered, 8] == pytest.approx([0.02, 0.04], abs=1e-3)
+    # The hand sends its state in every tenth cycle: its width is that of one of the last ten.
+    for k in range(20, 900):
+        assert np.abs(near[k - 10 : k + 1, 8] - far[k, 8]).min() < 2e-4
 
 
 @pytest.mark.parametrize("wait", [0.0, 0.005, 0.1])

@@ -9,7 +9,7 @@ import socket
 import struct
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pliant.base.errors import WireError
 from pliant.franka.wire import fci
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pliant.cli.doctor import Finding
     from pliant.franka.bridge.options import FciOptions
 
-__all__ = ["probe"]
+__all__ = ["ClientConnection", "probe"]
 
 ANSWER_S = 1.0
 """Longest wait for an answer and for a state, as libfranka waits [s]."""
@@ -42,10 +42,10 @@ def probe(options: FciOptions) -> Iterator[Finding]:
 
     place = f"{options.host}:{options.port}"
     try:
-        with _Connection(options.host, options.port, fci.VERSIONS[-1]) as first:
+        with ClientConnection(options.host, options.port, fci.VERSIONS[-1]) as first:
             theirs = first.theirs
         answered = [version for version in fci.VERSIONS if _answers(options, version)]
-        with _Connection(options.host, options.port, max(answered, default=theirs)) as last:
+        with ClientConnection(options.host, options.port, max(answered, default=theirs)) as last:
             rate = list(_rate(last)) if answered else []
     except ConnectionRefusedError:
         advice = "start one: pliant run fr3 --bridge fci"
@@ -69,7 +69,7 @@ def probe(options: FciOptions) -> Iterator[Finding]:
         (options.vacuum_port, "vacuum gripper", fci.VACUUM_VERSION),
     ):
         try:
-            with _Connection(options.host, port, version, "gripper") as tool:
+            with ClientConnection(options.host, port, version, "gripper") as tool:
                 found = f"answers at port {port}, version {tool.theirs}"
         except (OSError, WireError, struct.error):
             found = f"none at port {port}"
@@ -83,11 +83,11 @@ def probe(options: FciOptions) -> Iterator[Finding]:
 
 
 def _answers(options: FciOptions, version: int) -> bool:
-    with _Connection(options.host, options.port, version) as tried:
+    with ClientConnection(options.host, options.port, version) as tried:
         return tried.accepted
 
 
-def _rate(connection: _Connection) -> Iterator[tuple[str, str, str]]:
+def _rate(connection: ClientConnection) -> Iterator[tuple[str, str, str]]:
     """Yield status, text and advice on the states that come in `MEASURED_S`."""
     arrivals: list[tuple[int, float]] = []
     until = time.perf_counter() + MEASURED_S
@@ -109,33 +109,56 @@ def _rate(connection: _Connection) -> Iterator[tuple[str, str, str]]:
     yield "warning" if slow else "ok", text, advice
 
 
-class _Connection:
-    """A connection that has said Connect."""
+class ClientConnection:
+    """A client's connection to a port of an arm that has said Connect.
 
-    def __init__(self, host: str, port: int, version: int, kind: str = "robot") -> None:
+    Args:
+        host: address of the arm.
+        port: of the arm, the hand or the vacuum gripper.
+        version: protocol version of the client.
+        kind: whose header the frames have.
+
+    Raises:
+        OSError: nobody answers there.
+        WireError, struct.error: what answers is no such tool.
+    """
+
+    def __init__(self, host: str, port: int, version: int, kind: Literal["robot", "gripper"] = "robot") -> None:
         self._stack = contextlib.ExitStack()
         with self._stack:
-            tcp = self._stack.enter_context(socket.create_connection((host, port), timeout=ANSWER_S))
+            self.tcp = tcp = self._stack.enter_context(socket.create_connection((host, port), timeout=ANSWER_S))
             self.udp = self._stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
             self.udp.bind((tcp.getsockname()[0], 0))
             self.udp.settimeout(ANSWER_S)
             payload = struct.pack("<HH", version, self.udp.getsockname()[1])
-            robot = kind == "robot"
-            tcp.sendall(fci.encode_frame("robot" if robot else "gripper", 0, 0, payload))
-            framer = fci.Framer("robot" if robot else "gripper")
+            tcp.sendall(fci.encode_frame(kind, 0, 0, payload))
+            self._framer = fci.Framer(kind)
             frames: list[fci.Frame] = []
             while not frames:
-                data = tcp.recv(4096)
-                if not data:
-                    raise ConnectionResetError("the connection was closed")
-                frames = framer.feed(data)
-            status, self.theirs = struct.unpack("<BH" if robot else "<HH", frames[0].payload)
+                frames = self.receive()
+            status, self.theirs = struct.unpack("<BH" if kind == "robot" else "<HH", frames[0].payload)
             self.accepted = status == 0
             """Whether the version is served."""
             self._stack = self._stack.pop_all()
 
-    def __enter__(self) -> _Connection:
+    def receive(self) -> list[fci.Frame]:
+        """Return the answers that have arrived.
+
+        Raises:
+            OSError: the connection was closed, or nothing came in the time of the socket.
+            WireError: the bytes are no frames.
+        """
+        data = self.tcp.recv(4096)
+        if not data:
+            raise ConnectionResetError("the connection was closed")
+        return self._framer.feed(data)
+
+    def close(self) -> None:
+        """Close both sockets; may be called twice."""
+        self._stack.close()
+
+    def __enter__(self) -> ClientConnection:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stack.close()
+        self.close()

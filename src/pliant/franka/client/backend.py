@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Literal, Protocol
 
 import numpy as np
@@ -108,8 +109,15 @@ class Backend(Protocol):
         """Set the pose of the end effector in the flange, shape (4, 4)."""
         ...
 
-    def hand(self, action: str, *values: float) -> bool:
-        """Run "homing", "move" (width, speed), "grasp" (width, speed, force, inner, outer) or "stop"."""
+    def begin_hand(self, action: str, *values: float) -> Callable[[], bool | None]:
+        """Begin "homing", "move" (width, speed), "grasp" (width, speed, force, inner, outer) or "stop" of the hand.
+
+        The hand moves while the arm goes through its cycles, at rest or in a motion: a request that stands before
+        `send` acts from the cycle of that command on.
+
+        Returns:
+            A function that returns whether it succeeded, None while it lasts.
+        """
         ...
 
     def hand_width(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time as wall
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency
 from pliant.franka.client.backend import Motion
+from pliant.franka.client.hand import HandClient
 from pliant.franka.device.parameters import NO_PAYLOAD, Arm, Payload
 from pliant.franka.robots import dynamics
 from pliant.franka.robots.parameters import ARMS
@@ -53,7 +54,7 @@ class NetworkArm:
         kind = pylibfranka.RealtimeConfig
         with self._errors(), self._scheduling():
             self._robot = pylibfranka.Robot(address, kind.kEnforce if realtime else kind.kIgnore)
-        self._gripper: Any = None
+        self._gripper: HandClient | None = None
         self._control: Any = None
         self._make: Any = None
         self._read_at = 0.0
@@ -197,28 +198,24 @@ class NetworkArm:
         for _ in range(150):
             self.idle()
 
-    def _hand(self) -> Any:
+    def _hand(self) -> HandClient:
         if self._gripper is None:
             with self._errors():
-                self._gripper = self._f.Gripper(self.address)
+                self._gripper = HandClient(self.address)
         return self._gripper
 
-    def hand(self, action: str, *values: float) -> bool:
-        hand = self._hand()
-        with self._errors():
-            # pylibfranka's grasp takes width, speed, force, epsilon inner, epsilon outer
-            done = getattr(hand, action)(*values)
-        self.refresh()
-        return bool(done)
+    def begin_hand(self, action: str, *values: float) -> Callable[[], bool | None]:
+        return self._hand().begin(action, *values)
 
     def hand_width(self) -> float:
-        with self._errors():
-            self._hand().read_once()
-            return float(self._gripper.read_once().width)
+        # A robot in motion may wait for the next command, and gives no further state before it.
+        return self._hand().width(wait=self._control is None)
 
     def close(self) -> None:
         if self._control is not None:
             with contextlib.suppress(BridgeError, DeviceError):
                 self.abort()
+        if self._gripper is not None:
+            self._gripper.close()
         self._robot = self._gripper = None
         self._closed = True

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -30,7 +31,7 @@ from pliant.franka.client.backend import PERIOD, Backend, as_number, as_vector
 from pliant.franka.client.model import ArmModel, Frame, RobotState, as_frame, as_pose
 from pliant.franka.client.network import NetworkArm
 from pliant.franka.client.position_file import read_positions, write_positions
-from pliant.franka.client.simulated import SimulationArm
+from pliant.franka.client.simulated import MAX_CYCLES, SimulationArm
 from pliant.franka.device.parameters import Arm, Payload
 from pliant.franka.device.settings import Settings
 from pliant.franka.robots import dynamics, kinematics
@@ -650,10 +651,22 @@ class FrankaRobot(ArmModel):
         """Return the opening of the hand [m]."""
         return self._backend.hand_width()
 
+    def gripper_begin(self, width: float, speed: float = HAND.max_speed) -> Callable[[], bool | None]:
+        """Begin to open or close to a width [m] at a speed [m/s], and return at once: the arm is commanded meanwhile.
+
+        Call the result for whether it was reached, None meanwhile; DeviceError if another request took its place.
+        """
+        return self._backend.begin_hand("move", _positive("width", width, "m"), _positive("speed", speed, "m/s"))
+
     def _hand(self, action: str, *values: float) -> bool:
-        # The hand answers when its motion has ended, but an arm in motion needs a command every millisecond.
-        self._needs_rest(f"gripper_{action}")
-        return self._backend.hand(action, *values)
+        """Run an action of the hand to its end; a running control of the arm repeats its last command meanwhile."""
+        result = self._backend.begin_hand(action, *values)
+        for _ in range(MAX_CYCLES):
+            self.wait(PERIOD)
+            done = result()
+            if done is not None:
+                return done
+        raise DeviceError(f"gripper_{action} did not end within {MAX_CYCLES * PERIOD:g} s", field=action)
 
     # ------------------------------------------------------------------------------------------------- files
 

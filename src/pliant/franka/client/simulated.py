@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError, nearest
 from pliant.franka.client.backend import PERIOD, Motion
+from pliant.franka.client.hand import hand_request, hand_result
 from pliant.franka.device.arm import FrankaArm
 from pliant.franka.device.parameters import Payload
 from pliant.franka.wire import fci
@@ -188,17 +191,17 @@ class SimulationArm:
         NE_T_EE = np.linalg.solve(self.pose("F_T_NE"), F_T_EE)
         self._require("set_ne_to_ee", NE_T_EE=tuple(NE_T_EE.T.reshape(-1).tolist()))
 
-    def hand(self, action: str, *values: float) -> bool:
-        fields = {
-            "homing": (),
-            "move": ("width", "speed"),
-            "grasp": ("width", "speed", "force", "epsilon_inner", "epsilon_outer"),
-            "stop": (),
-        }[action]
-        status = self._ask(f"gripper_{action}", **dict(zip(fields, values, strict=True)))[0].status
-        if status not in ("success", "unsuccessful"):
-            raise DeviceError(f"the hand refused {action}{values}: {status}", field=action)
-        return status == "success"
+    def begin_hand(self, action: str, *values: float) -> Callable[[], bool | None]:
+        asked = hand_request(action, values)
+        answers: list[Answer | GripperAnswer] = []
+        future = self.device.request(f"gripper_{action}", answered=answers.append, **dataclasses.asdict(asked))
+
+        def result() -> bool | None:
+            if future.done():
+                future.result(0.0)
+            return hand_result(asked, answers[0].status) if answers else None
+
+        return result
 
     def hand_width(self) -> float:
         return self._values.width
