@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Unpack
 
 import numpy as np
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import LawError, nearest
 from pliant.base.numerics import Array
-from pliant.identification.free_link import simulate_with_load
 from pliant.identification.measurements import Measurement, Trials, as_measurements
 from pliant.identification.parameters import STARTS, Load, load_with, scale_parameters, with_blocks, with_values
 from pliant.identification.results import Fit, Identification
-from pliant.identification.solver import Search, SearchOptions, identification_of, orthogonal, solve
+from pliant.identification.solver import Residuals, Search, SearchOptions, identification_of, orthogonal, solve
 from pliant.laws import layout
-from pliant.laws.actuator import ActuatorTraces, CompliantActuator
+from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law, get_law
+from pliant.laws.compile import compiled
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
 
@@ -58,6 +58,16 @@ class _Run:
     """Step [s] and times [s] of each simulation; from two of them the limit of a step of 0 is extrapolated."""
     keep: NDArray[np.bool_]
     """Samples that are compared, beside those that the trial leaves out."""
+    inputs: dict[tuple[str, float], tuple[object, tuple[Array, Array]]] = field(default_factory=dict)
+    """Kind of input and step -> what it depends on, and its values of the last simulation."""
+
+    def remembered(
+        self, kind: str, step: float, key: object, build: Callable[[], tuple[Array, Array]]
+    ) -> tuple[Array, Array]:
+        """Return inputs of a simulation, which few parameters change."""
+        if self.inputs.get((kind, step), (None,))[0] != key:
+            self.inputs[kind, step] = key, build()
+        return self.inputs[kind, step][1]
 
     def kept(self, name: str) -> NDArray[np.bool_]:
         """Return the samples in which an output is compared, shape (n,)."""
@@ -136,7 +146,7 @@ def fit_actuator(
         raise LawError(f"fit_actuator: skip = {skip:g} s leaves no sample", field="skip")
     compared = _Compared.of(actuator, runs, outputs, weights or {}, load)
     every = scaled.with_starts(compared.starts())
-    solution = solve(every, compared.residuals, options, step=1e-4)
+    solution = solve(every, compared.residuals, options, step=1e-4, rough=compared.rough())
     again = dataclasses.replace(options, starts=1)
     for _ in range(REWEIGHTINGS if weights is None and len(outputs) > 1 else 0):
         before, compared = compared.sigma, compared.reweighted(every.values(solution.x))
@@ -297,7 +307,9 @@ class _Compared:
 
     def simulate(self, values: Mapping[str, float]) -> dict[tuple[int, str], tuple[Array, float]]:
         """Return the simulated outputs, each with the rms of the error of its integration."""
-        changed = with_values(self.actuator, values)
+        # The references are delayed here.
+        changed = with_values(self.actuator, {**values, "command_delay": 0.0})
+        values = {"command_delay": self.actuator.command_delay, **values}
         out = {}
         for i, run in enumerate(self.runs):
             load = None if self.load is None else load_with(self.load, values)
@@ -306,18 +318,23 @@ class _Compared:
                 sensor = {"torque": "torque", "link_position": "position"}.get(OUTPUTS[name], name)
                 at = run.trial["time"][run.kept(name)] - values.get(f"{sensor}_delay", 0.0)
                 shown = []
-                for (step, grid), (found, begin) in zip(run.grids, traces, strict=True):
-                    series = found.torque if sensor == "torque" else found.values[OUTPUTS[name]]
-                    if self.actuator.mode.has_motors or sensor == "position":
-                        # A trace shows the motors after the step that begins at its sample.
-                        first = begin.get(name, 2.0 * series[0] - series[min(1, series.size - 1)])
-                        series, grid = np.r_[first, series], np.r_[grid, grid[-1] + step]
-                    shown.append(np.interp(at, grid, series))
+                for (step, grid), trace in zip(run.grids, traces, strict=True):
+                    series = trace[OUTPUTS[name]]
+                    shown.append(
+                        np.interp(at, grid if series.size == grid.size else np.r_[grid, grid[-1] + step], series)
+                    )
                 best = 2.0 * shown[1] - shown[0] if len(shown) > 1 else shown[0]
                 error = float(np.sqrt(np.mean((best - shown[-1]) ** 2))) if best.size else 0.0
                 gain, offset = values.get(f"{sensor}_gain", 1.0), values.get(f"{sensor}_offset", 0.0)
                 out[i, name] = gain * best + offset, error
         return out
+
+    def rough(self) -> Residuals | None:
+        """Return the residuals of the longer step alone, if there are two."""
+        if all(len(run.grids) == 1 for run in self.runs):
+            return None
+        runs = [dataclasses.replace(run, grids=run.grids[:1]) for run in self.runs]
+        return dataclasses.replace(self, runs=runs).residuals
 
     def residuals(self, values: Mapping[str, float]) -> Array:
         """Return the differences in standard deviations; infinity for values that are not valid."""
@@ -439,17 +456,16 @@ def _simulate(
     grid: Array,
     values: Mapping[str, float],
     load: Load | None,
-) -> tuple[ActuatorTraces, dict[str, float]]:
-    """Return the traces of one simulation, and the positions of the motors at its begin."""
-    trial = run.trial
-    ref_1, ref_2 = _references(actuator, trial, step, grid, actuator.command_delay)
-    actuator = actuator.replace(command_delay=0.0)
-    at = grid + values.get("position_delay", 0.0)
-    gain, offset = values.get("position_gain", 1.0), values.get("position_offset", 0.0)
-    measured = trial["link_position"] if "link_position" in trial else trial.spring_angles(actuator.law.second_input)[0]
-    q = (np.interp(at, trial["time"], measured) - offset) / gain
-    dq = np.interp(at, trial["time"], trial["link_velocity"]) if "link_velocity" in trial else np.gradient(q, step)
-    state, begin = None, []
+) -> dict[str, Array]:
+    """Return simulated traces, of motors and a free link at the beginning and after each step, (n + 1,), else (n,)."""
+    trial, delay = run.trial, values["command_delay"]
+    ref_1, ref_2 = run.remembered("references", step, delay, lambda: _references(actuator, trial, step, grid, delay))
+    actuator.check_preset(float(ref_2.min()), "ref_2")
+    actuator.check_preset(float(ref_2.max()), "ref_2")
+    sensor = tuple(values.get(f"position_{kind}", usual) for kind, usual in _PERFECT.items())
+    q, dq = run.remembered("link", step, sensor, lambda: _link_motion(actuator, trial, step, grid, sensor))
+    par = actuator.pack(step)
+    state, begin = actuator.hold_packed(float(q[0]), par)[0], []
     if actuator.mode.has_motors:
         # At rest where the motors are measured at first, or where the first references put them.
         begin = [float(ref_1[0]), float(ref_2[0])]
@@ -459,23 +475,47 @@ def _simulate(
             if name in trial:
                 true = (trial[name][0] - values.get(f"{name}_offset", 0.0)) / values.get(f"{name}_gain", 1.0)
                 begin[j] = float(true) + values.get(STARTS.format(f"motor_{j + 1}", number), 0.0)
-        par = actuator.pack(step)
-        state = actuator.hold(float(q[0]), step)[0]
         for where, position in zip((layout.A_MOTOR_1, layout.A_MOTOR_2), begin, strict=True):
             i = int(par[where])
             if i >= 0:
                 state[i + layout.S_POSITION] = position
                 state[i + layout.S_ANCHOR] = position
-    known = {f"motor_{j}_position": position for j, position in enumerate(begin, 1)}
-    if load is None:
-        return actuator.simulate(q, dq, ref_1, ref_2, step, state=state), known
-    torque = (
-        np.interp(grid, trial["time"], trial["external_torque"]) if "external_torque" in trial else np.zeros(q.size)
-    )
-    first = float(q[0]) + values.get(STARTS.format("link", number), 0.0)
-    begun = first, float(dq[0]) if "link_velocity" in trial else 0.0
-    traces = simulate_with_load(actuator, load, begun, (ref_1, ref_2), torque, step, state)
-    return traces, {**known, "link_position": begun[0]}
+    torque, body = np.zeros(q.size), np.empty(0)
+    if load is not None:
+        if "external_torque" in trial:
+            torque = np.interp(grid, trial["time"], trial["external_torque"])
+        first = float(q[0]) + values.get(STARTS.format("link", number), 0.0)
+        speed = float(dq[0]) if "link_velocity" in trial else 0.0
+        q, dq = np.full(q.size + 1, first), np.full(q.size + 1, speed)
+        body = np.array([load.inertia, load.gravity, load.angle, load.damping])
+    shown = np.zeros((ref_1.size, len(layout.SHOWN)))
+    act = np.r_[state, np.zeros(state.size + 1)]
+    compiled(type(actuator.law)).simulate(par, q, dq, ref_1, ref_2, step, act, body, torque, shown)
+    traces = {"torque": torque, **dict(zip(layout.SHOWN, shown.T, strict=True))}
+    if actuator.mode.has_motors:
+        # A trace shows the motors after the step that begins at its sample.
+        known = {f"motor_{j}_position": position for j, position in enumerate(begin, 1)}
+        for name, series in traces.items():
+            traces[name] = np.r_[known.get(name, 2.0 * series[0] - series[min(1, series.size - 1)]), series]
+    return traces if load is None else {**traces, "link_position": q}
+
+
+_PERFECT = {"delay": 0.0, "gain": 1.0, "offset": 0.0}
+"""Parameters of a sensor, and their values if it is perfect."""
+
+
+def _link_motion(
+    actuator: CompliantActuator, trial: Measurement, step: float, grid: Array, sensor: Sequence[float]
+) -> tuple[Array, Array]:
+    """Return true positions [rad] and velocities [rad/s] of the link, each of shape (n,), from a sensor's (delay, gain,
+    offset)."""
+    delay, gain, offset = sensor
+    at, time = grid + delay, trial["time"]
+    measured = trial["link_position"] if "link_position" in trial else trial.spring_angles(actuator.law.second_input)[0]
+    q = (np.interp(at, time, measured) - offset) / gain
+    if not np.all(np.isfinite(q)):
+        raise LawError(f"{trial.source}: the link position is not finite", field="link_position")
+    return q, np.interp(at, time, trial["link_velocity"]) if "link_velocity" in trial else np.gradient(q, step)
 
 
 def fit_friction(

@@ -37,6 +37,9 @@ Progress = Callable[[float, float], None]
 SMALL_STEP = 1e-3
 """Step of a search, in standard errors, at which it ends."""
 
+ROUGH_STEP = 1.0
+"""The same of a search with approximate residuals, whose solution is further away than that."""
+
 
 @dataclass(frozen=True, slots=True)
 class Solution:
@@ -118,7 +121,13 @@ class Search:
 
 
 def solve(
-    scaled: ScaledParameters, residuals: Residuals, search: Search, *, step: float, first: Sequence[Array] = ()
+    scaled: ScaledParameters,
+    residuals: Residuals,
+    search: Search,
+    *,
+    step: float,
+    first: Sequence[Array] = (),
+    rough: Residuals | None = None,
 ) -> Solution:
     """Minimise the sum of squared residuals from several start points.
 
@@ -126,78 +135,34 @@ def solve(
         scaled: the free parameters.
         residuals: function that returns the residuals; values that are not finite count as 1e6.
         search: how it is searched for.
-        step: step of the central differences, in scaled parameters.
+        step: step of the differences, in scaled parameters: forward in a search, central at the solution.
         first: scaled start points to begin with, each of shape (n,).
+        rough: cheaper approximation of the residuals, with which each search begins.
 
     Raises:
         LawError: the number of searches is not 1 or more.
     """
     begins = _starting_points(scaled, search, first)
     require("scipy", extra="fit", purpose="identification")
-    from scipy.optimize import least_squares
-
-    progress, max_evaluations = search.progress, search.max_evaluations
-    low, high = scaled.bounds()
-
-    last: tuple[Array, Array] = np.full(scaled.start.size, np.nan), np.empty(0)
-
-    def fun(x: Array) -> Array:
-        nonlocal last
-        if not np.array_equal(x, last[0]):
-            r = residuals(scaled.values(x))
-            last = x.copy(), np.where(np.isfinite(r), r, 1e6)
-        return last[1]
-
-    def jac(x: Array) -> Array:
-        nonlocal steps
-        steps += 1
-        r = fun(x)
-        if progress is not None:
-            progress(len(found) + min(1.0, steps / max_evaluations), len(begins))
-        columns = []
-        for i in range(x.size):
-            up, down = x.copy(), x.copy()
-            up[i] = min(x[i] + step, high[i])
-            down[i] = max(x[i] - step, low[i])
-            columns.append((fun(up) - fun(down)) / (up[i] - down[i]))
-        jacobian = np.stack(columns, axis=1)
-        if search.loss == "linear" and _has_converged(jacobian, r, x, low, high):
-            raise _ConvergedError(x, jacobian, r)
-        return jacobian
-
     found = []
-    steps = 0
-    for begin in begins:
-        steps = 0
-        x0 = np.clip(begin, low + 1e-9, high - 1e-9)
-        try:
-            with np.errstate(all="ignore"):
-                out = least_squares(
-                    fun,
-                    x0,
-                    jac=jac,  # type: ignore[arg-type]
-                    bounds=(low, high),
-                    loss=search.loss,
-                    xtol=1e-12,
-                    ftol=1e-12,
-                    gtol=1e-12,
-                    x_scale="jac",
-                    max_nfev=max_evaluations,
-                )
-            found.append((out.x, 2.0 * float(out.cost), bool(out.success), x0))
-        except _ConvergedError as end:
-            found.append((end.x, float(end.residual @ end.residual), True, x0))
-    progress = None
+    for number, begin in enumerate(begins):
+
+        def tell(part: float, number: int = number) -> None:
+            if search.progress is not None:
+                search.progress(number + min(1.0, part), len(begins))
+
+        x = begin
+        if rough is not None:
+            x, cost, _ = _search(_Model(scaled, rough, step), search, begin, tell, ROUGH_STEP)
+            x = x if math.isfinite(cost) else begin
+        found.append((*_search(_Model(scaled, residuals, step), search, x, tell), begin))
     found.sort(key=lambda one: one[1])
     x, cost, success, begin = found[0]
-    try:
-        jacobian = jac(x)
-    except _ConvergedError as end:
-        jacobian = end.jacobian
+    model = _Model(scaled, residuals, step)
     return Solution(
         x=x,
-        jacobian=jacobian,
-        residual=fun(x),
+        jacobian=model.jacobian(x, central=True),
+        residual=model(x),
         cost=cost,
         success=success,
         others=tuple((one[0], one[1]) for one in found),
@@ -206,25 +171,96 @@ def solve(
     )
 
 
+class _Model:
+    """Finite residuals over scaled parameters, with the last ones remembered."""
+
+    def __init__(self, scaled: ScaledParameters, residuals: Residuals, step: float) -> None:
+        self._scaled = scaled
+        self._residuals = residuals
+        self._step = step
+        self.bounds = scaled.bounds()
+        self._last: tuple[Array, Array] = np.full(scaled.start.size, np.nan), np.empty(0)
+
+    def __call__(self, x: Array) -> Array:
+        if not np.array_equal(x, self._last[0]):
+            r = self._residuals(self._scaled.values(x))
+            self._last = x.copy(), np.where(np.isfinite(r), r, 1e6)
+        return self._last[1]
+
+    def jacobian(self, x: Array, *, central: bool = False) -> Array:
+        """Return the derivatives of the residuals by differences within the bounds, shape (m, n)."""
+        low, high = self.bounds
+        here, columns = self(x), []
+        for i in range(x.size):
+            up, down = x.copy(), x.copy()
+            up[i] = min(x[i] + self._step, high[i])
+            if central or up[i] <= x[i]:
+                down[i] = max(x[i] - self._step, low[i])
+            columns.append((self(up) - (self(down) if down[i] < x[i] else here)) / (up[i] - down[i]))
+        return np.stack(columns, axis=1)
+
+
+def _search(
+    model: _Model, search: Search, begin: Array, tell: Callable[[float], None], small: float = SMALL_STEP
+) -> tuple[Array, float, bool]:
+    """Return where one search ends, its cost, and whether it converged: the next step has ``small`` standard errors."""
+    from scipy.optimize import least_squares
+
+    low, high = model.bounds
+    x0 = np.clip(begin, low + 1e-9, high - 1e-9)
+    # The first trust region of scipy is as large as the begin, measured by the change of the residuals: with a begin of
+    # 1 for each parameter, one unit of each.
+    shift = x0 - 1.0
+    steps = 0
+
+    def jac(y: Array) -> Array:
+        nonlocal steps
+        steps += 1
+        tell(steps / search.max_evaluations)
+        x = y + shift
+        r, jacobian = model(x), model.jacobian(x)
+        if search.loss == "linear" and _has_converged(jacobian, r, x, (low, high), small):
+            raise _ConvergedError(x, r)
+        return jacobian
+
+    try:
+        with np.errstate(all="ignore"):
+            out = least_squares(
+                lambda y: model(y + shift),
+                x0 - shift,
+                jac=jac,  # type: ignore[arg-type]
+                bounds=(low - shift, high - shift),
+                loss=search.loss,
+                xtol=1e-12,
+                ftol=1e-12,
+                gtol=1e-12,
+                x_scale="jac",
+                max_nfev=search.max_evaluations,
+            )
+    except _ConvergedError as end:
+        return end.x, float(end.residual @ end.residual), True
+    return out.x + shift, 2.0 * float(out.cost), bool(out.success)
+
+
 class _ConvergedError(Exception):
     """End of a search whose next step would be a small part of the standard errors."""
 
-    def __init__(self, x: Array, jacobian: Array, residual: Array) -> None:
+    def __init__(self, x: Array, residual: Array) -> None:
         super().__init__("converged")
         self.x = x
-        self.jacobian = jacobian
         self.residual = residual
 
 
-def _has_converged(jacobian: Array, r: Array, x: Array, low: Array, high: Array) -> bool:
-    """Return whether the next step of Gauss and Newton is below `SMALL_STEP` standard errors, within the bounds."""
+def _has_converged(jacobian: Array, r: Array, x: Array, bounds: tuple[Array, Array], small: float) -> bool:
+    """Return whether the next step of Gauss and Newton is below ``small`` standard errors, within the bounds."""
     m, n = jacobian.shape
+    low, high = bounds
     cost = float(r @ r)
     if m <= n or np.any(x <= low + 1e-6) or np.any(x >= high - 1e-6) or not np.all(np.isfinite(jacobian)):
         return False
     step = np.linalg.lstsq(jacobian, -r, rcond=1e-12)[0]
     change = jacobian @ step
-    return float(change @ change) < SMALL_STEP**2 * cost / (m - n)
+    return float(change @ change) < small**2 * cost / (m - n)
 
 
 @dataclass(frozen=True, slots=True)

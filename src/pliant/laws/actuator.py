@@ -311,14 +311,17 @@ class CompliantActuator:
         Returns:
             (state, (ref_1, ref_2)): state of shape (states,), references in the units of the mode.
         """
+        return self.hold_packed(q, self.pack(dt))
+
+    def hold_packed(self, q: float, par: NDArray[np.float64]) -> tuple[NDArray[np.float64], tuple[float, float]]:
+        """Return the same as `hold`, with the parameter vector of `pack`."""
         from pliant.laws.compile import compiled
 
-        code = compiled(type(self.law))
-        par = self.pack(dt)
-        state = np.zeros(max(1, int(par[layout.P_STATES])))
-        refs = np.zeros(2)
-        call_hold(code.hold, par, 0.0 if self.start == "zero" else q, float(self.initial_preset or 0.0), state, refs)
-        return state[: int(par[layout.P_STATES])], (float(refs[0]), float(refs[1]))
+        size = int(par[layout.P_STATES])
+        state, refs = np.zeros(max(1, size)), np.zeros(2)
+        begin = 0.0 if self.start == "zero" else q
+        call_hold(compiled(type(self.law)).hold, par, begin, float(self.initial_preset or 0.0), state, refs)
+        return state[:size], (float(refs[0]), float(refs[1]))
 
     def simulate(
         self,
@@ -370,20 +373,20 @@ class CompliantActuator:
             self.check_preset(float(traces["ref_2"].min()), "ref_2")
         par = self.pack(dt)
         size = int(par[layout.P_STATES])
-        act = np.zeros(size + 1)
+        act = np.zeros(2 * size + 1)
         if state is None:
-            act[:size] = self.hold(float(q[0]), dt)[0]
+            act[:size] = self.hold_packed(float(q[0]), par)[0]
         else:
             given = _numbers("state", state)
             if given.shape != (size,):
                 raise LawError(f"simulate: state has shape {given.shape}; must be ({size},)", field="state")
             act[:size] = given
-        torque = np.empty(q.size)
-        trace = np.zeros((q.size, layout.OBSERVATIONS + size + 1))
+        torque = np.zeros(q.size)
+        trace = np.empty((q.size, layout.OBSERVATIONS))
         compiled(type(self.law)).simulate(
-            par, q, traces["dq"], traces["ref_1"], traces["ref_2"], dt, act, torque, trace
+            par, q, traces["dq"], traces["ref_1"], traces["ref_2"], dt, act, np.empty(0), torque, trace
         )
-        values = {name: np.ascontiguousarray(trace[:, i]) for name, i in layout.OUT.items()}
+        values = dict(zip(layout.OUT, np.ascontiguousarray(trace.T), strict=True))
         return ActuatorTraces(np.arange(q.size) * dt, torque, values)
 
 

@@ -85,8 +85,8 @@ def hold_c(par, q, preset, act, refs):
     refs[1] = r2
 
 
-def simulate_c(par, q, dq, ref_1, ref_2, h, act, torque, trace):
-    simulate(par, q, dq, ref_1, ref_2, h, act, torque, trace)
+def simulate_c(par, q, dq, ref_1, ref_2, h, act, load, torque, trace):
+    simulate(par, q, dq, ref_1, ref_2, h, act, load, torque, trace)
 
 
 def evaluate_c(q, theta_1, theta_2, p, out):
@@ -199,7 +199,7 @@ class CompiledLaw:
 
     @functools.cached_property
     def simulate(self) -> Callable[..., None]:
-        """Compiled loop over a recorded trace, on arrays."""
+        """Compiled loop over the steps of one actuator, on arrays (`pliant.laws.kernels.simulate`)."""
         return self._load_or_compile("simulate")
 
     @functools.cached_property
@@ -327,7 +327,7 @@ def _signatures() -> dict[str, Any]:
         "step": double(pointer, double, double, double, double, double, pointer, pointer),
         "observe": t.void(pointer, double, double, double, double, double, pointer, double, pointer),
         "hold": t.void(pointer, double, double, pointer, pointer),
-        "simulate": t.void(vector, vector, vector, vector, vector, double, vector, vector, matrix),
+        "simulate": t.void(vector, vector, vector, vector, vector, double, vector, vector, vector, matrix),
         "evaluate": t.void(vector, vector, vector, vector, matrix),
     }
 

@@ -14,6 +14,8 @@ new link angle, motors, torque at the new motor positions (old ones in mode 4).
 
 from __future__ import annotations
 
+import math
+
 from pliant.laws.friction_kernels import bristle_torque, friction_level, friction_step
 from pliant.laws.layout import (
     A_CURRENT_1,
@@ -43,6 +45,7 @@ from pliant.laws.layout import (
     P_LINK_DAMPING,
     P_LINK_FRICTION,
     P_MODE,
+    P_SECOND,
     P_STATES,
 )
 from pliant.laws.motor_kernels import heat_step, motor_command, motor_motion, motor_torques, pid_step
@@ -260,22 +263,51 @@ def hold(par, q, preset, act):
     return ref_1, ref_2
 
 
-def simulate(par, q, dq, ref_1, ref_2, h, act, torque, trace):
-    """Run the actuator along recorded link motion; fills torque (n,) and trace (n, OBSERVATIONS)."""
+def simulate(par, q, dq, ref_1, ref_2, h, act, load, torque, trace):
+    """Run the actuator for as many steps as there are references; fills torque (n,) and trace (n, columns).
+
+    Without a load, the link moves as recorded in q and dq, each (n,). With a load (inertia, gravity, angle, damping:
+    `pliant.identification.Load`) it moves freely from q[0] and dq[0], and q and dq, each (n + 1,), are filled; torque
+    holds the external torque on the link at first. The method is semi-implicit Euler with implicit damping.
+
+    A trace of OBSERVATIONS columns shows everything, a narrower one the columns `layout.SHOWN`. ``act`` has room for
+    the states twice.
+    """
     states = int(par[P_STATES])
-    for i in range(q.shape[0]):
-        rate = trace[i, OBSERVATIONS:]
-        advance(par, q[i], dq[i], ref_1[i], ref_2[i], h, act, rate)
-        torque[i] = link_torque(par, q[i], dq[i], ref_1[i], ref_2[i], h, act, rate)
+    mode = int(par[P_MODE])
+    rate = act[states:]
+    for i in range(ref_1.shape[0]):
+        for k in range(states):
+            rate[k] = 0.0
+        external = torque[i]
+        r1 = ref_1[i]
+        r2 = ref_2[i]
+        advance(par, q[i], dq[i], r1, r2, h, act, rate)
+        torque[i] = link_torque(par, q[i], dq[i], r1, r2, h, act, rate)
         # Modes 5 and 6 show the motors that made the torque, which are those after their step.
-        if int(par[P_MODE]) > 4:
-            for k in range(states):
-                act[k] += h * rate[k]
-            observe(par, q[i], dq[i], ref_1[i], ref_2[i], h, act, 1.0, trace[i])
-        else:
-            observe(par, q[i], dq[i], ref_1[i], ref_2[i], h, act, 1.0, trace[i])
-            for k in range(states):
-                act[k] += h * rate[k]
+        if trace.shape[1] < OBSERVATIONS:
+            e1, e2 = effective_references(par, r1, r2, h, act)
+            th1, th2 = motor_positions(par, e1, e2, h, act, rate)
+            trace[i, 0] = th1
+            trace[i, 1] = th2
+            trace[i, 2] = 0.5 * (th1 + th2) if par[P_SECOND] == 1.0 else th1
+            trace[i, 3] = preset_of(par, th1, th2)
+            if par[P_SECOND] == 0.0:
+                trace[i, 1] = math.nan
+                trace[i, 3] = math.nan
+        elif mode <= 4:
+            observe(par, q[i], dq[i], r1, r2, h, act, 1.0, trace[i])
+        for k in range(states):
+            act[k] += h * rate[k]
+        if mode > 4 and trace.shape[1] >= OBSERVATIONS:
+            observe(par, q[i], dq[i], r1, r2, h, act, 1.0, trace[i])
+        if load.shape[0] > 0:
+            pull = torque[i] + external - load[1] * math.sin(q[i] - load[2]) - load[3] * dq[i]
+            dq[i + 1] = dq[i] + h * pull / (load[0] + h * load[3])
+            q[i + 1] = q[i] + h * dq[i + 1]
+            if not abs(q[i + 1]) < 1e6:
+                q[i + 1 :] = math.inf
+                return
 
 
 def evaluate(q, theta_1, theta_2, p, out):

@@ -161,6 +161,8 @@ S_OPENING = 1
 # -- what `observe` writes: the observed fields of `pliant.laws.fields.JOINT_FIELDS`, in their order ---------
 OBSERVATIONS = len(OBSERVED)
 OUT = {name: index for index, name in enumerate(OBSERVED)}
+SHOWN = ("motor_1_position", "motor_2_position", "equilibrium", "preset")
+"""Columns of a narrow trace of `pliant.laws.kernels.simulate`."""
 O_ELASTIC_TORQUE = OUT["elastic_torque"]
 O_TORQUE = OUT["torque"]
 O_LOAD_1 = OUT["load_1"]
