@@ -201,11 +201,12 @@ def lock_step(ns, joint, seconds):
     done.wait(120)
     wall = seen[2] - seen[1]
     took.sort()
-    p50, p99 = (1e6 * took[len(took) * part // 100] for part in (50, 99))
+    p10, p50, p99 = (1e6 * took[len(took) * part // 100] for part in (10, 50, 99))
     return {
         "digest": digest.hexdigest(),
         "count": seen[0],
         "rtf": (seen[0] - 3) * 1e-3 / wall,
+        "p10_us": p10,
         "p50_us": p50,
         "p99_us": p99,
     }

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from pliant.base.errors import DeviceError, RecordingError
 from pliant.devices import Device, DeviceBase, FieldInfo, Noise, Sample, SampleSource, make_devices
 from pliant.engine import MujocoEngine
-from pliant.recording import Recorder, RecordingWarning, compare, export, read_recording
+from pliant.recording import Recorder, RecordingWarning, compare, export, read_recording, sample_message
 from pliant.recording import mcap as mcap_file
 from pliant.recording.mcap_reader import read_mcap
 from pliant.robots.loading import load
@@ -92,6 +92,16 @@ def test_every_sample_comes_back_bit_by_bit(recorded):
     assert recording.duration == pytest.approx(0.1)
     with pytest.raises(RecordingError, match="has no 'elbow/postion'; did you mean 'elbow/position'"):
         recording["elbow/postion"]
+
+
+def test_recordings_of_pliant_0_3_whose_arrays_have_no_length_are_read(recorded, tmp_path, monkeypatch):
+    path, _ = recorded
+    monkeypatch.setattr(sample_message, "_counted", lambda info: False)
+    record(tmp_path / "before.mcap")
+    monkeypatch.undo()
+    assert (tmp_path / "before.mcap").stat().st_size < path.stat().st_size
+    assert compare(path, tmp_path / "before.mcap") == []
+    assert read_recording(tmp_path / "before.mcap")["board/position"].shape == (100, 3)
 
 
 def test_the_length_of_a_recording_that_begins_later_is_that_of_what_it_holds(tmp_path):

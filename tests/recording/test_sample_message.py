@@ -51,13 +51,19 @@ def test_devices_of_one_name_and_other_fields_have_types_of_their_own():
     assert names == ["pliant_msgs/msg/AB", "pliant_msgs/msg/AB", "pliant_msgs/msg/AB2"]
 
 
-def test_joints_of_one_robot_share_a_type_and_arrays_of_another_length_have_their_own():
+def test_joints_share_a_type_and_so_do_boards_of_any_number_of_joints():
     types = MessageTypes()
     joints = [types.make(f"joint_{i}", NUMBERS, ("joint",)).name for i in range(1, 6)]
     assert set(joints) == {"pliant_msgs/msg/Joint"}
     assert types.make("knee", NUMBERS, ("joint",)).name == "pliant_msgs/msg/Joint"
     boards = [types.make("board", {"q": FieldInfo((n,))}, ("board",)).name for n in (5, 2, 5)]
-    assert boards == ["pliant_msgs/msg/Board", "pliant_msgs/msg/Board2", "pliant_msgs/msg/Board"]
+    assert boards == ["pliant_msgs/msg/Board"] * 3
+    long, short = (types.make("board", {"q": FieldInfo((n,)), "t": FieldInfo()}, ("limb",)) for n in (3, 1))
+    assert (long.name, long.text) == (short.name, short.text)
+    for message, n in ((long, 3), (short, 1)):
+        fields = {"q": FieldInfo((n,)), "t": FieldInfo()}
+        found = decoded(message, body_encoder(fields)(sample({"q": np.arange(n) + 0.5, "t": 7.0})))
+        assert (found.q.tolist(), found.t) == ([0.5, 1.5, 2.5][:n], 7.0)
     assert [types.make(f"finger_{i}", ARRAYS).name for i in (1, 2)] == ["pliant_msgs/msg/Finger"] * 2
 
 

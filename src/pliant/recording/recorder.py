@@ -1,7 +1,7 @@
 """The recorder: writes all samples of the devices to one MCAP file.
 
 Each device has a topic ``/<device>``. Its message type is made from its fields: a header with the stamp, the sequence
-number, then one float64 or float64[n] for each field. The file contains the definition of the type, so Foxglove,
+number, then one float64 or float64[] for each field. The file contains the definition of the type, so Foxglove,
 Lichtblick, PlotJuggler and rosbags show the fields by name. A device with position, velocity and effort (or torque)
 has a second topic ``/<device>/joint_states`` of type sensor_msgs/msg/JointState, which ``ros2 bag play`` can publish
 without additional packages. Message bodies are CDR (XCDR1, little endian). All messages of a topic have equal length.

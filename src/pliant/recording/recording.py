@@ -20,6 +20,7 @@ from pliant.devices.base import FieldInfo, Mailbox, Mount, Noise, Sample
 from pliant.model.interface import Interface, JointInterface, PluginManager
 from pliant.recording.mcap_reader import Channel, read_mcap
 from pliant.recording.recorder import EVENTS
+from pliant.recording.sample_message import HEAD, value_slices
 
 FORMATS = ("csv", "npz")
 AXES = ("time", "stamp", "seq")
@@ -335,11 +336,12 @@ def read_recording(path: str | Path) -> Recording:
         arrays[f"{name}/time"] = log_ns[name] * 1e-9
         arrays[f"{name}/stamp"] = stamp_ns[name] * 1e-9
         arrays[f"{name}/seq"] = table["seq"].astype(np.int64)
-        begin = 0
+        places, count = value_slices(device.samples)
+        if table["values"].shape[1] != count:
+            places, _ = value_slices(device.samples, lengths=False)
         for field, info in device.samples.items():
-            block = table["values"][:, begin : begin + info.size]
+            block = table["values"][:, places[field]]
             arrays[f"{name}/{field}"] = _frozen(np.ascontiguousarray(block if info.shape else block[:, 0]))
-            begin += info.size
     lost = ""
     events = [e for c in contents.channels if c.metadata.get("pliant") == EVENTS for e in _events(c, path)]
     recording = Recording(path, devices, arrays, log_ns, stamp_ns, metadata, lost, events)
@@ -473,7 +475,9 @@ def _decode(channel: Channel, path: Path) -> tuple[RecordedDevice, np.ndarray]:
         )
     except (KeyError, ValueError, TypeError) as error:
         raise RecordingError(f"topic {channel.topic}: the list of its fields is damaged: {error}", file=path) from None
-    count = sum(info.size for info in fields.values())
+    now, before = (value_slices(fields, lengths=lengths)[1] for lengths in (True, False))
+    old = bool(channel.data) and len(channel.data[0]) == HEAD.size + 8 * before
+    count = before if old else now
     layout = np.dtype(
         [
             ("encapsulation", "V4"),

@@ -1,6 +1,7 @@
 """Samples as messages of ROS 2: a type made from a device's fields, and its bodies in CDR (XCDR1, little endian).
 
-A body is the stamp, an empty frame_id, the running number, then each field. All bodies of a device have one length.
+A body is the stamp, an empty frame_id, the running number, then each field; an array comes after its length and four
+bytes of padding. So devices with more or fewer joints have one type, and all bodies of a device have one length.
 Recordings store these messages, and the bridge ``foxglove`` sends them.
 """
 
@@ -24,6 +25,7 @@ DEPENDENCIES = f"{SEPARATOR}\nMSG: std_msgs/Header\n{HEADER_TEXT}{SEPARATOR}\nMS
 HEAD_FORMAT = "<4siII4xQ"
 """CDR encapsulation, stamp, empty frame_id, padding, running number."""
 HEAD = struct.Struct(HEAD_FORMAT)
+"""What stands before the fields."""
 BILLION = 1_000_000_000
 
 
@@ -77,7 +79,28 @@ class MessageTypes:
 
 def body_length(samples: Mapping[str, FieldInfo]) -> int:
     """Return the length of a body [bytes]."""
-    return HEAD.size + 8 * sum(info.size for info in samples.values())
+    return HEAD.size + 8 * value_slices(samples)[1]
+
+
+def value_slices(samples: Mapping[str, FieldInfo], *, lengths: bool = True) -> tuple[dict[str, slice], int]:
+    """Return where the numbers of each field stand behind the head, and how many eights of bytes there are.
+
+    Args:
+        samples: the fields.
+        lengths: whether arrays come after their length; in recordings of pliant 0.3.0 they do not.
+    """
+    found: dict[str, slice] = {}
+    end = 0
+    for name, info in samples.items():
+        begin = end + (lengths and _counted(info))
+        end = begin + info.size
+        found[name] = slice(begin, end)
+    return found, end
+
+
+def _counted(info: FieldInfo) -> bool:
+    """Return whether a field is an array with its length; one of no elements has no bytes at all."""
+    return bool(info.shape) and info.size > 0
 
 
 def body_encoder(samples: Mapping[str, FieldInfo]) -> Callable[[Sample], bytes]:
@@ -87,7 +110,7 @@ def body_encoder(samples: Mapping[str, FieldInfo]) -> Callable[[Sample], bytes]:
         samples: the fields.
     """
     names = tuple(samples)
-    count = sum(info.size for info in samples.values())
+    places, count = value_slices(samples)
     if names and not any(info.shape for info in samples.values()):
         pack = struct.Struct(f"{HEAD_FORMAT}{count}d").pack
         get = itemgetter(*names)
@@ -100,16 +123,15 @@ def body_encoder(samples: Mapping[str, FieldInfo]) -> Callable[[Sample], bytes]:
         return encode_numbers
     pack_head = HEAD.pack
     body = np.empty(count, dtype="<f8")
-    slices: list[tuple[str, int, int]] = []
-    begin = 0
-    for name, info in samples.items():
-        slices.append((name, begin, begin + info.size))
-        begin += info.size
+    for name, place in places.items():
+        if _counted(samples[name]):
+            body.view("<u8")[place.start - 1] = samples[name].size
+    slices = list(places.items())
 
     def encode_arrays(sample: Sample) -> bytes:
         stamp, values = sample.stamp_ns, sample.values
-        for name, first, last in slices:
-            body[first:last] = values[name]
+        for name, place in slices:
+            body[place] = values[name]
         return pack_head(CDR_LITTLE_ENDIAN, stamp // BILLION, stamp % BILLION, 1, sample.seq) + body.tobytes()
 
     return encode_arrays
@@ -141,6 +163,7 @@ def _message_text(samples: Mapping[str, FieldInfo]) -> tuple[str, list[dict[str,
         columns[name] = plain
         remark = " ".join(f"{info.description} [{info.unit or '-'}]".split())
         lines.append(f"# {remark}")
-        lines.append(f"float64{f'[{info.shape[0]}]' if info.shape else ''} {plain}")
+        size = "[]" if _counted(info) else "[0]" if info.shape else ""
+        lines.append(f"float64{size} {plain}")
         fields.append({"name": name, "shape": list(info.shape), "unit": info.unit, "description": info.description})
     return "\n".join(lines) + "\n" + DEPENDENCIES, fields, columns

@@ -162,3 +162,56 @@ def test_ros_1_and_robots_with_a_controller_manager_elsewhere_have_none_here(ver
     path.write_text(chain(ARM, params=params))
     with RosRun(load(path), version=version, clock=False) as run:
         assert not [name for name in run.wire.services if "controller_manager" in name]
+
+
+def test_efforts_take_the_joints_of_a_board_from_trajectories_and_give_them_back():
+    """Modes 4 and 6 of a qbMove: a trajectory, then torques of the motors, then a trajectory again."""
+    trajectories, efforts = "qbmove_2dof/joint_trajectory_controller", "qbmove_2dof/forward_effort_controller"
+    with RosRun("qbmove-2dof", clock=False) as run:
+        run.simulation.step(2)
+        devices = [run.simulation.devices[f"joint_{i}"] for i in (1, 2)]
+        start = [device.mode for device in devices]
+        assert (controllers(run)[trajectories]["state"], controllers(run)[efforts]["state"]) == ("active", "inactive")
+        run.wire.hear(f"/{efforts}/commands", data=[0.1, 0.1])
+        assert "switch_controller activates it" in run.wire.said[-1]
+        goal = run.send("/qbmove_2dof/joint_trajectory_controller", ["joint_1", "joint_2"], (5.0, (0.3, 0.3)))
+        run.simulation.step(10)
+        assert switch(run, [efforts], [trajectories]) == (True, "")
+        run.simulation.step(2)
+        assert goal.state is GoalState.CANCELED
+        assert [device.mode for device in devices] == [Mode.MOTOR_TORQUES] * 2
+        assert (controllers(run)[trajectories]["state"], controllers(run)[efforts]["state"]) == ("inactive", "active")
+        rows = {r["name"]: r["is_claimed"] for r in ask(run, "list_hardware_interfaces")["command_interfaces"]}
+        assert rows["joint_1/effort"]
+        assert not rows["joint_1/position"]
+        before = run.simulation.sample("joint_1").values["position"]
+        run.wire.hear(f"/{efforts}/commands", data=[2.0, float("nan")])
+        run.simulation.step(300)
+        assert run.simulation.sample("joint_1").values["position"] > before + 0.1
+        assert switch(run, [trajectories], [efforts]) == (True, "")
+        assert [device.mode for device in devices] == start
+        again = run.send("/qbmove_2dof/joint_trajectory_controller", ["joint_1", "joint_2"], (0.5, (0.1, 0.1)))
+        assert run.end(again) == (GoalState.SUCCEEDED, 0)
+        run.simulation.step(1000)
+        assert run.simulation.sample("joint_1").values["equilibrium"] == pytest.approx(0.1, abs=0.01)
+
+
+def test_efforts_move_the_axes_of_a_control_board():
+    with RosRun("biped", clock=False) as run:
+        run.simulation.step(2)
+        board = run.simulation.devices["left_arm"]
+        trajectories, efforts = "left_arm_trajectory_controller", "left_arm_forward_effort_controller"
+        names = {name.rpartition("/")[2]: name for name in controllers(run)}
+        assert switch(run, [names[efforts]], []) == (True, "")
+        assert controllers(run)[names[trajectories]]["state"] == "inactive"
+        run.wire.hear(f"/{names[efforts]}/commands", data=[1.5] + [0.0] * (len(board.joints) - 1))
+        run.simulation.step(40)
+        values = run.simulation.sample("left_arm").values
+        assert values["torque_reference"].tolist() == values["torque"].tolist() == [1.5, 0.0, 0.0, 0.0]
+        assert switch(run, [names[trajectories]], []) == (True, "")
+        assert controllers(run)[names[efforts]]["state"] == "inactive"
+        run.simulation.step(40)
+        after = run.simulation.sample("left_arm").values
+        assert set(after["control_mode"]) != set(values["control_mode"])
+        goal = run.send(f"/{trajectories}", [*board.joints], (0.5, (0.2, 0.1, 0.0, -0.4)))
+        assert run.end(goal)[0] is GoalState.SUCCEEDED

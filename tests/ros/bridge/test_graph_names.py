@@ -21,6 +21,19 @@ def test_a_remap_that_is_none_or_collides_is_refused(text):
         RosOptions(remap=text)
 
 
+@pytest.mark.parametrize(
+    ("remap", "other"),
+    [
+        ("/joint_states:/clock", "/clock"),
+        ("/joint_states:/qbmove_1dof/reference_1", "/qbmove_1dof/reference_1"),
+        ("/pliant/pause:/pliant/resume", "/pliant/resume"),
+    ],
+)
+def test_a_remap_onto_a_name_that_the_robot_has_is_refused_with_both(remap, other):
+    with pytest.raises(BridgeError, match=f"{remap.partition(':')[0]}.*would both be {other}|{other} and"):
+        RosRun("qbmove-1dof", remap=remap)
+
+
 @pytest.mark.parametrize(("field", "text"), [("prefix", "1_"), ("prefix", "a b"), ("frame_prefix", "/left/")])
 def test_a_prefix_that_ros_does_not_take_is_refused(field, text):
     with pytest.raises(BridgeError, match=field):

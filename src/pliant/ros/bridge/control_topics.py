@@ -69,8 +69,11 @@ class ControlledJoint:
             return
         first, second = COMMAND_NAMES[device.mode]
         values = {first: value}
-        if first == "reference_1" and second in device.commands[device.mode.name.lower()]:
-            values[second] = value  # both motors: the equilibrium, at no preset
+        if second in device.commands[device.mode.name.lower()]:
+            if first == "reference_1":
+                values[second] = value  # both motors: the equilibrium, at no preset
+            elif device.mode == Mode.MOTOR_TORQUES and device.actuator.law.second_input == "angle":
+                values = {first: 0.5 * value, second: 0.5 * value}
         device.inbox.put(values)
 
 

@@ -13,6 +13,7 @@ from pliant.devices.signatures import JOINT
 from pliant.model.interface import ControlSystem
 from pliant.ros.bridge.control_topics import TORQUE_MODES, topic_systems
 from pliant.ros.bridge.forward import ForwardController, serve_forward_controllers
+from pliant.ros.bridge.groups import DirectLimb
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.bridge.trajectory_controller import TrajectoryController
 from pliant.ros.wire.message import Message
@@ -75,6 +76,8 @@ class _Trajectories:
         for device, mode in zip(self._devices, self._modes, strict=True):
             if device.mode in TORQUE_MODES:
                 answered(device.request("set_mode", mode=int(mode)))
+        if not self._controller.enabled and isinstance(self._controller.limb, DirectLimb):
+            self._controller.limb.begin()
         self._controller.enabled = True
 
     def deactivate(self) -> None:
@@ -114,7 +117,11 @@ class ControllerManager:
 
     def _whole(self) -> ControlSystem:
         """Return the component of a robot without ros2_control's tags: the joints that its controllers move."""
-        moved = {j: ("position",) for c in self._controllers.values() for j in c.joints}
+        moved: dict[str, tuple[str, ...]] = {}
+        for controller in self._controllers.values():
+            for joint in controller.joints:
+                known = moved.get(joint, ())
+                moved[joint] = known if controller.interface in known else (*known, controller.interface)
         stated = {self._topics.names.joint(joint): STATES for joint in sorted(self._topics.stated)}
         robot = self._topics.robot
         name = getattr(robot, "name", "") or self._topics.namespace
@@ -207,6 +214,9 @@ class ControllerManager:
         for controller in off.values():
             controller.deactivate()
         for controller in on.values():
+            for other in self._controllers.values():  # an interface takes the joints from another one
+                if other.interface != controller.interface and set(other.joints) & set(controller.joints):
+                    other.deactivate()
             controller.activate()
         return ""
 

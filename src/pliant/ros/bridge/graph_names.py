@@ -30,6 +30,9 @@ class GraphNames:
     frames: list[tuple[str, str, tuple[float, ...], tuple[float, ...]]] = field(default_factory=list)
     """Further fixed frames: parent, child (links on ROS), position [m], quaternion (w, x, y, z)."""
 
+    _claimed: dict[str, str] = field(default_factory=dict)
+    """Name on the graph, without slashes around it -> what has it."""
+
     def joint(self, name: str) -> str:
         """Return the name of a joint."""
         return self.prefix + self.joints.get(name, name)
@@ -52,6 +55,22 @@ class GraphNames:
                 return self.remaps[head] + name[len(head) :]
             head = head.rpartition("/")[0]
         return name
+
+    def claim(self, name: str) -> str:
+        """Return the name on the graph of a topic, service or action that is served.
+
+        Raises:
+            BridgeError: a remap gives it the name of another one.
+        """
+        full = self.topic(name)
+        if self.remaps:
+            other = self._claimed.setdefault(full.strip("/"), name)
+            if other.strip("/") != name.strip("/"):
+                raise BridgeError(
+                    f"remap: {other} and {name} would both be {full}; must be names that nothing else of the robot has",
+                    field="remap",
+                )
+        return full
 
     def message(self, values: Any) -> Any:
         """Return the contents of a message with the names of joints and frames that it has on the graph."""

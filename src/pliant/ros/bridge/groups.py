@@ -21,7 +21,7 @@ from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.bridge.trajectory import JointPoints, MotionState
 from pliant.ros.bridge.trajectory_controller import LimbBase, serve_controller
 
-__all__ = ["serve_groups"]
+__all__ = ["CompliantLimb", "DirectLimb", "serve_groups"]
 
 TORQUE_MODES = (Mode.LINK_TORQUE, Mode.MOTOR_TORQUES)
 DIRECT = "position_direct"
@@ -109,12 +109,12 @@ class CompliantLimb(BoardLimb):
 
     def __init__(self, topics: RosTopics, board: Device, devices: list[JointDevice]) -> None:
         super().__init__(topics, board, "equilibrium")
-        self._devices = devices
+        self.devices = devices
         self._presets = self._still
 
     def check(self, points: JointPoints | None) -> None:
         """Refuse a trajectory while a joint takes torques."""
-        for device in self._devices:
+        for device in self.devices:
             if device.mode in TORQUE_MODES:
                 raise DeviceError(
                     f"the joint {device.joint} is in mode {int(device.mode)}, which takes torques; must be "
@@ -131,7 +131,7 @@ class CompliantLimb(BoardLimb):
     def put(self, desired: MotionState, stamp_ns: int) -> None:
         """Command each joint in the terms of its mode."""
         self.check(None)  # a torque is no position
-        for device, q, preset in zip(self._devices, desired.position.tolist(), self._presets.tolist(), strict=True):
+        for device, q, preset in zip(self.devices, desired.position.tolist(), self._presets.tolist(), strict=True):
             first, second = COMMAND_NAMES[device.mode]
             law = device.actuator.law
             if first == "reference_1" and law.motors == 2 and law.second_input == "angle":
@@ -152,7 +152,7 @@ class DirectLimb(BoardLimb):
         super().__init__(topics, device)
 
     def begin(self) -> None:
-        """Switch all axes to direct positions; the board does so in its next step."""
+        """Switch all axes to direct positions; the board does so in its next step and holds them where they are."""
         self.device.request("set_control_mode", mode=DIRECT)
 
     def put(self, desired: MotionState, stamp_ns: int) -> None:

@@ -97,7 +97,7 @@ class RosTopics:
     # ------------------------------------------------------------------ out
     def advertise(self, topic: str, type_name: str, *, latch: bool = False, reliable: bool = True) -> TopicHandle:
         """Publish a topic; the same topic twice is one."""
-        handle = self.node.advertise(self.names.topic(topic), type_name, latch=latch, reliable=reliable)
+        handle = self.node.advertise(self.names.claim(topic), type_name, latch=latch, reliable=reliable)
         if handle not in self.handles:
             self.handles.append(handle)
         return handle
@@ -138,7 +138,7 @@ class RosTopics:
             handler: what its goals do.
         """
         server = ActionServer(name, handler)
-        self.node.serve_action(self.names.topic(name), type_name, server)
+        self.node.serve_action(self.names.claim(name), type_name, server)
         self.ticks.append(server.tick)
         self.rewinds.append(server.rewind)
         return server
@@ -146,7 +146,7 @@ class RosTopics:
     # ------------------------------------------------------------------ in
     def listen(self, topic: str, type_name: str, action: MessageCallback) -> None:
         """Take the messages of a topic; what ``action`` refuses is counted and told."""
-        topic = self.names.topic(topic)
+        topic = self.names.claim(topic)
         item: dict[str, Any] = {"type": type_name, "count": 0, "rate": SendRate()}
         self.incoming[topic] = item
         awaited = topic in self.arrivals
@@ -168,7 +168,7 @@ class RosTopics:
     def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
         """Answer a service, where the wire has services."""
         if self.node.has_services:
-            self.services.append(self.names.topic(name))
+            self.services.append(self.names.claim(name))
             self.node.serve(self.services[-1], type_name, callback)
 
     def unlisten(self, topic: str) -> None:
