@@ -42,7 +42,6 @@ def serve(core):
         process.close()
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("source", [real.JOINT, real.TOOLBOX], ids=["own", "toolbox"])
 def test_the_main_job_a_robot_of_the_toolbox_driven_by_rospy(core, serve, source):
     if not source.exists():
@@ -77,7 +76,6 @@ def test_the_main_job_a_robot_of_the_toolbox_driven_by_rospy(core, serve, source
     assert said["health"]["bridges"]["ros1"]["dropped"] == 0
 
 
-@pytest.mark.alone
 def test_every_topic_on_every_step_is_offered(core, serve):
     process = serve(real.JOINT, 600, "--joint-rate", 1000)
     found = real.ros1_step(core, "main_job", "toBEassigned", "joint", 2)
@@ -86,7 +84,6 @@ def test_every_topic_on_every_step_is_offered(core, serve):
     print("loop time a step:", said["health"]["bridges"]["ros1"]["loop_us_per_step"], "us")
 
 
-@pytest.mark.alone
 def test_nothing_is_lost_from_five_joints(core, serve):
     process = serve("qbmove-5dof", 600, bridge="ros1:aggregate_rate=1000")
     found = real.ros1_step(core, "no_loss", "qbmove_5dof", "-", 6)

@@ -10,7 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import real
 
-pytestmark = [pytest.mark.network, pytest.mark.slow, pytest.mark.alone]
+pytestmark = [pytest.mark.network, pytest.mark.slow]
 
 COUNT = int(os.environ.get("PLIANT_PRESSURE_COUNT", "2000"))
 """Messages to each topic."""

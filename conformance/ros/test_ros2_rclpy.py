@@ -142,7 +142,6 @@ def test_a_default_node_finds_a_default_pliant_soon(client, serve):
     process.close()
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("reliability", ["reliable", "best_effort"])
 def test_images_of_640_by_480_at_30_hz_arrive_whole(client, domain, reliability):
     """An image follows the last as soon as that one was seen: 30 a second, and fewer on a machine that is loaded."""
