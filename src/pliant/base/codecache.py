@@ -339,8 +339,8 @@ class _Digest:
     def __init__(self, bound: Mapping[str, types.FunctionType]) -> None:
         self._bound = bound
         self._hash = hashlib.sha256()
-        self._seen: dict[Any, int] = {}
-        self._keep: list[Any] = []  # what was seen stays alive, so that its id is not given to something else
+        self._seen: dict[object, int] = {}
+        self._keep: list[object] = []  # what was seen stays alive, so that its id is not given to something else
         self.certain = True
 
     def text(self) -> str:
@@ -381,7 +381,7 @@ class _Digest:
             else:
                 self.value(constant)
 
-    def value(self, value: Any, names: Iterable[str] = ()) -> None:
+    def value(self, value: object, names: Iterable[str] = ()) -> None:
         """Add a value; of a module, the attributes with these names."""
         function = python_function(value)
         if value is None or value is Ellipsis or isinstance(value, bool | int | float | complex | str | bytes):

@@ -13,7 +13,6 @@ import threading
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 log = logging.getLogger("pliant")
 
@@ -156,7 +155,7 @@ def count_functions(function: object) -> int:
     Args:
         function: a dispatcher of numba, or a function that becomes one.
     """
-    seen: dict[int, Any] = {}
+    seen: dict[int, object] = {}
     todo = [function]
     while todo:
         found = todo.pop()

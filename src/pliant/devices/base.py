@@ -166,7 +166,7 @@ class DeviceBase:
             value.check_size(info.size if info.shape else 0, f"{name}: {field_name}")
             self._perturbations.append(Perturbation(field_name, value, info.shape))
         self._arrays = tuple(key for key, info in self.samples.items() if info.shape)
-        self._requests: dict[str, tuple[Callable[..., Any], inspect.Signature]] = {}
+        self._requests: dict[str, tuple[Callable[..., object], inspect.Signature]] = {}
         self._buttons: dict[str, str] = {}
         for key in dir(type(self)):
             if getattr(getattr(type(self), key, None), "__pliant_request__", False):
@@ -174,7 +174,7 @@ class DeviceBase:
                 self._requests[key] = (method, inspect.signature(method))
                 if getattr(method, "__pliant_button__", False):
                     self._buttons[key] = next(iter(inspect.signature(method).parameters), "")
-        self._queue: deque[tuple[Callable[..., Any], dict[str, Any], Future[Any]]] = deque()
+        self._queue: deque[tuple[Callable[..., object], dict[str, object], Future[object]]] = deque()
         self._counters = _Counters()
         self._rng = np.random.default_rng(0)
         self._seq = 0

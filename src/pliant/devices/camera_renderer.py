@@ -398,7 +398,7 @@ class RenderThread:
     """
 
     def __init__(self, name: str, make: Callable[[], Renderer]) -> None:
-        self._jobs: queue.SimpleQueue[tuple[Callable[[Renderer], Any], Future[Any]] | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[tuple[Callable[[Renderer], object], Future[object]] | None] = queue.SimpleQueue()
         self._ready: Future[Renderer] = Future()
         self._thread = threading.Thread(
             target=_serve, args=(make, self._jobs, self._ready), name=f"camera-{name}", daemon=True

@@ -217,7 +217,7 @@ def _joint(
     )  # fmt: skip
 
 
-def _in_model(model: mujoco.MjModel, name: str, actuator: Any) -> tuple[str, bool, float, float, float] | None:
+def _in_model(model: mujoco.MjModel, name: str, actuator: object) -> tuple[str, bool, float, float, float] | None:
     """Return name, kind, largest force, inertia and stiffness of a joint, found by its name or by its actuator."""
     import mujoco
 

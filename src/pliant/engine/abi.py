@@ -12,7 +12,7 @@ from typing import Any
 
 from pliant.base.errors import PliantError
 
-_SCALARS: dict[str, Any] = {
+_SCALARS: dict[str, object] = {
     "int": ctypes.c_int,
     "unsigned int": ctypes.c_uint,
     "unsigned char": ctypes.c_ubyte,

@@ -338,7 +338,7 @@ def _read(
                 f"<joint> {joint!r} is {joints[joint]}; must be a revolute, continuous or prismatic joint", "joint"
             )
     mode = reader.mode()
-    springs: dict[str, Any] = {}
+    springs: dict[str, object] = {}
     for tag, name in kind.springs.items():
         if tag not in reader.tags:
             continue
@@ -363,7 +363,7 @@ def _read(
     flags = {tag: reader.flag(tag, False) for tag in ("pub_eltau", "pub_state", "sub_ext_tau")}
     actuator = None
     if law is not None and all(motors) and all(controllers):
-        blocks: dict[str, Any] = {"motor_1": motors[0], "pid_1": controllers[0]}
+        blocks: dict[str, object] = {"motor_1": motors[0], "pid_1": controllers[0]}
         if len(motors) == 2:
             blocks.update(motor_2=motors[1], pid_2=controllers[1])
         actuator = reader.build(CompliantActuator, {"law": law, "mode": mode, **blocks}, {})
@@ -410,7 +410,7 @@ def _with_blocks(
 
 def _motor(reader: _Reader, prefix: str) -> DCMotor | None:
     default = DCMotor()
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     for part, field_name in MOTOR_TAGS.items():
         tag = prefix + part
         if field_name == "friction":

@@ -100,7 +100,7 @@ class Foxglove(BridgeBase):
         self._cameras: dict[str, CameraTopics] = {}
         self._commands = CommandTopics({})
         self._listener: Listener | None = None
-        self._channels: list[Any] = []
+        self._channels: list[object] = []
         self._folder = ""
         self._layout = ""
         self._inside = hidden_address()

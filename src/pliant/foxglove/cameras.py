@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
@@ -41,7 +40,7 @@ class CameraTopics:
         self.calibration = sdk.channels.CameraCalibrationChannel(f"{topic}/calibration", context=context)
 
     @property
-    def channels(self) -> list[Any]:
+    def channels(self) -> list[object]:
         """Its channels."""
         return [*self.images.values(), self.calibration]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
 
 from pliant.devices.base import Command, FieldInfo, SampleSource
 from pliant.devices.signatures import JOINT
@@ -38,9 +37,9 @@ def make_layout(layouts: ModuleType, devices: Mapping[str, SampleSource], extent
         for name, device in devices.items()
         if device.commands and device.inbox.accepted
     ][:MAX_PANELS]
-    right: list[Any] = [fl.TabContainer(tabs=plots)] if plots else []
+    right: list[object] = [fl.TabContainer(tabs=plots)] if plots else []
     right.append(fl.TabContainer(tabs=[*control, _tab(fl, "Parameters", fl.ParametersPanel())]))
-    left: list[Any] = [fl.SplitItem(proportion=2, content=_scene(fl, extent))]
+    left: list[object] = [fl.SplitItem(proportion=2, content=_scene(fl, extent))]
     cameras = [name for name, device in devices.items() if "image" in device.samples][:MAX_PANELS]
     if cameras:
         tabs = [_tab(fl, name, _image(fl, sample_topic(name))) for name in cameras]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -76,7 +76,7 @@ def scene_entities(messages: ModuleType, model: mujoco.MjModel) -> list[object]:
     shown = np.flatnonzero(model.geom_group < VISIBLE_GROUPS)
     if not np.any(model.geom_bodyid[shown] > 0):
         shown = np.arange(model.ngeom)
-    shapes: dict[int, dict[str, list[Any]]] = {}
+    shapes: dict[int, dict[str, list[object]]] = {}
     for g in shown:
         body = int(model.geom_bodyid[g])
         for kind, shape in _shapes(messages, model, int(g)):

@@ -6,7 +6,8 @@ change of the motor states and ``act_bias`` computes the torque. After the step 
 Warp computes the physics in single precision; the laws are evaluated in double precision by default.
 """
 
-# pyright: reportInvalidTypeForm=false (Warp declares the arrays of a kernel by calls)
+# Warp declares the arrays of a kernel by calls.
+# pyright: reportInvalidTypeForm=false
 from __future__ import annotations
 
 import copy

@@ -1,6 +1,7 @@
 """Joint results of many worlds in MuJoCo Warp, accumulated on the device until the end of the run."""
 
-# pyright: reportInvalidTypeForm=false (Warp declares the arrays of a kernel by calls)
+# Warp declares the arrays of a kernel by calls.
+# pyright: reportInvalidTypeForm=false
 from __future__ import annotations
 
 import functools

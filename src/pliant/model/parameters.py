@@ -7,7 +7,6 @@ import functools
 import types
 import typing
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from pliant.base.errors import LawError, ModelError, nearest
 from pliant.base.options import parse_number, parse_value
@@ -100,7 +99,7 @@ def rebuild(instance: object, tree: Mapping[str, object], where: str) -> object:
     """
     hints = _hints(type(instance))
     valid = [f.name for f in dataclasses.fields(instance)]
-    changes: dict[str, Any] = {}
+    changes: dict[str, object] = {}
     for name, value in tree.items():
         path = f"{where}.{name}" if where else name
         if name not in valid:
@@ -143,9 +142,9 @@ def change_actuator(actuator: CompliantActuator, tree: Mapping[str, object], whe
     """
     own = [f.name for f in dataclasses.fields(CompliantActuator)]
     hints = _hints(CompliantActuator)
-    changes: dict[str, Any] = {}
+    changes: dict[str, object] = {}
     law: Law = actuator.law
-    law_tree: dict[str, Any] = {}
+    law_tree: dict[str, object] = {}
     for name, value in tree.items():
         if name == "law":
             if isinstance(value, Law):

@@ -7,7 +7,6 @@ import fnmatch
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -24,7 +23,7 @@ from pliant.model.sensors import SensorDescription
 
 __all__ = ["Robot"]
 
-_Assignment = tuple[Any, str, int | None, Any]
+_Assignment = tuple[object, str, int | None, object]
 """An element of the spec or "option", its attribute, the index in it (None for the whole), the value."""
 
 

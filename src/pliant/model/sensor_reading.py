@@ -147,7 +147,7 @@ def _converted(
     """Return fields of a description from text or values; noises start from those of ``current``."""
     hints = typing.get_type_hints(kind)
     valid = [f.name for f in dataclasses.fields(kind) if f.name != "name"]
-    changes: dict[str, Any] = {}
+    changes: dict[str, object] = {}
     for name, value in tree.items():
         path = f"{where}.{name}"
         if name not in valid:

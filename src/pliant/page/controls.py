@@ -177,7 +177,7 @@ class DeviceControls:
                 with holder:
                     made.extend(self._add_fields(device, mode))
 
-        def changed(_: Any) -> None:
+        def changed(_: object) -> None:
             mode = str(choice.value) if choice is not None else modes[0]
             if switched and mode not in device.inbox.accepted:
                 try:

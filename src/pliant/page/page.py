@@ -382,7 +382,7 @@ class PageView(BridgeBase):
             "robot", [self._title, *(r for r in self._robots if r != self._title)], initial_value=self._title
         )
 
-        def changed(_: Any) -> None:
+        def changed(_: object) -> None:
             if choice.value != self._title and choice.value in self._robots:
                 self._change_to(str(choice.value))
 

@@ -84,7 +84,7 @@ class ScenarioPanel:
         if scenario is not None:
             self._about.content = _about(scenario)
 
-    def _pressed(self, _: Any) -> None:
+    def _pressed(self, _: object) -> None:
         what, name = self._buttons.value, str(self._choice.value)
         scenario = self.scenarios.get(name)
         if scenario is None:

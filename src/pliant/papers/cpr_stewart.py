@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.options import option
-from pliant.papers.cpr_planar import PAPER, film_of_paths, generality, plane_balance, round_trip, saved_configuration
+from pliant.papers.cpr_planar import PAPER, film_of_paths, generality, path_targets, saved_configuration
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film
 from pliant.papers.frame.panels import Panel, draw, lines
@@ -173,30 +173,6 @@ def follow_path(name: str, options: StewartOptions, rows: int) -> tuple[Path, fl
     began = time.perf_counter()
     path = robot.follow(poses, load, start=start)
     return path, (time.perf_counter() - began) / rows
-
-
-def path_targets(head: str, path: Path) -> list[Target]:
-    """Return the numbers of a figure of a moving robot, and our checks of it."""
-    shown = [path[int(i)] for i in np.linspace(0, len(path) - 1, 9)]
-    index = max(s.morse_index for s in shown)
-    return [
-        Target(
-            f"{head}: direct against inverse model", round_trip(path), high=1e-6, unit="m",
-            source="section 3.2: one framework for both models",
-        ),
-        Target(
-            f"{head}: force left on the plate", max(map(plane_balance, shown)), high=1e-5, unit="N, N m",
-            source="equation 9",
-        ),
-        Target(f"{head}: largest scaled residual", float(path.residual.max()), high=1e-8, source="ours: convergence"),
-        Target(
-            f"{head}: unstable directions", float(index), high=0.0, source="ours: a robot shows stable equilibria only"
-        ),
-        Target(
-            f"{head}: joints after the closed path", float(np.abs(path.q[-1] - path.q[0]).max()), high=1e-6, unit="m",
-            source="ours: one branch along the path",
-        ),
-    ]  # fmt: skip
 
 
 def home_target(name: str) -> Target:

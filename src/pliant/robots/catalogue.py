@@ -33,7 +33,7 @@ class CatalogueRobot:
     """Function that builds the robot from its options. Keyword arguments with defaults are options too."""
     source: str
     """Source of the numbers."""
-    options: type[Any] | str = NoneType
+    options: type[object] | str = NoneType
     """Frozen dataclass of the options (`pliant.base.options`), or its "module:name" if its import is slow; by default
     it is created from the signature of the function."""
     package: str = ""

@@ -51,7 +51,7 @@ def load(
     allow_missing_meshes: bool = False,
     self_collision: bool | None = None,
     options: Mapping[str, Any] | None = None,
-    **blocks: Mapping[str, Any],
+    **blocks: Mapping[str, object],
 ) -> Robot:
     """Read a robot from a file or build it from the catalogue.
 

@@ -15,7 +15,7 @@ import pkgutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pliant.base.documents.files import is_file
 from pliant.base.errors import ModelError, PliantError, nearest
@@ -58,7 +58,7 @@ def find_robot(name: str) -> CatalogueRobot:
     return found
 
 
-def build_robot(name: str, options: Mapping[str, Any] | None = None) -> Robot:
+def build_robot(name: str, options: Mapping[str, object] | None = None) -> Robot:
     """Build a robot from the catalogue.
 
     Args:

@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -441,7 +441,7 @@ class Simulation:
         self.close()
 
     # ------------------------------------------------------------------ asking for things
-    def at(self, when: float, action: Callable[[Simulation], Any]) -> int:
+    def at(self, when: float, action: Callable[[Simulation], object]) -> int:
         """Schedule ``action(simulation)`` for the start of the first step at or after a time.
 
         Events with equal times run in the order of scheduling. An error in the action ends the run; if the action

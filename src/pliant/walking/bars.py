@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pliant.base.errors import ModelError
 
@@ -61,7 +61,7 @@ def add_bars(spec: mujoco.MjSpec, options: BarOptions, *, ankles: float = 0.0) -
     from pliant.robots.parts import COLORS
 
     half = 0.5 * options.bar_height
-    look: dict[str, Any] = {"material": "wood"} if spec.material("wood") else {"rgba": list(COLORS["wood"])}
+    look: dict[str, object] = {"material": "wood"} if spec.material("wood") else {"rgba": list(COLORS["wood"])}
     for i, x in enumerate(bar_positions(options), 1):
         spec.worldbody.add_geom(
             name=f"bar_{i}",

@@ -5,6 +5,7 @@ from mutations import Mutation
 from rod_mutations import loose_solver, offset_joints, section, weight
 
 from pliant.base.spatial import pose, rotation_from_rpy
+from pliant.papers import cpr_planar
 from pliant.papers import cpr_stewart as module
 from pliant.rods import catalogue, load_robot
 
@@ -34,7 +35,7 @@ def loaded(context, options):
         X, load = robot.description.home, (0.0, 0.0, -40.0, 0.0, 0.0, 0.0)
         path = robot.follow([X] * 3, load, start=robot.home(), branch="smooth")
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, "round_trip", lambda path: 0.0)
+            patch.setattr(cpr_planar, "round_trip", lambda path: 0.0)
             out += module.path_targets(name.removeprefix("Stewart_Gough_"), path)
     return [target for target in out if target.name.endswith("unstable directions")]
 
@@ -91,7 +92,7 @@ MUTATIONS = [
         name="the path does not close",
         patch=open_path,
         run=paths,
-        turns=("*: joints after the closed path",),
+        turns=("*: joints after the closed path against before",),
     ),
     Mutation(
         experiment="cpr-stewart",

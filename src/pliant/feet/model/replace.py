@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -65,7 +64,7 @@ class Replacement:
     compliances: dict[str, float]
     soles: dict[str, ContactLaw]
     frozen: list[FrozenInertia]
-    geoms: list[Any]
+    geoms: list[object]
     pairs: list[object]
     drop_mass: list[int]
     old_mass: float

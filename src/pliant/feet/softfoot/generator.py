@@ -130,7 +130,7 @@ class _Foot:
         self.scale = options.scale
         self.sign = 1.0 if options.side == "left" else -1.0
         self.factor = p.CHAINS / options.n_chains if options.lump else 1.0
-        self.tendons: list[Any] = []
+        self.tendons: list[object] = []
         self.hinges: list[Any] = []
         self.ties: list[Any] = []
         self.couplings: list[list[list[str]]] = []

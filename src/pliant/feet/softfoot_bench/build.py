@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pliant.base.errors import ModelError
 from pliant.feet.softfoot.build import SLIDE_DAMPING, add_load
@@ -140,7 +140,7 @@ def _block(body: mujoco.MjsBody, name: str, length: float, options: SoftFootBenc
             field="edge_radius",
         )
     depth = 0.012
-    shape: dict[str, Any] = {"mass": 0.0, "material": "wood"}
+    shape: dict[str, object] = {"mass": 0.0, "material": "wood"}
     kind = mujoco.mjtGeom
     if flat > 1e-9:
         pos = [0.0, 0.0, -0.5 * depth]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -156,7 +155,7 @@ def _write_joint(extension: ET.Element, source: Source, joint: int) -> None:
     stiffness = np.array([model.jnt_stiffness[joint], *model.jnt_stiffnesspoly[joint]])
     damping = np.array([model.dof_damping[dof], *model.dof_dampingpoly[dof]])
     defaults = dict(_JOINT_DEFAULTS)
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "armature": float(model.dof_armature[dof]),
         "stiffness": stiffness,
         "springyield": float(model.jnt_springyield[joint]),
@@ -200,7 +199,7 @@ def _write_geom(extension: ET.Element, source: Source, geom: int, rubbed: Mappin
     body = int(model.geom_bodyid[geom])
     collides = bool(source.colliding[geom])
     own = kind not in URDF_SHAPES
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "contype": int(model.geom_contype[geom]),
         "conaffinity": int(model.geom_conaffinity[geom]),
         "condim": int(model.geom_condim[geom]),

@@ -50,7 +50,7 @@ class NodeParameters:
         joints = live_parameters(topics.devices, lambda joint: topic_name(joint)[1:])
         self._parameters: dict[str, LiveParameter] = {clock.name: clock, **joints}
         topics.rewinds.append(self._rewind)
-        self._known: dict[str, Any] = {}
+        self._known: dict[str, object] = {}
         self._events = topics.advertise("/parameter_events", "rcl_interfaces/ParameterEvent")
         for name, kind, answer in (
             ("list_parameters", "ListParameters", self._list),

@@ -51,7 +51,7 @@ class RosTopics:
         """Names of joints, frames and topics on the graph."""
         self.stated: set[str] = set()
         """Joints that stand in ``/joint_states``, by their names before the prefix."""
-        self.controllers: list[Any] = []
+        self.controllers: list[object] = []
         """The trajectory controllers (`pliant.ros.bridge.trajectory_controller`); those of one joint take turns."""
         self.services: list[str] = []
         """Names of the services that are served."""
@@ -61,7 +61,7 @@ class RosTopics:
         self.latest: dict[str, Sample] = {}
         """Device -> its last sample."""
         self.handles: list[TopicHandle] = []
-        self.incoming: dict[str, dict[str, Any]] = {}
+        self.incoming: dict[str, dict[str, object]] = {}
         """Topic -> its type and how many messages came."""
         self.writers: dict[str, list[Callable[[Sample], None]]] = {}
         self.ticks: list[Callable[[int], None]] = []

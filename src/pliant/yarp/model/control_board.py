@@ -387,7 +387,7 @@ def board_from_mapping(name: str, tree: Mapping[str, Any], where: str = "") -> C
     return parse(ControlBoard, {"name": name, **values}, where=where, error=ModelError)
 
 
-def add_boards(robot: Robot, boards: Mapping[str, Any]) -> None:
+def add_boards(robot: Robot, boards: Mapping[str, object]) -> None:
     """Add the control boards of the block ``boards`` of a robot file.
 
     Args:
