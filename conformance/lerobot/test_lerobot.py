@@ -120,7 +120,9 @@ def test_an_act_policy_is_trained_and_evaluated(recorded):
              "device": "cpu", "push_to_hub": "false"}  # fmt: skip
     run(
         folder, "lerobot-train", "--dataset.repo_id=local/push", f"--dataset.root={folder / 'push'}",
-        "--dataset.video_backend=pyav", "--policy.type=act", *(f"--policy.{k}={v}" for k, v in small.items()), "--steps=10", "--save_freq=10",
+        "--dataset.video_backend=pyav", "--policy.type=act",
+        *(f"--policy.{k}={v}" for k, v in small.items()),
+        "--steps=10", "--save_freq=10",
         "--batch_size=4", "--num_workers=0", "--eval_freq=0", "--wandb.enable=false", f"--output_dir={out}",
     )  # fmt: skip
     policy = f"--policy.path={out / 'checkpoints' / 'last' / 'pretrained_model'}"
