@@ -36,7 +36,7 @@ made.finalize()
 LOAD = """
 import json, sys
 from lerobot.datasets.lerobot_dataset import LeRobotDataset
-data = LeRobotDataset("local/push", root=sys.argv[1])
+data = LeRobotDataset("local/push", root=sys.argv[1], video_backend="pyav")
 frame = data[len(data) // 2]
 print(json.dumps({"episodes": data.num_episodes, "frames": len(data), "robot": data.meta.robot_type,
                   "shapes": {k: list(v.shape) for k, v in frame.items() if hasattr(v, "shape")}}))
@@ -120,7 +120,9 @@ def test_an_act_policy_is_trained_and_evaluated(recorded):
              "device": "cpu", "push_to_hub": "false"}  # fmt: skip
     run(
         folder, "lerobot-train", "--dataset.repo_id=local/push", f"--dataset.root={folder / 'push'}",
-        "--policy.type=act", *(f"--policy.{k}={v}" for k, v in small.items()), "--steps=10", "--save_freq=10",
+        "--dataset.video_backend=pyav", "--policy.type=act",
+        *(f"--policy.{k}={v}" for k, v in small.items()),
+        "--steps=10", "--save_freq=10",
         "--batch_size=4", "--num_workers=0", "--eval_freq=0", "--wandb.enable=false", f"--output_dir={out}",
     )  # fmt: skip
     policy = f"--policy.path={out / 'checkpoints' / 'last' / 'pretrained_model'}"
