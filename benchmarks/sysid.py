@@ -34,8 +34,8 @@ NOISE = {"motor_1_position": 2e-5, "motor_2_position": 2e-5, "torque": 2e-3}
 STEP = 2e-4
 """Step of MuJoCo [s]; pliant's own steps are 0.2 and 0.1 ms, extrapolated."""
 XTOL = 1e-5
-"""Relative step of the parameters at which `mujoco.sysid` ends: with its own 1e-8 it takes up to twice as many steps for
-the same result. pliant ends at 1e-3 standard errors, which are about as much."""
+"""Relative step of the parameters at which `mujoco.sysid` ends: with its own 1e-8 it takes many more steps for the same
+result. pliant ends at 1e-3 standard errors, which are about as much."""
 
 
 @dataclass

@@ -6,6 +6,7 @@ import math
 import numbers
 import typing
 from collections.abc import Callable, Iterator, Mapping
+from types import NoneType
 from typing import Literal, TypeVar
 
 from pliant.base.errors import PliantError, nearest
@@ -81,9 +82,15 @@ def check_values(
         names: how messages name a field; None writes ``Class: field``.
     """
     for info in describe(type(instance)):
-        value = getattr(instance, info.name)
+        value, kinds = getattr(instance, info.name), members(info.type)
+        # The usual cases first: fits make many instances.
+        if value is None and NoneType in kinds and not info.choices:
+            continue
+        number = type(value) is float and float in kinds and not info.choices and math.isfinite(value)
+        if number and (info.low < value <= info.high or (value == info.low and not info.above)):
+            continue
         what = f"{type(instance).__name__}: {info.name}" if names is None else names(info.name)
-        if not any(_is_a(value, kind) for kind in members(info.type)):
+        if not any(_is_a(value, kind) for kind in kinds):
             raise error(f"{what} is {value!r}, a {type(value).__name__}; must be {info.must_be}", field=info.name)
         if isinstance(value, numbers.Real) and math.isnan(value):
             must_be = info.must_be.replace("a number", "a finite number")

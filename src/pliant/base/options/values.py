@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import math
 import types
 import typing
@@ -147,6 +148,7 @@ def _parts(value: object) -> list[object]:
     return list(value) if hasattr(value, "__len__") else [value]
 
 
+@functools.cache
 def members(hint: object) -> tuple[object, ...]:
     """Return the members of a union, or the type itself."""
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
