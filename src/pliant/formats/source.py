@@ -89,7 +89,7 @@ class Block:
 
     apply: Callable[[Robot, Any], None]
     """Function that changes the robot. A `ModelError` of it names the field at fault, "block.key.key"."""
-    type: object
+    type: Any
     """Type of the block in a YAML file, for msgspec."""
     settable: bool = False
     """Whether ``--set BLOCK.KEY=VALUE`` sets a key of it."""

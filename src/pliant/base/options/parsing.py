@@ -86,8 +86,13 @@ def check_values(
         # The usual cases first: fits make many instances.
         if value is None and NoneType in kinds and not info.choices:
             continue
-        number = type(value) is float and float in kinds and not info.choices and math.isfinite(value)
-        if number and (info.low < value <= info.high or (value == info.low and not info.above)):
+        if (
+            type(value) is float
+            and float in kinds
+            and not info.choices
+            and math.isfinite(value)
+            and (info.low < value <= info.high or (value == info.low and not info.above))
+        ):
             continue
         what = f"{type(instance).__name__}: {info.name}" if names is None else names(info.name)
         if not any(_is_a(value, kind) for kind in kinds):

@@ -145,7 +145,7 @@ class Server:
 
     address: str
     """Address of the first arm."""
-    counters: dict[str, object] = field(default_factory=dict)
+    counters: dict[str, Any] = field(default_factory=dict)
     """Counters of each arm ("arms") and work of the interface in a cycle at 50, 90 and 99 % ("work_us"); filled in at
     its end."""
 
