@@ -59,7 +59,6 @@ def test_a_slider_at_its_limit_is_the_reason_where_the_rod_would_reach_without(h
     assert "too short" not in message
     # At the value that is named the rod is straight, 2 mm before it does not reach.
     value = limit + np.sign(height) * beyond
-    name = message.split(": ")[2].split()[0]
     for more, enough in ((2e-3, True), (-2e-3, False)):
         bounds = tuple(sorted((0.0, value + np.sign(height) * more)))
         limbs = [
@@ -67,7 +66,7 @@ def test_a_slider_at_its_limit_is_the_reason_where_the_rod_would_reach_without(h
             for limb in robot.description.limbs
         ]
         short = Reach(dataclasses.replace(robot.description, limbs=tuple(limbs)), strain=1e-3).missing(X)
-        assert (short is None or short[0] != name) == enough
+        assert (short is None) == enough  # limbs that are alike may be named instead of each other
 
 
 @pytest.mark.parametrize("name", catalogue())

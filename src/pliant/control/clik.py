@@ -201,7 +201,7 @@ class ClosedLoopInverseKinematics:
         max_iterations: int = 1000,
         rate: float = 0.5,
     ) -> InverseKinematicsSolution:
-        """Iterate until the task is reached.
+        """Iterate until the task is reached; a step after which the error would grow is halved, at most eight times.
 
         Args:
             q: where to start, shape (n,) [rad].
@@ -221,9 +221,13 @@ class ClosedLoopInverseKinematics:
         q = np.asarray(q, dtype=float)
         e = self.error(q, desired)
         count = 0
-        while np.linalg.norm(e) > tolerance and count < max_iterations:
-            q = self.step(q, desired, None, dt)
-            e = self.error(q, desired)
+        while (size := np.linalg.norm(e)) > tolerance and count < max_iterations:
+            start = q
+            for halvings in range(9):
+                q = self.step(start, desired, None, dt / 2**halvings)
+                e = self.error(q, desired)
+                if np.linalg.norm(e) <= size:
+                    break
             count += 1
         return InverseKinematicsSolution(q=q, error=e, iterations=count, converged=bool(np.linalg.norm(e) <= tolerance))
 

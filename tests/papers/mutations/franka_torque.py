@@ -63,19 +63,19 @@ def late(monkeypatch):
 
 def beyond(monkeypatch):
     """Let ten times the friction act beyond the torque sensors too."""
-    start, write = plant.ArmPlant.__init__, plant.ArmPlant.write
+    start, hold = plant.ArmPlant.__init__, plant.ArmPlant.hold
 
     def started(self, model, data, name, **options):
         start(self, model, data, name, **options)
         first = int(model.joint(f"{name}_joint1").dofadr[0])
         self.applied = data.qfrc_applied[first : first + 7]
 
-    def wrote(self, torque):
-        write(self, torque)
-        self.applied[:] = -10.0 * self._friction
+    def held(self):
+        self.applied[:] = -10.0 * self.motors.friction  # of the last step
+        hold(self)
 
     monkeypatch.setattr(plant.ArmPlant, "__init__", started)
-    monkeypatch.setattr(plant.ArmPlant, "write", wrote)
+    monkeypatch.setattr(plant.ArmPlant, "hold", held)
 
 
 def other_sine(monkeypatch):
