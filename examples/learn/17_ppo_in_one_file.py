@@ -6,8 +6,11 @@ noise, and a policy that `pliant policy run` takes. ``17_ppo_in_one_file.py 60``
 
 import sys
 
-import torch  # pip install torch
-from torch import nn
+try:
+    import torch
+    from torch import nn
+except ImportError as missing:
+    raise SystemExit(f'{missing}; this example needs: pip install "pliant[sb3]"') from None
 
 from pliant.learn.envs import BatchEnv
 from pliant.learn.envs.export import export_policy

@@ -186,10 +186,11 @@ def test_the_compiled_step_equals_the_python_step(name, mode):
     r1, r2 = (np.array(x[:n]) for x in references(mode, "awas_ii" if law.second_input == "lever" else name, 2))
     compiled = actuator.simulate(q, dq, r1, r2, DT)
     par = actuator.pack(DT)
-    act = np.zeros(int(par[layout.P_STATES]) + 1)
-    act[:-1] = actuator.hold(float(q[0]), DT)[0]
-    torque, trace = np.empty(n), np.zeros((n, layout.OBSERVATIONS + act.size))
-    python_simulate(type(law))(par, q, dq, r1, r2, DT, act, torque, trace)
+    states = int(par[layout.P_STATES])
+    act = np.zeros(2 * states + 1)
+    act[:states] = actuator.hold(float(q[0]), DT)[0]
+    torque, trace = np.zeros(n), np.zeros((n, layout.OBSERVATIONS))
+    python_simulate(type(law))(par, q, dq, r1, r2, DT, act, np.empty(0), torque, trace)
     np.testing.assert_allclose(torque, compiled.torque, rtol=1e-12, atol=1e-13)
     for field, column in layout.OUT.items():
         np.testing.assert_allclose(trace[:, column], compiled.values[field], rtol=1e-11, atol=1e-12, err_msg=field)
