@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
-PEERS = {"zenoh_peer.py"}
+PEERS = {"ros1_echo.py", "zenoh_peer.py"}
 """Programs that a benchmark starts."""
 
 
