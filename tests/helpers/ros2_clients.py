@@ -64,7 +64,7 @@ class FastClient:
         return self.reader.matched == self.writer.matched == 1
 
     def ask(self, **values):
-        with self.participant._lock:
+        with self.participant.lock:
             number = self.writer.state.last + 1
             inline = related_parameters(self.reader.guid, -1 << 32)
             self.participant.write(self.writer, self.codec.encode(self.type.request, values), inline=inline)

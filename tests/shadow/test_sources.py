@@ -78,8 +78,8 @@ def test_the_stiffer_spring_is_named_on_every_wire_and_the_robot_gets_no_command
         with Simulation(MujocoEngine(real), make_devices(real), [bridge], pacer=sync()) as simulation:
             simulation.start()
             joint = simulation.devices["joint"]
-            listener.start(inbox)
             try:
+                listener.start(inbox)
                 for k in range(2000):
                     t = 0.01 * k
                     joint.inbox.put({"equilibrium_position": 0.3 * math.sin(3.1 * t) + 0.15 * math.sin(10.7 * t)})

@@ -261,3 +261,33 @@ def test_any_request_is_taken_apart_or_refused(payload, vendor):
     else:
         assert isinstance(asker, Asker)
         assert len(request) == len(payload) - len(asker.header)
+
+
+def test_a_topic_that_is_found_while_another_is_subscribed_to_stops_neither_thread(domain):
+    node = Ros2Node("ear", domain=domain)
+    inside, make = threading.Event(), node.participant.reader
+
+    def reader(*arguments, **options):
+        inside.set()  # whoever subscribes is about to ask for the participant
+        return make(*arguments, **options)
+
+    node.participant.reader = reader
+
+    def found():
+        with node.participant.lock:  # as while a publication is taken that has arrived
+            held.set()
+            inside.wait(0.5)
+            node.subscribe("/found", "std_msgs/Float64", lambda message: None)
+
+    held = threading.Event()
+    threads = [threading.Thread(target=found, daemon=True)]
+    threads[0].start()
+    assert held.wait(10.0)
+    threads.append(
+        threading.Thread(target=node.subscribe, args=("/asked", "std_msgs/Float64", lambda message: None), daemon=True)
+    )
+    threads[1].start()
+    for thread in threads:
+        thread.join(10.0)
+    assert not any(thread.is_alive() for thread in threads)
+    node.stop()

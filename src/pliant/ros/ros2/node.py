@@ -133,7 +133,8 @@ class Ros2Node(Node):
         self.images = Outbox("ros2-images", self._put, threads=self.threads)
         self.publications: dict[str, Publication] = {}
         self._readers: dict[str, LocalReader] = {}
-        self._lock = threading.RLock()
+        # One lock for both: what arrives may subscribe to a topic while another thread does.
+        self._lock = self.participant.lock
         self._graph: Publication | None = None
         self._announced = False
         self._running = False

@@ -153,7 +153,8 @@ class RtpsParticipant:
         self.fail = fail or (lambda what, error: complain(f"{what}: {type(error).__name__}: {error}"))
         """Takes faults of ours that one datagram or request caused."""
         self._user_data = user_data
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
+        """Held while something that arrived is taken, `on_publication` and callbacks included."""
         self.direct = False
         """Whether a caller's thread receives, in `pump`."""
         self._pumped_at = 0.0
@@ -194,7 +195,7 @@ class RtpsParticipant:
         if thread is None:
             return
         self.threads.close()
-        with self._lock:
+        with self.lock:
             self._say_goodbye()
             self._stopping = True
         self.sockets.nudge()
@@ -227,7 +228,7 @@ class RtpsParticipant:
             depth: how many samples are kept.
             user_data: what is told of it.
         """
-        with self._lock:
+        with self.lock:
             guid = self._guid(3)
             qos = Qos(reliable=reliable, durability=int(transient_local), depth=depth)
             data = EndpointData(guid=guid, topic=topic, type=type_name, qos=qos, user_data=user_data)
@@ -265,7 +266,7 @@ class RtpsParticipant:
             depth: how many samples others take it to keep.
             user_data: what is told of it.
         """
-        with self._lock:
+        with self.lock:
             guid = self._guid(4)
             qos = Qos(reliable=reliable, durability=int(transient_local), depth=depth)
             data = EndpointData(guid=guid, topic=topic, type=type_name, qos=qos, user_data=user_data)
@@ -283,7 +284,7 @@ class RtpsParticipant:
     def remove(self, endpoint: LocalWriter | LocalReader) -> None:
         """Take a writer or a reader back."""
         inline, payload = encode_key(endpoint.guid)
-        with self._lock:
+        with self.lock:
             teller = self._pub if isinstance(endpoint, LocalWriter) else self._sub
             self.writers.pop(endpoint.guid, None)
             self.readers.pop(endpoint.guid, None)
@@ -311,7 +312,7 @@ class RtpsParticipant:
             inline: parameters beside it.
             only: prefixes of the participants that it is for; None for every reader.
         """
-        with self._lock:
+        with self.lock:
             if self._stopping:
                 return
             out = writer.state.write(payload, time.monotonic(), inline=inline, only=only)
@@ -333,7 +334,7 @@ class RtpsParticipant:
             topics: name on the wire -> how the result calls it.
         """
         found: dict[str, list[str]] = {}
-        with self._lock:
+        with self.lock:
             for remote in self.remotes.values():
                 for endpoint, writes in remote.endpoints.values():
                     if writes and endpoint.topic in topics:
@@ -342,7 +343,7 @@ class RtpsParticipant:
 
     def made_by(self, vendor: bytes) -> frozenset[bytes]:
         """Return the participants of a maker."""
-        with self._lock:
+        with self.lock:
             return frozenset(prefix for prefix, remote in self.remotes.items() if remote.data.vendor == vendor)
 
     def _guid(self, kind: int) -> bytes:
@@ -420,7 +421,7 @@ class RtpsParticipant:
             if now - ticked >= TICK:
                 ticked = now
                 self._send_later()
-                with self._lock:
+                with self.lock:
                     busy = self._tick(now)
             self.on_tick(now)
 
@@ -444,7 +445,7 @@ class RtpsParticipant:
     def _send_later(self) -> None:
         """Send the answers that were put off until the loop has its message."""
         if self._later:
-            with self._lock:
+            with self.lock:
                 out, self._later = self._later, []
                 self._send_all(out)
 
@@ -460,7 +461,7 @@ class RtpsParticipant:
             try:
                 header, submessages = decode_message(datagram)
                 if header.prefix != self.prefix:
-                    with self._lock:
+                    with self.lock:
                         self._handle(header, submessages, source)
             except WireError as error:
                 self.malformed += 1
