@@ -88,7 +88,7 @@ def test_a_silent_participant_is_forgotten_when_its_lease_ends(join):
     two._say_goodbye = lambda: None
     two.stop()
     assert reader.matched == 1
-    with one._lock:
+    with one.lock:
         one.remotes[two.prefix].expires = 0.0
     until(lambda: reader.matched == 0 and two.prefix not in one.remotes)
 
