@@ -58,9 +58,8 @@ def main(rounds: int) -> None:
             states, actions, logs, values, rewards, lives = (torch.stack(column) for column in zip(*rows, strict=True))
             later, ahead, advantages = critic(torch.as_tensor(seen))[:, 0], 0.0, torch.zeros_like(values)
             for k in reversed(range(STEPS)):  # generalised advantage estimation
-                error = rewards[k] + GAMMA * later * lives[k] - values[k]
+                error, later = rewards[k] + GAMMA * later * lives[k] - values[k], values[k]
                 advantages[k] = ahead = error + GAMMA * LAMBDA * lives[k] * ahead
-                later = values[k]
         data = [part.flatten(0, 1) for part in (states, actions, logs, advantages, advantages + values)]
         for part in (p for _ in range(EPOCHS) for p in torch.randperm(WORLDS * STEPS).chunk(PARTS)):
             state, action, log, advantage, target = (column[part] for column in data)
