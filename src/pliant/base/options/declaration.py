@@ -92,6 +92,10 @@ class OptionInfo:
         """The default as a user would write it; "" where there is none."""
         return "" if self.default is dataclasses.MISSING else default_text(self.default)
 
+    def holds(self, x: float) -> bool:
+        """Return whether a number keeps the declared limits; one that is not a number does not."""
+        return self.low <= x <= self.high and not (self.above and x <= self.low) and (self.infinite or math.isfinite(x))
+
     def check(self, value: object, what: str, error: Callable[..., PliantError] = PliantError) -> None:
         """Raise unless a value of the right type keeps the declared limits.
 
@@ -106,8 +110,7 @@ class OptionInfo:
             if isinstance(number, bool | enum.Enum) or not isinstance(number, numbers.Real):
                 continue
             x = float(number)
-            inside = self.low <= x <= self.high and not (self.above and x <= self.low)
-            if not inside or (math.isinf(x) and not self.infinite):
+            if not self.holds(x):
                 must_be = self.must_be if math.isfinite(x) else self.must_be.replace("a number", "a finite number")
                 raise error(f"{what} is {x:g}; must be {must_be}", field=self.name)
 

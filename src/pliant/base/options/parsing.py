@@ -86,13 +86,7 @@ def check_values(
         # The usual cases first: fits make many instances.
         if value is None and NoneType in kinds and not info.choices:
             continue
-        if (
-            type(value) is float
-            and float in kinds
-            and not info.choices
-            and math.isfinite(value)
-            and (info.low < value <= info.high or (value == info.low and not info.above))
-        ):
+        if type(value) is float and float in kinds and not info.choices and info.holds(value):
             continue
         what = f"{type(instance).__name__}: {info.name}" if names is None else names(info.name)
         if not any(_is_a(value, kind) for kind in kinds):
