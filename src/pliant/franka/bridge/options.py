@@ -8,8 +8,7 @@ from typing import Literal
 from pliant.base.errors import BridgeError, WireError
 from pliant.base.options import check_values, option
 from pliant.franka.wire.fci.frames import protocol_of_system
-
-__all__ = ["FciOptions", "TimeMode"]
+from pliant.franka.wire.fci.grippers import GRIPPER_PORT
 
 TimeMode = Literal["lockstep", "paced", "wall"]
 
@@ -26,7 +25,7 @@ class FciOptions:
     """Address of the first arm; each further arm has the next address, since clients know one port only."""
     port: int = option(1337, low=0, high=65535)
     """TCP port of the robot; 0 takes a free one. Every stock client uses 1337."""
-    gripper_port: int = option(1338, low=0, high=65535)
+    gripper_port: int = option(GRIPPER_PORT, low=0, high=65535)
     """TCP port of the hand; 0 takes a free one. Every stock client uses 1338."""
     vacuum_port: int = option(1339, low=0, high=65535)
     """TCP port of the vacuum gripper; 0 takes a free one. Every stock client uses 1339."""

@@ -14,10 +14,6 @@ from pliant.base.errors import BridgeError, DeviceError, WireError
 from pliant.franka.bridge.probe import ClientConnection
 from pliant.franka.wire import fci
 
-__all__ = ["HandClient", "hand_request", "hand_result"]
-
-PORT = 1338
-"""TCP port of the hand."""
 _FIELDS: dict[str, tuple[type[fci.GripperRequest], tuple[str, ...]]] = {
     "homing": (fci.GripperHoming, ()),
     "move": (fci.GripperMove, ("width", "speed")),
@@ -56,9 +52,9 @@ class HandClient:
     def __init__(self, address: str) -> None:
         self._address = address
         try:
-            self._connection = ClientConnection(address, PORT, fci.GRIPPER_VERSION, "gripper")
+            self._connection = ClientConnection(address, fci.GRIPPER_PORT, fci.GRIPPER_VERSION, "gripper")
         except (OSError, WireError, struct.error) as fault:
-            raise BridgeError(f"no hand answers at {address}:{PORT}: {fault}", field="address") from None
+            raise BridgeError(f"no hand answers at {address}:{fci.GRIPPER_PORT}: {fault}", field="address") from None
         if not self._connection.accepted:
             theirs = self._connection.theirs
             self.close()

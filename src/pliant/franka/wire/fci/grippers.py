@@ -10,6 +10,7 @@ from pliant.base.errors import WireError, nearest
 from pliant.franka.wire.fci.frames import FieldCodec, Frame, encode_frame
 
 __all__ = [
+    "GRIPPER_PORT",
     "GRIPPER_VERSION",
     "VACUUM_VERSION",
     "GripperConnect",
@@ -39,6 +40,8 @@ __all__ = [
     "encode_vacuum_state",
 ]
 
+GRIPPER_PORT = 1338
+"""TCP port of the hand that every stock client uses."""
 GRIPPER_VERSION = 3
 """The gripper protocol version of every client that speaks `VERSIONS`."""
 VACUUM_VERSION = 1
