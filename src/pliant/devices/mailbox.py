@@ -13,8 +13,6 @@ import numpy as np
 from pliant.base.errors import DeviceError, nearest
 from pliant.devices.fields import FieldInfo, Values
 
-__all__ = ["Command", "Mailbox"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Command:

@@ -40,8 +40,6 @@ from pliant.shadow.candidates import FACTOR, Candidate
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
 
-__all__ = ["ArmLog", "ArmLogOptions", "ArmWorlds", "open_log", "read_arm_log"]
-
 Array = NDArray[np.float64]
 PERIOD = 1e-3
 """Cycle of the interface [s]."""

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pliant.franka.device.arm import FrankaArm
     from pliant.franka.device.cabinet import Motion
 
-__all__ = ["ArmPanel"]
-
 STEP = 0.01
 """Step of the joint sliders [rad]."""
 SPEED = 0.25

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from pliant.franka.device.arm import FrankaArm
 
-__all__ = ["PANEL"]
-
 
 def _accepts(device: Device) -> bool:
     return "franka_arm" in device.signatures

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pliant.franka.bridge import FciBridge
     from pliant.simulation import Simulation
 
-__all__ = ["main"]
-
 TIMEOUT = 30.0
 """Longest wait for an answer of the simulation [s]."""
 

@@ -2,8 +2,6 @@
 
 from pliant.base.wing import BridgeEntry, Wing
 
-__all__ = ["WING"]
-
 _ENTRIES = "pliant.franka.robots.entry"
 
 WING = Wing(

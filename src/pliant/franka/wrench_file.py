@@ -14,8 +14,6 @@ from pliant.simulation.bridge import BridgeBase
 if TYPE_CHECKING:
     from pliant.devices.base import Sample, SampleSource
 
-__all__ = ["WrenchFile", "map_wrench"]
-
 Array = NDArray[np.float64]
 
 

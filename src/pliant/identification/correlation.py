@@ -18,8 +18,6 @@ import numpy as np
 
 from pliant.base.numerics import Array
 
-__all__ = ["block_inflation", "lag_correlation"]
-
 BLOCKS = 40
 """Blocks of all samples together, but not more than would have 4 samples each."""  # assumed
 

@@ -19,8 +19,6 @@ from pliant.laws.base import Law
 from pliant.laws.modes import Mode
 from pliant.laws.motor import DCMotor
 
-__all__ = ["datasheet", "loop_width"]
-
 MAX_PRESSURE = 4.0e5
 """Pressure of which the presets of muscles are shares, as of the length of a lever [Pa]."""
 

@@ -27,8 +27,6 @@ from pliant.base.numerics import Array
 from pliant.identification.measurements import Measurement
 from pliant.laws.actuator import CompliantActuator
 
-__all__ = ["Fault", "find_faults", "usable_parts"]
-
 MIN_SAMPLES = 20
 """Fewest samples of a log, or of a part of it, that is examined or used."""
 

@@ -20,8 +20,6 @@ import numpy as np
 
 from pliant.base.numerics import Array
 
-__all__ = ["QUANTILE", "Profile", "profile_of"]
-
 QUANTILE = 1.959964
 """Quantile of the normal distribution for an interval of 95 %."""
 

@@ -16,8 +16,6 @@ from pliant.base.numerics import Array
 from pliant.identification.profile import QUANTILE
 from pliant.identification.results import Fit, Identification
 
-__all__ = ["render_identification", "write_identification"]
-
 _DOT = " \u00b7 "
 
 SHOWN_FITS = 12

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pliant.identification.faults import Fault
     from pliant.identification.profile import Profile
 
-__all__ = ["Estimate", "Fit", "HeldOut", "Identification"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:

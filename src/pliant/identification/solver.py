@@ -26,8 +26,6 @@ from pliant.identification.results import Estimate, Fit, Identification
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
 
-__all__ = ["Progress", "Residuals", "Search", "SearchOptions", "Solution", "identification_of", "orthogonal", "solve"]
-
 Residuals = Callable[[Mapping[str, float]], Array]
 """Function from the values of the parameters by path to the residuals of a model, scaled to order 1."""
 Progress = Callable[[float, float], None]

@@ -20,8 +20,6 @@ from pliant.laws.base import Law, get_law
 from pliant.laws.modes import Mode
 from pliant.laws.qbmove import QbMove
 
-__all__ = ["fit_law", "predict_law"]
-
 _OFFSETS = ("position_offset", "torque_offset")
 """Parameters of sensors that a static fit may have."""
 

@@ -17,8 +17,6 @@ from pliant.base.errors import LawError
 from pliant.identification.measurements import Measurement
 from pliant.identification.results import Fit, HeldOut, Identification
 
-__all__ = ["Fitting", "with_held_out"]
-
 
 @dataclass(frozen=True, slots=True)
 class Fitting:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["cosh", "saturate", "sinh", "where"]
-
 
 def saturate(x: float, limit: float) -> float:
     """Return x held inside [-limit, limit]."""

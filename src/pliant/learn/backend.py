@@ -2,8 +2,6 @@
 
 from pliant.sweep.backends import BackendEntry
 
-__all__ = ["WARP"]
-
 WARP = BackendEntry(
     devices={
         "cuda": "a GPU, with MuJoCo Warp",

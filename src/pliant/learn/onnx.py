@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Network", "OnnxError", "read_network", "write_network"]
-
 OPSET = 13
 """Version of the operators of a file that is written."""
 OPSETS = range(7, 24)

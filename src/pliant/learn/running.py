@@ -21,22 +21,6 @@ from numpy.typing import NDArray
 from pliant.base.errors import BridgeError, nearest
 from pliant.learn.policy import CLOCK, INPUT, Policy, PolicyError, clock_value
 
-__all__ = [
-    "TIMEOUT_S",
-    "DeadMan",
-    "PolicyClock",
-    "PolicyDriver",
-    "PolicyGuard",
-    "PolicyJoints",
-    "PolicyRun",
-    "Safety",
-    "Started",
-    "WallClock",
-    "check_inputs",
-    "full_observation",
-    "run_policy",
-]
-
 TIMEOUT_S = 0.5
 """Age of an observation after which the run stops [s]."""
 

@@ -16,8 +16,6 @@ from pliant.learn.laws import load_warp, warp_device
 from pliant.learn.warp import WarpBatch, free_memory, load_mujoco_warp
 from pliant.model.robot import Robot
 
-__all__ = ["WarpBackend", "run_measured"]
-
 
 @functools.cache
 def _kernels() -> dict[str, Any]:

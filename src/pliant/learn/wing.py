@@ -2,8 +2,6 @@
 
 from pliant.base.wing import Wing
 
-__all__ = ["WING"]
-
 WING = Wing(
     name="learn",
     summary="Batches in MuJoCo Warp, Gymnasium environments, and policies on simulated or real robots",

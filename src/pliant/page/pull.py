@@ -12,8 +12,6 @@ from pliant.base.numerics import Array
 from pliant.base.spatial import cross
 from pliant.engine.base import MujocoState
 
-__all__ = ["Pull"]
-
 FREQUENCY = 1.2
 """Natural frequency of what hangs on the held body, on the pointer's spring [Hz]."""
 DAMPING = 0.7

@@ -12,21 +12,6 @@ from pliant.rods import kernels
 from pliant.rods.description import BaseJoint, DistalJoint, Limb, RobotDescription, Rod
 from pliant.rods.kernels import layout
 
-__all__ = [
-    "bending_unit",
-    "build_model",
-    "build_work",
-    "characteristic_length",
-    "distal_rows",
-    "flatten",
-    "joint_frame",
-    "joint_rows",
-    "rod_load",
-    "rod_table",
-    "scales",
-    "unflatten",
-]  # fmt: skip
-
 KIND = {"prismatic": layout.PRISMATIC, "revolute": layout.REVOLUTE, "extension": layout.EXTENSION}
 DISTAL = {
     "fixed": layout.FIXED_JOINT,

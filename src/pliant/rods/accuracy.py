@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from pliant.base.errors import ModelError, nearest
 
-__all__ = ["ACCURACIES", "MAX_STEPS", "TOLERANCE", "Accuracy", "accuracy_named"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accuracy:

@@ -19,17 +19,6 @@ from pliant.rods.parameters import offset_actuator, parameter_value, with_parame
 from pliant.rods.solution import Solution
 from pliant.rods.statics import Statics
 
-__all__ = [
-    "STATES",
-    "Identification",
-    "Measurement",
-    "Workspace",
-    "WrenchEstimate",
-    "estimate_wrench",
-    "identify",
-    "workspace",
-]
-
 Array = NDArray[np.float64]
 
 

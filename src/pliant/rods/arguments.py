@@ -11,8 +11,6 @@ from pliant.base.errors import ModelError, nearest
 from pliant.rods._build import flatten
 from pliant.rods.description import RobotDescription
 
-__all__ = ["checked_seed", "controlled_mask", "joint_row", "pose_row", "pose_rows", "wrench_row"]
-
 Array = NDArray[np.float64]
 
 

@@ -19,8 +19,6 @@ from pliant.rods.solution import Solution
 from pliant.rods.statics import SURE_STEPS, Statics, Task, check_statics
 from pliant.rods.variation import with_parameters
 
-__all__ = ["share", "solve_batch", "told"]
-
 Array = NDArray[np.float64]
 LOOP_ROWS = 128
 """Most rows of a call of the compiled loop; the threads then take turns in it and in the interpreter."""

@@ -15,17 +15,6 @@ from pliant.rods.kernels import layout
 from pliant.rods.linearisation import dense_step
 from pliant.rods.statics import State, Statics, Task
 
-__all__ = [
-    "cold_starts",
-    "curved_nodes",
-    "disturbance",
-    "guess",
-    "is_proper",
-    "levenberg",
-    "lifted_newton",
-    "random_starts",
-]
-
 Array = NDArray[np.float64]
 SEGMENTS = 4
 """Segments of multiple shooting in a cold start."""

@@ -12,8 +12,6 @@ from pliant.rods import kernels
 from pliant.rods.kernels import layout
 from pliant.rods.statics import State, Statics, Task
 
-__all__ = ["continue_to", "routes"]
-
 # Most steps of Newton's method, most relative change of the rate of the unknowns, least part of the way.
 MOST_STEPS, MOST_BEND, LEAST_STEP = 5, 0.7, 2e-5
 

@@ -16,25 +16,6 @@ from numpy.typing import NDArray
 from pliant.base.errors import ModelError, nearest
 from pliant.base.spatial import cross
 
-__all__ = [
-    "BASE_JOINT_KINDS",
-    "DISTAL_JOINT_KINDS",
-    "PLANAR_FREEDOMS",
-    "SPATIAL_FREEDOMS",
-    "BaseJoint",
-    "DistalJoint",
-    "GivenStiffness",
-    "Limb",
-    "Plate",
-    "Rectangular",
-    "RobotDescription",
-    "Rod",
-    "Round",
-    "Section",
-    "SectionValues",
-    "planar_turn",
-]
-
 Array = NDArray[np.float64]
 BASE_JOINT_KINDS = ("prismatic", "revolute", "extension")
 DISTAL_JOINT_KINDS = ("fixed", "revolute", "universal", "spherical", "prismatic")

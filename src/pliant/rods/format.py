@@ -5,8 +5,6 @@ from __future__ import annotations
 from pliant.formats.source import Format, Source
 from pliant.model.robot import Robot
 
-__all__ = ["PARALLEL", "read_parallel"]
-
 
 def read_parallel(source: Source) -> Robot:
     """Return the dynamic model of a continuum parallel robot, at rest in its home equilibrium.

@@ -29,8 +29,6 @@ from pliant.base.options import parse_number
 from pliant.base.spatial import inverse, pose, rotation_from_rpy
 from pliant.rods.description import BaseJoint, DistalJoint, Limb, Plate, RobotDescription, Rod, Round, planar_turn
 
-__all__ = ["expand_xacro", "read_gazebo_folder"]
-
 BASE_TYPES = {"prismatic": "prismatic", "revolute": "revolute", "continuous": "revolute", "fixed": "fixed"}
 PLATE_TYPES = {
     "revolute": "revolute",

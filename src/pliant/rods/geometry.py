@@ -10,8 +10,6 @@ from pliant.rods.description import Limb
 from pliant.rods.kernels import layout
 from pliant.rods.statics import Statics
 
-__all__ = ["freedom_indices", "joint_axis", "pose_error", "root_pose", "tip_joint_frames"]
-
 Array = NDArray[np.float64]
 QUATERNION = slice(layout.TIP_Q, layout.TIP_M)  # of the state at a tip
 

@@ -40,8 +40,6 @@ from pliant.rods.parameters import Change, changed, offset_actuator, parameter_s
 from pliant.rods.stability import plate_curvatures, softest_rod
 from pliant.rods.statics import State, Statics, Task
 
-__all__ = ["OUTPUTS", "SOLVED", "Gradients", "actuator_forces_left", "gradients", "models_of", "moved_along"]
-
 Array = NDArray[np.float64]
 Solution = Any  # pliant.rods.solution.Solution, which imports this module
 OUTPUTS: dict[str, str] = {

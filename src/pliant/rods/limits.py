@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 from pliant.base.errors import DeviceError, ModelError
 from pliant.rods.solution import Solution
 
-__all__ = ["beyond_limits", "refuse_beyond"]
-
 
 def beyond_limits(solution: Solution) -> list[str]:
     """Return one clause for each actuated joint of a solution that is outside its limits."""

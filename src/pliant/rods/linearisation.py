@@ -12,8 +12,6 @@ from pliant.rods import kernels
 from pliant.rods.kernels import layout
 from pliant.rods.statics import Statics
 
-__all__ = ["Linearisation", "dense_step", "limb_rows", "linearisation_left", "plate_axes", "stiffness_left"]
-
 Array = NDArray[np.float64]
 
 

@@ -13,8 +13,6 @@ from pliant.rods.failure import Reach, free_motion
 from pliant.rods.kernels import layout
 from pliant.rods.statics import Statics, Task
 
-__all__ = ["NoEquilibrium", "no_equilibrium"]
-
 STRETCH = 1e-3  # beyond which a rod is called too short once no start has converged
 
 

@@ -14,8 +14,6 @@ from pliant.base.figures import COLORS, CYCLE, INK, html_figure, html_table, lab
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["solution_html"]
-
 
 def solution_html(
     title: str, lines: Sequence[NDArray[np.float64]], planar: bool, rows: Sequence[tuple[str, object]]

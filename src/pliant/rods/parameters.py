@@ -21,17 +21,6 @@ from pliant.base.errors import ModelError, nearest
 from pliant.base.spatial import rotation_from_rpy, rpy_from_rotation
 from pliant.rods.description import GivenStiffness, Limb, Plate, RobotDescription, Round, planar_turn
 
-__all__ = [
-    "Change",
-    "changed",
-    "offset_actuator",
-    "parameter_names",
-    "parameter_scale",
-    "parameter_value",
-    "with_parameter",
-    "with_values",
-]
-
 Array = NDArray[np.float64]
 Path = tuple[str | int, ...]
 

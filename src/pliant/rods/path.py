@@ -17,8 +17,6 @@ from pliant.rods.no_equilibrium import no_equilibrium
 from pliant.rods.solution import Solution
 from pliant.rods.statics import State, Statics, Task, check_statics
 
-__all__ = ["Path", "follow_tasks", "state_at", "unsure_rows"]
-
 Array = NDArray[np.float64]
 
 

@@ -18,8 +18,6 @@ from pliant.base.numerics import Array
 from pliant.control.checks import ControlError, number
 from pliant.control.clik import pose_error
 
-__all__ = ["PlatePoseGains", "PlatePosePID"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatePoseGains:

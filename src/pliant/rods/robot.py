@@ -35,8 +35,6 @@ from pliant.rods.solution import Solution
 from pliant.rods.stability import softest_rod
 from pliant.rods.statics import SURE_STEPS, State, Task
 
-__all__ = ["ContinuumParallelRobot"]
-
 Array = NDArray[np.float64]
 
 

@@ -6,8 +6,6 @@ gazebo_msgs, visualization_msgs and geometry_msgs. ROS 1 counts constants in its
 
 from __future__ import annotations
 
-__all__ = ["MARKER_CONSTANTS", "SERVICES", "TEXTS", "TEXTS_2"]
-
 MARKER_CONSTANTS = """\
 uint8 ARROW=0
 uint8 CUBE=1

@@ -22,8 +22,6 @@ from pliant.base.numerics import Array
 from pliant.base.spatial import hat
 from pliant.rods.description import Rod
 
-__all__ = ["Segments", "State", "end_stiffness"]
-
 STEPS = 4
 """Steps of Runge and Kutta's method of fourth order in each segment."""
 

@@ -21,8 +21,6 @@ from pliant.rods.linearisation import Linearisation, linearisation_left
 from pliant.rods.stability import Stability, plate_curvatures, stability_left, survey_tables
 from pliant.rods.statics import State, Statics, Task, check_statics
 
-__all__ = ["Centreline", "Solution"]
-
 Array = NDArray[np.float64]
 MOMENT = slice(layout.TIP_M, layout.TIP_N)  # of the state at a tip
 FORCE = slice(layout.TIP_N, layout.TIP_LENGTH)

@@ -15,8 +15,6 @@ from pliant.rods.kernels import layout
 from pliant.rods.linearisation import Linearisation, limb_rows
 from pliant.rods.statics import State, Statics
 
-__all__ = ["Stability", "plate_curvatures", "softest_rod", "stability_left", "survey_tables"]
-
 Array = NDArray[np.float64]
 CUTS = 12  # of a rod for the stability index
 NEUTRAL = 1e-7  # a curvature below it, in units of the bending of the softest rod, is none

@@ -13,8 +13,6 @@ from pliant.base.errors import ModelError
 from pliant.rods import kernels
 from pliant.rods.description import RobotDescription
 
-__all__ = ["SURE_STEPS", "State", "Statics", "Task", "check_statics"]
-
 Array = NDArray[np.float64]
 Solution = Any  # pliant.rods.solution.Solution, which imports this module
 SURE_STEPS = 5

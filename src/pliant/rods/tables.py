@@ -13,16 +13,6 @@ from pliant.base.documents.files import read_file
 from pliant.base.errors import PliantError
 from pliant.rods.solution import Solution
 
-__all__ = [
-    "SHAPE_COLUMNS",
-    "joint_columns",
-    "parse_table",
-    "plate_columns",
-    "read_table",
-    "shape_rows",
-    "table_text",
-]
-
 SHAPE_COLUMNS = ("limb", "s", "x", "y", "z", "nx", "ny", "nz", "mx", "my", "mz", "bending_strain")
 """Columns of `shape_rows`."""
 

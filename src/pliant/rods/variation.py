@@ -14,8 +14,6 @@ from pliant.rods.parameters import parameter_value, with_values
 from pliant.rods.solution import Solution
 from pliant.rods.statics import SURE_STEPS
 
-__all__ = ["with_parameters"]
-
 
 def with_parameters(solution: Solution, values: Mapping[str, float]) -> Solution:
     """Return the equilibrium of the robot with other numbers: at the same pose, or the same joint values.

@@ -2,8 +2,6 @@
 
 from pliant.base.wing import Wing
 
-__all__ = ["WING"]
-
 _ENTRIES = "pliant.rods.robots.entry"
 _TENDONS = "pliant.rods.robots.tendons"
 

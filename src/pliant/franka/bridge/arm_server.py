@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pliant.franka.device.cabinet import Answer
     from pliant.franka.device.parameters import Arm
 
-__all__ = ["ArmServer", "stranger_note"]
-
 _COUNTERS = ("cycles", "connections", "refused", "lost", "late", "malformed", "timeouts")
 FIRST_COMMAND_S = 0.6
 """How long a cycle waits for the first command of a motion [s]. The client may need another state before it commands: a

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from pliant.devices.base import Sample, SampleSource
     from pliant.franka.device.arm import FrankaArm
 
-__all__ = ["FciBridge", "make"]
-
 PERIOD = 1e-3
 """The robot's cycle [s]."""
 MAX_SELECTED = 1024

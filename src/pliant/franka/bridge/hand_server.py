@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pliant.franka.device.arm import FrankaArm, StateValues
     from pliant.franka.device.gripper import GripperAnswer
 
-__all__ = ["HandServer", "VacuumServer"]
-
 DIVIDER = 10
 """The hand publishes at a tenth of the robot's rate, 100 Hz."""  # assumed; the real hand is slower
 MAX_CONNECTIONS = 16

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pliant.cli.doctor import Finding
     from pliant.franka.bridge.options import FciOptions
 
-__all__ = ["ClientConnection", "probe"]
-
 ANSWER_S = 1.0
 """Longest wait for an answer and for a state, as libfranka waits [s]."""
 MEASURED_S = 0.5

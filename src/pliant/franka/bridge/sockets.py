@@ -15,8 +15,6 @@ from typing import Literal
 from pliant.base.errors import BridgeError, WireError
 from pliant.franka.wire import fci
 
-__all__ = ["CONNECT_TIMEOUT", "Connection", "accepted", "listen", "refuse"]
-
 CONNECT_TIMEOUT = 2.0
 """Longest time from the TCP connection to the request Connect [s of wall time]; clients send it at once."""
 

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.base.errors import DeviceError
 from pliant.franka.device.parameters import Arm, Payload
 
-__all__ = ["PERIOD", "Backend", "Motion", "as_array", "as_number", "as_vector"]
-
 Array = NDArray[np.float64]
 Motion = Literal["velocity", "torque"]
 PERIOD = 1e-3

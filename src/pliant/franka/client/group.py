@@ -15,8 +15,6 @@ import numpy as np
 from pliant.base.errors import DeviceError, PliantError
 from pliant.franka.client.robot import FrankaRobot, RobotState
 
-__all__ = ["FrankaGroup"]
-
 DAMPING = np.array([20.0, 20.0, 20.0, 20.0, 5.0, 5.0, 5.0])
 """Of an arm under torques that is brought to rest [N m s/rad]."""  # assumed
 REST = 5e-3

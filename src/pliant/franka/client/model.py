@@ -12,8 +12,6 @@ from pliant.franka.client.backend import Backend, as_array, as_number, as_vector
 from pliant.franka.device.parameters import Arm, Payload, is_transform
 from pliant.franka.robots import dynamics, kinematics
 
-__all__ = ["ArmModel", "Frame", "RobotState", "as_frame", "as_pose"]
-
 Array = NDArray[np.float64]
 RobotState = Literal["stop", "position", "velocity", "force_torque"]
 """The running control, named as ViSP's robot states."""

@@ -18,8 +18,6 @@ from pliant.franka.robots import dynamics
 from pliant.franka.robots.parameters import ARMS
 from pliant.simulation.realtime import kept_scheduling
 
-__all__ = ["NetworkArm"]
-
 Array = NDArray[np.float64]
 MODEL_TOLERANCE = 0.01
 """Difference of a robot's mass matrix from that of a type of arm, relative to its largest entry, at which it is one of

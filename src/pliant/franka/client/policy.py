@@ -26,8 +26,6 @@ from pliant.learn.running import DeadMan, PolicyDriver, PolicyGuard, Safety, che
 if TYPE_CHECKING:
     from pliant.franka.client.robot import FrankaRobot
 
-__all__ = ["FCI", "FrankaPolicyRun", "arm_of_policy", "run_franka_policy"]
-
 Array = NDArray[np.float64]
 ARMS = {"franka": "fer", **{name: name for name in TYPES}}
 """Robot of a policy -> type of the arm."""

@@ -12,8 +12,6 @@ from pliant.base.documents.files import read_text
 from pliant.base.errors import DeviceError
 from pliant.franka.client.backend import as_vector
 
-__all__ = ["read_positions", "write_positions"]
-
 Array = NDArray[np.float64]
 _HEADER = "#PANDA - Joint position file\n#\n# R: q1 q2 q3 q4 q5 q6 q7\n# with joint positions in degrees\n#\n"
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pliant.franka.device.gripper import GripperAnswer
     from pliant.simulation import Simulation
 
-__all__ = ["SimulationArm"]
-
 Array = NDArray[np.float64]
 MAX_CYCLES = 30_000
 """Longest wait for an answer or for the end of a motion [cycles]."""

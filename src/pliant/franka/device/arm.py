@@ -35,8 +35,6 @@ from pliant.franka.wire import fci
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["MODES", "REQUESTS", "CommandValues", "FrankaArm", "FrankaArmDescription", "Mode", "StateValues"]
-
 Array = NDArray[np.float64]
 
 

@@ -23,8 +23,6 @@ from pliant.franka.device.settings import Settings
 from pliant.franka.wire import fci
 from pliant.franka.wire.fci import ERROR, ERRORS, RobotCommand, RobotMode, RobotState
 
-__all__ = ["Answer", "Cabinet", "Motion", "Motors"]
-
 Array = NDArray[np.float64]
 
 

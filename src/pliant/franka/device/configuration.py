@@ -16,8 +16,6 @@ from pliant.franka.device.parameters import NO_PAYLOAD, Arm, Payload, is_transfo
 from pliant.franka.device.settings import Collision, Settings
 from pliant.franka.wire import fci
 
-__all__ = ["Configuration"]
-
 Array = NDArray[np.float64]
 _MAX_STIFFNESS = 14250.0
 """Largest joint stiffness that the interface accepts [N m/rad], from the vendor's documentation."""

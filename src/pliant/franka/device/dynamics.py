@@ -18,8 +18,6 @@ from pliant.base.codecache import njit
 from pliant.base.errors import ModelError, nearest
 from pliant.franka.device.parameters import D_FLANGE, NO_PAYLOAD, Arm, Payload
 
-__all__ = ["Variant", "coriolis_kernel", "friction_kernel", "gravity_kernel", "link_table", "mass_kernel"]
-
 Array = NDArray[np.float64]
 Variant = Literal["feasible", "frankasim"]
 """How the published link tensors are read; see `pliant.franka.robots.dynamics`."""

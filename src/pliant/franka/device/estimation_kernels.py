@@ -7,8 +7,6 @@ from pliant.franka.device.dynamics import coriolis_kernel, friction_kernel, grav
 from pliant.franka.device.kinematics import cholesky_solve_kernel, frames_kernel, jacobian_kernel, tool_kernel
 from pliant.franka.device.memory import DT
 
-__all__ = ["estimate_external_torques", "estimate_wrench", "follow_rotors", "update_model"]
-
 
 @njit(error_model="numpy")
 def update_model(s):

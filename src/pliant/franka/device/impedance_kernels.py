@@ -10,8 +10,6 @@ from pliant.base.codecache import njit
 from pliant.franka.device.kinematics import cholesky_solve_kernel, rotation_error_kernel
 from pliant.franka.device.memory import DT
 
-__all__ = ["cartesian_impedance", "joint_impedance"]
-
 
 @njit(error_model="numpy")
 def _projector(s, J):

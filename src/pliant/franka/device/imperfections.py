@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from pliant.base.errors import DeviceError
 from pliant.franka.device.memory import DT
 
-__all__ = ["NO_IMPERFECTIONS", "Imperfections", "JointNoise"]
-
 Array = NDArray[np.float64]
 
 

@@ -39,8 +39,6 @@ from pliant.franka.device.parameters import ELBOW_FLIP
 from pliant.franka.device.reflex_kernels import check_contact, check_guiding, check_motion, deviates, raise_error
 from pliant.franka.wire.fci import AT, ERROR
 
-__all__ = ["control", "desired_pose", "drive", "goal_deviates", "observe", "publish"]
-
 LOCKED_TRANSLATION, LOCKED_ROTATION, LOCKED_ELBOW = 3000.0, 300.0, 200.0
 """Stiffness of directions that a hand must not move in guiding mode [N/m, N m/rad, N m/rad]."""  # assumed
 

@@ -12,15 +12,6 @@ import numpy as np
 from pliant.base.codecache import njit
 from pliant.franka.device.parameters import D_FLANGE, DH
 
-__all__ = [
-    "cholesky_solve_kernel",
-    "frames_kernel",
-    "inverse_kernel",
-    "jacobian_kernel",
-    "rotation_error_kernel",
-    "tool_kernel",
-]
-
 _A = tuple(float(x) for x in DH[:7, 0])
 _CA = tuple(float(round(math.cos(x))) for x in DH[:7, 1])
 _SA = tuple(float(round(math.sin(x))) for x in DH[:7, 1])

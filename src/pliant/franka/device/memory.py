@@ -9,35 +9,6 @@ import numpy as np
 
 from pliant.franka.wire.fci import ERRORS, N_REALS, Controller, MotionGenerator
 
-__all__ = [
-    "ASYNC",
-    "AXIS",
-    "CARTESIAN_IMPEDANCE",
-    "CARTESIAN_POSITION",
-    "CARTESIAN_VELOCITY",
-    "DEVIATION",
-    "DEVIATION_OFF",
-    "DT",
-    "ELBOW",
-    "EXTERNAL",
-    "FILTER",
-    "FINISH",
-    "FIRST",
-    "GUIDING",
-    "HOLD",
-    "JOINT_IMPEDANCE",
-    "JOINT_POSITION",
-    "JOINT_VELOCITY",
-    "MEMORY",
-    "MOTION",
-    "NONE",
-    "PRESENT",
-    "RATE",
-    "THRESHOLD",
-    "UNUSABLE",
-    "WAIT",
-]
-
 DT = 1e-3
 """Control period [s]."""
 UNUSABLE = 1000

@@ -21,8 +21,6 @@ from pliant.base.errors import BridgeError, MissingDependency
 from pliant.franka.device.dynamics import link_table
 from pliant.franka.device.parameters import D_FLANGE, DH, Arm
 
-__all__ = ["ARCHITECTURES", "build_library", "library_source"]
-
 ARCHITECTURES = {"x86_64": 0, "amd64": 0, "i686": 1, "i386": 1, "armv7l": 2, "aarch64": 3, "arm64": 3}
 """`platform.machine()` -> the number that LoadModelLibrary asks for."""
 

@@ -24,8 +24,6 @@ from pliant.franka.device.memory import (
 from pliant.franka.device.reflex_kernels import raise_error
 from pliant.franka.wire.fci import ERROR, MOTION_AT
 
-__all__ = ["decelerate", "finite", "generate"]
-
 # Errors of the joint positions that a generator leads to: position, velocity, acceleration, jerk beyond its limit.
 JOINT_ERRORS = (
     ERROR.joint_motion_generator_position_limits_violation,

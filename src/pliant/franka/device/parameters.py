@@ -16,24 +16,6 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError
 
-__all__ = [
-    "CAPSULES",
-    "DH",
-    "D_FLANGE",
-    "ELBOW_FLIP",
-    "HAND_CAPSULES",
-    "NO_PAYLOAD",
-    "Arm",
-    "ArmName",
-    "Cup",
-    "Hand",
-    "HandName",
-    "Limits",
-    "Link",
-    "Payload",
-    "is_transform",
-]
-
 Array = NDArray[np.float64]
 ArmName = Literal["fer", "fr3", "fp3", "fr3v2"]
 HandName = Literal["fingers", "vacuum", "none"]

@@ -17,8 +17,6 @@ from pliant.franka.device.static_friction import StaticFriction, bristles
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["ArmPlant"]
-
 Array = NDArray[np.float64]
 REST_SPEED = 1e-9
 """Fingers that are slower than this stand still [m/s]."""  # assumed

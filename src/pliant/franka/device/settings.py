@@ -8,8 +8,6 @@ from typing import Literal
 from pliant.base.errors import DeviceError, nearest
 from pliant.franka.wire.fci import ERRORS
 
-__all__ = ["CHECKS", "ERROR_ORIGINS", "Collision", "ErrorOrigin", "Settings"]
-
 ErrorOrigin = Literal["client", "guiding", "desk", "not simulated"]
 
 ERROR_ORIGINS: dict[str, ErrorOrigin] = {

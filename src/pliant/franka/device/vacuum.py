@@ -16,8 +16,6 @@ from pliant.franka.device.memory import DT
 from pliant.franka.device.parameters import Cup
 from pliant.franka.wire import fci
 
-__all__ = ["PASCAL", "VacuumGripper"]
-
 PASCAL = 100.0
 """One mbar [Pa]."""
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass, fields
 from pliant.base.errors import DeviceError
 from pliant.base.options import check_values, option
 
-__all__ = ["ArmOptions"]
-
 
 @dataclass(kw_only=True)
 class ArmOptions:

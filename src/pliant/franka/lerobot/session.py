@@ -25,8 +25,6 @@ from pliant.franka.robots.parameters import ARMS, HAND
 if TYPE_CHECKING:
     from pliant.simulation import Simulation
 
-__all__ = ["DOWN", "ArmSession", "connected_session"]
-
 Array = NDArray[np.float64]
 DOWN = np.diag([1.0, -1.0, -1.0])
 """Rotation of an end effector whose fingers point down; rotations of actions and observations are relative to it."""

@@ -20,8 +20,6 @@ from pliant.franka.client.backend import PERIOD
 from pliant.franka.client.held import HeldCommand
 from pliant.franka.robots import kinematics
 
-__all__ = ["Order", "State", "StreamThread", "Tracker"]
-
 Array = NDArray[np.float64]
 MASS = 3.0
 """Mass for which the translation is critically damped [kg]; about that of the arm at its end; assumed."""

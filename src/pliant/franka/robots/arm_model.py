@@ -27,8 +27,6 @@ from pliant.franka.robots.parameters import (
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["GREY", "MOTOR_INERTIA", "arm_spec", "set_inertia"]
-
 Array = NDArray[np.float64]
 
 STOP_MARGIN = 0.1

@@ -33,8 +33,6 @@ from pliant.franka.device.kinematics import frames_kernel
 from pliant.franka.device.parameters import Arm, Payload
 from pliant.franka.robots.parameters import FER
 
-__all__ = ["coriolis", "friction", "gravity", "mass"]
-
 Array = NDArray[np.float64]
 
 

@@ -12,20 +12,6 @@ from pliant.robots.catalogue import CatalogueRobot
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = [
-    "ROBOTS",
-    "FrankaOptions",
-    "FrankaTorsoOptions",
-    "FrankaWorkcellOptions",
-    "build_dual",
-    "build_fer",
-    "build_fp3",
-    "build_fr3",
-    "build_fr3v2",
-    "build_torso",
-    "build_workcell",
-]
-
 TABLE_MIDDLE = (0.55, 0.0)
 """Middle of the table before the base [m]."""  # assumed
 DUAL_TABLE = 0.3

@@ -17,8 +17,6 @@ from pliant.franka.device.kinematics import frames_kernel, inverse_kernel, jacob
 from pliant.franka.device.parameters import ELBOW_FLIP
 from pliant.franka.robots.parameters import EE_OF_HAND
 
-__all__ = ["FRAMES", "elbow", "forward_kinematics", "frames", "inverse_kinematics", "jacobian"]
-
 Array = NDArray[np.float64]
 FRAMES = (*(f"link{i}" for i in range(1, 8)), "flange", "end_effector")
 """Names that `forward_kinematics` and `jacobian` accept."""

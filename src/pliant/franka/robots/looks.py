@@ -19,8 +19,6 @@ from pliant.franka.robots.surfaces import CELL, Ball, Box, Shape, Tube, surface
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["LINKS", "RINGS", "SEAMS", "add_looks"]
-
 WHITE, DARK, LIGHT = (0.95, 0.95, 0.96, 1.0), (0.13, 0.13, 0.14, 1.0), (0.78, 0.79, 0.8, 1.0)
 _Y, _Z = (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 GROUP = 2

@@ -16,8 +16,6 @@ from pliant.franka.robots.parameters import EE_OF_HAND, FINGER_Z
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["add_meshes", "find_meshes"]
-
 FORMATS = (".obj", ".stl", ".dae")
 _BODIES = (*(f"link{i}" for i in range(8)), "hand", "finger")
 

@@ -22,24 +22,6 @@ import numpy as np
 from pliant.base.errors import ModelError, nearest
 from pliant.franka.device.parameters import Arm, Cup, Hand, Limits, Link, Payload
 
-__all__ = [
-    "ARMS",
-    "CUP",
-    "EE_OF_CUP",
-    "EE_OF_HAND",
-    "FER",
-    "FINGER_Z",
-    "FP3",
-    "FR3",
-    "FR3V2",
-    "FRANKA_HAND",
-    "FRICTION",
-    "HAND",
-    "Q_READY",
-    "VACUUM_GRIPPER",
-    "arm",
-]
-
 Q_READY = np.array([0.0, -math.pi / 4, 0.0, -3 * math.pi / 4, 0.0, math.pi / 2, math.pi / 4])
 """The manufacturer's ready pose [rad] [L]."""
 

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Ball", "Box", "Shape", "Tube", "surface"]
-
 Array = NDArray[np.float64]
 
 CELL = 0.008

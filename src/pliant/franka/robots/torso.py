@@ -20,8 +20,6 @@ from pliant.franka.robots.parameters import FER
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["CAMERA", "POST_FACE", "Q_LEFT", "Q_RIGHT", "TAG", "base", "torso"]
-
 Array = NDArray[np.float64]
 
 SHOULDER = (0.0, 0.15, 1.2)

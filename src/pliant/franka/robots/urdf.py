@@ -10,8 +10,6 @@ from __future__ import annotations
 from pliant.franka.device.parameters import CAPSULES, DH, Arm, Link
 from pliant.franka.robots.parameters import FER
 
-__all__ = ["urdf"]
-
 
 def _numbers(*values: float) -> str:
     return " ".join(repr(float(v)) for v in values)

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from pliant.model import Camera, ForceTorque
 
-__all__ = ["KINDS", "ObjectKind", "Table", "TableObject", "add_objects", "add_table", "parse_objects", "table_camera"]
-
 ObjectKind = Literal["box", "cylinder", "peg", "hole", "pad", "plate"]
 KINDS: tuple[ObjectKind, ...] = ("box", "cylinder", "peg", "hole", "pad", "plate")
 """What can stand on the table."""

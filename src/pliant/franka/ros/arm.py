@@ -17,8 +17,6 @@ from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.bridge.trajectory import JointPoints, MotionState
 from pliant.ros.bridge.trajectory_controller import LimbBase, serve_controller
 
-__all__ = ["ArmLimb", "serve_trajectories"]
-
 GAINS_P = np.array([600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0])
 """[N m/rad]: franka_ros2's configuration of its arm controller."""
 GAINS_D = np.array([30.0, 30.0, 30.0, 30.0, 10.0, 10.0, 5.0])

@@ -10,8 +10,6 @@ from pliant.franka.wire.fci import ERRORS
 from pliant.ros.wire.definitions_node import action_parts
 from pliant.ros.wire.definitions_ros1 import action_messages
 
-__all__ = ["ERROR_NAMES", "SERVICES", "SERVICES_1", "SERVICES_2", "TEXTS", "TEXTS_1", "TEXTS_2"]
-
 _LATE = (
     "joint_move_in_wrong_direction",
     "cartesian_spline_motion_generator_violation",

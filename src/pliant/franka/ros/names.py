@@ -8,8 +8,6 @@ from pliant.devices.base import SampleSource
 from pliant.franka.device.arm import FrankaArm
 from pliant.ros.bridge.topics import RosTopics
 
-__all__ = ["ArmNames", "name_arm", "names_of"]
-
 FLANGE = (0.0, 0.0, 0.107)
 """Flange in link 7 [m]: the modified DH parameters of the vendor's documentation."""
 TCP = (0.0, 0.0, 0.1034)

@@ -18,8 +18,6 @@ from pliant.franka.ros.states import serve_states
 from pliant.ros.bridge.fields import serve_fields
 from pliant.ros.bridge.topics import RosTopics
 
-__all__ = ["serve_arm"]
-
 
 def serve_arm(topics: RosTopics, name: str, device: SampleSource) -> None:
     """Serve an arm; a recorded one only by its fields."""

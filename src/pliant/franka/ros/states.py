@@ -21,8 +21,6 @@ from pliant.ros.bridge.publication import Publication
 from pliant.ros.bridge.topics import RosTopics
 from pliant.simulation.rate_timer import RateTimer
 
-__all__ = ["serve_states"]
-
 RATES = {1: 30.0, 2: 100.0}
 """How often states are sent [Hz]: ``publish_rate`` of franka_ros; of franka_ros2 a tenth of the usual rate of its
 controller manager, which Python does not reach beside a controller."""

@@ -16,8 +16,6 @@ from pliant.laws.actuator import CompliantActuator
 from pliant.laws.modes import Mode
 from pliant.learn.laws import WarpLaw, load_warp, warp_device, warp_law
 
-__all__ = ["NEXT_STEP", "LawJoints", "TorchJoints", "check_second", "checked_dt", "match_actuators", "takes_torque"]
-
 SECOND = ("preset", "velocity_target")
 """Sources of the second reference in another simulator: `TorchJoints.preset`, or the simulator's velocity target."""
 _OF_TORQUE = (Mode.LINK_TORQUE, Mode.MOTOR_TORQUES)

@@ -9,8 +9,6 @@ from pliant.base.errors import LawError, MissingDependency
 from pliant.laws.actuator import CompliantActuator
 from pliant.learn.adapters.joints import TorchJoints, check_second, match_actuators
 
-__all__ = ["CompliantJoints", "CompliantJointsCfg"]
-
 
 def _load() -> tuple[Any, ...]:
     try:

@@ -12,8 +12,6 @@ from pliant.laws.actuator import CompliantActuator
 from pliant.learn.adapters.joints import NEXT_STEP, check_second, checked_dt, takes_torque
 from pliant.learn.laws import WarpLaw, load_warp, warp_law
 
-__all__ = ["CompliantDrive"]
-
 
 def _load() -> Any:
     try:

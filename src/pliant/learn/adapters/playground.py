@@ -13,8 +13,6 @@ from pliant.laws.actuator import CompliantActuator
 from pliant.learn.adapters.joints import NEXT_STEP, checked_dt, match_actuators
 from pliant.learn.laws import load_warp, warp_law
 
-__all__ = ["CompliantJoints"]
-
 
 def _load() -> tuple[Any, ...]:
     try:

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from pliant.base.numerics import GRAVITY
 
-__all__ = ["DT", "ImpedanceArm"]
-
 DT = 0.002
 """Time step of physics and controller [s]; ours, twice the arm's own period."""
 ROTATION = 40.0

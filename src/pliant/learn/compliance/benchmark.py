@@ -17,8 +17,6 @@ from pliant.sweep.journal import Journal, map_tasks
 if TYPE_CHECKING:
     from pliant.base.executor import Executor
 
-__all__ = ["run_benchmark"]
-
 
 def run_benchmark(
     names: Sequence[str] = (),

@@ -15,8 +15,6 @@ from pliant.learn.compliance.task import CLAIMS, RULE, Claim, Method
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["JOINT_CLAIMS", "PRESETS", "STIFF_SPRINGS", "Episodes", "joint_methods"]
-
 PRESETS = (0.0, 0.6)
 """Softest and stiffest preset of a qbMove [rad]; 0.2 and 0.6 are those of Mengacci et al. 2021, section 4.2."""
 SPRINGS = (0.022, 6.85)

@@ -10,8 +10,6 @@ from pliant.base.errors import PliantError, nearest
 from pliant.base.wing import resolve
 from pliant.learn.compliance.task import ComplianceTask, registered_tasks
 
-__all__ = ["find_task", "list_tasks"]
-
 
 def list_tasks() -> list[ComplianceTask]:
     """Return all tasks in the order of their names: those of `pliant.learn.compliance.tasks` and registered ones."""

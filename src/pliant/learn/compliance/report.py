@@ -18,8 +18,6 @@ from pliant.learn.compliance.task import ComplianceTask
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["REPORT", "render_report", "write_report"]
-
 REPORT = "compliance.html"
 """Name of the report in the output folder."""
 

@@ -22,8 +22,6 @@ from pliant.learn.compliance.runs import Budget, Outcome
 from pliant.learn.compliance.statistics import Interval, Verdict, holm, interval, judge, sign_flip
 from pliant.learn.compliance.task import Claim, ComplianceTask, Measure
 
-__all__ = ["FILE", "VERSION", "JudgedClaim", "Results", "Score", "read_results", "registered_claims"]
-
 FILE = "compliance.json"
 """Name of the result file in the output folder."""
 VERSION = 2

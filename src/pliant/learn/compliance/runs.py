@@ -11,8 +11,6 @@ from pliant.learn.compliance.listing import find_task
 from pliant.learn.compliance.task import measured
 from pliant.learn.envs.search import CrossEntropy
 
-__all__ = ["QUICK", "SPREAD", "Budget", "Outcome", "held_out_seeds", "run_method", "training_seeds"]
-
 SPREAD = 0.25
 """Standard deviation with which searches begin, as a fraction of each range; ours: a quarter covers the range."""
 FLOOR = 0.01

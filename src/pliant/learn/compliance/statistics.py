@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import PliantError
 
-__all__ = ["ALPHA", "REPLICATES", "Interval", "Verdict", "holm", "interval", "iqm", "judge", "sign_flip", "smallest_p"]
-
 ALPHA = 0.05
 """Family-wise error of the claims, and 1 - confidence of the intervals."""
 REPLICATES = 4000

@@ -39,23 +39,6 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import PliantError, nearest
 
-__all__ = [
-    "CLAIMS",
-    "FIXED",
-    "METHODS",
-    "RULE",
-    "VARIABLE",
-    "Claim",
-    "ComplianceTask",
-    "Evaluate",
-    "Measure",
-    "Method",
-    "TaskParameter",
-    "measured",
-    "register_task",
-    "registered_tasks",
-]
-
 Evaluate = Callable[[NDArray[np.float64], Sequence[int]], Mapping[str, NDArray[np.float64]]]
 """Function of parameters, shape (candidates, n), and seeds that returns each measure, shape (candidates, seeds)."""
 

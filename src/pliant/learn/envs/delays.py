@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from pliant.base.errors import PliantError, nearest
 from pliant.base.numerics import is_finite_number, is_number
 
-__all__ = ["Delays", "ObservationNoise", "check_delays"]
-
 
 def check_delays(latency: Any, command_latency: Any) -> dict[str, float]:
     """Return the two delays by name [s].

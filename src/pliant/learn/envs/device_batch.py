@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pliant.learn.envs.task import Task
     from pliant.model import Robot
 
-__all__ = ["DeviceBatch"]
-
 
 class DeviceBatch(RobotBatch):
     """Batch in which each world is a simulation of its own, so that every device has its firmware.

@@ -17,8 +17,6 @@ from pliant.engine.ports import port_places
 from pliant.learn.envs.task import Task
 from pliant.learn.policy import Policy
 
-__all__ = ["export_policy"]
-
 
 def export_policy(
     task: Task,

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pliant.learn.envs.vector import BatchEnv
     from pliant.model import Robot
 
-__all__ = ["find_task", "make_env", "make_vec", "single_env", "task_names", "task_of", "vector_env"]
-
 
 def task_names() -> list[str]:
     """Return the names of the tasks in ``pliant.learn.envs.tasks``, which are the names of its files."""

@@ -6,8 +6,6 @@ from types import ModuleType
 
 from pliant.base.errors import MissingDependency
 
-__all__ = ["load_gymnasium"]
-
 
 def load_gymnasium() -> ModuleType:
     """Return Gymnasium.

@@ -14,8 +14,6 @@ from pliant.devices.camera_renderer import Renderer
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["Pictures", "add_camera", "chosen_camera", "picture_size"]
-
 VIEW = "environment"
 """Name of the camera that is added to a robot without one."""
 MAX_SIZE = 4096

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from pliant.learn.envs.task import Task
     from pliant.model import Robot
 
-__all__ = ["DELAYS", "Plant", "changed_robot", "joint_positions", "key_positions"]
-
-
 DELAYS = ("latency", "command_latency")
 """Paths of ``Task.randomize`` that are no parameters of the robot, but delays of the environment [s]."""
 PAYLOAD = ".payload"

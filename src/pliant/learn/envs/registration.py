@@ -10,8 +10,6 @@ import contextlib
 import pkgutil
 from pathlib import Path
 
-__all__ = ["register"]
-
 
 def register() -> None:
     """Register every task of pliant's in Gymnasium; those that are registered stay.

@@ -17,8 +17,6 @@ from pliant.base.errors import MissingDependency, PliantError
 from pliant.learn.envs.vector import BatchEnv, check_same_step
 from pliant.learn.policy import ACTIVATIONS
 
-__all__ = ["Sb3VecEnv", "normalization", "policy_layers"]
-
 
 def _load() -> tuple[ModuleType, ModuleType, ModuleType]:
     try:

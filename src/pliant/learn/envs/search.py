@@ -13,8 +13,6 @@ from pliant.base.errors import PliantError
 if TYPE_CHECKING:
     from pliant.learn.envs.vector import BatchEnv
 
-__all__ = ["CrossEntropy", "episode_returns"]
-
 
 class CrossEntropy:
     """Cross-entropy method: fit a normal distribution of parameters to the best quarter of the samples of each round.

@@ -22,8 +22,6 @@ from pliant.simulation import Simulation
 
 gymnasium = load_gymnasium()
 
-__all__ = ["RobotEnv"]
-
 
 class _Truth:
     """The engine as the functions of a task see it: what is, not what is measured."""

@@ -9,8 +9,6 @@ import numpy as np
 from pliant.base.errors import MissingDependency
 from pliant.learn.envs.vector import BatchEnv, check_same_step
 
-__all__ = ["SkrlEnv"]
-
 
 def _load() -> tuple[Any, ...]:
     try:

@@ -24,22 +24,6 @@ if TYPE_CHECKING:
     from pliant.devices.base import DeviceBase
     from pliant.model import Robot
 
-__all__ = [
-    "Action",
-    "Curriculum",
-    "Function",
-    "Start",
-    "Task",
-    "World",
-    "evaluate",
-    "flags",
-    "named_options",
-    "positions",
-    "preset_actions",
-    "reset_options",
-    "start_positions",
-]
-
 
 class World(Protocol):
     """Argument of the functions of a task; all arrays have one row for each world."""

@@ -27,8 +27,6 @@ from pliant.laws.base import Law
 from pliant.laws.compile import law_functions, step_kernels
 from pliant.learn.laws.translate import ARRAY, REAL, Translation, translate
 
-__all__ = ["PRECISIONS", "WarpLaw", "load_warp", "simulate", "warp_device", "warp_law"]
-
 PRECISIONS = ("float64", "float32")
 """Precisions in which the laws can be computed; the first is the default."""
 

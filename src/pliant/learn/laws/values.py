@@ -11,32 +11,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "ARITHMETIC",
-    "ARRAY",
-    "BOOL",
-    "COMPARISONS",
-    "CONDITIONS",
-    "FUNCTIONS",
-    "INT",
-    "MAX_INT",
-    "NUMPY",
-    "ORDER",
-    "REAL",
-    "RESERVED",
-    "VALID",
-    "VOID",
-    "Kind",
-    "Value",
-    "annotation",
-    "assignable",
-    "join",
-    "known_value",
-    "literal",
-    "node_name",
-    "number_value",
-]
-
 Kind = Any
 """BOOL, INT, REAL, ARRAY, VOID, or a tuple of kinds."""
 BOOL, INT, REAL, ARRAY, VOID = "bool", "int", "real", "array", "void"

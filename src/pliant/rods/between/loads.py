@@ -11,8 +11,6 @@ import numpy as np
 from pliant.base.errors import ModelError
 from pliant.base.numerics import Array
 
-__all__ = ["DistributedLoad", "Load", "PointLoad", "distributed"]
-
 
 def _vector(owner: str, name: str, value: Any) -> None:
     try:

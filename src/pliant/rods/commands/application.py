@@ -12,8 +12,6 @@ from pliant.rods.commands.solve import solve
 from pliant.rods.commands.tubes import tubes
 from pliant.rods.commands.workspace import workspace
 
-__all__ = ["cpr"]
-
 cpr = App(
     name="cpr",
     help="Statics of continuum parallel robots: both models, equilibria, workspace maps, batches, identification.",

@@ -14,8 +14,6 @@ from pliant.cli.progress import Bar
 from pliant.rods.commands.inputs import ACCURACY, Robot
 from pliant.rods.commands.writing import tell, write_table
 
-__all__ = ["batch"]
-
 SHOWN = 5
 """Rows without an equilibrium, and rows with a note, whose reasons are printed."""
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from pliant.rods.design import Attempt
 
-__all__ = ["design"]
-
 
 def design(
     robot: Robot,

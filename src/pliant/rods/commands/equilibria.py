@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from pliant.rods import Equilibrium
 
-__all__ = ["equilibria"]
-
 
 def equilibria(
     robot: Robot,

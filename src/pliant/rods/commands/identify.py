@@ -13,8 +13,6 @@ from pliant.cli.output import emit, make_console, print_table
 from pliant.rods.commands.inputs import Robot
 from pliant.rods.commands.writing import tell, write_table
 
-__all__ = ["identify"]
-
 
 def identify(
     robot: Robot,

@@ -12,8 +12,6 @@ from pliant.base.errors import PliantError, nearest
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, print_table
 
-__all__ = ["identify_tendons"]
-
 
 def identify_tendons(
     robot: Annotated[str, Parameter(help="tdcr, tdcr-v4 or tdcr-v6.")],

@@ -16,20 +16,6 @@ if TYPE_CHECKING:
 
     from pliant.rods import ContinuumParallelRobot
 
-__all__ = [
-    "ACCURACY",
-    "CONTROLLED",
-    "JOINTS",
-    "POSE",
-    "WRENCH",
-    "Robot",
-    "completed",
-    "freedoms",
-    "numbers",
-    "plate_pose",
-    "plate_wrench",
-]
-
 Robot = Annotated[
     str, Parameter(help="A name of `pliant list`, a YAML or JSON file, or a folder of the Gazebo simulator.")
 ]

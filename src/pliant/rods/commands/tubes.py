@@ -13,8 +13,6 @@ from pliant.rods.commands.inputs import numbers
 if TYPE_CHECKING:
     from pliant.rods.tubes import TubeSolution
 
-__all__ = ["tubes"]
-
 
 def tubes(
     robot: Annotated[str, Parameter(help="ctr-3, or a YAML file of tubes.")],

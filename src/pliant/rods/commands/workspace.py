@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from pliant.rods.analysis import Workspace
 
-__all__ = ["workspace"]
-
 MAX_CELLS = 4_000_000
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from pliant.rods import Solution
 
-__all__ = ["check_outputs", "draw", "save_figure", "tell", "write_shapes", "write_table"]
-
 
 def check_outputs(figure: Path | None, output: Path | None) -> None:
     """Refuse files that cannot be written, before anything is solved."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pliant.devices.fields import FieldInfo
 
-__all__ = ["parallel_fields"]
-
 
 def parallel_fields(n: int, planar: bool) -> tuple[dict[str, FieldInfo], dict[str, dict[str, FieldInfo]]]:
     """Return samples and commands of a robot with n actuated joints."""

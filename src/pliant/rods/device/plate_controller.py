@@ -20,8 +20,6 @@ from pliant.rods.device.parallel import ParallelRobotDevice, pose_matrix
 from pliant.rods.model.mechanism import ParallelMechanism
 from pliant.rods.plate_pose import PlatePosePID
 
-__all__ = ["PlateController", "PlateLaw", "parallel_devices"]
-
 PERIOD = 1e-3
 """Time between two wrenches [s]; the original's node runs at 1 kHz."""
 

@@ -8,8 +8,6 @@ import numpy as np
 from pliant.base.numerics import Array, CubicSpline
 from pliant.recording.drawing import Drawing
 
-__all__ = ["RODS", "RodLines", "bending_strain", "has_rods", "rod_radius"]
-
 
 def has_rods(model: mujoco.MjModel) -> bool:
     """Return whether a model is that of a parallel robot with rods, which `RodLines` can follow."""

@@ -6,8 +6,6 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-__all__ = ["Solver"]
-
 IDLE = 1.0
 """How long the thread waits for work before it ends [s of wall time]; the next job starts another one."""
 

@@ -14,8 +14,6 @@ from pliant.engine.base import Engine, mujoco_state
 from pliant.model.robot import Robot
 from pliant.rods.model.tendons import TendonMechanism
 
-__all__ = ["TendonDevice"]
-
 log = logging.getLogger("pliant")
 
 RATE = 100.0

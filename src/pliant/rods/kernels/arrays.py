@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Model", "Newton", "Rows", "Tasks", "Unknowns", "Work"]
-
 
 class Unknowns(NamedTuple):
     """Unknowns of a solve at its starting point."""

@@ -7,8 +7,6 @@ from numba import njit
 
 from pliant.rods.kernels.jit import FAST, INNER
 
-__all__ = ["eliminate", "inertia_pivots", "solve_pivoted"]
-
 
 @njit(fastmath=FAST, **INNER)
 def eliminate(e, rows, width):

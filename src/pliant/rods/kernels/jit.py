@@ -11,8 +11,6 @@ from typing import Any
 
 from pliant.base import codecache
 
-__all__ = ["FAST", "INLINED", "INNER", "entry"]
-
 FAST = {"contract", "nsz", "arcp", "reassoc"}
 """Permitted floating-point optimisations in the inner loops; infinity and NaN keep their meaning."""
 INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["LAYOUTS", "Field", "Layout"]
-
 
 class Field(NamedTuple):
     """Numbers of one meaning in an array."""

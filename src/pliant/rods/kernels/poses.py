@@ -7,8 +7,6 @@ from numba import njit
 
 from pliant.rods.kernels.jit import INNER
 
-__all__ = ["add_cross", "multiply", "read_quaternion", "rotation_log", "turn", "write_quaternion"]
-
 
 @njit(**INNER)
 def multiply(a, b, out):

@@ -21,18 +21,6 @@ if TYPE_CHECKING:
     from pliant.rods.model.rod_weight import Extension
     from pliant.rods.solution import Solution
 
-__all__ = [
-    "CONTACT_SOLIMP",
-    "CONTACT_SOLREF",
-    "PLATE",
-    "STIFF_SOLIMP",
-    "Assembly",
-    "RodShape",
-    "add_inertia",
-    "polar_inertia",
-    "section_radius",
-]
-
 PLATE = "plate"
 """Name of the plate's body."""
 ROD_CONTACT, OBJECT_CONTACT = 2, 1  # contype bits; `add_rod_contact` adds one per limb

@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from pliant.rods.robot import ContinuumParallelRobot
     from pliant.rods.solution import Solution
 
-__all__ = ["add_scene", "build_parallel"]
-
 DEFAULT_TIMESTEP = 1e-3
 """Time step [s]."""
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from pliant.rods.description import Limb, Rod
     from pliant.rods.solution import Centreline
 
-__all__ = ["SAMPLES", "SOFT", "Chain", "add_chain", "add_links", "strains"]
-
 SAMPLES = 401  # of a centreline, from which links are taken
 SOFT = 1e-3
 """A rod whose `strains` are larger stretches and shears in the model, if no option says otherwise."""

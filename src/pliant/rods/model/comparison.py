@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pliant.rods.description import Rod
     from pliant.rods.solution import Solution
 
-__all__ = ["compare_parallel", "compare_with_statics", "first_frequency", "settle"]
-
 MAX_HALVINGS = 5
 """How often a move is halved where the statics have no firm equilibrium."""
 

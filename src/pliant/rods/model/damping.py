@@ -20,15 +20,6 @@ if TYPE_CHECKING:
 
     from pliant.rods.description import Rod
 
-__all__ = [
-    "CANTILEVER",
-    "added_damping",
-    "bending_frequency",
-    "install_damping",
-    "material_damping",
-    "simulated_damping",
-]
-
 CANTILEVER = 1.8751040687119611
 """First root of cos(b) cosh(b) = -1: clamped-free beam."""
 

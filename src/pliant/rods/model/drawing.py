@@ -20,8 +20,6 @@ from pliant.rods.model.builder import add_scene
 if TYPE_CHECKING:
     from pliant.rods.solution import Solution
 
-__all__ = ["draw_solutions"]
-
 LINKS = 20
 """Hinges a drawn rod, at Gauss' points as those of the dynamic model."""
 POINTS = 41

@@ -32,8 +32,6 @@ from pliant.rods.model.rod_weight import Extension
 if TYPE_CHECKING:
     from mujoco import MjsBody, MjsJoint
 
-__all__ = ["REACH", "SlidingNodes"]
-
 REACH = (0.6, 1.6)
 """Shortest and longest rod, as a part of its length at the start."""
 WARP = (1.0, -0.6410911932793011, 0.3818120620785187, -0.11679459724060452)

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from pliant.rods.description import Limb
 
-__all__ = ["connect", "fasten_tip"]
-
 
 def connect(out: Assembly, one: str, *points: ArrayLike) -> None:
     """Hold points of a body (its frame) where they are on the plate: one for a ball, two for an axis, three for all.

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from pliant.rods.description import Limb
 
-__all__ = ["add_flex", "bend"]
-
 
 def _refuse(out: Assembly, limb: Limb, i: int) -> None:
     """Refuse a rod or a joint that a flex cannot be.

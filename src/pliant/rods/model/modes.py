@@ -19,8 +19,6 @@ from pliant.rods.model.mechanism import find_mechanism
 if TYPE_CHECKING:
     from pliant.rods.solution import Solution
 
-__all__ = ["Mode", "check_modes", "plate_frequencies", "simulated_modes"]
-
 MIN_FREQUENCY = 1e-2
 """Frequency below which a motion of the model counts as none: a free motion, or one that creeps [Hz]."""
 MAX_RATIO = 0.99

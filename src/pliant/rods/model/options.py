@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pliant.base.errors import ModelError
 from pliant.base.options import check_values, option
 
-__all__ = ["CONTROLLER_WRENCHES", "JOINT_SPEEDS", "VARIANTS", "ParallelOptions"]
-
 VARIANTS = ("chain", "flex")
 CONTROLLER_WRENCHES = ("hold", "push", "exert")
 """Effects of a controller's wrench: see `pliant.rods.device.parallel.ParallelRobotDevice`."""

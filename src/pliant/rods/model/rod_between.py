@@ -26,8 +26,6 @@ from pliant.rods.model.assembly import OBJECT_CONTACT, ROD_CONTACT, STIFF_SOLIMP
 from pliant.rods.model.chain import SAMPLES, SOFT, Chain, add_links, strains
 from pliant.rods.model.damping import install_damping
 
-__all__ = ["RodBetween", "attach_rod"]
-
 REACH = 0.05
 """Distance of the points that hold a clamped end from each other, as a part of the rod's length."""
 

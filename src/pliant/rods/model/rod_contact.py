@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from pliant.base.numerics import Array
 from pliant.rods.model.assembly import Assembly, RodShape
 
-__all__ = ["MAX_TOUCHING_LIMBS", "add_rod_contact", "segment_distances"]
-
 FIRST_LIMB_BIT = 2  # bit 0 of a contact type is that of objects, bit 1 that of rods and plate
 MAX_TOUCHING_LIMBS = 28
 """Limbs that have a contact bit of their own; MuJoCo has 31 bits."""

@@ -16,8 +16,6 @@ from pliant.rods.between.loads import DistributedLoad, Load, PointLoad
 from pliant.rods.loaders import Reader, placed, read_frame, read_rod
 from pliant.rods.model.rod_between import RodBetween, attach_rod
 
-__all__ = ["PLUGIN", "READER", "RODS_BLOCK", "rod_from_mapping"]
-
 PLUGIN = "libpliant_rod.so"
 """File name of the plugin tag of a rod in a URDF."""
 ENDS = ("name", "body_a", "pose_a", "body_b", "pose_b", "end_b", "loads", "segments", "damping", "contact")

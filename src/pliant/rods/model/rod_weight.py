@@ -9,8 +9,6 @@ import numpy as np
 
 from pliant.base.numerics import Array
 
-__all__ = ["Extension"]
-
 FAR = 1e4
 """Distance of the point from which the tendon of the weights hangs [m]: it pulls within 1e-4 rad of the vertical."""
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pliant.base.errors import ModelError
 from pliant.base.options import check_values, option
 
-__all__ = ["TendonOptions"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TendonOptions:

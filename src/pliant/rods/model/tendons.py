@@ -41,8 +41,6 @@ from pliant.rods.model.tendon_options import TendonOptions
 from pliant.rods.solution import Centreline
 from pliant.rods.tendons.description import Segment, Tendon, TendonRobotDescription
 
-__all__ = ["HOUSING", "TendonMechanism", "build_tendon_robot", "mount_tendon_robot"]
-
 DISK_THICKNESS = 1.5e-3  # assumed [m]
 SPOOL_MASS = 0.05
 """Mass that a spool adds to the motion of its tendon [kg]."""  # assumed

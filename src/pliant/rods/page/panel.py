@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from pliant.rods.device.parallel import ParallelRobotDevice
     from pliant.rods.device.tendons import TendonDevice
 
-__all__ = ["PANEL", "TENDON_PANEL"]
-
 
 def _with(signature: str, devices: Mapping[str, Device]) -> Device | None:
     return next((device for device in devices.values() if signature in device.signatures), None)

@@ -11,8 +11,6 @@ from pliant.base.numerics import Array
 from pliant.base.spatial import pose, quaternion_from_rotation, rotation_from_quaternion
 from pliant.page.server import PageServer
 
-__all__ = ["PlateHandle", "WrenchArrow"]
-
 ARROW_COLOUR = (213, 94, 0)
 ARROW_LENGTH = 0.3
 """Length of the arrow of the largest force that the sliders offer, as part of the robot's size."""

@@ -13,8 +13,6 @@ from pliant.base.spatial import pose as make_pose
 from pliant.rods import ContinuumParallelRobot
 from pliant.rods.tables import joint_columns, parse_table, plate_columns
 
-__all__ = ["PosePath"]
-
 MAX_ROWS = 5000
 """Longest path."""
 ROW_TIME = 0.8

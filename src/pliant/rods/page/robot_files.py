@@ -12,8 +12,6 @@ from pliant.rods import ContinuumParallelRobot
 from pliant.rods.loaders import describe, full_name
 from pliant.rods.page.statics import plain_equilibrium
 
-__all__ = ["MAX_ROBOT_BYTES", "read_robot"]
-
 MAX_ROBOT_BYTES = 1 << 16
 """Largest description of a robot from a page [bytes]."""
 MAX_LIMBS = 32

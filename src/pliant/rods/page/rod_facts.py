@@ -6,8 +6,6 @@ import html
 
 from pliant.rods.page.statics import Found, PlainEquilibrium
 
-__all__ = ["facts", "no_equilibrium", "small"]
-
 GOOD, NEUTRAL, BAD = "#1f7a4d", "#8a5a00", "#b83245"
 """Colours of the badge; white text on them has a contrast of 4.5 or more."""
 

@@ -20,8 +20,6 @@ from pliant.rods.page.saved_poses import SavedPoses
 from pliant.rods.page.statics import StaticsSolver, Target
 from pliant.rods.tables import SHAPE_COLUMNS, joint_columns, plate_columns, shape_rows, table_text
 
-__all__ = ["RodFiles"]
-
 MAX_FILE_BYTES = 1 << 20
 """Largest file that a browser may give [bytes]."""
 ROBOT_ENDS, TABLE_ENDS = (".yaml", ".yml"), (".csv", ".txt")

@@ -37,8 +37,6 @@ from pliant.rods.page.statics import (
     wrench_ranges,
 )
 
-__all__ = ["RodPanel"]
-
 JOINTS, POSE = "joint values", "plate pose"
 """Given quantity: joint values for the direct model, the plate pose for the inverse model."""
 NOTHING = "(choose)"

@@ -15,8 +15,6 @@ from pliant.base.numerics import is_finite_number
 from pliant.base.replacing import replacing
 from pliant.rods import ContinuumParallelRobot
 
-__all__ = ["SavedPose", "SavedPoses"]
-
 MAX_POSES = 200
 """Most poses of a robot that a person saves."""
 MAX_NAME = 60

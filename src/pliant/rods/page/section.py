@@ -17,8 +17,6 @@ from pliant.rods.page.rods import RodPanel
 from pliant.rods.page.statics_view import StaticsView
 from pliant.rods.robot import ContinuumParallelRobot
 
-__all__ = ["RodSection", "show_statics"]
-
 
 class RodSection:
     """Controls and facts of a simulated parallel robot.

@@ -21,18 +21,6 @@ from pliant.rods.device.solving import Solver
 from pliant.rods.limits import beyond_limits
 from pliant.rods.tables import plate_columns
 
-__all__ = [
-    "Found",
-    "PlainEquilibrium",
-    "Range",
-    "StaticsSolver",
-    "Target",
-    "joint_ranges",
-    "plain_equilibrium",
-    "pose_ranges",
-    "wrench_ranges",
-]
-
 Model = Literal["direct", "inverse"]
 POINTS = 41
 """Points of a rod that are drawn."""

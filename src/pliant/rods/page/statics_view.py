@@ -23,8 +23,6 @@ from pliant.rods import ContinuumParallelRobot
 from pliant.rods.page.rods import RodPanel
 from pliant.rods.page.statics import PlainEquilibrium
 
-__all__ = ["StaticsView"]
-
 PERIOD = 1.0 / 30.0
 """Time between two pictures [s of wall time]."""
 LINK_COLOUR = (110, 118, 126)

@@ -18,8 +18,6 @@ from pliant.rods.device.tendons import TendonDevice
 from pliant.rods.page.plate_handle import PlateHandle
 from pliant.rods.tendons.robot import TendonRobot, TendonSolution
 
-__all__ = ["TendonSection"]
-
 MOVED = 1e-4
 """Change of the base plate's pose at which the statics are built anew [m, -]."""
 

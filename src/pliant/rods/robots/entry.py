@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from pliant.model.robot import Robot
     from pliant.rods.model.options import ParallelOptions
 
-__all__ = ["ROBOTS"]
-
 
 def _build(name: str) -> Callable[[ParallelOptions], Robot]:
     def build(options: ParallelOptions) -> Robot:

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from pliant.model.robot import Robot
     from pliant.rods.model.tendon_options import TendonOptions
 
-__all__ = ["ROBOTS"]
-
 _SOURCE = (
     "Continuum Robotics Laboratory, opencr-mujoco, commit 17fff8b (MIT): lengths, wire, tendon circle, servo stiffness"
     ", mass, pretension of v4; see pliant.rods.tendons.robots"

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from pliant.base.wing import Listed
 
-__all__ = ["listed"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _NoOptions:

@@ -12,8 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Chain", "Loads", "Memory", "Scratch", "Work", "make_work", "no_loads"]
-
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from pliant.base.errors import ModelError
 from pliant.rods.description import Rod
 
-__all__ = ["Segment", "Tendon", "TendonRobotDescription"]
-
 Array = NDArray[np.float64]
 
 

@@ -18,8 +18,6 @@ from pliant.rods.tendons.description import TendonRobotDescription
 from pliant.rods.tendons.measured import TipTable
 from pliant.rods.tendons.robot import TendonRobot
 
-__all__ = ["EFFECTS", "TendonFit", "apply", "cross_validate", "first_slopes", "fit", "nominal", "residual"]
-
 Array = NDArray[np.float64]
 
 EFFECTS: dict[str, tuple[str, ...]] = {

@@ -17,8 +17,6 @@ from numba import njit
 from pliant.rods.kernels.jit import FAST, INNER, entry
 from pliant.rods.tendons.chain import Chain, Loads, Memory, Scratch, Work
 
-__all__ = ["assemble", "evaluate"]
-
 MAGNUS = math.sqrt(3.0) / 12.0
 SERIES = 14
 """Most terms of the series of exp and its derivative; a step that turns 0.5 rad needs 10."""

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from pliant.base.documents.files import read_text
 from pliant.base.errors import PliantError
 
-__all__ = ["ReleaseTable", "TipTable", "read_release", "read_shapes", "read_tips"]
-
 Array = NDArray[np.float64]
 
 

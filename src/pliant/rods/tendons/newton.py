@@ -8,8 +8,6 @@ from numba import njit
 from pliant.rods.kernels.jit import INNER, entry
 from pliant.rods.tendons.kernels import evaluate
 
-__all__ = ["HALVINGS", "follow"]
-
 HALVINGS = 7
 """How often the way to a command is halved where Newton's method does not converge."""
 

@@ -13,8 +13,6 @@ from pliant.rods.tendons.build import Resolution, build_chain, fresh_memory, ten
 from pliant.rods.tendons.chain import Chain, Loads, Memory, make_work, no_loads
 from pliant.rods.tendons.description import TendonRobotDescription
 
-__all__ = ["NoTendonEquilibrium", "TendonRobot", "TendonSolution"]
-
 Array = NDArray[np.float64]
 LIMITS = np.array([1e-9, 1e-10, 0.5, 60.0])
 """Force [N m, N] and length [m] that count as zero, largest change of an unknown, iterations."""

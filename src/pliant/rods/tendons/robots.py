@@ -7,8 +7,6 @@ import numpy as np
 from pliant.rods.description import Rod, Round
 from pliant.rods.tendons.description import Segment, Tendon, TendonRobotDescription
 
-__all__ = ["ROBOTS", "fitted_v4", "generic", "measured_v4", "measured_v6"]
-
 
 def _robot(
     name: str,

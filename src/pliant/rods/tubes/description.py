@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.base.errors import ModelError
 from pliant.base.numerics import is_finite_number
 
-__all__ = ["Tube", "TubesDescription"]
-
 Array = NDArray[np.float64]
 
 

@@ -23,8 +23,6 @@ from pliant.rods.loaders import FRAME, Reader, placed, read_frame
 from pliant.rods.tubes.description import Tube, TubesDescription
 from pliant.rods.tubes.robots import ROBOTS
 
-__all__ = ["load_tubes"]
-
 QUANTITIES = {"length": "length", "curved_length": "length", "curvature": "curvature", "outer_radius": "length",
               "inner_radius": "length", "E": "pressure", "G": "pressure", "density": "density"}  # fmt: skip
 FIELDS = {"E": "young_modulus", "G": "shear_modulus"}

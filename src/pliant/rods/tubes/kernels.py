@@ -20,8 +20,6 @@ from numba import njit
 
 from pliant.rods.kernels.jit import INNER, entry
 
-__all__ = ["BEND", "CURVATURE", "MASS", "TWIST", "integrate"]
-
 BEND, TWIST, CURVATURE, MASS = 0, 1, 2, 3
 """Rows of the table of tubes."""
 ENERGY, POSITION, MOMENT, FORCE, ANGLE = 9, 10, 13, 16, 19

@@ -16,8 +16,6 @@ from pliant.base.spatial import exp_so3, hat, log_so3
 from pliant.rods.tubes.description import TubesDescription
 from pliant.rods.tubes.shooting import Shot, Tip, shoot
 
-__all__ = ["ConcentricTubes", "NoTubeEquilibrium", "TubeSolution"]
-
 TOLERANCE = 1e-11
 """Largest angle that is open at the base [rad]."""
 MAX_ITERATIONS = 25

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pliant.rods.tubes.description import Tube, TubesDescription
 
-__all__ = ["ROBOTS", "ctr_3"]
-
 
 def ctr_3() -> TubesDescription:
     """Return three nitinol tubes of 431, 332 and 174 mm with curved ends of 103, 113 and 134 mm.

@@ -13,8 +13,6 @@ from pliant.base.spatial import exp_so3, hat
 from pliant.rods.tubes.description import TubesDescription
 from pliant.rods.tubes.kernels import ANGLE, BEND, CURVATURE, ENERGY, FORCE, MASS, MOMENT, POSITION, TWIST, integrate
 
-__all__ = ["Shot", "Tip", "Tubes", "shoot"]
-
 STEP = 0.06
 """Length of a step of the integration times the largest rate of its exponentials; at 1e-11 the fifth order is exact."""
 TINY = 1e-30

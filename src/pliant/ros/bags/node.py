@@ -18,8 +18,6 @@ from pliant.ros.bridge.send_rate import SendRate
 from pliant.ros.wire import Codec
 from pliant.simulation.replay import open_replay
 
-__all__ = ["BagNode", "ExportedTopic", "export_bag"]
-
 STATE_TYPES = {1: "viactors_plugins/state_info", 2: "viactors_plugins/StateInfo"}
 
 

@@ -26,8 +26,6 @@ from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message
 
-__all__ = ["ControlledJoint", "controlled_joints", "serve_control_topics", "topic_joints", "topic_systems"]
-
 PLUGINS = ("TopicBasedSystem", "JointStateTopicSystem")
 """Ends of the names of the plugins that use topics without being told which."""
 COMMANDS, STATES = "/robot_joint_commands", "/robot_joint_states"

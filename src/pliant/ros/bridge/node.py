@@ -16,8 +16,6 @@ from pliant.ros.wire import Codec
 from pliant.ros.wire.message import MessageCallback, ServiceCallback
 from pliant.simulation.switching import SwitchInterval
 
-__all__ = ["Node", "SilentNode", "TopicHandle"]
-
 MAX_COMPLAINT = 500
 """Longest text of a fault [characters]."""
 ERROR_LIMIT = 20

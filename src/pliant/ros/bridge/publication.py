@@ -16,8 +16,6 @@ from pliant.ros.wire import Template
 from pliant.ros.wire.message import MessageView
 from pliant.simulation.rate_timer import RateTimer
 
-__all__ = ["Publication", "picked"]
-
 
 def picked(*fields: str) -> Callable[[Values], Sequence[float | np.ndarray]]:
     """Return what takes fields out of a sample as they are."""

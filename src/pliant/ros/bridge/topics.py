@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pliant.model.robot import Robot
     from pliant.simulation.replay import Replay
 
-__all__ = ["RosTopics"]
-
 
 class RosTopics:
     """The topics of one bridge.

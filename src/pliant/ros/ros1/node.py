@@ -31,8 +31,6 @@ from pliant.ros.ros1.xml_rpc import XML_RPC_ERRORS, XmlRpcServer
 from pliant.ros.wire import Codec
 from pliant.ros.wire.message import MessageCallback, ServiceCallback
 
-__all__ = ["Ros1Node"]
-
 SERVICE_THREADS = 4
 """Services that run at the same time."""
 

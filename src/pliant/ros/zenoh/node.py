@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from zenoh.ext import AdvancedPublisher
     from zenoh.handlers import Callback
 
-__all__ = ["Publication", "ZenohNode"]
-
 DEPTH = 1000
 """History of a reliable topic, as told to others."""
 SERVICE_DEPTH = 10

@@ -20,8 +20,6 @@ from pliant.learn.compliance.task import ComplianceTask, Measure, TaskParameter
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["TASK", "build_catcher", "evaluate"]
-
 JOINT = "joint"
 LENGTH = 0.1
 """Distance of the hand from the axis [m]; ours."""

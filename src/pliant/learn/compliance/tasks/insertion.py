@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from pliant.learn.compliance.arm import DT, ImpedanceArm
 from pliant.learn.compliance.task import ComplianceTask, Measure, TaskParameter
 
-__all__ = ["FORCE", "TASK", "evaluate"]
-
 FORCE = 30.0
 """Contact force that ends an episode [N]."""
 DURATION = 4.0
