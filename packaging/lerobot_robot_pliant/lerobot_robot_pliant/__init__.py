@@ -11,7 +11,7 @@ from lerobot.cameras import CameraConfig
 from lerobot.cameras.utils import make_cameras_from_configs
 from lerobot.robots import Robot, RobotConfig
 
-from pliant.franka.lerobot import ArmOptions, ArmSession
+from pliant.franka.lerobot import ArmOptions, ArmSession, NeedsNoCalibration
 
 __all__ = ["PliantRobot", "PliantRobotConfig"]
 
@@ -41,7 +41,7 @@ class _Episodes(logging.Handler):
             self._session.reset(self._session.options.episode + int(found[1]))
 
 
-class PliantRobot(Robot):
+class PliantRobot(NeedsNoCalibration, Robot):
     """A Franka arm of pliant."""
 
     config_class = PliantRobotConfig
@@ -69,16 +69,6 @@ class PliantRobot(Robot):
     @property
     def is_connected(self) -> bool:
         return self.session.connected
-
-    @property
-    def is_calibrated(self) -> bool:
-        return True
-
-    def calibrate(self) -> None:
-        """Do nothing: an arm knows its zero."""
-
-    def configure(self) -> None:
-        """Do nothing: `connect` configures."""
 
     def connect(self, calibrate: bool = True) -> None:
         self.session.connect()

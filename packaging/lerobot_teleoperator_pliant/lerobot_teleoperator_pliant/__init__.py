@@ -7,7 +7,7 @@ from typing import Any
 
 from lerobot.teleoperators import Teleoperator, TeleoperatorConfig
 
-from pliant.franka.lerobot import PushScript, connected_session
+from pliant.franka.lerobot import NeedsNoCalibration, PushScript, connected_session
 
 __all__ = ["PliantTeleoperator", "PliantTeleoperatorConfig"]
 
@@ -18,7 +18,7 @@ class PliantTeleoperatorConfig(TeleoperatorConfig):
     """Options of ``--teleop``: none; the task is that of the robot."""
 
 
-class PliantTeleoperator(Teleoperator):
+class PliantTeleoperator(NeedsNoCalibration, Teleoperator):
     """Pushes the box of the connected pliant arm to its goal, anew in each episode."""
 
     config_class = PliantTeleoperatorConfig
@@ -40,16 +40,6 @@ class PliantTeleoperator(Teleoperator):
     @property
     def is_connected(self) -> bool:
         return self._connected
-
-    @property
-    def is_calibrated(self) -> bool:
-        return True
-
-    def calibrate(self) -> None:
-        """Do nothing."""
-
-    def configure(self) -> None:
-        """Do nothing."""
 
     def connect(self, calibrate: bool = True) -> None:
         self._connected = True  # LeRobot may connect the robot later

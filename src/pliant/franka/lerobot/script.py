@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.franka.lerobot.session import GOAL_X, ArmSession
+from pliant.franka.lerobot.session import GOAL_X, JOINTS, ArmSession
 from pliant.franka.robots import kinematics
 
 __all__ = ["PushScript"]
@@ -48,7 +48,7 @@ class PushScript:
         self._session = session
         self._resets = -1
         self._way: list[Point] = []
-        self._reference, self._turn = np.zeros(3), np.zeros(3)
+        self._reference, self._turn, self._q = np.zeros(3), np.zeros(3), np.zeros(7)
         self._last = Point((0.0, 0.0, 0.0), 0.0, 0.0)
 
     @property
@@ -62,7 +62,7 @@ class PushScript:
         x, y, _ = session.box().tolist()
         pose = session.pose
         self._reference, self._turn = pose[:3].copy(), pose[3:].copy()
-        self._q = np.array([session.observe()[name] for name in (f"joint_{i}.pos" for i in range(1, 8))])
+        self._q = np.array([session.observe()[name] for name in JOINTS])
         self._way = [
             Point((x - BEHIND, y, ABOVE), 0.0, 1500.0),
             Point((x - BEHIND, y, LOW), 0.0, 1500.0),
