@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.base.spatial import exp_so3, quaternion_product
+from pliant.base.spatial import exp_so3, quaternion_from_rotation, quaternion_product
 from pliant.rods import kernels
 from pliant.rods._build import flatten, unflatten
 from pliant.rods.geometry import tip_joint_frames
@@ -99,22 +99,6 @@ def _tips(md: kernels.Model, X: Array, p0: Array, length: Array) -> tuple[Array,
     return p1, np.where(held[:, None], t1, p1 - p0)
 
 
-def _quaternions(R: Array) -> Array:
-    """Return unit quaternions of rotations, shape (4, ...); of the four formulas that of the largest component."""
-    (a, b, c), (d, e, f), (g, h, i) = (np.moveaxis(row, -1, 0) for row in np.moveaxis(R, -2, 0))
-    rows = np.array(
-        [
-            [1.0 + a + e + i, h - f, c - g, d - b],
-            [h - f, 1.0 + a - e - i, b + d, c + g],
-            [c - g, b + d, 1.0 - a + e - i, f + h],
-            [d - b, c + g, f + h, 1.0 - a - e + i],
-        ]
-    )
-    largest = np.argmax(np.einsum("ii...->i...", rows), axis=0)
-    q = np.take_along_axis(rows, largest[None, None], axis=0)[0]
-    return q / np.linalg.norm(q, axis=0)
-
-
 def disturbance(rng: np.random.Generator, limbs: int, amplitude: float) -> Array:
     """Return random numbers for `curved_nodes`, shape (limbs, 5): a bump by rest length, factors of both tangents."""
     return np.array(
@@ -137,7 +121,9 @@ def curved_nodes(robot: Statics, states: Sequence[State], disturbances: ArrayLik
     change = np.broadcast_to(np.asarray(disturbances, dtype=float), (*length.shape, 5))
     tangent, bump = R[..., 2], change[..., :3] * length[..., None]
     t0, t1 = tangent * (length * change[..., 3])[..., None], t1 * change[..., 4:]
-    nodes, q = np.zeros((*length.shape, SEGMENTS - 1, layout.NODE_SIZE)), _quaternions(R)
+    nodes, q = np.zeros((*length.shape, SEGMENTS - 1, layout.NODE_SIZE)), np.empty((4, *length.shape))
+    for at in np.ndindex(*length.shape):
+        q[:, *at] = quaternion_from_rotation(R[at])
     for s in range(SEGMENTS - 1):
         t = (s + 1) / SEGMENTS
         p = (
