@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.base.numerics import Array
 from pliant.franka.lerobot.session import GOAL_X, JOINTS, ArmSession
 from pliant.franka.robots import kinematics
 
 __all__ = ["PushScript"]
 
-Array = NDArray[np.float64]
 SPEED = 0.2
 """Speed of the reference [m/s]; assumed."""
 BEHIND = 0.09

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError, PliantError, nearest
+from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, log_so3, pose
 from pliant.franka.client import FrankaRobot
 from pliant.franka.client.backend import PERIOD
@@ -25,7 +25,6 @@ from pliant.franka.robots.parameters import ARMS, HAND
 if TYPE_CHECKING:
     from pliant.simulation import Simulation
 
-Array = NDArray[np.float64]
 DOWN = np.diag([1.0, -1.0, -1.0])
 """Rotation of an end effector whose fingers point down; rotations of actions and observations are relative to it."""
 JOINTS = tuple(f"joint_{i}.pos" for i in range(1, 8))

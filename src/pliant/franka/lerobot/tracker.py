@@ -11,16 +11,15 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError, PliantError
+from pliant.base.numerics import Array
 from pliant.base.spatial import log_so3
 from pliant.franka.client import FrankaRobot
 from pliant.franka.client.backend import PERIOD
 from pliant.franka.client.held import HeldCommand
 from pliant.franka.robots import kinematics
 
-Array = NDArray[np.float64]
 MASS = 3.0
 """Mass for which the translation is critically damped [kg]; about that of the arm at its end; assumed."""
 ROTATION = 60.0
