@@ -15,9 +15,7 @@ import contextlib
 import enum
 import functools
 import hashlib
-import importlib
 import importlib.metadata
-import importlib.util
 import logging
 import os
 import pickle
@@ -35,6 +33,7 @@ import numpy as np
 from pliant.base import shipped
 from pliant.base.compiling import follow_numba
 from pliant.base.errors import LawError
+from pliant.base.numba_arrays import register_arrays
 from pliant.base.replacing import replacing
 
 log = logging.getLogger("pliant")
@@ -641,25 +640,6 @@ class CodeFiles:
             old.unlink(missing_ok=True)
 
 
-@functools.cache
-def _register_arrays() -> None:
-    """Import numba's functions of arrays without scipy.linalg, a fifth of the start of a program.
-
-    numba imports scipy.linalg there only to learn that it is installed. Code that calls it imports it by itself, and so
-    does the compilation of such code.
-    """
-    from numba.np import linalg
-
-    if importlib.util.find_spec("scipy") is None:
-        return
-    check = linalg.ensure_blas
-    linalg.ensure_blas = lambda: None
-    try:
-        importlib.import_module("numba.np.arraymath")
-    finally:
-        linalg.ensure_blas = check
-
-
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator as `numba.njit` with these options and a cache whose files are checked (`CodeFiles`).
 
@@ -677,7 +657,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     class Cache(FunctionCache):
         def load_overload(self, *args: object) -> object:
-            _register_arrays()
+            register_arrays()
             return super().load_overload(*args)
 
     def attach(dispatcher: object) -> object:

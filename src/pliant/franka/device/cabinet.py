@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import DeviceError, ModelError
+from pliant.base.numerics import Array
 from pliant.franka.device import kernels
 from pliant.franka.device import memory as k
 from pliant.franka.device.configuration import Configuration
@@ -22,8 +23,6 @@ from pliant.franka.device.parameters import NO_PAYLOAD, Arm, Payload
 from pliant.franka.device.settings import Settings
 from pliant.franka.wire import fci
 from pliant.franka.wire.fci import ERROR, ERRORS, RobotCommand, RobotMode, RobotState
-
-Array = NDArray[np.float64]
 
 
 def _frozen(array: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -39,21 +38,6 @@ _LIMIT = [ERROR.joint_position_limits_violation, ERROR.joint_move_in_wrong_direc
 _SUCCESS_WINDOW = 100
 """Commands over which the success rate is computed."""
 _STILL = np.zeros(7)
-
-
-class Motors(NamedTuple):
-    """Arrays of the plant that `kernels.drive` reads and writes, in the order of its arguments."""
-
-    dq: Array
-    curve: Array
-    bristles: Array
-    friction: Array
-    torque: Array
-
-    @classmethod
-    def none(cls) -> Motors:
-        """Return motors that move nothing."""
-        return cls(np.zeros(7), np.zeros((0, 3)), np.zeros(7), np.zeros(7), np.zeros(7))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +112,10 @@ class Cabinet:
         gravity: ArrayLike = (0.0, 0.0, -9.81),
         rotor_inertia: ArrayLike = (0.0,) * 7,
         hand: bool = False,
-        motors: Motors | None = None,
+        motors: kernels.Motors | None = None,
     ) -> None:
         self.arm = arm
-        self._motors = motors or Motors.none()
+        self._motors = motors or kernels.Motors.none()
         self.settings = settings or Settings()
         self.configuration = Configuration(
             arm,
@@ -152,11 +136,11 @@ class Cabinet:
         self._motion: Motion | None = None
         self._recovery: tuple[int | None, int] | None = None
         self._locked_at: Array | None = None
-        self._zero_motion, self._zero_tau = np.zeros(fci.N_MOTION), np.zeros(7)
+        self._zero_motion = np.zeros(fci.N_MOTION)
         self._torque, self._rest = m["torque"], self._memory["rest"]
         self.reset(q)
         # Compile or load every kernel now, so that no motion waits for it.
-        kernels.control(self._memory, self._zero_motion, self._zero_tau, 0, *Motors.none())
+        kernels.control(self._memory, self._zero_motion, _STILL, 0, *kernels.Motors.none())
         kernels.goal_deviates(self._memory)
         kernels.publish(self._memory, np.empty(fci.N_REALS))
         self.reset(q)
@@ -177,9 +161,7 @@ class Cabinet:
             m[name][:] = 0
         self._set("observer_started", 0)
         self._set("mode", k.HOLD)
-        self._motion = None
-        self._recovery = None
-        self._locked_at = None
+        self._motion = self._recovery = self._locked_at = None
         self.answers.clear()
         self.state.message_id = 0
         self.state.robot_mode = RobotMode.IDLE
@@ -226,7 +208,7 @@ class Cabinet:
         """
         motion = self._motion
         flags = 0
-        values, tau = self._zero_motion, self._zero_tau
+        values, tau = self._zero_motion, _STILL
         if motion is not None:
             if command is not None and not motion.finishing:
                 flags = k.PRESENT
@@ -265,7 +247,7 @@ class Cabinet:
         raised = kernels.control(self._memory, values, tau, flags, *self._motors)
         if raised:
             self._reflex("input_error" if raised >= k.UNUSABLE else "reflex")
-            kernels.control(self._memory, self._zero_motion, self._zero_tau, 0, *self._motors)
+            kernels.control(self._memory, self._zero_motion, _STILL, 0, *self._motors)
         motion = self._motion
         if motion is not None and motion.finishing and self._rest[0]:
             self._end(motion)

@@ -6,7 +6,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.base.codecache import njit
 from pliant.franka.device.dynamics import friction_kernel
@@ -205,6 +208,21 @@ def _run_controller(s, moving):
             s.q_d[i], s.dq_d[i], s.ddq_d[i] = s.q[i], 0.0, 0.0
     else:
         joint_impedance(s)
+
+
+class Motors(NamedTuple):
+    """NDArray[np.float64]s of the plant that `drive` reads and writes, in the order of its arguments."""
+
+    dq: NDArray[np.float64]
+    curve: NDArray[np.float64]
+    bristles: NDArray[np.float64]
+    friction: NDArray[np.float64]
+    torque: NDArray[np.float64]
+
+    @classmethod
+    def none(cls) -> Motors:
+        """Return motors that move nothing."""
+        return cls(np.zeros(7), np.zeros((0, 3)), np.zeros(7), np.zeros(7), np.zeros(7))
 
 
 @njit(error_model="numpy")

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.base.errors import ModelError
 from pliant.base.spatial import rotation_from_quaternion
 from pliant.franka.device import kernels
-from pliant.franka.device.cabinet import Motors
 from pliant.franka.device.parameters import Arm
 from pliant.franka.device.static_friction import StaticFriction, bristles
 
@@ -81,7 +80,7 @@ class ArmPlant:
         self._u = data.ctrl[u0 : u0 + 7]
         total = np.zeros(7) if friction_torque is None else friction_torque[v0 : v0 + 7]
         curve = arm.friction if friction else np.zeros((0, 3))
-        self.motors = Motors(self._dq, curve, np.zeros(7), total, self._u)
+        self.motors = kernels.Motors(self._dq, curve, np.zeros(7), total, self._u)
         """What drives the joints."""
         self._static: StaticFriction | None = None
         if static_friction is not None:

@@ -148,7 +148,6 @@ class RtpsParticipant:
         self.on_publication: Callable[[str, str], None] = lambda topic, who: None
         """Called, in the participant's thread, with each topic of ROS that another participant writes, and who."""
         self.threads = threads or Threads()
-        """Its threads."""
         self._complain = complain
         self.fail = fail or (lambda what, error: complain(f"{what}: {type(error).__name__}: {error}"))
         """Takes faults of ours that one datagram or request caused."""
