@@ -109,7 +109,7 @@ def test_solve_reaches_a_pose_and_says_when_it_cannot():
     found = clik.solve(np.array([0.2, -0.3, 0.5]), planar_pose(wanted))
     assert found.converged
     np.testing.assert_allclose(found.q, wanted, atol=1e-6)
-    for start in ([0.3, 0.4, 0.1], *np.random.default_rng(0).uniform(-1.5, 1.5, (20, 3))):
+    for start in ([0.3, 0.4, 0.1], *np.random.default_rng(0).uniform(-1.5, 1.5, (4, 3))):
         far = ClosedLoopInverseKinematics(position, jacobian).solve(start, [2.0, 0.0], max_iterations=300)
         assert not far.converged
         assert 2.0 - LENGTHS.sum() <= np.linalg.norm(far.error) < 1.2 * (2.0 - LENGTHS.sum())

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from pliant.base.codecache import cache_folder
+
 DIVERGES = """
 import contextlib, mujoco, numpy as np
 from pliant.base.errors import DivergedError
@@ -26,7 +28,12 @@ else:
 
 def run(tmp_path, batch, before=""):
     code = DIVERGES.format(batch=batch, before=before)
-    env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path / "home"), "PYTHONPATH": ":".join(p for p in sys.path if p)}
+    env = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(tmp_path / "home"),
+        "PLIANT_CACHE": str(cache_folder()),  # the law is compiled already
+        "PYTHONPATH": ":".join(p for p in sys.path if p),
+    }
     work = tmp_path / "work"
     work.mkdir()
     done = subprocess.run([sys.executable, "-c", code], cwd=work, env=env, capture_output=True, text=True, timeout=120)
