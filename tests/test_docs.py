@@ -171,6 +171,29 @@ def anchors(page: Path) -> set[str]:
     return found
 
 
+def exists(name: str) -> bool:
+    """Return whether a dotted name leads to a module, or to a name that its module has."""
+    place, words = ROOT / "src", name.split(".")
+    while words and (place / words[0]).is_dir():
+        place /= words.pop(0)
+    file = place / "__init__.py"
+    if words and (place / f"{words[0]}.py").exists():
+        file = place / f"{words.pop(0)}.py"
+    return not words or re.search(rf"\b{words[0]}\b", file.read_text()) is not None
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_the_tables_of_a_page_have_a_head_and_the_modules_that_it_names_exist(page):
+    text = FENCE.sub("", page.read_text())
+    lines = ["", *text.split("\n"), ""]
+    rows = [n for n, line in enumerate(lines) if line.startswith("|") and not lines[n - 1].startswith("|")]
+    assert not [lines[n] for n in rows if not re.fullmatch(r"\|[ :|-]+\|", lines[n + 1])]
+    folders = r"(?:src|tests|docs|conformance|benchmarks|examples|packaging)"
+    assert not [f for f in re.findall(rf"`({folders}/[\w./-]+)`", text) if not (ROOT / f).exists()]
+    names = set(re.findall(r"`(pliant(?:\.[A-Za-z_]\w*)+)", text)) - {"pliant.wings"}  # a group of entry points
+    assert not [name for name in names if not exists(name)]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
 def test_links_inside_the_project_lead_somewhere(page):
     text = FENCE.sub("", page.read_text())
@@ -252,6 +275,7 @@ def test_the_command_line_page_has_every_command_and_option():
     sections = {m[1]: m[2] for m in re.finditer(r"^## pliant (\w+)\n(.*?)(?=^## |\Z)", text, re.S | re.M)}
     known = options()
     assert not sorted(set(known) - set(sections)), "commands without a section '## pliant NAME'"
+    assert not [n for n in known if f"| [`{n}`](#pliant-{n}) |" not in text], "commands that the first table lacks"
     general = {"--help", "--json", "--debug", "--quiet"}
     missing = {
         name: sorted(

@@ -100,6 +100,11 @@ finally:
         ),
         (("cpr", "sole"), "there is no command 'sole'; did you mean 'solve'? must be one of batch, equilibria"),
         (("run", "sea-1dof", "--durtion", "1"), "Unknown option: --durtion. Did you mean --duration?"),
+        (
+            ("view", "sea-1dof", "--port", "0"),
+            "there is no option '--port'; did you mean '--view-port'? See pliant",
+        ),
+        (("reproduce", "box", "--video-format", "avi"), "--video-format is 'avi'; must be one of gif, mp4. See pliant"),
     ],
 )
 def test_a_wrong_command_line_ends_with_a_sentence_and_the_name_of_the_help(call, words, message):

@@ -9,7 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Literal, NoReturn, get_args, get_origin
 
 from cyclopts import (
     App,
@@ -18,6 +18,7 @@ from cyclopts import (
     MissingArgumentError,
     Parameter,
     UnknownCommandError,
+    UnknownOptionError,
     UnusedCliTokensError,
 )
 
@@ -152,6 +153,11 @@ def usage(error: CycloptsError) -> str:
     elif isinstance(error, CoercionError) and error.token is not None and error.target_type in NUMBERS:
         name = error.token.keyword or (error.argument.name if error.argument is not None else "a value")
         text = f"{name} is {error.token.value!r}; must be {NUMBERS[error.target_type]}"
+    elif isinstance(error, CoercionError) and error.token is not None and get_origin(error.target_type) is Literal:
+        value = error.token.value
+        text = f"{error.token.keyword} is {value!r}; {nearest(value, get_args(error.target_type))}"
+    elif isinstance(error, UnknownOptionError) and (longer := with_end(error)):
+        text = f"there is no option {error.token.keyword!r}; did you mean {longer!r}?"
     elif isinstance(error, UnknownCommandError) and error.unused_tokens:
         group = app
         for name in error.command_chain or ():
@@ -164,6 +170,13 @@ def usage(error: CycloptsError) -> str:
         text = f"unexpected argument {' '.join(error.unused_tokens or ())!r}"
     text = text.rstrip(". ")
     return f"{text}{'' if text.endswith('?') else '.'} See {command} --help"
+
+
+def with_end(error: UnknownOptionError) -> str:
+    """Return the option whose last words are those of an unknown one, as `--view-port` for `--port`; "" if none is."""
+    end = f"-{(error.token.keyword or '').lstrip('-')}"
+    names = (name for argument in error.argument_collection for name in argument.names if argument.parse)
+    return next((name for name in names if len(end) > 2 and name.endswith(end) and name != f"-{end}"), "")
 
 
 def first_words(text: str) -> str:

@@ -424,7 +424,7 @@ class Robot(Description):
             return parse_bool(value, path)
         number = parse_number(value, path, integer=isinstance(current, int))
         if field == "timestep" and not 0.0 < number < 10.0:
-            raise ModelError(f"{path} is {number:g}; must be a time step above 0 s", field=path)
+            raise ModelError(f"{path} is {number:g}; must be a time step above 0 s and below 10 s", field=path)
         if not math.isfinite(number):
             raise ModelError(f"{path} is {number}; must be a finite number", field=path)
         return number

@@ -472,9 +472,7 @@ class Scene:
                 f"/{name}", arrows, colour, shaft_radius=0.005 * self.size, head_radius=0.012 * self.size,
                 head_length=0.03 * self.size,
             )  # fmt: skip
-        if len(arrows) != len(node.points):
-            node.colors = np.broadcast_to(np.array(colour, dtype=np.uint8), (len(arrows), 3))
-        node.points = arrows
+        node.points = arrows  # one colour for all: a browser refuses colours that do not fit the number of arrows
         node.visible = True
         return node
 

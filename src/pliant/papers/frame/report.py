@@ -105,7 +105,7 @@ def render_report(result: Result, pictures: dict[str, tuple[str, bytes]] | None 
         pictures: (SVG text or "", PNG bytes) by figure; None draws the figures now.
     """
     if pictures is None:
-        pictures = {figure.name: _picture(figure) for figure in result.figures}
+        pictures = {one.name: _picture(one) for one in result.figures}
     good = sum(target.passed for target in result.targets)
     facts = _counts(result.verdicts) if result.statements else []
     facts += [f"{good} of {len(result.targets)} checks pass", f"{result.duration:.1f} s of computing"]
