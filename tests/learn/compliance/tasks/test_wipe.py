@@ -27,7 +27,7 @@ def test_the_foam_presses_along_the_normal_and_friction_opposes_the_slip():
     normal, slip = np.array([0.6, 0.0, 0.8]), np.array([0.0, -10.0, 0.0])
     force, total = wipe.surface_force(0.095 * normal, slip, 0.1, 0.4)
     assert force == pytest.approx(wipe.FOAM[0] * 0.005)
-    np.testing.assert_allclose(total, force * (normal + [0.0, 0.4, 0.0]), rtol=1e-5)
+    np.testing.assert_allclose(total, force * (normal + np.array([0.0, 0.4, 0.0])), rtol=1e-5)
     assert wipe.surface_force(0.101 * normal, slip, 0.1, 0.4)[0] == 0.0
     assert wipe.surface_force(0.095 * normal, normal, 0.1, 0.4)[0] == 0.0  # foam does not pull
 

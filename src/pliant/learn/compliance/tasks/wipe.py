@@ -111,19 +111,19 @@ def surface_force(
         radius: radius of the surface [m].
         friction: mu.
     """
-    distance = math.hypot(*offset)
+    distance = math.hypot(*offset.tolist())
     if distance >= radius:
         return 0.0, np.zeros(3)
     normal = offset / distance
     rise = float(velocity @ normal)
     force = max(FOAM[0] * (radius - distance) - FOAM[1] * rise, 0.0)
     slip = velocity - rise * normal
-    return force, force * (normal - friction * slip / math.hypot(*slip, SLIP))
+    return force, force * (normal - friction * slip / math.hypot(*slip.tolist(), SLIP))
 
 
 def _episode(parameters: NDArray[np.float64], seed: int) -> tuple[float, float, float]:
     """Return force error [N], coverage and peak force [N]."""
-    lateral, vertical = parameters[:3], parameters[3:6]
+    stiffness = [np.array([parameters[k], parameters[k], parameters[3 + k]]) for k in range(3)]
     approach_speed, press, gain = parameters[6:]
     arm, scratch = _world()
     model, data, rng = arm.model, arm.data, np.random.default_rng(seed)
@@ -138,7 +138,8 @@ def _episode(parameters: NDArray[np.float64], seed: int) -> tuple[float, float, 
         mujoco.mj_setConst(model, scratch)
 
     arm.reset(lambda *_: load(payloads[0]))
-    middle, reference, height = arm.position.copy(), arm.position.copy(), float(arm.position[2])
+    middle, reference, no_torque = arm.position.copy(), arm.position.copy(), np.zeros(3)
+    mid_x, mid_y, height = middle.tolist()
     center = middle + top - (0.0, 0.0, radius)
     errors, counts, wiped = (np.zeros((LINES, CELLS)) for _ in range(3))
     began, mass, felt, peak, phase, climb = math.inf, payloads[0], 0.0, 0.0, 0, 0.0
@@ -157,15 +158,16 @@ def _episode(parameters: NDArray[np.float64], seed: int) -> tuple[float, float, 
             height += gain * (felt - FORCE) * DT
             phase = 1 if climb >= 0.0 else 2
         before = arm.position.copy()
-        reference[:] = *(middle[:2] + path(time - began)), height
-        arm.step(reference, np.array([lateral[phase], lateral[phase], vertical[phase]]), mass)
+        x, y = path(time - began)
+        reference[:] = mid_x + x, mid_y + y, height
+        arm.step(reference, stiffness[phase], mass)
         velocity = (arm.position - before) / DT
         climb += (float(velocity[2]) - climb) * DT / SMOOTHING
         force, total = surface_force(arm.position - center, velocity, radius, friction)
         data.qfrc_applied[:] = 0.0
-        mujoco.mj_applyFT(model, data, total, np.zeros(3), arm.position, wrist, data.qfrc_applied)
+        mujoco.mj_applyFT(model, data, total, no_torque, arm.position, wrist, data.qfrc_applied)
         felt, peak = float(total[2]), max(peak, force)
-        if phase and (at := cell(*(arm.position[:2] - middle[:2]))) is not None:
+        if phase and (at := cell(arm.position[0] - mid_x, arm.position[1] - mid_y)) is not None:
             errors[at] += abs(force - FORCE)
             counts[at] += 1.0
             wiped[at] = max(wiped[at], force >= TOUCH)
