@@ -8,7 +8,7 @@
 set -eu
 simulator=$1 folder=$2 python=${3:-python3}
 case $simulator in
-mjlab) packages="mjlab==1.6.0 torch" modules="mjlab.scene, torch" ;;
+mjlab) packages="mjlab==1.6.0 torch==2.13.0" modules="mjlab.scene, torch" ;;
 newton) packages="newton[sim]==1.8.0" modules="newton.actuators, mujoco_warp" ;;
 playground) packages="playground==0.2.0" modules="mujoco.mjx, jax, warp" ;;
 *)

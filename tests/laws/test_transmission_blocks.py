@@ -13,6 +13,7 @@ from pliant.laws import (
     SEA,
     AwAS2,
     Backlash,
+    Cable,
     CompliantActuator,
     Creep,
     DCMotor,
@@ -25,7 +26,9 @@ from pliant.laws import (
     QbMove,
     Strength,
     Tendon,
+    layout,
 )
+from pliant.laws.spring_kernels import advance_motor_end
 
 DT = 1e-3
 SPRING = SEA(k=40.0)
@@ -359,3 +362,17 @@ def test_a_controller_holds_its_rotor_at_a_stop_before_an_elastic_gear():
     assert traces.motor_1_position.max() <= 0.1 + 1e-12
     assert traces.motor_1_position[-1] == pytest.approx(0.1)
     assert abs(traces.motor_1_output_velocity[-1]) < 1e-6
+
+
+@pytest.mark.parametrize("beside", [-1e-9, 0.0, 1e-9])
+def test_an_implicit_step_of_tendons_is_continuous_at_the_edge_of_their_slack(beside):
+    actuator = CompliantActuator(Cable(), 4, motor_1=DCMotor(tendon=Tendon(slack=0.01, stiffness=500.0, damping=0.5)))
+    h, stiffness, load = 1e-3, 10.0, 0.2
+    par = actuator.pack(h)
+    k = int(par[layout.A_TENDON_1])
+    act, rate = np.zeros((2, k + 1))
+    act[k] = 0.005 + beside
+    advance_motor_end(par, layout.M_1, layout.A_PLAY_1, layout.A_TENDON_1, load, stiffness, h, act, rate)
+    change = h * rate[k]
+    force = 500.0 * (act[k] + change - 0.005)  # at the end of the step, which is taut
+    assert 0.5 * rate[k] + stiffness * change + force == pytest.approx(load, rel=1e-9)

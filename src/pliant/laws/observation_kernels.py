@@ -182,10 +182,12 @@ def observe_blocks(par, x, x1, x2, act, out):
         out[O_BRANCH_TORQUE] = torque
         out[O_BRANCH_ENERGY] = energy
     if par[A_TENDON_1] >= 0.0:
-        _, _, energy = tendon_force(par, M_1 + M_TENDON, at(par, A_TENDON_1, act))
+        stretch = at(par, A_TENDON_1, act)
+        _, _, energy = tendon_force(par, M_1 + M_TENDON, stretch, stretch)
         out[O_TENDON_ENERGY] += energy
     if par[A_TENDON_2] >= 0.0:
-        _, _, energy = tendon_force(par, M_2 + M_TENDON, at(par, A_TENDON_2, act))
+        stretch = at(par, A_TENDON_2, act)
+        _, _, energy = tendon_force(par, M_2 + M_TENDON, stretch, stretch)
         out[O_TENDON_ENERGY] += energy
 
 

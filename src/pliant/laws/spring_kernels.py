@@ -93,8 +93,12 @@ def gear_torque(par, b, twist, slip, h):
     return elastic, c * (slip - h * m * elastic) / (1.0 + h * m * c)
 
 
-def tendon_force(par, t, s):
-    """Return force, slope and energy of the tendons whose block begins at ``t`` at a stretch ``s``."""
+def tendon_force(par, t, s, end):
+    """Return force, slope and energy of the tendons whose block begins at ``t`` at a stretch ``s``.
+
+    With slack these are of the straight piece on which ``end`` lies: an implicit step is continuous at the edge of the
+    slack, where tendons come to rest, only with the piece on which it ends.
+    """
     k = par[t]
     preload = par[t + 2]
     if preload > 0.0:
@@ -106,11 +110,11 @@ def tendon_force(par, t, s):
         if other > 0.0:
             slope += k
         return one - other, slope, 0.5 * (one * one + other * other) / k - preload * preload / k
-    e = s - saturate(s, 0.5 * par[t + 3])
-    slope = k
-    if e == 0.0 and par[t + 3] > 0.0:
-        slope = 0.0
-    return k * e, slope, 0.5 * k * e * e
+    edge = 0.5 * par[t + 3]
+    if edge > 0.0 and abs(end) <= edge:
+        return 0.0, 0.0, 0.0
+    e = s - saturate(end, edge)
+    return k * e, k, 0.5 * k * e * e
 
 
 def deflection(par, q, x1, x2):
@@ -223,8 +227,9 @@ def advance_motor_end(par, b, play, tendon, load, stiffness, h, act, rate):
     k = int(par[tendon])
     if k >= 0:
         t = b + M_TENDON
-        force, slope, _ = tendon_force(par, t, act[k])
-        rate[k] = (load - force) / (par[t + 1] + h * (stiffness + slope))
+        damping = par[t + 1] + h * stiffness
+        force, slope, _ = tendon_force(par, t, act[k], act[k] + h * load / damping)  # the end without tension
+        rate[k] = (load - force) / (damping + h * slope)
 
 
 def advance_spring(par, x, x1, x2, torque, load_1, load_2, h, act, rate):
