@@ -2,8 +2,6 @@
 
 import argparse
 import json
-import sys
-import threading
 
 import numpy as np
 
@@ -13,6 +11,7 @@ from pliant.franka.bridge import FciBridge, FciOptions
 from pliant.franka.device.parameters import Payload
 from pliant.franka.robots.build import ArmMount, build_arms
 from pliant.franka.robots.parameters import arm
+from pliant.papers.arms.franka_server import run_until_input_closes
 from pliant.robots import build_robot
 from pliant.simulation import Simulation
 from pliant.simulation.bridge import BridgeBase
@@ -52,20 +51,11 @@ devices = make_devices(robot)
 bridge = FciBridge(
     FciOptions(mode=options.mode, host=options.host, command_timeout=options.command_timeout, priority=options.priority)
 )
-bridge.work_log = []
-simulation = Simulation(MujocoEngine(robot), devices, [bridge, scale], pacer="sync")
-simulation.start()
-print("READY", flush=True)
-threading.Thread(target=lambda: (sys.stdin.read(), simulation.stop()), daemon=True).start()
-simulation.run()
-health = bridge.health()
-simulation.close()
-arms = health["arms"]
-result = arms[0] | {"arms": arms}
+with Simulation(MujocoEngine(robot), devices, [bridge, scale], pacer="sync") as simulation:
+    simulation.start()
+    counters = run_until_input_closes(simulation, bridge)
+result = counters["arms"][0] | counters
 if scale.loads:
     pressed = np.array(scale.loads) - scale.loads[0]
     result["pressed"] = {"largest": float(pressed.max()), "held": float(np.median(pressed[-1500:-500]))}
-if bridge.work_log:
-    work = np.array(bridge.work_log) * 1e6
-    result["work_us"] = {f"p{p}": round(float(np.percentile(work, p)), 1) for p in (50, 90, 99)}
 print(json.dumps(result), flush=True)

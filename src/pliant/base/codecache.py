@@ -612,6 +612,8 @@ class CodeFiles:
             return None
         contents = _unseal(data)
         if contents is not None:
+            if b"numba.np.arraymath" in contents:  # what is unpickled imports it
+                register_arrays()
             with contextlib.suppress(Exception):  # written by another version of numba
                 return pickle.loads(contents)
         _damaged(path)
@@ -652,13 +654,20 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     import numba
     from numba.core import config
     from numba.core.caching import FunctionCache
+    from numba.core.runtime.nrt import rtsys
 
     follow_numba()
 
     class Cache(FunctionCache):
-        def load_overload(self, *args: object) -> object:
+        def load_overload(self, sig: object, target_context: object) -> object:
+            """Load without the registries of functions, which only a compilation needs; it fills them itself."""
+            rtsys.initialize(target_context)
+            with self._guard_against_spurious_io_errors():
+                found = self._load_overload(sig, target_context)
+                if found is not None:
+                    return found
             register_arrays()
-            return super().load_overload(*args)
+            return None
 
     def attach(dispatcher: object) -> object:
         cache = Cache(dispatcher.py_func)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import inspect
 import os
 import sys
@@ -214,6 +215,20 @@ def check_environment() -> None:
         raise PliantError(f"the environment variable MUJOCO_GL is {asked!r}; unset it, or use egl, osmesa or off")
 
 
+def name_glfw() -> None:
+    """Name glfw's own library where no display is: glfw starts another Python to compare libraries, while MuJoCo waits.
+
+    Without a display glfw shows nothing, whichever library it has.
+    """
+    if sys.platform != "linux" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        return
+    found = importlib.util.find_spec("glfw")
+    for folder in (found and found.submodule_search_locations) or ():
+        library = Path(folder) / "x11" / "libglfw.so"
+        if library.is_file():
+            os.environ.setdefault("PYGLFW_LIBRARY", str(library))
+
+
 def check_whole(words: list[str]) -> None:
     """Refuse words that the help of a command and the version do not use, and cyclopts passes over.
 
@@ -271,6 +286,7 @@ def main(arguments: list[str] | None = None) -> None:
     ):
         try:
             check_environment()
+            name_glfw()
             check_whole(asked)
             if arguments and arguments[0] in OF_WINGS:
                 OF_WINGS[arguments[0]].load()

@@ -84,6 +84,14 @@ class JointDevice(Device, Protocol):
         ...
 
 
+class ModedBoard(Device, Protocol):
+    """A board whose axes have control modes: a live device with the signature "control_board"."""
+
+    def modes_now(self) -> tuple[str, ...]:
+        """Return the control mode of each axis, as the request ``set_control_mode`` calls it; any thread may ask."""
+        ...
+
+
 _SIGNATURES: dict[str, Signature] = {}
 
 
@@ -120,6 +128,9 @@ JOINT_STATES: Signature[Device] = register_signature(
     Signature("joint_states", {"position": (ANY,), "velocity": (ANY,), "effort|torque": (ANY,)})
 )
 """Positions, velocities and efforts of the joints that ``joints`` names."""
+
+CONTROL_BOARD: Signature[ModedBoard] = register_signature(Signature("control_board", {"control_mode": (ANY,)}))
+"""A board that switches each of its axes between modes for positions, velocities, torques."""
 
 
 def registered_signatures() -> dict[str, Signature]:

@@ -9,6 +9,10 @@ from ros_runs import RosRun
 from pliant.laws import Mode
 from pliant.robots.loading import load
 from pliant.ros.bridge.actions import GoalState
+from pliant.ros.bridge.groups import FOLLOWING
+from pliant.yarp.bridge import control_board_answers as answers
+from pliant.yarp.control_board.modes import REQUESTED_MODES
+from pliant.yarp.wire.text import parse_bottle
 
 ARM = {"lift": ("position", "effort"), "turn": ("position", "effort"), "wheel": ("velocity",)}
 GROUP, FORWARD = "toBEassigned/joint_trajectory_controller", "toBEassigned/forward_position_controller"
@@ -215,3 +219,45 @@ def test_efforts_move_the_axes_of_a_control_board():
         assert set(after["control_mode"]) != set(values["control_mode"])
         goal = run.send(f"/{trajectories}", [*board.joints], (0.5, (0.2, 0.1, 0.0, -0.4)))
         assert run.end(goal)[0] is GoalState.SUCCEEDED
+
+
+def set_by_yarp(board, mode):
+    """Ask the board for a mode of its first axis as a YARP client does."""
+    word = {v: k for k, v in answers._MODE_REQUESTS["control_mode"].items()}[mode]
+    return str(answers.answer(board, parse_bottle(f"[set] [icmd] [cmod] 0 [{word}]"), 3))
+
+
+def test_a_mode_that_a_yarp_client_sets_shows_in_the_lists_and_decides_what_is_taken():
+    with RosRun("biped", clock=False) as run:
+        run.simulation.step(2)
+        board = run.simulation.devices["left_arm"]
+        (trajectories,) = [name for name in controllers(run) if name.endswith("left_arm_trajectory_controller")]
+        (efforts,) = [name for name in controllers(run) if name.endswith("left_arm_forward_effort_controller")]
+        assert switch(run, [efforts], []) == (True, "")
+        for mode in REQUESTED_MODES:
+            assert switch(run, [efforts], []) == (True, "")
+            set_by_yarp(board, mode)
+            run.simulation.step(2)
+            assert board.modes_now()[0] == mode.removeprefix("force_")
+            found = controllers(run)
+            claimed = {
+                row["name"] for row in ask(run, "list_hardware_interfaces")["command_interfaces"] if row["is_claimed"]
+            }
+            torque = mode == "torque"
+            assert (found[efforts]["state"] == "active") is torque, mode
+            assert ({f"{joint}/effort" for joint in board.joints} <= claimed) is torque
+            assert found[trajectories]["state"] == "inactive"
+            refused = len(run.wire.said)
+            run.wire.hear(f"/{efforts}/commands", data=[0.0] * len(board.joints))
+            assert (len(run.wire.said) == refused) is torque
+            assert switch(run, [trajectories], []) == (True, "")
+            assert controllers(run)[trajectories]["state"] == "active"
+            goal = run.send(f"/{trajectories.rpartition('/')[2]}", [*board.joints], (9.0, (0.2, 0.1, 0.0, -0.4)))
+            run.simulation.step(2)
+            assert goal.state is GoalState.ACTIVE
+            set_by_yarp(board, mode)
+            run.simulation.step(3)
+            follows = mode in FOLLOWING
+            assert (goal.state is GoalState.ACTIVE) is follows, mode
+            assert (controllers(run)[trajectories]["state"] == "active") is follows
+            assert follows or f"is in mode {board.modes_now()[0]!r}" in goal.text

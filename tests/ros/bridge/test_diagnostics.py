@@ -82,3 +82,18 @@ def test_one_lost_message_of_hundreds_is_no_starvation(run):
     step(run, 0.6)
     assert (rows(run)[name]["level"], run.wire.said) == (0, [])
     assert rows(run)[name]["message"] == "1 of 401 messages did not arrive"
+
+
+def test_a_topic_whose_reader_is_too_slow_is_named_with_its_reader(run):
+    (name,) = [topic for topic in run.wire.out if topic.endswith("/link_state")]
+    step(run, 0.6, 400)
+    assert f"{name} (out)" not in rows(run)
+    run.wire.out[name].drops = 30
+    step(run, 0.6, 500)
+    row = rows(run)[f"{name} (out)"]
+    assert (row["level"], row["message"]) == (1, "30 messages dropped, 20 sent")
+    (said,) = run.wire.said
+    assert said.startswith(f"{name} (out) is starved: 30 messages dropped, 20 sent in the last 0.5 s")
+    assert "Read by test." in said
+    step(run, 0.6, 500)
+    assert (rows(run)[f"{name} (out)"]["level"], len(run.wire.said)) == (0, 1)

@@ -5,6 +5,7 @@ import socket
 import struct
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -258,11 +259,14 @@ def test_a_subscriber_that_blocks_costs_its_own_messages_only(world):
     item.connect()
     good = item.hear("/clock", "rosgraph_msgs/Clock")
     publication = item.node.publications["/clock"]
-    stuck = socket.create_connection(("127.0.0.1", item.node.tcp_port))
+    stuck = socket.socket()
     stuck.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    stuck.connect(("127.0.0.1", item.node.tcp_port))
     md5sum = publication.md5sum
     stuck.sendall(encode_header({"callerid": "/stuck", "topic": "/clock", "md5sum": md5sum, "type": publication.type}))
     until(lambda: len(publication.connections) == 2)
+    connection = next(c for c in publication.connections if c.name == "/stuck")
+    connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     data = Codec(1).encode("rosgraph_msgs/Clock", {"clock": 5})
     worst = 0.0
     sent = 0
@@ -275,10 +279,49 @@ def test_a_subscriber_that_blocks_costs_its_own_messages_only(world):
             until(lambda sent=sent: len(good) == sent, "the good one gets everything")
     assert publication.drops >= 10
     assert item.bridge.health()["dropped"] == publication.drops
-    connection = next(c for c in publication.connections if c.name == "/stuck")
     assert len(connection.out) <= connection.limit
     stuck.close()
     until(lambda: len(publication.connections) == 1)
+
+
+def slow_subscriber(item, name):
+    """Connect a subscriber of /clock that does not read yet; queue 900 messages of 1000 bytes for it."""
+    publication = item.node.publications["/clock"]
+    sock = socket.socket()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    sock.connect(("127.0.0.1", item.node.tcp_port))
+    said = {"callerid": name, "topic": "/clock", "md5sum": publication.md5sum, "type": publication.type}
+    sock.sendall(encode_header(said))
+    until(lambda: publication.connections)
+    publication.connections[0].sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    for _ in range(900):
+        publication.send(bytes(1000))
+    return sock, publication
+
+
+def test_a_slow_subscriber_gets_all_messages_of_the_end(world):
+    item = world()
+    sock, publication = slow_subscriber(item, "/slow")
+    with ThreadPoolExecutor(1) as pool:
+        ended = pool.submit(item.bridge.stop)
+        got = b""
+        while piece := sock.recv(4096):
+            got += piece
+            time.sleep(0.003)  # 0.7 s in all: longer than nobody may take anything
+        ended.result()
+    sock.close()
+    assert len(got) > 900 * 1000
+    assert publication.drops == 0
+
+
+def test_what_a_subscriber_never_reads_is_counted_and_told_at_the_end(world):
+    item = world()
+    sock, publication = slow_subscriber(item, "/stuck")
+    item.bridge.stop()
+    sock.close()
+    assert 0 < publication.drops < 900
+    told = item.bridge.health()["last_faults"][-1]
+    assert told.startswith(f"/clock: the last {publication.drops} messages did not reach /stuck")
 
 
 def test_broken_bytes_close_the_connection_and_nothing_else(world):

@@ -222,3 +222,27 @@ def test_wild_numbers_cost_no_memory():
     _, answer, *fragments = decode_message(datagram)[1]
     assert len(answer.missing) <= 256
     assert len(fragments) <= 4
+
+
+def test_a_reader_is_asked_before_the_history_is_full_and_gets_what_it_missed():
+    lossy = iter([*["lost"] * 3, *["through"] * 10_000])
+    wire = pair(lambda: next(lossy), depth=100)
+    join(wire)
+    for k in range(300):  # between two calls of `tick`
+        wire.send(wire.writer.write(k.to_bytes(4), wire.now))
+        wire.carry()
+    assert [int.from_bytes(data.payload) for data in wire.got] == list(range(300))
+    assert wire.writer.lost == 0
+
+
+def test_samples_that_leave_the_history_unacknowledged_are_counted():
+    wire = pair(lambda: "lost", depth=100)
+    wire.writer.add(ReaderProxy(guid=READER, address=HERE), 0.0)
+    for _ in range(300):
+        wire.writer.write(b"x", 0.0)
+    assert wire.writer.lost == 200
+    latched = Writer(WRITER, transient_local=True, depth=1)
+    latched.add(ReaderProxy(guid=READER, address=HERE), 0.0)
+    for _ in range(3):
+        latched.write(b"x", 0.0)
+    assert latched.lost == 0

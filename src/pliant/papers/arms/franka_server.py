@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pliant.base.errors import BridgeError
 
 if TYPE_CHECKING:
+    from pliant.franka.bridge import FciBridge
     from pliant.franka.client import FrankaRobot
     from pliant.model import Robot
+    from pliant.simulation import Simulation
 
 __all__ = ["ATTEMPTS", "PATIENCE_S", "Arm", "Server", "build_arm", "names_stall", "open_robot", "past_stalls", "serve"]
 
@@ -203,8 +205,6 @@ def main(text: str) -> None:
     Args:
         text: JSON with "host" and the arguments of `serve`; all but the host may be missing.
     """
-    import numpy as np
-
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.franka.bridge import FciBridge, FciOptions
@@ -223,19 +223,25 @@ def main(text: str) -> None:
     bridges: list[Any] = [WrenchFile(given["wrench"], "right_wrench")] if given.get("wrench") else []
     bridges += [Pictures(PicturesOptions(folder=given["pictures"]))] if given.get("pictures") else []
     with Simulation(MujocoEngine(robot, guard=False), make_devices(robot), [*bridges, bridge]) as simulation:
-        bridge.work_log = []
         try:
             simulation.start()
         except BridgeError as fault:
             sys.stdout.write(f"{fault}\n")
             return
-        sys.stdout.write("READY\n")
-        sys.stdout.flush()
-        threading.Thread(target=lambda: (sys.stdin.read(), simulation.stop()), name="pliant-input", daemon=True).start()
-        simulation.run()
-        shares = np.percentile(bridge.work_log, (50, 90, 99)) * 1e6 if bridge.work_log else np.zeros(3)
-        counters = {"arms": bridge.health()["arms"], "work_us": shares.round(1).tolist()}
-        sys.stdout.write(json.dumps(counters) + "\n")
+        sys.stdout.write(json.dumps(run_until_input_closes(simulation, bridge)) + "\n")
+
+
+def run_until_input_closes(simulation: Simulation, bridge: FciBridge) -> dict[str, Any]:
+    """Run a simulation that has started: print READY, end when the input closes; return its `Server.counters`."""
+    import numpy as np
+
+    bridge.work_log = []
+    sys.stdout.write("READY\n")
+    sys.stdout.flush()
+    threading.Thread(target=lambda: (sys.stdin.read(), simulation.stop()), name="pliant-input", daemon=True).start()
+    simulation.run()
+    shares = np.percentile(bridge.work_log, (50, 90, 99)) * 1e6 if bridge.work_log else np.zeros(3)
+    return {"arms": bridge.health()["arms"], "work_us": shares.round(1).tolist()}
 
 
 if __name__ == "__main__":

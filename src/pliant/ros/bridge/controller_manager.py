@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pliant.base.errors import PliantError, nearest
+from pliant.base.errors import DeviceError, PliantError, nearest
 from pliant.devices.signatures import JOINT
 from pliant.model.interface import ControlSystem
 from pliant.ros.bridge.control_topics import TORQUE_MODES, topic_systems
@@ -59,8 +59,12 @@ class _Trajectories:
 
     @property
     def active(self) -> bool:
-        """Whether its trajectories move the joints."""
-        return self._controller.enabled and not any(d.mode in TORQUE_MODES for d in self._devices)
+        """Whether its trajectories are taken: no other program and no mode of the joints is in the way."""
+        try:
+            self._controller.limb.check(None)
+        except DeviceError:
+            return False
+        return self._controller.enabled
 
     @property
     def claimed(self) -> list[str]:
@@ -76,8 +80,8 @@ class _Trajectories:
         for device, mode in zip(self._devices, self._modes, strict=True):
             if device.mode in TORQUE_MODES:
                 answered(device.request("set_mode", mode=int(mode)))
-        if not self._controller.enabled and isinstance(self._controller.limb, DirectLimb):
-            self._controller.limb.begin()
+        if not self.active and isinstance(self._controller.limb, DirectLimb):
+            answered(self._controller.limb.enter())
         self._controller.enabled = True
 
     def deactivate(self) -> None:

@@ -1,4 +1,4 @@
-"""``/diagnostics``: whether the run keeps real time, and which topic of commands is starved."""
+"""``/diagnostics``: whether the run keeps real time, and which topic that is heard or sent loses messages."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ OK, WARN = 0, 1
 """diagnostic_msgs/DiagnosticStatus."""
 MIN_SHARE = 0.99
 """Share of the messages of a topic that must arrive; below it the topic is starved."""
+HEARD = "The machine is too slow for its rate; send less often, or give the publisher a deeper history"
+SENT = "The reader is slower than pliant sends; lower the rates of the bridge, or read fewer topics in one process"
 
 
 def serve_diagnostics(topics: RosTopics, node: str) -> None:
@@ -46,7 +48,7 @@ class Diagnostics:
         if now < self._due:
             return
         self._due = now + PERIOD_S
-        rows = [self._real_time(stamp_ns, now), *self._commands()]
+        rows = [self._real_time(stamp_ns, now), *self._flows()]
         if self._handle.active:
             values = {"header": {"stamp": stamp_ns}, "status": rows}
             self._handle.send(self._topics.node.codec.encode("diagnostic_msgs/DiagnosticArray", values))
@@ -63,26 +65,34 @@ class Diagnostics:
             {"real-time factor": f"{factor:.3f}", "lost time [s]": f"{lost:.3f}"},
         )  # fmt: skip
 
-    def _commands(self) -> list[Message]:
+    def _flows(self) -> list[Message]:
+        """Return a row for each topic that is heard or sent, and tell the starved ones."""
+        topics = self._topics
+        lost = topics.node.lost_commands()
+        found = [
+            (topic, int(item["count"]) + lost.get(topic, 0), lost.get(topic, 0), HEARD)
+            for topic, item in list(topics.incoming.items())
+        ]
+        found += [
+            (f"{handle.topic} (out)", handle.count, handle.drops, f"Read by {', '.join(handle.subscribers)}. {SENT}")
+            for handle in topics.handles
+        ]
         rows = []
-        lost = self._topics.node.lost_commands()
-        for topic, item in list(self._topics.incoming.items()):
-            count, gone = int(item["count"]), lost.get(topic, 0)
-            if not count and not gone:
-                continue
+        for topic, count, gone, advice in found:
             before = self._before.get(topic, (0, 0))
             self._before[topic] = count, gone
-            came, missed = count - before[0], gone - before[1]
-            starved = missed > (came + missed) * (1.0 - MIN_SHARE)
-            text = f"{missed} of {came + missed} messages did not arrive" if missed > 0 else "all messages arrived"
+            if not count or (advice != HEARD and not gone):
+                continue
+            all_, missed = count - before[0], gone - before[1]
+            starved = missed > all_ * (1.0 - MIN_SHARE)
+            text = f"{missed} of {all_} messages did not arrive" if missed > 0 else "all messages arrived"
+            if missed > 0 and advice != HEARD:  # of what was sent earlier too, to one reader or several
+                text = f"{missed} messages dropped, {all_} sent"
             if starved and topic not in self._told:
                 self._told.add(topic)
                 late = f"; the run has lost {self._lost_time:.2g} s of real time" if self._lost_time else ""
-                self._topics.node.complain(
-                    f"{topic} is starved: {text} in the last {PERIOD_S:g} s{late}. The machine is too slow for its "
-                    "rate; send less often, or give the publisher a deeper history"
-                )
-            values = {"arrived": str(count), "lost": str(gone)}
+                topics.node.complain(f"{topic} is starved: {text} in the last {PERIOD_S:g} s{late}. {advice}")
+            values = {"arrived": str(count - gone), "lost": str(gone)}
             rows.append(_row(f"{self._name}: {topic}", WARN if starved else OK, text, values))
         return rows
 

@@ -12,8 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from pliant.base.errors import DeviceError
-from pliant.devices.base import Device
-from pliant.devices.signatures import JointDevice
+from pliant.devices.signatures import JointDevice, ModedBoard
 from pliant.laws import Mode
 from pliant.ros.bridge.control_topics import INTERFACES, ControlledJoint, controlled_joints, topic_systems
 from pliant.ros.bridge.groups import CompliantLimb, DirectLimb
@@ -118,15 +117,15 @@ class BoardDrive:
         board: the board.
     """
 
-    def __init__(self, topics: RosTopics, board: Device) -> None:
+    def __init__(self, topics: RosTopics, board: ModedBoard) -> None:
         self.owned: Sequence[str] = board.joints
         self.joints = [topics.names.joint(joint) for joint in board.joints]
         self._board = board
         self._last = np.zeros(len(self.joints))
 
     def driven(self) -> bool:
-        """Return True: what deactivates the controller is another one of these axes."""
-        return True
+        """Return whether all axes take torques now, whoever changed their modes."""
+        return all(mode == TORQUE for mode in self._board.modes_now())
 
     def enter(self) -> None:
         """Switch all axes to torques, which are 0 until a command comes."""

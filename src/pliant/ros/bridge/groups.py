@@ -7,6 +7,7 @@ Each group has one controller, ``/<namespace>/<group>_trajectory_controller``, w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future
 
 import mujoco
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from pliant.base.errors import DeviceError
 from pliant.devices.base import Device, SampleSource
 from pliant.devices.native_actuator import NativeActuator
-from pliant.devices.signatures import BOARD, JOINT, JOINT_STATES, JointDevice
+from pliant.devices.signatures import BOARD, CONTROL_BOARD, JOINT, JOINT_STATES, JointDevice, ModedBoard
 from pliant.formats.export.source import HINGE, SLIDE, servo_of
 from pliant.laws import COMMAND_NAMES, Mode
 from pliant.ros.bridge.topics import RosTopics
@@ -26,6 +27,8 @@ __all__ = ["CompliantLimb", "DirectLimb", "serve_groups"]
 TORQUE_MODES = (Mode.LINK_TORQUE, Mode.MOTOR_TORQUES)
 DIRECT = "position_direct"
 """Command mode of boards that take the position of each axis at each step."""
+FOLLOWING = ("position", DIRECT, "mixed")
+"""Control modes of axes that follow positions; others are left alone, since another program moves the axis in them."""
 
 
 def serve_groups(topics: RosTopics) -> None:
@@ -37,7 +40,7 @@ def serve_groups(topics: RosTopics) -> None:
             joints = _joint_devices(topics, device)
             if all(_follows_positions(joint) for joint in joints):
                 _serve(topics, "joint", CompliantLimb(topics, device, joints))
-        elif JOINT_STATES.of(device) and DIRECT in device.commands:
+        elif CONTROL_BOARD.live(device) and JOINT_STATES.of(device):
             _serve(topics, name, DirectLimb(topics, device))
     servos = [d for d in topics.devices.values() if isinstance(d, NativeActuator)]
     limb = _servo_limb(topics, servos) if topics.simulation is not None else None
@@ -148,15 +151,32 @@ class DirectLimb(BoardLimb):
         device: the board.
     """
 
-    def __init__(self, topics: RosTopics, device: Device) -> None:
+    device: ModedBoard
+
+    def __init__(self, topics: RosTopics, device: ModedBoard) -> None:
         super().__init__(topics, device)
 
+    def check(self, points: JointPoints | None) -> None:
+        """Refuse a trajectory while an axis is in a mode that follows no positions."""
+        for joint, mode in zip(self.joints, self.device.modes_now(), strict=True):
+            if mode not in FOLLOWING:
+                raise DeviceError(
+                    f"the axis {joint} is in mode {mode!r}; must be {', '.join(FOLLOWING)}: the service "
+                    "switch_controller of ROS 2 and every client of the board change it",
+                    field="mode",
+                )
+
     def begin(self) -> None:
+        """Switch all axes to direct positions; see `enter`."""
+        self.enter()
+
+    def enter(self) -> Future[object]:
         """Switch all axes to direct positions; the board does so in its next step and holds them where they are."""
-        self.device.request("set_control_mode", mode=DIRECT)
+        return self.device.request("set_control_mode", mode=DIRECT)
 
     def put(self, desired: MotionState, stamp_ns: int) -> None:
         """Command all axes."""
+        self.check(None)  # another program may have taken an axis
         self.device.inbox.put({DIRECT: desired.position}, mode=DIRECT)
 
 

@@ -15,6 +15,8 @@ from pliant.ros.ros1.graph import Graph
 
 MAX_CONNECTIONS = 512
 """Connections at once; further ones are closed."""
+MAX_DRAIN_S = 5.0
+"""Longest time that subscribers may take for what is queued at the end of a run [s]."""
 
 
 class Sockets:
@@ -51,10 +53,30 @@ class Sockets:
         self._selector.register(self._wake_in, selectors.EVENT_READ, "wake")
 
     def drain(self, patience: float) -> None:
-        """Give what is queued a chance to be sent, at most this long [s]."""
-        deadline = time.monotonic() + patience
-        while time.monotonic() < deadline and any(c.out or c.partial is not None for c in list(self.links)):
-            time.sleep(0.002)
+        """Send what is queued as long as somebody takes some of it, at most `MAX_DRAIN_S`; count and tell the rest.
+
+        Args:
+            patience: how long nobody may take anything [s].
+        """
+        end = time.monotonic() + MAX_DRAIN_S
+        left, moved_at = -1, time.monotonic()
+        while left and (now := time.monotonic()) < min(end, moved_at + patience):
+            links = list(self.links)
+            before, left = left, sum(len(c.out) + len(c.partial or b"") for c in links)
+            if left != before:
+                moved_at = now
+            time.sleep(0.002 if left else 0.0)
+        for connection in list(self.links):
+            publication = self._graph.publications.get(connection.topic)
+            if publication is not None and connection in publication.connections:
+                unsent = len(connection.out) + (connection.partial is not None)
+                connection.drops += unsent
+                publication.drops += unsent
+                if unsent:
+                    self._graph.complain(
+                        f"{connection.topic}: the last {unsent} messages did not reach {connection.name}, which read "
+                        "them too slowly; the run has ended"
+                    )
 
     def stop(self) -> None:
         """Let the thread end."""

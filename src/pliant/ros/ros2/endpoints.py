@@ -113,6 +113,9 @@ class Writer:
         self.depth = depth
         self.last = 0
         self.proxies: dict[bytes, ReaderProxy] = {}
+        self.lost = 0
+        """Samples that left the history before every reliable reader had acknowledged them, and cannot be sent again;
+        a latched sample is meant to be replaced by the next."""
         self.periods = 0
         """How often a reader came where there was none."""
         self._kept: OrderedDict[int, _Change] = OrderedDict()
@@ -166,11 +169,18 @@ class Writer:
         while len(self._kept) > 1 and (
             (self.depth and len(self._kept) > self.depth) or self._kept_bytes > HISTORY_BYTES
         ):
-            self._kept_bytes -= len(self._kept.popitem(last=False)[1].payload)
+            gone, change_gone = self._kept.popitem(last=False)
+            self._kept_bytes -= len(change_gone.payload)
+            self.lost += not self.transient_local and any(
+                p.reliable and p.start <= gone > p.acknowledged for p in self.proxies.values()
+            )
         out: list[Outgoing] = []
         for proxy in self.proxies.values():
             if only is None or proxy.guid[:12] in only:
                 out += self._data(proxy, change, beat=proxy.reliable)
+                quarter = self.depth // 4  # a fast run fills the history between two calls of `tick`
+                if proxy.reliable and quarter and not (self.last - proxy.acknowledged) % quarter:
+                    out.append(self._out(proxy, self._beat(proxy, final=False)))
             elif proxy.reliable:
                 out.append(self._out(proxy, self._gap(proxy, self.last, self.last)))
             if proxy.acknowledged == self.last - 1:  # else it is to be asked already

@@ -330,7 +330,10 @@ class Ros2Node(Node):
         (self.outbox if len(data) <= FRAGMENT_SIZE else self.images).send(publication, data)
 
     def _put(self, publication: Publication, data: bytes) -> None:
+        state = publication.writer.state
+        before = state.lost
         self.participant.write(publication.writer, data)
+        publication.drops += state.lost - before
 
     def flush(self) -> None:
         """Send what is queued, in the caller's thread."""

@@ -238,6 +238,7 @@ class ControlBoardDevice(BoardState):
     enable_amplifier = modes.enable_amplifier
     can = modes.can
     mode_of = modes.mode_of
+    modes_now = modes.modes_now
     interaction_of = modes.interaction_of
 
     refer = references.refer

@@ -157,6 +157,11 @@ def mode_of(board: BoardState, axis: int) -> ControlMode:
     return ControlMode(int(board.read_row("control_mode", axis)[0]))
 
 
+def modes_now(board: BoardState) -> tuple[str, ...]:
+    """Return the name of the control mode of each axis."""
+    return tuple(ControlMode(int(mode)).name.lower() for mode in board.read_row("control_mode"))
+
+
 def interaction_of(board: BoardState, axis: int) -> InteractionMode:
     """Return the interaction mode of an axis."""
     return InteractionMode(int(board.read_row("interaction_mode", axis)[0]))
