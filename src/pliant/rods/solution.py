@@ -129,19 +129,6 @@ class Solution:
         return self._state.Q.copy()
 
     @property
-    def passive_joints(self) -> Array:
-        """Values of the passive base joints, limb by limb [m or rad]."""
-        d = self._robot.description
-        return np.array(
-            [
-                self._state.Q[i, j]
-                for i, limb in enumerate(d.limbs)
-                for j, joint in enumerate(limb.joints)
-                if not joint.actuated
-            ]
-        )
-
-    @property
     def plate_pose(self) -> Array:
         """Pose of the plate in the world, shape (4, 4) [translation in m]."""
         return unflatten(self._state.X)
