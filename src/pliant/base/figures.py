@@ -244,13 +244,13 @@ def html_picture(png: bytes, text: str, *, width: int | None = None) -> str:
     return f'<img src="data:image/png;base64,{base64.b64encode(png).decode()}" alt="{html.escape(text)}"{size}>'
 
 
-def html_figure(figure: Figure, text: str, *, dpi: float = 90.0) -> str:
+def html_figure(figure: Figure, text: str) -> str:
     """Return a figure as a picture that is a part of its page; arguments as for `html_picture`."""
     import io
 
     file = io.BytesIO()
     with saving():
-        figure.savefig(file, format="png", dpi=dpi, facecolor="white")
+        figure.savefig(file, format="png", dpi=90.0, facecolor="white")
     return html_picture(file.getvalue(), text)
 
 

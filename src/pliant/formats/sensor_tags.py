@@ -234,7 +234,7 @@ class _Reader(Sink):
             rates += [plugin.number(name, 0.0, least=0.0) for name in names]
         return min((rate for rate in rates if rate > 0.0), default=0.0)
 
-    def topic(self, tags: Tags, plugin: Tags | None, base: str = "") -> str:
+    def topic(self, tags: Tags, plugin: Tags | None) -> str:
         """Return the topic that the plugin or Gazebo would use; "" where they name none."""
         if plugin is not None:
             space = plugin.text("robotNamespace") or plugin.text("ros/namespace")
