@@ -21,7 +21,10 @@ import numpy as np
 
 from pliant.base.errors import PliantError, nearest
 from pliant.base.options import describe
+from pliant.feet.softfoot import smallest_compliance
+from pliant.feet.softfoot.parameters import CHAINS
 from pliant.feet.softfoot_bench import SoftFootBenchOptions, module_position
+from pliant.feet.softfoot_bench.build import build
 from pliant.feet.trials import POSITIONS, Trials, simulate_trials
 
 if TYPE_CHECKING:
@@ -320,10 +323,6 @@ def _slope(name: str, value: float) -> float:
 
 def _bounds(options: SoftFootBenchOptions) -> dict[str, tuple[float, float]]:
     """Return where each parameter is searched: blocks under heel and metatarsus, compliances that the step allows."""
-    from pliant.feet.softfoot import smallest_compliance
-    from pliant.feet.softfoot.parameters import CHAINS
-    from pliant.feet.softfoot_bench.build import build
-
     model = build(options).compile()
     share = options.n_chains if options.lump else CHAINS
     least = smallest_compliance(model, options.timestep, share=share)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.errors import ModelError, PliantError
+from pliant.base.options import parse
 from pliant.feet.softfoot_bench import POSITIONS, SoftFootBenchOptions
+from pliant.feet.softfoot_bench.build import block_positions, build
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,9 +123,7 @@ def simulate_trials(
     """
     import mujoco
 
-    from pliant.base.options import parse
     from pliant.engine import make_batch
-    from pliant.feet.softfoot_bench.build import block_positions, build
 
     chosen = all_trials() if trials is None else tuple(trials)
     if not chosen:

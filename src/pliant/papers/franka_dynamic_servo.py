@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import BridgeError, DeviceError
 from pliant.base.options import option
-from pliant.papers._servo_figures import error_lines
+from pliant.papers._servo_figures import error_lines, film_of
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film
 from pliant.papers.frame.panels import Level, Line, Panel, draw
@@ -229,7 +230,6 @@ def drive(
         duration: length of the run [s]; None: until it has converged.
     """
     from pliant.base.conditions import VisionError
-    from pliant.base.errors import BridgeError, DeviceError
     from pliant.base.spatial import inverse
     from pliant.control.checks import ControlError
     from pliant.papers.arms.tag_servo import PERIOD, _eyes, begin_with_image, make_run, servo_rows
@@ -557,8 +557,6 @@ def _figure(runs: Sequence[TorqueRun], options: FrankaDynamicServoOptions) -> Fi
 
 
 def _films(context: Context, options: FrankaDynamicServoOptions) -> list[Film]:
-    from pliant.papers._servo_figures import film_of
-
     poses, _ = start_poses(replace(options, starts=1), context.rng, setup_of(options))
     runs = {f"by {features}": in_process(poses[0], features, options, rendered=False).servo for features in FEATURES}
     caption = "Torques by the tag's pose and by its corners, from one start."

@@ -17,6 +17,7 @@ import numpy as np
 
 from pliant.base.documents.files import read_text
 from pliant.base.errors import PliantError
+from pliant.base.figures import INK
 from pliant.papers.frame.base import Table
 
 if TYPE_CHECKING:
@@ -82,8 +83,6 @@ def read_curves(context: Context, place: str) -> list[Curve]:
 
 def draw_curves(context: Context, axis: Axes, place: str) -> None:
     """Draw the measured curves of a place below the simulated curves."""
-    from pliant.base.figures import INK
-
     for i, curve in enumerate(read_curves(context, place)):
         axis.plot(
             curve.x, curve.y, color=INK, linewidth=1.6, alpha=0.45, zorder=1, label="measured" if i == 0 else None
