@@ -187,7 +187,7 @@ class Renderer:
             self._gl = _context(self.backend, width, height, purpose)
             try:
                 self._context = self._make_context(width, height, shadows, samples)
-            except Exception as error:
+            except Exception as error:  # graphics libraries raise classes of their own
                 self._gl.free()
                 raise _unusable(self.backend, error, purpose) from error
         self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
@@ -434,7 +434,7 @@ def _serve(
 ) -> None:
     try:
         renderer = make()
-    except BaseException as error:
+    except BaseException as error:  # the thread that waits for the renderer gets it
         ready.set_exception(error)
         return
     ready.set_result(renderer)
