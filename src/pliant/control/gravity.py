@@ -15,9 +15,10 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.errors import LawError
+from pliant.base.numerics import Array
 from pliant.laws import SEA, Law, QbMove
 
 MAX_PRESSURE = 6.0e5
@@ -135,14 +136,14 @@ class GravityCompensation:
         >>> reference_1 = compensate(q_desired, preset=0.2)
     """
 
-    def __init__(self, laws: Sequence[Law], gravity: Callable[[NDArray[np.float64]], ArrayLike]) -> None:
+    def __init__(self, laws: Sequence[Law], gravity: Callable[[Array], ArrayLike]) -> None:
         self.laws = tuple(laws)
         self.gravity = gravity
         for i, law in enumerate(self.laws):
             if not isinstance(law, Law):
                 raise LawError(f"GravityCompensation: laws[{i}] is {law!r}; must be a Law", field="laws")
 
-    def __call__(self, q: ArrayLike, preset: ArrayLike = 0.0, torque: ArrayLike = 0.0) -> NDArray[np.float64]:
+    def __call__(self, q: ArrayLike, preset: ArrayLike = 0.0, torque: ArrayLike = 0.0) -> Array:
         """Return theta_eq of each joint, shape (n,) [rad].
 
         Args:

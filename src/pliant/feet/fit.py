@@ -30,9 +30,8 @@ from pliant.feet.trials import POSITIONS, Trials, simulate_trials
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from pliant.base.numerics import Array
     from pliant.identification.results import Estimate
-
-    Array = NDArray[np.float64]
 
 FREE = ("heel_block", "metatarsus_block", "pitch", "closure_compliance", "band_stiffness")
 """Parameters that can be fitted: options of ``softfoot-bench``."""

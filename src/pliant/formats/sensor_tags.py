@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError, ModelError, nearest
+from pliant.base.numerics import Array
 from pliant.base.spatial import quaternion_from_rpy, quaternion_product, rotate
 from pliant.formats.tags import Sink, Tags
 from pliant.model.noise import Noise
@@ -34,7 +34,7 @@ from pliant.model.sensors import (
     SensorDescription,
 )
 
-Pose = tuple[NDArray[np.float64], NDArray[np.float64]]
+Pose = tuple[Array, Array]
 """Position [m] and quaternion."""
 TYPES = {
     "imu": "imu",

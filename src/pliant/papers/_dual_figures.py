@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.base.numerics import Array
 from pliant.papers.frame.base import Figure
 from pliant.papers.frame.films import Film, Shot, joint_poses
 from pliant.papers.frame.panels import Band, Level, Line, Panel, Picture, draw
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pliant.papers.arms.follow_tag import Run
     from pliant.papers.frame.panels import Item
 
-Array = NDArray[np.float64]
 DOTS = 90
 """Balls that draw a path."""
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.figures import CYCLE, MUTED, label, legend, new_figure
+from pliant.base.numerics import Array
 from pliant.papers.frame.base import Figure
 from pliant.papers.frame.films import Film, Shot
 from pliant.papers.frame.panels import Level, Line, Panel, Picture, draw, lines
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from pliant.papers.arms.tag_servo import Run, Setup, Start
 
-Array = NDArray[np.float64]
 LAWS = ("PBVS", "IBVS")
 CORNER = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 """Colours of the tag's corners."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError, DeviceError
+from pliant.base.numerics import Array
 from pliant.base.options import option
 from pliant.papers._servo_figures import error_lines, film_of
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
@@ -31,7 +31,6 @@ from pliant.papers.franka_visual_servo import (
 if TYPE_CHECKING:
     from pliant.papers.arms.tag_servo import Cell, Plant, Run, Setup, Start
 
-Array = NDArray[np.float64]
 Features = Literal["pose", "points"]
 FEATURES: tuple[Features, ...] = ("pose", "points")
 CYCLE = 1e-3

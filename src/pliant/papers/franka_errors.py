@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError
+from pliant.base.numerics import Array
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.franka.device.settings import CHECKS, ERROR_ORIGINS
@@ -63,7 +63,7 @@ class Outcome:
     """Mode of the robot with the error."""
     refused: bool
     """Whether the arm refuses a motion then."""
-    speeds: NDArray[np.float64]
+    speeds: Array
     """Largest joint speed in each cycle from the error until the arm stands [rad/s]."""
     recovery: str
     """How automatic error recovery was answered."""

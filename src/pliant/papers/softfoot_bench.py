@@ -28,6 +28,7 @@ from pliant.papers.frame.films import Film, film_of_tracks
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from pliant.base.numerics import Array
     from pliant.feet.fit import SetupFit
 
 PAPER = "Crotti et al. 2024, arXiv 2412.03191"
@@ -311,7 +312,7 @@ PROPORTION = 1.5
 """Factor within which the proportions of the changes must agree; ours."""
 
 
-def free_size(changes: NDArray[np.float64], printed: Sequence[float]) -> float:
+def free_size(changes: Array, printed: Sequence[float]) -> float:
     """Return by which factor a change of the set-up must be larger so that the printed numbers are met best.
 
     The geometric mean of printed over found changes: small changes of the forces are proportional to that of the

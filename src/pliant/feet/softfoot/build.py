@@ -12,7 +12,6 @@ from pliant.robots.catalogue import CatalogueRobot
 if TYPE_CHECKING:
     import mujoco
 
-
 SLIDE_DAMPING = 100.0
 """Damping of the vertical slide [N s/m] (the rig of the released scene)."""
 CLEARANCE = 0.005

@@ -17,7 +17,6 @@ from pliant.robots.catalogue import CatalogueRobot
 if TYPE_CHECKING:
     import mujoco
 
-
 __all__ = ["BLOCKS", "POSITIONS", "ROBOT", "START", "build", "module_position"]
 
 BLOCKS = ("heel", "fascia", "metatarsus")

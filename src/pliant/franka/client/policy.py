@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError, DeviceError, PliantError, nearest
+from pliant.base.numerics import Array
 from pliant.franka.client.backend import PERIOD
 from pliant.franka.client.held import COUNTS, HeldCommand
 from pliant.franka.client.robot import FrankaRobot
@@ -24,7 +24,6 @@ from pliant.franka.wire import fci
 from pliant.learn.policy import Policy, PolicyError
 from pliant.learn.running import DeadMan, PolicyDriver, PolicyGuard, Safety, check_inputs, full_observation
 
-Array = NDArray[np.float64]
 ARMS = {"franka": "fer", **{name: name for name in TYPES}}
 """Robot of a policy -> type of the arm."""
 REST = 0.01

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError
+from pliant.base.numerics import Array
 from pliant.base.spatial import pose, quaternion_from_rotation, rotation_from_rpy
 from pliant.franka.device.arm import FrankaArmDescription
 from pliant.franka.device.imperfections import NO_IMPERFECTIONS, Imperfections
@@ -31,7 +31,6 @@ from pliant.model import Camera, ForceTorque, Robot
 if TYPE_CHECKING:
     import mujoco
 
-
 __all__ = [
     "MOTOR_INERTIA",
     "Q_START",
@@ -44,7 +43,6 @@ __all__ = [
     "world",
 ]
 
-Array = NDArray[np.float64]
 
 Q_START = np.array([0.0, -0.6, 0.0, -2.2, 0.0, 1.6, 0.785])
 """Start of a simulated arm [rad]: near the ready pose but not in it, because a client that moves to the ready pose

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pliant.base.camera import CameraModel
 from pliant.base.conditions import VisionError
 from pliant.base.errors import DeviceError, PliantError
+from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
 from pliant.control import CartesianComputedTorque
 from pliant.franka.client import FrankaGroup
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CENTER", "Ending", "Plan", "Run", "camera_model", "follow", "goal_pose", "start_joints"]
 
-Array = NDArray[np.float64]
 
 CENTER = (0.5, 0.1, 1.0)
 """Of the tag's circle in the world [m]."""  # assumed

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pliant.base.camera import CameraModel
 from pliant.base.conditions import VisionError, require_fresh
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency, ModelError
+from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
 from pliant.papers.arms.franka_server import build_arm, names_stall, serve
 from pliant.papers.frame.trace import Recorder, Trace, Traced
@@ -53,7 +54,6 @@ __all__ = [
     "starts",
 ]
 
-Array = NDArray[np.float64]
 Image = NDArray[np.uint8]
 Law = Literal["PBVS", "IBVS"]
 

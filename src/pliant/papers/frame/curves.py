@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from pliant.base.numerics import Array
     from pliant.papers.frame.base import Context
 
 MAX_BYTES = 10_000_000
@@ -38,9 +39,9 @@ class Curve:
 
     name: str
     """Name of the file, without suffix."""
-    x: NDArray[np.float64]
+    x: Array
     """First column, increasing, shape (n,), in the unit of the horizontal axis of the simulated figure."""
-    y: NDArray[np.float64]
+    y: Array
     """Second column, shape (n,), in the unit of the vertical axis of the simulated figure."""
 
 

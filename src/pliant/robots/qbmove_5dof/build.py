@@ -15,7 +15,6 @@ from pliant.robots.qbmove import CUBE, ArmOptions, add_cube, spring_law
 if TYPE_CHECKING:
     import mujoco
 
-
 JOINTS = ("joint_1", "joint_2", "joint_3", "joint_4", "joint_5")
 """Names of the joints from the shoulder on: yaw, pitch, roll of the upper arm, pitch of the elbow and of the wrist."""
 TIP = "tip"
