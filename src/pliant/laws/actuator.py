@@ -173,7 +173,7 @@ class CompliantActuator:
                     f"{name}: {which} controls a pressure; kd must be 0 and velocity_feedforward false", field=which
                 )
 
-    def replace(self, **changes: Any) -> CompliantActuator:
+    def replace(self, **changes: object) -> CompliantActuator:
         """Return a copy with some fields changed, given by field name."""
         return dataclasses.replace(self, **changes)
 
