@@ -31,11 +31,8 @@ def test_undistortion_is_the_inverse_of_the_distortion(xy):
 
 
 @pytest.mark.parametrize("camera", [PLAIN, LENS])
-def test_jacobians_are_the_derivatives(camera):
-    p, h = np.array([0.12, -0.07, 0.6]), 1e-6
-    numeric = [(camera.project([p + h * d])[0] - camera.project([p - h * d])[0]) / (2 * h) for d in np.eye(3)]
-    np.testing.assert_allclose(camera.project_jacobian([p])[0], np.transpose(numeric), rtol=1e-6, atol=1e-5)
-    xy = p[:2] / p[2]
+def test_the_jacobian_is_the_derivative(camera):
+    xy, h = np.array([0.12, -0.07]) / 0.6, 1e-6
     numeric = [(camera.pixels([xy + h * d])[0] - camera.pixels([xy - h * d])[0]) / (2 * h) for d in np.eye(2)]
     np.testing.assert_allclose(camera.pixel_jacobian([xy])[0], np.transpose(numeric), rtol=1e-6, atol=1e-5)
 

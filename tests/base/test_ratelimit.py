@@ -28,7 +28,6 @@ def test_a_burst_passes_then_so_many_a_second_and_the_rest_is_counted():
     assert limit.admit() is None
     assert limit.release() == 1
     assert limit.held == 0
-    assert limit.held_in_all == 3
 
 
 def test_a_long_silence_saves_up_no_more_than_a_burst():

@@ -67,7 +67,7 @@ def views(
     add_tag(spec, TAG, SIZE)
     model = spec.compile()
     data = mujoco.MjData(model)
-    renderer = Renderer(model, "eye", 640, 480, clip=(0.01, 10.0), lens=lens)
+    renderer = Renderer(model, "eye", (640, 480), clip=(0.01, 10.0), lens=lens)
     detector = AprilTagDetector(renderer.camera, SIZE)
     rng = np.random.default_rng(seed)
     found, missed = [], 0

@@ -13,6 +13,7 @@ from pliant.base.errors import MissingDependency, PliantError
 from pliant.papers import Context, softfoot_walk
 from pliant.papers.frame.base import Verdict
 from pliant.robots import build_robot
+from pliant.sweep.journal import read_journal
 from pliant.walking import trials as walk_trials
 from pliant.walking.trials import (
     COURSES,
@@ -23,7 +24,6 @@ from pliant.walking.trials import (
     fisher_stratified,
     holm,
     mcnemar,
-    read_walks,
     walk_many,
     wilson,
 )
@@ -292,7 +292,7 @@ def test_walks_that_were_kept_are_not_simulated_again(tmp_path, monkeypatch):
     # Other settings are another walk.
     walk_many(walks[:1], file=file, settings={"soft": {"lift": 0.09}})
     assert len(count) == 5
-    assert len(read_walks(file)) == 5
+    assert len(read_journal(file, Crossing)) == 5
 
 
 def test_the_place_of_the_bar_is_that_under_the_first_loaded_foot():

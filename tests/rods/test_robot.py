@@ -332,7 +332,6 @@ def test_a_passive_base_joint_carries_no_moment_and_a_redundant_limb_takes_the_s
     root, _ = root_pose(d.limbs[0], values, 1.0)
     assert axis @ (w[3:] + np.cross(root[:3, 3] - origin, w[:3])) == pytest.approx(0.0, abs=1e-8)
     assert abs(axis @ w[3:]) > 1e-2
-    assert len(s.passive_joints) == 1
     assert robot.solve_dgm(s.q, start=s).plate_pose == pytest.approx(X, abs=1e-6)
 
 

@@ -9,7 +9,7 @@ from pliant.base.errors import RecordingError
 from pliant.recording import Recorder, read_recording
 from pliant.ros.bags import open_bag
 from pliant.simulation import RecordedTopic, Simulation, open_replay
-from pliant.simulation.replay import replay
+from pliant.simulation.replay import WallClock, replay
 
 MS = 1_000_000
 F64 = "std_msgs/msg/Float64"
@@ -62,7 +62,7 @@ def recorded(tmp_path_factory):
 def play(source, **options):
     wall = Wall()
     listener = Listener(wall)
-    samples = list(replay(source, bridges=[listener], clock=wall, sleep=wall.sleep, **options))
+    samples = list(replay(source, bridges=[listener], wall=WallClock(wall, wall.sleep), **options))
     assert [s for _, s in listener.got] == samples
     assert listener.stops == 1
     return listener
@@ -97,7 +97,13 @@ def test_it_begins_when_it_may(recorded):
 
     list(
         replay(
-            recorded, bridges=[listener], speed=1.0, delay=1.0, duration=0.1, ready=ready, clock=wall, sleep=wall.sleep
+            recorded,
+            bridges=[listener],
+            speed=1.0,
+            delay=1.0,
+            duration=0.1,
+            ready=ready,
+            wall=WallClock(wall, wall.sleep),
         )
     )
     assert asked == pytest.approx([0.0, 0.02, 0.04, 0.06])
@@ -108,7 +114,7 @@ def test_a_loop_begins_again_at_its_start_until_it_is_closed(recorded):
     wall = Wall()
     listener = Listener(wall)
     playing = replay(
-        recorded, bridges=[listener], speed=1.0, start=0.5, duration=0.1, loop=True, clock=wall, sleep=wall.sleep
+        recorded, bridges=[listener], speed=1.0, start=0.5, duration=0.1, loop=True, wall=WallClock(wall, wall.sleep)
     )
     for _ in range(40):
         next(playing)

@@ -56,8 +56,7 @@ def test_a_bar_topples_the_robot_with_rigid_feet_and_stiff_ankles_only(feet, sti
         bars=[0.5],
         duration=7.0,
         push=0.0,
-        ankle_stiffness=stiffness,
-        options={"walk_start": 0.5},
+        options={"walk_start": 0.5, "ankle_stiffness": stiffness},
     )
     assert result.completed is completed
 

@@ -197,20 +197,6 @@ class CameraModel:
         Z = positive_depth("depth of points", p[:, 2], condition=Condition.BEHIND_CAMERA)
         return self.pixels(finite_result("xy", p[:, :2] / Z[:, None]))
 
-    def project_jacobian(self, points: ArrayLike) -> Array:
-        """Return the derivative of `project` by the point, shape (n, 2, 3) [pixels/m].
-
-        Raises:
-            VisionError: BEHIND_CAMERA; bad arrays.
-        """
-        p = finite_array("points", points, (None, 3))
-        Z = positive_depth("depth of points", p[:, 2], condition=Condition.BEHIND_CAMERA)
-        xy = finite_result("xy", p[:, :2] / Z[:, None])
-        D = np.zeros((len(p), 2, 3))
-        D[:, 0, 0] = D[:, 1, 1] = 1.0 / Z
-        D[:, :, 2] = -xy / Z[:, None]
-        return finite_result("Jacobian", self.pixel_jacobian(xy) @ D)
-
     def pixel_jacobian(self, xy: ArrayLike) -> Array:
         """Return the derivative of `pixels` by the normalised coordinates, shape (n, 2, 2) [pixels]."""
         return self.distort_jacobian(xy) * np.array([[self.fx], [self.fy]])

@@ -184,7 +184,7 @@ def positive_depth(field: str, value: ArrayLike, *, condition: Condition = Condi
     return Z
 
 
-def require_fresh(age: Any, max_age: float) -> None:
+def require_fresh(age: float, max_age: float) -> None:
     """Refuse an image that is too old to act on.
 
     Args:

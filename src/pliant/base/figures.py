@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from pliant.base.errors import require
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
 
 __all__ = [
     "COLORS",
@@ -133,7 +135,7 @@ def new_figure(
     return figure, axes
 
 
-def saving() -> Any:
+def saving() -> AbstractContextManager[None]:
     """Return the context in which a figure is written, with the same settings as it was made with."""
     require("matplotlib", extra="plot", purpose="drawing a figure")
     import matplotlib
@@ -151,12 +153,12 @@ def label(axis: Axes, x: str = "", y: str = "", title: str = "") -> None:
         axis.set_title(title, loc="left", fontsize=9.5, fontweight="bold", color=INK, pad=7.0)
 
 
-def legend(axis: Axes, **options: Any) -> Any:
+def legend(axis: Axes, **options: Any) -> Legend:
     """Draw the legend of an axis in pliant's style."""
     return axis.legend(**{"fontsize": 8.0, "frameon": False, "handlelength": 1.6, "labelcolor": INK, **options})
 
 
-def figure_legend(figure: Figure, axis: Axes, *, order: Sequence[int] | None = None, **options: Any) -> Any:
+def figure_legend(figure: Figure, axis: Axes, *, order: Sequence[int] | None = None, **options: Any) -> Legend:
     """Draw the legend of one axis above the whole figure, at its right.
 
     Args:
@@ -244,13 +246,13 @@ def html_picture(png: bytes, text: str, *, width: int | None = None) -> str:
     return f'<img src="data:image/png;base64,{base64.b64encode(png).decode()}" alt="{html.escape(text)}"{size}>'
 
 
-def html_figure(figure: Figure, text: str, *, dpi: float = 90.0) -> str:
+def html_figure(figure: Figure, text: str) -> str:
     """Return a figure as a picture that is a part of its page; arguments as for `html_picture`."""
     import io
 
     file = io.BytesIO()
     with saving():
-        figure.savefig(file, format="png", dpi=dpi, facecolor="white")
+        figure.savefig(file, format="png", dpi=90.0, facecolor="white")
     return html_picture(file.getvalue(), text)
 
 

@@ -50,7 +50,7 @@ def import_user_module(name: str | Path) -> ModuleType:
     except PliantError:
         del sys.modules[key]
         raise
-    except Exception as error:
+    except Exception as error:  # a user's module may raise anything
         del sys.modules[key]
         line = getattr(error, "lineno", None)
         trace = error.__traceback__

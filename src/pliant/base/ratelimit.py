@@ -37,7 +37,6 @@ class RateLimit:
         self._tokens = float(burst)
         self._at = clock()
         self._held = 0
-        self._total = 0
 
     def admit(self) -> int | None:
         """Ask for one message.
@@ -51,7 +50,6 @@ class RateLimit:
             self._at = now
             if self._tokens < 1.0:
                 self._held += 1
-                self._total += 1
                 return None
             self._tokens -= 1.0
             return self._take()
@@ -65,11 +63,6 @@ class RateLimit:
     def held(self) -> int:
         """How many were held back and not told yet."""
         return self._held
-
-    @property
-    def held_in_all(self) -> int:
-        """How many were held back since the beginning."""
-        return self._total
 
     def _take(self) -> int:
         held, self._held = self._held, 0

@@ -53,7 +53,7 @@ class ConnectionThreads(socketserver.TCPServer):
     def _serve(self, request: object, client_address: object) -> None:
         try:
             self.finish_request(request, client_address)
-        except Exception:
+        except Exception:  # as in socketserver: one request must not end the server
             self.handle_error(request, client_address)
         finally:
             self.shutdown_request(request)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from pliant.base.errors import LawError, MissingDependency, PliantError
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import counted, emit, make_console, plain, print_table
 from pliant.simulation.bridges import bridge_probe
@@ -293,7 +294,6 @@ def _size(folder: Path) -> tuple[int, int]:
 
 def _caches() -> Iterator[Finding]:
     from pliant.base.codecache import cache_folder
-    from pliant.base.errors import LawError
 
     group = "caches"
     try:
@@ -344,7 +344,6 @@ def _code() -> Iterator[Finding]:
 
 
 def _bridges() -> Iterator[Finding]:
-    from pliant.base.errors import MissingDependency, PliantError
     from pliant.simulation.bridges import check_bridge, find_bridge, list_bridges
 
     for name in list_bridges():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,26 @@ from pliant.cli.output import make_console
 
 if TYPE_CHECKING:
     from pliant.model import Robot
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainMujoco:
+    """How MJCF holds compliant actuators."""
+
+    native: Annotated[
+        bool, Parameter(negative=(), help="For mjcf: write compliant actuators as elements of plain MuJoCo.")
+    ] = False
+    fit: Annotated[
+        bool, Parameter(negative=(), help="With --native: fit springs that MuJoCo lacks at their initial preset.")
+    ] = False
+
+    def refuse(self) -> None:
+        """Raise an error for an option of another format than MJCF."""
+        refuse_unused(self.native or self.fit, "--native" if self.native else "--fit", "the format mjcf")
+
+
+COMPLIANT = PlainMujoco()
 
 
 def export(
@@ -36,12 +57,7 @@ def export(
     namespace: Annotated[
         str | None, Parameter(help="For bag and ros-package: prefix of the topics; default: the robot's.")
     ] = None,
-    native: Annotated[
-        bool, Parameter(negative=(), help="For mjcf: write compliant actuators as elements of plain MuJoCo.")
-    ] = False,
-    fit: Annotated[
-        bool, Parameter(negative=(), help="With --native: fit springs that MuJoCo lacks at their initial preset.")
-    ] = False,
+    plain: PlainMujoco = COMPLIANT,
     overwrite: Annotated[bool, Parameter(negative=(), help="Replace existing files.")] = False,
     robot: RobotOptions = NO_SETTINGS,
     json: Json = False,
@@ -62,14 +78,14 @@ def export(
     of_robot = offer("robot_exports", format)
     if of_robot is not None:
         refuse_unused(package is not None, "--package", "the format urdf")
-        refuse_unused(native or fit, "--native" if native else "--fit", "the format mjcf")
+        plain.refuse()
         loaded = robot.load(source)
         return of_robot.load()(loaded, source, output, namespace=namespace or "", overwrite=overwrite, json=json)
     exporter = offer("exports", format)
     if exporter is not None:
         for option, given in (("--package", package), ("--set", robot.set), ("--package-path", robot.package_path)):
             refuse_unused(bool(given), option, "the format urdf or mjcf")
-        refuse_unused(native or fit, "--native" if native else "--fit", "the format mjcf")
+        plain.refuse()
         write = exporter.load()
         return write(Path(source), output, namespace=namespace or "", overwrite=overwrite, json=json)
     if format not in ("urdf", "mjcf"):
@@ -82,18 +98,18 @@ def export(
     loaded = robot.load(source)
     if format == "mjcf":
         refuse_unused(package is not None, "--package", "the format urdf")
-        refuse_unused(fit and not native, "--fit", "--native")
-        _write_mjcf(loaded, output, overwrite, native, fit)
+        refuse_unused(plain.fit and not plain.native, "--fit", "--native")
+        _write_mjcf(loaded, output, overwrite, plain)
     else:
-        refuse_unused(native or fit, "--native" if native else "--fit", "the format mjcf")
+        plain.refuse()
         _write_urdf(loaded, output, package, overwrite)
     return 0
 
 
-def _write_mjcf(robot: Robot, output: Path | None, overwrite: bool, native: bool, fit: bool) -> None:
+def _write_mjcf(robot: Robot, output: Path | None, overwrite: bool, plain: PlainMujoco) -> None:
     from pliant.formats.export.mjcf import describe_mjcf
 
-    described = describe_mjcf(robot, native=native, fit=fit)
+    described = describe_mjcf(robot, native=plain.native, fit=plain.fit)
     if output is None:
         print(described.text, end="")
         _print_warnings(described.warnings)

@@ -8,6 +8,8 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
+from pliant.base.warn import printing
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -75,8 +77,6 @@ def reserved_output() -> Iterator[None]:
 
 def emit(data: dict[str, object], *, line: bool = False) -> None:
     """Print an object as JSON; one of several in one line each, at once."""
-    from pliant.base.warn import printing
-
     text, stream = json.dumps(clean(data), indent=None if line else 2), _standard_output or sys.stdout
     with printing():
         print(text, file=stream, flush=line)
@@ -106,8 +106,6 @@ def print_table(console: Console, table: Any, *, prose: bool = False) -> None:
         prose: whether its cells contain sentences, which are wrapped in a file too.
     """
     from rich.measure import Measurement
-
-    from pliant.base.warn import printing
 
     for column in table.columns:
         if not column.no_wrap:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from pliant.base.documents.tables import read_npz
-from pliant.base.errors import PliantError
+from pliant.base.errors import PliantError, RecordingError, nearest
 from pliant.cli.checks import check_figure, refuse_unused
 from pliant.cli.films import NO_FILM, Film, film_as_dict, say_film
 from pliant.cli.messages import say_error
@@ -284,7 +284,6 @@ def _film(found: Recording, show: ShowOptions, console: Console, quiet: bool, do
 
 def _check_recording(path: Path) -> None:
     """Refuse what is no recording, in the words of the user."""
-    from pliant.base.errors import RecordingError, nearest
     from pliant.recording.foreign import foreign_suffixes
 
     if not path.exists():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from pliant.base.errors import PliantError
+from pliant.base.errors import PliantError, nearest
 from pliant.cli.checks import check_figure, refuse_unused
 from pliant.cli.options import (
     NO_SETTINGS,
@@ -28,6 +28,7 @@ from pliant.cli.options import (
 )
 from pliant.cli.output import counted, emit, make_console, number, print_table
 from pliant.cli.progress import Bar
+from pliant.sweep import METRICS, SweepPlan, parse_variation, run_sweep
 from pliant.sweep.backends import CPU, describe_devices
 from pliant.sweep.table import is_table
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pliant.base.executor import Executor
-    from pliant.sweep import SweepPlan, SweepResult
+    from pliant.sweep import SweepResult
 
 __all__ = ["sweep"]
 
@@ -148,8 +149,6 @@ def sweep(
         pliant sweep qbmove-1dof --vary joint.k1=0.001:0.003:20 --plot k1.png
     """
     import_modules(options.import_)
-    from pliant.sweep import SweepPlan, parse_variation, run_sweep
-
     plan = SweepPlan(
         source=source,
         variations=tuple(parse_variation(v) for v in vary),
@@ -274,9 +273,7 @@ def check_drawable(plan: SweepPlan, metrics: Sequence[str]) -> None:
     Raises:
         PliantError: neither one nor two parameters for the axes, or there is no such metric.
     """
-    from pliant.base.errors import nearest
     from pliant.recording.sweep_plot import axis_paths
-    from pliant.sweep import METRICS
 
     axis_paths([v.path for v in plan.variations], [v.path for v in plan.variations if v.distribution])
     for name in metrics:

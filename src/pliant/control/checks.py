@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.errors import PliantError
+from pliant.base.numerics import Array
 
 __all__ = ["ControlError", "number", "vector"]
 
@@ -35,7 +36,7 @@ def number(
     return out
 
 
-def vector(owner: str, field: str, value: ArrayLike, size: int | None = None) -> NDArray[np.float64]:
+def vector(owner: str, field: str, value: ArrayLike, size: int | None = None) -> Array:
     """Return a finite vector, of one size if given; a number becomes (1,).
 
     Raises:
@@ -54,7 +55,7 @@ def vector(owner: str, field: str, value: ArrayLike, size: int | None = None) ->
     return out
 
 
-def gains(owner: str, field: str, value: ArrayLike, size: int | None = None) -> NDArray[np.float64]:
+def gains(owner: str, field: str, value: ArrayLike, size: int | None = None) -> Array:
     """Return finite numbers that are not negative, as `vector`; with a size, one number stands for all.
 
     Raises:

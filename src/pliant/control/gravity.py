@@ -15,9 +15,10 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.errors import LawError
+from pliant.base.numerics import Array
 from pliant.laws import SEA, Law, QbMove
 
 MAX_PRESSURE = 6.0e5
@@ -91,32 +92,29 @@ def equilibrium_for_torque(law: Law, q: ArrayLike, torque: ArrayLike, preset: Ar
     return float(out) if out.ndim == 0 else out
 
 
-def preset_for_stiffness(law: Law, stiffness: float, preset_range: tuple[float, float] | None = None) -> float:
+def preset_for_stiffness(law: Law, stiffness: float) -> float:
     """Return the preset at which the unloaded joint has a stiffness.
+
+    It is sought from 0 to the clip, to 0.9 of a lever's length, or to 600 kPa of muscles.
 
     Args:
         law: a law with a preset.
         stiffness: wanted stiffness at zero deflection [N m/rad].
-        preset_range: where to look [rad, m or Pa]; None takes 0 to the clip, to 0.9 of a lever's length, or to
-            600 kPa of muscles.
 
     Raises:
         LawError: the law has no preset, or the stiffness is outside what it can reach.
     """
     if law.second_input == "none":
         raise LawError(f"preset_for_stiffness: {law.label} has no preset", field="law")
-    if preset_range is None:
-        top = float(getattr(law, "max_deflection", 1))
-        if law.second_input != "angle":
-            top = 0.9 * getattr(law, "L", 0.05) if law.second_input == "lever" else MAX_PRESSURE
-        preset_range = (0.0, top)
+    low, high = 0.0, float(getattr(law, "max_deflection", 1))
+    if law.second_input != "angle":
+        high = 0.9 * getattr(law, "L", 0.05) if law.second_input == "lever" else MAX_PRESSURE
     p = law.parameters()
 
     def excess(preset: float) -> float:
         ref_1, ref_2 = law.map_references(0.0, preset)
         return float(type(law).stiffness(0.0, ref_1, ref_2, p)) - stiffness
 
-    low, high = preset_range
     if not excess(low) <= 0.0 <= excess(high):
         raise LawError(
             f"preset_for_stiffness: {law.label} has {excess(low) + stiffness:.4g} to {excess(high) + stiffness:.4g} "
@@ -138,14 +136,14 @@ class GravityCompensation:
         >>> reference_1 = compensate(q_desired, preset=0.2)
     """
 
-    def __init__(self, laws: Sequence[Law], gravity: Callable[[NDArray[np.float64]], ArrayLike]) -> None:
+    def __init__(self, laws: Sequence[Law], gravity: Callable[[Array], ArrayLike]) -> None:
         self.laws = tuple(laws)
         self.gravity = gravity
         for i, law in enumerate(self.laws):
             if not isinstance(law, Law):
                 raise LawError(f"GravityCompensation: laws[{i}] is {law!r}; must be a Law", field="laws")
 
-    def __call__(self, q: ArrayLike, preset: ArrayLike = 0.0, torque: ArrayLike = 0.0) -> NDArray[np.float64]:
+    def __call__(self, q: ArrayLike, preset: ArrayLike = 0.0, torque: ArrayLike = 0.0) -> Array:
         """Return theta_eq of each joint, shape (n,) [rad].
 
         Args:

@@ -10,19 +10,20 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pliant.base.numerics import Array
 from pliant.control.checks import ControlError, number, vector
 
 
 class Motion(NamedTuple):
     """A trajectory at one time, shape () or (n,), or at many, shape (t,) or (t, n)."""
 
-    position: NDArray[np.float64]
+    position: Array
     """[rad], or [m] in a task space."""
-    velocity: NDArray[np.float64]
+    velocity: Array
     """[rad/s]."""
-    acceleration: NDArray[np.float64]
+    acceleration: Array
     """[rad/s^2]."""
 
 

@@ -98,8 +98,7 @@ class CameraDevice(SensorDevice):
             return Renderer(
                 model,
                 described.model_camera,
-                described.width,
-                described.height,
+                (described.width, described.height),
                 clip=(described.near, described.far),
                 shadows=described.shadows,
                 samples=described.samples,

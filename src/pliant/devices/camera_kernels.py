@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pliant.base.codecache import njit
 
 
 @njit(nogil=True, error_model="numpy")
-def look_up_colors(picture: Any, columns: Any, rows: Any, out: Any) -> None:
+def look_up_colors(picture: np.ndarray, columns: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
     """Interpolate three channels linearly at given places."""
     last_row, last_column = picture.shape[0] - 2, picture.shape[1] - 2
     for i in range(out.shape[0]):
@@ -25,7 +23,7 @@ def look_up_colors(picture: Any, columns: Any, rows: Any, out: Any) -> None:
 
 
 @njit(nogil=True, error_model="numpy")
-def look_up_depths(picture: Any, columns: Any, rows: Any, edge: float, out: Any) -> None:
+def look_up_depths(picture: np.ndarray, columns: np.ndarray, rows: np.ndarray, edge: float, out: np.ndarray) -> None:
     """Interpolate inverse depths linearly at given places, but not across edges."""
     last_row, last_column = picture.shape[0] - 2, picture.shape[1] - 2
     for i in range(out.shape[0]):
@@ -44,7 +42,7 @@ def look_up_depths(picture: Any, columns: Any, rows: Any, edge: float, out: Any)
 
 
 @njit(nogil=True, error_model="numpy")
-def blur(picture: Any, weights: Any, out: Any) -> None:
+def blur(picture: np.ndarray, weights: np.ndarray, out: np.ndarray) -> None:
     """Convolve rows, then columns; beyond the edges the outermost pixels go on."""
     height, width, channels = picture.shape
     radius = len(weights) // 2

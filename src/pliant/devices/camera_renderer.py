@@ -134,8 +134,7 @@ class Renderer:
     Args:
         model: the compiled model.
         camera: name of its camera.
-        width: columns.
-        height: rows.
+        size: columns and rows.
         clip: nearest and farthest distance [m].
         shadows: whether light throws shadows.
         samples: samples a pixel.
@@ -152,8 +151,7 @@ class Renderer:
         self,
         model: mujoco.MjModel,
         camera: str,
-        width: int,
-        height: int,
+        size: tuple[int, int],
         *,
         clip: tuple[float, float],
         shadows: bool = False,
@@ -166,7 +164,6 @@ class Renderer:
 
         self._mujoco = mujoco
         self._model = model
-        self._size = (width, height)
         self._clip = clip
         self._exposure = exposure or Exposure()
         self._data = mujoco.MjData(model)
@@ -176,7 +173,7 @@ class Renderer:
         if int(model.cam_projection[index]) != int(mujoco.mjtProjection.mjPROJ_PERSPECTIVE):
             raise DeviceError(f"{purpose}: camera {camera!r} is orthographic; must be one with a perspective")
         self.backend = choose_backend(purpose)
-        native = _model_of(model, index, width, height)
+        native = _model_of(model, index, *size)
         self.camera = replace(native, **lens)
         """The camera's model: how points in its optical frame become pixels."""
         self._lens = Lens.of(self.camera, purpose)
@@ -190,7 +187,7 @@ class Renderer:
             self._gl = _context(self.backend, width, height, purpose)
             try:
                 self._context = self._make_context(width, height, shadows, samples)
-            except Exception as error:
+            except Exception as error:  # graphics libraries raise classes of their own
                 self._gl.free()
                 raise _unusable(self.backend, error, purpose) from error
         self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
@@ -437,7 +434,7 @@ def _serve(
 ) -> None:
     try:
         renderer = make()
-    except BaseException as error:
+    except BaseException as error:  # the thread that waits for the renderer gets it
         ready.set_exception(error)
         return
     ready.set_result(renderer)

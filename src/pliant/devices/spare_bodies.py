@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.base.numerics import Array
 from pliant.model.world import AXES, SPARE_SIZE
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class SpareConstants:
             array[index] = value
 
 
-def set_mass(model: mujoco.MjModel, body: int, v: int, mass: float, inertia: NDArray[np.float64]) -> None:
+def set_mass(model: mujoco.MjModel, body: int, v: int, mass: float, inertia: Array) -> None:
     """Write the mass of a free body, and all constants that the compiler derives from it.
 
     Args:

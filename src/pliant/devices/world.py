@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError, nearest
+from pliant.base.numerics import Array
 from pliant.base.spatial import (
     conjugate,
     quaternion_from_rpy,
@@ -487,7 +487,7 @@ class WorldDevice(DeviceBase):
         self._model.geom_rgba[slot.shape] = (*rgb, 1.0)
         self._colors[self._slots.index(slot)] = rgb
 
-    def _put(self, slot: SpareBody, position: NDArray[np.float64], orientation: NDArray[np.float64]) -> None:
+    def _put(self, slot: SpareBody, position: Array, orientation: Array) -> None:
         data = self._data
         data.qpos[slot.q : slot.q + 3] = position
         data.qpos[slot.q + 3 : slot.q + 7] = orientation
@@ -567,7 +567,7 @@ class WorldDevice(DeviceBase):
         rest = signatures.size - len(own) - self._excluded.size
         signatures[:] = np.sort(np.array([*[0] * rest, *own, *self._excluded], dtype=signatures.dtype))
 
-    def _pose_of(self, body: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _pose_of(self, body: int) -> tuple[Array, Array]:
         """Return position and orientation of a body at the present state."""
         for i, slot in enumerate(self._slots):
             if slot.body == body:
@@ -597,9 +597,7 @@ class WorldDevice(DeviceBase):
             raise DeviceError(f"{self.name}: {what} is {value!r} m; must be from 1e-06 to {MAX_SIZE:g} m", field=what)
         return number
 
-    def _place(
-        self, position: Sequence[float], angles: Sequence[float], frame: str
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _place(self, position: Sequence[float], angles: Sequence[float], frame: str) -> tuple[Array, Array]:
         p = np.array(self._numbers("position", position, 3, -MAX_DISTANCE, MAX_DISTANCE))
         q = quaternion_from_rpy(self._numbers("angles", angles, 3, -1e6, 1e6))
         if frame:

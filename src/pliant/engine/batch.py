@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import mujoco.batch
@@ -16,6 +16,7 @@ from pliant.laws import layout
 from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
+    from pliant.laws.actuator import CompliantActuator
     from pliant.model.robot import Robot
 
 
@@ -82,7 +83,10 @@ def put_at_rest(batch: mujoco.batch.Batch, robots: Sequence[Robot], models: Sequ
 
 
 def set_actuators(
-    batch: mujoco.batch.Batch, joint: str, actuators: Sequence[Any] | Callable[[int], Any], dt: float
+    batch: mujoco.batch.Batch,
+    joint: str,
+    actuators: Sequence[CompliantActuator] | Callable[[int], CompliantActuator],
+    dt: float,
 ) -> None:
     """Give each simulation of a batch its own actuator on a joint.
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError
-from pliant.base.numerics import is_finite_number
+from pliant.base.numerics import Array, is_finite_number
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 class Distribution(Protocol):
     """Probability distribution of a parameter."""
 
-    def sample(self, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+    def sample(self, rng: np.random.Generator, count: int) -> Array:
         """Return ``count`` draws, shape (count,)."""
         ...
 
@@ -50,7 +49,7 @@ class Uniform:
         if self.low > self.high:
             raise ModelError(f"Uniform: low is {self.low:g}; must be <= high {self.high:g}", field="low")
 
-    def sample(self, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+    def sample(self, rng: np.random.Generator, count: int) -> Array:
         """Return draws, shape (count,)."""
         return rng.uniform(self.low, self.high, count)
 
@@ -69,7 +68,7 @@ class LogUniform:
         if not 0.0 < self.low <= self.high:
             raise ModelError(f"LogUniform: low is {self.low:g}; must be > 0 and <= high {self.high:g}", field="low")
 
-    def sample(self, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+    def sample(self, rng: np.random.Generator, count: int) -> Array:
         """Return draws, shape (count,)."""
         return np.exp(rng.uniform(math.log(self.low), math.log(self.high), count))
 
@@ -88,7 +87,7 @@ class Normal:
         if self.std < 0.0:
             raise ModelError(f"Normal: std is {self.std:g}; must be >= 0", field="std")
 
-    def sample(self, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+    def sample(self, rng: np.random.Generator, count: int) -> Array:
         """Return draws, shape (count,)."""
         return rng.normal(self.mean, self.std, count)
 
@@ -104,7 +103,7 @@ class Choice:
         if not len(self.values) or not np.isfinite(np.asarray(self.values, dtype=float)).all():
             raise ModelError(f"Choice: values are {list(self.values)}; must be finite numbers", field="values")
 
-    def sample(self, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+    def sample(self, rng: np.random.Generator, count: int) -> Array:
         """Return draws, shape (count,)."""
         return rng.choice(np.asarray(self.values, dtype=float), count)
 
@@ -123,13 +122,13 @@ class Correlated:
     relative: bool = False
     """Whether the deviation applies to the logarithm, so that the sign of the parameter never changes."""
 
-    def sample(self, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+    def sample(self, rng: np.random.Generator, count: int) -> Array:
         """Return draws, shape (count,)."""
         deviation = rng.standard_normal((count, len(self.factors))) @ np.asarray(self.factors)
         return self.center * np.exp(deviation) if self.relative else self.center + deviation
 
 
-def draw(distributions: Mapping[str, Distribution], seed: int, count: int) -> dict[str, NDArray[np.float64]]:
+def draw(distributions: Mapping[str, Distribution], seed: int, count: int) -> dict[str, Array]:
     """Return ``count`` draws of every parameter, by path.
 
     Equal seeds give equal draws of a parameter, independent of the other parameters.

@@ -88,7 +88,7 @@ def _paths(joint: str, name: str) -> list[str]:
     return [f"{joint}.{path.removeprefix('law.')}" for path in target_paths(name)]
 
 
-def _read(results: Identification | Mapping[str, Any] | str | Path) -> tuple[list[str], np.ndarray, np.ndarray]:
+def _read(results: Identification | Mapping[str, object] | str | Path) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return names, values and covariance of a result."""
     file = None
     content: Any = results

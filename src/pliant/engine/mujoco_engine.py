@@ -377,11 +377,6 @@ class MujocoEngine:
         """Return the description of each port, by name."""
         return self._info
 
-    def joint_kind(self, joint: str) -> str:
-        """Return the type of a joint: "hinge" or "slide"."""
-        kind = int(self.model.joint(joint).type[0])
-        return "slide" if kind == int(mujoco.mjtJoint.mjJNT_SLIDE) else "hinge"
-
     def mode(self, joint: str) -> Mode:
         """Return the operation mode of a compliant actuator."""
         i = self._mode_rows.get(joint)

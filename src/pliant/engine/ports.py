@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -20,7 +19,7 @@ class PortPlace:
 
     field: str
     """Field of `mjData`, or "observed" for the output of the laws, with one row per compliant joint."""
-    index: tuple[Any, ...]
+    index: tuple[int | slice, ...]
     """Index into that field, for one simulation."""
     info: PortInfo
     """Description of the port."""
@@ -40,7 +39,7 @@ def port_places(model: mujoco.MjModel, data: mujoco.MjData, where: np.ndarray) -
     def add(
         name: str,
         field: str,
-        index: tuple[Any, ...],
+        index: tuple[int | slice, ...],
         unit: str,
         writable: bool,
         text: str,

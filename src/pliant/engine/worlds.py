@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError, PortError, nearest
+from pliant.base.numerics import Array
 from pliant.engine import callbacks
 from pliant.engine.base import PortInfo
 from pliant.engine.batch import make_batch
@@ -107,8 +108,8 @@ class RobotBatch(abc.ABC):
         }
         """Stiffness preset of each joint after a reset [rad or m], shape (worlds,)."""
         self._places: dict[str, PortPlace] = port_places(model, self._data, self._where)
-        self._changes: dict[str, dict[str, NDArray[np.float64]]] = {}
-        self._given: dict[str, NDArray[np.float64]] = {}
+        self._changes: dict[str, dict[str, Array]] = {}
+        self._given: dict[str, Array] = {}
 
     # -- what an implementation has ---------------------------------------------------------------------------------
 
@@ -144,16 +145,16 @@ class RobotBatch(abc.ABC):
         """Return the step at which each world diverged, or 0 if it did not, shape (worlds,)."""
 
     @abc.abstractmethod
-    def _reset(self, mask: NDArray[np.bool_], qpos: NDArray[np.float64] | None) -> None: ...
+    def _reset(self, mask: NDArray[np.bool_], qpos: Array | None) -> None: ...
 
     @abc.abstractmethod
-    def _put(self, name: str, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None: ...
+    def _put(self, name: str, values: Array, mask: NDArray[np.bool_]) -> None: ...
 
     @abc.abstractmethod
-    def _put_rows(self, row: int, rows: NDArray[np.float64], mask: NDArray[np.bool_]) -> None: ...
+    def _put_rows(self, row: int, rows: Array, mask: NDArray[np.bool_]) -> None: ...
 
     @abc.abstractmethod
-    def _put_field(self, field: str, index: Any, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None: ...
+    def _put_field(self, field: str, index: Any, values: Array, mask: NDArray[np.bool_]) -> None: ...
 
     # -- ports ------------------------------------------------------------------------------------------------------
 
@@ -198,7 +199,7 @@ class RobotBatch(abc.ABC):
         mask = self.select(worlds)
         self._put(name, self._fitted(name, values, int(mask.sum()), info.shape), mask)
 
-    def _fitted(self, name: str, values: ArrayLike, count: int, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def _fitted(self, name: str, values: ArrayLike, count: int, shape: tuple[int, ...]) -> Array:
         """Return values as an array (count, *shape)."""
         try:
             array = np.asarray(values, dtype=float)
@@ -311,7 +312,7 @@ class RobotBatch(abc.ABC):
         changes = {joint: dict(columns) for joint, columns in self._changes.items()}
         given = dict(self._given)
         changed: set[str] = set()
-        fields: list[tuple[str, Any, NDArray[np.float64]]] = []
+        fields: list[tuple[str, Any, Array]] = []
         # All is tried before anything is written.
         for path, value in values.items():
             numbers = self._fitted(path, value, int(mask.sum()), (1,))[:, 0]
@@ -338,21 +339,19 @@ class RobotBatch(abc.ABC):
             self._put_field(field, index, numbers, mask)
         self._changes, self._given = changes, given
 
-    def _changed(
-        self, column: NDArray[np.float64] | None, numbers: NDArray[np.float64], mask: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _changed(self, column: Array | None, numbers: Array, mask: NDArray[np.bool_]) -> Array:
         """Return the values of a parameter, NaN where a world has the robot's own, with some of them changed."""
         new = np.full(self.worlds, np.nan) if column is None else column.copy()
         new[mask] = numbers
         return new
 
-    def parameter(self, path: str) -> NDArray[np.float64]:
+    def parameter(self, path: str) -> Array:
         """Return the values set for a parameter, shape (worlds,); NaN for worlds that use the value of the robot."""
         return self._given.get(path, np.full(self.worlds, np.nan)).copy()
 
     def randomize(
         self, distributions: Mapping[str, Distribution], seed: int, worlds: Selection = None
-    ) -> dict[str, NDArray[np.float64]]:
+    ) -> dict[str, Array]:
         """Draw random parameters for worlds and set them; equal seeds give equal worlds on every device.
 
         Args:
@@ -388,9 +387,7 @@ class RobotBatch(abc.ABC):
         """
         raise ModelError(f"the state of a {type(self).__name__} cannot be set; use CpuBatch", field="state")
 
-    def _rows(
-        self, joint: str, columns: Mapping[str, NDArray[np.float64]], mask: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _rows(self, joint: str, columns: Mapping[str, Array], mask: NDArray[np.bool_]) -> Array:
         """Return the parameter vectors of a joint in some worlds, shape (chosen, PARAMETERS)."""
         if self.robot is None:
             raise ModelError("a compiled model has no parameters by name; give the Robot itself", field=joint)
@@ -436,9 +433,7 @@ class RobotBatch(abc.ABC):
         self._put_rows(self.joints.index(joint), rows, np.ones(self.worlds, dtype=bool))
         self._presets[joint][:] = [float(actuator.initial_preset or 0.0) for actuator in actuators]
 
-    def _fields_of(
-        self, path: str, owner: str, parameter: str, values: NDArray[np.float64]
-    ) -> list[tuple[str, Any, NDArray[np.float64]]]:
+    def _fields_of(self, path: str, owner: str, parameter: str, values: Array) -> list[tuple[str, Any, Array]]:
         """Return what a parameter changes in the model: field, index, values of the chosen worlds."""
         m = self.model
         if (values < 0.0).any():
@@ -593,7 +588,7 @@ class CpuBatch(RobotBatch):
         """Which worlds hold NaN, infinity or a runaway since their last reset, shape (worlds,)."""
         return self._live.diverged_at.astype(bool)
 
-    def _rows_of(self, actuator: int) -> NDArray[np.float64]:
+    def _rows_of(self, actuator: int) -> Array:
         """Return the parameter vectors of an actuator, shape (worlds or 1, PARAMETERS)."""
         rows = self.batch.expanded("actuator_user")
         return self.model.actuator_user[None, actuator] if rows is None else rows[:, actuator]
@@ -620,7 +615,7 @@ class CpuBatch(RobotBatch):
             callbacks.observe_many(self._laws[i], rows, point, state, values)
             self.observed[:, k] = values
 
-    def _reset(self, mask: NDArray[np.bool_], qpos: NDArray[np.float64] | None) -> None:
+    def _reset(self, mask: NDArray[np.bool_], qpos: Array | None) -> None:
         ids = np.flatnonzero(mask)
         if not ids.size:
             return
@@ -661,14 +656,14 @@ class CpuBatch(RobotBatch):
                 if row[layout.P_COMPANION] > 0.5:
                     ctrl[world, self.model.actuator_ctrladr[i + 1]] = refs[1]
 
-    def _put(self, name: str, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
+    def _put(self, name: str, values: Array, mask: NDArray[np.bool_]) -> None:
         self.port(name)[mask] = values
 
-    def _put_rows(self, row: int, rows: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
+    def _put_rows(self, row: int, rows: Array, mask: NDArray[np.bool_]) -> None:
         self._differing.add("actuator_user")
         self.batch.expand("actuator_user")[mask, int(self._where[row, 0]), : rows.shape[1]] = rows
 
-    def _put_field(self, field: str, index: Any, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
+    def _put_field(self, field: str, index: Any, values: Array, mask: NDArray[np.bool_]) -> None:
         place = index if isinstance(index, tuple) else (index,)
         self._differing.add(field)
         self.batch.expand(field)[(mask, *place)] = values

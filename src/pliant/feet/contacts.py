@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.numerics import Array
+
 if TYPE_CHECKING:
     import mujoco
-
-Array = NDArray[np.float64]
 
 
 def contact_forces(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[NDArray[np.int_], Array, Array]:

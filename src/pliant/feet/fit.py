@@ -21,15 +21,17 @@ import numpy as np
 
 from pliant.base.errors import PliantError, nearest
 from pliant.base.options import describe
+from pliant.feet.softfoot import smallest_compliance
+from pliant.feet.softfoot.parameters import CHAINS
 from pliant.feet.softfoot_bench import SoftFootBenchOptions, module_position
+from pliant.feet.softfoot_bench.build import build
 from pliant.feet.trials import POSITIONS, Trials, simulate_trials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from pliant.base.numerics import Array
     from pliant.identification.results import Estimate
-
-    Array = NDArray[np.float64]
 
 FREE = ("heel_block", "metatarsus_block", "pitch", "closure_compliance", "band_stiffness")
 """Parameters that can be fitted: options of ``softfoot-bench``."""
@@ -320,10 +322,6 @@ def _slope(name: str, value: float) -> float:
 
 def _bounds(options: SoftFootBenchOptions) -> dict[str, tuple[float, float]]:
     """Return where each parameter is searched: blocks under heel and metatarsus, compliances that the step allows."""
-    from pliant.feet.softfoot import smallest_compliance
-    from pliant.feet.softfoot.parameters import CHAINS
-    from pliant.feet.softfoot_bench.build import build
-
     model = build(options).compile()
     share = options.n_chains if options.lump else CHAINS
     least = smallest_compliance(model, options.timestep, share=share)

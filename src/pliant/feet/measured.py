@@ -32,7 +32,7 @@ from pliant.base.errors import PliantError, nearest
 from pliant.feet.trials import Trial, Trials
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from pliant.base.numerics import Array
 
 FORCES = {"F_h": "heel", "F_p": "fascia", "F_m": "metatarsus"}
 PITCHES = tuple(f"pitch_m{i}" for i in range(1, 7))
@@ -203,7 +203,7 @@ def _complete(path: Path, trials: Sequence[Trial], count: int) -> None:
         )
 
 
-def _plausible(path: Path, trials: Sequence[Trial], table: NDArray[np.float64]) -> None:
+def _plausible(path: Path, trials: Sequence[Trial], table: Array) -> None:
     """Refuse units that were forgotten and forces of the wrong sign."""
     highest = max(abs(t.height) for t in trials)
     if highest > LONGEST:
@@ -252,22 +252,22 @@ def _plausible(path: Path, trials: Sequence[Trial], table: NDArray[np.float64]) 
 class ForceErrors:
     """Errors of simulated forces. Columns: heel, fascia, metatarsus."""
 
-    relative: NDArray[np.float64]
+    relative: Array
     """|simulated - measured| / measured, shape (n, 3); NaN where no force was measured."""
-    absolute: NDArray[np.float64]
+    absolute: Array
     """Simulated - measured, shape (n, 3) [N]: positive where the simulation is too high."""
-    total: NDArray[np.float64]
+    total: Array
     """|simulated - measured| / measured of the sum of the three forces, shape (n,)."""
-    total_of_load: NDArray[np.float64]
+    total_of_load: Array
     """Simulated - measured sum of the three forces, as a part of the load, shape (n,)."""
 
     @property
-    def mean(self) -> NDArray[np.float64]:
+    def mean(self) -> Array:
         """Mean relative error of each part, shape (3,)."""
         return np.array([float(np.nanmean(column)) for column in self.relative.T])
 
     @property
-    def filtered_mean(self) -> NDArray[np.float64]:
+    def filtered_mean(self) -> Array:
         """Mean relative error of each part without outliers, shape (3,)."""
         return np.array([float(filtered(column).mean()) for column in self.relative.T])
 
@@ -297,13 +297,13 @@ def force_errors(simulated: Trials, measured: Trials) -> ForceErrors:
         )
 
 
-def filtered(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def filtered(values: Array) -> Array:
     """Return the values that are not above their mean plus one standard deviation; NaN is left out."""
     known = values[np.isfinite(values)]
     return known[known <= known.mean() + known.std()] if known.size else known
 
 
-def rotation_errors(simulated: Trials, measured: Trials) -> NDArray[np.float64]:
+def rotation_errors(simulated: Trials, measured: Trials) -> Array:
     """Return simulated minus measured rotations, without the mean difference of each module, shape (n, 6) [rad].
 
     The mean difference is the unknown mounting of a module's IMU (section III-B).

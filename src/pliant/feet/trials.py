@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.errors import ModelError, PliantError
+from pliant.base.options import parse
 from pliant.feet.softfoot_bench import POSITIONS, SoftFootBenchOptions
+from pliant.feet.softfoot_bench.build import block_positions, build
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from pliant.base.numerics import Array
 
 PARTS = ("heel", "fascia", "metatarsus")
 """Parts of the foot that touch a block, in the order of every array of forces."""
@@ -59,11 +63,11 @@ class Trials:
 
     trials: tuple[Trial, ...]
     """The trials, in the order of the rows below."""
-    force: NDArray[np.float64]
+    force: Array
     """Vertical force of the foot on the blocks under heel, fascia and metatarsus, shape (n, 3) [N]."""
-    horizontal: NDArray[np.float64] | None = None
+    horizontal: Array | None = None
     """Horizontal force of the foot on the blocks, to the toes, shape (n, 3) [N]; None for measurements."""
-    pitch: NDArray[np.float64]
+    pitch: Array
     """Rotation of the modules m1 to m6 in the sagittal plane, the front end up positive, shape (n, 6) [rad]."""
     speed: float = 0.0
     """Largest joint speed at the end [rad/s or m/s]; 0 for measurements."""
@@ -74,12 +78,12 @@ class Trials:
         return len(self.trials)
 
     @property
-    def total(self) -> NDArray[np.float64]:
+    def total(self) -> Array:
         """Sum of the three forces, shape (n,) [N]."""
         return self.force.sum(axis=1)
 
     @property
-    def load(self) -> NDArray[np.float64]:
+    def load(self) -> Array:
         """Load of each trial, shape (n,) [N]."""
         return np.array([trial.load for trial in self.trials])
 
@@ -121,9 +125,7 @@ def simulate_trials(
     """
     import mujoco
 
-    from pliant.base.options import parse
     from pliant.engine import make_batch
-    from pliant.feet.softfoot_bench.build import block_positions, build
 
     chosen = all_trials() if trials is None else tuple(trials)
     if not chosen:

@@ -7,10 +7,10 @@ import xml.etree.ElementTree as ET
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.documents.xml_tree import Node, file_of, line_of
 from pliant.base.errors import ModelError
+from pliant.base.numerics import Array
 from pliant.base.spatial import inverse, pose, quaternion_from_rotation, rotation_from_quaternion, rpy_from_rotation
 from pliant.formats.gazebo import read_plugins
 from pliant.formats.sdf_world import SdfModel, SdfWorld, read_world
@@ -27,7 +27,6 @@ GRID = "1"
 """Distance of the lines that a viewer draws on a plane [m]."""
 NO_SHAPE = ("empty", "heightmap", "polyline", "image", "cone")
 """Shapes that are not read."""
-Matrix = NDArray[np.float64]
 
 
 def read_sdf(source: Source) -> Robot:
@@ -150,7 +149,7 @@ class _Writer(Sink):
         }
         self.put(inertial, "inertia", inner.child("inertia"), **{key: repr(value) for key, value in values.items()})
 
-    def origin(self, parent: ET.Element, X: Matrix) -> None:
+    def origin(self, parent: ET.Element, X: Array) -> None:
         rpy = rpy_from_rotation(X[:3, :3])
         self.put(parent, "origin", xyz=_text(X[:3, 3]), rpy=_text(rpy))
 
@@ -196,7 +195,7 @@ class _Writer(Sink):
             self.put(self.extension, "geom", friction, name=name, friction=repr(min(value, 1e3)))
 
     def own_shape(
-        self, tags: Tags, kind: str, name: str, link: str, role: str, X: Matrix, color: list[float] | None
+        self, tags: Tags, kind: str, name: str, link: str, role: str, X: Array, color: list[float] | None
     ) -> None:
         """Write a shape that URDF lacks."""
         if kind == "plane":
@@ -312,7 +311,7 @@ def _finite(tags: Tags, path: str) -> bool:
     return tags.text(path).lower().lstrip("+-") not in ("inf", "infinity")
 
 
-def _pose(tags: Tags) -> Matrix:
+def _pose(tags: Tags) -> Array:
     position, quaternion = tags.pose()
     return pose(position, rotation_from_quaternion(quaternion))
 
@@ -321,7 +320,7 @@ def _text(numbers: object) -> str:
     return " ".join(repr(float(v)) for v in np.asarray(numbers, dtype=float).ravel())
 
 
-def _rotation_to(normal: Matrix) -> Matrix:
+def _rotation_to(normal: Array) -> Array:
     """Return a rotation that takes the third axis to a direction."""
     if normal[2] > 1.0 - 1e-12:
         return np.eye(3)

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.documents.files import exists, read_file
 from pliant.base.documents.includes import MAX_INCLUDE_DEPTH, Chain, entered
 from pliant.base.documents.xml_tree import Node, line_of, parse_xml
 from pliant.base.errors import ModelError, nearest
+from pliant.base.numerics import Array
 from pliant.base.spatial import inverse, pose, quaternion_from_rotation, rotation_from_quaternion
 from pliant.formats.resources import find_resource
 from pliant.formats.source import Source
@@ -35,7 +35,6 @@ BUILT_IN = {
     <specular>0.2 0.2 0.2 1</specular><direction>-0.5 0.1 -0.9</direction></light>""",
 }
 """Models that every installation of Gazebo has, used where no folder of models holds them."""
-Matrix = NDArray[np.float64]
 
 
 @dataclass(slots=True)
@@ -62,7 +61,7 @@ class SdfWorld:
     """The ``<world>``, or the one ``<model>`` of a file without a world."""
     models: list[SdfModel]
     """The models, with those inside others."""
-    poses: dict[int, Matrix]
+    poses: dict[int, Array]
     """Pose in the world, shape (4, 4), of a link or joint, by ``id`` of its element."""
     notes: list[str]
     """Omissions."""
@@ -92,7 +91,7 @@ class _Reader(Sink):
         super().__init__(source.path)
         self.source = source
         self.models: list[SdfModel] = []
-        self.frames: dict[str, tuple[str, Matrix, Node]] = {}
+        self.frames: dict[str, tuple[str, Array, Node]] = {}
         """Frame by scoped name: that in which its pose is given, the pose, the element."""
         self.attached: dict[str, str] = {}
         """What a ``<frame>``, a joint or a model stands on, by scoped name."""
@@ -284,7 +283,7 @@ class _Reader(Sink):
         other, X = self.pose(element, scope)
         self.frames[key] = (default if other is None else other, X, element)
 
-    def pose(self, element: ET.Element, scope: str) -> tuple[str | None, Matrix]:
+    def pose(self, element: ET.Element, scope: str) -> tuple[str | None, Array]:
         """Return the frame of an element's pose, None for the default, and the pose; the element then has none."""
         node = element.find("pose")
         if node is None:
@@ -298,7 +297,7 @@ class _Reader(Sink):
     def lookup(self, name: str, scope: str) -> str:
         return scope if name == "__model__" else "" if name == "world" else _scoped(scope, name)
 
-    def in_frame(self, key: str, root: str = "", at: ET.Element | None = None, seen: tuple[str, ...] = ()) -> Matrix:
+    def in_frame(self, key: str, root: str = "", at: ET.Element | None = None, seen: tuple[str, ...] = ()) -> Array:
         """Return the pose of a frame in another one that its chain of frames leads to; "" is the world."""
         if key == root:
             return np.eye(4)
@@ -317,12 +316,12 @@ class _Reader(Sink):
 
     # -- the tree -------------------------------------------------------------------------------------------
 
-    def resolve(self) -> dict[int, Matrix]:
+    def resolve(self) -> dict[int, Array]:
         """Write final names and poses into the tree; return the poses of links and joints in the world."""
         names = self.unique_names()
         for key in self.frames:
             self.in_frame(key)
-        poses: dict[int, Matrix] = {}
+        poses: dict[int, Array] = {}
         for model in self.models:
             for element in (*model.links, *model.joints):
                 key = _scoped(model.key, element.get("name", ""))
@@ -384,7 +383,7 @@ class _Reader(Sink):
             key, steps = self.attached[key], steps + 1
         return key if key in self.links else ""
 
-    def inside(self, holder: Node, model: SdfModel, at: Matrix, offset: Matrix) -> None:
+    def inside(self, holder: Node, model: SdfModel, at: Array, offset: Array) -> None:
         """Write the poses of all that stands on a link or joint in the frame of the link.
 
         Args:
@@ -407,7 +406,7 @@ class _Reader(Sink):
             node.set("rotation_format", "quat_xyzw")
             node.text = _pose_text(offset @ X if direct else X)
 
-    def axes(self, joint: Node, model: SdfModel, at: Matrix) -> None:
+    def axes(self, joint: Node, model: SdfModel, at: Array) -> None:
         """Write the axes of a joint in its own frame."""
         for axis in joint.findall("axis"):
             xyz = axis.find("xyz")
@@ -431,6 +430,6 @@ def _scoped(scope: str, name: str) -> str:
     return f"{scope}::{name}" if scope else name
 
 
-def _pose_text(X: Matrix) -> str:
+def _pose_text(X: Array) -> str:
     w, x, y, z = quaternion_from_rotation(X[:3, :3])
     return " ".join(repr(float(v)) for v in (*X[:3, 3], x, y, z, w))

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError, ModelError, nearest
+from pliant.base.numerics import Array
 from pliant.base.spatial import quaternion_from_rpy, quaternion_product, rotate
 from pliant.formats.tags import Sink, Tags
 from pliant.model.noise import Noise
@@ -34,7 +34,7 @@ from pliant.model.sensors import (
     SensorDescription,
 )
 
-Pose = tuple[NDArray[np.float64], NDArray[np.float64]]
+Pose = tuple[Array, Array]
 """Position [m] and quaternion."""
 TYPES = {
     "imu": "imu",
@@ -234,7 +234,7 @@ class _Reader(Sink):
             rates += [plugin.number(name, 0.0, least=0.0) for name in names]
         return min((rate for rate in rates if rate > 0.0), default=0.0)
 
-    def topic(self, tags: Tags, plugin: Tags | None, base: str = "") -> str:
+    def topic(self, tags: Tags, plugin: Tags | None) -> str:
         """Return the topic that the plugin or Gazebo would use; "" where they name none."""
         if plugin is not None:
             space = plugin.text("robotNamespace") or plugin.text("ros/namespace")

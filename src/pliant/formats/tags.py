@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.documents.xml_tree import file_of, line_of
 from pliant.base.errors import ModelError, nearest
+from pliant.base.numerics import Array
 from pliant.base.options import parse_bool, parse_number, parse_vector
 from pliant.base.spatial import quaternion_from_rpy
 
@@ -131,7 +131,7 @@ class Tags(Sink):
             return None
         return numbers
 
-    def pose(self, path: str = "pose") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def pose(self, path: str = "pose") -> tuple[Array, Array]:
         """Return position [m] and quaternion of a pose: x y z roll pitch yaw, in metres and radians."""
         node = self.child(path)
         if node is None or not ((node.text or "").strip() or node.attrib):

@@ -407,7 +407,7 @@ def _guarded(job: Callable[[], None]) -> None:
     """Run a job; one that fails costs one message, not the thread."""
     try:
         job()
-    except Exception:
+    except Exception:  # one message must not end the thread of all
         _log.exception("a message for Foxglove could not be made")
 
 

@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.documents.files import read_text
 from pliant.base.errors import ModelError, RecordingError, nearest
+from pliant.base.numerics import Array
 from pliant.base.spatial import rotation_from_quaternion
 from pliant.franka.device.arm import FrankaArmDescription
 from pliant.franka.device.parameters import Payload
@@ -40,7 +40,6 @@ from pliant.shadow.candidates import FACTOR, Candidate
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
 
-Array = NDArray[np.float64]
 PERIOD = 1e-3
 """Cycle of the interface [s]."""
 SMOOTHED = 41

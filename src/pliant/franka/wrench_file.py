@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.base.numerics import Array
 from pliant.simulation.bridge import BridgeBase
 
 if TYPE_CHECKING:
     from pliant.devices.base import Sample, SampleSource
-
-Array = NDArray[np.float64]
 
 
 class WrenchFile(BridgeBase):

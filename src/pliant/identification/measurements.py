@@ -68,7 +68,7 @@ _HEADER = re.compile(r"^\s*(?P<name>[^\[\(]*?)\s*(?:[\[\(]\s*(?P<unit>[^\]\)]*?)
 
 
 @dataclass(frozen=True, slots=True)
-class Measurement(Mapping[str, NDArray[np.float64]]):
+class Measurement(Mapping[str, Array]):
     """Measured columns of one trial with the names of `QUANTITIES`, in SI units, each of shape (n,).
 
     Example:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.errors import LawError
+from pliant.base.numerics import Array
 from pliant.base.options import check_values, option
 from pliant.laws import layout
 from pliant.laws.base import Law
@@ -29,15 +30,15 @@ __all__ = ["ActuatorTraces", "CompliantActuator"]
 class ActuatorTraces:
     """Result of `CompliantActuator.simulate`; every array has one entry per sample."""
 
-    time: NDArray[np.float64]
+    time: Array
     """Time of each sample [s], shape (n,)."""
-    torque: NDArray[np.float64]
+    torque: Array
     """Torque applied to the link in the step that begins at the sample [N m], shape (n,)."""
-    values: dict[str, NDArray[np.float64]]
+    values: dict[str, Array]
     """The fields of `pliant.laws.fields.OBSERVED`, each of shape (n,), at the motor positions that determine the
     torque (after the step of the motors in modes 5 and 6, before it in mode 4)."""
 
-    def __getattr__(self, name: str) -> NDArray[np.float64]:
+    def __getattr__(self, name: str) -> Array:
         try:
             return self.values[name]
         except KeyError:
@@ -172,7 +173,7 @@ class CompliantActuator:
                     f"{name}: {which} controls a pressure; kd must be 0 and velocity_feedforward false", field=which
                 )
 
-    def replace(self, **changes: Any) -> CompliantActuator:
+    def replace(self, **changes: object) -> CompliantActuator:
         """Return a copy with some fields changed, given by field name."""
         return dataclasses.replace(self, **changes)
 
@@ -200,7 +201,7 @@ class CompliantActuator:
         """Return the command delay as a number of steps of length dt [s]."""
         return round(self.command_delay / dt) if self.command_delay > 0.0 else 0
 
-    def pack(self, dt: float) -> NDArray[np.float64]:
+    def pack(self, dt: float) -> Array:
         """Return the parameter vector of `pliant.laws.layout`, shape (PARAMETERS,), or longer if the law has a table.
 
         Args:
@@ -301,7 +302,7 @@ class CompliantActuator:
         """Return the number of state variables for a time step dt [s]."""
         return int(self.pack(dt)[layout.P_STATES])
 
-    def hold(self, q: float, dt: float) -> tuple[NDArray[np.float64], tuple[float, float]]:
+    def hold(self, q: float, dt: float) -> tuple[Array, tuple[float, float]]:
         """Return the state at rest at link angle q, and the references that maintain it.
 
         Args:
@@ -313,7 +314,7 @@ class CompliantActuator:
         """
         return self.hold_packed(q, self.pack(dt))
 
-    def hold_packed(self, q: float, par: NDArray[np.float64]) -> tuple[NDArray[np.float64], tuple[float, float]]:
+    def hold_packed(self, q: float, par: Array) -> tuple[Array, tuple[float, float]]:
         """Return the same as `hold`, with the parameter vector of `pack`."""
         from pliant.laws.compile import compiled
 
@@ -390,7 +391,7 @@ class CompliantActuator:
         return ActuatorTraces(np.arange(q.size) * dt, torque, values)
 
 
-def _numbers(name: str, value: ArrayLike) -> NDArray[np.float64]:
+def _numbers(name: str, value: ArrayLike) -> Array:
     try:
         return np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -399,11 +400,11 @@ def _numbers(name: str, value: ArrayLike) -> NDArray[np.float64]:
 
 def call_hold(
     address: int,
-    par: NDArray[np.float64],
+    par: Array,
     q: float,
     preset: float,
-    state: NDArray[np.float64],
-    refs: NDArray[np.float64],
+    state: Array,
+    refs: Array,
 ) -> None:
     """Call a compiled `hold` kernel on contiguous arrays."""
     import ctypes

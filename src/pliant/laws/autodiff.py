@@ -216,7 +216,7 @@ def _trace(function: types.FunctionType, arguments: list[Any], name: str) -> sym
 
     try:
         result = _Rebinder()(function)(*arguments)
-    except Exception as error:
+    except Exception as error:  # the law is a user's code
         file, line = _user_line(error, function)
         reason = str(error) or type(error).__name__
         if isinstance(error, LawError):

@@ -22,9 +22,10 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.errors import LawError, nearest
+from pliant.base.numerics import Array
 from pliant.base.options import check_values, describe, option, place_of
 
 LAW_PARAMETERS = 16
@@ -137,7 +138,7 @@ class Law:
             return 0.0
         return self.default_stop_stiffness() if self.stop_stiffness is None else self.stop_stiffness
 
-    def parameters(self) -> NDArray[np.float64]:
+    def parameters(self) -> Array:
         """Return ``p``: the parameters, then the stop stiffness, padded with zeros to shape (LAW_PARAMETERS,)."""
         out = np.zeros(LAW_PARAMETERS)
         values = [getattr(self, name) for name in self.parameter_fields()]

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.documents.files import read_text
 from pliant.base.errors import LawError, nearest
+from pliant.base.numerics import Array
 from pliant.base.options import option
 from pliant.laws.base import LAW_PARAMETERS, Law, law
 from pliant.laws.layout import T_COUNT, T_KNOT, T_KNOTS
@@ -180,7 +180,7 @@ def _number(cell: str, name: str, path: Path, line: int) -> float:
 # -- the spline --------------------------------------------------------------------------------------------
 
 
-def monotone_slopes(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+def monotone_slopes(x: Array, y: Array) -> Array:
     """Return slopes at the knots that make the cubic Hermite spline through them monotone between the knots.
 
     Inside, the weighted harmonic mean of the two secants (Fritsch and Butland 1984, SIAM J. Sci. Stat. Comput. 5(2),
@@ -213,7 +213,7 @@ def _end_slope(h0: float, h1: float, d0: float, d1: float) -> float:
     return slope
 
 
-def _knots(rows: Table, odd: bool) -> NDArray[np.float64]:
+def _knots(rows: Table, odd: bool) -> Array:
     """Return position, torque, slope and energy of each knot, shape (n, T_KNOT); the least energy is 0."""
     half = np.array(rows)
     data = np.vstack([-half[:0:-1], half]) if odd else half
@@ -354,7 +354,7 @@ class TableSEA(Law):
         # Ten times the largest slope of the table at a row: assumed.
         return 10.0 * self.torque_scale * float(self._knots[:, 2].max())  # type: ignore[attr-defined]
 
-    def parameters(self) -> NDArray[np.float64]:
+    def parameters(self) -> Array:
         """Return ``p``: torque scale, stop stiffness (-1 for the slope of the table's end), and from T_COUNT on the
         number of knots and their position, torque, slope and energy."""
         knots = self._knots  # type: ignore[attr-defined]

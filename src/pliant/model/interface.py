@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import mujoco
 
@@ -129,7 +129,7 @@ class Interface:
         object.__setattr__(self, "joints", dict(self.joints))
         object.__setattr__(self, "extensions", dict(self.extensions))
 
-    def replace(self, **changes: Any) -> Interface:
+    def replace(self, **changes: object) -> Interface:
         """Return a copy with some fields changed."""
         return dataclasses.replace(self, **changes)
 

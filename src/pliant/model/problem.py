@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Problem:
 class Problems(list[Problem]):
     """Findings of a check, in the order in which they were found."""
 
-    def error(self, subject: str, message: str, hint: str = "", **measured: Any) -> None:
+    def error(self, subject: str, message: str, hint: str = "", **measured: object) -> None:
         """Add a finding with which the robot must not run; ``measured`` are value, limit and unit."""
         self.append(Problem("error", subject, message, hint, **measured))
 

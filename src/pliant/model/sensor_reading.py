@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import typing
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -38,7 +37,7 @@ def described_sensors(spec: mujoco.MjSpec, taken: Iterable[str] = ()) -> list[Se
         The descriptions, in the order of the sites, then of the cameras.
     """
     used = {"board", *taken}
-    on_site: dict[str, dict[Any, Any]] = {}
+    on_site: dict[str, dict[mujoco.mjtSensor, mujoco.MjsSensor]] = {}
     for sensor in spec.sensors:
         if sensor.objtype == mujoco.mjtObj.mjOBJ_SITE and not reference_of(sensor) and sensor.objname:
             on_site.setdefault(sensor.objname, {}).setdefault(sensor.type, sensor)

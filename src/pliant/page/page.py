@@ -191,7 +191,7 @@ class PageView(BridgeBase):
         try:
             with server.viser.atomic():
                 self._build(server, devices)
-        except Exception as error:
+        except Exception as error:  # as of a frame: a page that is not needed ends alone
             if self._needed or isinstance(error, PliantError):
                 raise
             self._over = True
@@ -207,7 +207,7 @@ class PageView(BridgeBase):
         if self._plots is not None:
             try:
                 self._plots.take(sample)
-            except Exception as error:
+            except Exception as error:  # a fault of a panel is told on the page
                 self._report_broken("the points of the curves", error)
 
     def tick(self, stamp_ns: int) -> None:
@@ -434,7 +434,7 @@ class PageView(BridgeBase):
         """Draw until the page is closed; what goes wrong here does not end a run that is not for the page."""
         try:
             self._draw_all()
-        except Exception as error:
+        except Exception as error:  # a fault of the page ends the page, not the run
             if self._needed:
                 raise
             self._over = True
@@ -476,7 +476,7 @@ class PageView(BridgeBase):
         """Draw a part of the page; it is tried again each time, and its first failure is told."""
         try:
             work()
-        except Exception as error:
+        except Exception as error:  # a fault of a panel is told on the page
             self._report_broken(part, error)
 
     def _report_broken(self, part: str, error: Exception) -> None:

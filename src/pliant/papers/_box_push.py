@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import mujoco
     from numpy.typing import ArrayLike, NDArray
 
+    from pliant.base.numerics import Array
     from pliant.model.robot import Robot
 
 ROBOT = "qbmove-5dof"
@@ -122,25 +123,25 @@ class Arm:
         self.qpos = [int(model.joint(j).qposadr[0]) for j in JOINTS]
         self.dofs = [int(model.joint(j).dofadr[0]) for j in JOINTS]
 
-    def _at(self, q: NDArray[np.float64]) -> None:
+    def _at(self, q: Array) -> None:
         self.data.qpos[self.qpos] = q
         self._mujoco.mj_kinematics(self.model, self.data)
         self._mujoco.mj_comPos(self.model, self.data)
 
-    def forward(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+    def forward(self, q: Array) -> Array:
         """Return the position of the tip in the world [m] and the pitch of the last link [rad], shape (4,)."""
         self._at(q)
         along = -self.data.site_xmat[self.site].reshape(3, 3)[:, 2]
         return np.array([*self.data.site_xpos[self.site], math.atan2(along[0], -along[2])])
 
-    def jacobian(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+    def jacobian(self, q: Array) -> Array:
         """Return the Jacobian of `forward`, shape (4, 5) [m/rad, rad/rad]; its last row holds in the plane y = 0."""
         self._at(q)
         position, rotation = np.zeros((3, self.model.nv)), np.zeros((3, self.model.nv))
         self._mujoco.mj_jacSite(self.model, self.data, position, rotation, self.site)
         return np.vstack([position, -rotation[1]])[:, self.dofs]
 
-    def gravity(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+    def gravity(self, q: Array) -> Array:
         """Return the torques that hold the arm at rest, shape (5,) [N m]."""
         self._at(q)
         self.data.qvel[:] = 0.0
@@ -149,7 +150,7 @@ class Arm:
         self._mujoco.mj_rne(self.model, self.data, 0, out)
         return out[self.dofs]
 
-    def load(self, q: NDArray[np.float64], force: NDArray[np.float64]) -> NDArray[np.float64]:
+    def load(self, q: Array, force: Array) -> Array:
         """Return the torques that hold the arm at rest while its ball pushes a wall x = constant, shape (5,) [N m].
 
         Args:
@@ -168,13 +169,13 @@ class Arm:
 class Plan:
     """The commands of the arm, computed before it moves."""
 
-    time: NDArray[np.float64]
+    time: Array
     """Time of each sample [s], shape (t,)."""
-    tip: NDArray[np.float64]
+    tip: Array
     """Desired position of the tip [m], shape (t, 3)."""
-    joints: NDArray[np.float64]
+    joints: Array
     """Joint positions by inverse kinematics [rad], shape (t, 5)."""
-    equilibrium: NDArray[np.float64]
+    equilibrium: Array
     """Equilibrium commands: joints and the springs' deflection under gravity [rad], shape (t, 5)."""
     tracking_error: float
     """Largest distance between desired tip and tip of the planned joints [m]."""
@@ -235,12 +236,12 @@ class Push(Traced):
     """Largest difference between the springs' torque and gravity with contact force, at the end [N m]."""
 
     @property
-    def displacement(self) -> NDArray[np.float64]:
+    def displacement(self) -> Array:
         """How far the box has moved along x [m], shape (t,)."""
         return self.trace.box[:, 0] - self.trace.box[0, 0]
 
     @property
-    def horizontal_force(self) -> NDArray[np.float64]:
+    def horizontal_force(self) -> Array:
         """Horizontal force of the tip on the box [N], shape (t,)."""
         return np.hypot(self.trace.force[:, 0], self.trace.force[:, 1])
 
@@ -313,7 +314,7 @@ def push(preset: float, options: BoxOptions | None = None, timestep: float = 1e-
     tip_geom, box_geom = (mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, name) for name in (TIP, BOX))
     arm = [int(model.joint(j).qposadr[0]) for j in JOINTS]
 
-    def force_on_box() -> NDArray[np.float64]:
+    def force_on_box() -> Array:
         geoms, forces, _ = contact_forces(model, data)
         signs = np.all(geoms == (tip_geom, box_geom), axis=1) * 1.0 - np.all(geoms == (box_geom, tip_geom), axis=1)
         return signs @ forces
@@ -339,17 +340,17 @@ def push(preset: float, options: BoxOptions | None = None, timestep: float = 1e-
 class GoalSweep:
     """Pushes to many goals, soft and stiff."""
 
-    push: NDArray[np.float64]
+    push: Array
     """Commanded ways beyond the first contact [m], shape (n,)."""
-    path: NDArray[np.float64]
+    path: Array
     """Commanded ways of the tip in all [m], shape (n,)."""
-    moved: NDArray[np.float64]
+    moved: Array
     """Largest displacement of the box, soft and stiff [m], shape (2, n)."""
-    advance: NDArray[np.float64]
+    advance: Array
     """How far beyond the first contact the tip is at the end, soft and stiff [m], shape (2, n)."""
-    remaining: NDArray[np.float64]
+    remaining: Array
     """Distance of the tip from its goal at the end, soft and stiff [m], shape (2, n)."""
-    joint_error: NDArray[np.float64]
+    joint_error: Array
     """Largest difference of a joint from its planned position at the end, soft and stiff [rad], shape (2, n)."""
 
     @property
@@ -374,7 +375,7 @@ class GoalSweep:
 
 def sweep_goals(
     options: BoxOptions,
-    pushes: Sequence[float] | NDArray[np.float64],
+    pushes: Sequence[float] | Array,
     progress: Callable[[float], None] | None = None,
     timestep: float = 1e-3,
     every: float = 0.005,

@@ -6,19 +6,18 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.base.numerics import Array
 from pliant.papers.frame.base import Figure
+from pliant.papers.frame.films import Film, Shot, joint_poses
 from pliant.papers.frame.panels import Band, Level, Line, Panel, Picture, draw
 
 if TYPE_CHECKING:
     from mujoco import MjModel
 
     from pliant.papers.arms.follow_tag import Run
-    from pliant.papers.frame.films import Film
     from pliant.papers.frame.panels import Item
 
-Array = NDArray[np.float64]
 DOTS = 90
 """Balls that draw a path."""
 
@@ -169,7 +168,6 @@ def scene_model(run: Run, row: int, *, tag: bool, width: int = 640, height: int 
 def film_of(run: Run) -> Film:
     """Return a film of both arms."""
     from pliant.papers.arms.tag_servo import missing_for_pictures
-    from pliant.papers.frame.films import Film, Shot, joint_poses
 
     model = scene_model(run, 0, tag=not missing_for_pictures())
     joints = [f"{side}_joint{k}" for side in ("left", "right") for k in range(1, 8)]

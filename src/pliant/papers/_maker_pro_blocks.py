@@ -24,12 +24,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.base.numerics import Array
 from pliant.papers.frame.base import Figure, Statement, Table, Target
 from pliant.papers.frame.panels import Line, Panel, draw
 
-FloatArray = NDArray[np.float64]
+FloatArray = Array
 Loops = Mapping[float, FloatArray]
 """Measured loops: preset [rad] -> deflections with rising and falling torque, shape (2, t) [rad]."""
 

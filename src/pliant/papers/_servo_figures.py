@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.base.figures import CYCLE, MUTED, label, legend, new_figure
+from pliant.base.numerics import Array
 from pliant.papers.frame.base import Figure
+from pliant.papers.frame.films import Film, Shot
 from pliant.papers.frame.panels import Level, Line, Panel, Picture, draw, lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from pliant.papers.arms.tag_servo import Run, Setup, Start
-    from pliant.papers.frame.films import Film
 
-Array = NDArray[np.float64]
 LAWS = ("PBVS", "IBVS")
 CORNER = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 """Colours of the tag's corners."""
@@ -60,8 +60,6 @@ def _kind(run: Run) -> str:
 
 
 def _draw_corners(axis: Axes, run: Run, *, straight: bool = True, width: float = 1.4) -> None:
-    from pliant.base.figures import MUTED
-
     goal = np.vstack([run.true_goal, run.true_goal[:1]])
     axis.plot(*goal.T, color=MUTED, lw=1.0, ls="--", zorder=1)
     for i, color in enumerate(CORNER):
@@ -79,8 +77,6 @@ def _frame(axis: Axes, width: int = 640, height: int = 480) -> None:
 
 
 def _corners(pair: tuple[Run, Run]) -> Figure:
-    from pliant.base.figures import label, new_figure
-
     figure, axes = new_figure(1, 2, height=3.5, sharey=True)
     for axis, run in zip(axes, pair, strict=True):
         _draw_corners(axis, run)
@@ -96,8 +92,6 @@ def _corners(pair: tuple[Run, Run]) -> Figure:
 
 
 def _paths(runs: Sequence[Run], setup: Setup) -> Figure:
-    from pliant.base.figures import CYCLE, MUTED, label, new_figure
-
     rendered = any(run.rendered for run in runs if run.law == "IBVS")
     figure, axes = new_figure(1, 2, height=3.6, subplot_kw={"projection": "3d"})
     h = 0.5 * setup.size
@@ -287,8 +281,6 @@ def film_of(
         titles: of the runs; empty for the names of their laws.
         caption: of the film, beside what the lines are.
     """
-    from pliant.papers.frame.films import Film, Shot
-
     end = max(float(run.time[-1]) for run in pair)
     time = np.arange(0.0, end + 0.5, 0.02)
     azimuth = _azimuth(pair[-1])
@@ -319,8 +311,6 @@ def _length(place: Array) -> Array:
 
 
 def _side_by_side(poses: Sequence[Start], pair: tuple[Run, Run], setup: Setup) -> Figure:
-    from pliant.base.figures import CYCLE, MUTED, label, legend, new_figure
-
     figure, axes = new_figure(
         2, 4, height=2.35, width=11.0, gridspec_kw={"width_ratios": [1.35, 1.1, 1.0, 1.0]}, squeeze=False
     )

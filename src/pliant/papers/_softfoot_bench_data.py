@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from pliant.base.numerics import Array
     from pliant.papers.frame.panels import Item
 
 _NO_DATA = "Not judged: it compares with measured {what}, which were never published. `--set data=FILE.csv` judges it."
@@ -177,7 +178,7 @@ def _force_targets(errors: ForceErrors, measured: Trials) -> dict[str, tuple[lis
     return rows
 
 
-def _rotation_targets(errors: NDArray[np.float64], measured: Trials) -> dict[str, tuple[list[Target], str]]:
+def _rotation_targets(errors: Array, measured: Trials) -> dict[str, tuple[list[Target], str]]:
     spread = np.degrees(np.sqrt((errors**2).mean(axis=0)))
     order = np.argsort(spread)[::-1][:2]
     places = sorted({t.position for t in measured.trials})

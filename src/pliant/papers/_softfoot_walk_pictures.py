@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from pliant.papers.frame.base import Figure
 from pliant.walking.trials import COURSES
+from pliant.walking.walk import run_walk
 
 FEET = ("rigid", "soft")
 """The feet that are compared."""
@@ -17,7 +18,6 @@ UNDER = (-0.02, 0.09)
 def crossing(feet: str, height: float, robot: str, seed: int) -> tuple[object, list[object], int]:
     """Walk over one bar; return the scene with its cameras, qpos every 20 ms, and the row at which a foot is on it."""
     from pliant.robots import build_robot
-    from pliant.walking.walk import run_walk
 
     course = COURSES[robot]
     bar, goal, duration = 0.64 * course.length, 1.1 * course.length, 10.0 * math.sqrt(course.length)

@@ -35,8 +35,9 @@ from pliant.papers.frame.panels import Band, Level, Line, Note, Panel, draw
 
 if TYPE_CHECKING:
     import mujoco
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from pliant.base.numerics import Array
 
 PAPER = "Mengacci et al. 2021, Front. Robot. AI 8:713083"
 JOINT_FRICTION = 0.025
@@ -319,7 +320,7 @@ def box(context: Context, options: BoxOptions) -> Result:
     )
 
 
-def _arrays(run: Push) -> dict[str, NDArray[np.float64]]:
+def _arrays(run: Push) -> dict[str, Array]:
     """Return what the file of traces has of a push, with units in the names."""
     plan, trace = run.plan, run.trace
     return {

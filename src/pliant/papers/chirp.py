@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.base.numerics import Array
 from pliant.base.options import option
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.curves import read_curves
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from pliant.model.robot import Robot
-
-Array = NDArray[np.float64]
 
 AMPLITUDE = 0.15
 """Amplitude of the chirp [rad]. Section 4.2.1."""

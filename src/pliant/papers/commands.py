@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from pliant.base.errors import MissingDependency
 from pliant.cli.checks import refuse_unused
 from pliant.cli.films import DEFAULT_LOOK, FilmLook
 from pliant.cli.options import Dask, Debug, Imports, Json, Processes, assignments, import_modules, make_executor
@@ -169,7 +170,6 @@ def _films(films: FilmsOptions) -> Video | None:
     looks = films.look.of(films.video)
     if looks is None:
         return None
-    from pliant.base.errors import MissingDependency
     from pliant.papers.frame.films import Video
     from pliant.recording.encoders import require
     from pliant.recording.film import check_film

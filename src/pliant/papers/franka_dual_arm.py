@@ -8,16 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.base.numerics import Array
 from pliant.base.options import option
 from pliant.papers.frame.base import Context, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film
 
 if TYPE_CHECKING:
     from pliant.papers.arms.follow_tag import Plan, Run
-
-Array = NDArray[np.float64]
 
 PAPER = "Oliva, Spindler, Robuffo Giordano, Chaumette: FrankaSim. ICARCV 2022"
 SECTION = "section IV-B"

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.base.errors import BridgeError, DeviceError
+from pliant.base.numerics import Array
 from pliant.base.options import option
-from pliant.papers._servo_figures import error_lines
+from pliant.papers._servo_figures import error_lines, film_of
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film
 from pliant.papers.frame.panels import Level, Line, Panel, draw
@@ -30,7 +31,6 @@ from pliant.papers.franka_visual_servo import (
 if TYPE_CHECKING:
     from pliant.papers.arms.tag_servo import Cell, Plant, Run, Setup, Start
 
-Array = NDArray[np.float64]
 Features = Literal["pose", "points"]
 FEATURES: tuple[Features, ...] = ("pose", "points")
 CYCLE = 1e-3
@@ -229,7 +229,6 @@ def drive(
         duration: length of the run [s]; None: until it has converged.
     """
     from pliant.base.conditions import VisionError
-    from pliant.base.errors import BridgeError, DeviceError
     from pliant.base.spatial import inverse
     from pliant.control.checks import ControlError
     from pliant.papers.arms.tag_servo import PERIOD, _eyes, begin_with_image, make_run, servo_rows
@@ -557,8 +556,6 @@ def _figure(runs: Sequence[TorqueRun], options: FrankaDynamicServoOptions) -> Fi
 
 
 def _films(context: Context, options: FrankaDynamicServoOptions) -> list[Film]:
-    from pliant.papers._servo_figures import film_of
-
     poses, _ = start_poses(replace(options, starts=1), context.rng, setup_of(options))
     runs = {f"by {features}": in_process(poses[0], features, options, rendered=False).servo for features in FEATURES}
     caption = "Torques by the tag's pose and by its corners, from one start."

@@ -9,16 +9,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError
+from pliant.base.numerics import Array
+from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
+from pliant.franka.device.settings import CHECKS, ERROR_ORIGINS
+from pliant.franka.robots.build import MOTOR_INERTIA
+from pliant.franka.wire import fci
 from pliant.papers.arms.fci_client import PATIENCE_S, FciClient
 from pliant.papers.arms.fci_recipes import RECIPES, Recipe
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.panels import Line, Panel, draw
 
 if TYPE_CHECKING:
-    from pliant.franka.wire import fci
     from pliant.simulation import Simulation
 
 __all__ = ["Outcome", "provoke", "serving"]
@@ -59,7 +63,7 @@ class Outcome:
     """Mode of the robot with the error."""
     refused: bool
     """Whether the arm refuses a motion then."""
-    speeds: NDArray[np.float64]
+    speeds: Array
     """Largest joint speed in each cycle from the error until the arm stands [rad/s]."""
     recovery: str
     """How automatic error recovery was answered."""
@@ -84,10 +88,7 @@ class Outcome:
 @contextlib.contextmanager
 def serving(recipe: Recipe) -> Iterator[tuple[FciClient, Simulation]]:
     """Yield a client of an arm that this process serves, at the start of a recipe, and the simulation."""
-    from pliant.devices import make_devices
-    from pliant.engine import MujocoEngine
     from pliant.franka.bridge import FciBridge, FciOptions
-    from pliant.franka.robots.build import MOTOR_INERTIA
     from pliant.papers.arms.franka_server import build_arm
     from pliant.simulation import Simulation
 
@@ -120,8 +121,6 @@ def provoke(recipe: Recipe) -> Outcome:
     Raises:
         BridgeError: the arm refuses what comes before the motion.
     """
-    from pliant.franka.wire import fci
-
     with serving(recipe) as (client, simulation):
         for request in recipe.before:
             if (status := client.ask(request)) != "success":
@@ -165,8 +164,6 @@ def provoke(recipe: Recipe) -> Outcome:
 
 def _moved(client: FciClient, recipe: Recipe) -> tuple[fci.RobotState, int, str]:
     """Start the motion of a recipe and send its commands; return the first state with an error, cycles and answer."""
-    from pliant.franka.wire import fci
-
     assert recipe.command is not None
     number, state = client.begin(
         fci.Move(
@@ -201,8 +198,6 @@ def _takes_a_motion(client: FciClient, move: fci.Move) -> bool:
 
 def _guided(client: FciClient, simulation: Simulation) -> tuple[fci.RobotState, int, str]:
     """Press the guiding button until the arm has an error."""
-    from pliant.franka.wire import fci
-
     simulation.request("franka", "guide").result(PATIENCE_S)
     cycles, k = 0, 0
     state = client.state()
@@ -296,8 +291,6 @@ def _figure(outcomes: Sequence[Outcome]) -> Figure:
 
 def missing_recipes() -> Target:
     """Return the check that each error that can be raised has a recipe."""
-    from pliant.franka.device.settings import CHECKS
-
     missing = CHECKS - {recipe.error for recipe in RECIPES}
     return Target("errors that can be raised and have no recipe", len(missing), equals=0, source="ours: all have one")
 
@@ -311,8 +304,6 @@ def missing_recipes() -> Target:
 )
 def franka_errors(context: Context) -> Result:
     """Provoke each error that a client or a guiding hand can raise through the interface, and recover from it."""
-    from pliant.franka.device.settings import CHECKS, ERROR_ORIGINS
-
     recipes = [recipe for recipe in RECIPES if not context.quick or recipe.error in QUICK]
     outcomes = [provoke(recipe) for recipe in context.track(recipes, lambda recipe: recipe.error)]
     rows = [

@@ -11,9 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError
+from pliant.base.numerics import Array
 from pliant.base.options import option
 from pliant.papers.arms.franka_server import open_robot
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
@@ -23,8 +23,6 @@ from pliant.papers.frame.panels import Level, Line, Panel, draw, lines
 if TYPE_CHECKING:
     from pliant.franka.client import FrankaRobot
     from pliant.simulation.film import PoseTrack
-
-Array = NDArray[np.float64]
 
 PAPER = "Oliva, Spindler, Robuffo Giordano, Chaumette: FrankaSim. ICARCV 2022; Gaz et al., RA-L 2019"
 DURATION = 60.0

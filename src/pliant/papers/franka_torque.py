@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.base.numerics import Array
 from pliant.base.options import option
 from pliant.papers.arms.franka_server import open_robot, past_stalls
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
@@ -20,8 +20,6 @@ from pliant.papers.frame.trace import Recorder, Trace, Traced
 
 if TYPE_CHECKING:
     from pliant.franka.client import FrankaRobot
-
-Array = NDArray[np.float64]
 
 PAPER = "Oliva, Spindler, Robuffo Giordano, Chaumette: FrankaSim. ICARCV 2022"
 K = np.array([400.0] * 6 + [900.0])

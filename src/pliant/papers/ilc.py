@@ -17,8 +17,7 @@ from pliant.papers.frame.films import Film, Shot
 from pliant.papers.frame.panels import Band, Level, Line, Note, Panel, draw
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from pliant.base.numerics import Array
     from pliant.control.ilc import IterationRecord
     from pliant.model.robot import Robot
     from pliant.papers.frame.panels import Color, Item
@@ -96,7 +95,7 @@ VARIANTS: tuple[tuple[str, dict[str, object]], ...] = (
 
 def make_plant(
     options: dict[str, object], timestep: float, change: Callable[[object], None] | None = None
-) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+) -> Callable[[Array], Array]:
     """Return the arm as a function: equilibrium commands (t, 2) -> joint positions (t, 2), always from rest at 0.
 
     Args:
@@ -115,7 +114,7 @@ def make_plant(
     presets = [engine.port(f"{joint}/reference_2") for joint in robot.actuators]
     position, velocity = engine.port("state/qpos"), engine.port("state/qvel")
 
-    def plant(command: NDArray[np.float64]) -> NDArray[np.float64]:
+    def plant(command: Array) -> Array:
         engine.reset()
         for view in presets:
             view[0] = options.get("preset", PRESET)
@@ -133,7 +132,7 @@ def make_plant(
     return plant
 
 
-def motion(timestep: float = TIMESTEP) -> NDArray[np.float64]:
+def motion(timestep: float = TIMESTEP) -> Array:
     """Return the desired motion of both joints, shape (t, 2) [rad]."""
     time = np.arange(round(DURATION / timestep)) * timestep
     return MinimumJerk(start=(0.0, 0.0), goal=GOAL, duration=DURATION)(np.asarray(time, dtype=np.float64)).position
@@ -168,17 +167,17 @@ class Transfer:
     """Factor on the mass of the links."""
     friction: float
     """Factor on the friction of the joints."""
-    error: NDArray[np.float64]
+    error: Array
     """Desired minus actual joint positions, shape (t, 2) [rad]."""
     timestep: float
     """Time between two samples [s]."""
 
-    def outside(self, joint: int) -> NDArray[np.float64]:
+    def outside(self, joint: int) -> Array:
         """Return the times at which a joint is outside the tolerance [s]."""
         return np.flatnonzero(np.abs(self.error[:, joint]) > TOLERANCE) * self.timestep
 
 
-def draw_arms(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+def draw_arms(rng: np.random.Generator, count: int) -> Array:
     """Return factors on stiffness, mass and friction of arms that differ from the model, shape (count, 3).
 
     Their logarithms are normal with standard deviations of 5, 3 and 30 %: assumed.
@@ -186,7 +185,7 @@ def draw_arms(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
     return np.exp(rng.normal(0.0, (0.05, 0.03, 0.3), size=(count, 3)))
 
 
-def transfer(options: IlcOptions, factors: NDArray[np.float64], command: NDArray[np.float64]) -> Transfer:
+def transfer(options: IlcOptions, factors: Array, command: Array) -> Transfer:
     """Run an input on an arm whose stiffness, mass and friction differ by factors."""
     stiffness, mass, friction = (float(factor) for factor in factors)
 
@@ -287,9 +286,7 @@ def judge_transfer(arms: Sequence[Transfer]) -> list[Statement]:
     ]
 
 
-def verify_transfer(
-    options: IlcOptions, command: NDArray[np.float64], error: NDArray[np.float64], arms: Sequence[Transfer]
-) -> list[Target]:
+def verify_transfer(options: IlcOptions, command: Array, error: Array, arms: Sequence[Transfer]) -> list[Target]:
     """Check the learned input on an arm equal to the model and, with the default options, on arms that differ from it.
 
     Args:

@@ -33,8 +33,9 @@ from pliant.papers.frame.films import Film, Shot
 from pliant.papers.frame.panels import Line, Panel, draw
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from pliant.base.numerics import Array
     from pliant.laws.qbmove import QbMove
 
 PAPER = "qbMove Maker Pro, draft of the plugin's first paper (nickparnenzini/qbmove_plugin)"
@@ -45,7 +46,7 @@ PRESETS = (0.0, 0.4602, 0.6903)
 CLOSE = 0.1
 """Largest RMS misfit of a "very good approximation", as a fraction of the largest measured deflection: ours."""
 
-MEASURED: NDArray[np.float64] = np.array(
+MEASURED: Array = np.array(
     # torque [N m]; deflection [rad] at each preset, torque rising and torque falling: medians over the cycles
     [
         [-1.4, -0.5856, -0.5705, -0.3228, -0.2720, -0.1142, -0.1096],
@@ -116,7 +117,7 @@ class Loss:
         return max(0.0, commanded - self.dead_band)
 
 
-def measured(preset: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def measured(preset: float) -> tuple[Array, Array]:
     """Return the deflections of a measured loop with rising and with falling torque, each of shape (29,) [rad]."""
     column = 1 + 2 * PRESETS.index(preset)
     return MEASURED[:, column], MEASURED[:, column + 1]
@@ -130,9 +131,7 @@ def spring(options: MakerProOptions | None = None) -> QbMove:
     return dataclasses.replace(spring_law("maker-pro"), k1=o.k, k2=o.k, a1=o.a, a2=o.a)
 
 
-def branch(
-    preset: float, torque: ArrayLike, rising: bool, loss: Loss, options: MakerProOptions | None = None
-) -> NDArray[np.float64]:
+def branch(preset: float, torque: ArrayLike, rising: bool, loss: Loss, options: MakerProOptions | None = None) -> Array:
     """Return the deflection on a branch of a steady loop, in closed form [rad].
 
     The spring carries the external torque less the friction, which opposes the motion:
@@ -153,7 +152,7 @@ def branch(
     )
 
 
-def misfit(preset: float, loss: Loss, options: MakerProOptions | None = None) -> NDArray[np.float64]:
+def misfit(preset: float, loss: Loss, options: MakerProOptions | None = None) -> Array:
     """Return closed form minus measurement on both branches, shape (58,) [rad]."""
     torque = MEASURED[:, 0]
     pairs = zip((True, False), measured(preset))
@@ -174,7 +173,7 @@ def identify(presets: Sequence[float] = PRESETS, options: MakerProOptions | None
     """
     from scipy.optimize import least_squares
 
-    def residual(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def residual(x: Array) -> Array:
         return np.concatenate([misfit(p, _loss(x), options) / np.abs(measured(p)).max() for p in presets])
 
     bounds = ([0.0, 0.0, -0.5, -0.1], [1.0, 0.4, 0.5, 0.1])
@@ -186,7 +185,7 @@ def identify(presets: Sequence[float] = PRESETS, options: MakerProOptions | None
     return _loss(min(fits, key=lambda s: s.cost).x)
 
 
-def _loss(x: NDArray[np.float64]) -> Loss:
+def _loss(x: Array) -> Loss:
     return Loss(friction=float(x[0]), dead_band=float(x[1]), torque_offset=float(x[2]), position_offset=float(x[3]))
 
 
@@ -198,7 +197,7 @@ def sweep(
     *,
     every: int = 25,
     options: MakerProOptions | None = None,
-) -> dict[str, NDArray[np.float64]]:
+) -> dict[str, Array]:
     """Run a joint in the engine under a slow load and return its steady loop.
 
     The load rises to its peak in a quarter period, then goes through one and a quarter periods; the returned period
@@ -256,7 +255,7 @@ def sweep(
     return {"torque": torque[here], "deflection": traces["joint/position"][here] + loss.position_offset}
 
 
-def read_loop(loop: dict[str, NDArray[np.float64]], rising: bool) -> NDArray[np.float64]:
+def read_loop(loop: dict[str, Array], rising: bool) -> Array:
     """Return the deflections of a steady loop, which begins at the largest torque, at the measured torques [rad]."""
     lowest = int(np.argmin(loop["torque"]))
     part = slice(lowest, None) if rising else slice(0, lowest + 1)
@@ -265,7 +264,7 @@ def read_loop(loop: dict[str, NDArray[np.float64]], rising: bool) -> NDArray[np.
     return np.interp(MEASURED[:, 0], t[order], q[order])
 
 
-def _at(values: NDArray[np.float64], torque: float) -> float:
+def _at(values: Array, torque: float) -> float:
     return float(values[int(np.argmin(np.abs(MEASURED[:, 0] - torque)))])
 
 
@@ -360,7 +359,7 @@ def maker_pro(context: Context, options: MakerProOptions) -> Result:
     return result
 
 
-def measured_loops() -> dict[float, NDArray[np.float64]]:
+def measured_loops() -> dict[float, Array]:
     """Return preset -> deflections of its measured loop with rising and falling torque, shape (2, 29) [rad]."""
     return {preset: np.stack(measured(preset)) for preset in PRESETS}
 
@@ -454,8 +453,8 @@ def loss_table(fit: Loss, left_out: dict[float, Loss], options: MakerProOptions)
 
 
 def checks(
-    loops: dict[float, dict[str, NDArray[np.float64]]],
-    half: dict[str, NDArray[np.float64]],
+    loops: dict[float, dict[str, Array]],
+    half: dict[str, Array],
     fit: Loss,
     options: MakerProOptions,
 ) -> list[Target]:
@@ -549,7 +548,7 @@ def _tables(fit: Loss, left_out: dict[float, Loss], options: MakerProOptions) ->
     ]
 
 
-def _figure(loops: dict[float, dict[str, NDArray[np.float64]]], options: MakerProOptions) -> Figure:
+def _figure(loops: dict[float, dict[str, Array]], options: MakerProOptions) -> Figure:
     torque = np.linspace(-PEAK, PEAK, 301)
     panels = []
     for preset in PRESETS:

@@ -19,6 +19,7 @@ from pliant.base.errors import PliantError
 from pliant.base.options import option
 from pliant.feet.measured import force_errors, read_trials, rotation_errors, write_trials
 from pliant.feet.softfoot_bench import SoftFootBenchOptions, module_position
+from pliant.feet.softfoot_bench.build import build
 from pliant.feet.trials import HEIGHTS, LOADS, PARTS, Trial, Trials, all_trials, simulate_trials
 from pliant.papers._softfoot_bench_data import ANALYTICAL, TABLE_1, data_statements, figures
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
@@ -27,6 +28,7 @@ from pliant.papers.frame.films import Film, film_of_tracks
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from pliant.base.numerics import Array
     from pliant.feet.fit import SetupFit
 
 PAPER = "Crotti et al. 2024, arXiv 2412.03191"
@@ -310,7 +312,7 @@ PROPORTION = 1.5
 """Factor within which the proportions of the changes must agree; ours."""
 
 
-def free_size(changes: NDArray[np.float64], printed: Sequence[float]) -> float:
+def free_size(changes: Array, printed: Sequence[float]) -> float:
     """Return by which factor a change of the set-up must be larger so that the printed numbers are met best.
 
     The geometric mean of printed over found changes: small changes of the forces are proportional to that of the
@@ -460,7 +462,6 @@ def _tables(found: Trials, reduced: Trials, measured: Trials | None, changes: di
 def _picture(options: BenchValidationOptions) -> Figure | str:
     """Return a picture of three trials at rest, or the reason why there is none."""
     from pliant.engine import MujocoEngine
-    from pliant.feet.softfoot_bench.build import build
     from pliant.model.snapshots import snapshots
     from pliant.papers.frame.pictures import strip
 
@@ -521,7 +522,6 @@ def check_options(options: BenchValidationOptions) -> None:
 
 def _films(context: Context, options: BenchValidationOptions) -> list[Film]:
     from pliant.engine import MujocoEngine
-    from pliant.feet.softfoot_bench.build import build
     from pliant.simulation.film import PoseTrack
 
     load, seconds, tracks = max(options.loads), 2.5, {}

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mujoco import MjModel
     from numpy.typing import NDArray
 
+    from pliant.base.numerics import Array
     from pliant.simulation.film import PoseTrack
 
 PAPER = "Piazza et al. 2024, arXiv 2401.05318"
@@ -198,21 +199,21 @@ def _start(model: MjModel) -> float:
 class Standing:
     """A foot at rest on flat ground, or on a bar."""
 
-    pitch: NDArray[np.float64]
+    pitch: Array
     """Pitch of the ankle, toes down positive, shape (n,) [rad]."""
-    support: NDArray[np.float64]
+    support: Array
     """Where 1 % and 99 % of the ground's force have been carried, from the heel on, shape (n, 2) [m]."""
     balance: float
     """Largest difference of the ground's forces and load plus weight [N]."""
     moment: float
     """Largest difference of the moments of ground and weight about the ankle [N m]."""
-    poses: NDArray[np.float64]
+    poses: Array
     """Joint positions, shape (n, nq)."""
     model: MjModel
     """The compiled model."""
 
     @property
-    def length(self) -> NDArray[np.float64]:
+    def length(self) -> Array:
         """Support along the foot, shape (n,) [m]."""
         return self.support[:, 1] - self.support[:, 0]
 
@@ -266,7 +267,7 @@ def stand(
     )
 
 
-def _extent(places: NDArray[np.float64], forces: NDArray[np.float64]) -> tuple[float, float]:
+def _extent(places: Array, forces: Array) -> tuple[float, float]:
     """Return the places behind and ahead of which 1 % of the force is carried."""
     order = np.argsort(places)
     carried = np.cumsum(forces[order]) / forces.sum()
@@ -283,7 +284,7 @@ def drop(
     *,
     pitch: float = 0.0,
     timestep: float = 6.25e-5,
-) -> NDArray[np.float64]:
+) -> Array:
     """Return the impact of a foot with a payload: the largest upward acceleration of the payload over gravity.
 
     Args:

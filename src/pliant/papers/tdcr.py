@@ -17,12 +17,9 @@ from pliant.papers.frame.panels import Line, Panel, draw
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from pliant.base.numerics import Array
     from pliant.rods import Rod
     from pliant.rods.tendons.measured import ReleaseTable
-
-    Array = NDArray[np.float64]
 
 PULL = np.array([0.004, -0.002, -0.002, 0.0, 0.001, -0.001])
 """Lengths drawn in for the comparison with the statics [m]."""

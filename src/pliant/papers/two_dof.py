@@ -18,8 +18,9 @@ from pliant.papers.frame.runs import drive, rms, spring_equilibrium, step_respon
 from pliant.papers.frame.trace import Trace
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from pliant.base.numerics import Array
     from pliant.laws.base import Law
     from pliant.papers.frame.panels import Item
 
@@ -59,7 +60,7 @@ class TwoDofOptions:
 
 
 def simulate(
-    reference: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    reference: Callable[[Array], Array],
     behaviour: str,
     duration: float,
     *,
@@ -112,11 +113,11 @@ def stiction_band(law: Law, preset: float, friction: float) -> tuple[float, floa
     return low, high
 
 
-def _step(time: NDArray[np.float64]) -> NDArray[np.float64]:
+def _step(time: Array) -> Array:
     return np.full(np.shape(time), STEP)
 
 
-def _sine(time: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sine(time: Array) -> Array:
     return AMPLITUDE * np.sin(RATE * np.asarray(time))
 
 
@@ -162,7 +163,7 @@ def two_dof(context: Context, options: TwoDofOptions) -> Result:
     """Move a two-joint arm by a step and a sinusoid, lying and hanging, soft and stiff."""
     arm = _arm(options)
     lying, hanging = {**arm, "mounting": "horizontal"}, {**arm, "mounting": "vertical"}
-    plan: dict[str, tuple[Callable[[NDArray[np.float64]], NDArray[np.float64]], str, dict[str, Any]]] = {
+    plan: dict[str, tuple[Callable[[Array], Array], str, dict[str, Any]]] = {
         "step_soft": (_step, "soft", lying),
         "step_stiff": (_step, "stiff", lying),
         "step_damped": (_step, "stiff", {**lying, "preset_damping": options.preset_damping}),
@@ -509,7 +510,7 @@ def _tables(context: Context, runs: dict[str, Trace], sines: dict[str, dict[str,
     ]
 
 
-def _swings(q: NDArray[np.float64], threshold: float = 5e-3) -> int:
+def _swings(q: Array, threshold: float = 5e-3) -> int:
     """Count turning points that are more than a threshold apart."""
     count, extreme, direction = 0, float(q[0]), 1
     for value in q.tolist():

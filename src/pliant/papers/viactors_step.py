@@ -20,8 +20,7 @@ from pliant.papers.frame.runs import StepResponse, drive, nice_step, spring_equi
 from pliant.papers.frame.trace import Trace
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from pliant.base.numerics import Array
     from pliant.model import Robot
     from pliant.model.check import StepSize
     from pliant.papers.frame.panels import Item
@@ -144,7 +143,7 @@ BODIES: tuple[Body, ...] = (Body(0.002, 0.065), *(Body(inertia, damping) for ine
 """The link of the toolbox's template with the damping of section 4.2, and the others."""
 
 
-def converged(case: Case, body: Body) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def converged(case: Case, body: Body) -> tuple[Array, Array]:
     """Integrate law, load and damping with an adaptive method of order 8, without the engine.
 
     Args:
@@ -198,7 +197,7 @@ def link_step_size(case: Case, body: Body, timestep: float = 1e-3) -> StepSize:
     return next(row for row in rows if row.element == "link" and row.at == "rest")
 
 
-def perturbation_growth(case: Case, body: Body, timestep: float, steps: int = 400) -> NDArray[np.float64]:
+def perturbation_growth(case: Case, body: Body, timestep: float, steps: int = 400) -> Array:
     """Return how a tiny disturbance grows around the point where the spring is stiffest, step by step.
 
     A constant external torque makes that point an equilibrium.
@@ -263,7 +262,7 @@ class CaseRun:
     """The run."""
     found: StepResponse
     """Its numbers."""
-    truth: tuple[NDArray[np.float64], NDArray[np.float64]]
+    truth: tuple[Array, Array]
     """Time and angle of the independent integration."""
     true: StepResponse
     """Its numbers."""
@@ -538,7 +537,7 @@ def _cells(response: StepResponse) -> list[float]:
     return [round(response.peak, 4), round(1e3 * response.rise, 3), round(response.settling, 4)]
 
 
-def _bound(case: Case, body: Body) -> tuple[dict[float, NDArray[np.float64]], list[Target]]:
+def _bound(case: Case, body: Body) -> tuple[dict[float, Array], list[Target]]:
     limit = link_step_size(case, body).limit
     growth = {factor: perturbation_growth(case, body, factor * limit) for factor in (0.98, 1.02)}
     unstable = [
@@ -562,10 +561,10 @@ def _bound(case: Case, body: Body) -> tuple[dict[float, NDArray[np.float64]], li
 def _errors(
     case: Case,
     body: Body,
-    true_time: NDArray[np.float64],
-    true_q: NDArray[np.float64],
+    true_time: Array,
+    true_q: Array,
     fractions: Sequence[float],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Array, Array]:
     limit = link_step_size(case, body).limit
     rows = []
     for fraction in fractions:
@@ -639,7 +638,7 @@ def _figure_steps(context: Context, body: Body, runs: dict[Case, Trace], finals:
     return draw("steps", caption, panels, rows=4, context=context, height=1.95, gridspec_kw=widths)
 
 
-def _figure_errors(errors: dict[Case, tuple[NDArray[np.float64], NDArray[np.float64]]]) -> Figure:
+def _figure_errors(errors: dict[Case, tuple[Array, Array]]) -> Figure:
     actuators = list(dict.fromkeys(case.actuator for case in errors))
     items: list[Item] = []
     for case, (fraction, error) in errors.items():
@@ -658,7 +657,7 @@ def _figure_errors(errors: dict[Case, tuple[NDArray[np.float64], NDArray[np.floa
     return draw("time_step", caption, [Panel(items, *labels, log="xy", legend=BESIDE)], height=3.1, width=6.4)
 
 
-def _figure_bounds(growth: dict[Case, dict[float, NDArray[np.float64]]]) -> Figure:
+def _figure_bounds(growth: dict[Case, dict[float, Array]]) -> Figure:
     actuators = list(dict.fromkeys(case.actuator for case in growth))
     items: list[Item] = [Level(1.0, linewidth=0.8)]
     for case, traces in growth.items():

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.base.numerics import Array
 from pliant.base.options import option
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, film_of_tracks
@@ -19,8 +19,6 @@ from pliant.yarp.program import Board, biped, serve
 if TYPE_CHECKING:
     from pliant.papers.frame.panels import Item
     from pliant.simulation.film import PoseTrack
-
-Array = NDArray[np.float64]
 
 TIMESTEP = 0.002
 """Step of the physics [s].  # assumed"""

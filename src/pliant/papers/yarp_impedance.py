@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.base.numerics import Array
 from pliant.base.options import option
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, film_of_tracks
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pliant.simulation.film import PoseTrack
     from pliant.walking.control.tree import KinematicTree
     from pliant.yarp.wire.joints import JointState
-
-Array = NDArray[np.float64]
 
 PART = "left_arm"
 HAND = "l_hand"

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import RecordingError
+from pliant.base.numerics import Array
 from pliant.recording.plot import LABELS, PANELS, Line, default_devices, lines_of, save, widen
 from pliant.recording.recording import Recording
 
@@ -131,10 +132,10 @@ def distinct(found: Sequence[RunDifference]) -> list[RunDifference]:
 def _difference(
     name: str,
     unit: str,
-    times: NDArray[np.float64],
-    a: NDArray[np.float64],
-    others: NDArray[np.float64],
-    b: NDArray[np.float64],
+    times: Array,
+    a: Array,
+    others: Array,
+    b: Array,
     common: NDArray[np.bool_],
 ) -> RunDifference | None:
     if not np.isfinite(a).any() or not np.isfinite(b).any():
@@ -156,12 +157,12 @@ def _difference(
     )
 
 
-def _last(values: NDArray[np.float64]) -> float:
+def _last(values: Array) -> float:
     finite = values[np.isfinite(values)]
     return float(finite[-1]) if finite.size else math.nan
 
 
-def _peak(values: NDArray[np.float64]) -> float:
+def _peak(values: Array) -> float:
     finite = values[np.isfinite(values)]
     return float(finite[np.abs(finite).argmax()]) if finite.size else math.nan
 

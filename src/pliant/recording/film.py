@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import MissingDependency, PliantError, nearest
+from pliant.base.numerics import Array
 from pliant.base.options import check_values, option
 from pliant.devices.camera_renderer import choose_backend
 from pliant.recording.encoders import MAX_GIF_FPS, SUFFIXES, require
@@ -189,7 +189,7 @@ class FilmWriter:
         self._folder = tempfile.TemporaryDirectory(prefix="pliant-film-")
         self._frames: queue.Queue[bytes | None] = queue.Queue(QUEUE)
         self._late = self._skipped = self.added = self.drawn = 0
-        self._newest: Sequence[NDArray[np.float64]] = ()
+        self._newest: Sequence[Array] = ()
         self._end: dict[str, Any] | None = None
         self._ended = threading.Event()
         self._report: FilmReport | None = None
@@ -207,20 +207,20 @@ class FilmWriter:
         for thread in self._threads:
             thread.start()
 
-    def state(self, panel: int, data: mujoco.MjData) -> NDArray[np.float64]:
+    def state(self, panel: int, data: mujoco.MjData) -> Array:
         """Return what `add` takes of the present state of a panel's model."""
         model = self._panels[panel].model
         out = np.empty(self._mujoco.mj_stateSize(model, self._spec))
         self._mujoco.mj_getState(model, data, out, self._spec)
         return out
 
-    def pose(self, panel: int, qpos: NDArray[np.float64]) -> NDArray[np.float64]:
+    def pose(self, panel: int, qpos: Array) -> Array:
         """Return what `add` takes of a panel's model at given positions, shape (nq,)."""
         data = self._mujoco.MjData(self._panels[panel].model)
         data.qpos[:] = qpos
         return self.state(panel, data)
 
-    def add(self, states: Sequence[NDArray[np.float64]], count: int = 1) -> bool:
+    def add(self, states: Sequence[Array], count: int = 1) -> bool:
         """Append a frame.
 
         Args:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.numerics import Array
 from pliant.recording.encoders import make_encoder
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class _Scene:
         self.spec = state_spec()
         self.size = mujoco.mj_stateSize(model, self.spec)
 
-    def picture(self, state: NDArray[np.float64]) -> NDArray[np.uint8]:
+    def picture(self, state: Array) -> NDArray[np.uint8]:
         """Render a state."""
         from pliant.model.scene import add_floor
 

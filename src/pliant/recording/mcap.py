@@ -271,7 +271,7 @@ class McapWriter:
                 closing = self._closing
             try:
                 self._flush()
-            except Exception as error:
+            except Exception as error:  # the thread that records hands it on
                 self._fail(error)
                 with self._condition:
                     self._condition.notify_all()

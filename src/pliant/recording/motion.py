@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import PliantError
+from pliant.base.numerics import Array
 from pliant.recording.film import INK, FilmOptions, FilmReport, FilmWriter, Panel
 
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ class Motion:
 
     model: mujoco.MjModel
     """The compiled model."""
-    time: NDArray[np.float64]
+    time: Array
     """Increasing times of the poses, shape (t,) [s]."""
-    poses: NDArray[np.float64]
+    poses: Array
     """qpos at these times, shape (t, nq)."""
     title: str = ""
     """Text above it in a film; empty for none."""
@@ -54,7 +55,7 @@ class Motion:
         return float(self.time[-1] - self.time[0])
 
 
-def rows_at(time: NDArray[np.float64], period: float, duration: float) -> NDArray[np.intp]:
+def rows_at(time: Array, period: float, duration: float) -> NDArray[np.intp]:
     """Return the rows of poses that equal frames show: the last one at or before each frame's time.
 
     Args:

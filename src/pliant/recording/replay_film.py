@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import RecordingError
+from pliant.base.numerics import Array
 from pliant.recording.film import FilmOptions, FilmReport
 from pliant.recording.motion import Motion, film_motions
 from pliant.recording.recording import Recording
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class RecordedPoses:
     """The poses of a robot in a recording."""
 
-    time: NDArray[np.float64]
+    time: Array
     """Times on the axis of the recording, from its begin on [s], shape (t,)."""
-    qpos: NDArray[np.float64]
+    qpos: Array
     """Positions, shape (t, nq)."""
     missing: tuple[str, ...]
     """Joints of the model that were not recorded: they stay in their first pose."""

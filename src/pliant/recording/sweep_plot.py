@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import PliantError, nearest
-from pliant.base.numerics import is_number
+from pliant.base.numerics import Array, is_number
 from pliant.recording.plot import save
 
 if TYPE_CHECKING:
@@ -157,11 +156,11 @@ def _matches(pattern: str, name: str) -> bool:
     return name == pattern or fnmatch.fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
-def _numbers(cells: Sequence[object]) -> NDArray[np.float64]:
+def _numbers(cells: Sequence[object]) -> Array:
     return np.array([float(c) if is_number(c) else math.nan for c in cells])
 
 
-def _places(cells: Sequence[object]) -> tuple[NDArray[np.float64], list[str]]:
+def _places(cells: Sequence[object]) -> tuple[Array, list[str]]:
     """Return where the values of a parameter stand on an axis, and their names where they are no numbers."""
     numbers = _numbers(cells)
     if np.isfinite(numbers).all():
@@ -170,7 +169,7 @@ def _places(cells: Sequence[object]) -> tuple[NDArray[np.float64], list[str]]:
     return np.array([float(names.index(str(cell))) for cell in cells]), names
 
 
-def _logarithmic(places: NDArray[np.float64]) -> bool:
+def _logarithmic(places: Array) -> bool:
     """Return whether values are spaced by equal ratios rather than by equal distances."""
     grid = np.unique(places)
     if len(grid) < 3 or grid[0] <= 0.0:
@@ -180,7 +179,7 @@ def _logarithmic(places: NDArray[np.float64]) -> bool:
     )
 
 
-def _curve(axis: Axes, cells: Sequence[object], values: NDArray[np.float64]) -> None:
+def _curve(axis: Axes, cells: Sequence[object], values: Array) -> None:
     from pliant.base.figures import CYCLE
 
     places, names = _places(cells)
@@ -201,7 +200,7 @@ def _curve(axis: Axes, cells: Sequence[object], values: NDArray[np.float64]) -> 
         _tick_values(axis.xaxis, grid)
 
 
-def _band(axis: Axes, places: NDArray[np.float64], draws: Sequence[NDArray[np.float64]], *, line: bool) -> None:
+def _band(axis: Axes, places: Array, draws: Sequence[Array], *, line: bool) -> None:
     """Draw several values at each place: all as points, their median, and a band that holds 80 % of them."""
     from pliant.base.figures import CYCLE
 
@@ -215,20 +214,20 @@ def _band(axis: Axes, places: NDArray[np.float64], draws: Sequence[NDArray[np.fl
         axis.fill_between(places, low, high, color=CYCLE[0], alpha=0.15, lw=0.0)
 
 
-def _tick_values(axis: Axis, places: NDArray[np.float64]) -> None:
+def _tick_values(axis: Axis, places: Array) -> None:
     """Put the ticks of an axis at the values of a parameter, where these are few."""
     if len(places) <= MAX_TICKS:
         axis.set_ticks(list(places), [f"{v:.3g}" for v in places])
         axis.set_ticks([], minor=True)
 
 
-def _scatter(axis: Axes, across: Sequence[object], up: Sequence[object], values: NDArray[np.float64]) -> object:
+def _scatter(axis: Axes, across: Sequence[object], up: Sequence[object], values: Array) -> object:
     """Draw values of two parameters that were both drawn at random."""
     axis.grid(False)
     return axis.scatter(_places(across)[0], _places(up)[0], c=values, s=12, cmap="viridis")
 
 
-def _map(axis: Axes, across: Sequence[object], up: Sequence[object], values: NDArray[np.float64]) -> object:
+def _map(axis: Axes, across: Sequence[object], up: Sequence[object], values: Array) -> object:
     """Draw the mean of each cell of a grid of two parameters; hatch those in which all diverged."""
     from matplotlib.patches import Rectangle
 
@@ -272,7 +271,7 @@ def _color_bar(figure: Figure, axis: Axes, drawn: object, text: str) -> None:
     bar.ax.tick_params(labelsize=8.0, length=3, colors=INK)
 
 
-def _edges(places: NDArray[np.float64]) -> NDArray[np.float64]:
+def _edges(places: Array) -> Array:
     """Return the edges of the cells around places; between two, half way, by ratio for logarithmic ones.
 
     The cells at the ends reach as far to the outside, and none of positive values below 0.

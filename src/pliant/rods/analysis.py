@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError, PliantError, nearest, require
+from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3
 from pliant.rods._build import unflatten
 from pliant.rods.batch import share, told
@@ -18,8 +19,6 @@ from pliant.rods.geometry import freedom_indices, pose_error
 from pliant.rods.parameters import offset_actuator, parameter_value, with_parameter
 from pliant.rods.solution import Solution
 from pliant.rods.statics import Statics
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

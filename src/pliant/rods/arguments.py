@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError, nearest
+from pliant.base.numerics import Array
 from pliant.rods._build import flatten
 from pliant.rods.description import RobotDescription
-
-Array = NDArray[np.float64]
 
 
 def pose_row(description: RobotDescription, pose: ArrayLike) -> Array:

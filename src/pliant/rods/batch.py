@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError, PliantError
+from pliant.base.numerics import Array
 from pliant.rods import kernels
 from pliant.rods.kernels import layout
 from pliant.rods.path import state_at, unsure_rows
@@ -19,7 +20,6 @@ from pliant.rods.solution import Solution
 from pliant.rods.statics import SURE_STEPS, Statics, Task, check_statics
 from pliant.rods.variation import with_parameters
 
-Array = NDArray[np.float64]
 LOOP_ROWS = 128
 """Most rows of a call of the compiled loop; the threads then take turns in it and in the interpreter."""
 

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError, PliantError, nearest
+from pliant.base.numerics import Array
 from pliant.rods import kernels
 from pliant.rods._build import bending_unit, unflatten
 from pliant.rods.batch import share, told
@@ -27,7 +27,6 @@ from pliant.rods.statics import State, Statics, Task
 
 __all__ = ["BRANCHES", "Equilibrium", "checked_branch", "disturbed_rods", "find_all", "stable_neighbour"]
 
-Array = NDArray[np.float64]
 
 BRANCHES: dict[str, str] = {
     "home": "continued from the start, or from home; its stable neighbour where it has lost its stability",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, quaternion_from_rotation, quaternion_product
 from pliant.rods import kernels
 from pliant.rods._build import flatten, unflatten
@@ -15,7 +16,6 @@ from pliant.rods.kernels import layout
 from pliant.rods.linearisation import dense_step
 from pliant.rods.statics import State, Statics, Task
 
-Array = NDArray[np.float64]
 SEGMENTS = 4
 """Segments of multiple shooting in a cold start."""
 Run = Callable[[Statics, State], tuple[bool, float, int]]

@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError, nearest
+from pliant.base.numerics import Array
 from pliant.base.spatial import cross
 
-Array = NDArray[np.float64]
 BASE_JOINT_KINDS = ("prismatic", "revolute", "extension")
 DISTAL_JOINT_KINDS = ("fixed", "revolute", "universal", "spherical", "prismatic")
 SPATIAL_FREEDOMS = ("x", "y", "z", "rx", "ry", "rz")

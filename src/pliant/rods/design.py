@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError, PliantError, nearest, require
 from pliant.base.executor import Executor
+from pliant.base.numerics import Array
 from pliant.rods.kernels import layout
 from pliant.rods.loaders import load_robot
 from pliant.rods.parameters import offset_actuator, parameter_value, with_values
@@ -33,7 +33,6 @@ from pliant.sweep import Journal, map_tasks
 
 __all__ = ["GOALS", "Attempt", "Goal", "design", "same_optimum", "stiffness_of", "workspace_of"]
 
-Array = NDArray[np.float64]
 GOALS = {"stiffness": "N/m", "workspace": "m^3, planar m^2"}
 """What can be made largest, and its unit."""
 CODE = ("pliant.rods",)

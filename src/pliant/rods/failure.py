@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pliant.base.numerics import Array
 from pliant.rods.description import Limb, RobotDescription, Rod
 from pliant.rods.geometry import root_pose
 
 __all__ = ["Reach", "free_motion"]
 
-Array = NDArray[np.float64]
 STIFF_MATERIAL = 1e9
 """Young's modulus above which a material is no rubber [Pa]; rubbers have 1e6 to 1e8 Pa, polymers from 1e9 Pa."""
 STIFF_STRAIN = 0.05

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.base.figures import INK, MUTED, WIDTH, new_figure
+from pliant.base.errors import PliantError
+from pliant.base.figures import CYCLE, INK, MUTED, WIDTH, figure_legend, label, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -174,8 +175,6 @@ def figure_of_workspace(name: str, found: Workspace) -> Figure:
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
-    from pliant.base.errors import PliantError
-    from pliant.base.figures import CYCLE, figure_legend, label
     from pliant.rods.analysis import STABLE, STATES
 
     names = [n for n, v in found.axes.items() if len(v) > 1]
@@ -239,7 +238,6 @@ def figure_of_design(robot: ContinuumParallelRobot, found: Sequence[Attempt], qu
         found: attempts, the best first.
         quantity: the objective with its unit.
     """
-    from pliant.base.figures import CYCLE, label
     from pliant.rods.variation import with_parameters
 
     home = robot.home()

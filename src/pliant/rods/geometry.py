@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, log_so3, rotation_from_quaternion
 from pliant.rods.description import Limb
 from pliant.rods.kernels import layout
 from pliant.rods.statics import Statics
 
-Array = NDArray[np.float64]
 QUATERNION = slice(layout.TIP_Q, layout.TIP_M)  # of the state at a tip
 
 

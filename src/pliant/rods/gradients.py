@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError, nearest
+from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3
 from pliant.rods import kernels
 from pliant.rods._build import (
@@ -40,7 +40,6 @@ from pliant.rods.parameters import Change, changed, offset_actuator, parameter_s
 from pliant.rods.stability import plate_curvatures, softest_rod
 from pliant.rods.statics import State, Statics, Task
 
-Array = NDArray[np.float64]
 Solution = Any  # pliant.rods.solution.Solution, which imports this module
 OUTPUTS: dict[str, str] = {
     "joints": "actuated joint values (inverse model) [m or rad]",

@@ -7,17 +7,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.figures import COLORS, CYCLE, INK, html_figure, html_table, label, new_figure
+from pliant.base.numerics import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def solution_html(
-    title: str, lines: Sequence[NDArray[np.float64]], planar: bool, rows: Sequence[tuple[str, object]]
-) -> str:
+def solution_html(title: str, lines: Sequence[Array], planar: bool, rows: Sequence[tuple[str, object]]) -> str:
     """Return an equilibrium as HTML.
 
     Args:
@@ -30,7 +28,7 @@ def solution_html(
     return f"<p><b>{html.escape(title)}</b></p>{picture}{html_table(['quantity', 'value'], rows)}"
 
 
-def _figure(lines: Sequence[NDArray[np.float64]], planar: bool) -> Figure:
+def _figure(lines: Sequence[Array], planar: bool) -> Figure:
     options = {} if planar else {"subplot_kw": {"projection": "3d"}}
     figure, axis = new_figure(1, 1, width=3.6, height=3.2, **options)
     size = 2 if planar else 3

@@ -15,13 +15,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError, nearest
+from pliant.base.numerics import Array
 from pliant.base.spatial import rotation_from_rpy, rpy_from_rotation
 from pliant.rods.description import GivenStiffness, Limb, Plate, RobotDescription, Round, planar_turn
 
-Array = NDArray[np.float64]
 Path = tuple[str | int, ...]
 
 MATERIAL = ("young_modulus", "shear_modulus", "density")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.numerics import Array
 from pliant.rods import kernels
 from pliant.rods._build import unflatten
 from pliant.rods.accuracy import MAX_STEPS, TOLERANCE
@@ -16,8 +17,6 @@ from pliant.rods.kernels import layout
 from pliant.rods.no_equilibrium import no_equilibrium
 from pliant.rods.solution import Solution
 from pliant.rods.statics import State, Statics, Task, check_statics
-
-Array = NDArray[np.float64]
 
 
 class Path(Sequence[Solution]):

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError, PliantError
+from pliant.base.numerics import Array
 from pliant.base.spatial import pose, rotation_from_rpy
 from pliant.rods import analysis, batch, branches, kernels
 from pliant.rods._build import build_model, build_work, characteristic_length, flatten, unflatten
@@ -34,8 +35,6 @@ from pliant.rods.path import Path, follow_tasks
 from pliant.rods.solution import Solution
 from pliant.rods.stability import softest_rod
 from pliant.rods.statics import SURE_STEPS, State, Task
-
-Array = NDArray[np.float64]
 
 
 class ContinuumParallelRobot:

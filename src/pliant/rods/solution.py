@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError
+from pliant.base.numerics import Array
 from pliant.base.spatial import log_so3, rotation_from_quaternion
 from pliant.rods import kernels
 from pliant.rods._build import flatten, unflatten
@@ -21,7 +21,6 @@ from pliant.rods.linearisation import Linearisation, linearisation_left
 from pliant.rods.stability import Stability, plate_curvatures, stability_left, survey_tables
 from pliant.rods.statics import State, Statics, Task, check_statics
 
-Array = NDArray[np.float64]
 MOMENT = slice(layout.TIP_M, layout.TIP_N)  # of the state at a tip
 FORCE = slice(layout.TIP_N, layout.TIP_LENGTH)
 
@@ -127,19 +126,6 @@ class Solution:
     def base_joints(self) -> Array:
         """Values of all base joints, shape (limbs, most joints of a limb) [m or rad]."""
         return self._state.Q.copy()
-
-    @property
-    def passive_joints(self) -> Array:
-        """Values of the passive base joints, limb by limb [m or rad]."""
-        d = self._robot.description
-        return np.array(
-            [
-                self._state.Q[i, j]
-                for i, limb in enumerate(d.limbs)
-                for j, joint in enumerate(limb.joints)
-                if not joint.actuated
-            ]
-        )
 
     @property
     def plate_pose(self) -> Array:

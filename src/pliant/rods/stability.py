@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.base.numerics import Array
 from pliant.rods import kernels
 from pliant.rods._build import bending_unit, rod_table
 from pliant.rods.geometry import tip_joint_frames
@@ -15,7 +15,6 @@ from pliant.rods.kernels import layout
 from pliant.rods.linearisation import Linearisation, limb_rows
 from pliant.rods.statics import State, Statics
 
-Array = NDArray[np.float64]
 CUTS = 12  # of a rod for the stability index
 NEUTRAL = 1e-7  # a curvature below it, in units of the bending of the softest rod, is none
 BY_ROTATION, BY_POSITION = slice(layout.BY_PHI, layout.BY_P), slice(layout.BY_P, layout.BY_M)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError
+from pliant.base.numerics import Array
 from pliant.rods import kernels
 from pliant.rods.description import RobotDescription
 
-Array = NDArray[np.float64]
 Solution = Any  # pliant.rods.solution.Solution, which imports this module
 SURE_STEPS = 5
 """Steps of Newton's method from a start; more may have led to another branch."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import make_dataclass
+from dataclasses import dataclass, make_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -57,6 +57,52 @@ SHOWN = 6
 """Most parameters of a window that are printed; --json has all."""
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """Which parameters and which part of the motion are judged."""
+
+    watch: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative=(),
+            consume_multiple=False,
+            show_default=False,
+            help='Parameter to watch, such as "elbow spring", elbow.k1 or link.mass; may be repeated. Default: all.',
+        ),
+    ] = ()
+    window: Annotated[
+        float | None, Parameter(help="Length of a window [s]; default: the whole log; 10 s beside a robot.")
+    ] = None
+    settle: Annotated[float, Parameter(help="Begin of the log that is not judged [s].")] = 1.0
+    commands: Annotated[str, Parameter(help="Commands between samples: held, sampled, latched or auto.")] = "auto"
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """Options beside a robot that is listened to."""
+
+    duration: Annotated[float | None, Parameter(help="Beside a robot: end after this time of the robot [s].")] = None
+    view: Annotated[bool, Parameter(negative=(), help="Beside a robot: show both on a page in the browser.")] = False
+    port: Annotated[
+        int | None, Parameter(name="--view-port", help="Port of the page; default: the first free one from 8080 on.")
+    ] = None
+
+    def refuse(self) -> None:
+        """Raise an error for each of them that is given for a log."""
+        given = {"--duration": self.duration is not None, "--view": self.view, "--view-port": self.port is not None}
+        for option in given:
+            if given[option]:
+                raise PliantError(
+                    f"{option} is for a robot that is listened to; omit it", field=option.removeprefix("--")
+                )
+
+
+USUALLY_JUDGED = Judged()
+UNTIL_INTERRUPTED = Beside()
+
+
 def shadow(
     source: Annotated[str, Parameter(help="The robot as described: a file, or a name of the catalogue.")],
     log: Annotated[
@@ -65,17 +111,8 @@ def shadow(
     *,
     robot: RobotOptions = NO_SETTINGS,
     sources: Sources = NO_SOURCES,
-    watch: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = (),
-    window: Annotated[
-        float | None, Parameter(help="Length of a window [s]; default: the whole log; 10 s beside a robot.")
-    ] = None,
-    settle: Annotated[float, Parameter(help="Begin of the log that is not judged [s].")] = 1.0,
-    commands: Annotated[str, Parameter(help="Commands between samples: held, sampled, latched or auto.")] = "auto",
-    duration: Annotated[float | None, Parameter(help="Beside a robot: end after this time of the robot [s].")] = None,
-    view: Annotated[bool, Parameter(negative=(), help="Beside a robot: show both on a page in the browser.")] = False,
-    port: Annotated[
-        int | None, Parameter(name="--view-port", help="Port of the page; default: the first free one from 8080 on.")
-    ] = None,
+    judged: Judged = USUALLY_JUDGED,
+    beside: Beside = UNTIL_INTERRUPTED,
     plot: Annotated[Path | None, Parameter(help="Draw robot and simulation (.png, .svg, .pdf).")] = None,
     json: Json = False,
     debug: Debug = False,
@@ -85,9 +122,6 @@ def shadow(
     The simulation gets the commands that the robot gets. What the robot did differently is compared with what a change
     of each parameter alone would have done: springs, friction, damping, loads, delays and zeros of sensors. Nothing is
     sent to the robot.
-
-    Args:
-        watch: Parameter to watch, such as "elbow spring", elbow.k1 or link.mass; may be repeated. Default: all.
 
     Examples:
         pliant shadow qbmove-1dof arm.mcap --plot shadow.png
@@ -103,13 +137,11 @@ def shadow(
         from pliant.shadow.following import Following, follow
 
         settings = Following(
-            watched=watch, window=10.0 if window is None else window, settle=settle, commands=commands,
-            duration=duration, view=view, port=port or 0, json=json,
+            watched=judged.watch, window=10.0 if judged.window is None else judged.window, settle=judged.settle,
+            commands=judged.commands, duration=beside.duration, view=beside.view, port=beside.port or 0, json=json,
         )  # fmt: skip
         return follow(robot.load(source), *asked[0], settings)
-    for option, given in (("--duration", duration is not None), ("--view", view), ("--view-port", port is not None)):
-        if given:
-            raise PliantError(f"{option} is for a robot that is listened to; omit it", field=option.lstrip("-"))
+    beside.refuse()
     if plot is not None:
         check_figure(plot, "--plot")
     from pliant.shadow import find_drift, read_shadow_log
@@ -117,7 +149,7 @@ def shadow(
     console = make_console(quiet=json)
     described = robot.load(source)
     if log is None:
-        return _judge_log(console, described, logged[0], window, plot, json)
+        return _judge_log(console, described, logged[0], judged.window, plot, json)
     read = read_shadow_log(log, described)
     for note in read.notes:
         console.print(f"warning: {plain(note)}", soft_wrap=True)
@@ -126,14 +158,14 @@ def shadow(
     windows, compared = find_drift(
         described,
         read,
-        watched=watch,
-        window=window,
-        settle=settle,
-        commands=commands,
+        watched=judged.watch,
+        window=judged.window,
+        settle=judged.settle,
+        commands=judged.commands,
         progress=lambda done: bar(done, length),
     )
     bar.close()
-    kind = f"commands are taken as {windows[0].commands} (--commands)" if commands == "auto" else ""
+    kind = f"commands are taken as {windows[0].commands} (--commands)" if judged.commands == "auto" else ""
     _tell(console, str(log), read.notes, windows, compared, plot, kind, json)
     return 0
 

@@ -10,10 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pliant.base.errors import PortError, nearest
+from pliant.base.numerics import Array
 from pliant.base.wing import offer
 from pliant.engine.base import PortInfo
 
@@ -59,7 +57,7 @@ class Commander(Protocol):
         """Make the device ready for commands, after each reset of the simulation."""
         ...
 
-    def hold(self, values: NDArray[np.float64]) -> None:
+    def hold(self, values: Array) -> None:
         """Hold new values from now on, one for each channel, in their units."""
         ...
 
@@ -86,7 +84,7 @@ class MailboxCommander:
         self._device, self._channels = device, tuple(channels)
         # A joint finds the mode of its references by itself: it may change while it runs.
         self._mode = None if all(channel.port for channel in channels) else channels[0].mode
-        self._arrays: dict[str, NDArray[np.float64]] = {}
+        self._arrays: dict[str, Array] = {}
         self.start()
 
     def start(self) -> None:
@@ -94,7 +92,7 @@ class MailboxCommander:
         fields = dict.fromkeys(channel.field for channel in self._channels if channel.index is not None)
         self._arrays = {field: self._device.held(field) for field in fields}
 
-    def hold(self, values: NDArray[np.float64]) -> None:
+    def hold(self, values: Array) -> None:
         """Send the values."""
         fields: dict[str, object] = {}
         for channel, value in zip(self._channels, values.tolist(), strict=True):

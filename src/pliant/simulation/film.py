@@ -6,10 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pliant.base.errors import PliantError
+from pliant.base.numerics import Array
 from pliant.devices.base import Sample, SampleSource
 from pliant.engine.base import MujocoState
 from pliant.recording.film import FilmOptions, FilmReport, FilmWriter, Panel, check_camera
@@ -142,7 +140,7 @@ class PoseTrack(BridgeBase):
         """The compiled model."""
         self.times: list[float] = []
         """Times of the poses [s]."""
-        self.poses: list[NDArray[np.float64]] = []
+        self.poses: list[Array] = []
         """qpos at these times, shape (nq,) each."""
 
     def watch(self, model: mujoco.MjModel, data: mujoco.MjData) -> PoseTrack:

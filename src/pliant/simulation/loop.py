@@ -429,7 +429,7 @@ class Simulation:
         if self.recorder is not None:
             try:
                 self.recorder.close()
-            except Exception as error:
+            except Exception as error:  # all are closed before the first fault is raised
                 faults.append(error)
         if faults:
             raise faults[0]
@@ -694,5 +694,5 @@ class Simulation:
                 now = self.engine.time_ns
                 self._log.record_fault(error, now + self._log_offset_ns, now)
             self.close()
-        except Exception as second:
+        except Exception as second:  # the first error is the one to raise
             error.add_note(f"while closing: {second}")

@@ -11,6 +11,7 @@ import functools
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -28,6 +29,19 @@ READY_PERIOD = 0.02
 """How often it is asked whether a replay may begin [s of wall time]."""
 TICK_NS = 1_000_000
 """Shortest time between two ticks of a bag that has no clock of its own [ns]."""
+
+
+@dataclass(frozen=True, slots=True)
+class WallClock:
+    """Wall time of a replay."""
+
+    clock: Callable[[], float] = time.perf_counter
+    """Returns wall time [s]."""
+    sleep: Callable[[float], None] = time.sleep
+    """Sleeps for some seconds."""
+
+
+WALL_CLOCK = WallClock()
 
 
 class RecordedTopic(RecordedDevice):
@@ -107,8 +121,7 @@ class Replay:
         delay: float = 0.0,
         ready: Callable[[], bool] | None = None,
         before_stop: Callable[[], None] | None = None,
-        clock: Callable[[], float] = time.perf_counter,
-        sleep: Callable[[float], None] = time.sleep,
+        wall: WallClock = WALL_CLOCK,
     ) -> Iterator[Sample]:
         """Yield the samples, each at its time, after the bridges got it.
 
@@ -122,8 +135,7 @@ class Replay:
             delay: wait before the first sample [s of wall time], so that subscribers find the topics.
             ready: asked again and again before the delay; the replay begins when it returns True.
             before_stop: called when it ends, however it ends, while the bridges that started are still there.
-            clock: returns wall time [s]; tests pass their own.
-            sleep: sleeps for some seconds; tests pass their own.
+            wall: wall time; tests pass their own.
 
         Raises:
             RecordingError: a wrong value, nothing between start and end, or damage.
@@ -151,24 +163,24 @@ class Replay:
                 f"the bridge {waiting.name} waits for answers; a replay has none: omit its option sync",
                 field="sync",
             )
-        return self._play(bridges, speed, start, duration, loop, delay, ready, before_stop, clock, sleep)
+        first = self.begin_ns + round(start * 1e9)
+        last = self.end_ns if duration is None else min(self.end_ns, first + round(duration * 1e9))
+        return self._play(bridges, (first, last), speed, loop, delay, ready, before_stop, wall)
 
     # ------------------------------------------------------------------ inside
     def _play(
         self,
         bridges: tuple[Bridge, ...],
+        span: tuple[int, int],
         speed: float,
-        start: float,
-        duration: float | None,
         loop: bool,
         delay: float,
         ready: Callable[[], bool] | None,
         before_stop: Callable[[], None] | None,
-        clock: Callable[[], float],
-        sleep: Callable[[float], None],
+        wall: WallClock,
     ) -> Iterator[Sample]:
-        first = self.begin_ns + round(start * 1e9)
-        last = self.end_ns if duration is None else min(self.end_ns, first + round(duration * 1e9))
+        first, last = span
+        clock, sleep = wall.clock, wall.sleep
         started: list[Bridge] = []
 
         deaths: list[DeadThreadError] = []

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from typing import Any
 
 NEVER_NS = 2**63 - 1
-Action = Callable[[Any], Any]
+Action = Callable[[Any], object]
 """Takes the simulation; a future that it returns is watched."""
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError, nearest
+from pliant.base.numerics import Array
 
 if TYPE_CHECKING:
     import mujoco
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pliant.walking.control.tree import KinematicTree
 
 
-def joint_inertia(model: mujoco.MjModel, joints: Sequence[str], positions: Sequence[float]) -> NDArray[np.float64]:
+def joint_inertia(model: mujoco.MjModel, joints: Sequence[str], positions: Sequence[float]) -> Array:
     """Return the inertia that the motor of each joint feels, all else free, shape (n,) [kg m^2].
 
     Args:

@@ -16,7 +16,6 @@ from typing import Any
 from pliant.base.errors import PliantError
 from pliant.base.executor import Executor
 from pliant.sweep import Journal, map_tasks
-from pliant.sweep.journal import read_journal
 from pliant.walking.control.settings import REFERENCE_HEIGHT, REFERENCE_MASS, WalkSettings
 from pliant.walking.walk import WalkResult, run_walk
 
@@ -147,11 +146,6 @@ def _first_offset(trace: Sequence[Mapping[str, object]], bar: float, sole: tuple
             if share > 0.5 * load > 0.0 and rear < ahead < front:
                 return ahead
     return math.nan
-
-
-def read_walks(file: Path) -> dict[str, Crossing]:
-    """Return the walks that a file holds, by their keys."""
-    return read_journal(file, Crossing)
 
 
 def walk_many(

@@ -64,7 +64,6 @@ def run_walk(
     duration: float = 12.0,
     goal: float | None = None,
     push: float = 4.0,
-    ankle_stiffness: float | None = None,
     options: Mapping[str, object] | None = None,
     trace: list[dict[str, object]] | None = None,
 ) -> WalkResult:
@@ -85,10 +84,9 @@ def run_walk(
         duration: of the run [s].
         goal: distance of the waist at which the run ends as completed [m]; None: the duration alone counts.
         push: largest impulse of the push [N s].
-        ankle_stiffness: of the loaded ankles towards a level foot [N m/rad]: None, that of the robot, is a joint
-            impedance that keeps the foot level, 100 for the biped; 0 is pure torque control, where the ground turns the
-            foot, and rigid feet do as well as soft ones.
-        options: further options of the robot, such as ``{"actuation": "position", "foot_forward": 0.0}``.
+        options: further options of the robot, such as ``{"actuation": "position", "foot_forward": 0.0}``. With
+            ``"ankle_stiffness": 0.0`` the loaded ankles are under pure torque control, where the ground turns the foot,
+            and rigid feet do as well as soft ones.
         trace: where samples are appended, one dictionary every 20 ms; None keeps none.
 
     Raises:
@@ -107,8 +105,7 @@ def run_walk(
 
     _check_arguments(robot, seed, duration, push)
     varied = _Variations.draw(seeded(seed, "walk"), push)
-    stiffness = {} if ankle_stiffness is None else {"ankle_stiffness": ankle_stiffness}
-    given = _USUAL | {"walk_start": 1.0 + 0.75 * varied.start} | stiffness | dict(options or {})
+    given = _USUAL | {"walk_start": 1.0 + 0.75 * varied.start} | dict(options or {})
     given |= {"feet": feet, "controller": "walking", "bar_height": bar_height, "bar_seed": seed}
     if bars:
         given["bar_positions"] = tuple(bars)

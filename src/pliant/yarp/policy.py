@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError, WireError, nearest
+from pliant.base.numerics import DEGREES
 from pliant.laws import COMMAND_NAMES
 from pliant.learn.policy import Policy, PolicyError
 from pliant.learn.running import TIMEOUT_S, PolicyDriver, PolicyRun, Safety, Started, WallClock, run_policy
@@ -34,7 +35,7 @@ STREAMS = {"position": "position_move"}
 """Command of a control board -> quantity of the stream, where the names differ."""
 STATE = {"position": "joint_position", "velocity": "joint_velocity", "torque": "torque"}
 """Quantity of a board's axes -> field of the state on the wire."""
-DEGREES = 180.0 / math.pi
+
 REFERENCES = {name: k for names in COMMAND_NAMES.values() for k, name in enumerate(names, start=1)}
 """Command of a joint -> number of its reference."""
 _ELEMENT = re.compile(r"(.+)/(\w+?)(?:\[(\d{1,4})\])?", re.ASCII)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError
+from pliant.base.numerics import Array
 
 if TYPE_CHECKING:
     from pliant.model import Robot
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from pliant.yarp.client import InputPort, YarpNetwork
     from pliant.yarp.wire import Bottle
     from pliant.yarp.wire.joints import JointState
-
-Array = NDArray[np.float64]
 
 PARTS = ("torso", "left_arm", "right_arm", "left_leg", "right_leg")
 WRENCH_PORT = "/biped/applyExternalWrench/rpc:i"

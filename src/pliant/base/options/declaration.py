@@ -203,7 +203,7 @@ def _described(cls: type) -> tuple[OptionInfo, ...]:
         raise PliantError(f"{place_of(cls)}: {cls.__qualname__} must be a dataclass", field=cls.__qualname__)
     try:
         hints = typing.get_type_hints(cls)
-    except Exception as fault:
+    except Exception as fault:  # evaluates a user's annotations
         raise PliantError(f"{place_of(cls)}: the types of {cls.__qualname__} cannot be read: {fault}") from fault
     found = []
     for field in dataclasses.fields(cls):
@@ -359,7 +359,7 @@ def _annotation(function: Callable[..., object], parameter: inspect.Parameter) -
         return None if hint is parameter.empty else hint
     try:
         return eval(hint, dict(getattr(function, "__globals__", {})))
-    except Exception:
+    except Exception:  # evaluates a user's annotation, which may name anything
         return None
 
 

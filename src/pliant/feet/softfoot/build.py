@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pliant.feet.softfoot.options import SoftFootRigOptions
+from pliant.feet.softfoot.parameters import ANKLE_HEIGHT
+from pliant.model import Robot
 from pliant.robots.catalogue import CatalogueRobot
 
 if TYPE_CHECKING:
     import mujoco
-
-    from pliant.model import Robot
 
 SLIDE_DAMPING = 100.0
 """Damping of the vertical slide [N s/m] (the rig of the released scene)."""
@@ -52,8 +52,6 @@ def build(options: SoftFootRigOptions) -> Robot:
     from pliant.feet.model.press import Press
     from pliant.feet.model.sole import Sole
     from pliant.feet.softfoot.generator import add_softfoot, disable_islands
-    from pliant.feet.softfoot.parameters import ANKLE_HEIGHT
-    from pliant.model import Robot
     from pliant.robots.parts import box, finished, look_at, new_spec
 
     s = options.scale

@@ -7,14 +7,15 @@ import math
 from typing import TYPE_CHECKING
 
 from pliant.base.errors import ModelError
+from pliant.feet.softfoot import parameters as p
 from pliant.feet.softfoot.build import SLIDE_DAMPING, add_load
+from pliant.feet.softfoot.generator import disable_islands
 from pliant.feet.softfoot_bench.options import SoftFootBenchOptions
+from pliant.model import ForceTorque, Robot
 from pliant.robots.catalogue import CatalogueRobot
 
 if TYPE_CHECKING:
     import mujoco
-
-    from pliant.model import Robot
 
 __all__ = ["BLOCKS", "POSITIONS", "ROBOT", "START", "build", "module_position"]
 
@@ -37,8 +38,6 @@ def module_position(module: int, scale: float = 1.0, pitch: float = 0.0) -> floa
     Raises:
         ModelError: there is no such module.
     """
-    from pliant.feet.softfoot import parameters as p
-
     if not 1 <= module <= len(p.MODULES):
         raise ModelError(f"module is {module}; must be from 1 to {len(p.MODULES)}", field="module")
     angle = 2.0 * math.atan2(p.HEEL_QUATERNION[3], p.HEEL_QUATERNION[0])
@@ -62,8 +61,6 @@ def build(options: SoftFootBenchOptions) -> Robot:
     import mujoco
 
     from pliant.feet.softfoot import add_softfoot
-    from pliant.feet.softfoot.generator import disable_islands
-    from pliant.model import ForceTorque, Robot
     from pliant.robots.parts import box, finished, look_at, new_spec
 
     s = options.scale

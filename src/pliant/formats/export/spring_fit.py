@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError
+from pliant.base.numerics import Array
 from pliant.laws import SEA, CompliantActuator
 
 KNOTS = (0.2, 0.4, 0.6, 0.8)
@@ -120,9 +120,7 @@ def _bands(limit: float, symmetric: bool) -> list[tuple[float, float]]:
     return [(-WIDE, knot) for knot in knots] + [(-knot, WIDE) for knot in knots]
 
 
-def _basis(
-    x: NDArray[np.float64], rest: float, powers: Sequence[int], bands: Sequence[tuple[float, float]]
-) -> NDArray[np.float64]:
+def _basis(x: Array, rest: float, powers: Sequence[int], bands: Sequence[tuple[float, float]]) -> Array:
     """Return the torque on the link per coefficient, shape (len(x), n)."""
     outside = [np.maximum(0.0, x - high) + np.minimum(0.0, x - low) for low, high in bands]
     return np.stack([*(-((x - rest) ** n) for n in powers), *(-(d**3) for d in outside)], axis=1)

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.errors import DeviceError
+from pliant.base.numerics import Array
 from pliant.franka.device.parameters import Arm, Payload
 
-Array = NDArray[np.float64]
 Motion = Literal["velocity", "torque"]
 PERIOD = 1e-3
 """The robot's cycle [s]."""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError, PortError, nearest
+from pliant.base.numerics import Array
 from pliant.franka.client.backend import PERIOD
 from pliant.franka.client.robot import BRAKING, FrankaRobot, RobotState, approach
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["COUNTS", "ArmCommander", "HeldCommand"]
 
-Array = NDArray[np.float64]
 EDGE = 0.05
 """Distance from the position limits at which a commanded velocity is zero [rad]."""  # assumed
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.errors import DeviceError, nearest
+from pliant.base.numerics import Array
 from pliant.franka.client.backend import Backend, as_array, as_number, as_vector
 from pliant.franka.device.parameters import Arm, Payload, is_transform
 from pliant.franka.robots import dynamics, kinematics
 
-Array = NDArray[np.float64]
 RobotState = Literal["stop", "position", "velocity", "force_torque"]
 """The running control, named as ViSP's robot states."""
 Frame = Literal["joint", "end_effector", "reference", "camera"]

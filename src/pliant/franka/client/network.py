@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency
+from pliant.base.numerics import Array
 from pliant.franka.client.backend import Motion
 from pliant.franka.client.hand import HandClient
 from pliant.franka.device.parameters import NO_PAYLOAD, Arm, Payload
@@ -18,7 +18,6 @@ from pliant.franka.robots import dynamics
 from pliant.franka.robots.parameters import ARMS
 from pliant.simulation.realtime import kept_scheduling
 
-Array = NDArray[np.float64]
 MODEL_TOLERANCE = 0.01
 """Difference of a robot's mass matrix from that of a type of arm, relative to its largest entry, at which it is one of
 that type. Rounding to float32 differs by less than 1e-5, types of different links by more than twice the tolerance."""

@@ -9,24 +9,21 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError, DeviceError, PliantError, nearest
+from pliant.base.numerics import Array
 from pliant.franka.client.backend import PERIOD
 from pliant.franka.client.held import COUNTS, HeldCommand
+from pliant.franka.client.robot import FrankaRobot
 from pliant.franka.robots.parameters import ARMS as TYPES
 from pliant.franka.robots.parameters import arm as arm_of
 from pliant.franka.wire import fci
 from pliant.learn.policy import Policy, PolicyError
 from pliant.learn.running import DeadMan, PolicyDriver, PolicyGuard, Safety, check_inputs, full_observation
 
-if TYPE_CHECKING:
-    from pliant.franka.client.robot import FrankaRobot
-
-Array = NDArray[np.float64]
 ARMS = {"franka": "fer", **{name: name for name in TYPES}}
 """Robot of a policy -> type of the arm."""
 REST = 0.01
@@ -254,7 +251,6 @@ def _drive(
 ) -> tuple[dict[str, int], str]:
     """Run a policy on a Franka arm; the first Ctrl-C brings it to rest."""
     from pliant.cli.termination import stopping_at_signal
-    from pliant.franka.client.robot import FrankaRobot
 
     arm = arm_of_policy(policy, options["arm"])
     if not options["host"]:

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.documents.files import read_text
 from pliant.base.errors import DeviceError
+from pliant.base.numerics import Array
 from pliant.franka.client.backend import as_vector
 
-Array = NDArray[np.float64]
 _HEADER = "#PANDA - Joint position file\n#\n# R: q1 q2 q3 q4 q5 q6 q7\n# with joint positions in degrees\n#\n"
 
 

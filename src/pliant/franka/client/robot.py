@@ -22,9 +22,10 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.errors import DeviceError, nearest
+from pliant.base.numerics import Array
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.franka.client.backend import PERIOD, Backend, as_number, as_vector
@@ -42,7 +43,6 @@ from pliant.simulation import Simulation
 
 __all__ = ["Frame", "FrankaRobot", "RobotState"]
 
-Array = NDArray[np.float64]
 
 POSITION_GAIN = 2.5 * np.array([6.0, 6.0, 6.0, 6.0, 3.5, 2.5, 2.0])
 """Gain of the position servo [1/s], from FrankaSim: v = gain (q_desired - q) - damping dq."""

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError, nearest
+from pliant.base.numerics import Array
 from pliant.franka.client.backend import PERIOD, Motion
 from pliant.franka.client.hand import hand_request, hand_result
 from pliant.franka.device.arm import FrankaArm
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pliant.franka.device.gripper import GripperAnswer
     from pliant.simulation import Simulation
 
-Array = NDArray[np.float64]
 MAX_CYCLES = 30_000
 """Longest wait for an answer or for the end of a motion [cycles]."""
 

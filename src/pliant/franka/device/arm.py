@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError
+from pliant.base.numerics import Array
 from pliant.devices.base import Command, DeviceBase, FieldInfo, Sample, button, request
 from pliant.devices.kinds import device_for
 from pliant.engine.base import Engine, mujoco_state
@@ -34,8 +34,6 @@ from pliant.franka.wire import fci
 
 if TYPE_CHECKING:
     from pliant.model import Robot
-
-Array = NDArray[np.float64]
 
 
 class Mode(NamedTuple):

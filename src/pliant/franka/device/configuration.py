@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.errors import DeviceError
+from pliant.base.numerics import Array
 from pliant.franka.device.dynamics import link_table
 from pliant.franka.device.memory import DT, FILTER, MEMORY, THRESHOLD
 from pliant.franka.device.parameters import NO_PAYLOAD, Arm, Payload, is_transform
 from pliant.franka.device.settings import Collision, Settings
 from pliant.franka.wire import fci
 
-Array = NDArray[np.float64]
 _MAX_STIFFNESS = 14250.0
 """Largest joint stiffness that the interface accepts [N m/rad], from the vendor's documentation."""
 _OF_SETTINGS = {

@@ -12,13 +12,12 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.codecache import njit
 from pliant.base.errors import ModelError, nearest
+from pliant.base.numerics import Array
 from pliant.franka.device.parameters import D_FLANGE, NO_PAYLOAD, Arm, Payload
 
-Array = NDArray[np.float64]
 Variant = Literal["feasible", "frankasim"]
 """How the published link tensors are read; see `pliant.franka.robots.dynamics`."""
 

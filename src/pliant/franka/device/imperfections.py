@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError
+from pliant.base.numerics import Array
 from pliant.franka.device.memory import DT
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

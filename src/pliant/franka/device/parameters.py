@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError
+from pliant.base.numerics import Array
 
-Array = NDArray[np.float64]
 ArmName = Literal["fer", "fr3", "fp3", "fr3v2"]
 HandName = Literal["fingers", "vacuum", "none"]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.errors import ModelError
+from pliant.base.numerics import Array
 from pliant.base.spatial import rotation_from_quaternion
 from pliant.franka.device import kernels
 from pliant.franka.device.parameters import Arm
@@ -16,7 +17,6 @@ from pliant.franka.device.static_friction import StaticFriction, bristles
 if TYPE_CHECKING:
     import mujoco
 
-Array = NDArray[np.float64]
 REST_SPEED = 1e-9
 """Fingers that are slower than this stand still [m/s]."""  # assumed
 LIP_POINTS = 8

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.base.numerics import Array
 from pliant.franka.device.parameters import Arm
 from pliant.laws import PreslidingFriction
 from pliant.laws.compile import bound
@@ -22,7 +22,6 @@ from pliant.laws.layout import F_LEVEL, F_PARAMETERS, pack_friction
 
 __all__ = ["StaticFriction", "bristles"]
 
-Array = NDArray[np.float64]
 PRESLIDING = 2.0e-4
 """Deflection of a bristle at the break-away torque [rad]."""  # assumed
 DAMPING = (5.0, 5.0, 5.0, 5.0, 1.0, 1.0, 1.0)

@@ -7,13 +7,15 @@ import dataclasses
 import logging
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pliant.base.errors import DeviceError, PliantError, nearest
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, log_so3, pose
+from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
 from pliant.franka.client import FrankaRobot
 from pliant.franka.client.backend import PERIOD
 from pliant.franka.lerobot.options import ArmOptions
@@ -21,9 +23,8 @@ from pliant.franka.lerobot.tracker import Order, StreamThread, Tracker
 from pliant.franka.robots import kinematics
 from pliant.franka.robots.build import Q_START
 from pliant.franka.robots.parameters import ARMS, HAND
-
-if TYPE_CHECKING:
-    from pliant.simulation import Simulation
+from pliant.model import Camera
+from pliant.simulation import Simulation
 
 DOWN = np.diag([1.0, -1.0, -1.0])
 """Rotation of an end effector whose fingers point down; rotations of actions and observations are relative to it."""
@@ -360,10 +361,6 @@ def _misfit(action: Mapping[str, Any], wanted: tuple[str, ...], options: ArmOpti
 def _simulation(options: ArmOptions) -> Simulation:
     """Return the simulation of an arm before its task."""
     import pliant
-    from pliant.devices import make_devices
-    from pliant.engine import MujocoEngine
-    from pliant.model import Camera
-    from pliant.simulation import Simulation
 
     push = options.task == "push"
     robot = pliant.load(

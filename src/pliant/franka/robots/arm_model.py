@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.errors import ModelError
+from pliant.base.numerics import Array
 from pliant.base.spatial import hat, quaternion_from_rotation
 from pliant.franka.device.parameters import CAPSULES, DH, Arm, HandName
 from pliant.franka.device.plant import LIP_POINTS
@@ -26,8 +27,6 @@ from pliant.franka.robots.parameters import (
 
 if TYPE_CHECKING:
     import mujoco
-
-Array = NDArray[np.float64]
 
 STOP_MARGIN = 0.1
 """Distance of the mechanical stops from the position limits [rad]."""  # assumed

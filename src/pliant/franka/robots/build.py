@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError
+from pliant.base.numerics import Array
 from pliant.base.spatial import pose, quaternion_from_rotation, rotation_from_rpy
 from pliant.franka.device.arm import FrankaArmDescription
 from pliant.franka.device.imperfections import NO_IMPERFECTIONS, Imperfections
@@ -26,11 +26,10 @@ from pliant.franka.robots.arm_model import GREY, MOTOR_INERTIA, arm_spec, set_in
 from pliant.franka.robots.parameters import CUP, EE_OF_CUP, EE_OF_HAND, FER, FRANKA_HAND, HAND, VACUUM_GRIPPER
 from pliant.franka.robots.urdf import urdf
 from pliant.franka.robots.workcell import TOUCH, Table, TableObject, add_objects, add_table
+from pliant.model import Camera, ForceTorque, Robot
 
 if TYPE_CHECKING:
     import mujoco
-
-    from pliant.model import Camera, ForceTorque, Robot
 
 __all__ = [
     "MOTOR_INERTIA",
@@ -44,7 +43,6 @@ __all__ = [
     "world",
 ]
 
-Array = NDArray[np.float64]
 
 Q_START = np.array([0.0, -0.6, 0.0, -2.2, 0.0, 1.6, 0.785])
 """Start of a simulated arm [rad]: near the ready pose but not in it, because a client that moves to the ready pose
@@ -273,8 +271,6 @@ def build_arms(
             sensor or a tag without a hand, or an object at a hand that is too low.
         MissingDependency: tags are asked for, and pyapriltags is not installed.
     """
-    from pliant.model import Robot
-
     if any(thing.at_hand and thing.graspable for thing in objects):
         mounts = [dataclasses.replace(mounts[0], opening=HAND.max_width), *mounts[1:]]
     spec = world(mounts, pedestals=pedestals)
@@ -360,15 +356,11 @@ def _arm(mount: ArmMount, joints: dict[str, Any], settings: Settings) -> FrankaA
 
 def _wrench(mount: ArmMount) -> ForceTorque:
     """Return the description of an arm's force/torque sensor: its frame is the flange's, its load is the hand."""
-    from pliant.model import ForceTorque
-
     return ForceTorque(name=f"{mount.name}_wrench", body=f"{mount.name}_hand", rate=1000.0)
 
 
 def _camera(mount: ArmMount) -> Camera:
     """Return the description of an arm's wrist camera, whose body is the one that carries the flange."""
-    from pliant.model import Camera
-
     camera = mount.camera or WristCamera()
     X = camera.F_T_C
     return Camera(

@@ -17,10 +17,11 @@ parameters run through the same code:
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.codecache import njit
 from pliant.base.errors import ModelError
+from pliant.base.numerics import Array
 from pliant.franka.device.dynamics import (
     Variant,
     coriolis_kernel,
@@ -32,8 +33,6 @@ from pliant.franka.device.dynamics import (
 from pliant.franka.device.kinematics import frames_kernel
 from pliant.franka.device.parameters import Arm, Payload
 from pliant.franka.robots.parameters import FER
-
-Array = NDArray[np.float64]
 
 
 @njit(error_model="numpy")

@@ -9,15 +9,15 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.codecache import njit
 from pliant.base.errors import ModelError, nearest
+from pliant.base.numerics import Array
 from pliant.franka.device.kinematics import frames_kernel, inverse_kernel, jacobian_kernel, tool_kernel
 from pliant.franka.device.parameters import ELBOW_FLIP
 from pliant.franka.robots.parameters import EE_OF_HAND
 
-Array = NDArray[np.float64]
 FRAMES = (*(f"link{i}" for i in range(1, 8)), "flange", "end_effector")
 """Names that `forward_kinematics` and `jacobian` accept."""
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from pliant.base.numerics import Array
 
 CELL = 0.008
 """Edge of the cells of the grid [m]."""

@@ -10,17 +10,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
+from pliant.base.numerics import Array
 from pliant.base.spatial import pose, rotation_from_rpy
 from pliant.franka.robots.build import MOTOR_INERTIA, ArmMount, Block, HeldTag, WristCamera, build_arms
 from pliant.franka.robots.parameters import FER
 
 if TYPE_CHECKING:
     from pliant.model import Robot
-
-Array = NDArray[np.float64]
 
 SHOULDER = (0.0, 0.15, 1.2)
 """Place of the left base [m]; the right one is its mirror image."""  # assumed

@@ -74,8 +74,7 @@ class Pictures:
         self._renderer = Renderer(
             model,
             camera,
-            width,
-            height,
+            (width, height),
             clip=(float(model.vis.map.znear) * extent, float(model.vis.map.zfar) * extent),
             shadows=True,
             samples=4,

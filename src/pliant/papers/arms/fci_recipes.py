@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.base.numerics import Array
 from pliant.franka.robots import dynamics
 from pliant.franka.robots.build import Q_START
 from pliant.franka.robots.parameters import FER, FRANKA_HAND
 from pliant.franka.wire import fci
 
-Array = NDArray[np.float64]
 Command = Callable[[int, fci.RobotState, fci.RobotState], "dict[str, Any] | None"]
 """(cycle, first state, state) -> the keywords of `FciClient.command`, or None for silence."""
 

@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 from pliant.base.camera import CameraModel
 from pliant.base.conditions import VisionError
 from pliant.base.errors import DeviceError, PliantError
+from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
 from pliant.control import CartesianComputedTorque
 from pliant.franka.client import FrankaGroup
 from pliant.franka.robots import dynamics, kinematics
 from pliant.franka.robots.parameters import EE_OF_HAND, FER, FRANKA_HAND
-from pliant.franka.robots.torso import CAMERA, TAG, base
+from pliant.franka.robots.torso import CAMERA, Q_LEFT, Q_RIGHT, TAG, base
 from pliant.papers.frame.trace import Recorder, Trace, Traced
 from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
 from pliant.vision.detector import tag_corners
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CENTER", "Ending", "Plan", "Run", "camera_model", "follow", "goal_pose", "start_joints"]
 
-Array = NDArray[np.float64]
 
 CENTER = (0.5, 0.1, 1.0)
 """Of the tag's circle in the world [m]."""  # assumed
@@ -214,8 +214,6 @@ def goal_pose(radius: float) -> Array:
 
 def start_joints(plan: Plan) -> tuple[Array, Array]:
     """Return the joints of both arms at the start, shape (7,) each [rad]."""
-    from pliant.franka.robots.torso import Q_LEFT, Q_RIGHT
-
     if plan.approach:
         return np.array(Q_LEFT), np.array(Q_RIGHT)
     X_WO = goal_pose(plan.radius)

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from pliant.base.camera import CameraModel
 from pliant.base.conditions import VisionError, require_fresh
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency, ModelError
+from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
-from pliant.papers.arms.franka_server import names_stall
+from pliant.papers.arms.franka_server import build_arm, names_stall, serve
 from pliant.papers.frame.trace import Recorder, Trace, Traced
 from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
 from pliant.vision.detector import tag_corners
@@ -53,7 +54,6 @@ __all__ = [
     "starts",
 ]
 
-Array = NDArray[np.float64]
 Image = NDArray[np.uint8]
 Law = Literal["PBVS", "IBVS"]
 
@@ -387,7 +387,6 @@ def cell(
     from pliant.engine.base import mujoco_state
     from pliant.franka.client import FrankaRobot
     from pliant.franka.robots.build import WristCamera
-    from pliant.papers.arms.franka_server import build_arm
     from pliant.simulation import Simulation
 
     camera = WristCamera()
@@ -434,7 +433,6 @@ def served_cell(
     """
     from pliant.franka.client import FrankaRobot
     from pliant.franka.robots.build import WristCamera
-    from pliant.papers.arms.franka_server import serve
     from pliant.vision.client import SharedPictures
 
     with tempfile.TemporaryDirectory(prefix="pliant-") as folder:

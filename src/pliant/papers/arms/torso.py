@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError
+from pliant.base.numerics import Array
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pliant.franka.client import FrankaRobot
-
-Array = NDArray[np.float64]
 
 
 @dataclass(slots=True)

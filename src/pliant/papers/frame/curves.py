@@ -17,14 +17,16 @@ import numpy as np
 
 from pliant.base.documents.files import read_text
 from pliant.base.errors import PliantError
+from pliant.base.figures import INK
 from pliant.papers.frame.base import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from pliant.base.numerics import Array
     from pliant.papers.frame.base import Context
 
 MAX_BYTES = 10_000_000
@@ -37,9 +39,9 @@ class Curve:
 
     name: str
     """Name of the file, without suffix."""
-    x: NDArray[np.float64]
+    x: Array
     """First column, increasing, shape (n,), in the unit of the horizontal axis of the simulated figure."""
-    y: NDArray[np.float64]
+    y: Array
     """Second column, shape (n,), in the unit of the vertical axis of the simulated figure."""
 
 
@@ -82,8 +84,6 @@ def read_curves(context: Context, place: str) -> list[Curve]:
 
 def draw_curves(context: Context, axis: Axes, place: str) -> None:
     """Draw the measured curves of a place below the simulated curves."""
-    from pliant.base.figures import INK
-
     for i, curve in enumerate(read_curves(context, place)):
         axis.plot(
             curve.x, curve.y, color=INK, linewidth=1.6, alpha=0.45, zorder=1, label="measured" if i == 0 else None

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import PliantError
 from pliant.base.figures import COLORS, INK
+from pliant.base.numerics import Array
 
 if TYPE_CHECKING:
     import mujoco
@@ -41,7 +41,7 @@ class Shot:
     """Text above it: "soft", "stiff", or anything else."""
     model: mujoco.MjModel
     """The compiled model."""
-    poses: NDArray[np.float64]
+    poses: Array
     """qpos at the film's times, shape (t, nq)."""
 
     @property
@@ -58,7 +58,7 @@ class Film:
     """Name of its file, without suffix."""
     caption: str
     """Subject of the film and the details to look for."""
-    time: NDArray[np.float64]
+    time: Array
     """Increasing times of the poses, shape (t,) [s]."""
     shots: Sequence[Shot]
     """The scenes, from left to right."""
@@ -121,7 +121,7 @@ def film_of_tracks(tracks: Mapping[str, PoseTrack], **about: object) -> Film:
     return Film(time=time, shots=shots, **about)
 
 
-def joint_poses(model: mujoco.MjModel, joints: Sequence[str], q: NDArray[np.float64]) -> NDArray[np.float64]:
+def joint_poses(model: mujoco.MjModel, joints: Sequence[str], q: Array) -> Array:
     """Return qpos of a model whose joints have given positions and whose others are at rest, shape (t, nq).
 
     Args:

@@ -13,8 +13,9 @@ from pliant.base.errors import PliantError
 from pliant.papers.frame.trace import Trace
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from pliant.base.numerics import Array
     from pliant.engine import MujocoEngine
     from pliant.laws.base import Law
 
@@ -135,7 +136,7 @@ def step_response(time: ArrayLike, q: ArrayLike, final: float) -> StepResponse:
     return StepResponse(float(peak * final), at[1] - at[0], settling)
 
 
-def _crossing(t: NDArray[np.float64], y: NDArray[np.float64], level: float) -> float:
+def _crossing(t: Array, y: Array, level: float) -> float:
     above = np.flatnonzero(y >= level)
     if not above.size:
         return math.nan

@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from pliant.base.options import option
 from pliant.robots.catalogue import CatalogueRobot
-from pliant.robots.parts import MINIMAL_INERTIA, JointOptions, box, capsule, cylinder
+from pliant.robots.parts import (
+    MINIMAL_INERTIA,
+    JointOptions,
+    actuator,
+    box,
+    capsule,
+    cylinder,
+    finished,
+    interface_of,
+    look_at,
+    new_spec,
+)
 from pliant.robots.qbmove import CUBE, SPRINGS, add_cube, spring_law
 
 if TYPE_CHECKING:
@@ -302,7 +313,6 @@ def build(bench: Bench, options: BenchOptions) -> Robot:
     """
     from pliant.model import Robot
     from pliant.model.inertia import set_inertia
-    from pliant.robots.parts import actuator, finished, interface_of, look_at, new_spec
 
     spec = new_spec(bench.name, options.timestep, extent=0.2, center=(0.01, 0.0, AXIS_HEIGHT - 0.02))
     stand = spec.worldbody.add_body(name="stand", pos=[0.0, 0.0, AXIS_HEIGHT])

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pliant.base.options import option
+from pliant.model import Robot
 from pliant.model.inertia import set_inertia
 from pliant.robots.catalogue import CatalogueRobot
 from pliant.robots.qbmove import CUBE, ArmOptions, add_cube, spring_law
-
-if TYPE_CHECKING:
-    from pliant.model import Robot
 
 JOINTS = ("joint_1", "joint_2")
 """Names of the joints, from the base on."""
@@ -50,7 +47,6 @@ class TwoJointOptions(ArmOptions):
 
 def build(options: TwoJointOptions) -> Robot:
     """Return the arm."""
-    from pliant.model import Robot
     from pliant.robots.parts import actuator, box, capsule, cylinder, finished, interface_of, look_at, new_spec
 
     length = options.link_length

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pliant.base.options import option
+from pliant.model import Robot
 from pliant.model.inertia import set_inertia
 from pliant.robots.catalogue import CatalogueRobot
-from pliant.robots.parts import box, capsule, cylinder
+from pliant.robots.parts import actuator, box, capsule, cylinder, finished, interface_of, look_at, new_spec
 from pliant.robots.qbmove import CUBE, ArmOptions, add_cube, spring_law
 
 if TYPE_CHECKING:
     import mujoco
-
-    from pliant.model import Robot
 
 JOINTS = ("joint_1", "joint_2", "joint_3", "joint_4", "joint_5")
 """Names of the joints from the shoulder on: yaw, pitch, roll of the upper arm, pitch of the elbow and of the wrist."""
@@ -66,9 +65,6 @@ class FiveJointOptions(ArmOptions):
 def build(options: FiveJointOptions) -> Robot:
     """Return arm and box."""
     import mujoco
-
-    from pliant.model import Robot
-    from pliant.robots.parts import actuator, finished, interface_of, look_at, new_spec
 
     length, side = options.module_length, options.box_side
     height = options.shoulder_height

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,20 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pliant.rods.design import Attempt
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """How the numbers are searched."""
+
+    starts: Annotated[int, Parameter(help="Starts of the search: the robot itself, then random ones.")] = 6
+    seed: Annotated[int, Parameter(help="Seed of the random starts.")] = 0
+    accuracy: Annotated[str, Parameter(help=ACCURACY)] = "accurate"
+    workers: Workers = None
+
+
+USUAL_SEARCH = Search()
 
 
 def design(
@@ -42,10 +57,7 @@ def design(
             negative=(), allow_leading_hyphen=True,
         ),
     ] = None,
-    starts: Annotated[int, Parameter(help="Starts of the search: the robot itself, then random ones.")] = 6,
-    seed: Annotated[int, Parameter(help="Seed of the random starts.")] = 0,
-    accuracy: Annotated[str, Parameter(help=ACCURACY)] = "accurate",
-    workers: Workers = None,
+    search: Search = USUAL_SEARCH,
     output: Annotated[
         Path | None, Parameter(help="Folder that keeps finished starts; the same command goes on from them.")
     ] = None,
@@ -66,8 +78,8 @@ def design(
 
     console = make_console(quiet=json)
     check_outputs(figure, None)
-    check_workers(workers)
-    statics = load_robot(robot, accuracy=accuracy)
+    check_workers(search.workers)
+    statics = load_robot(robot, accuracy=search.accuracy)
     bounds = _bounds(vary)
     size = (3,) if statics.planar else (3, 6)
     goal = Goal(quantity=maximise, poses=tuple(tuple(numbers(text, "--pose", size).tolist()) for text in pose or []))
@@ -80,8 +92,8 @@ def design(
             raise PliantError(f"--output: the folder cannot be made: {error.strerror}", file=output) from None
     with Bar(make_console(quiet=True), statics.name, "starts", shown=not json) as bar:
         found = search_all(
-            robot, bounds, goal, accuracy=accuracy, starts=starts, seed=seed, folder=output,
-            workers=workers or 1, progress=bar,
+            robot, bounds, goal, accuracy=search.accuracy, starts=search.starts, seed=search.seed,
+            folder=output, workers=search.workers or 1, progress=bar,
         )  # fmt: skip
     best = found[0]
     solved = best.objective == best.objective

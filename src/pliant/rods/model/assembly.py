@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.base.numerics import Array
 from pliant.model.inertia import set_inertia
+from pliant.rods.description import Round
 from pliant.rods.model.options import ParallelOptions
 
 if TYPE_CHECKING:
@@ -90,8 +91,6 @@ class Assembly:
 
 def section_radius(rod: Rod, s: float = 0.5) -> float:
     """Return the radius of a rod's section, or of a round one that bends as easily [m]."""
-    from pliant.rods.description import Round
-
     section = rod.section
     if isinstance(section, Round):
         tip = section.radius if section.tip_radius is None else section.tip_radius

@@ -6,12 +6,10 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.errors import ModelError
-from pliant.base.numerics import is_finite_number
-
-Array = NDArray[np.float64]
+from pliant.base.numerics import Array, is_finite_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -133,7 +133,7 @@ class Clients:
         def serve() -> None:
             try:
                 self.answer(service, link, frame)
-            except Exception as error:
+            except Exception as error:  # one service must not end the thread of all
                 self._graph.fail(f"the service {service.name}", error)
             with self._graph.lock:
                 if link.role == "once":  # as rospy and roscpp do: one answer, then the end

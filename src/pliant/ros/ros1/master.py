@@ -206,7 +206,7 @@ class Master:
         except XML_RPC_ERRORS as error:
             if not self._stopping.is_set():
                 self._graph.complain(f"talking to {self.uri} or a node failed: {str(error)[:200]}")
-        except Exception as error:
+        except Exception as error:  # the thread goes on with the next call
             self._graph.fail("talking to the master or a node", error)
 
     def _heartbeat(self) -> None:

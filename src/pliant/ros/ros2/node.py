@@ -288,7 +288,7 @@ class Ros2Node(Node):
             call()
         except WireError as error:
             self.complain(f"{name}: {error}")
-        except Exception as error:
+        except Exception as error:  # one message must not end the thread of all
             self.fail(f"a message on {name}", error)
 
     def taken(self, topics: list[str]) -> dict[str, list[str]]:

@@ -239,7 +239,7 @@ class Services:
         def guarded() -> None:
             try:
                 job()
-            except Exception as error:
+            except Exception as error:  # a pool's thread would keep it to itself
                 self.participant.fail(f"the service {service.name}", error)
 
         return self._pool is not None and self._pool.submit(guarded)

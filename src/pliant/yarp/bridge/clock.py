@@ -94,7 +94,7 @@ class PausedSteps:
                     continue
                 try:
                     self._simulation.step(count)
-                except Exception as fault:
+                except Exception as fault:  # the thread that asked gets it
                     taken.set_exception(fault)
                 else:
                     taken.set_result(None)

@@ -6,7 +6,6 @@ dialect.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pliant.base.errors import PliantError, WireError
+from pliant.base.numerics import DEGREES
 from pliant.devices.base import Sample, SampleSource
 from pliant.devices.fields import Values
 from pliant.yarp.bridge.control_board_answers import answer, command
@@ -26,7 +26,6 @@ from pliant.yarp.control_board import BoardView, ControlBoardDevice, JoinedBoard
 from pliant.yarp.model.services import ControlBoardServer
 from pliant.yarp.wire import Bottle, Dialect
 
-DEGREES = 180.0 / math.pi
 MAX_CLIENTS = 256
 """Most clients of one part whose dialect is remembered."""
 MAX_REASONS = 100

@@ -20,14 +20,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError, WireError
+from pliant.base.numerics import Array
 from pliant.yarp.bridge.requests import words_of
 from pliant.yarp.control_board import BoardView, ControlBoardDevice
 from pliant.yarp.control_board.device import Column, Columns
@@ -46,8 +45,8 @@ from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Vocab, bottle, number,
 
 __all__ = ["CONTROL_MODES", "INTERACTION_MODES", "REMOTE_VARIABLES", "answer", "command", "user_scale"]
 
-Array = NDArray[np.float64]
-DEGREE = math.pi / 180.0
+from pliant.base.numerics import DEGREE
+
 CELSIUS = 273.15
 YARP_VERSION = (4, 0, 0)
 """Version that clients of dialect 4 are told; they compare the protocol number in front of it only."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import WireError
+from pliant.base.numerics import DEGREES
 from pliant.devices.base import Sample, SampleSource
 from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.requests import call_of, help_reply, words_of
@@ -18,7 +18,6 @@ from pliant.yarp.wire import Dialect, Vocab, bottle
 from pliant.yarp.wire.binary import encode_bottle
 from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Value
 
-DEGREES = 180.0 / math.pi
 IN_USE = 1
 """Status of a scanner that measures."""
 CODES = {

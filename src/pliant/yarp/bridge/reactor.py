@@ -112,7 +112,7 @@ class Reactor:
         """Call something, and count what it raises as a fault of this program."""
         try:
             action(*arguments)
-        except Exception as fault:
+        except Exception as fault:  # one handler must not end the thread of all sockets
             self.internal_faults += 1
             self.last_fault = f"{type(fault).__name__}: {fault}"
             _log.exception("a handler of YARP's sockets failed")

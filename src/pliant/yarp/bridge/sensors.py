@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from pliant.base.errors import WireError
+from pliant.base.numerics import DEGREES
 from pliant.base.spatial import rotation_from_quaternion, rpy_from_rotation
 from pliant.devices.base import Sample, SampleSource
 from pliant.devices.signatures import WRENCH
@@ -26,7 +26,6 @@ from pliant.yarp.wire.sensors import (
     encode_metadata,
 )
 
-DEGREES = 180.0 / math.pi
 TEMPERATURE = 25.0
 """Reported temperature of force/torque sensors [degC]; they measure none."""
 Numbers = Callable[[Sample], list[float]]

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 
+from pliant.base.numerics import DEGREES
 from pliant.base.spatial import rotation_from_quaternion, rpy_from_rotation
 from pliant.devices.base import Sample, SampleSource
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.model.services import VectorServer
 from pliant.yarp.wire.binary import encode_vector
-
-DEGREES = 180.0 / math.pi
 
 
 def _base_state(sample: Sample) -> list[float]:

@@ -7,13 +7,13 @@ of the board in modules of their own: `modes`, `references`, `stiffness`, `contr
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from pliant.base.errors import DeviceError
+from pliant.base.numerics import DEGREE
 from pliant.devices.base import Command, request
 from pliant.devices.kinds import device_for
 from pliant.engine.base import Engine, mujoco_state
@@ -25,7 +25,6 @@ from pliant.yarp.control_board.state import Array, Axes, BoardState, Buffers
 from pliant.yarp.model.control_board import TRAJECTORIES, ControlBoard
 
 T = TypeVar("T")
-DEGREE = math.pi / 180.0
 
 
 @device_for(ControlBoard)

@@ -7,16 +7,15 @@ from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError
+from pliant.base.numerics import Array
 from pliant.devices.base import DeviceBase
 from pliant.model.robot import Robot
 from pliant.yarp.control_board import layout as at
 from pliant.yarp.control_board.drives import Drive
 from pliant.yarp.model.control_board import ControlBoard
 
-Array = NDArray[np.float64]
 Axes = int | Sequence[int] | None
 Numbers = float | Sequence[float] | Array
 

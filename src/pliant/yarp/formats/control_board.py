@@ -18,9 +18,8 @@ from pliant.base.options import describe
 from pliant.model.problem import Problem, Problems
 from pliant.yarp.formats.ini import Group, Item
 from pliant.yarp.formats.places import Severity
-from pliant.yarp.model.control_board import COUPLINGS, ControlBoard, Coupling
+from pliant.yarp.model.control_board import COUPLINGS, TRAJECTORIES, ControlBoard, Coupling
 
-TRAJECTORIES = ("minimum_jerk", "constant_speed", "trapezoidal_speed")
 UNITS = ("metric_units", "si_units")
 VELOCITY_LAWS = {"integrator_and_position_pid": "integrator", "direct_velocity_pid": "direct"}
 GAIN_KEYS = ("kp", "kd", "ki", "maxInt", "maxOutput", "shift", "ko", "stictionUp", "stictionDwn")

@@ -6,15 +6,14 @@ import struct
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import WireError, nearest
+from pliant.base.numerics import Array
 from pliant.franka.wire.fci.frames import check_version
 from pliant.franka.wire.fci.layout import in_order, offsets
 
 __all__ = ["MOTION", "MOTION_AT", "N_MOTION", "CommandUnpacker", "RobotCommand", "command_size", "encode_command"]
 
-Float = NDArray[np.float64]
 _ID = struct.Struct("<Q")
 _MARKS = struct.Struct("<Q304xBB56x")
 """Identifier and the first two flags; the motion and the torques lie between and after them."""
@@ -44,10 +43,10 @@ class RobotCommand:
 
     message_id: int
     """Identifier of the newest state that the client had."""
-    motion: Float = field(default_factory=lambda: np.zeros(N_MOTION))
+    motion: Array = field(default_factory=lambda: np.zeros(N_MOTION))
     """The fields of `MOTION`, shape (38,); each is also an attribute that returns a view: ``command.q_c``. Writable,
     as the torques are: read-only arrays are another type to the compiled cabinet."""
-    tau_J_d: Float = field(default_factory=lambda: np.zeros(7))
+    tau_J_d: Array = field(default_factory=lambda: np.zeros(7))
     """Torques without gravity and friction [N m]."""
     valid_elbow: bool = False
     """Whether elbow_c is commanded."""
@@ -56,7 +55,7 @@ class RobotCommand:
     torque_command_finished: bool = False
     """Ends a motion of torques alone; from version 7 on."""
 
-    def __getattr__(self, name: str) -> Float:
+    def __getattr__(self, name: str) -> Array:
         try:
             place = MOTION[name]
         except KeyError:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import WireError, nearest
+from pliant.base.numerics import Array
 from pliant.franka.wire.fci.errors import ERRORS
 from pliant.franka.wire.fci.frames import VERSIONS, check_version
 from pliant.franka.wire.fci.layout import in_order, offsets
@@ -27,8 +28,6 @@ __all__ = [
     "decode_state",
     "state_size",
 ]
-
-Float = NDArray[np.float64]
 
 
 class ControllerMode(IntEnum):
@@ -123,7 +122,7 @@ class RobotState:
 
     message_id: int = 0
     """Robot time [ms]; rises by one each cycle."""
-    reals: Float = field(default_factory=lambda: np.zeros(N_REALS))
+    reals: Array = field(default_factory=lambda: np.zeros(N_REALS))
     """Every real field, shape (284,)."""
     accelerometers: NDArray[np.float32] = field(default_factory=lambda: np.zeros(36, np.float32))
     """Six top then six bottom readings of three axes [m/s^2]; version 10 only."""
@@ -140,14 +139,14 @@ class RobotState:
     success_rate: float = 0.0
     """Fraction of the last 100 commands that came in time; 0 without a motion."""
 
-    def __getattr__(self, name: str) -> Float:
+    def __getattr__(self, name: str) -> Array:
         try:
             place = REALS[name]
         except KeyError:
             raise AttributeError(f"RobotState has no field {name!r}: {nearest(name, REALS)}") from None
         return self.reals[place.offset : place.end]
 
-    def snapshot(self, reals: Float | None = None) -> RobotState:
+    def snapshot(self, reals: Array | None = None) -> RobotState:
         """Return the state as it is now, with real numbers that no later cycle changes.
 
         The arrays of errors are shared: who changes the errors of a state gives it new arrays.
@@ -169,7 +168,7 @@ class RobotState:
         copy.success_rate = self.success_rate
         return copy
 
-    def matrix(self, name: str) -> Float:
+    def matrix(self, name: str) -> Array:
         """Return a 16- or 9-number field as a matrix (a view), shape (4, 4) or (3, 3)."""
         view = getattr(self, name)
         side = 4 if len(view) == 16 else 3

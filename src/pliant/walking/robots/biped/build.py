@@ -6,6 +6,7 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any
 
+from pliant.model import ForceTorque, Imu, Robot
 from pliant.model.inertia import set_inertia
 from pliant.robots.catalogue import CatalogueRobot
 from pliant.walking.bars import add_bars
@@ -14,7 +15,6 @@ from pliant.walking.robots.biped import parameters as p
 if TYPE_CHECKING:
     import mujoco
 
-    from pliant.model import Robot
     from pliant.walking.device import WalkingDescription
     from pliant.walking.robots.biped.options import BipedOptions
 
@@ -24,7 +24,6 @@ def build(options: BipedOptions) -> Robot:
     import mujoco
 
     from pliant.formats.robot_yaml import find_block
-    from pliant.model import ForceTorque, Imu, Robot
     from pliant.robots.parts import finished, look_at, new_spec
 
     spec = new_spec("biped", options.timestep, extent=1.2, center=(0.4, 0.0, 0.45))
