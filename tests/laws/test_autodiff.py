@@ -15,7 +15,7 @@ import pytest
 from law_cases import EnergyAwAS2, EnergyQbMove, Hardening, points
 
 from pliant.base.errors import LawError
-from pliant.laws import SEA, AwAS2, CompliantActuator, Law, QbMove, functions, law
+from pliant.laws import SEA, AwAS2, CompliantActuator, Law, QbMove, law
 from pliant.laws.autodiff import _straight_line
 from pliant.laws.functions import saturate, where
 
@@ -58,7 +58,11 @@ def test_an_energy_only_awas_reproduces_the_built_in_one(clip):
 
 
 @pytest.mark.parametrize(
-    ("mine", "theirs", "preset"), [(EnergyQbMove(), QbMove(), 0.3), (EnergyAwAS2(), AwAS2(), 0.012)], ids=["qb", "awas"]
+    ("mine", "theirs", "preset"),
+    [
+        pytest.param(EnergyQbMove(), QbMove(), 0.3, id="qb"),
+        pytest.param(EnergyAwAS2(), AwAS2(), 0.012, id="awas", marks=pytest.mark.nightly),
+    ],
 )
 @pytest.mark.parametrize("mode", [3, 4, 6])
 def test_an_energy_only_law_simulates_like_the_built_in_one(mine, theirs, preset, mode):
@@ -186,7 +190,6 @@ def test_a_switch_among_the_parameters_selects_the_energy():
 
 def test_where_works_on_plain_numbers_too():
     assert (where(True, 1.0, 2.0), where(0.0 > 1.0, 1.0, 2.0)) == (1.0, 2.0)
-    assert "where" in functions.__all__
 
 
 # -- what is refused -----------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ NIGHTLY = {
         "the robot's clock does not wait for the detector",
         "IBVS takes the place of PBVS",
     ),
+    "maker-pro": ("a measured joint that has the blocks and nothing else",),
     "softfoot-bench": ("a trial is over before the foot has come to rest",),
     "softfoot-statics": ("the loads go from the largest to the smallest",),
     "two-dof": (

@@ -4,9 +4,10 @@ For each law a small source file is written into the cache folder (``PLIANT_CACH
 after a fingerprint of all code and constants involved (`pliant.base.codecache`). A changed kernel has a different
 fingerprint, so an outdated file is not used. The first use of a law takes some seconds to compile; later uses load it.
 
-The functions for the engine (``advance``, ``torque``, ``observe``, ``hold``) are stored as optimised LLVM assembly.
-llvmlite converts it to machine code in milliseconds, so that a warm start avoids the 1.5 s that importing and
-initialising numba takes. ``simulate`` and ``evaluate``, which take arrays, are stored as compiled functions of numba.
+The functions of a step (``advance``, ``torque``, ``observe``, ``show``, ``hold``) are stored as optimised LLVM
+assembly. llvmlite converts it to machine code in milliseconds, so that a warm start avoids the 1.5 s that importing and
+initialising numba takes. ``evaluate`` and the loop of ``simulate``, which take arrays, are stored as compiled functions
+of numba; the loop is one for all laws, and calls their functions by their addresses.
 Each file has a digest; a damaged file is compiled again.
 """
 
@@ -85,16 +86,24 @@ def hold_c(par, q, preset, act, refs):
     refs[1] = r2
 
 
-def simulate_c(par, q, dq, ref_1, ref_2, h, act, load, torque, trace):
-    simulate(par, q, dq, ref_1, ref_2, h, act, load, torque, trace)
+def show_c(par, r1, r2, h, act, rate, out):
+    show(par, r1, r2, h, act, rate, out)
 
 
 def evaluate_c(q, theta_1, theta_2, p, out):
     evaluate(q, theta_1, theta_2, p, out)
 '''
 
+_LOOP = '''\
+"""Machine code of the loop over the steps of a law; written by pliant, safe to delete."""
 
-_VERSION = f"{_SOURCE} 5"
+
+def simulate_c(step, par, q, dq, ref_1, ref_2, h, act, load, torque, trace):
+    simulate(step, par, q, dq, ref_1, ref_2, h, act, load, torque, trace)
+'''
+
+
+_VERSION = f"{_SOURCE} {_LOOP} 6"
 """Content of the files beside the kernels; another text gives other file names."""
 
 
@@ -110,8 +119,8 @@ class Compilable(Protocol):
 class CompiledLaw:
     """The machine code of one law; each entry point is compiled, or loaded from the cache, on first use.
 
-    ``advance``, ``torque``, ``observe`` and ``hold`` are addresses of C functions on raw pointers (the arguments of
-    the kernels of the same name in `pliant.laws.kernels`); ``simulate`` and ``evaluate`` take arrays.
+    ``advance``, ``torque``, ``observe``, ``show`` and ``hold`` are addresses of C functions on raw pointers (the
+    arguments of the kernels of the same name in `pliant.laws.kernels`); ``simulate`` and ``evaluate`` take arrays.
     """
 
     def __init__(self, cls: type[Compilable], path: Path, bound: dict[str, types.FunctionType]) -> None:
@@ -193,14 +202,20 @@ class CompiledLaw:
         return self._native("observe", "observe")
 
     @functools.cached_property
+    def show(self) -> int:
+        """Address of ``void (par, r1, r2, h, act, rate, out)``: writes a row of a narrow trace."""
+        return self._native("show", "show")
+
+    @functools.cached_property
     def hold(self) -> int:
         """Address of ``void (par, q, preset, act, refs)``."""
         return self._native("hold", "hold")
 
     @functools.cached_property
     def simulate(self) -> Callable[..., None]:
-        """Compiled loop over the steps of one actuator, on arrays (`pliant.laws.kernels.simulate`)."""
-        return self._load_or_compile("simulate")
+        """Compiled loop over the steps of one actuator, on arrays (`pliant.laws.kernels.simulate`, less its step)."""
+        step = np.array([self.advance, self.torque, self.observe, self.show], dtype=np.int64)
+        return functools.partial(loop(), step)
 
     @functools.cached_property
     def evaluate(self) -> Callable[..., None]:
@@ -322,12 +337,13 @@ def _numba() -> Any:
 def _signatures() -> dict[str, Any]:
     t = _numba().types
     double, pointer = t.float64, t.CPointer(t.float64)
-    vector, matrix = t.float64[::1], t.float64[:, ::1]
+    vector, matrix, codes = t.float64[::1], t.float64[:, ::1], t.int64[::1]
     return {
         "step": double(pointer, double, double, double, double, double, pointer, pointer),
         "observe": t.void(pointer, double, double, double, double, double, pointer, double, pointer),
+        "show": t.void(pointer, double, double, double, pointer, pointer, pointer),
         "hold": t.void(pointer, double, double, pointer, pointer),
-        "simulate": t.void(vector, vector, vector, vector, vector, double, vector, vector, vector, matrix),
+        "simulate": t.void(codes, vector, vector, vector, vector, vector, double, vector, vector, vector, matrix),
         "evaluate": t.void(vector, vector, vector, vector, matrix),
     }
 
@@ -405,7 +421,58 @@ def law_functions(cls: type[Compilable]) -> dict[str, types.FunctionType]:
 
 
 def _kernel_functions(step: dict[str, types.FunctionType]) -> list[types.FunctionType]:
-    return [*step.values(), kernels.simulate, kernels.evaluate]
+    return [*step.values(), kernels.show, kernels.evaluate]
+
+
+@functools.cache
+def loop() -> Callable[..., None]:
+    """Return the compiled `pliant.laws.kernels.simulate`, whose ``step`` holds addresses, shape (4,)."""
+    functions = [kernels.simulate]
+    path = private_folder("laws") / f"simulate_{fingerprint(functions, extra=_VERSION)}.py"
+    if read_text(path, "#") != _LOOP:
+        write_text(path, _LOOP, "#")
+    namespace = _dispatchers(functions, _calls(), path.stem)
+    namespace["__name__"] = __name__
+    exec(compile(_LOOP, str(path), "exec"), namespace)
+    function = namespace["simulate_c"]
+    function.__qualname__ = f"simulate_c_{path.stem}"
+    with named("the simulation of laws"):
+        return _compile_entry("simulate", _with_cache("simulate"), function)
+
+
+def _calls() -> dict[str, Any]:
+    """Return numba's calls of C functions by address, in place of ``call_step`` and its like of the kernels."""
+    from numba.core import types as t
+    from numba.extending import intrinsic
+
+    def through(result: Any, *kinds: Any) -> tuple[Any, Callable[..., Any]]:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            from llvmlite import ir
+
+            values = [
+                context.make_array(kind)(context, builder, value).data if isinstance(kind, t.Array) else value
+                for kind, value in zip(signature.args[1:], arguments[1:], strict=True)
+            ]
+            returned = ir.VoidType() if result == t.void else context.get_value_type(result)
+            form = ir.FunctionType(returned, [value.type for value in values])
+            found = builder.call(builder.inttoptr(arguments[0], form.as_pointer()), values)
+            return context.get_dummy_value() if result == t.void else found
+
+        return result(*kinds), generate
+
+    @intrinsic
+    def call_step(context, code, par, q, dq, r1, r2, h, act, rate):
+        return through(t.float64, code, par, q, dq, r1, r2, h, act, rate)
+
+    @intrinsic
+    def call_observe(context, code, par, q, dq, r1, r2, h, act, full, out):
+        return through(t.void, code, par, q, dq, r1, r2, h, act, full, out)
+
+    @intrinsic
+    def call_show(context, code, par, r1, r2, h, act, rate, out):
+        return through(t.void, code, par, r1, r2, h, act, rate, out)
+
+    return {"call_step": call_step, "call_observe": call_observe, "call_show": call_show}
 
 
 _compiled: dict[type[Compilable], CompiledLaw] = {}
@@ -437,7 +504,6 @@ def compiled(cls: type[Compilable]) -> CompiledLaw:
 def _prepare(cls: type[Compilable]) -> CompiledLaw:
     if not cls.name:
         raise LawError(f"{cls.__name__} is not registered; decorate it with @law('name')")
-    # `simulate` calls those of the law's kind.
     step = step_kernels(cls)
     bound = law_functions(cls) | step
     folder = private_folder("laws")

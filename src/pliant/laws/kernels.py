@@ -49,7 +49,7 @@ from pliant.laws.layout import (
     P_STATES,
 )
 from pliant.laws.motor_kernels import heat_step, motor_command, motor_motion, motor_torques, pid_step
-from pliant.laws.observation_kernels import observe
+from pliant.laws.observation_kernels import observe as observe  # a kernel of the step, as those below
 from pliant.laws.reference_kernels import advance_references, effective_references, preset_of
 from pliant.laws.spring_kernels import (
     advance_spring,
@@ -263,8 +263,36 @@ def hold(par, q, preset, act):
     return ref_1, ref_2
 
 
-def simulate(par, q, dq, ref_1, ref_2, h, act, load, torque, trace):
+def show(par, r1, r2, h, act, rate, out):
+    """Write what a narrow trace shows: motor positions that make the torque of this step, equilibrium and preset."""
+    r1, r2 = effective_references(par, r1, r2, h, act)
+    th1, th2 = motor_positions(par, r1, r2, h, act, rate)
+    out[0] = th1
+    out[1] = th2
+    out[2] = 0.5 * (th1 + th2) if par[P_SECOND] == 1.0 else th1
+    out[3] = preset_of(par, th1, th2)
+    if par[P_SECOND] == 0.0:
+        out[1] = math.nan
+        out[3] = math.nan
+
+
+def call_step(function, par, q, dq, r1, r2, h, act, rate):
+    """Call a kernel of the step. In machine code the function is an address, as in the next two (`compile.loop`)."""
+    return function(par, q, dq, r1, r2, h, act, rate)
+
+
+def call_observe(function, par, q, dq, r1, r2, h, act, full, out):
+    function(par, q, dq, r1, r2, h, act, full, out)
+
+
+def call_show(function, par, r1, r2, h, act, rate, out):
+    function(par, r1, r2, h, act, rate, out)
+
+
+def simulate(step, par, q, dq, ref_1, ref_2, h, act, load, torque, trace):
     """Run the actuator for as many steps as there are references; fills torque (n,) and trace (n, columns).
+
+    ``step`` holds the law's advance, link_torque, observe and show, so that one machine code serves all laws.
 
     Without a load, the link moves as recorded in q and dq, each (n,). With a load (inertia, gravity, angle, damping:
     `pliant.identification.Load`) it moves freely from q[0] and dq[0], and q and dq, each (n + 1,), are filled; torque
@@ -282,25 +310,17 @@ def simulate(par, q, dq, ref_1, ref_2, h, act, load, torque, trace):
         external = torque[i]
         r1 = ref_1[i]
         r2 = ref_2[i]
-        advance(par, q[i], dq[i], r1, r2, h, act, rate)
-        torque[i] = link_torque(par, q[i], dq[i], r1, r2, h, act, rate)
+        call_step(step[0], par, q[i], dq[i], r1, r2, h, act, rate)
+        torque[i] = call_step(step[1], par, q[i], dq[i], r1, r2, h, act, rate)
         # Modes 5 and 6 show the motors that made the torque, which are those after their step.
         if trace.shape[1] < OBSERVATIONS:
-            e1, e2 = effective_references(par, r1, r2, h, act)
-            th1, th2 = motor_positions(par, e1, e2, h, act, rate)
-            trace[i, 0] = th1
-            trace[i, 1] = th2
-            trace[i, 2] = 0.5 * (th1 + th2) if par[P_SECOND] == 1.0 else th1
-            trace[i, 3] = preset_of(par, th1, th2)
-            if par[P_SECOND] == 0.0:
-                trace[i, 1] = math.nan
-                trace[i, 3] = math.nan
+            call_show(step[3], par, r1, r2, h, act, rate, trace[i])
         elif mode <= 4:
-            observe(par, q[i], dq[i], r1, r2, h, act, 1.0, trace[i])
+            call_observe(step[2], par, q[i], dq[i], r1, r2, h, act, 1.0, trace[i])
         for k in range(states):
             act[k] += h * rate[k]
         if mode > 4 and trace.shape[1] >= OBSERVATIONS:
-            observe(par, q[i], dq[i], r1, r2, h, act, 1.0, trace[i])
+            call_observe(step[2], par, q[i], dq[i], r1, r2, h, act, 1.0, trace[i])
         if load.shape[0] > 0:
             pull = torque[i] + external - load[1] * math.sin(q[i] - load[2]) - load[3] * dq[i]
             dq[i + 1] = dq[i] + h * pull / (load[0] + h * load[3])
