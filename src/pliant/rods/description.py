@@ -14,7 +14,7 @@ import numpy as np
 
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import Array
-from pliant.base.spatial import cross
+from pliant.rods.checks import check_above, check_least, numbers, pose_fault, vector
 
 BASE_JOINT_KINDS = ("prismatic", "revolute", "extension")
 DISTAL_JOINT_KINDS = ("fixed", "revolute", "universal", "spherical", "prismatic")
@@ -51,12 +51,6 @@ class Section(Protocol):
         ...
 
 
-def _positive(owner: str, **values: float) -> None:
-    for name, value in values.items():
-        if not (np.isfinite(value) and value > 0.0):
-            raise ModelError(f"{owner}: {name} must be a positive number, found {value!r}", field=name)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
     """A full round section, tapered linearly if the radii differ: A = pi r^2, I = pi r^4 / 4, J = 2 I."""
@@ -67,9 +61,9 @@ class Round:
     """Radius at the tip [m], > 0; None: the same as at the base."""
 
     def __post_init__(self) -> None:
-        _positive(
-            "round section", radius=self.radius, tip_radius=self.radius if self.tip_radius is None else self.tip_radius
-        )
+        check_above("round section", 0.0, radius=self.radius)
+        if self.tip_radius is not None:
+            check_above("round section", 0.0, tip_radius=self.tip_radius)
 
     def values(self, s: float, E: float, G: float, density: float) -> SectionValues:
         """Return the values at s in [0, 1]."""
@@ -99,9 +93,9 @@ class Rectangular:
     """Height at the tip [m]; None: as at the base."""
 
     def __post_init__(self) -> None:
-        _positive("rectangular section", width=self.width, height=self.height)
-        _positive("rectangular section", tip_width=self.width if self.tip_width is None else self.tip_width)
-        _positive("rectangular section", tip_height=self.height if self.tip_height is None else self.tip_height)
+        check_above("rectangular section", 0.0, width=self.width, height=self.height)
+        tips = {"tip_width": self.tip_width, "tip_height": self.tip_height}
+        check_above("rectangular section", 0.0, **{name: value for name, value in tips.items() if value is not None})
 
     def values(self, s: float, E: float, G: float, density: float) -> SectionValues:
         """Return the values at s in [0, 1]."""
@@ -135,10 +129,9 @@ class GivenStiffness:
     """Mass per rest length [kg/m], >= 0."""
 
     def __post_init__(self) -> None:
-        _positive("given stiffness", bending_1=self.bending[0], bending_2=self.bending[1], torsion=self.torsion)
-        _positive("given stiffness", axial=self.axial, shear_1=self.shear[0], shear_2=self.shear[1])
-        if not (np.isfinite(self.mass) and self.mass >= 0.0):
-            raise ModelError(f"given stiffness: mass must not be negative, found {self.mass!r}", field="mass")
+        check_above("given stiffness", 0.0, bending_1=self.bending[0], bending_2=self.bending[1], torsion=self.torsion)
+        check_above("given stiffness", 0.0, axial=self.axial, shear_1=self.shear[0], shear_2=self.shear[1])
+        check_least("given stiffness", 0.0, mass=self.mass)
 
     def values(self, s: float, E: float, G: float, density: float) -> SectionValues:
         """Return the values, the same at every s."""
@@ -170,9 +163,8 @@ class Rod:
     """Dead moment per rest length, world axes [N]."""
 
     def __post_init__(self) -> None:
-        _positive("rod", length=self.length, young_modulus=self.young_modulus, shear_modulus=self.shear_modulus)
-        if not (np.isfinite(self.density) and self.density >= 0.0):
-            raise ModelError(f"rod: density must not be negative, found {self.density!r}", field="density")
+        check_above("rod", 0.0, length=self.length, young_modulus=self.young_modulus, shear_modulus=self.shear_modulus)
+        check_least("rod", 0.0, density=self.density)
         if self.length > 100.0:
             raise ModelError(
                 f"rod: length is {self.length:g} m. Lengths are in metres: write 0.5 for half a metre, not 500",
@@ -201,15 +193,13 @@ class Rod:
                 " too stout for a rod. Are radius and length both in metres?",
                 field="section",
             )
-        rows = np.asarray(self.precurvature, dtype=float)
-        if rows.size and (rows.ndim != 2 or rows.shape[1] != 4 or not np.all(np.isfinite(rows))):
+        rows = numbers(self.precurvature)
+        if rows is None or (rows.size and (rows.ndim != 2 or rows.shape[1] != 4 or not np.all(np.isfinite(rows)))):
             raise ModelError("rod: precurvature needs rows (s, u1, u2, u3) of numbers", field="precurvature")
         if rows.size and (np.any(np.diff(rows[:, 0]) <= 0.0) or rows[0, 0] < 0.0 or rows[-1, 0] > 1.0):
             raise ModelError("rod: the s of precurvature must rise within [0, 1]", field="precurvature")
         for name in ("distributed_force", "distributed_moment"):
-            value = np.asarray(getattr(self, name), dtype=float)
-            if value.shape != (3,) or not np.all(np.isfinite(value)):
-                raise ModelError(f"rod: {name} needs three numbers, found {getattr(self, name)!r}", field=name)
+            vector("rod", name, getattr(self, name))
 
     def values(self, s: float) -> SectionValues:
         """Return stiffness and mass per length at s in [0, 1]."""
@@ -276,8 +266,8 @@ class DistalJoint:
 
 
 def _axis(owner: str, axis) -> Array:
-    a = np.asarray(axis, dtype=float)
-    if a.shape != (3,) or not np.all(np.isfinite(a)) or np.linalg.norm(a) < 1e-9:
+    a = vector(owner, "axis", axis)
+    if np.linalg.norm(a) < 1e-9:
         raise ModelError(f"{owner}: axis must be three numbers, not all zero, found {axis!r}", field="axis")
     return a / np.linalg.norm(a)
 
@@ -378,7 +368,7 @@ class RobotDescription:
             frames["plate joint attach"] = limb.distal.attach
             frames.update({f"pose of joint {j + 1}": joint.pose for j, joint in enumerate(limb.joints)})
             for what, X in frames.items():
-                fault = _pose_fault(X)
+                fault = pose_fault(X)
                 if fault:
                     out.append(f"{who}: {what} {fault}")
             if len(limb.joints) > 9:
@@ -407,7 +397,7 @@ class RobotDescription:
                     out.append(
                         f"{self.limb_name(i)} repeats {self.limb_name(k)}: same base, joints and place on the plate"
                     )
-        fault = _pose_fault(self.home)
+        fault = pose_fault(self.home)
         if fault:
             out.append(f"home {fault}")
         na = len(self.actuators)
@@ -456,15 +446,3 @@ class RobotDescription:
             if abs((chain @ limb.attach)[2, 2]) > 1e-9 or abs((chain @ limb.attach)[2, 3]) > 1e-9:
                 out.append(f"{who}: the rod leaves the plane at its base")
         return out
-
-
-def _pose_fault(X) -> str | None:
-    X = np.asarray(X, dtype=float)
-    if X.shape != (4, 4):
-        return f"must be a 4x4 pose, found shape {X.shape}"
-    if not np.all(np.isfinite(X)):
-        return "contains a number that is not finite"
-    R = X[:3, :3]
-    if np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or R[0] @ cross(R[1], R[2]) < 0.0:
-        return "is no rigid pose: its rotation is not orthonormal"
-    return None

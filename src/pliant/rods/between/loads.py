@@ -10,15 +10,7 @@ import numpy as np
 
 from pliant.base.errors import ModelError
 from pliant.base.numerics import Array
-
-
-def _vector(owner: str, name: str, value: Any) -> None:
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        array = np.zeros(0)
-    if array.shape != (3,) or not np.all(np.isfinite(array)):
-        raise ModelError(f"{owner}: {name} is {value!r}; must be three numbers", field=name)
+from pliant.rods.checks import vector
 
 
 def _place(owner: str, name: str, value: Any, low: float, high: float) -> None:
@@ -44,8 +36,8 @@ class PointLoad:
 
     def __post_init__(self) -> None:
         _place("point load", "at", self.at, 0.0, 1.0)
-        _vector("point load", "force", self.force)
-        _vector("point load", "moment", self.moment)
+        vector("point load", "force", self.force)
+        vector("point load", "moment", self.moment)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +64,8 @@ class DistributedLoad:
                 "begin",
                 field="end",
             )
-        _vector("distributed load", "force", self.force)
-        _vector("distributed load", "moment", self.moment)
+        vector("distributed load", "force", self.force)
+        vector("distributed load", "moment", self.moment)
 
 
 Load = PointLoad | DistributedLoad

@@ -18,6 +18,7 @@ from pliant.base.errors import ModelError, PliantError
 from pliant.base.numerics import Array, CubicSpline
 from pliant.base.spatial import exp_so3, hat, log_so3
 from pliant.rods.between.loads import Load, PointLoad, distributed
+from pliant.rods.checks import rigid_pose
 from pliant.rods.description import Rod
 from pliant.rods.failure import largest_stretch
 from pliant.rods.segments import Segments, State, end_stiffness
@@ -126,8 +127,8 @@ def solve_rod(
         >>> held = solve_rod(Rod(length=0.5, section=Round(radius=1e-3)), np.eye(4), pose((0.05, 0, 0.48)))
         >>> held.wrench_b[:3]  # force on the holder at B [N]
     """
-    A = _frame(name, "X_a", X_a)
-    B = None if X_b is None else _frame(name, "X_b", X_b)
+    A = rigid_pose(name, "X_a", X_a)
+    B = None if X_b is None else rigid_pose(name, "X_b", X_b)
     if end_b not in ("clamped", "ball"):
         raise ModelError(f"{name}: end_b is {end_b!r}; must be 'clamped' or 'ball'", field="end_b")
     if B is not None:
@@ -181,15 +182,6 @@ def check_reach(rod: Rod, X_a: Array, X_b: Array, name: str) -> None:
             f"must be at least {distance / (longest / rod.length):.6g} m, or the ends nearer to each other",
             field="length",
         )
-
-
-def _frame(owner: str, name: str, X: ArrayLike) -> Array:
-    out = np.asarray(X, dtype=float)
-    if out.shape != (4, 4) or not np.all(np.isfinite(out)):
-        raise ModelError(f"{owner}: {name} must be a 4x4 pose of finite numbers", field=name)
-    if not np.allclose(out[:3, :3].T @ out[:3, :3], np.eye(3), atol=1e-6) or np.linalg.det(out[:3, :3]) < 0.0:
-        raise ModelError(f"{owner}: {name} is no rigid pose: its rotation is not orthonormal", field=name)
-    return out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

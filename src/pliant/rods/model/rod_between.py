@@ -21,6 +21,7 @@ from pliant.model.robot import Robot
 from pliant.model.wanted import check_robot
 from pliant.rods.between.loads import DistributedLoad, Load, PointLoad
 from pliant.rods.between.statics import RodEquilibrium, solve_rod
+from pliant.rods.checks import check_least, check_name, rigid_pose
 from pliant.rods.description import Rod
 from pliant.rods.model.assembly import OBJECT_CONTACT, ROD_CONTACT, STIFF_SOLIMP
 from pliant.rods.model.chain import SAMPLES, SOFT, Chain, add_links, strains
@@ -63,21 +64,23 @@ class RodBetween(PartDefaults):
     """Whether the rod meets objects of contact type 1, MuJoCo's default."""
 
     def __post_init__(self) -> None:
-        if not self.name or not isinstance(self.name, str):
-            raise ModelError(f"rod: name is {self.name!r}; must be a word", field="name")
+        check_name("rod", self.name)
         if not isinstance(self.rod, Rod):
             raise ModelError(f"{self.name}: rod is a {type(self.rod).__name__}; must be a pliant.rods.Rod", field="rod")
         if not (isinstance(self.segments, int) and 3 <= self.segments <= 200):
             raise ModelError(f"{self.name}: segments is {self.segments!r}; must be from 3 to 200", field="segments")
-        if not (np.isfinite(self.damping) and self.damping >= 0.0):
-            raise ModelError(f"{self.name}: damping is {self.damping!r}; must be >= 0 s", field="damping")
+        check_least(self.name, 0.0, damping=self.damping)
+        if not isinstance(self.contact, bool):
+            raise ModelError(f"{self.name}: contact is {self.contact!r}; must be True or False", field="contact")
+        for key in ("body_a", "body_b"):
+            body = getattr(self, key)
+            if not isinstance(body, str) and not (body is None and key == "body_b"):
+                raise ModelError(f"{self.name}: {key} is {body!r}; must be the name of a body or 'world'", field=key)
         if self.end_b not in ("clamped", "ball"):
             raise ModelError(f"{self.name}: end_b is {self.end_b!r}; must be 'clamped' or 'ball'", field="end_b")
         for key in ("pose_a", "pose_b"):
-            X = np.asarray(getattr(self, key), dtype=float)
-            if X.shape != (4, 4) or not np.allclose(X[:3, :3].T @ X[:3, :3], np.eye(3), atol=1e-6):
-                raise ModelError(f"{self.name}: {key} must be a rigid 4x4 pose", field=key)
-        if any(not isinstance(load, (PointLoad, DistributedLoad)) for load in self.loads):
+            rigid_pose(self.name, key, getattr(self, key))
+        if not isinstance(self.loads, tuple | list) or not all(isinstance(load, Load) for load in self.loads):
             raise ModelError(
                 f"{self.name}: loads must be PointLoad and DistributedLoad objects, found {self.loads!r}", field="loads"
             )

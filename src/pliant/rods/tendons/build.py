@@ -34,6 +34,13 @@ class Resolution:
     stretch: int = -1
     """Order of the extension, or -1."""
 
+    def __post_init__(self) -> None:
+        lows = {"elements": 0, "steps": 1, "bending": 0, "torsion": -1, "shear": -1, "stretch": -1}
+        for name, low in lows.items():
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < low:
+                raise ModelError(f"resolution: {name} is {value!r}; must be a whole number >= {low}", field=name)
+
     def columns(self) -> list[tuple[int, int]]:
         """Return (strain, order) of each unknown of an element."""
         orders = (self.bending, self.bending, self.torsion, self.shear, self.shear, self.stretch)

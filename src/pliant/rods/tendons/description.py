@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError
+from pliant.base.numerics import Array, is_finite_number
+from pliant.rods.checks import check_finite, check_least, check_name, check_parts, rigid_pose, vector
 from pliant.rods.description import Rod
-
-Array = NDArray[np.float64]
-
-
-def _at_least(owner: str, low: float, **values: float | None) -> None:
-    for name, value in values.items():
-        if value is not None and not (np.isfinite(value) and value >= low):
-            raise ModelError(f"{owner}: {name} must be a number >= {low:g}, found {value!r}", field=name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,14 +28,18 @@ class Segment:
     """Mass of each disk [kg], >= 0."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.rod, Rod):
+            raise ModelError(f"segment: rod is {self.rod!r}; must be a pliant.rods.Rod", field="rod")
+        if not isinstance(self.disks, int | np.integer) or isinstance(self.disks, bool):
+            raise ModelError(f"segment: disks is {self.disks!r}; must be a whole number >= 1", field="disks")
         if self.disks < 1:
             raise ModelError(
                 f"a segment of {1e3 * self.rod.length:g} mm has {self.disks} disks, so no tendon can end there; "
                 "disks must be >= 1",
                 field="disks",
             )
-        _at_least("segment", 1e-6, disk_radius=self.disk_radius)
-        _at_least("segment", 0.0, disk_mass=self.disk_mass)
+        check_least("segment", 1e-6, disk_radius=self.disk_radius)
+        check_least("segment", 0.0, disk_mass=self.disk_mass)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,16 +85,43 @@ class Tendon:
     """Thickness, for the check of crossings [m]."""  # assumed
 
     def __post_init__(self) -> None:
-        _at_least("tendon", 0.0, radius=self.radius, tip_radius=self.tip_radius, pretension=self.pretension,
-                  slack=self.slack, friction=self.friction, guide_angle=self.guide_angle)  # fmt: skip
-        _at_least("tendon", 1e-9, presliding=self.presliding, breaking_load=self.breaking_load)
-        _at_least("tendon", 1e-9, drive_stiffness=self.drive_stiffness, axial_stiffness=self.axial_stiffness)
+        if not isinstance(self.segment, int | np.integer) or isinstance(self.segment, bool):
+            raise ModelError(f"tendon: segment is {self.segment!r}; must be a whole number >= 0", field="segment")
+        check_finite("tendon", angle=self.angle, turn=self.turn)
+        optional = {name: getattr(self, name) for name in ("tip_radius", "drive_stiffness", "axial_stiffness")}
+        given = {name: value for name, value in optional.items() if value is not None}
+        check_least("tendon", 0.0, radius=self.radius, pretension=self.pretension, slack=self.slack,
+                    friction=self.friction, guide_angle=self.guide_angle, diameter=self.diameter)  # fmt: skip
+        check_least("tendon", 0.0, **{name: value for name, value in given.items() if name == "tip_radius"})
+        check_least("tendon", 1e-9, **{name: value for name, value in given.items() if name != "tip_radius"})
+        check_least("tendon", 1e-9, presliding=self.presliding, breaking_load=self.breaking_load)
+        self._check_holes()
+        if self.pretension > self.breaking_load:
+            raise ModelError(
+                f"tendon: a pretension of {self.pretension:g} N breaks it; must be at most breaking_load, "
+                f"{self.breaking_load:g} N",
+                field="pretension",
+            )
+        if self.pretension > 0.0 and self.slack > 0.0:
+            raise ModelError(
+                f"tendon: it cannot have both a pretension of {self.pretension:g} N and a slack of "
+                f"{1e3 * self.slack:g} mm; one of them must be 0",
+                field="slack",
+            )
         if self.pretension > 0.0 and self.drive_stiffness is None and self.axial_stiffness is None:
             raise ModelError(
                 f"tendon: a pretension of {self.pretension:g} N needs a stretch, but tendon and drive are rigid; "
                 "give drive_stiffness or axial_stiffness",
                 field="pretension",
             )
+
+    def _check_holes(self) -> None:
+        if isinstance(self.holes, str) or not isinstance(self.holes, Sequence):
+            raise ModelError(f"tendon: holes is {self.holes!r}; must be pairs of numbers", field="holes")
+        for k, hole in enumerate(self.holes):
+            pair = isinstance(hole, Sequence | np.ndarray) and not isinstance(hole, str) and len(hole) == 2
+            if not (pair and all(is_finite_number(value) for value in hole)):
+                raise ModelError(f"tendon: hole {k} is {hole!r}; must be two finite numbers", field="holes")
 
     def place(self, share: float) -> Array:
         """Return (d1, d2) of the routing at a share of the path in [0, 1], shape (2,) [m]."""
@@ -134,6 +159,15 @@ class TendonRobotDescription:
     """``chords``: a tendon is straight between two disks. ``curves``: it follows its routing everywhere."""
 
     def __post_init__(self) -> None:
+        check_name("tendon robot", self.name)
+        check_parts(self.name, "segments", self.segments, Segment)
+        check_parts(self.name, "tendons", self.tendons, Tendon)
+        rigid_pose(self.name, "base", self.base)
+        for key in ("gravity", "tip_offset"):
+            vector(self.name, key, getattr(self, key))
+        check_least(self.name, 0.0, tip_mass=self.tip_mass)
+        if self.links not in ("chords", "curves"):
+            raise ModelError(f"{self.name}: links is {self.links!r}; must be 'chords' or 'curves'", field="links")
         if not self.segments:
             raise ModelError(f"{self.name}: no segment; a robot needs at least one", field="segments")
         for i, tendon in enumerate(self.tendons):

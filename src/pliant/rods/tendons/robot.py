@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.base.errors import PliantError
+from pliant.base.errors import ModelError, PliantError
+from pliant.rods.checks import finite, numbers
 from pliant.rods.tendons.build import Resolution, build_chain, fresh_memory, tendon_law
 from pliant.rods.tendons.chain import Chain, Loads, Memory, make_work, no_loads
 from pliant.rods.tendons.description import TendonRobotDescription
@@ -139,14 +140,16 @@ class TendonRobot:
             at: moment and force on nodes, world axes.
             gravity: [m/s^2], shape (3,); None: that of the description.
         """
-        found = no_loads(self.chain)
-        found.gravity[:] = self._gravity if gravity is None else np.asarray(gravity, dtype=float)
+        found, name = no_loads(self.chain), self.description.name
+        found.gravity[:] = self._gravity if gravity is None else finite(name, "gravity", gravity, 3)
         for node, value in (at or {}).items():
-            found.dead[node] += np.asarray(value, dtype=float)
+            if node not in range(len(found.dead)):
+                raise ModelError(f"{name}: there is no node {node!r}; valid are 0 to {len(found.dead) - 1}", field="at")
+            found.dead[node] += finite(name, "at", value, 6)
         if wrench is not None:
-            found.dead[-1] += np.asarray(wrench, dtype=float)
+            found.dead[-1] += finite(name, "wrench", wrench, 6)
         if follower is not None:
-            found.follower[-1] += np.asarray(follower, dtype=float)
+            found.follower[-1] += finite(name, "follower", follower, 6)
         return found
 
     def memory(self) -> Memory:
@@ -173,9 +176,8 @@ class TendonRobot:
             PliantError: a command that is not possible, with the valid one.
             NoTendonEquilibrium: none was found.
         """
-        pulls = None if pull is None else np.atleast_2d(np.asarray(pull, dtype=float))
-        tensions = None if tension is None else np.atleast_2d(np.asarray(tension, dtype=float))
-        return self.follow(pulls, tensions, loads=loads, start=start)[-1]
+        rows = [None if command is None else [command] for command in (pull, tension)]
+        return self.follow(*rows, loads=loads, start=start)[-1]
 
     def follow(
         self,
@@ -191,6 +193,8 @@ class TendonRobot:
         commands, by_length = self._commands(pulls, tensions)
         N = commands.shape[1]
         loads = loads or self.loads()
+        if start and (start.x.shape != (self.size,) or start.tension.shape != (N,)):
+            raise PliantError(f"{self.description.name}: start is an equilibrium of another robot", field="start")
         old = start.memory if start else self.memory()
         memory = old._replace(state=old.state.copy(), distal=old.distal.copy())
         x = start.x.copy() if start else np.zeros(self.size)
@@ -253,9 +257,11 @@ class TendonRobot:
         if (pulls is None) == (tensions is None):
             raise PliantError(f"{name}: give either pull or tension, found {'none' if pulls is None else 'both'}")
         given = pulls if pulls is not None else tensions
-        commands = np.atleast_2d(np.asarray(given, dtype=float))
-        if commands.shape[-1] != N or not np.all(np.isfinite(commands)):
-            raise PliantError(f"{name}: a command needs {N} finite numbers, found {np.asarray(given).tolist()}")
+        commands = numbers(given)
+        if commands is not None and commands.ndim == 1:
+            commands = commands[None]
+        if commands is None or commands.ndim != 2 or commands.shape[1] != N or not np.all(np.isfinite(commands)):
+            raise PliantError(f"{name}: a command needs {N} finite numbers, found {given!r:.200}")
         for i, tendon in enumerate(self.description.tendons):
             if tensions is not None and commands[:, i].min() < 0.0:
                 raise PliantError(
@@ -402,14 +408,14 @@ class TendonRobot:
         """
         from scipy.optimize import lsq_linear
 
-        goal = np.asarray(target, dtype=float)
-        if goal.shape not in ((3,), (4, 4)) or not np.all(np.isfinite(goal)):
+        goal = numbers(target)
+        if goal is None or goal.shape not in ((3,), (4, 4)) or not np.all(np.isfinite(goal)):
             raise PliantError(
-                f"{self.description.name}: a target is a place of 3 numbers or a pose of 4 x 4, found {goal.shape}"
+                f"{self.description.name}: a target is a place of 3 numbers or a pose of 4 x 4, found {target!r:.200}"
             )
         top = np.array([t.breaking_load for t in self.description.tendons])
         now = start or self.solve(tension=np.full(len(top), 0.1), loads=loads)
-        T, best = now.tension.copy(), np.inf
+        T, best, nearest = now.tension.copy(), np.inf, now
         weight = np.array([self.description.length] * 3 + [1.0] * 3)
         for _ in range(steps):
             error = self._miss(now, goal)
@@ -425,18 +431,22 @@ class TendonRobot:
             change = float(np.abs(wanted - T).max())
             if size < REACH and change < 1e-3:
                 return now
-            best = min(best, size)
+            if size < best:
+                best, nearest = size, now
             share = min(1.0, 2.0 / change) if change > 0.0 else 1.0
             try:
                 now = self._nearer(now, np.clip(T + share * (wanted - T), 0.0, top), loads)
             except NoTendonEquilibrium:  # on the way to a target out of reach the robot buckles
                 break
             T = now.command
-        if float(np.abs(self._miss(now, goal)).max()) < REACH:
+        size = float(np.abs(self._miss(now, goal)).max())
+        if size < REACH:
             return now
+        if size < best:
+            best, nearest = size, now
         raise NoTendonEquilibrium(
             f"{self.description.name}: no tensions within the breaking loads bring the tip to the target; the nearest "
-            f"tip found is {np.round(1e3 * now.tip, 2).tolist()} mm, {1e3 * best:.3g} mm or mrad away",
+            f"tip found is {np.round(1e3 * nearest.tip, 2).tolist()} mm, {1e3 * best:.3g} mm or mrad away",
             share=0.0,
             field="target",
         )

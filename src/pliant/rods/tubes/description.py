@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.base.errors import ModelError
-from pliant.base.numerics import Array, is_finite_number
+from pliant.base.numerics import Array
+from pliant.rods.checks import check_above, check_least, check_name, check_parts, rigid_pose, vector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +39,9 @@ class Tube:
 
     def __post_init__(self) -> None:
         for name in ("length", "outer_radius", "young_modulus", "shear_modulus"):
-            value = getattr(self, name)
-            if not (is_finite_number(value) and value > 0.0):
-                raise ModelError(f"tube: {name} must be a number > 0, found {value!r}", field=name)
+            check_above("tube", 0.0, **{name: getattr(self, name)})
         for name in ("curved_length", "curvature", "inner_radius", "density"):
-            value = getattr(self, name)
-            if not (is_finite_number(value) and value >= 0.0):
-                raise ModelError(f"tube: {name} must be a number >= 0, found {value!r}", field=name)
+            check_least("tube", 0.0, **{name: getattr(self, name)})
         if self.inner_radius >= self.outer_radius:
             raise ModelError(
                 f"tube: the inner radius of {1e3 * self.inner_radius:g} mm must be less than the outer radius of "
@@ -101,6 +98,10 @@ class TubesDescription:
     """Gravity in the world [m/s^2]."""
 
     def __post_init__(self) -> None:
+        check_name("tubes", self.name)
+        check_parts(self.name, "tubes", self.tubes, Tube)
+        vector(self.name, "gravity", self.gravity)
+        rigid_pose(self.name, "base", self.base)
         if not self.tubes:
             raise ModelError(f"{self.name}: no tube; a robot needs at least one", field="tubes")
         for i in range(1, len(self.tubes)):
@@ -112,9 +113,6 @@ class TubesDescription:
                     f"{1e3 * outer.inner_radius:g} mm, which must be at least that (the innermost tube is first)",
                     field="inner_radius",
                 )
-        base = np.asarray(self.base, dtype=float)
-        if base.shape != (4, 4) or not np.allclose(base[:3, :3] @ base[:3, :3].T, np.eye(3), atol=1e-6):
-            raise ModelError(f"{self.name}: base must be a 4x4 pose", field="base")
         self.checked(self.home)
 
     @property

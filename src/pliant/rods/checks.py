@@ -1,0 +1,110 @@
+"""Checks of what describes rods, tendons and tubes: a number, three numbers, a rigid pose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant.base.errors import ModelError
+from pliant.base.numerics import Array, is_finite_number
+from pliant.base.spatial import cross
+
+
+def check_above(owner: str, low: float, **values: object) -> None:
+    """Refuse values that are not finite numbers above a bound.
+
+    Args:
+        owner: whose values they are, for the message.
+        low: the bound.
+        values: values by the names of their fields.
+
+    Raises:
+        ModelError: names owner, field and what is valid.
+    """
+    for name, value in values.items():
+        if not (is_finite_number(value) and value > low):
+            valid = "a positive number" if low == 0.0 else f"a number > {low:g}"
+            raise ModelError(f"{owner}: {name} must be {valid}, found {value!r}", field=name)
+
+
+def check_least(owner: str, low: float, **values: object) -> None:
+    """Refuse values that are not finite numbers of at least ``low``; otherwise as `check_above`."""
+    for name, value in values.items():
+        if not (is_finite_number(value) and value >= low):
+            raise ModelError(f"{owner}: {name} must be a number >= {low:g}, found {value!r}", field=name)
+
+
+def check_finite(owner: str, **values: object) -> None:
+    """Refuse values that are not finite numbers; otherwise as `check_above`."""
+    for name, value in values.items():
+        if not is_finite_number(value):
+            raise ModelError(f"{owner}: {name} must be a finite number, found {value!r}", field=name)
+
+
+def check_name(kind: str, name: object) -> None:
+    """Refuse a name that is no text or empty.
+
+    Args:
+        kind: what has the name, for the message.
+        name: the name.
+    """
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"{kind}: name is {name!r}; must be a word", field="name")
+
+
+def check_parts(owner: str, name: str, values: object, kind: type) -> None:
+    """Refuse what is no tuple or list of objects of one class."""
+    if not isinstance(values, tuple | list) or not all(isinstance(value, kind) for value in values):
+        raise ModelError(f"{owner}: {name} must be a tuple of {kind.__name__} objects, found {values!r}", field=name)
+
+
+def vector(owner: str, name: str, value: Any) -> Array:
+    """Return three finite numbers, shape (3,).
+
+    Raises:
+        ModelError: names owner and field.
+    """
+    return finite(owner, name, value, 3)
+
+
+def finite(owner: str, name: str, value: Any, count: int) -> Array:
+    """Return an array of so many finite numbers, shape (count,); otherwise as `vector`."""
+    array = numbers(value)
+    if array is None or array.shape != (count,) or not np.all(np.isfinite(array)):
+        words = "three" if count == 3 else str(count)
+        raise ModelError(f"{owner}: {name} is {value!r}; must be {words} numbers", field=name)
+    return array
+
+
+def pose_fault(X: Any) -> str | None:
+    """Return why a matrix is no rigid 4x4 pose, None if it is one."""
+    array = numbers(X)
+    if array is None or array.shape != (4, 4):
+        return f"must be a 4x4 pose, found {'no numbers' if array is None else f'shape {array.shape}'}"
+    if not np.all(np.isfinite(array)):
+        return "contains a number that is not finite"
+    R = array[:3, :3]
+    if np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or R[0] @ cross(R[1], R[2]) < 0.0:
+        return "is no rigid 4x4 pose: its rotation is not orthonormal"
+    return None
+
+
+def rigid_pose(owner: str, name: str, X: Any) -> Array:
+    """Return a rigid pose, shape (4, 4).
+
+    Raises:
+        ModelError: names owner and field.
+    """
+    fault = pose_fault(X)
+    if fault:
+        raise ModelError(f"{owner}: {name} {fault}", field=name)
+    return np.asarray(X, dtype=float)
+
+
+def numbers(value: Any) -> Array | None:
+    """Return an array of numbers of any shape, None if it is something else."""
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return None
