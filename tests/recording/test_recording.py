@@ -24,7 +24,7 @@ from pliant.recording import mcap as mcap_file
 from pliant.recording.mcap_reader import read_mcap
 from pliant.robots.loading import load
 from pliant.simulation import Simulation
-from pliant.simulation.replay import replay
+from pliant.simulation.replay import WallClock, replay
 
 HERE = Path(__file__).resolve().parent
 
@@ -666,7 +666,7 @@ def test_a_replay_keeps_its_speed_on_the_clock_it_is_given(recorded, speed):
     def sleep(seconds):
         now[0] += seconds
 
-    times = [now[0] for _ in replay(recorded[0], speed=speed, clock=lambda: now[0], sleep=sleep)]
+    times = [now[0] for _ in replay(recorded[0], speed=speed, wall=WallClock(lambda: now[0], sleep))]
     assert times[0] == 0.0
     assert times[-1] == pytest.approx(0.099 / speed)
     for wrong in (0.0, -1.0, math.nan, "fast"):
