@@ -206,7 +206,10 @@ class YarpDevices(Started):
     def _taker(self, device: _Device) -> object:
         def take(arrival: Arrival) -> Answer:
             with contextlib.suppress(WireError), self.arrived:
-                device.values = device.read(arrival.bottle())
+                values = device.read(arrival.bottle())
+                if not values:  # a board's state before its first step has no list
+                    return None
+                device.values = values
                 device.time = time.monotonic()
                 device.count += 1
                 self.arrived.notify_all()
