@@ -236,7 +236,7 @@ WRONG = {
     "longer than the tube; must be at most 200 mm": lambda: dataclasses.replace(INNER, curved_length=0.3),
     "must be less than 2000 1/m": lambda: dataclasses.replace(INNER, curvature=2500.0),
     "write 0.2 for 200 mm": lambda: dataclasses.replace(INNER, length=200.0),
-    "young_modulus must be a number > 0": lambda: dataclasses.replace(INNER, young_modulus=float("nan")),
+    "young_modulus must be a positive number": lambda: dataclasses.replace(INNER, young_modulus=float("nan")),
     "no tube; a robot needs at least one": lambda: TubesDescription(name="none", tubes=()),
     "tube 0 has a negative extension of -10 mm": lambda: twin(8.0).solve([0.0, 0.0], [-0.21, -0.1]),
     "before the guide's end; must be <= 0": lambda: twin(8.0).solve([0.0, 0.0], [0.01, 0.0]),

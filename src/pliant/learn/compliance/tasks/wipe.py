@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from pliant.learn.compliance.arm import DT, ImpedanceArm
 from pliant.learn.compliance.task import ComplianceTask, Measure, TaskParameter
+from pliant.model.inertia import set_inertia
 
 FORCE = 10.0
 """Force with which the pad shall press on the surface, along its normal [N]; ours."""
@@ -92,7 +93,8 @@ def _world() -> tuple[ImpedanceArm, mujoco.MjData]:
         geom.contype = geom.conaffinity = 0  # the pad presses by the law of `surface_force`
     wrist, end = spec.body("franka_link7"), np.array(spec.site("franka_ee").pos, dtype=float)
     wrist.add_site(name="pad", pos=end)
-    wrist.add_body(name="payload", pos=end, mass=1.0, inertia=[1e-3] * 3, explicitinertial=True)
+    # As in the registered run: the mass hangs as far beyond the pad as the pad is from the flange, 107 mm.
+    set_inertia(wrist.add_body(name="payload", pos=end), 1.0, 1e-3, end)
     arm = ImpedanceArm(spec, "pad")
     return arm, mujoco.MjData(arm.model)
 
