@@ -6,11 +6,9 @@
 * ``--rerun-network`` runs a failed test once more if it is marked ``network``, and no other test. The run fails if the
   second attempt fails as well, or if two cases of one test function needed a second attempt.
 * Examples of hypothesis have no deadline; a test has 50 of them unless it says more.
-* Python looks for garbage after 100,000 allocations, not after 700: compilations take a quarter less time.
 * A test that leaves its thread with another scheduling, as libfranka's clients do, does not leave it to the next.
 """
 
-import gc
 import sys
 from collections import Counter
 from pathlib import Path
@@ -50,7 +48,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    gc.set_threshold(100_000, 20, 20)
     sys.addaudithook(_note)
 
 
