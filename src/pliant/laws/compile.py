@@ -24,7 +24,7 @@ import re
 import threading
 import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -136,15 +136,7 @@ class CompiledLaw:
 
     @functools.cached_property
     def _namespace(self) -> dict[str, Any]:
-        tag = self.path.stem
-        namespace = _dispatchers(_kernel_functions(self._step), self._bound, tag)
-        # numba imports the module of a cached function when it loads it: name one that exists.
-        namespace["__name__"] = __name__
-        exec(compile(_SOURCE, str(self.path), "exec"), namespace)
-        for name, function in list(namespace.items()):
-            if isinstance(function, types.FunctionType):
-                function.__qualname__ = f"{name}_{tag}"
-        return namespace
+        return _entry_points(_SOURCE, self.path, _kernel_functions(self._step), self._bound)
 
     def _assembly_file(self, entry: str) -> Path:
         return self.path.with_suffix(f".{entry}.{_host()[0]}.ll")
@@ -360,7 +352,7 @@ def _compile_entry(label: str, build: Callable[[Callable[..., Any]], Any], funct
         ) from error
 
 
-def _dispatchers(functions: list[types.FunctionType], bound: dict[str, types.FunctionType], tag: str) -> dict[str, Any]:
+def _dispatchers(functions: list[types.FunctionType], bound: Mapping[str, Any], tag: str) -> dict[str, Any]:
     """Turn functions and all that they call into numba dispatchers; returns them by name.
 
     The tag, one for each law and version of it, goes into the names of the machine code's symbols: numba numbers them
@@ -426,20 +418,38 @@ def _kernel_functions(step: dict[str, types.FunctionType]) -> list[types.Functio
     return [*step.values(), kernels.show, kernels.evaluate]
 
 
+def _source_file(
+    name: str, source: str, functions: list[types.FunctionType], bound: Mapping[str, types.FunctionType]
+) -> Path:
+    """Return the file of entry points in the cache, named after all code that takes part, and written if need be."""
+    path = private_folder("laws") / f"{name}_{fingerprint(functions, bound, extra=_VERSION)}.py"
+    if read_text(path, "#") != source:
+        write_text(path, source, "#")
+    return path
+
+
+def _entry_points(
+    source: str, path: Path, functions: list[types.FunctionType], bound: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the functions of a source file by name, with numba's dispatchers of the kernels that they call."""
+    namespace = _dispatchers(functions, bound, path.stem)
+    # numba imports the module of a cached function when it loads it: name one that exists.
+    namespace["__name__"] = __name__
+    exec(compile(source, str(path), "exec"), namespace)
+    for name, function in list(namespace.items()):
+        if isinstance(function, types.FunctionType):
+            function.__qualname__ = f"{name}_{path.stem}"
+    return namespace
+
+
 @functools.cache
 def loop() -> Callable[..., None]:
     """Return the compiled `pliant.laws.kernels.simulate`, whose ``step`` holds addresses, shape (4,)."""
     functions = [kernels.simulate]
-    path = private_folder("laws") / f"simulate_{fingerprint(functions, extra=_VERSION)}.py"
-    if read_text(path, "#") != _LOOP:
-        write_text(path, _LOOP, "#")
-    namespace = _dispatchers(functions, _calls(), path.stem)
-    namespace["__name__"] = __name__
-    exec(compile(_LOOP, str(path), "exec"), namespace)
-    function = namespace["simulate_c"]
-    function.__qualname__ = f"simulate_c_{path.stem}"
+    path = _source_file("simulate", _LOOP, functions, {})
+    entry = _entry_points(_LOOP, path, functions, _calls())["simulate_c"]
     with named("the simulation of laws"):
-        return _compile_entry("simulate", _with_cache("simulate"), function)
+        return _compile_entry("simulate", _with_cache("simulate"), entry)
 
 
 def _calls() -> dict[str, Any]:
@@ -506,13 +516,8 @@ def compiled(cls: type[Compilable]) -> CompiledLaw:
 def _prepare(cls: type[Compilable]) -> CompiledLaw:
     if not cls.name:
         raise LawError(f"{cls.__name__} is not registered; decorate it with @law('name')")
-    step = step_kernels(cls)
-    bound = law_functions(cls) | step
-    folder = private_folder("laws")
-    path = folder / f"{cls.name}_{fingerprint(_kernel_functions(step), bound, extra=_VERSION)}.py"
-    if read_text(path, "#") != _SOURCE:
-        write_text(path, _SOURCE, "#")
-    return CompiledLaw(cls, path, bound)
+    bound = law_functions(cls)
+    return CompiledLaw(cls, _source_file(cls.name, _SOURCE, _kernel_functions(step_kernels(cls)), bound), bound)
 
 
 _kernel_codes: dict[str, tuple[Any, int]] = {}
