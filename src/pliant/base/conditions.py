@@ -14,13 +14,12 @@ from numpy.typing import ArrayLike
 
 from pliant.base.errors import PliantError
 from pliant.base.numerics import Array
+from pliant.base.spatial import is_rotation
 
 MIN_DEPTH = 1e-6
 """Smallest depth that counts as in front of the camera [m]; below it 1/Z leaves the range of any control."""  # assumed
 ROUNDING_OF_AGE = 1e-6
 """Rounding of the difference of two times [s]."""
-ROTATION_TOLERANCE = 1e-6
-"""Largest entry of R^T R - I of a pose."""  # assumed
 
 
 class Condition(StrEnum):
@@ -152,14 +151,7 @@ def pose_matrix(field: str, value: ArrayLike) -> Array:
         VisionError: SHAPE, NOT_FINITE or NOT_A_POSE.
     """
     X = finite_array(field, value, (4, 4))
-    R = X[:3, :3]
-    in_range = np.all(np.abs(R) < 2.0)
-    if (
-        not in_range
-        or np.abs(R.T @ R - np.eye(3)).max() > ROTATION_TOLERANCE
-        or np.linalg.det(R) < 0.0
-        or np.any(X[3] != (0.0, 0.0, 0.0, 1.0))
-    ):
+    if not is_rotation(X[:3, :3]) or np.any(X[3] != (0.0, 0.0, 0.0, 1.0)):
         raise VisionError(
             Condition.NOT_A_POSE,
             f"{field} is not a pose: its upper left 3x3 block must be a rotation, its last row 0 0 0 1",

@@ -201,6 +201,20 @@ def quaternion_from_rpy(rpy: ArrayLike) -> Array:
     return q
 
 
+def is_rotation(R: Array, tolerance: float = 1e-6) -> bool:
+    """Return whether a matrix, shape (3, 3), is a rotation: finite, orthonormal and right-handed.
+
+    Args:
+        R: the matrix.
+        tolerance: largest entry of R^T R - I.
+    """
+    return bool(
+        np.all(np.abs(R) < 2.0)  # also false for NaN
+        and np.abs(R.T @ R - np.eye(3)).max() <= tolerance
+        and R[0] @ cross(R[1], R[2]) > 0.0
+    )
+
+
 def pose(p: ArrayLike = (0.0, 0.0, 0.0), R: ArrayLike | None = None) -> Array:
     """Return the 4x4 pose of a position (3,) [m] and a rotation matrix (3, 3)."""
     X = np.eye(4)

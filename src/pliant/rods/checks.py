@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from pliant.base.errors import ModelError
 from pliant.base.numerics import Array, is_finite_number
-from pliant.base.spatial import cross
+from pliant.base.spatial import is_rotation
 
 
 def check_above(owner: str, low: float, **values: object) -> None:
@@ -22,24 +23,37 @@ def check_above(owner: str, low: float, **values: object) -> None:
     Raises:
         ModelError: names owner, field and what is valid.
     """
-    for name, value in values.items():
-        if not (is_finite_number(value) and value > low):
-            valid = "a positive number" if low == 0.0 else f"a number > {low:g}"
-            raise ModelError(f"{owner}: {name} must be {valid}, found {value!r}", field=name)
+    valid = "a positive number" if low == 0.0 else f"a number > {low:g}"
+    _check(owner, values, valid, lambda value: value > low)
 
 
 def check_least(owner: str, low: float, **values: object) -> None:
     """Refuse values that are not finite numbers of at least ``low``; otherwise as `check_above`."""
-    for name, value in values.items():
-        if not (is_finite_number(value) and value >= low):
-            raise ModelError(f"{owner}: {name} must be a number >= {low:g}, found {value!r}", field=name)
+    _check(owner, values, f"a number >= {low:g}", lambda value: value >= low)
 
 
 def check_finite(owner: str, **values: object) -> None:
     """Refuse values that are not finite numbers; otherwise as `check_above`."""
+    _check(owner, values, "a finite number", lambda value: True)
+
+
+def _check(owner: str, values: Mapping[str, object], valid: str, accepted: Callable[[float], bool]) -> None:
     for name, value in values.items():
-        if not is_finite_number(value):
-            raise ModelError(f"{owner}: {name} must be a finite number, found {value!r}", field=name)
+        if not (is_finite_number(value) and accepted(value)):
+            raise ModelError(f"{owner}: {name} must be {valid}, found {value!r}", field=name)
+
+
+def check_whole(owner: str, low: int | None, **values: object) -> None:
+    """Refuse values that are not whole numbers of at least ``low`` (None: any); otherwise as `check_above`."""
+    valid = "a whole number" if low is None else f"a whole number >= {low}"
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or (low is not None and value < low):
+            raise ModelError(f"{owner}: {name} must be {valid}, found {value!r}", field=name)
+
+
+def given(**values: object) -> dict[str, object]:
+    """Return the values that are not None."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def check_name(kind: str, name: object) -> None:
@@ -84,8 +98,7 @@ def pose_fault(X: Any) -> str | None:
         return f"must be a 4x4 pose, found {'no numbers' if array is None else f'shape {array.shape}'}"
     if not np.all(np.isfinite(array)):
         return "contains a number that is not finite"
-    R = array[:3, :3]
-    if np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or R[0] @ cross(R[1], R[2]) < 0.0:
+    if not is_rotation(array[:3, :3]):
         return "is no rigid 4x4 pose: its rotation is not orthonormal"
     return None
 

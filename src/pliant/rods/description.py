@@ -14,7 +14,7 @@ import numpy as np
 
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import Array
-from pliant.rods.checks import check_above, check_least, numbers, pose_fault, vector
+from pliant.rods.checks import check_above, check_least, given, numbers, pose_fault, vector
 
 BASE_JOINT_KINDS = ("prismatic", "revolute", "extension")
 DISTAL_JOINT_KINDS = ("fixed", "revolute", "universal", "spherical", "prismatic")
@@ -61,9 +61,7 @@ class Round:
     """Radius at the tip [m], > 0; None: the same as at the base."""
 
     def __post_init__(self) -> None:
-        check_above("round section", 0.0, radius=self.radius)
-        if self.tip_radius is not None:
-            check_above("round section", 0.0, tip_radius=self.tip_radius)
+        check_above("round section", 0.0, radius=self.radius, **given(tip_radius=self.tip_radius))
 
     def values(self, s: float, E: float, G: float, density: float) -> SectionValues:
         """Return the values at s in [0, 1]."""
@@ -93,9 +91,8 @@ class Rectangular:
     """Height at the tip [m]; None: as at the base."""
 
     def __post_init__(self) -> None:
-        check_above("rectangular section", 0.0, width=self.width, height=self.height)
-        tips = {"tip_width": self.tip_width, "tip_height": self.tip_height}
-        check_above("rectangular section", 0.0, **{name: value for name, value in tips.items() if value is not None})
+        tips = given(tip_width=self.tip_width, tip_height=self.tip_height)
+        check_above("rectangular section", 0.0, width=self.width, height=self.height, **tips)
 
     def values(self, s: float, E: float, G: float, density: float) -> SectionValues:
         """Return the values at s in [0, 1]."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from pliant.base.errors import ModelError
 from pliant.base.numerics import Array
+from pliant.base.spatial import is_rotation
 
 ArmName = Literal["fer", "fr3", "fp3", "fr3v2"]
 HandName = Literal["fingers", "vacuum", "none"]
@@ -265,10 +266,8 @@ def is_transform(T: Array, *, row_tolerance: float = 1e-5) -> bool:
         T: the matrix.
         row_tolerance: largest difference of its last row from (0, 0, 0, 1).
     """
-    R = T[:3, :3]
     return bool(
         np.isfinite(T).all()
         and np.allclose(T[3], (0, 0, 0, 1), rtol=0, atol=row_tolerance)
-        and np.allclose(R.T @ R, np.eye(3), rtol=0, atol=1e-5)
-        and np.linalg.det(R) > 0
+        and is_rotation(T[:3, :3], tolerance=1e-5)
     )

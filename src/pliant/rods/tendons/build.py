@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError
+from pliant.base.numerics import Array
+from pliant.rods.checks import check_whole
 from pliant.rods.tendons.chain import Chain, Memory
 from pliant.rods.tendons.description import TendonRobotDescription
 
 __all__ = ["Resolution", "build_chain", "fresh_memory", "tendon_law"]
 
-Array = NDArray[np.float64]
 GAUSS = (0.5 - np.sqrt(3.0) / 6.0, 0.5 + np.sqrt(3.0) / 6.0)
 
 
@@ -35,11 +35,9 @@ class Resolution:
     """Order of the extension, or -1."""
 
     def __post_init__(self) -> None:
-        lows = {"elements": 0, "steps": 1, "bending": 0, "torsion": -1, "shear": -1, "stretch": -1}
-        for name, low in lows.items():
-            value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < low:
-                raise ModelError(f"resolution: {name} is {value!r}; must be a whole number >= {low}", field=name)
+        check_whole("resolution", 0, elements=self.elements, bending=self.bending)
+        check_whole("resolution", 1, steps=self.steps)
+        check_whole("resolution", -1, torsion=self.torsion, shear=self.shear, stretch=self.stretch)
 
     def columns(self) -> list[tuple[int, int]]:
         """Return (strain, order) of each unknown of an element."""

@@ -10,7 +10,16 @@ import numpy as np
 
 from pliant.base.errors import ModelError
 from pliant.base.numerics import Array, is_finite_number
-from pliant.rods.checks import check_finite, check_least, check_name, check_parts, rigid_pose, vector
+from pliant.rods.checks import (
+    check_finite,
+    check_least,
+    check_name,
+    check_parts,
+    check_whole,
+    given,
+    rigid_pose,
+    vector,
+)
 from pliant.rods.description import Rod
 
 
@@ -30,8 +39,7 @@ class Segment:
     def __post_init__(self) -> None:
         if not isinstance(self.rod, Rod):
             raise ModelError(f"segment: rod is {self.rod!r}; must be a pliant.rods.Rod", field="rod")
-        if not isinstance(self.disks, int | np.integer) or isinstance(self.disks, bool):
-            raise ModelError(f"segment: disks is {self.disks!r}; must be a whole number >= 1", field="disks")
+        check_whole("segment", None, disks=self.disks)
         if self.disks < 1:
             raise ModelError(
                 f"a segment of {1e3 * self.rod.length:g} mm has {self.disks} disks, so no tendon can end there; "
@@ -85,15 +93,14 @@ class Tendon:
     """Thickness, for the check of crossings [m]."""  # assumed
 
     def __post_init__(self) -> None:
-        if not isinstance(self.segment, int | np.integer) or isinstance(self.segment, bool):
-            raise ModelError(f"tendon: segment is {self.segment!r}; must be a whole number >= 0", field="segment")
+        check_whole("tendon", None, segment=self.segment)
         check_finite("tendon", angle=self.angle, turn=self.turn)
-        optional = {name: getattr(self, name) for name in ("tip_radius", "drive_stiffness", "axial_stiffness")}
-        given = {name: value for name, value in optional.items() if value is not None}
-        check_least("tendon", 0.0, radius=self.radius, pretension=self.pretension, slack=self.slack,
-                    friction=self.friction, guide_angle=self.guide_angle, diameter=self.diameter)  # fmt: skip
-        check_least("tendon", 0.0, **{name: value for name, value in given.items() if name == "tip_radius"})
-        check_least("tendon", 1e-9, **{name: value for name, value in given.items() if name != "tip_radius"})
+        check_least(
+            "tendon", 0.0, radius=self.radius, **given(tip_radius=self.tip_radius), pretension=self.pretension,
+            slack=self.slack, friction=self.friction, guide_angle=self.guide_angle, diameter=self.diameter,
+        )  # fmt: skip
+        stiffness = given(drive_stiffness=self.drive_stiffness, axial_stiffness=self.axial_stiffness)
+        check_least("tendon", 1e-9, **stiffness)
         check_least("tendon", 1e-9, presliding=self.presliding, breaking_load=self.breaking_load)
         self._check_holes()
         if self.pretension > self.breaking_load:

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError
 from pliant.base.executor import Executor, run_tasks
+from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3
 from pliant.rods.tendons.build import Resolution
 from pliant.rods.tendons.description import TendonRobotDescription
 from pliant.rods.tendons.measured import TipTable
 from pliant.rods.tendons.robot import TendonRobot
-
-Array = NDArray[np.float64]
 
 EFFECTS: dict[str, tuple[str, ...]] = {
     "marker": ("marker", "base"),

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from pliant.base.documents.files import read_text
 from pliant.base.errors import PliantError
-
-Array = NDArray[np.float64]
+from pliant.base.numerics import Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

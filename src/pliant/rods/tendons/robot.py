@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.errors import ModelError, PliantError
+from pliant.base.numerics import Array
 from pliant.rods.checks import finite, numbers
 from pliant.rods.tendons.build import Resolution, build_chain, fresh_memory, tendon_law
 from pliant.rods.tendons.chain import Chain, Loads, Memory, make_work, no_loads
 from pliant.rods.tendons.description import TendonRobotDescription
 
-Array = NDArray[np.float64]
 LIMITS = np.array([1e-9, 1e-10, 0.5, 60.0])
 """Force [N m, N] and length [m] that count as zero, largest change of an unknown, iterations."""
 REPLAY_LIMITS = np.array([1e-7, 1e-8, 0.5, 60.0])

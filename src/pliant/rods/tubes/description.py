@@ -38,10 +38,14 @@ class Tube:
     """Mass per volume [kg/m^3], >= 0; 0: weight is left out; nitinol: 6450."""
 
     def __post_init__(self) -> None:
-        for name in ("length", "outer_radius", "young_modulus", "shear_modulus"):
-            check_above("tube", 0.0, **{name: getattr(self, name)})
-        for name in ("curved_length", "curvature", "inner_radius", "density"):
-            check_least("tube", 0.0, **{name: getattr(self, name)})
+        check_above(
+            "tube", 0.0, length=self.length, outer_radius=self.outer_radius, young_modulus=self.young_modulus,
+            shear_modulus=self.shear_modulus,
+        )  # fmt: skip
+        check_least(
+            "tube", 0.0, curved_length=self.curved_length, curvature=self.curvature, inner_radius=self.inner_radius,
+            density=self.density,
+        )  # fmt: skip
         if self.inner_radius >= self.outer_radius:
             raise ModelError(
                 f"tube: the inner radius of {1e3 * self.inner_radius:g} mm must be less than the outer radius of "
