@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.numerics import GRAVITY
+from pliant.learn.compliance.task import TaskParameter
 
 DT = 0.002
 """Time step of physics and controller [s]; ours, twice the arm's own period."""
@@ -87,3 +88,16 @@ class ImpedanceArm:
         self._control[:] = self._bias + force @ self._arm - JOINT_DAMPING * self._velocity
         mujoco.mj_step(self.model, self.data)
         mujoco.mj_jacSite(self.model, self.data, self._jacobian[:3], self._jacobian[3:], self._site)
+
+
+def arm_stiffness(axis: str, phase: str, rule: float) -> TaskParameter:
+    """Return the stiffness along an axis in one phase of a task as a parameter of its controller.
+
+    Args:
+        axis: "lateral" or "vertical"; the stiffnesses of one axis are a group.
+        phase: name of the phase.
+        rule: value of the hand-written controller [N/m].
+    """
+    return TaskParameter(
+        f"{axis}_{phase}", 50.0, 3000.0, rule, unit="N/m", stiffness=axis, log=True, meaning=f"stiffness in the {phase}"
+    )

@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.learn.compliance.arm import DT, ImpedanceArm
+from pliant.learn.compliance.arm import DT, ImpedanceArm, arm_stiffness
 from pliant.learn.compliance.task import ComplianceTask, Measure, TaskParameter
 
 FORCE = 30.0
@@ -123,12 +123,6 @@ def _episode(parameters: NDArray[np.float64], seed: int) -> tuple[float, float, 
     return success, peak, float(arm.data.time) if success else DURATION, score
 
 
-def _stiffness(axis: str, phase: str, rule: float) -> TaskParameter:
-    return TaskParameter(
-        f"{axis}_{phase}", 50.0, 3000.0, rule, unit="N/m", stiffness=axis, log=True, meaning=f"stiffness in the {phase}"
-    )
-
-
 TASK = ComplianceTask(
     name="insertion",
     title="Insert a square peg with at most 30 N, with a Franka Research 3",
@@ -149,8 +143,8 @@ TASK = ComplianceTask(
         meaning="success, plus half the depth reached, plus half of 30 N over the peak force where that is above 30 N",
     ),
     parameters=(
-        *(_stiffness("lateral", *item) for item in (("approach", 1000.0), ("search", 600.0), ("insertion", 200.0))),
-        *(_stiffness("vertical", *item) for item in (("approach", 200.0), ("search", 400.0), ("insertion", 800.0))),
+        *(arm_stiffness("lateral", *item) for item in (("approach", 1000.0), ("search", 600.0), ("insertion", 200.0))),
+        *(arm_stiffness("vertical", *item) for item in (("approach", 200.0), ("search", 400.0), ("insertion", 800.0))),
         TaskParameter("approach_speed", 0.005, 0.1, 0.03, unit="m/s", log=True, meaning="speed downwards"),
         TaskParameter("search_speed", 0.01, 0.15, 0.05, unit="m/s", log=True, meaning="speed along the spiral"),
         TaskParameter("press", 0.001, 0.03, 0.01, unit="m", log=True, meaning="reference below the first contact"),

@@ -16,7 +16,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.learn.compliance.arm import DT, ImpedanceArm
+from pliant.learn.compliance.arm import DT, ImpedanceArm, arm_stiffness
 from pliant.learn.compliance.task import ComplianceTask, Measure, TaskParameter
 from pliant.model.inertia import set_inertia
 
@@ -177,12 +177,6 @@ def _episode(parameters: NDArray[np.float64], seed: int) -> tuple[float, float, 
     return float(error.mean()), float(wiped.mean()), peak
 
 
-def _stiffness(axis: str, phase: str, rule: float) -> TaskParameter:
-    return TaskParameter(
-        f"{axis}_{phase}", 50.0, 3000.0, rule, unit="N/m", stiffness=axis, log=True, meaning=f"stiffness in the {phase}"
-    )
-
-
 TASK = ComplianceTask(
     name="wipe",
     title="Wipe an unknown curved surface with 10 N while the payload changes, with a Franka Research 3",
@@ -200,8 +194,8 @@ TASK = ComplianceTask(
         Measure("peak_force", unit="N", better="lower", meaning="largest normal force, that of the impact included"),
     ),
     parameters=(
-        *(_stiffness("lateral", *item) for item in (("approach", 1000.0), ("climb", 1500.0), ("descent", 1500.0))),
-        *(_stiffness("vertical", *item) for item in (("approach", 200.0), ("climb", 150.0), ("descent", 300.0))),
+        *(arm_stiffness("lateral", *item) for item in (("approach", 1000.0), ("climb", 1500.0), ("descent", 1500.0))),
+        *(arm_stiffness("vertical", *item) for item in (("approach", 200.0), ("climb", 150.0), ("descent", 300.0))),
         TaskParameter("approach_speed", 0.02, 0.2, 0.05, unit="m/s", log=True, meaning="speed downwards"),
         TaskParameter("press", 0.001, 0.1, 0.03, unit="m", log=True, meaning="reference below the first contact"),
         TaskParameter("gain", 0.0001, 0.03, 0.003, unit="m/(N s)", log=True, meaning="rate of the reference per force"),
