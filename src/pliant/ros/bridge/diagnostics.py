@@ -69,27 +69,28 @@ class Diagnostics:
         """Return a row for each topic that is heard or sent, and tell the starved ones."""
         topics = self._topics
         lost = topics.node.lost_commands()
-        found = [
-            (topic, int(item["count"]) + lost.get(topic, 0), lost.get(topic, 0), HEARD)
+        found: list[tuple[str, int, int, str | None]] = [
+            (topic, int(item["count"]) + lost.get(topic, 0), lost.get(topic, 0), None)
             for topic, item in list(topics.incoming.items())
         ]
-        found += [
-            (f"{handle.topic} (out)", handle.count, handle.drops, f"Read by {', '.join(handle.subscribers)}. {SENT}")
-            for handle in topics.handles
-        ]
+        found += [(f"{h.topic} (out)", h.count, h.drops, ", ".join(h.subscribers)) for h in topics.handles]
         rows = []
-        for topic, count, gone, advice in found:
+        for topic, count, gone, readers in found:  # no readers: heard
             before = self._before.get(topic, (0, 0))
             self._before[topic] = count, gone
-            if not count or (advice != HEARD and not gone):
+            if not count or (readers is not None and not gone):
                 continue
             all_, missed = count - before[0], gone - before[1]
             starved = missed > all_ * (1.0 - MIN_SHARE)
-            text = f"{missed} of {all_} messages did not arrive" if missed > 0 else "all messages arrived"
-            if missed > 0 and advice != HEARD:  # of what was sent earlier too, to one reader or several
+            if missed <= 0:
+                text = "all messages arrived"
+            elif readers is None:
+                text = f"{missed} of {all_} messages did not arrive"
+            else:  # of what was sent earlier too, to one reader or several
                 text = f"{missed} messages dropped, {all_} sent"
             if starved and topic not in self._told:
                 self._told.add(topic)
+                advice = HEARD if readers is None else f"Read by {readers}. {SENT}"
                 late = f"; the run has lost {self._lost_time:.2g} s of real time" if self._lost_time else ""
                 topics.node.complain(f"{topic} is starved: {text} in the last {PERIOD_S:g} s{late}. {advice}")
             values = {"arrived": str(count - gone), "lost": str(gone)}

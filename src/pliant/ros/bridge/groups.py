@@ -17,14 +17,14 @@ from pliant.devices.base import Device, SampleSource
 from pliant.devices.native_actuator import NativeActuator
 from pliant.devices.signatures import BOARD, CONTROL_BOARD, JOINT, JOINT_STATES, JointDevice, ModedBoard
 from pliant.formats.export.source import HINGE, SLIDE, servo_of
-from pliant.laws import COMMAND_NAMES, Mode
+from pliant.laws import COMMAND_NAMES
+from pliant.ros.bridge.control_topics import TORQUE_MODES
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.bridge.trajectory import JointPoints, MotionState
 from pliant.ros.bridge.trajectory_controller import LimbBase, serve_controller
 
 __all__ = ["CompliantLimb", "DirectLimb", "serve_groups"]
 
-TORQUE_MODES = (Mode.LINK_TORQUE, Mode.MOTOR_TORQUES)
 DIRECT = "position_direct"
 """Command mode of boards that take the position of each axis at each step."""
 FOLLOWING = ("position", DIRECT, "mixed")

@@ -175,10 +175,10 @@ class Writer:
                 p.reliable and p.start <= gone > p.acknowledged for p in self.proxies.values()
             )
         out: list[Outgoing] = []
+        quarter = self.depth // 4  # a fast run fills the history between two calls of `tick`
         for proxy in self.proxies.values():
             if only is None or proxy.guid[:12] in only:
                 out += self._data(proxy, change, beat=proxy.reliable)
-                quarter = self.depth // 4  # a fast run fills the history between two calls of `tick`
                 if proxy.reliable and quarter and not (self.last - proxy.acknowledged) % quarter:
                     out.append(self._out(proxy, self._beat(proxy, final=False)))
             elif proxy.reliable:
