@@ -91,12 +91,10 @@ class Beside:
 
     def refuse(self) -> None:
         """Raise an error for each of them that is given for a log."""
-        given = {"--duration": self.duration is not None, "--view": self.view, "--view-port": self.port is not None}
-        for option in given:
-            if given[option]:
-                raise PliantError(
-                    f"{option} is for a robot that is listened to; omit it", field=option.removeprefix("--")
-                )
+        given = {"duration": self.duration is not None, "view": self.view, "view-port": self.port is not None}
+        for option, is_given in given.items():
+            if is_given:
+                raise PliantError(f"--{option} is for a robot that is listened to; omit it", field=option)
 
 
 USUALLY_JUDGED = Judged()

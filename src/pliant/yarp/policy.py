@@ -35,7 +35,6 @@ STREAMS = {"position": "position_move"}
 """Command of a control board -> quantity of the stream, where the names differ."""
 STATE = {"position": "joint_position", "velocity": "joint_velocity", "torque": "torque"}
 """Quantity of a board's axes -> field of the state on the wire."""
-
 REFERENCES = {name: k for names in COMMAND_NAMES.values() for k, name in enumerate(names, start=1)}
 """Command of a joint -> number of its reference."""
 _ELEMENT = re.compile(r"(.+)/(\w+?)(?:\[(\d{1,4})\])?", re.ASCII)

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from pliant.base.errors import DeviceError, WireError
-from pliant.base.numerics import Array
+from pliant.base.numerics import DEGREE, Array
 from pliant.yarp.bridge.requests import words_of
 from pliant.yarp.control_board import BoardView, ControlBoardDevice
 from pliant.yarp.control_board.device import Column, Columns
@@ -44,8 +44,6 @@ from pliant.yarp.wire.records import Fields, Pid
 from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Vocab, bottle, number, text
 
 __all__ = ["CONTROL_MODES", "INTERACTION_MODES", "REMOTE_VARIABLES", "answer", "command", "user_scale"]
-
-from pliant.base.numerics import DEGREE
 
 CELSIUS = 273.15
 YARP_VERSION = (4, 0, 0)
