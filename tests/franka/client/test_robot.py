@@ -43,9 +43,13 @@ def program(robot):
         robot.set_velocity("end_effector", [0.0, 0.02, -0.05, 0.0, 0.0, 0.1])
     seen["twist"] = robot.get_velocity("end_effector")
     seen["after velocity"] = robot.get_position()
+    robot.stop_motion()
+    for _ in range(800):  # how long the arm takes to the next line depends on the machine: let it come to rest
+        robot.backend.idle()
     robot.set_robot_state("force_torque")
+    # A whole period, which ends slowly: libfranka takes two states that come together for one, and skips a command then.
     for k in range(300):
-        robot.set_force_torque("joint", 0.4 * np.sin(0.02 * k) * np.array([1, 1, 1, 1, 0.2, 0.2, 0.1]))
+        robot.set_force_torque("joint", 0.4 * np.sin(2 * np.pi * k / 300) * np.array([1, 1, 1, 1, 0.2, 0.2, 0.1]))
     seen["after torque"] = robot.get_position()
     seen["torque"] = robot.get_force_torque()
     seen["mass"] = robot.get_mass()
