@@ -352,17 +352,32 @@ def _compile_entry(label: str, build: Callable[[Callable[..., Any]], Any], funct
         ) from error
 
 
+_translating = threading.Lock()
+_shared: dict[str, Any] = {}
+"""Fingerprint of a kernel that calls nothing of a law -> its dispatcher, which all laws of a process use."""
+
+
 def _dispatchers(functions: list[types.FunctionType], bound: Mapping[str, Any], tag: str) -> dict[str, Any]:
     """Turn functions and all that they call into numba dispatchers; returns them by name.
 
     The tag, one for each law and version of it, goes into the names of the machine code's symbols: numba numbers them
     anew in each process, so code of two laws, cached by two processes, would otherwise share names, and the linker
-    would let one law call the other's kernels.
+    would let one law call the other's kernels. What calls nothing of the law has its own fingerprint as a tag, and is
+    compiled once for all laws.
     """
     numba = _numba()
     # By function, not by code: two closures of one function share their code, but not the values that they enclose.
     done: dict[types.FunctionType, Any] = {}
     running: set[types.FunctionType] = set()
+    of_law: dict[types.FunctionType, bool] = {}
+
+    def belongs(function: types.FunctionType) -> bool:
+        """Return whether a function calls, at any depth, one that is bound."""
+        if function not in of_law:
+            of_law[function] = False  # of a function that calls itself, until it is refused
+            inside = ((name in bound, python_function(value)) for name, value in referred(function, bound))
+            of_law[function] = any(named or (inner is not None and belongs(inner)) for named, inner in inside)
+        return of_law[function]
 
     def translate(function: types.FunctionType) -> Any:
         code = function.__code__
@@ -379,16 +394,23 @@ def _dispatchers(functions: list[types.FunctionType], bound: Mapping[str, Any], 
             inner = python_function(value)
             names[name] = value if inner is None else translate(inner)
         running.discard(function)
+        digest = "" if belongs(function) else fingerprint([function], extra=_VERSION)
+        if digest in _shared:
+            done[function] = _shared[digest]
+            return done[function]
         free = tuple(types.CellType(names[n]) for n in code.co_freevars)
         twin = types.FunctionType(code, names, function.__name__, function.__defaults__, free)
         twin.__kwdefaults__ = function.__kwdefaults__
-        twin.__qualname__ = f"{function.__name__}_{tag}_{len(done)}"
+        twin.__qualname__ = f"{function.__name__}_{digest or f'{tag}_{len(done)}'}"
         # Nothing but other kernels calls it: no entry points for Python and C, a fifth of the time of a compilation.
         alone = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         done[function] = numba.njit(error_model="numpy", nogil=True, **alone)(twin)
+        if digest:
+            _shared[digest] = done[function]
         return done[function]
 
-    return {function.__name__: translate(function) for function in functions}
+    with _translating:
+        return {function.__name__: translate(function) for function in functions}
 
 
 def _place_of(function: types.FunctionType) -> dict[str, Any]:
