@@ -27,6 +27,7 @@ NIGHTLY = {
         "the rods of the dynamic model are half as stiff again",
     ),
     "franka-dual-arm": (
+        "the program commands one arm twice as often as the other",
         "a stiff admittance",
         "the robots' clock does not wait for the program",
         "the right arm hardly moves",
@@ -50,6 +51,7 @@ NIGHTLY = {
     ),
     "yarp-ft-imu": ("uniform, coloured noise with a mean; pushes that grow",),
     "yarp-impedance": (
+        "a robot without a torso's board, states every 10 ms, a description without inertial unit",
         "references 1 urad off, torques 0.1 % off",
         "half of gravity is compensated, one stiffness for all",
         "minimum jerk at nine tenths of the speed",
