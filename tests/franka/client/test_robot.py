@@ -47,7 +47,7 @@ def program(robot):
     for _ in range(800):  # how long the arm takes to the next line depends on the machine: let it come to rest
         robot.backend.idle()
     robot.set_robot_state("force_torque")
-    # A whole period, which ends slowly: libfranka takes two states that come together for one, and skips a command then.
+    # A whole period, which ends slowly: libfranka takes two states that come together for one, and skips a command.
     for k in range(300):
         robot.set_force_torque("joint", 0.4 * np.sin(2 * np.pi * k / 300) * np.array([1, 1, 1, 1, 0.2, 0.2, 0.1]))
     seen["after torque"] = robot.get_position()
