@@ -297,9 +297,9 @@ def _percent(shares: Mapping[float, float]) -> str:
 def _predict(torque: FloatArray, preset: float, v: Mapping[str, FloatArray]) -> FloatArray:
     """Return the loops of n sets of parameters, shape (n, 2, t) [rad]."""
     delta = np.linspace(-0.75, 0.75, 301)
+    rising = _preset_in_force(delta, preset, v)
     carried, level = [], []
-    for direction in (1.0, -1.0):
-        in_force = _preset_in_force(delta, preset, direction, v)
+    for direction, in_force in ((1.0, rising), (-1.0, rising[:, ::-1])):  # p is the same at -delta with -s
         loads = [_spring(delta - in_force, v), _spring(delta + in_force, v)]
         linear = v["parallel"][:, None] * delta - direction * v["friction"][:, None]
         carried.append(loads[0] + loads[1] + linear)
@@ -327,26 +327,33 @@ def _spring(d: FloatArray, v: Mapping[str, FloatArray]) -> FloatArray:
     return np.stack([np.interp(row, at, loads) for row, at in zip(d, deflections)])
 
 
-def _preset_in_force(delta: FloatArray, preset: float, direction: float, v: Mapping[str, FloatArray]) -> FloatArray:
-    """Return half the difference of the motors, shape (n, m) [rad]: the only root, by bisection and Newton steps."""
-    droop, dead_zone, friction = (v[name][:, None] for name in ("droop", "dead_zone", "motor_friction"))
-    k, a, stretch = (v[name][:, None] for name in ("k", "a", "stretch"))
-    p = np.full((len(k), len(delta)), preset)
-    if not np.any(droop) and not np.any(dead_zone):
+def _preset_in_force(delta: FloatArray, preset: float, v: Mapping[str, FloatArray]) -> FloatArray:
+    """Return half the difference of the motors while the torque rises, shape (n, m) [rad]: the only root.
+
+    Newton steps that keep between the bounds that are known and halve the excess, else bisection.
+    """
+    p = np.full((len(v["k"]), len(delta)), preset)
+    if not np.any(v["droop"]) and not np.any(v["dead_zone"]):
         return p
-    low, high = p - 0.7, p + 0.7
-    for turn in range(40):
-        excess, slope = p - preset, np.ones_like(p)
-        for sign in (-1.0, 1.0):
-            load = _spring(delta + sign * p, v)
-            needed = -load - direction * friction
-            smooth = np.tanh(needed / EDGE)
-            excess -= 0.5 * sign * (droop * needed + dead_zone * smooth)
-            compliance = 1.0 / (a * np.sqrt(k * k + load * load)) + stretch
-            slope += 0.5 * (droop + dead_zone * (1.0 - smooth * smooth) / EDGE) / compliance
-        if float(np.abs(excess).max()) < 1e-12:
+    low, high, before, left = p - 0.7, p + 0.7, np.full(p.shape, np.inf), np.ones(p.shape, dtype=bool)
+    for _ in range(60):
+        row, column = np.nonzero(left)
+        if not len(row):
             break
-        low, high = np.where(excess < 0.0, p, low), np.where(excess < 0.0, high, p)
-        newton = p - excess / slope
-        p = np.where((newton > low) & (newton < high) & (turn >= 8), newton, 0.5 * (low + high))
+        now, at, values = p[left], delta[column], {name: value[row] for name, value in v.items()}
+        excess, slope = now - preset, np.ones_like(now)
+        for sign in (-1.0, 1.0):
+            load = _spring((at + sign * now)[:, None], values)[:, 0]
+            needed = -load - values["motor_friction"]
+            smooth = np.tanh(needed / EDGE)
+            excess -= 0.5 * sign * (values["droop"] * needed + values["dead_zone"] * smooth)
+            compliance = 1.0 / (values["a"] * np.hypot(values["k"], load)) + values["stretch"]
+            slope += 0.5 * (values["droop"] + values["dead_zone"] * (1.0 - smooth * smooth) / EDGE) / compliance
+        bounds = np.where(excess < 0.0, now, low[left]), np.where(excess < 0.0, high[left], now)
+        low[left], high[left] = bounds
+        newton = now - excess / slope
+        good = (newton > bounds[0]) & (newton < bounds[1]) & (np.abs(excess) < 0.5 * before[left])
+        before[left] = np.abs(excess)
+        p[left] = np.where(np.abs(excess) < 1e-12, now, np.where(good, newton, 0.5 * (bounds[0] + bounds[1])))
+        left[left] = np.abs(excess) >= 1e-12
     return p
