@@ -68,18 +68,18 @@ def finite_array(field: str, value: ArrayLike, shape: tuple[int | None, ...]) ->
     Raises:
         VisionError: SHAPE or NOT_FINITE.
     """
-    wanted = "(" + ", ".join("n" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
     try:
         out = np.array(value, dtype=float)
     except (TypeError, ValueError):
-        raise VisionError(
-            Condition.SHAPE, f"{field} is not an array of numbers; must have shape {wanted}", field=field
-        ) from None
-    if out.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, out.shape)):
-        raise VisionError(Condition.SHAPE, f"{field} has shape {out.shape}; must be {wanted}", field=field)
-    bad = np.argwhere(~np.isfinite(out))
-    if bad.size:
-        index = tuple(int(i) for i in bad[0])
+        found = "is not an array of numbers; must have shape"
+    else:
+        fits = out.ndim == len(shape) and all(n is None or n == m for n, m in zip(shape, out.shape))
+        found = "" if fits else f"has shape {out.shape}; must be"
+    if found:
+        wanted = ", ".join("n" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "")
+        raise VisionError(Condition.SHAPE, f"{field} {found} ({wanted})", field=field)
+    if not np.isfinite(out).all():
+        index = tuple(int(i) for i in np.argwhere(~np.isfinite(out))[0])
         raise VisionError(
             Condition.NOT_FINITE, f"{field}{list(index)} is {out[index]}; must be finite numbers", field=field
         )
@@ -151,7 +151,7 @@ def pose_matrix(field: str, value: ArrayLike) -> Array:
         VisionError: SHAPE, NOT_FINITE or NOT_A_POSE.
     """
     X = finite_array(field, value, (4, 4))
-    if not is_rotation(X[:3, :3]) or np.any(X[3] != (0.0, 0.0, 0.0, 1.0)):
+    if not is_rotation(X[:3, :3]) or X[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
         raise VisionError(
             Condition.NOT_A_POSE,
             f"{field} is not a pose: its upper left 3x3 block must be a rotation, its last row 0 0 0 1",

@@ -208,10 +208,15 @@ def is_rotation(R: Array, tolerance: float = 1e-6) -> bool:
         R: the matrix.
         tolerance: largest entry of R^T R - I.
     """
-    return bool(
-        np.all(np.abs(R) < 2.0)  # also false for NaN
-        and np.abs(R.T @ R - np.eye(3)).max() <= tolerance
-        and R[0] @ cross(R[1], R[2]) > 0.0
+    (a, b, c), (d, e, f), (g, h, i) = R.tolist()
+    return (  # six comparisons that are false for NaN
+        abs(a * a + d * d + g * g - 1.0) <= tolerance
+        and abs(b * b + e * e + h * h - 1.0) <= tolerance
+        and abs(c * c + f * f + i * i - 1.0) <= tolerance
+        and abs(a * b + d * e + g * h) <= tolerance
+        and abs(a * c + d * f + g * i) <= tolerance
+        and abs(b * c + e * f + h * i) <= tolerance
+        and a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) > 0.0
     )
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.base.numerics import Array
-from pliant.base.spatial import hat, log_so3
+from pliant.base.spatial import cross, hat, log_so3
 from pliant.control.checks import ControlError, gains, number, vector
 
 MIN_SINGULAR_VALUE = 1e-4
@@ -97,12 +97,12 @@ class CartesianComputedTorque:
             )
         V, r, w_D = J_ @ dq_, X[:3, 3] - D[:3, 3], V_D[3:]
         away = V[:3] - V_D[:3]
-        v_rel = R @ (away - np.cross(w_D, r))
+        v_rel = R @ (away - cross(w_D, r))
         w_rel = R @ (V[3:] - w_D)
         # Accelerations of E without what ddq adds, relative to D and in its axes, which turn with w_D.
-        a = drift[:3] - A_D[:3] - np.cross(A_D[3:], r) - np.cross(w_D, away)
-        a_rel = R @ a - R @ np.cross(w_D, away - np.cross(w_D, r))
-        alpha_rel = R @ (drift[3:] - A_D[3:]) - R @ np.cross(w_D, V[3:] - w_D)
+        a = drift[:3] - A_D[:3] - cross(A_D[3:], r) - cross(w_D, away)
+        a_rel = R @ a - R @ cross(w_D, away - cross(w_D, r))
+        alpha_rel = R @ (drift[3:] - A_D[3:]) - R @ cross(w_D, V[3:] - w_D)
         A, dA = _rotation_rate(e[3:], w_rel)
         de = np.concatenate([v_rel, A @ w_rel])
         free = np.concatenate([a_rel, A @ alpha_rel + dA @ w_rel])

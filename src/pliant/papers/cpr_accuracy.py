@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.base.options import option
+from pliant.base.spatial import cross
 from pliant.papers.cpr_planar import PAPER
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.panels import DASHED, Level, Line, Panel, draw
@@ -69,7 +70,7 @@ def shoot(rod: Rod, length: float, wrench: NDArray, base: NDArray, gravity: NDAr
         strain, u = np.array([0.0, 0.0, 1.0]) + R.T @ n / shear, R.T @ m / bend
         hat = np.array([[0.0, -u[2], u[1]], [u[2], 0.0, -u[0]], [-u[1], u[0], 0.0]])
         p = length * R @ strain
-        dm = -np.cross(p, n) * (length if printed else 1.0)
+        dm = -cross(p, n) * (length if printed else 1.0)
         return np.concatenate([p, length * (R @ hat).ravel(), -length * weight, dm])
 
     start = np.concatenate([base[:3, 3], base[:3, :3].ravel(), wrench])
@@ -96,7 +97,7 @@ def symmetric_home(robot: ContinuumParallelRobot, plate_gravity: float, *, print
         R, n, m = y[3:12].reshape(3, 3), y[12:15], y[15:]
         joint = y[:3] - R @ attach[:3, :3].T @ attach[:3, 3]
         axis = R @ attach[:3, :3].T @ [0.0, 0.0, 1.0]
-        moment = m + np.cross(y[:3] - joint, n)
+        moment = m + cross(y[:3] - joint, n)
         # The plate turns neither up nor down: the limb pushes with its share of the weight.
         return np.array([*(joint - J[:3, 3]), axis[0], axis[1], moment @ J[:3, 2], n[2] + share])
 
@@ -136,7 +137,7 @@ def independent_lengths(start: Solution, *, printed: bool, steps: int = 40) -> N
     attach = np.array([np.asarray(limb.distal.attach) for limb in d.limbs])
     revolute = d.limbs[0].distal.kind == "revolute"
     load = d.plate.mass * np.asarray(d.gravity)
-    outside = np.concatenate([load, np.cross(X[:3, :3] @ np.asarray(d.plate.com), load)])
+    outside = np.concatenate([load, cross(X[:3, :3] @ np.asarray(d.plate.com), load)])
 
     def slope(L, p, R, n, m):
         strain = np.array([0.0, 0.0, 1.0]) + np.einsum("kji,kj->ki", R, n) / shear
@@ -145,7 +146,7 @@ def independent_lengths(start: Solution, *, printed: bool, steps: int = 40) -> N
         hat[:, 0, 1], hat[:, 0, 2], hat[:, 1, 2] = -u[:, 2], u[:, 1], -u[:, 0]
         hat -= np.swapaxes(hat, 1, 2)
         dp = L[:, None] * np.einsum("kij,kj->ki", R, strain)
-        dm = -np.cross(dp, n) * (1.0 + share * (L[:, None] - 1.0))
+        dm = -cross(dp, n) * (1.0 + share * (L[:, None] - 1.0))
         return dp, L[:, None, None] * (R @ hat), -L[:, None] * weight, dm
 
     def tip(z):
@@ -165,8 +166,8 @@ def independent_lengths(start: Solution, *, printed: bool, steps: int = 40) -> N
         turn = 0.5 * np.stack([S[:, 2, 1] - S[:, 1, 2], S[:, 0, 2] - S[:, 2, 0], S[:, 1, 0] - S[:, 0, 1]], axis=1)
         if revolute:
             turn[:, :2] = S[:, :2, 2]
-            turn[:, 2] = np.einsum("ki,ki->k", m + np.cross(p - p_joint, n), joints[k, :3, 2])
-        on_plate = -np.hstack([n, m + np.cross(p - X[:3, 3], n)])
+            turn[:, 2] = np.einsum("ki,ki->k", m + cross(p - p_joint, n), joints[k, :3, 2])
+        on_plate = -np.hstack([n, m + cross(p - X[:3, 3], n)])
         return np.hstack([p_joint - joints[k, :3, 3], turn]), on_plate
 
     count, share = len(bases), 0.0

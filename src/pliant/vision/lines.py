@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.base.conditions import Array, Condition, VisionError, finite_array, finite_result, positive_depth
+from pliant.base.spatial import cross
 
 TINY = 1e-12
 """Relative length below which a normal vector counts as zero."""  # assumed
@@ -40,7 +41,7 @@ def line_features(point: ArrayLike, direction: ArrayLike) -> tuple[Array, Array]
     if not length > 0.0 or not np.isfinite(length):
         raise VisionError(Condition.DEGENERATE, "direction has no length", field="direction")
     d = d / length
-    m = np.cross(p, d)
+    m = cross(p, d)
     across = math.hypot(m[0], m[1])
     if across <= TINY * float(np.linalg.norm(p)):
         raise VisionError(

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from pliant.base.conditions import Condition, VisionError, finite_array, finite_result, pose_matrix
 from pliant.base.numerics import GRAVITY, Array, matrix_exponential
-from pliant.base.spatial import adjoint, exp_so3, inverse, pose
+from pliant.base.spatial import adjoint, cross, exp_so3, inverse, pose
 from pliant.control.checks import ControlError, number, vector
 from pliant.vision.poses import pose_interaction
 from pliant.vision.tasks import Task
@@ -98,7 +98,7 @@ class ToolLoad:
     def weight(self, R_WS: ArrayLike) -> Array:
         """Return the wrench of the weight alone, shape (6,) [N, N m], for an orientation of the sensor, (3, 3)."""
         f = self.mass * (np.asarray(R_WS, dtype=float).T @ self.gravity)
-        return np.concatenate([f, np.cross(self.center, f)])
+        return np.concatenate([f, cross(self.center, f)])
 
     def contact(self, measured: ArrayLike, R_WS: ArrayLike) -> Array:
         """Return what the environment exerts on the tool, at rest or in slow motion.

@@ -20,7 +20,7 @@ from pliant.base.camera import CameraModel
 from pliant.base.conditions import VisionError
 from pliant.base.errors import DeviceError, PliantError
 from pliant.base.numerics import Array
-from pliant.base.spatial import exp_so3, inverse, log_so3, pose
+from pliant.base.spatial import cross, exp_so3, inverse, log_so3, pose
 from pliant.control import CartesianComputedTorque
 from pliant.franka.client import FrankaGroup
 from pliant.franka.robots import dynamics, kinematics
@@ -279,8 +279,8 @@ class _LeftArm:
         X_WO, V, A = wanted
         R, arm = self.X_BW[:3, :3], X_WO[:3, :3] @ self.X_OE[:3, 3]
         # The end effector is beside the tag: its velocity and acceleration are those of a rigid body.
-        v = V[:3] + np.cross(V[3:], arm)
-        a = A[:3] + np.cross(A[3:], arm) + np.cross(V[3:], np.cross(V[3:], arm))
+        v = V[:3] + cross(V[3:], arm)
+        a = A[:3] + cross(A[3:], arm) + cross(V[3:], cross(V[3:], arm))
         X = kinematics.forward_kinematics(q, F_T_EE=EE_OF_HAND)
         J = kinematics.jacobian(q, F_T_EE=EE_OF_HAND)
         h = 1e-6
@@ -559,7 +559,7 @@ def _at_camera(contact: Array, X_CS: Array, plan: Plan) -> Array:
         return np.zeros(6)
     F = contact * (1.0 - plan.deadband / size)
     f = X_CS[:3, :3] @ F[:3]
-    return np.concatenate([f, X_CS[:3, :3] @ F[3:] + np.cross(X_CS[:3, 3], f)])
+    return np.concatenate([f, X_CS[:3, :3] @ F[3:] + cross(X_CS[:3, 3], f)])
 
 
 def _camera_velocity(
