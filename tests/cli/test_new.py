@@ -26,10 +26,10 @@ def new(capsys, *words):
     return end.value.code, capsys.readouterr()
 
 
-def judged(folder):
+def judged(folder, *more):
     """Run the tests in a folder as a user would, without the options of this run."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *more, "."]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
@@ -47,7 +47,7 @@ def test_what_is_written_passes_its_test_until_it_is_broken(kind, tmp_path, caps
     text = (tmp_path / "made" / file).read_text()
     assert right in text
     (tmp_path / "made" / file).write_text(text.replace(right, wrong))
-    assert judged(tmp_path / "made").returncode == 1
+    assert judged(tmp_path / "made", "-x").returncode == 1
 
 
 @pytest.mark.parametrize(
