@@ -214,8 +214,33 @@ def test_pictures_of_cameras_are_observed():
         last = env.step([1.0, 1.0])[0]
     assert (last["front"] != first["front"]).any()
     env.close()
-    with pytest.raises(PliantError, match="no camera 'frnt'; did you mean 'front'"):
-        single(options={"cameras": ["frnt"]})
+    for made in (single, vec):
+        with pytest.raises(PliantError, match="no camera 'frnt'; did you mean 'front'"):
+            made(options={"cameras": ["frnt"]})
+
+
+def test_worlds_of_a_batch_show_the_pictures_of_single_environments():
+    """The third action ends the episodes; the world that began at -0.3 rad is set back to its second state."""
+    options = {"cameras": ["front"], "width": 40, "height": 30}
+    more = {"duration": 0.03, "start": lambda rng, count: {"joint_1": rng.choice([-0.3, 0.3], count)}}
+    env, one = vec(2, options={**options, "autoreset_mode": "SameStep"}, **more), single(options=options, **more)
+    seen = env.reset(seed=3)[0]
+    assert env.observation_space.contains(seen)
+    pictures = [one.reset(seed=4)[0]["front"]]
+    np.testing.assert_array_equal(seen["front"][1], pictures[0])
+    for k in range(3):
+        state = env.get_state()
+        before, (seen, *_, infos) = seen, env.step(np.full((2, 2), 0.8))
+        pictures.append(one.step([0.8, 0.8])[0]["front"])
+        if k < 2:
+            assert np.mean(seen["front"][1] != pictures[-1]) < 0.01
+    last = infos["final_obs"][1]
+    assert env.single_observation_space.contains(last)
+    assert np.mean(last["front"] != pictures[-1]) < 0.01 < np.mean(last["front"] != pictures[0])
+    assert np.mean(seen["front"][1] != last["front"]) > 0.01  # the next episode
+    np.testing.assert_array_equal(env.set_state(state)["front"], before["front"])
+    env.close()
+    one.close()
 
 
 def test_a_closed_environment_refuses_steps_and_resets():

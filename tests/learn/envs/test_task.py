@@ -123,8 +123,6 @@ def test_an_external_torque_can_be_an_action():
 def test_options_of_the_other_environment_are_named():
     import pliant.learn.envs  # noqa: F401 - names the tasks
 
-    with pytest.raises(PliantError, match=r"'cameras' is an option of RobotEnv; .*gymnasium.make of pliant/Throw-v0"):
-        gymnasium.make_vec("pliant/Throw-v0", num_envs=2, cameras=["x"])
     with pytest.raises(PliantError, match=r"'autoreset_mode' is an option of BatchEnv; .*gymnasium.make_vec"):
         gymnasium.make("pliant/Throw-v0", autoreset_mode="Disabled")
     with pytest.raises(PliantError, match="batch is 3; must be a function"):

@@ -172,7 +172,7 @@ def make_vec(
     Args:
         robot: a robot, a function that returns one, a file, or a name in the catalogue.
         num_envs: number of worlds.
-        options: options of `BatchEnv`: autoreset_mode, batch, latency, command_latency, noise, render_mode, ...
+        options: options of `BatchEnv`: autoreset_mode, batch, latency, noise, cameras, render_mode, ...
         of: arguments of `task_of`: observation, reward, actions, terminated, period, duration, start, randomize, ...
     """
     from pliant.learn.envs.vector import BatchEnv
@@ -180,19 +180,8 @@ def make_vec(
     return BatchEnv(task_of(robot, **of), num_envs, **named_options(options, _VECTOR, "BatchEnv"))
 
 
-_ENV = ("render_mode", "width", "height", "latency", "command_latency")
-_SINGLE = (*_ENV, "cameras")
-_VECTOR = (*_ENV, "autoreset_mode", "max_episode_steps", "batch", "noise")
-
-
-def _of_the_other(task: str, options: Mapping[str, Any], other: Sequence[str], owner: str, function: str) -> None:
-    """Refuse options that only the other kind of environment has."""
-    for name in options:
-        if name in other:
-            raise PliantError(
-                f"{name!r} is an option of {owner}; must be given to gymnasium.{function} of pliant/{task.title()}-v0",
-                field=name,
-            )
+_SINGLE = ("render_mode", "width", "height", "latency", "command_latency", "cameras")
+_VECTOR = (*_SINGLE, "autoreset_mode", "max_episode_steps", "batch", "noise")
 
 
 def single_env(task: str, **options: Any) -> RobotEnv:
@@ -200,7 +189,11 @@ def single_env(task: str, **options: Any) -> RobotEnv:
     from pliant.learn.envs.single import RobotEnv
 
     mine = {name: options.pop(name) for name in _SINGLE if name in options}
-    _of_the_other(task, options, _VECTOR, "BatchEnv", "make_vec")
+    if other := next((name for name in options if name in _VECTOR), ""):
+        raise PliantError(
+            f"{other!r} is an option of BatchEnv; must be given to gymnasium.make_vec of pliant/{task.title()}-v0",
+            field=other,
+        )
     return RobotEnv(find_task(task, **options), **mine)
 
 
@@ -209,7 +202,6 @@ def vector_env(task: str, num_envs: int = 1, **options: Any) -> BatchEnv:
     from pliant.learn.envs.vector import BatchEnv
 
     mine = {name: options.pop(name) for name in _VECTOR if name in options}
-    _of_the_other(task, options, _SINGLE, "RobotEnv", "make")
     return BatchEnv(find_task(task, **options), num_envs, **mine)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import mujoco
@@ -95,3 +96,32 @@ class Pictures:
     def close(self) -> None:
         """Free what the graphics library holds; may be called twice."""
         self._renderer.close()
+
+
+class Cameras:
+    """Pictures of cameras of a model; the graphics library is loaded for the first picture.
+
+    Args:
+        model: the compiled model.
+        names: its cameras.
+        size: columns and rows.
+
+    Raises:
+        PliantError: the model has no such camera.
+    """
+
+    def __init__(self, model: mujoco.MjModel, names: Iterable[str | None], size: tuple[int, int]) -> None:
+        self.names = tuple(dict.fromkeys(chosen_camera(model, name) for name in names))
+        self._model, self._size = model, size
+        self._pictures: dict[str, Pictures] = {}
+
+    def render(self, qpos: NDArray[np.float64]) -> dict[str, NDArray[np.uint8]]:
+        """Return a picture of each camera, shape (height, width, 3)."""
+        if not self._pictures:
+            self._pictures = {name: Pictures(self._model, name, *self._size) for name in self.names}
+        return {name: pictures.render(qpos) for name, pictures in self._pictures.items()}
+
+    def close(self) -> None:
+        """Free what the graphics library holds; may be called twice."""
+        while self._pictures:
+            self._pictures.popitem()[1].close()

@@ -70,7 +70,7 @@ class Sb3VecEnv(vec_env.VecEnv):
     """
 
     def __init__(self, env: BatchEnv) -> None:
-        check_same_step(env, "Stable-Baselines3")
+        check_same_step(env, "Stable-Baselines3", pictures=True)
         self.env = env
         """The worlds."""
         self._actions: Any = None

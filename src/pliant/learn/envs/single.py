@@ -15,7 +15,7 @@ from pliant.engine.distributions import draw
 from pliant.learn.envs.actions import Scale, checked_actions, observe, reward_terms
 from pliant.learn.envs.delays import check_delays
 from pliant.learn.envs.optional import load_gymnasium
-from pliant.learn.envs.pictures import Pictures, add_camera, chosen_camera, picture_size
+from pliant.learn.envs.pictures import Cameras, add_camera, picture_size
 from pliant.learn.envs.plant import Plant, changed_robot, key_positions
 from pliant.learn.envs.task import Task, flags, positions, reset_options, start_positions
 from pliant.simulation import Simulation
@@ -121,7 +121,6 @@ class RobotEnv(gymnasium.Env):
         robot = task.robot()
         self._robot = add_camera(robot) if render_mode else robot
         self._size = picture_size(width, height)
-        self._pictures: Pictures | None = None
         self._ended, self._broken = True, False
         self._episodes = 0
         first = draw(task.distributions(0), 0, 1)
@@ -135,31 +134,29 @@ class RobotEnv(gymnasium.Env):
             self._plant = self._made({})
             unfinished.callback(self._plant.close)
             self._observation = observe(task, self._measured)
-            self._camera = chosen_camera(self._plant.engine.model, task.camera) if render_mode else ""
+            self._look(cameras)
             unfinished.pop_all()
         self.metadata = {**type(self).metadata, "render_fps": max(1, round(1.0 / self._truth.period))}
         self._limit = task.limit(self._plant.engine.dt)
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (count,), np.float32)
         state = gymnasium.spaces.Box(-np.inf, np.inf, self._observation.shape[1:], np.float32)
-        self._cameras: dict[str, Pictures | None] = dict.fromkeys(
-            chosen_camera(self._plant.engine.model, name) for name in cameras
-        )
         picture = gymnasium.spaces.Box(0, 255, (self._size[1], self._size[0], 3), np.uint8)
         self.observation_space: Any = (
-            gymnasium.spaces.Dict({"state": state, **dict.fromkeys(self._cameras, picture)}) if cameras else state
+            gymnasium.spaces.Dict({"state": state, **dict.fromkeys(self._cameras.names, picture)}) if cameras else state
         )
+
+    def _look(self, cameras: Sequence[str]) -> None:
+        """Look through the cameras that are observed and the one that is rendered, at the present robot."""
+        model = self._plant.engine.model
+        self._cameras = Cameras(model, cameras, self._size)
+        self._view = Cameras(model, [self.task.camera] if self.render_mode else [], self._size)
 
     def _seen(self) -> Any:
         """Return a copy of the observation, with the pictures of the cameras."""
         state = self._observation[0].copy()
-        if not self._cameras:
+        if not self._cameras.names:
             return state
-        found: dict[str, Any] = {"state": state}
-        for name, pictures in self._cameras.items():
-            if pictures is None:
-                pictures = self._cameras[name] = Pictures(self._plant.engine.model, name, *self._size)
-            found[name] = pictures.render(self._plant.engine.port("state/qpos"))
-        return found
+        return {"state": state, **self._cameras.render(self._plant.engine.port("state/qpos"))}
 
     def _dumps(self) -> str:
         """Return the folder for the states of robots that diverge; an error after `close`."""
@@ -224,9 +221,7 @@ class RobotEnv(gymnasium.Env):
         self._broken = False
         self._close_cameras()
         self._plant = self._made(parameters)
-        if self._pictures is not None:
-            self._pictures.close()
-            self._pictures = None
+        self._look(self._cameras.names)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Advance by one period.
@@ -284,23 +279,17 @@ class RobotEnv(gymnasium.Env):
         if self.render_mode is None:
             return None
         self._dumps()
-        if self._pictures is None:
-            self._pictures = Pictures(self._plant.engine.model, self._camera, *self._size)
-        return self._pictures.render(self._plant.engine.port("state/qpos"))
+        (picture,) = self._view.render(self._plant.engine.port("state/qpos")).values()
+        return picture
 
     def _close_cameras(self) -> None:
-        for name, pictures in self._cameras.items():
-            if pictures is not None:
-                pictures.close()
-                self._cameras[name] = None
+        self._cameras.close()
+        self._view.close()
 
     def close(self) -> None:
         """Close devices and graphics; further steps are refused. May be called twice."""
         self._plant.close()
         self._close_cameras()
-        if self._pictures is not None:
-            self._pictures.close()
-            self._pictures = None
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None

@@ -20,7 +20,7 @@ from pliant.learn.envs.actions import ActionWriter, Scale, observe, reward_terms
 from pliant.learn.envs.delays import Delays, ObservationNoise, check_delays
 from pliant.learn.envs.device_batch import DeviceBatch
 from pliant.learn.envs.optional import load_gymnasium
-from pliant.learn.envs.pictures import Pictures, add_camera, chosen_camera, picture_size
+from pliant.learn.envs.pictures import Cameras, add_camera, picture_size
 from pliant.learn.envs.plant import DELAYS
 from pliant.learn.envs.task import (
     Task,
@@ -102,6 +102,10 @@ class BatchOptions:
     """Number of actions after which an episode is truncated; None for the duration of the task."""
     batch: Callable[..., RobotBatch] | None = None
     """Function of a robot and a number of worlds that returns the batch; None for `pliant.CpuBatch`."""
+    cameras: Sequence[str] = ()
+    """Cameras of the model whose pictures are observed. The observation then is a dictionary of ``state``, shape
+    (num_envs, n), and of each camera its pictures, shape (num_envs, height, width, 3), uint8. They are drawn one after
+    another, and show what moves, not what ``randomize`` changes: for a few worlds."""
     render_mode: str | None = None
     """``"rgb_array"`` or None."""
     width: int = 480
@@ -195,9 +199,10 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         }
         self.max_episode_steps = chosen.max_episode_steps or task.limit(self.batch.dt)
         """Actions after which an episode is truncated."""
-        self._camera = chosen_camera(self.batch.model, task.camera) if render_mode else ""
-        self._size = picture_size(chosen.width, chosen.height)
-        self._pictures: Pictures | None = None
+        size = picture_size(chosen.width, chosen.height)
+        self._cameras = Cameras(self.batch.model, chosen.cameras, size)
+        self._view = Cameras(self.batch.model, [task.camera] if render_mode else [], size)
+        self._images = {name: np.zeros((num_envs, size[1], size[0], 3), np.uint8) for name in self._cameras.names}
         count = len(task.actions)
         self._world = _BatchWorld(self.batch, count)
         self._world.period = period
@@ -236,12 +241,16 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         space = gymnasium.spaces
         self.single_action_space = space.Box(-1.0, 1.0, (count,), np.float32)
         self.single_observation_space = space.Box(-np.inf, np.inf, self._observation.shape[1:], np.float32)
+        if self._images:
+            picture = space.Box(0, 255, (size[1], size[0], 3), np.uint8)
+            pictures = dict.fromkeys(self._images, picture)
+            self.single_observation_space = space.Dict({"state": self.single_observation_space, **pictures})
         self.action_space = gymnasium.vector.utils.batch_space(self.single_action_space, self.num_envs)
         self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, self.num_envs)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Start an episode in every world.
 
         Each world has a random generator of its own, so that what it gets does not depend on the number of worlds, and
@@ -274,7 +283,18 @@ class BatchEnv(gymnasium.vector.VectorEnv):
                 self._rngs[world] = gymnasium.utils.seeding.np_random(seeds[world])[0]
         self._restart(mask, key, given)
         self._ready = True
-        return self._observation.copy(), {}
+        return self._seen(mask), {}
+
+    def _seen(self, worlds: NDArray[np.bool_] | None = None) -> Any:
+        """Return a copy of the observations, with new pictures of some worlds or of all that have not diverged."""
+        state = self._observation.copy()
+        if not self._images:
+            return state
+        qpos = self.batch.read("state/qpos")
+        for world in np.flatnonzero(~self.batch.diverged if worlds is None else worlds & ~self.batch.diverged):
+            for name, picture in self._cameras.render(qpos[world]).items():
+                self._images[name][world] = picture
+        return {"state": state, **{name: images.copy() for name, images in self._images.items()}}
 
     def _seeds(self, seed: Any) -> list[int | None]:
         """Return a seed for each world."""
@@ -381,7 +401,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             "rng": [self._rngs[world].bit_generator.state for world in np.flatnonzero(mask).tolist()],
         }
 
-    def set_state(self, state: Mapping[str, Any], worlds: Any = None) -> NDArray[np.float32]:
+    def set_state(self, state: Mapping[str, Any], worlds: Any = None) -> Any:
         """Continue from a state of `get_state`; the state of one world is taken for all of them.
 
         Args:
@@ -405,7 +425,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         kept = state["rng"]
         for k, world in enumerate(np.flatnonzero(mask).tolist()):
             self._rngs[world].bit_generator.state = kept[k if len(kept) > 1 else 0]
-        return self._observation.copy()
+        return self._seen(mask)
 
     def _with_state(self, worlds: Any) -> NDArray[np.bool_]:
         self._check_open()
@@ -417,7 +437,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
 
     def step(
         self, actions: Any
-    ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+    ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Advance every world by one period.
 
         Args:
@@ -491,10 +511,11 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             infos["reason"], infos["_reason"] = self._reasons(endings, bad, ended), ended.copy()
         self._ended = ended
         self._episodes += any_ended
-        if any_ended and self._same:
-            observation = self._same_step(observation, ended, infos)
         self._observation = observation
-        return observation.copy(), reward, terminated, truncated, infos
+        seen = self._seen()
+        if any_ended and self._same:
+            seen = self._same_step(seen, ended, infos)
+        return seen, reward, terminated, truncated, infos
 
     def _write_values(self, values: NDArray[np.float64], mask: NDArray[np.bool_] | None = None) -> None:
         """Write the values of the actions where they are not written in place, in some worlds or in all."""
@@ -510,13 +531,11 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         for k, port in enumerate(self._written):
             self.batch.write(port, values[worlds, k : k + 1], mask)
 
-    def _same_step(
-        self, observation: NDArray[np.float32], ended: NDArray[np.bool_], infos: dict[str, Any]
-    ) -> NDArray[np.float32]:
-        """Reset the worlds that ended; their last observations and reasons go to the infos."""
+    def _same_step(self, seen: Any, ended: NDArray[np.bool_], infos: dict[str, Any]) -> Any:
+        """Reset the worlds that ended, and return what is seen; their last observations and reasons go to the infos."""
         final = np.full(self.num_envs, None, dtype=object)
         for world in np.flatnonzero(ended):
-            final[world] = observation[world].copy()
+            final[world] = {k: v[world].copy() for k, v in seen.items()} if self._images else seen[world].copy()
         last: dict[str, Any] = {"reason": infos.pop("reason"), "_reason": infos.pop("_reason")}
         last |= {"reward": {}, "_reward": ended.copy()}
         for name, terms in infos["reward"].items():
@@ -526,9 +545,10 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         infos["_reward"] = infos["_reward"] & ~ended
         infos["final_obs"], infos["_final_obs"] = final, ended.copy()
         infos["final_info"], infos["_final_info"] = last, ended.copy()
-        chosen = ended.copy()  # a restart changes the flags
+        chosen, before = ended.copy(), self._observation  # a restart changes the flags
         self._restart(chosen, self.task.key)
-        return np.where(chosen[:, None], self._observation, observation)
+        self._observation = np.where(chosen[:, None], self._observation, before)
+        return self._seen(chosen)
 
     def _reasons(
         self, endings: list[NDArray[np.bool_]], bad: NDArray[np.bool_], ended: NDArray[np.bool_]
@@ -556,26 +576,28 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         """
         if self.render_mode is None:
             return None
-        if self._pictures is None:
-            self._pictures = Pictures(self.batch.model, self._camera, *self._size)
         qpos = self.batch.read("state/qpos")[:RENDERED]
-        return tuple(self._pictures.render(row) for row in qpos)
+        return tuple(picture for row in qpos for picture in self._view.render(row).values())
 
     def close_extras(self, **_: Any) -> None:
         """Release the graphics library and the devices; further steps are refused."""
         self._closed = True
         if self._devices is not None:
             self._devices.close()
-        if self._pictures is not None:
-            self._pictures.close()
-            self._pictures = None
+        self._cameras.close()
+        self._view.close()
 
 
-def check_same_step(env: Any, library: str) -> None:
+def check_same_step(env: Any, library: str, *, pictures: bool = False) -> None:
     """Refuse an environment that is no batch, or that resets its worlds in a step of their own.
 
+    Args:
+        env: the environment.
+        library: who is to train it.
+        pictures: whether the library takes observations with pictures.
+
     Raises:
-        PliantError: ``env`` is not a `BatchEnv`, or has another autoreset mode.
+        PliantError: ``env`` is not a `BatchEnv`, or has another autoreset mode, or cameras.
     """
     if not isinstance(env, BatchEnv):
         raise PliantError(f"env is a {type(env).__name__}; must be a pliant.learn.envs.BatchEnv", field="env")
@@ -585,3 +607,5 @@ def check_same_step(env: Any, library: str) -> None:
             "expects the first observation of the next episode in the step that ends one",
             field="autoreset_mode",
         )
+    if not pictures and isinstance(env.single_observation_space, gymnasium.spaces.Dict):
+        raise PliantError(f"the wrapper of {library} takes no pictures; must be without cameras", field="cameras")
