@@ -8,7 +8,7 @@ COUNT ?= 300
 DEMO_S ?= 3600
 UV ?= uv
 
-.PHONY: demo test quick nightly conformance bench bench-camera bench-rods bench-franka bench-startup bench-ros bench-softfoot bench-softfoot_robots audit mutants lint docs gallery scenes setup clean lock
+.PHONY: demo test test-other-processor quick nightly conformance bench bench-camera bench-rods bench-franka bench-startup bench-ros bench-softfoot bench-softfoot_robots audit mutants lint docs gallery scenes setup clean lock
 
 setup: $(STAMP)
 
@@ -47,6 +47,14 @@ test: $(STAMP)
 # The tests of the core, and of the rooms that differ from main.
 quick: $(STAMP)
 	$(BIN)/python tests/helpers/quick.py $(BASE) -- -n $(JOBS) --dist worksteal
+
+# The tests as on a processor without AVX2 and FMA, where sums and sines end in other digits: none may depend on them.
+test-other-processor: export GLIBC_TUNABLES = glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4
+test-other-processor: export OPENBLAS_CORETYPE = Sandybridge
+test-other-processor: export NPY_DISABLE_CPU_FEATURES = X86_V3
+test-other-processor: export NUMBA_CPU_NAME = generic
+test-other-processor: export NUMBA_CPU_FEATURES =
+test-other-processor: test
 
 # The cases of exhaustive tests that `make test` leaves out (CONTRIBUTING.md lists them).
 nightly: $(STAMP)
