@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import Array
+from pliant.base.spatial import is_rotation
 from pliant.rods._build import flatten
 from pliant.rods.description import RobotDescription
 
@@ -27,7 +28,7 @@ def pose_row(description: RobotDescription, pose: ArrayLike) -> Array:
     if not np.isfinite(X).all():
         raise ModelError("pose contains a number that is not finite", field="pose")
     R = X[:3, :3]
-    if not _is_rotation(R):
+    if not is_rotation(R):
         raise ModelError("pose is not a rigid pose: its rotation is not orthonormal", field="pose")
     if description.planar and (abs(X[2, 3]) > 1e-9 or abs(X[2, 2] - 1.0) > 1e-9):
         raise ModelError("pose leaves the plane z = 0 of a planar robot", field="pose")
@@ -122,17 +123,6 @@ def controlled_mask(description: RobotDescription, controlled: Sequence[str] | N
             field="controlled",
         )
     return mask
-
-
-def _is_rotation(R: Array) -> bool:
-    (a, b, c), (d, e, f), (g, h, i) = R.tolist()
-    if a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) < 0.0:
-        return False
-    G = R.T @ R
-    G[0, 0] -= 1.0
-    G[1, 1] -= 1.0
-    G[2, 2] -= 1.0
-    return bool(np.abs(G).max() < 1e-6)
 
 
 def checked_seed(seed: int) -> None:
