@@ -206,7 +206,8 @@ class Configuration:
         _within((r.mass,), _MAX_MASS, "mass")
         _within(r.F_x_Cload, _MAX_LENGTH, "F_x_Cload")
         _within(r.I_load, _MAX_INERTIA, "I_load")
-        self.load = Payload(mass=r.mass, center_of_mass=_three(r.F_x_Cload), inertia=tuple(r.I_load))
+        x, y, z = r.F_x_Cload
+        self.load = Payload(mass=r.mass, center_of_mass=(x, y, z), inertia=tuple(r.I_load))
 
     def _set_filters(self, r: fci.SetFilters) -> None:
         cutoffs = _positive([getattr(r, name) for name in FILTER._fields], "filters")
@@ -240,11 +241,6 @@ def _positive(values: Sequence[float], name: str) -> tuple[float, ...]:
 def _within(values: Sequence[float], most: float, name: str) -> None:
     if not all(abs(v) <= most for v in values):  # also for NaN
         raise DeviceError(f"{name} is {tuple(values)}; must be within -{most:g} and {most:g}", field=name)
-
-
-def _three(values: Sequence[float]) -> tuple[float, float, float]:
-    x, y, z = values
-    return (x, y, z)
 
 
 def _pose(values: Sequence[float], name: str) -> Array:
