@@ -19,7 +19,6 @@ import os
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -100,19 +99,17 @@ def serve(host: str, mode: Any, *more: str) -> None:
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.franka.bridge import FciBridge, FciOptions
+    from pliant.papers.arms.franka_server import run_until_input_closes
     from pliant.simulation import Simulation
 
     robot = pliant.load("fr3")
     bridge = FciBridge(FciOptions(host=host, mode=mode, command_timeout=60.0))
     with Simulation(MujocoEngine(robot), make_devices(robot), [bridge]) as simulation:
-        bridge.work_log = []
         simulation.start()
         split = part_times(simulation, bridge) if "split" in more else {}
-        threading.Thread(target=lambda: (sys.stdin.read(), simulation.stop()), daemon=True).start()
-        simulation.run()
-        work = np.percentile(bridge.work_log, (50, 90, 99)) * 1e6
+        found = run_until_input_closes(simulation, bridge)
         parts = {name: float(sum(np.median(log) for log in logs)) / 1e3 for name, logs in split.items()}
-        print(json.dumps({"arms": bridge.health()["arms"], "work_us": work.round(1).tolist(), "parts_us": parts}))
+        print(json.dumps(found | {"parts_us": parts}))
 
 
 def part_times(simulation: Any, bridge: Any) -> dict[str, list[list[int]]]:

@@ -132,6 +132,8 @@ def arguments():
         ({"J": np.ones((6, 3))}, r"J has shape \(6, 3\); must be finite numbers of shape \(6, n\)"),
         ({"mass": np.eye(6)}, r"mass has shape \(6, 6\)"),
         ({"X_WD": 2 * np.eye(4)}, "X_WD is not a pose"),
+        ({"X_WD": np.diag([1.0, 1.0, -1.0, 1.0])}, "X_WD is not a pose"),  # a mirror
+        ({"X_WE": np.diag([1.0, 1.0, 1.0, 2.0])}, "X_WE is not a pose"),
         ({"J": np.vstack([np.ones((1, 7)), np.zeros((5, 7))])}, "the arm is singular"),
     ],
 )

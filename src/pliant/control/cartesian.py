@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.base.numerics import Array
-from pliant.base.spatial import cross, hat, log_so3
+from pliant.base.spatial import cross, hat, is_rotation, log_so3
 from pliant.control.checks import ControlError, gains, number, vector
 
 MIN_SINGULAR_VALUE = 1e-4
@@ -168,8 +168,8 @@ def _matrix(field: str, value: ArrayLike, n: int | None = None) -> Array:
 
 def _pose(field: str, value: ArrayLike) -> Array:
     out = np.asarray(value, dtype=float)
-    right = out.shape == (4, 4) and np.all(np.isfinite(out))
-    if not right or np.abs(out[:3, :3].T @ out[:3, :3] - np.eye(3)).max() > 1e-6:
+    right = out.shape == (4, 4) and np.all(np.isfinite(out)) and np.all(out[3] == (0.0, 0.0, 0.0, 1.0))
+    if not right or not is_rotation(out[:3, :3]):
         raise ControlError(
             f"CartesianComputedTorque: {field} is not a pose; must be a rotation and a translation, shape (4, 4)",
             field=field,

@@ -47,7 +47,7 @@ def program(robot):
     for _ in range(800):  # how long the arm takes to the next line depends on the machine: let it come to rest
         robot.backend.idle()
     robot.set_robot_state("force_torque")
-    # A whole period, which ends slowly: libfranka takes two states that come together for one, and skips a command.
+    # A whole period, which ends slowly.
     for k in range(300):
         robot.set_force_torque("joint", 0.4 * np.sin(2 * np.pi * k / 300) * np.array([1, 1, 1, 1, 0.2, 0.2, 0.1]))
     seen["after torque"] = robot.get_position()
@@ -77,7 +77,7 @@ def test_the_same_program_sees_the_same_arm_in_process_and_through_the_interface
     with FrankaRobot.simulated(arm, static_friction=True) as robot:
         near = program(robot)
     # states travel in float32, and the program's own control acts on them
-    tolerance = dict.fromkeys(near, 5e-6) | {"torque": 5e-4, "gravity": 1e-4, "width": 1e-3, "friction": 1e-4}
+    tolerance = dict.fromkeys(near, 1e-6) | {"torque": 5e-4, "gravity": 1e-4, "width": 1e-3, "friction": 1e-4}
     for key, value in near.items():
         np.testing.assert_allclose(far[key], value, atol=tolerance[key], rtol=0, err_msg=key)
 

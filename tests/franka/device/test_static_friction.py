@@ -11,6 +11,7 @@ from pliant.franka.device.parameters import Payload
 from pliant.franka.device.static_friction import PRESLIDING, StaticFriction, bristles
 from pliant.franka.robots.build import ArmMount, build_arms
 from pliant.franka.robots.parameters import FER, FR3
+from pliant.franka.wire import fci
 from pliant.robots import build_robot
 from pliant.simulation import Simulation
 
@@ -121,3 +122,35 @@ def test_two_runs_with_a_reset_between_them_are_equal():
                 runs.append(arm.get_position())
             simulation.reset()
         np.testing.assert_array_equal(*runs)
+
+
+MOTIONS = [
+    (fci.Controller.EXTERNAL, fci.MotionGenerator.NONE, "tau_J_d", np.array([4, 4, 4, 4, 0.8, 0.8, 0.4]) / 10),
+    (fci.Controller.JOINT_IMPEDANCE, fci.MotionGenerator.JOINT_VELOCITY, "dq_c", np.full(7, 0.1)),
+    (fci.Controller.CARTESIAN_IMPEDANCE, fci.MotionGenerator.JOINT_VELOCITY, "dq_c", np.full(7, 0.1)),
+    (fci.Controller.CARTESIAN_IMPEDANCE, fci.MotionGenerator.CARTESIAN_VELOCITY, "O_dP_EE_c", np.full(6, 0.05)),
+]
+
+
+@pytest.mark.parametrize("arm", [FER, FR3], ids=["fer", "fr3"])
+def test_a_motion_does_not_depend_on_how_long_the_arm_waits_for_its_first_command(arm):
+    # the load that is not there loads the bristles: an arm that is not held until the first command is moved by them
+    robot = build_arms([ArmMount(arm=arm)], static_friction=True)
+    with Simulation(MujocoEngine(robot), make_devices(robot), pacer="free") as simulation:
+        (device,) = simulation.devices.values()
+
+        def run(wait, controller, generator, field, size):
+            simulation.reset()
+            device.request("set_load", mass=0.05, F_x_Cload=CENTRE, I_load=I)
+            simulation.step(400)
+            device.request("move", controller=controller, motion_generator=generator)
+            simulation.step(1 + wait)
+            waiting = simulation.sample(device.name).values
+            assert field != "tau_J_d" or not waiting["tau_J_d"].any()
+            for k in range(40):
+                device.inbox.put({field: size * (1.0 - np.cos(0.05 * k)), "finished": 0.0}, mode=device.mode)
+                simulation.step(1)
+            return simulation.sample(device.name).values["q"]
+
+        for motion in MOTIONS:
+            np.testing.assert_allclose(run(7, *motion), run(0, *motion), atol=1e-9, rtol=0)

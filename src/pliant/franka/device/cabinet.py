@@ -240,10 +240,8 @@ class Cabinet:
                 elif motion.asynchronous:
                     flags = (flags & k.PRESENT) | k.ASYNC
                 elif motion.first:
-                    # No command yet: hold, with zero torques.
-                    flags = 0
-                    if motion.controller != k.EXTERNAL:
-                        flags = k.WAIT if motion.holding else k.FINISH
+                    # Hold, so that nothing depends on how many cycles the client takes to its first command.
+                    flags = k.WAIT if motion.holding else 0 if motion.controller == k.EXTERNAL else k.FINISH
         raised = kernels.control(self._memory, values, tau, flags, *self._motors)
         if raised:
             self._reflex("input_error" if raised >= k.UNUSABLE else "reflex")
@@ -582,14 +580,15 @@ class Cabinet:
         state.reflex_reason = NO_ERRORS
         m["collision"][:] = 0.0
         m["tau_c"][:] = 0.0
-        if r.controller == k.EXTERNAL:
-            m["q_d"][:] = m["q"]
-            m["dq_d"][:] = 0.0
-            m["tau_d"][:] = m["rotor_torque"][:] = 0.0
-        elif not r.use_async and not m["dq_d"].any():
+        if not r.use_async and not m["dq_d"].any():
             motion.holding = True
             m["q_hold"][:] = m["q_d"]
             m["q_d"][:] = m["q"]
+        elif r.controller == k.EXTERNAL:
+            m["q_d"][:] = m["q"]
+            m["dq_d"][:] = 0.0
+        if r.controller == k.EXTERNAL:
+            m["tau_d"][:] = m["rotor_torque"][:] = 0.0
         m["ddq_d"][:] = 0.0
         self._set("mode", k.MOTION)
         self._set("controller", r.controller)

@@ -19,6 +19,9 @@ from pliant.franka.wire import fci
 
 _MAX_STIFFNESS = 14250.0
 """Largest joint stiffness that the interface accepts [N m/rad], from the vendor's documentation."""
+_MAX_LENGTH, _MAX_MASS, _MAX_INERTIA = 10.0, 100.0, 100.0
+"""Largest lengths [m], mass [kg] and moments [kg m^2] of end effector and load: what is larger would not be finite in
+the states."""  # assumed; the vendor publishes no bounds
 _OF_SETTINGS = {
     "K_theta": "K_theta",
     "K_x": "K_x",
@@ -200,7 +203,11 @@ class Configuration:
         self.NE_T_EE = _pose(r.NE_T_EE, "NE_T_EE")
 
     def _set_load(self, r: fci.SetLoad) -> None:
-        self.load = Payload(mass=r.mass, center_of_mass=_three(r.F_x_Cload), inertia=tuple(r.I_load))
+        _within((r.mass,), _MAX_MASS, "mass")
+        _within(r.F_x_Cload, _MAX_LENGTH, "F_x_Cload")
+        _within(r.I_load, _MAX_INERTIA, "I_load")
+        x, y, z = r.F_x_Cload
+        self.load = Payload(mass=r.mass, center_of_mass=(x, y, z), inertia=tuple(r.I_load))
 
     def _set_filters(self, r: fci.SetFilters) -> None:
         cutoffs = _positive([getattr(r, name) for name in FILTER._fields], "filters")
@@ -231,13 +238,14 @@ def _positive(values: Sequence[float], name: str) -> tuple[float, ...]:
     return tuple(values)
 
 
-def _three(values: Sequence[float]) -> tuple[float, float, float]:
-    x, y, z = values
-    return (x, y, z)
+def _within(values: Sequence[float], most: float, name: str) -> None:
+    if not all(abs(v) <= most for v in values):  # also for NaN
+        raise DeviceError(f"{name} is {tuple(values)}; must be within -{most:g} and {most:g}", field=name)
 
 
 def _pose(values: Sequence[float], name: str) -> Array:
     T = np.array(values, dtype=float).reshape(4, 4).T.copy()
     if not is_transform(T):
         raise DeviceError(f"{name} is not a homogeneous transform", field=name)
+    _within(T[:3, 3].tolist(), _MAX_LENGTH, name)
     return T

@@ -278,6 +278,8 @@ def control(memory, motion, tau, flags, dq, curve, bristles, friction, motors):
     for i in range(7):
         t = s.tau_d[i] + s.rotor_drive[i] + s.g[i] + s.tau_f[i]
         s.torque[i] = min(s.tau_max[i], max(-s.tau_max[i], t)) + s.motor_noise[i]
+    if waiting and s.controller == EXTERNAL:
+        s.tau_d[:] = 0.0  # what the client has commanded so far, from which its first torques may differ by a step
     if not raised:
         drive(s.torque, dq, curve, bristles, friction, motors)
     return raised

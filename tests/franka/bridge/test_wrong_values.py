@@ -1,0 +1,114 @@
+"""Every request and every command with wrong numbers over the interface: the vendor's answer, finite states, no end."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from fci_clients import Client, serve
+
+from pliant.franka.wire import fci
+
+pytestmark = pytest.mark.network
+
+EYE = tuple(np.eye(4).T.reshape(-1).tolist())
+MIRROR = tuple(np.diag([1.0, 1.0, -1.0, 1.0]).reshape(-1).tolist())
+THRESHOLDS = {
+    f"{side}_{kind}_{phase}": (size,) * number
+    for side, size in (("lower", 10.0), ("upper", 20.0))
+    for kind, number in (("torque", 7), ("force", 6))
+    for phase in ("acceleration", "nominal")
+}
+RIGHT = [
+    fci.SetCollisionBehavior(**THRESHOLDS),
+    fci.SetJointImpedance(K_theta=(2000.0,) * 7),
+    fci.SetCartesianImpedance(K_x=(2000.0,) * 3 + (200.0,) * 3),
+    fci.SetEEToK(EE_T_K=EYE),
+    fci.SetNEToEE(NE_T_EE=EYE),
+    fci.SetLoad(mass=0.1, F_x_Cload=(0.0, 0.0, 0.05), I_load=(1e-3, 0.0, 0.0, 0.0, 1e-3, 0.0, 0.0, 0.0, 1e-3)),
+    fci.SetFilters(**dict.fromkeys([f.name for f in dataclasses.fields(fci.SetFilters)], 100.0)),
+    fci.Move(controller=0, motion_generator=1),
+]
+NEVER = (math.nan, math.inf, -math.inf, -1e308)
+"""Numbers that no request takes."""
+
+
+def wrong(request):
+    """Yield a request with one wrong number in each field, first and last of an array; and whole fields."""
+    for f in dataclasses.fields(request):
+        value = getattr(request, f.name)
+        if f.name in ("use_async", "maximum_joint_velocity"):
+            continue
+        numbers = value if isinstance(value, tuple) else (value,)
+        whole = isinstance(request, fci.Move) and f.name in ("controller", "motion_generator")
+        for i in sorted({0, len(numbers) - 1}):
+            for bad in (9, 2**32 - 1) if whole else NEVER:
+                changed = (*numbers[:i], bad, *numbers[i + 1 :])
+                yield dataclasses.replace(request, **{f.name: changed if isinstance(value, tuple) else bad})
+        if len(numbers) == 16:
+            far = (*EYE[:12], 1e308, 0.0, 0.0, 1.0)
+            for changed in (MIRROR, (0.0,) * 16, far, (*EYE[:15], 2.0)):
+                yield dataclasses.replace(request, **{f.name: changed})
+    if isinstance(request, fci.SetLoad):
+        yield dataclasses.replace(request, mass=1e308)
+        yield dataclasses.replace(request, F_x_Cload=(0.0, 1e308, 0.0))
+        yield dataclasses.replace(request, I_load=(1.0, 5.0, 0.0, -5.0, 1.0, 0.0, 0.0, 0.0, 1.0))  # not symmetric
+    if isinstance(request, fci.SetCollisionBehavior):
+        yield dataclasses.replace(request, lower_force_nominal=(30.0,) * 6)  # above the upper ones
+
+
+@pytest.mark.parametrize("version", [5, 10])
+def test_a_request_with_a_wrong_number_is_an_invalid_argument_and_changes_nothing(version):
+    with serve() as server, Client(server, version) as client:
+        for request in RIGHT:
+            known = type(request) in fci.COMMANDS[version]
+            if not known or (version < 10 and not isinstance(request, fci.SetFilters | fci.Move)):
+                continue  # all others have the same bytes in each version
+            before = client.newest()
+            asked = list(wrong(request))
+            answers = {client.ask(each).status for each in asked}
+            assert answers == {"invalid_argument"}, type(request).__name__
+            after = client.newest()
+            assert np.isfinite(after.reals).all()
+            for name in ("F_T_EE", "EE_T_K", "NE_T_EE", "m_load", "F_x_Cload", "I_load", "q_d"):
+                np.testing.assert_array_equal(getattr(after, name), getattr(before, name))
+            assert after.robot_mode == fci.RobotMode.IDLE
+        assert server.health()["arms"][0]["malformed"] == 0
+
+
+MOTIONS = [(0, 0, "q_c"), (0, 1, "dq_c"), (1, 2, "O_T_EE_c"), (1, 3, "O_dP_EE_c"), (2, 4, "tau_J_d")]
+
+
+@pytest.mark.parametrize("bad", [math.nan, 1e308])
+def test_a_command_that_cannot_be_followed_ends_the_motion_with_an_error_and_the_arm_recovers(bad):
+    with serve() as server, Client(server) as client:
+        for controller, generator, field in MOTIONS:
+            number, state = client.begin(controller, generator)
+            motion = np.zeros(fci.N_MOTION)
+            sent = {"motion": motion}
+            if field == "tau_J_d":
+                sent = {"tau_J_d": np.full(7, bad)}
+            else:
+                motion[fci.MOTION_AT._asdict()[field]] = bad
+            client.command(state, **sent)
+            state = client.state()
+            assert np.isfinite(state.reals).all()
+            assert client.answer(number).status in ("input_error", "reflex"), field
+            assert client.newest().robot_mode == fci.RobotMode.REFLEX
+            assert client.ask(fci.AutomaticErrorRecovery()).status == "success"
+        assert server.health()["arms"][0]["errors"] == []
+
+
+@pytest.mark.parametrize("size", [-1, 1])
+def test_a_request_of_a_wrong_size_ends_its_connection_and_no_other(size):
+    with serve() as server:
+        for request in RIGHT:
+            with Client(server, 5) as client:
+                data = bytearray(fci.encode_request(request, version=5, command_id=1))
+                data = data[:size] if size < 0 else data + b"\0" * size
+                data[8:12] = len(data).to_bytes(4, "little")
+                client.tcp.sendall(data)
+                with pytest.raises(ConnectionResetError):
+                    client.answer(1)
+        with Client(server) as client:
+            assert client.status == "success"
