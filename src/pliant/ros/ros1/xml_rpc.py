@@ -49,7 +49,7 @@ class _InTime(io.RawIOBase):
         seconds: how long all of it may take [s].
     """
 
-    def __init__(self, sock: socket.socket, stream: io.BufferedReader, seconds: float) -> None:
+    def __init__(self, sock: socket.socket, stream: io.BufferedIOBase, seconds: float) -> None:
         self._sock, self._raw = sock, stream.detach()
         self._longest, self._end = sock.gettimeout() or seconds, time.monotonic() + seconds
 
