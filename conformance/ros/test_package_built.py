@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
 import real
 
-pytestmark = pytest.mark.network
+pytestmark = [pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(900)]
 READ = """
 import sys, time, rclpy
 from rclpy.qos import QoSProfile
@@ -35,11 +37,15 @@ def workspace(tmp_path):
 
 
 def built(words, folder, env):
+    env = {**env, "PWD": str(folder)}  # which catkin_make prefers to the folder that it runs in
     done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
 
 
-@pytest.mark.skipif(shutil.which("catkin_make") is None, reason="type: apt-get install --no-install-recommends catkin")
+@pytest.mark.skipif(
+    shutil.which("catkin_make") is None or real.rospy_python() is None,
+    reason=f"no catkin or no rospy; type: apt-get install --no-install-recommends catkin, and {real.INSTALL}",
+)
 def test_catkin_builds_the_packages_and_rostopic_reads_a_state_by_its_type(workspace):
     env = {key: value for key, value in os.environ.items() if not key.startswith("ROS_")} | {"PATH": "/usr/bin:/bin"}
     built(["catkin_make", "-DPYTHON_EXECUTABLE=/usr/bin/python3"], workspace, env)
