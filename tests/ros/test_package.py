@@ -68,7 +68,7 @@ def test_package_files_name_each_generation_and_what_it_needs(packages):
         root = ET.fromstring(packages.files[f"{name}/package.xml"])
         assert root.findtext("name") == name
         builds = {e.get("condition"): e.text for e in root.findall("export/build_type")}
-        assert builds == {"$ROS_VERSION == 1": "catkin", "$ROS_VERSION == 2": "ament_cmake"}
+        assert builds == {"$ROS_VERSION != 2": "catkin", "$ROS_VERSION == 2": "ament_cmake"}
         assert f"project({name})" in packages.files[f"{name}/CMakeLists.txt"].decode()
     cmake = packages.files["pliant_msgs/CMakeLists.txt"].decode()
     assert 'rosidl_generate_interfaces(${PROJECT_NAME} "srv/Step.srv" DEPENDENCIES builtin_interfaces)' in cmake

@@ -113,7 +113,8 @@ def describe_packages(robot: Robot, source: str, *, namespace: str = "") -> RosP
         "launch/run.launch": _LAUNCH_1.replace("{name}", name).replace("{source}", runs.replace(
             "$PACKAGE", f"$(find {name})")),
         "config/controllers.yaml": _controllers(bridge),
-        "rviz/robot.rviz": _RVIZ.replace("{topic}", _description(bridge)),
+        "rviz/robot.rviz": _rviz(2, _description(bridge), robot),
+        "rviz/robot_ros1.rviz": _rviz(1, _description(bridge), robot),
     }  # fmt: skip
     files |= {f"{name}/{path}": text.encode() for path, text in own.items()}
     files |= {f"{name}/{path}": data for path, data in meshes.items()}
@@ -223,7 +224,7 @@ def write_package(
 _CMAKE = """cmake_minimum_required(VERSION 3.8)
 project({name})
 
-if("$ENV{ROS_VERSION}" STREQUAL "1")
+if(NOT "$ENV{ROS_VERSION}" STREQUAL "2")
   find_package(catkin REQUIRED)
   catkin_package()
   set(SHARE ${CATKIN_PACKAGE_SHARE_DESTINATION})
@@ -237,7 +238,7 @@ foreach(FOLDER launch config rviz meshes)
   endif()
 endforeach()
 install(FILES robot.urdf DESTINATION ${SHARE})
-if(NOT "$ENV{ROS_VERSION}" STREQUAL "1")
+if("$ENV{ROS_VERSION}" STREQUAL "2")
   ament_package()
 endif()
 """
@@ -276,33 +277,70 @@ _LAUNCH_1 = """<launch>
   <!-- In another terminal: pliant run {source}, with the option bridge ros1 -->
   <arg name="rviz" default="true"/>
   <param name="use_sim_time" value="true"/>
-  <node if="$(arg rviz)" pkg="rviz" type="rviz" name="rviz" args="-d $(find {name})/rviz/robot.rviz"/>
+  <node if="$(arg rviz)" pkg="rviz" type="rviz" name="rviz" args="-d $(find {name})/rviz/robot_ros1.rviz"/>
 </launch>
 """
 
-_RVIZ = """Visualization Manager:
+_RVIZ = """Panels:
+  - Class: {panels}/Displays
+    Name: Displays
+Visualization Manager:
   Class: ""
   Displays:
-    - Class: rviz_default_plugins/Grid
+    - Class: {displays}/Grid
       Enabled: true
       Name: Grid
-    - Class: rviz_default_plugins/RobotModel
-      Description Source: Topic
-      Description Topic:
-        Durability Policy: Transient Local
-        History Policy: Keep Last
-        Depth: 1
-        Reliability Policy: Reliable
-        Value: {topic}
+    - Class: {displays}/RobotModel
+{description}
       Enabled: true
       Name: Robot
-    - Class: rviz_default_plugins/TF
+    - Class: {displays}/TF
       Enabled: true
+      Marker Scale: {scale:.3g}
       Name: TF
   Enabled: true
   Global Options:
     Fixed Frame: world
   Tools:
-    - Class: rviz_default_plugins/MoveCamera
+    - Class: {displays}/MoveCamera
   Value: true
+  Views:
+    Current:
+      Class: {displays}/Orbit
+      Distance: {distance:.3g}
+      Focal Point: {{X: {x:.3g}, Y: {y:.3g}, Z: {z:.3g}}}
+      Name: Current View
+      Pitch: 0.4
+      Yaw: 0.8
+Window Geometry:
+  Height: 800
+  Width: 1200
 """
+
+_DESCRIPTION = {
+    1: "      Robot Description: {topic}",
+    2: """      Description Source: Topic
+      Description Topic:
+        Durability Policy: Transient Local
+        History Policy: Keep Last
+        Depth: 1
+        Reliability Policy: Reliable
+        Value: {topic}""",
+}
+"""How the model of the robot is named to RViz: a parameter of ROS 1, a topic of ROS 2."""
+
+
+def _rviz(version: int, topic: str, robot: Robot) -> str:
+    """Return a configuration of RViz, whose displays are in another package in each generation of ROS."""
+    seen = robot.compile().stat
+    x, y, z = seen.center
+    return _RVIZ.format(
+        displays={1: "rviz", 2: "rviz_default_plugins"}[version],
+        panels={1: "rviz", 2: "rviz_common"}[version],
+        description=_DESCRIPTION[version].format(topic=topic.lstrip("/") if version == 1 else topic),
+        distance=2.0 * seen.extent,
+        scale=0.5 * seen.extent,
+        x=x,
+        y=y,
+        z=z,
+    )

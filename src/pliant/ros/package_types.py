@@ -54,7 +54,7 @@ class TypePackage:
         lines = ["cmake_minimum_required(VERSION 3.8)", f"project({self.name})", ""]
         needs = sorted(self.needs[1])
         lines += [
-            'if("$ENV{ROS_VERSION}" STREQUAL "1")',
+            'if(NOT "$ENV{ROS_VERSION}" STREQUAL "2")',
             f"  find_package(catkin REQUIRED COMPONENTS {' '.join(['message_generation', *needs])})",
         ]
         for folder, command in (("msg", "add_message_files"), ("srv", "add_service_files")):
@@ -97,13 +97,13 @@ def package_xml(name: str, text: str, needs: Mapping[int, Iterable[str]], *, gen
         f"  <description>{text}</description>",
         '  <maintainer email="nobody@example.org">nobody</maintainer>',
         "  <license>Apache-2.0</license>",
-        '  <buildtool_depend condition="$ROS_VERSION == 1">catkin</buildtool_depend>',
+        '  <buildtool_depend condition="$ROS_VERSION != 2">catkin</buildtool_depend>',
         '  <buildtool_depend condition="$ROS_VERSION == 2">ament_cmake</buildtool_depend>',
     ]
     if generates:
         lines += [
-            '  <build_depend condition="$ROS_VERSION == 1">message_generation</build_depend>',
-            '  <exec_depend condition="$ROS_VERSION == 1">message_runtime</exec_depend>',
+            '  <build_depend condition="$ROS_VERSION != 2">message_generation</build_depend>',
+            '  <exec_depend condition="$ROS_VERSION != 2">message_runtime</exec_depend>',
             '  <buildtool_depend condition="$ROS_VERSION == 2">rosidl_default_generators</buildtool_depend>',
             '  <exec_depend condition="$ROS_VERSION == 2">rosidl_default_runtime</exec_depend>',
             '  <member_of_group condition="$ROS_VERSION == 2">rosidl_interface_packages</member_of_group>',
@@ -113,7 +113,7 @@ def package_xml(name: str, text: str, needs: Mapping[int, Iterable[str]], *, gen
         lines += [f'  <{kind} condition="$ROS_VERSION == {version}">{name}</{kind}>' for name in needs[version]]
     lines += [
         "  <export>",
-        '    <build_type condition="$ROS_VERSION == 1">catkin</build_type>',
+        '    <build_type condition="$ROS_VERSION != 2">catkin</build_type>',
         '    <build_type condition="$ROS_VERSION == 2">ament_cmake</build_type>',
         "  </export>",
         "</package>",

@@ -1,5 +1,7 @@
 """The whole arm by one trajectory, as the vendor's controller takes it."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from ros_runs import RosRun
@@ -87,6 +89,67 @@ def test_a_user_stop_aborts_the_goal_and_says_why(run, joints):
     again = run.send(ARM, joints, smooth(1.0, HOME))
     assert run.end(again) == (GoalState.SUCCEEDED, 0)
     run.simulation.step(300)
+
+
+def state_listed(run):
+    rows = run.wire.call("/controller_manager/list_controllers")["controller"]
+    claimed = {r["name"] for r in run.wire.call("/controller_manager/list_hardware_interfaces")["command_interfaces"]
+               if r["is_claimed"]}  # fmt: skip
+    (row,) = [row for row in rows if row["name"] == ARM.strip("/")]
+    assert set(row["claimed_interfaces"]) == claimed
+    assert bool(claimed) == (row["state"] == "active")
+    return row["state"]
+
+
+def user_stopped(arm, step):
+    arm.user_stop(True)
+    yield
+    arm.user_stop(False)
+
+
+def guided(arm, step):
+    arm.guide(True)
+    yield
+    arm.guide(False)
+
+
+def locked(arm, step):
+    arm.brakes(True)
+    yield
+    arm.brakes(False)
+
+
+def in_reflex(arm, step):
+    arm.ask(fci.Move(controller=fci.Controller.EXTERNAL, motion_generator=fci.MotionGenerator.NONE))
+    arm.inbox.put({"tau_J_d": np.full(7, 80.0), "finished": 0.0}, mode="torque")
+    step(5)
+    yield
+    arm.ask(fci.AutomaticErrorRecovery())
+
+
+def moved_by_another(arm, step):
+    arm.ask(fci.Move(controller=fci.Controller.JOINT_IMPEDANCE, motion_generator=fci.MotionGenerator.JOINT_VELOCITY))
+    step(1)
+    yield
+    arm.ask(fci.StopMove())
+
+
+@pytest.mark.parametrize("other", [user_stopped, guided, locked, in_reflex, moved_by_another])
+def test_the_controller_is_listed_active_exactly_where_it_takes_a_goal(run, joints, other):
+    """In each mode of the robot but idle and its own motions a goal has the action's code and a sentence."""
+    arm, step = run.simulation.devices["franka"], run.simulation.step
+    assert state_listed(run) == "active"
+    with contextlib.contextmanager(other)(arm, step):
+        step(2)
+        refused = run.send(ARM, joints, (0.5, HOME))
+        step(2)
+        assert (refused.state, refused.result["error_code"]) == (GoalState.REJECTED, -1)
+        assert "must be idle" in refused.text or "must end first" in refused.text
+        assert state_listed(run) == "inactive"
+    while arm.cabinet.motion is not None or arm.cabinet.state.robot_mode != fci.RobotMode.IDLE:
+        step()
+    assert state_listed(run) == "active"
+    run.controller(ARM).handler.check(refused.request)  # a goal is taken again
 
 
 def test_two_arms_have_a_controller_each():

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from ros_runs import RosRun
+from ros_runs import FOLLOW, RosRun
 
 from pliant.base.errors import DeviceError
 from pliant.robots.loading import load
@@ -38,26 +38,80 @@ def test_names_are_those_of_the_joint_states(arm):
     assert arm.controller(GROUP).handler.joints == arm.wire.out["/joint_states"].last()["name"]
 
 
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        ({"joints": ["joint_1", "elbow"]}, -2),
-        ({"joints": ["joint_1"]}, -2),
-        ({"points": [(0.5, (math.nan, 0.0))]}, -1),
-        ({"points": [(0.5, (0.0, math.inf))]}, -1),
-        ({"points": [(0.5, (0.0, 0.0)), (0.4, (0.1, 0.1))]}, -1),
-        ({"points": [(0.5, (0.0,))]}, -1),
-        ({"points": []}, -1),
-        ({"path_tolerance": [{"name": "elbow", "position": 0.1, "velocity": 0.0, "acceleration": 0.0}]}, -2),
-        ({"path_tolerance": [{"name": "joint_1", "position": math.nan, "velocity": 0.0, "acceleration": 0.0}]}, -1),
-    ],
-)
-def test_a_wrong_goal_has_the_code_of_the_action_and_a_sentence(arm, change, code):
-    more = {key: value for key, value in change.items() if key == "path_tolerance"}
-    goal = arm.send(GROUP, change.get("joints", JOINTS), *change.get("points", [(0.5, (0.1, 0.1))]), **more)
-    assert goal.state is GoalState.REJECTED
-    assert goal.result["error_code"] == code
-    assert len(goal.result["error_string"]) > 20
+@pytest.fixture(scope="module", params=[1, 2])
+def standing(request):
+    with RosRun("qbmove-2dof", version=request.param, clock=False) as run:
+        run.simulation.step(20)
+        yield run
+
+
+GOALS = {1: "control_msgs/FollowJointTrajectoryGoal", 2: "control_msgs/action/FollowJointTrajectory_Goal"}
+TOLERANCE = {"name": "", "position": 0.1, "velocity": 0.1, "acceleration": 0.0}
+WRONG = [
+    ({"joint_names": ["elbow"]}, -2),
+    ({"joint_names": []}, -2),
+    ({"joint_names": [0]}, -2),
+    ({"joint_names": [0, 0]}, -2),
+    ({"joint_names": [0, 1, 0]}, -2),
+    ({"points": []}, -1),
+    ({"times": [0.5, 0.4]}, -1),
+    ({"times": [0.5, 0.5]}, -1),
+    ({"times": [-0.5, 0.5]}, -1),
+    *[({field: [value, 0.1]}, -1) for value in (math.nan, math.inf, -math.inf)
+      for field in ("positions", "velocities", "accelerations")],
+    *[({field: [0.1] * n}, -1) for n in (1, 3) for field in ("positions", "velocities", "accelerations")],
+    ({"positions": []}, -1),
+    *[({bounds: [{**TOLERANCE, "name": "elbow"}]}, -2) for bounds in ("path_tolerance", "goal_tolerance")],
+    *[({bounds: [{**TOLERANCE, "name": 0, field: math.nan}]}, -1)
+      for bounds in ("path_tolerance", "goal_tolerance") for field in ("position", "velocity")],
+]  # fmt: skip
+"""Change of a goal for two joints, which stand for themselves as 0 and 1, and the code of the action."""
+
+
+def wrong_goal(codec, joints, change):
+    """Return a goal as its wire carries it."""
+
+    def named(name):
+        return joints[name] if isinstance(name, int) else name
+
+    fields = {k: change[k] for k in ("positions", "velocities", "accelerations") if k in change}
+    points = [
+        {"positions": [0.1, 0.1], "velocities": [], "accelerations": [], "time_from_start": round(t * 1e9)} | fields
+        for t in change.get("times", [0.5])
+    ]
+    if "accelerations" in fields and "velocities" not in fields:
+        points[0]["velocities"] = [0.0, 0.0]
+    names = [named(name) for name in change.get("joint_names", (0, 1))]
+    goal = {"trajectory": {"joint_names": names, "points": change.get("points", points)}}
+    for bounds in ("path_tolerance", "goal_tolerance"):
+        goal[bounds] = [{**row, "name": named(row["name"])} for row in change.get(bounds, [])]
+    kind = GOALS[codec.version]
+    return codec.decode(kind, codec.encode(kind, goal))
+
+
+@pytest.mark.parametrize(("change", "code"), WRONG)
+def test_a_wrong_goal_has_the_code_of_the_action_and_a_sentence_in_every_controller(standing, change, code):
+    servers = [server for kind, server in standing.wire.actions.values() if kind == FOLLOW]
+    assert len(servers) == 5
+    for k, server in enumerate(servers):
+        goal = server.submit(f"{k} {change}", wrong_goal(standing.wire.codec, server.handler.joints, change))
+        assert (goal.state, goal.result["error_code"]) == (GoalState.REJECTED, code)
+        assert len(goal.result["error_string"]) > 20
+        assert goal.text == goal.result["error_string"]
+
+
+TRAJECTORIES = [change for change, _ in WRONG if not {"path_tolerance", "goal_tolerance"} & change.keys()]
+TRAJECTORIES.remove({"points": []})  # which stops the motion
+
+
+@pytest.mark.parametrize("change", TRAJECTORIES)
+def test_a_wrong_trajectory_without_a_goal_is_told_and_moves_nothing(standing, change):
+    for controller in standing.bridge.topics.controllers:
+        trajectory = wrong_goal(standing.wire.codec, controller.joints, change)["trajectory"]
+        told = len(standing.wire.said)
+        standing.wire.into[controller.topic][1](trajectory)
+        assert len(standing.wire.said) == told + 1
+        assert controller._queued is None
 
 
 def test_a_goal_whose_time_is_over_is_refused_as_old(arm):

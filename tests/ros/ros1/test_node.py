@@ -353,6 +353,67 @@ def test_a_request_that_is_too_long_is_not_read(node):
     assert slave(node).getName("/x")[2] == "/server"
 
 
+def dripped(sock, data, over):
+    """Send bytes one by one, faster than any time-out between them, until the other side has had enough."""
+    with suppress(OSError):
+        for byte in data:
+            sock.send(bytes([byte]))
+            if over.wait(0.02):
+                return
+
+
+BODY = b"<?xml version='1.0'?><methodCall><methodName>getPid</methodName><params>"
+
+
+@pytest.mark.parametrize(
+    "begun", [b"POST / HTTP/1.1\r\nX: " + b"a" * 9999, b"POST / HTTP/1.1\r\nContent-Length: 99999\r\n\r\n" + BODY * 99]
+)
+def test_clients_that_drip_their_requests_keep_no_place_of_others(node, begun, monkeypatch):
+    monkeypatch.setattr("pliant.ros.ros1.xml_rpc.CLIENT_TIMEOUT_S", 0.3)
+    monkeypatch.setattr("pliant.base.serving.ConnectionThreads.max_connections", 4)
+    node, over = node(), threading.Event()
+    address = urlparse(node.uri)
+    socks = [socket.create_connection((address.hostname, address.port), timeout=30) for _ in range(4)]
+    drips = [threading.Thread(target=dripped, args=(sock, begun, over)) for sock in socks]
+    for drip in drips:
+        drip.start()
+    try:
+
+        def served():
+            with suppress(OSError, http.client.HTTPException):
+                return slave(node).getPid("/me")[0] == 1
+
+        until(served, "a client is served")
+    finally:
+        over.set()
+        for drip, sock in zip(drips, socks, strict=True):
+            drip.join()
+            sock.close()
+
+
+def test_a_publisher_that_drips_its_answer_holds_up_no_other(node, master, monkeypatch):
+    monkeypatch.setattr("pliant.ros.ros1.xml_rpc.ANSWER_TIMEOUT_S", 0.3)
+    listener, over = socket.create_server(("127.0.0.1", 0)), threading.Event()
+
+    def serve():
+        with suppress(OSError):
+            while not over.is_set():
+                sock, _ = listener.accept()
+                dripped(sock, b"HTTP/1.1 200 OK\r\nX: " + b"a" * 9999, over)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        listening, heard = node(), []
+        listening.subscribe("/clock", "rosgraph_msgs/Clock", heard.append)
+        slave(listening).publisherUpdate("/master", "/clock", [f"http://127.0.0.1:{listener.getsockname()[1]}/"])
+        until(lambda: any("cannot be reached" in fault for fault in listening.errors), "its slowness is told")
+    finally:
+        over.set()
+        listener.close()
+        thread.join()
+
+
 @pytest.mark.parametrize(
     ("header", "body", "status"),
     [

@@ -1,13 +1,14 @@
 """The name server: names, properties, connections that it keeps, limits."""
 
 import itertools
+import socket
 
 import pytest
 from fuzz import until
 from yarp_world import exchange, yarp_world
 
 from pliant.base.errors import BridgeError
-from pliant.yarp.bridge import nameserver
+from pliant.yarp.bridge import inputs, nameserver
 from pliant.yarp.bridge.calls import NameClient, ask_administration
 from pliant.yarp.bridge.nameserver import LAST_FIRST_PORT, NameServer, first_client_port
 from pliant.yarp.bridge.network import Network
@@ -146,6 +147,18 @@ def test_several_commands_share_a_connection():
             + b'\r\n*** end of message\r\nport (error -2 "port not known")\r\n[ok]\r\n'
         )
         assert exchange(server.address.port, asked, len(answered)) == answered
+
+
+@pytest.mark.parametrize("said", [b"", b" query /root\n NAME_SERVER query", b" query /ro"])
+def test_a_client_that_asks_no_further_question_keeps_no_place(said, monkeypatch):
+    monkeypatch.setattr(inputs, "ANSWER_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(nameserver, "MAX_CLIENTS", 1)
+    with NameServer(port=0) as server:
+        with socket.create_connection(("127.0.0.1", server.address.port), timeout=10.0) as sock:
+            sock.sendall(b"NAME_SERVER" + said)
+            while sock.recv(1 << 12):
+                pass
+        assert NameClient(server.address).query("/root") == server.port.contact
 
 
 def test_a_port_that_is_in_use_is_refused():

@@ -42,7 +42,7 @@ from pliant.yarp.wire.nameserver import (
     is_complete,
     parse_contact,
 )
-from pliant.yarp.wire.text import format_bottle, parse_bottle
+from pliant.yarp.wire.text import format_bottle
 from pliant.yarp.wire.values import Incomplete
 
 NAMES = st.text("abcxyz/:._0123456789", min_size=1, max_size=30)
@@ -318,11 +318,6 @@ def test_an_answer_of_the_name_server_comes_back(contacts):
     assert not is_complete(raw[:-2], Query(("list",)))
 
 
-@given(CONTACTS)
-def test_an_entry_of_the_bot_answer_comes_back(contact):
-    assert Contact.of_entry(parse_bottle(format_bottle(contact.entry))) == contact
-
-
 @given(st.lists(WORDS, max_size=6), st.sampled_from(["\n", "\r\n"]))
 def test_a_query_comes_back(words, end):
     query = Query(tuple(words), end)
@@ -343,8 +338,6 @@ def test_properties_and_routes_are_read_from_their_lines():
 
 def test_the_answer_for_an_unknown_port_is_the_recorded_one():
     assert format_bottle(NO_SUCH_PORT) == 'port (error -2 "port not known")'
-    with pytest.raises(WireError, match="not the entry"):
-        Contact.of_entry(NO_SUCH_PORT)
 
 
 def test_a_registration_lets_the_server_choose():

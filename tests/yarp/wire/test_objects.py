@@ -15,7 +15,7 @@ from pliant.yarp.wire.binary import decode_bottle, encode_bottle
 from pliant.yarp.wire.connection import DatagramAssembler, Framer, Hello
 from pliant.yarp.wire.images import PIXELS, Image
 from pliant.yarp.wire.joints import COMMANDS, JointState, StreamCommand
-from pliant.yarp.wire.objects import Stamp, floats, properties, property_bottle, vector
+from pliant.yarp.wire.objects import Stamp, floats, properties, vector
 from pliant.yarp.wire.sensors import (
     SENSOR_GROUPS,
     Measurement,
@@ -245,7 +245,7 @@ def test_an_envelope_is_a_count_and_a_time():
 
 def test_a_property_is_a_list_of_pairs():
     values = {"name": "a", "size": 3, "gains": bottle(1.0, 2.0)}
-    assert properties(property_bottle(values)) == values
+    assert properties(Bottle(tuple([Bottle(item) for item in values.items()]))) == values
     assert properties(bottle(("gains", 1.0, 2.0))) == {"gains": bottle(1.0, 2.0)}
     with pytest.raises(WireError, match="Property"):
         properties(bottle("name"))

@@ -60,6 +60,11 @@ class ArmLimb(LimbBase):
         device = self._device
         if device.client:
             raise DeviceError(f"{device.client} moves the arm; it must disconnect first", field="client")
+        mode, motion = fci.RobotMode(device.cabinet.state.robot_mode), device.cabinet.motion
+        if mode not in (fci.RobotMode.IDLE, fci.RobotMode.MOVE):
+            raise DeviceError(f"the arm takes no motion: {_reason(device)}; its mode must be idle", field="motion")
+        if motion is not None and motion is not self._motion:
+            raise DeviceError("another motion runs; it must end first", field="motion")
         if points is None:
             return
         limits = device.description.arm.limits
@@ -88,8 +93,6 @@ class ArmLimb(LimbBase):
     def begin(self) -> None:
         """Start a motion of torques."""
         device = self._device
-        if device.cabinet.motion is not None and device.cabinet.motion is not self._motion:
-            raise DeviceError("another motion runs; it must end first", field="motion")
         device.ask(fci.Move(controller=fci.Controller.EXTERNAL, motion_generator=fci.MotionGenerator.NONE))
         self._motion = device.cabinet.motion
         self._torque = np.zeros(7)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import http.client
+import io
+import socket
 import time
 import urllib.parse
 import xmlrpc.client
+from typing import TYPE_CHECKING, Any
 from xml.parsers.expat import ExpatError
 from xmlrpc.server import SimpleXMLRPCRequestHandler, SimpleXMLRPCServer
 
@@ -13,12 +16,15 @@ from pliant.base.errors import BridgeError, WireError
 from pliant.base.origin import from_browser
 from pliant.base.serving import ConnectionThreads
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
 CALL_TIMEOUT_S = 2.0
 """Longest wait for an answer [s]."""
 ANSWER_TIMEOUT_S = 10.0
-"""Longest time that an answer takes to come, once it has begun [s]."""
+"""Longest time that a whole answer takes to come [s]."""
 CLIENT_TIMEOUT_S = 10.0
-"""How long a client may take to say what it wants [s]."""
+"""How long a client may take for its whole request [s]."""
 MAX_REQUEST_BYTES = 1 << 20
 """Bytes of a request."""
 MAX_ANSWER_BYTES = 1 << 24
@@ -34,6 +40,47 @@ XML_RPC_ERRORS: tuple[type[Exception], ...] = (
 """Exceptions that a call may raise: no peer at the address, or a peer that answers something else."""
 
 
+class _InTime(io.RawIOBase):
+    """The bytes of one request or answer, which must all come in time: a peer that drips them keeps no thread.
+
+    Args:
+        sock: the connection.
+        stream: what `socket.makefile` has made of it.
+        seconds: how long all of it may take [s].
+    """
+
+    def __init__(self, sock: socket.socket, stream: io.BufferedIOBase, seconds: float) -> None:
+        self._sock, self._raw = sock, stream.detach()
+        self._longest, self._end = sock.gettimeout() or seconds, time.monotonic() + seconds
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int | None:
+        """Read what has come.
+
+        Raises:
+            TimeoutError: the time is over.
+        """
+        self._sock.settimeout(min(self._longest, max(1e-3, self._end - time.monotonic())))
+        try:
+            return self._raw.readinto(buffer)
+        finally:
+            self._sock.settimeout(self._longest)
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._raw.close()
+        super().close()
+
+
+class _Answer(http.client.HTTPResponse):
+    def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
+        super().__init__(sock, *arguments, **options)
+        self.fp = io.BufferedReader(_InTime(sock, self.fp, ANSWER_TIMEOUT_S))
+
+
 class _Transport(xmlrpc.client.Transport):
     """XML-RPC over HTTP with a time-out and a limit on answers."""
 
@@ -45,6 +92,7 @@ class _Transport(xmlrpc.client.Transport):
         if connection is None or host != known:
             name, self._extra_headers, _ = self.get_host_info(host)
             connection = http.client.HTTPConnection(name, timeout=CALL_TIMEOUT_S)
+            connection.response_class = _Answer
             self._connection = host, connection
         return connection
 
@@ -56,12 +104,11 @@ class _Transport(xmlrpc.client.Transport):
         """
         if response.getheader("Content-Encoding"):
             raise WireError("the answer has a Content-Encoding, which was not requested")
-        end = time.monotonic() + ANSWER_TIMEOUT_S
         data = b""
         while piece := response.read1(1 << 16):
             data += piece
-            if len(data) > MAX_ANSWER_BYTES or time.monotonic() > end:
-                raise WireError(f"the answer has more than {MAX_ANSWER_BYTES} bytes, or takes too long")
+            if len(data) > MAX_ANSWER_BYTES:
+                raise WireError(f"the answer has more than {MAX_ANSWER_BYTES} bytes")
         response.close()  # read1 leaves that to the caller, and the connection may serve the next call
         _refuse_document_type(data)
         parser, unmarshaller = self.getparser()
@@ -143,6 +190,11 @@ class _Handler(SimpleXMLRPCRequestHandler):
     timeout = CLIENT_TIMEOUT_S
     wbufsize = -1  # head and body in one piece
     disable_nagle_algorithm = True
+
+    def setup(self) -> None:
+        """Read the request within `CLIENT_TIMEOUT_S`."""
+        super().setup()
+        self.rfile = io.BufferedReader(_InTime(self.connection, self.rfile, CLIENT_TIMEOUT_S))
 
     def do_POST(self) -> None:
         """Answer one call; what is too long or encoded is not even read."""

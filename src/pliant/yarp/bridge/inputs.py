@@ -149,7 +149,7 @@ class Input:
         self._udp: socket.socket | None = None
         self._assembler = DatagramAssembler()
         self.heard = 0.0
-        """When the last datagram came [s]."""
+        """When the last datagram, or question to the name server, came [s]."""
 
     @property
     def rooted(self) -> bool:
@@ -173,6 +173,14 @@ class Input:
     def _check_greeting(self) -> None:
         if not self.greeted and not self._closed:
             self.close()
+
+    def _check_question(self) -> None:
+        """Close a connection to the name server that has asked nothing: its clients connect for each question."""
+        left = self.heard + ANSWER_TIMEOUT_S - time.monotonic()
+        if left <= 0.0:
+            self.close()
+        elif not self._closed:
+            self.port.reactor.after(left, self._check_question)
 
     def close(self) -> None:
         """End the connection; may be called twice."""
@@ -266,6 +274,8 @@ class Input:
                 self._say(NOT_FOUND)
                 raise WireError(f"{self.port.name} is not a name server", field="carrier")
             self._lines = LineFramer(MAX_QUERY)
+            self.heard = time.monotonic()
+            self._check_question()
             return self._greeted("", carrier, 0)
         if carrier in ("text", "text_ack"):
             end = self._buffer.find(b"\n")
@@ -375,6 +385,7 @@ class Input:
                 elif isinstance(message, TextMessage):
                     self._handle_text(message)
                 elif self.port.answer_names is not None:
+                    self.heard = time.monotonic()
                     self._say(self.port.answer_names(message, self.peer))
         except WireError as fault:
             self._fault = fault

@@ -16,8 +16,8 @@ from typing import TypeAlias
 
 from pliant.base.errors import WireError
 from pliant.yarp.wire.connection import MAX_NAME
-from pliant.yarp.wire.text import MAX_TEXT, format_bottle, parse_bottle
-from pliant.yarp.wire.values import Bottle, bottle, text
+from pliant.yarp.wire.text import MAX_TEXT, parse_bottle
+from pliant.yarp.wire.values import Bottle, bottle
 
 __all__ = [
     "ANY",
@@ -93,20 +93,6 @@ class Contact:
         return bottle(
             "port", ("name", self.name), ("ip", self.host), ("port_number", self.port), ("carrier", self.carrier)
         )
-
-    @classmethod
-    def of_entry(cls, entry: Bottle) -> Contact:
-        """Return the contact of such a list.
-
-        Raises:
-            WireError: a field is missing or of another kind, or the list holds an error.
-        """
-        found = {key: entry.find(key) for key in ("name", "ip", "port_number", "carrier")}
-        port = found["port_number"]
-        if not entry.items or entry[0] != "port" or None in found.values() or not isinstance(port, int):
-            raise WireError(f"{format_bottle(entry)[:200]!r} is not the entry of a port")
-        words = [text(value) for key, value in found.items() if value is not None and key != "port_number"]
-        return cls(name=words[0], host=words[1], port=port, carrier=words[2])
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ All are Bottles on the wire, so each is turned into a `Bottle` and back; the byt
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,11 +77,6 @@ class Stamp:
         if len(data) not in (2, 3):
             raise WireError(f"a stamp of {len(data)} elements; must be count and time")
         return cls(integer(data[0]), number(data[1]))
-
-
-def property_bottle(values: Mapping[str, Value]) -> Bottle:
-    """Return the Bottle of a Property: a list of ``(key value)`` lists."""
-    return Bottle(tuple([Bottle((key, value)) for key, value in values.items()]))
 
 
 def properties(data: Bottle) -> dict[str, Value]:

@@ -13,8 +13,6 @@ from typing import Any
 
 from pliant.base.errors import WireError
 
-DATAGRAM_LIMIT = 65507
-"""Longest message [bytes]: what UDP over IPv4 carries."""
 SET_LIMIT = 256
 """Most numbers in a set of sequence numbers (9.4.2.6)."""
 UNKNOWN_ENTITY = bytes(4)
