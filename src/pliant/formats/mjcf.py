@@ -29,9 +29,9 @@ def read_mjcf(source: Source) -> Robot:
         spec = mujoco.MjSpec.from_file(str(path))
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"MuJoCo refuses the file: {' '.join(str(error).split())}", file=path) from error
-    if exported := [a.name for a in spec.actuators if a.dyntype == mujoco.mjtDyn.mjDYN_USER]:
+    if exported := [a.name for a in spec.actuators if a.biastype == mujoco.mjtBias.mjBIAS_USER]:
         raise ModelError(
-            f"actuator {exported[0]!r} has dyntype user: a file of `pliant export mjcf`, for programs that call "
+            f"actuator {exported[0]!r} has biastype user: a file of `pliant export mjcf`, for programs that call "
             "pliant.engine.install(model); run the robot that was exported, or what `pliant export urdf` writes of it",
             file=path,
             field=exported[0],

@@ -116,7 +116,7 @@ def test_a_robot_without_compliant_actuators_has_nothing_to_warn_of():
 
 def test_a_file_for_programs_of_mujoco_is_refused_as_a_robot_with_the_remedy(tmp_path):
     (tmp_path / "out.xml").write_text(describe_mjcf(load("sea-1dof")).text)
-    with pytest.raises(ModelError, match=r"'joint' has dyntype user: .* `pliant export urdf` writes"):
+    with pytest.raises(ModelError, match=r"'joint' has biastype user: .* `pliant export urdf` writes"):
         load(tmp_path / "out.xml")
 
 
