@@ -19,7 +19,7 @@ def read_mjcf(source: Source) -> Robot:
     """Return the robot of an MJCF file; its sensors become described sensors.
 
     Raises:
-        ModelError: MuJoCo refuses the file, its actuators are user actuators (of an export), a number in it is not a number, or it expands to more than
+        ModelError: MuJoCo refuses the file, a number in it is not a number, or it expands to more than
             `pliant.formats.mjcf_budget` accepts.
     """
     path = source.path
@@ -29,13 +29,6 @@ def read_mjcf(source: Source) -> Robot:
         spec = mujoco.MjSpec.from_file(str(path))
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"MuJoCo refuses the file: {' '.join(str(error).split())}", file=path) from error
-    if exported := [a.name for a in spec.actuators if a.biastype == mujoco.mjtBias.mjBIAS_USER]:
-        raise ModelError(
-            f"actuator {exported[0]!r} has biastype user: a file of `pliant export mjcf`, for programs that call "
-            "pliant.engine.install(model); run the robot that was exported, or what `pliant export urdf` writes of it",
-            file=path,
-            field=exported[0],
-        )
     if not is_authored(spec, "timestep"):
         spec.option.timestep = DEFAULT_TIMESTEP
     return Robot(spec, devices=described_sensors(spec), file=path)

@@ -296,8 +296,8 @@ class Measurement(Mapping[str, Array]):
         else:
             wanted = "'motor_1_position' and 'motor_2_position', or 'equilibrium' and 'preset'"
         raise RecordingError(
-            f"{self.source}: the motors' positions are missing; must be {wanted}; found: {', '.join(self)} (another law, "
-            "by --law, may need none)",
+            f"{self.source}: the motors' positions are missing; must be {wanted}, or name by --law a law without them; "
+            f"found: {', '.join(self)}",
             field="motor_1_position",
         )
 
