@@ -87,17 +87,8 @@ def _show_options(
     from pliant.simulation.bridges import bridge_options
 
     others = {key: row for found in further.values() for key, row in found.items()}
-    known = [
-        "robots",
-        *further,
-        "laws",
-        "bridges",
-        *robots,
-        *others,
-        *bridges,
-        *laws,
-        *(alias for robot in robots.values() for alias in robot.aliases),
-    ]
+    aliases = (alias for robot in robots.values() for alias in robot.aliases)
+    known = ["robots", *further, "laws", "bridges", *robots, *others, *bridges, *laws, *aliases]
     scenarios: tuple[str, ...] = ()
     if name in bridges:
         kind, written = bridge_options(name), f"--bridge {name}:KEY=VALUE,..."
