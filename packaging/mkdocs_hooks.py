@@ -16,6 +16,10 @@ REFERENCE_BOOST = 0.3
 """Weight in the search of the pages written from the code; other pages have 1."""
 REFERENCE = ("api", "options/")
 """What stands in the paths of those pages."""
+FIRST_BOOST = 3.0
+"""Weight in the search of the first page of a subject."""
+FIRST = ("actuators.md", "franka/franka.md", "how-do-i.md", "ros/ros.md", "yarp/yarp.md")
+"""Those pages."""
 
 
 def equation(source: str, *_: Any, **__: Any) -> str:
@@ -37,7 +41,9 @@ def on_config(config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Let guides come before the reference in the search."""
+    """Let the first page of a subject come before others in the search, and the reference last."""
     if any(part in page.file.src_uri for part in REFERENCE):
         page.meta.setdefault("search", {"boost": REFERENCE_BOOST})
+    elif page.file.src_uri in FIRST:
+        page.meta.setdefault("search", {"boost": FIRST_BOOST})
     return markdown

@@ -288,3 +288,13 @@ def test_the_command_line_page_has_every_command_and_option():
     # A positional argument also has a long form, which nobody needs.
     missing = {n: [o for o in v if o[2:].upper() not in sections[n]] for n, v in missing.items()}
     assert not {n: v for n, v in missing.items() if v}
+
+
+def test_the_readme_names_every_robot_of_the_catalogue_but_single_parallel_ones():
+    from pliant.robots import list_robots
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    counted = [path.stem for path in (ROOT / "src/pliant/rods/catalogue").glob("*.yaml")]
+    assert len(counted) == 12
+    assert "twelve, from `3RR` to `Stewart_Gough_6PFR`" in text
+    assert [robot.name for robot in list_robots() if robot.name not in counted and f"`{robot.name}`" not in text] == []

@@ -64,9 +64,12 @@ TYPED = {
     "cpr solve 6PFRR": "did you mean '6PFR'",
     "cpr solve 6PFR --pose 1": "must be 3 or 6",
     "shadow": "SOURCE is missing",
-    'run qbmove-1dof --bridge ""': "dynamixel, fci, foxglove",
-    "run biped --set robot.feet=sofft": "did you mean 'soft'",
-    "run 6PFR --set robot.dampin=1": "did you mean 'damping'",
+    "simulate qbmove-1dof": "did you mean 'pliant run'?",
+    "--list": "did you mean 'pliant list'?",
+    "list robbots": "did you mean 'robots'?",
+    "run qbmove-1dof --time 5": "did you mean '--duration'?",
+    "run qbmove-1dof --set k1=0.002": "such as joint.k1",
+    "run sea-1dof --set joint.mode=5 -r joint/positions=1": "reference_2, joint/external_torque, joint/reference_1",
 }
 """Line -> what its message must contain."""
 

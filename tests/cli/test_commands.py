@@ -1,13 +1,17 @@
 """The command line, in this process."""
 
+import contextlib
 import json
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from arm import MODEL
 
 from pliant.base.errors import PliantError
+from pliant.recording.mcap import McapWriter
 
 pytestmark = pytest.mark.quick
 
@@ -458,3 +462,28 @@ def test_a_warning_of_a_run_begins_with_its_word_and_is_no_part_of_the_tables(ca
     assert all(line.startswith("warning: ") for line in warned)
     assert word not in out
     assert "warning" not in out
+
+
+def test_one_table_of_the_list_is_shown_alone(call):
+    code, out, _ = call("list", "bridges", "--json")
+    assert code == 0
+    assert list(json.loads(out)) == ["bridges"]
+    assert "fci" in json.loads(out)["bridges"]
+
+
+def test_the_list_imports_no_compiler():
+    script = (
+        "import sys\nfrom pliant.cli import main\ntry:\n    main(['list', '--json'])\nexcept SystemExit:\n    pass\n"
+    )
+    script += "print([m for m in ('numba', 'scipy', 'matplotlib') if m in sys.modules], file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stderr.strip() == "[]"
+
+
+def test_a_recording_that_another_run_writes_is_not_overwritten(call, tmp_path):
+    with contextlib.closing(McapWriter(tmp_path / "run.mcap")):
+        code, _, err = call("run", "sea-1dof", "--duration", "0.01", "--record", tmp_path / "run.mcap", "--overwrite")
+    assert code == 1
+    assert "another run is writing this file" in err
+    code, _, _ = call("run", "sea-1dof", "--duration", "0.01", "--record", tmp_path / "run.mcap", "--overwrite")
+    assert code == 0

@@ -24,6 +24,7 @@ from pliant.simulation.shipped import shipped_scenarios
         ("fr3", 1.0, 0.1),
         ("softfoot", 1.0, 0.001),
         ("Stewart_Gough_6PFR", 0.8, 0.02),
+        ("tdcr", 0.4, 0.01),
         pytest.param("biped", 1.0, 0.01, marks=pytest.mark.slow),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import inspect
+import io
 import os
 import sys
 import traceback
@@ -138,6 +139,13 @@ class WrongUsage(Exception):
     """The command line is not one of this program."""
 
 
+OTHER_WORDS = {
+    "simulate": "run", "sim": "run", "start": "run", "launch": "run", "show": "view", "gui": "view", "open": "view",
+    "play": "replay", "plot": "replay", "info": "list", "convert": "export", "create": "new", "init": "new",
+    "time": "duration", "dt": "timestep", "step": "timestep", "out": "output", "params": "set", "param": "set",
+}  # fmt: skip
+"""Word of other programs -> the command or option that does it here."""
+
 NUMBERS: dict[object, str] = {float: "a number", int: "a whole number"}
 
 
@@ -166,7 +174,9 @@ def usage(error: CycloptsError) -> str:
         word = error.unused_tokens[0]
         option = word.startswith("-")
         known = [name for name in group if name.startswith("-") == option]
-        text = f"there is no {'option' if option else 'command'} {word!r}; {nearest(word, known, limit=20)}"
+        meant = OTHER_WORDS.get(word.lstrip("-"), word.lstrip("-"))
+        hint = f"did you mean 'pliant {meant}'?" if meant in group else nearest(word, known, limit=20)
+        text = f"there is no {'option' if option else 'command'} {word!r}; {hint}"
     elif isinstance(error, UnusedCliTokensError):
         text = f"unexpected argument {' '.join(error.unused_tokens or ())!r}"
     text = text.rstrip(". ")
@@ -176,7 +186,9 @@ def usage(error: CycloptsError) -> str:
 def with_end(error: UnknownOptionError) -> str:
     """Return the option whose last words are those of an unknown one, as `--view-port` for `--port`; "" if none is."""
     end = f"-{(error.token.keyword or '').lstrip('-')}"
-    names = (name for argument in error.argument_collection for name in argument.names if argument.parse)
+    names = [name for argument in error.argument_collection for name in argument.names if argument.parse]
+    if (meant := f"--{OTHER_WORDS.get(end.lstrip('-'))}") in names:
+        return meant
     return next((name for name in names if len(end) > 2 and name.endswith(end) and name != f"-{end}"), "")
 
 
@@ -276,6 +288,9 @@ def main(arguments: list[str] | None = None) -> None:
             say(str(error))
         raise SystemExit(code) from None
 
+    for stream in (sys.stdout, sys.stderr):  # names of files in letters that the terminal does not have
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     code: object = 0
     with (
         Messages(),

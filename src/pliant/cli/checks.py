@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pliant.base.errors import PliantError
+from pliant.base.errors import PliantError, require
 
 FIGURES = (".pdf", ".png", ".svg")
 """Suffixes of figures."""
@@ -34,6 +34,7 @@ def check_figure(path: Path, name: str) -> None:
 
     Raises:
         PliantError: another suffix, or a folder that does not exist.
+        MissingDependency: nothing can draw a figure here.
     """
     field = name.lstrip("-")
     if path.suffix.lower() not in FIGURES:
@@ -41,6 +42,7 @@ def check_figure(path: Path, name: str) -> None:
             f"{name} {path}: the suffix is {path.suffix!r}; must be one of {', '.join(FIGURES)}", field=field
         )
     check_folder(path, name)
+    require("matplotlib", extra="plot", purpose="drawing a figure")
 
 
 def check_folder(path: Path, name: str) -> None:

@@ -12,7 +12,7 @@ from pliant.base.errors import PliantError
 from pliant.base.options import check_values, option
 from pliant.cli.checks import check_folder
 from pliant.cli.options import NO_SETTINGS, Debug, Json, RobotOptions, Seed, import_modules, option_name
-from pliant.cli.output import emit, make_console, plain, print_table
+from pliant.cli.output import emit, make_console, number, plain, print_table
 from pliant.cli.progress import Bar
 
 __all__ = ["excite"]
@@ -99,13 +99,13 @@ def excite(
         return 0
     from rich.table import Table
 
-    errors = Table("parameter", "expected standard error", "after a chirp")
+    errors = Table("parameter", "expected standard error", "after a chirp", box=None)
     for name, e in found.errors.items():
         errors.add_row(plain(name), f"{e:.2g}", f"{found.naive[name]:.2g}")
     print_table(console, errors)
-    limits = Table("quantity", "peak", "limit")
+    limits = Table("quantity", "peak", "limit", box=None)
     for name, (peak, limit) in found.peaks.items():
-        limits.add_row(name, f"{peak:.3g}", f"{limit:.3g}")
+        limits.add_row(name, f"{peak:.3g}", number(limit, 3))
     print_table(console, limits)
     console.print(f"commands: {plain(str(output))}")
     return 0

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 def list_(
-    name: Annotated[str | None, Parameter(help="A robot, experiment, bridge or law; its options are listed.")] = None,
+    name: Annotated[
+        str | None,
+        Parameter(help="A robot, experiment, bridge or law, to list its options; or `robots`, `laws`, ...: one table."),
+    ] = None,
     /,
     *,
     import_: Imports = (),
@@ -32,6 +35,7 @@ def list_(
 
     Examples:
         pliant list
+        pliant list robots
         pliant list fr3
         pliant list ros1
     """
@@ -44,19 +48,23 @@ def list_(
     bridges = list_bridges()
     robots = {r.name: r for r in list_robots()}
     further = {offer.key: {row.name: row for row in offer.load()()} for offer in offers("lists")}
-    if name is not None:
+    listed = ("robots", *further, "laws", "bridges")
+    if name is not None and name not in listed:
         return _show_options(name, robots, bridges, laws, further, json)
     summaries = {r.name: r.summary for r in robots.values()}
     rows = {title: {row.name: row.summary for row in found.values()} for title, found in further.items()}
     parameters = {n: {f: getattr(cls(), f) for f in cls.parameter_fields()} for n, cls in sorted(laws.items())}
     if json:
-        emit({"robots": summaries, **rows, "laws": parameters, "bridges": bridges})
+        tables = {"robots": summaries, **rows, "laws": parameters, "bridges": bridges}
+        emit({title: table for title, table in tables.items() if name in (None, title)})
         return 0
     from rich.table import Table
 
     console = make_console()
     shown = {n: ", ".join(f"{k}={v:g}" for k, v in p.items()) for n, p in parameters.items()}
     for title, texts in {"robots": summaries, **rows, "laws": shown, "bridges": bridges}.items():
+        if name not in (None, title):
+            continue
         table = Table(title=title, title_justify="left", box=None, show_header=False)
         for key, text in texts.items():
             table.add_row(f"[bold]{key}[/bold]", plain(text))
@@ -79,7 +87,8 @@ def _show_options(
     from pliant.simulation.bridges import bridge_options
 
     others = {key: row for found in further.values() for key, row in found.items()}
-    known = [*robots, *others, *bridges, *laws, *(alias for robot in robots.values() for alias in robot.aliases)]
+    aliases = (alias for robot in robots.values() for alias in robot.aliases)
+    known = ["robots", *further, "laws", "bridges", *robots, *others, *bridges, *laws, *aliases]
     scenarios: tuple[str, ...] = ()
     if name in bridges:
         kind, written = bridge_options(name), f"--bridge {name}:KEY=VALUE,..."

@@ -89,7 +89,8 @@ def plain(text: str) -> str:
 
 
 def number(value: float, digits: int = 4) -> str:
-    return "-" if not math.isfinite(value) else f"{value:.{digits}g}"
+    """Return a number as text: "-" if it is not finite, 0 if it is nothing but rounding."""
+    return "-" if not math.isfinite(value) else f"{value if abs(value) > 1e-15 else 0.0:.{digits}g}"
 
 
 def counted(count: int, thing: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 import mujoco
 import numpy as np
 
+from pliant.base.errors import ModelError
 from pliant.devices.base import Command, DeviceBase, FieldInfo
 from pliant.engine.base import Engine, PortInfo
 from pliant.engine.native import native_ports
@@ -72,7 +73,18 @@ def native_actuators(robot: Robot, devices: Iterable[DeviceBase], **options: obj
         robot: the robot.
         devices: its other devices; a device that would have the name of one of them has "_" behind it.
         options: options of each device.
+
+    Raises:
+        ModelError: an actuator of a compliant joint in a file of `pliant export mjcf`, whose law is code of pliant.
     """
+    for actuator in robot.spec.actuators:
+        if actuator.biastype == mujoco.mjtBias.mjBIAS_USER:
+            raise ModelError(
+                f"actuator {actuator.name!r} has biastype user: a file of `pliant export mjcf`, for programs that call "
+                "pliant.engine.install(model); run the robot that was exported, or what `pliant export urdf` writes",
+                file=robot.file,
+                field=actuator.name,
+            )
     taken, written = set(), set()
     for device in devices:
         taken.add(device.name)

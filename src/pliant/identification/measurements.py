@@ -296,7 +296,8 @@ class Measurement(Mapping[str, Array]):
         else:
             wanted = "'motor_1_position' and 'motor_2_position', or 'equilibrium' and 'preset'"
         raise RecordingError(
-            f"{self.source}: the motors' positions are missing; must be {wanted}; found: {', '.join(self)}",
+            f"{self.source}: the motors' positions are missing; must be {wanted}, or name by --law a law without them; "
+            f"found: {', '.join(self)}",
             field="motor_1_position",
         )
 
@@ -546,8 +547,9 @@ def _numbers(path: Path, name: str, cells: list[str], lines: list[int]) -> Array
         try:
             value = float(text)
         except ValueError:
+            point = ", with a point and no comma" if re.fullmatch(r"[-+]?\d+,\d+", text) else ""
             raise RecordingError(
-                f"column {name!r} is {text!r}; must be a number", file=path, line=lines[i], field=name
+                f"column {name!r} is {text!r}; must be a number{point}", file=path, line=lines[i], field=name
             ) from None
         if not np.isfinite(value):
             raise RecordingError(

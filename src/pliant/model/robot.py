@@ -295,7 +295,10 @@ class Robot(Description):
         if not heads or not rest[0]:
             name = path.split(".")[0]
             valid = ["option", *(["actuator"] if self.actuators else []), *names]
-            where = "" if "." in path else " (a path is <name>.<parameter>)"
+            owner = next((n for n in names if "." not in path and self._kinds_with(n, [path])), None)
+            where = (
+                "" if "." in path else f" (a path is <name>.<parameter>{f', such as {owner}.{path}' if owner else ''})"
+            )
             raise ModelError(f"{path}: nothing is named {name!r}{where}; {nearest(name, valid)}", field=path)
         found = []
         for head in heads:

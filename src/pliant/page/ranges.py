@@ -23,8 +23,6 @@ USUAL: Mapping[str, float] = {
     "m, rad": 0.5,
 }
 """Unit -> half of the range of a slider where the device gives none."""
-MAX_PUSH = 3.0
-"""Largest torque from outside that a slider gives to a joint, as a multiple of its motor's torque."""
 
 
 def slider_range(device: Device, mode: str, name: str, info: FieldInfo) -> tuple[float, float]:

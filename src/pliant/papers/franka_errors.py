@@ -15,14 +15,13 @@ from pliant.base.numerics import Array
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.franka.device.settings import CHECKS, ERROR_ORIGINS
-from pliant.franka.robots.build import MOTOR_INERTIA
 from pliant.franka.wire import fci
 from pliant.papers.arms.fci_client import PATIENCE_S, FciClient
-from pliant.papers.arms.fci_recipes import RECIPES, Recipe
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.panels import Line, Panel, draw
 
 if TYPE_CHECKING:
+    from pliant.papers.arms.fci_recipes import Recipe
     from pliant.simulation import Simulation
 
 __all__ = ["Outcome", "provoke", "serving"]
@@ -89,6 +88,7 @@ class Outcome:
 def serving(recipe: Recipe) -> Iterator[tuple[FciClient, Simulation]]:
     """Yield a client of an arm that this process serves, at the start of a recipe, and the simulation."""
     from pliant.franka.bridge import FciBridge, FciOptions
+    from pliant.franka.robots.build import MOTOR_INERTIA
     from pliant.papers.arms.franka_server import build_arm
     from pliant.simulation import Simulation
 
@@ -291,6 +291,8 @@ def _figure(outcomes: Sequence[Outcome]) -> Figure:
 
 def missing_recipes() -> Target:
     """Return the check that each error that can be raised has a recipe."""
+    from pliant.papers.arms.fci_recipes import RECIPES  # not above: `pliant list` imports this module
+
     missing = CHECKS - {recipe.error for recipe in RECIPES}
     return Target("errors that can be raised and have no recipe", len(missing), equals=0, source="ours: all have one")
 
@@ -304,6 +306,8 @@ def missing_recipes() -> Target:
 )
 def franka_errors(context: Context) -> Result:
     """Provoke each error that a client or a guiding hand can raise through the interface, and recover from it."""
+    from pliant.papers.arms.fci_recipes import RECIPES
+
     recipes = [recipe for recipe in RECIPES if not context.quick or recipe.error in QUICK]
     outcomes = [provoke(recipe) for recipe in context.track(recipes, lambda recipe: recipe.error)]
     rows = [

@@ -14,6 +14,7 @@ killed (SIGKILL) at any instant. A power failure may reorder writes; the file th
 
 from __future__ import annotations
 
+import fcntl
 import os
 import struct
 from contextlib import suppress
@@ -119,6 +120,7 @@ class RecordFile:
         path = Path(os.path.realpath(self.path))
         with replacing(path) as beside:
             self._file = beside.open("wb", buffering=0)
+            self._hold(self._file)
             self._begin(bytes(self._kept))
             with suppress(OSError):  # a file system without modes
                 beside.chmod(path.stat().st_mode & 0o777)
@@ -157,15 +159,26 @@ class RecordFile:
             raise RecordingError(f"the folder {path.parent} does not exist; make it first", file=path)
         try:
             if overwrite and path.is_file() and path.stat().st_size:
-                path.open("r+b").close()  # says at once what would forbid it
+                with path.open("r+b") as present:  # says at once what would forbid it
+                    self._hold(present)
                 self._kept = bytearray(head)
             else:
                 self._file = path.open("wb" if overwrite else "xb", buffering=0)
+                self._hold(self._file)
                 self._begin(head)
         except FileExistsError:
             raise RecordingError("the file exists; set overwrite, or choose another name", file=path) from None
         except OSError as error:
             raise RecordingError(f"the recording cannot be written: {error.strerror}", file=path) from None
+
+    def _hold(self, file: Any) -> None:
+        """Refuse a file that another run is writing; keep others from replacing this one until it is closed."""
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RecordingError("another run is writing this file; choose another name", file=self.path) from None
+        except OSError:
+            return  # a file system without locks
 
     def _begin(self, head: bytes) -> None:
         """Write the first records, the filling record and the end at once."""

@@ -294,7 +294,7 @@ def put_constants(devices: Mapping[str, Device], constants: Mapping[str, object]
             [] if found is None else [found.commands[m][field] for m in found.commands if field in found.commands[m]]
         )
         if not infos:
-            valid = [f"{d.name}/{f}" for d in devices.values() for m in d.commands for f in d.commands[m]]
+            valid = [f"{d.name}/{f}" for d in devices.values() for m in d.inbox.accepted for f in d.commands[m]]
             if not valid:
                 raise PliantError(
                     f"{where}{name}: the robot has no compliant actuator and no other device that takes commands; "

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from pliant import load
-from pliant.base.errors import MissingDependency
+from pliant.base.errors import MissingDependency, ModelError
+from pliant.devices import make_devices
 from pliant.engine import MujocoEngine, callbacks, install
 from pliant.engine.abi import library
 from pliant.formats.export.mjcf import describe_mjcf
@@ -112,6 +113,14 @@ def test_a_robot_without_compliant_actuators_has_nothing_to_warn_of():
     export = describe_mjcf(robot_of("2PR"))
     assert export.warnings == ()
     assert "<!--" not in export.text
+
+
+def test_a_file_for_programs_of_mujoco_is_refused_as_a_robot_with_the_remedy(tmp_path):
+    (tmp_path / "out.xml").write_text(describe_mjcf(load("sea-1dof")).text)
+    with pytest.raises(
+        ModelError, match=r"out.xml: actuator 'joint' has biastype user: .* `pliant export urdf` writes"
+    ):
+        make_devices(load(tmp_path / "out.xml"))
 
 
 def test_the_inertia_of_a_body_of_python_is_written_where_mujoco_has_it():
