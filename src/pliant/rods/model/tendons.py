@@ -151,7 +151,16 @@ def mount_tendon_robot(
         X: pose of the base plate in the body, shape (4, 4).
         description: the tendon-driven robot; its ``base`` and ``gravity`` do not count.
         options: how it becomes a model; its time step does not count.
+
+    Raises:
+        ModelError: its tendons follow curves between the disks.
     """
+    if description.links != "chords":
+        raise ModelError(
+            f"{description.name}: in the step, tendons are straight between two disks; links must be 'chords', found "
+            f"{description.links!r}",
+            field="links",
+        )
     spec = robot.spec
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_DISCRETE
     spec.option.solver = mujoco.mjtSolver.mjSOL_NEWTON
