@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 import mujoco
 import numpy as np
 
+from pliant.base.errors import ModelError
 from pliant.base.numerics import GRAVITY, Array
 from pliant.base.spatial import pose, quaternion_from_rotation
 from pliant.laws import Cable, CompliantActuator, PreslidingFriction, Strength
