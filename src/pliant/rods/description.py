@@ -324,7 +324,7 @@ class RobotDescription:
     (planar: x y angle). Positions are along world axes. Where some but not all rotations are named, they are about the
     plate's axes: rx and ry hold the plate's normal, and the plate is free to turn about it."""
     configurations: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
-    """Saved configurations: name -> {q, pose (x, y, z, roll, pitch, yaw)}."""
+    """Saved configurations: name -> {q, pose (x, y, z, roll, pitch, yaw; of a planar robot also x, y, angle)}."""
     file: str | None = None
     """Where the description was read from."""
 
@@ -400,6 +400,10 @@ class RobotDescription:
         na = len(self.actuators)
         if self.home_joints is not None and len(self.home_joints) != na:
             out.append(f"home_joints has {len(self.home_joints)} values for {na} actuators")
+        for name, one in self.configurations.items():
+            for key, counts in (("q", (na,)), ("pose", (3, 6) if self.planar else (6,))):
+                if key in one and len(one[key]) not in counts:
+                    out.append(f"configuration {name!r}: {key} has {len(one[key])} values; must be {counts[-1]}")
         if self.planar:
             out += self._planar_faults()
         if not np.all(np.isfinite(self.gravity)) or len(self.gravity) != 3:

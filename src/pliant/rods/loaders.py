@@ -180,6 +180,25 @@ class Reader:
             raise self.fail(f"needs {size} numbers, found {value!r}", key)
         return tuple(self._value(v, quantity, key) for v in value)
 
+    def text(self, key: str, default: str) -> str:
+        value = self.data.get(key)
+        if value is not None and not isinstance(value, str):
+            raise self.fail(f"needs a text, found {value!r}; a name of digits is written in quotes", key)
+        return value or default
+
+    def flag(self, key: str, default: bool) -> bool:
+        value = self.data.get(key, default)
+        if not isinstance(value, bool):
+            raise self.fail(f"must be true or false, found {value!r}", key)
+        return value
+
+    def values(self, key: str, quantity: str) -> tuple[float, ...]:
+        """Return a list of one number or more."""
+        value = self.data[key]
+        if not isinstance(value, list) or not value:
+            raise self.fail(f"needs a list of numbers, found {value!r}", key)
+        return tuple(self._value(v, quantity, key) for v in value)
+
     def choice(self, key: str, valid, default: str | None = None) -> str:
         value = self.data.get(key, default)
         if value not in valid:
@@ -285,9 +304,7 @@ def _joint(r: Reader, planar: bool) -> BaseJoint:
         limits = r.vector("limits", "angle" if kind == "revolute" else "length", 2)
         if not limits[0] < limits[1]:
             raise r.fail(f"the lower limit must be below the upper one, found {limits}", "limits")
-    passive = r.data.get("passive", False)
-    if not isinstance(passive, bool):
-        raise r.fail(f"must be true or false, found {passive!r}", "passive")
+    passive = r.flag("passive", False)
     default = (1.0, 0.0, 0.0) if planar and kind == "prismatic" else (0.0, 0.0, 1.0)
     try:
         return BaseJoint(
@@ -333,7 +350,7 @@ def _limb(r: Reader, number: int, planar: bool) -> Limb:
     except ModelError as fault:
         raise placed(fault, p) from None
     return Limb(
-        name=str(r.data.get("name") or ""),
+        name=r.text("name", ""),
         rod=read_rod(r.sub("rod")),
         base=place(r, "base"),
         joints=tuple(
@@ -391,25 +408,20 @@ def describe(document: Document) -> RobotDescription:
         h.known(*FRAME, "q")
         home = read_frame(h, planar)
         if "q" in h:
-            q = h.data["q"]
-            if not isinstance(q, list):
-                raise h.fail(f"needs a list of joint values, found {q!r}", "q")
-            home_joints = tuple(h._value(v, "joint value", "q") for v in q)
+            home_joints = h.values("q", "joint value")
     configurations = {}
     if "configurations" in r:
         c = r.sub("configurations")
         for name in c.data:
             one = c.sub(name)
             one.known("q", "pose", "brief")
-            configurations[str(name)] = {
-                key: tuple(one._value(v, "number", key) for v in one.data[key]) for key in ("q", "pose") if key in one
-            }
+            configurations[str(name)] = {key: one.values(key, "number") for key in ("q", "pose") if key in one}
     controlled = r.data.get("controlled")
     if controlled is not None and not (isinstance(controlled, list) and all(isinstance(v, str) for v in controlled)):
         raise r.fail(f"needs a list of freedoms, found {controlled!r}", "controlled")
     default = (0.0, 0.0, 0.0) if planar else (0.0, 0.0, -9.81)
     return RobotDescription(
-        name=str(r.data.get("name") or (Path(document.file).stem if document.file else "robot")),
+        name=r.text("name", Path(document.file).stem if document.file else "robot"),
         limbs=tuple(built),
         plate=plate,
         planar=planar,

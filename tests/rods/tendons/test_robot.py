@@ -10,6 +10,7 @@ import pytest
 from pliant.base.errors import ModelError, PliantError
 from pliant.base.spatial import pose
 from pliant.rods import Rod, Round
+from pliant.rods.description import GivenStiffness
 from pliant.rods.tendons import (
     NoTendonEquilibrium,
     Resolution,
@@ -178,15 +179,19 @@ def test_jacobian_and_compliance_are_the_derivatives_of_the_tip():
     assert found.compliance()[3:] == pytest.approx(np.array(moved).T, rel=2e-3, abs=2e-5)
 
 
-def test_a_rod_under_more_than_its_buckling_load_is_unstable():
-    arm = robot(Tendon(segment=0, radius=0.0, angle=0.0), links="chords")
+def test_a_rod_under_more_than_its_buckling_load_is_found_bent_aside():
+    v = ROD.values(0.5)
+    tube = GivenStiffness(bending=v.bending, torsion=v.torsion, axial=v.axial, shear=v.shear)  # a tendon has room in it
+    arm = robot(Tendon(segment=0, radius=0.0, angle=0.0), links="chords", rod=dataclasses.replace(ROD, section=tube))
     # The force of a central tendon turns with the disks; between two of them it acts as on Euler's rod.
-    assert arm.solve(tension=[50.0]).stability() > 0.0
+    assert arm.solve(tension=[50.0]).stable
     load = np.pi**2 * EI / (4.0 * 0.2**2)
     bare = robot()
-    for share, stable in ((0.98, True), (1.02, False)):
+    for share in (0.98, 1.02):
         found = bare.solve(tension=np.zeros(0), loads=bare.loads(wrench=[0, 0, 0, 0, 0, -share * load]))
-        assert (found.stability() > 0.0) is stable
+        assert found.stable
+        assert found.stability() > 0.0
+        assert (np.hypot(*found.tip[:2]) > 0.01) == (share > 1.0)
 
 
 def test_the_inverse_model_reaches_a_place_with_the_least_tensions():
@@ -212,10 +217,47 @@ def test_bad_routings_are_named_with_the_valid_number():
         robot(Tendon(segment=0, radius=13e-3, angle=0.0))
     with pytest.raises(ModelError, match=r"tendons 0 and 1 cross .* must be at least 0.3 mm"):
         robot(Tendon(segment=0, radius=8e-3, angle=0.0, turn=1.0), Tendon(segment=0, radius=8e-3, angle=1.0, turn=-1.0))
+    for radius, links, why in (
+        (8e-4, "chords", r"lies in the rod 0 mm .* 0.8 mm from the axis of the rod, must be at least 0.85 mm"),
+        (0.0, "curves", "lies in the rod"),
+    ):
+        with pytest.raises(ModelError, match=why):
+            robot(Tendon(segment=0, radius=radius, angle=0.0), links=links)
+    straight, through = ((8e-3, 0.0),) * 9, ((8e-3, 0.0), (-8e-3, 0.0))
+    with pytest.raises(ModelError, match=r"tendon 0 lies in the rod 190 mm from the base: its axis is 0 mm"):
+        robot(Tendon(segment=0, radius=8e-3, angle=0.0, holes=straight + through), links="chords")
     with pytest.raises(ModelError, match="passes no disk of it; valid are 0 to 0"):
         robot(Tendon(segment=1, radius=8e-3, angle=0.0))
     with pytest.raises(ModelError, match="disks must be >= 1"):
         robot(*three(), disks=0)
+
+
+def test_helices_that_meet_between_two_disks_cross_and_those_beside_each_other_do_not():
+    fast = dataclasses.replace(three()[0], angle=0.0, turn=20.0 * np.pi)
+    with pytest.raises(ModelError, match="tendons 0 and 1 cross"):  # at each disk they are opposite
+        robot(fast, dataclasses.replace(fast, angle=np.pi, turn=0.0), resolution=None)
+    robot(fast, dataclasses.replace(fast, angle=np.pi), resolution=None)
+
+
+def test_a_helix_is_resolved_or_refused_with_the_steps_that_are_enough():
+    fast = dataclasses.replace(three()[0], turn=40.0)
+    one = robot(fast, resolution=None)
+    assert one.resolution.steps == 2
+    fine = robot(fast, resolution=dataclasses.replace(one.resolution, steps=8))
+    assert one.solve(tension=[2.0]).tip == pytest.approx(fine.solve(tension=[2.0]).tip, abs=5e-5)
+    with pytest.raises(ModelError, match="steps must be at least 2"):
+        robot(fast, resolution=dataclasses.replace(one.resolution, steps=1))
+
+
+def test_equal_tensions_between_disks_bend_the_rod_beyond_the_analytic_limit(caplog):
+    # Chords of an evenly bent rod are shorter by (kappa h)^2 / 24 of h: N T h^2 / 24 kappa^2 against E I kappa^2 / 2.
+    arm = robot(*three(breaking_load=200.0), links="chords", resolution=None, gravity=(0.0, 0.0, 0.0))
+    limit = 12.0 * EI / (3.0 * 0.02**2)
+    for factor in (0.98, 1.02):
+        found = arm.solve(tension=[factor * limit] * 3)
+        assert found.stable == (factor < 1.0) == (found.stability() > 0.0)
+        assert ("is unstable" in caplog.text) == (factor > 1.0)
+    assert np.isnan(arm.workspace([[1.02 * limit] * 3])).all()
 
 
 def test_bad_commands_are_named_with_the_valid_number():

@@ -50,17 +50,16 @@ def rod_from_mapping(data: Any, where: str, document: Document | None = None) ->
     loads = own.get("loads") or []
     if not isinstance(loads, list):
         raise r.fail(f"needs a list of loads, found {loads!r}", "loads")
-    segments, contact = own.get("segments", 10), own.get("contact", True)
+    segments = own.get("segments", 10)
     if isinstance(segments, bool) or not isinstance(segments, int):
         raise r.fail(f"needs a whole number, found {segments!r}", "segments")
-    if not isinstance(contact, bool):
-        raise r.fail(f"must be true or false, found {contact!r}", "contact")
     try:
         return RodBetween(
-            name=str(own.get("name", "rod")), rod=rod, body_a=str(own.get("body_a", "world")),
-            body_b=None if own["body_b"] is None else str(own["body_b"]), end_b=own.get("end_b", "clamped"),
+            name=ends.text("name", "rod"), rod=rod, body_a=ends.text("body_a", "world"),
+            body_b=ends.text("body_b", "") or None, end_b=own.get("end_b", "clamped"),
             loads=tuple(_load(ends.inner(one, "loads", k, field=f"{where}.loads.{k}")) for k, one in enumerate(loads)),
-            segments=segments, damping=ends.number("damping", "time", 1e-3), contact=contact, **poses,
+            segments=segments, damping=ends.number("damping", "time", 1e-3),
+            contact=ends.flag("contact", True), **poses,
         )  # fmt: skip
     except ModelError as fault:
         raise placed(fault, ends) from None
@@ -68,9 +67,7 @@ def rod_from_mapping(data: Any, where: str, document: Document | None = None) ->
 
 def _load(r: Reader) -> Load:
     r.known(*LOADS)
-    follower = r.data.get("follower", False)
-    if not isinstance(follower, bool):
-        raise r.fail(f"must be true or false, found {follower!r}", "follower")
+    follower = r.flag("follower", False)
     zero = (0.0, 0.0, 0.0)
     try:
         if "at" in r:

@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 import mujoco
 import numpy as np
 
+from pliant.base.errors import ModelError
 from pliant.base.numerics import GRAVITY, Array
 from pliant.base.spatial import pose, quaternion_from_rotation
 from pliant.laws import Cable, CompliantActuator, PreslidingFriction, Strength
@@ -151,7 +152,16 @@ def mount_tendon_robot(
         X: pose of the base plate in the body, shape (4, 4).
         description: the tendon-driven robot; its ``base`` and ``gravity`` do not count.
         options: how it becomes a model; its time step does not count.
+
+    Raises:
+        ModelError: its tendons follow curves between the disks.
     """
+    if description.links != "chords":
+        raise ModelError(
+            f"{description.name}: in the step, tendons are straight between two disks; links must be 'chords', found "
+            f"{description.links!r}",
+            field="links",
+        )
     spec = robot.spec
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_DISCRETE
     spec.option.solver = mujoco.mjtSolver.mjSOL_NEWTON

@@ -14,6 +14,8 @@ from pliant.rods.tendons.description import TendonRobotDescription
 
 __all__ = ["Resolution", "build_chain", "fresh_memory", "tendon_law"]
 
+STEP_TURN = 2.0
+"""Most turn of a tendon in a step [rad]: the tip of a robot of 200 mm is then 0.04 mm off, with 6 rad 14 mm."""
 GAUSS = (0.5 - np.sqrt(3.0) / 6.0, 0.5 + np.sqrt(3.0) / 6.0)
 
 
@@ -50,12 +52,26 @@ def steps_for(order: int, per: int, steps: int) -> int:
     return steps * -(-(order + 1) // (2 * per))
 
 
+def least_steps(description: TendonRobotDescription) -> int:
+    """Return the integration steps between two disks in none of which a tendon turns by more than `STEP_TURN`."""
+    if description.links == "chords":
+        return 1
+    turns = [abs(t.turn) / (len(description.holes_of(i)) - 1) for i, t in enumerate(description.tendons)]
+    return max(1, int(np.ceil(max(turns, default=0.0) / STEP_TURN - 1e-9)))
+
+
 def build_chain(description: TendonRobotDescription, resolution: Resolution) -> Chain:
     """Return the arrays of a robot.
 
     The weight of the rod is lumped at the nodes with the end correction of Euler and Maclaurin, a shift of each half by
     a sixth of the step, so that it is exact to fourth order.
     """
+    if resolution.steps < least_steps(description):
+        raise ModelError(
+            f"{description.name}: tendons turn by more than {STEP_TURN:g} rad in a step of {resolution.steps} between "
+            f"two disks; steps must be at least {least_steps(description)}",
+            field="steps",
+        )
     columns = resolution.columns()
     m = len(columns)
     length, element, interval, basis, rest, stiffness = [], [], [], [], [], []

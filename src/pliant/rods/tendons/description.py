@@ -20,7 +20,12 @@ from pliant.rods.checks import (
     rigid_pose,
     vector,
 )
-from pliant.rods.description import Rod
+from pliant.rods.description import Rectangular, Rod, Round
+
+PARTS, MAX_PART_TURN = 16, 0.1
+"""Parts between two disks at which tendons and rod are compared, at least; most turn of a tendon in one [rad]."""
+MAX_TURN = 100.0
+"""Most turn of a tendon between two disks [rad]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +184,7 @@ class TendonRobotDescription:
             raise ModelError(f"{self.name}: no segment; a robot needs at least one", field="segments")
         for i, tendon in enumerate(self.tendons):
             self._check_tendon(i, tendon)
-        self._check_crossings()
+        self._check_gaps()
 
     @property
     def length(self) -> float:
@@ -225,6 +230,12 @@ class TendonRobotDescription:
             )
         if tendon.holes and self.links == "curves":
             raise ModelError(f"{who} has holes, which need links 'chords', not 'curves'", field="holes")
+        if abs(tendon.turn) > MAX_TURN * (count - 1):
+            raise ModelError(
+                f"{who} turns by {abs(tendon.turn):.4g} rad; must be at most {MAX_TURN * (count - 1):g} rad, "
+                f"{MAX_TURN:g} between two disks",
+                field="turn",
+            )
         radii, places = self.disk_radii(), self.disk_places()
         for k, hole in enumerate(self.holes_of(i)):
             if np.hypot(*hole) > radii[k]:
@@ -235,24 +246,66 @@ class TendonRobotDescription:
                     field="radius",
                 )
 
-    def _check_crossings(self) -> None:
+    def _half_section(self, s: float) -> tuple[float, float, float]:
+        """Return half the sides, and the radius, of the rod's section at an arc length [m]; 0 without a size."""
+        for segment in self.segments:
+            if s <= segment.rod.length * (1.0 + 1e-12):
+                break
+            s -= segment.rod.length
+        share, section = min(1.0, s / segment.rod.length), segment.rod.section
+
+        def size(base: float, tip: float | None) -> float:
+            return base + share * ((base if tip is None else tip) - base)
+
+        if isinstance(section, Round):
+            return 0.0, 0.0, size(section.radius, section.tip_radius)
+        if isinstance(section, Rectangular):
+            return 0.5 * size(section.width, section.tip_width), 0.5 * size(section.height, section.tip_height), 0.0
+        return 0.0, 0.0, 0.0
+
+    def _track(self, i: int, parts: int) -> Array:
+        """Return the places (d1, d2) of a tendon at so many equal parts between two disks [m], shape (K, 2)."""
+        holes = self.holes_of(i)
+        at = np.arange(1 + parts * (len(holes) - 1)) / parts
+        if self.links == "chords":
+            return np.column_stack([np.interp(at, np.arange(len(holes)), column) for column in holes.T])
+        places = self.disk_places()[: len(holes)]
+        shares = np.interp(at, np.arange(len(holes)), places / places[-1])
+        return np.array([self.tendons[i].place(share) for share in shares])
+
+    def _check_gaps(self) -> None:
+        """Refuse tendons of which two, or one and the rod, would be in the same place of the undeformed robot."""
         places = self.disk_places()
-        tracks = [self.holes_of(i) for i in range(len(self.tendons))]
+        turns = [
+            abs(t.turn) / (len(self.holes_of(i)) - 1) for i, t in enumerate(self.tendons) if self.links == "curves"
+        ]
+        parts = max(PARTS, int(np.ceil(max(turns, default=0.0) / MAX_PART_TURN)))
+        tracks = [self._track(i, parts) for i in range(len(self.tendons))]
+        at = np.interp(np.arange(1 + parts * (len(places) - 1)) / parts, np.arange(len(places)), places)
+        half = np.array([self._half_section(s) for s in at])
         for i, a in enumerate(tracks):
-            for j in range(i):
-                b = tracks[j]
+            name, own = f"{self.name}: tendon {i}", 0.5 * self.tendons[i].diameter
+            gap = np.hypot(*np.maximum(np.abs(a) - half[: len(a), :2], 0.0).T) - half[: len(a), 2]
+            k = int(np.argmin(gap))
+            if gap[k] < own - 1e-9 and np.any(half[k] > 0.0):
+                raise ModelError(
+                    f"{name} lies in the rod {1e3 * at[k]:.4g} mm from the base: its axis is "
+                    f"{1e3 * (gap[k] + half[k, 2]):.3g} mm from the {'axis' if half[k, 2] else 'sides'} of the rod, "
+                    f"must be at least {1e3 * (own + half[k, 2]):.3g} mm there",
+                    field="radius",
+                )
+            for j, b in enumerate(tracks[:i]):
                 count = min(len(a), len(b))
-                limit = 0.5 * (self.tendons[i].diameter + self.tendons[j].diameter)
-                for k in range(count - 1):
-                    d0, d1 = a[k] - b[k], a[k + 1] - b[k + 1]
-                    change = d1 - d0
-                    size = float(change @ change)
-                    s = 0.0 if size == 0.0 else min(1.0, max(0.0, -float(d0 @ change) / size))
-                    gap = float(np.hypot(*(d0 + s * change)))
-                    if gap < limit:
-                        at = places[k] + s * (places[k + 1] - places[k])
-                        raise ModelError(
-                            f"{self.name}: tendons {j} and {i} cross {1e3 * at:.4g} mm from the base: "
-                            f"their axes are {1e3 * gap:.3g} mm apart there, must be at least {1e3 * limit:.3g} mm",
-                            field="tendons",
-                        )
+                d0 = a[:count] - b[:count]
+                change = np.diff(d0, axis=0)
+                size = np.maximum(np.sum(change**2, axis=1), 1e-300)
+                share = np.clip(-np.sum(d0[:-1] * change, axis=1) / size, 0.0, 1.0)
+                gap = np.hypot(*(d0[:-1] + share[:, None] * change).T)
+                k, limit = int(np.argmin(gap)), own + 0.5 * self.tendons[j].diameter
+                if gap[k] < limit:
+                    where = at[k] + share[k] * (at[k + 1] - at[k])
+                    raise ModelError(
+                        f"{self.name}: tendons {j} and {i} cross {1e3 * where:.4g} mm from the base: "
+                        f"their axes are {1e3 * gap[k]:.3g} mm apart there, must be at least {1e3 * limit:.3g} mm",
+                        field="tendons",
+                    )

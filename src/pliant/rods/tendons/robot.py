@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,10 +12,11 @@ from numpy.typing import ArrayLike
 from pliant.base.errors import ModelError, PliantError
 from pliant.base.numerics import Array
 from pliant.rods.checks import finite, numbers
-from pliant.rods.tendons.build import Resolution, build_chain, fresh_memory, tendon_law
+from pliant.rods.tendons.build import Resolution, build_chain, fresh_memory, least_steps, tendon_law
 from pliant.rods.tendons.chain import Chain, Loads, Memory, make_work, no_loads
 from pliant.rods.tendons.description import TendonRobotDescription
 
+LOG = logging.getLogger("pliant")
 LIMITS = np.array([1e-9, 1e-10, 0.5, 60.0])
 """Force [N m, N] and length [m] that count as zero, largest change of an unknown, iterations."""
 REPLAY_LIMITS = np.array([1e-7, 1e-8, 0.5, 60.0])
@@ -57,6 +59,8 @@ class TendonSolution:
     """Friction after this equilibrium; the next one starts from it."""
     loads: Loads
     """What acted on the robot."""
+    stable: bool = True
+    """Whether it is stable; otherwise the robot does not stay there, and no stable one was found beside it."""
 
     @property
     def tip(self) -> Array:
@@ -83,7 +87,7 @@ class TendonSolution:
 
         The stiffness is that of the strains with the tendons' own stretch; a rigid tendon by length keeps its length.
         """
-        return self.robot._stability(self)
+        return self.robot._curvatures(self)[0]
 
     def jacobian(self) -> Array:
         """Return how the tip moves by each command, shape (6, N): rotation [rad], then place, world axes."""
@@ -105,7 +109,7 @@ class TendonRobot:
     def __init__(self, description: TendonRobotDescription, *, resolution: Resolution | None = None) -> None:
         self.description = description
         """The robot."""
-        self.resolution = resolution or Resolution(elements=1, bending=3, torsion=1)
+        self.resolution = resolution or Resolution(elements=1, bending=3, torsion=1, steps=least_steps(description))
         """How finely strains are resolved."""
         self.chain: Chain = build_chain(description, self.resolution)
         """Its arrays."""
@@ -166,6 +170,9 @@ class TendonRobot:
     ) -> TendonSolution:
         """Return the equilibrium for lengths drawn in [m], or for tensions at the spools [N], shape (N,).
 
+        Where the one on the straight way has lost its stability, it is the stable one beside it; where none is found
+        there, a warning is logged and `TendonSolution.stable` is false.
+
         Args:
             pull: lengths drawn in, positive shortens a tendon.
             tension: tensions, >= 0.
@@ -188,8 +195,6 @@ class TendonRobot:
         start: TendonSolution | None = None,
     ) -> list[TendonSolution]:
         """Return the equilibria of a sequence of commands, shape (rows, N); see `solve`."""
-        from pliant.rods.tendons.newton import follow
-
         commands, by_length = self._commands(pulls, tensions)
         N = commands.shape[1]
         loads = loads or self.loads()
@@ -201,19 +206,50 @@ class TendonRobot:
         T = start.tension.copy() if start else np.zeros(N)
         before = start.command.copy() if start and start.by_length == by_length else np.zeros(N)
         found: list[TendonSolution] = []
-        modes = np.full(N, by_length)
         for row in commands:
-            pose, out_T, unused = np.zeros((1, 12)), np.zeros((1, N)), np.zeros((0, self.size + N))
-            done, _, share = follow(
-                self.chain, loads, memory, x, T, before, row[None], self.law, modes, LIMITS, self._work, unused, pose,
-                out_T, unused,
-            )  # fmt: skip
-            if done < 1:
+            done, share = self._newton(x, T, before, row, by_length, memory, loads)
+            if not done:
                 raise self._failure(row, before, share, by_length)
-            found.append(self._solution(x, T, row, by_length, memory, loads))
+            one = self._solution(x, T, row, by_length, memory, loads)
+            if not one.stable:
+                one = self._beside(one)
+                x, T, memory = one.x.copy(), one.tension.copy(), one.memory._replace(state=one.memory.state.copy())
+            found.append(one)
             before = row
             self._check_load(found[-1])
         return found
+
+    def _newton(
+        self, x: Array, T: Array, before: Array, row: Array, by_length: bool, memory: Memory, loads: Loads
+    ) -> tuple[bool, float]:
+        """Move unknowns, tensions and memory to a command; return whether it was reached, and the share of the way."""
+        from pliant.rods.tendons.newton import follow
+
+        N = len(T)
+        pose, out_T, unused = np.zeros((1, 12)), np.zeros((1, N)), np.zeros((0, self.size + N))
+        done, _, share = follow(
+            self.chain, loads, memory, x, T, before, row[None], self.law, np.full(N, by_length), LIMITS, self._work,
+            unused, pose, out_T, unused,
+        )  # fmt: skip
+        return done == 1, share
+
+    def _beside(self, s: TendonSolution) -> TendonSolution:
+        """Return the stable equilibrium beside an unstable one, or this one with a warning."""
+        way = self._curvatures(s)[1]
+        way /= np.abs(way).max()
+        for size in (0.1, -0.1, 0.5, -0.5):
+            x, T = s.x + size * way, s.tension.copy()
+            memory = s.memory._replace(state=s.memory.state.copy(), distal=s.memory.distal.copy())
+            if self._newton(x, T, s.command, s.command, s.by_length, memory, s.loads)[0]:
+                other = self._solution(x, T, s.command, s.by_length, memory, s.loads)
+                if other.stable:
+                    return other
+        LOG.warning(
+            "%s: the equilibrium for this command is unstable (%.3g of the unloaded stiffness), and no stable one was "
+            "found beside it: the robot does not stay there",
+            self.description.name, s.stability(),
+        )  # fmt: skip
+        return s
 
     def replay(
         self, pulls: ArrayLike, *, loads: Loads | None = None, near: Array | None = None
@@ -325,12 +361,18 @@ class TendonRobot:
     ) -> TendonSolution:
         w = self._work
         last = self.chain.tendon[:, 1] - 1
-        return TendonSolution(
+        found = TendonSolution(
             robot=self, x=x.copy(), tension=T.copy(), command=row.copy(), by_length=by_length,
             position=w.position.copy(), rotation=w.rotation.copy(), path=w.path.copy(),
             end_tension=T * w.weight[last], loads=loads,
             memory=memory._replace(state=memory.state.copy(), distal=memory.distal.copy()),
         )  # fmt: skip
+        H, Z = self._held(found)
+        try:
+            np.linalg.cholesky(Z.T @ H @ Z)
+        except np.linalg.LinAlgError:
+            return replace(found, stable=False)
+        return found
 
     def _tangent(self, s: TendonSolution) -> tuple[Array, Array]:
         """Return the stiffness of the strains, tendons sticking where friction holds them, and the tip's twist."""
@@ -365,18 +407,12 @@ class TendonRobot:
         moved = J @ np.linalg.solve(A, right)[:n]
         return moved[:, :N], moved[:, N:]
 
-    def _stability(self, s: TendonSolution) -> float:
-        from scipy.linalg import eigh, null_space
+    def _held(self, s: TendonSolution) -> tuple[Array, Array]:
+        """Return the stiffness of the strains with the tendons' stretch, and the motions that rigid tendons permit."""
+        from scipy.linalg import null_space
 
-        H, _ = self._tangent(s)
+        H = self._tangent(s)[0]
         w = self._work
-        rest = np.zeros_like(H)
-        basis, stiff = self.chain.basis, self.chain.stiffness
-        for first, last, c0, m in self.chain.element:
-            half = 0.5 * self.chain.length[first:last]
-            B = basis[first:last, ..., :m]
-            part = np.einsum("k,kgia,kgi,kgib->ab", half, B, stiff[first:last], B)
-            rest[c0 : c0 + m, c0 : c0 + m] = part
         H = 0.5 * (H + H.T)
         rigid = []
         for i, T in enumerate(s.tension):
@@ -387,10 +423,22 @@ class TendonRobot:
                 H += np.outer(w.row[i], w.row[i]) / soft
             else:
                 rigid.append(w.row[i])
-        if rigid:
-            Z = null_space(np.array(rigid))
-            H, rest = Z.T @ H @ Z, Z.T @ rest @ Z
-        return float(eigh(H, rest, eigvals_only=True, subset_by_index=(0, 0))[0])
+        return H, null_space(np.array(rigid)) if rigid else np.eye(self.size)
+
+    def _curvatures(self, s: TendonSolution) -> tuple[float, Array]:
+        """Return the smallest eigenvalue of the stiffness against that of the unloaded robot, and its direction."""
+        from scipy.linalg import eigh
+
+        H, Z = self._held(s)
+        rest = np.zeros_like(H)
+        basis, stiff = self.chain.basis, self.chain.stiffness
+        for first, last, c0, m in self.chain.element:
+            half = 0.5 * self.chain.length[first:last]
+            B = basis[first:last, ..., :m]
+            part = np.einsum("k,kgia,kgi,kgib->ab", half, B, stiff[first:last], B)
+            rest[c0 : c0 + m, c0 : c0 + m] = part
+        values, vectors = eigh(Z.T @ H @ Z, Z.T @ rest @ Z, subset_by_index=(0, 0))
+        return float(values[0]), Z @ vectors[:, 0]
 
     def solve_igm(
         self, target: ArrayLike, *, loads: Loads | None = None, start: TendonSolution | None = None, steps: int = 60
@@ -473,11 +521,12 @@ class TendonRobot:
         return np.concatenate([log_so3(goal[:3, :3] @ s.rotation[-1].T), goal[:3, 3] - s.tip])
 
     def workspace(self, tensions: Sequence[ArrayLike], *, loads: Loads | None = None) -> Array:
-        """Return the tips of many tensions [m], shape (rows, 3); NaN where there is no equilibrium."""
+        """Return the tips of many tensions [m], shape (rows, 3); NaN where there is no stable equilibrium."""
         tips = np.full((len(tensions), 3), np.nan)
         for row, tension in enumerate(tensions):
             try:
-                tips[row] = self.solve(tension=tension, loads=loads).tip
+                found = self.solve(tension=tension, loads=loads)
             except NoTendonEquilibrium:
                 continue
+            tips[row] = found.tip if found.stable else np.nan
         return tips

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.base.documents.yaml_tree import read_yaml
+from pliant.base.documents.yaml_tree import Document, read_yaml
 from pliant.base.errors import ModelError, nearest
 from pliant.rods.loaders import FRAME, Reader, placed, read_frame
 from pliant.rods.tubes.description import Tube, TubesDescription
@@ -42,7 +42,15 @@ def load_tubes(name: str | Path) -> TubesDescription:
             f"there is no concentric-tube robot {str(name)!r}; {nearest(str(name), ROBOTS)}, or a file .yaml",
             field="robot",
         )
-    document = read_yaml(path)
+    return describe(read_yaml(path))
+
+
+def describe(document: Document) -> TubesDescription:
+    """Turn the YAML document of a concentric-tube robot into a description.
+
+    Raises:
+        ModelError: with file, line and field of the fault.
+    """
     r = Reader(document.value, document)
     r.known("name", "tubes", "translation", "base", "gravity")
     rows = r.data.get("tubes")
@@ -57,7 +65,7 @@ def load_tubes(name: str | Path) -> TubesDescription:
     gravity = r.vector("gravity", "acceleration", 3, (0.0, 0.0, -9.81))
     try:
         return TubesDescription(
-            name=str(r.data.get("name", path.stem)), tubes=tubes, base=base,
+            name=r.text("name", Path(document.file).stem if document.file else "tubes"), tubes=tubes, base=base,
             translation=r.vector("translation", "length", len(tubes), ()),
             gravity=(gravity[0], gravity[1], gravity[2]),
         )  # fmt: skip

@@ -14,6 +14,7 @@ from pliant.base.errors import PliantError
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, hat, log_so3
 from pliant.rods.tubes.description import TubesDescription
+from pliant.rods.tubes.kernels import BEND, MASS
 from pliant.rods.tubes.shooting import Shot, Tip, shoot
 
 TOLERANCE = 1e-11
@@ -25,6 +26,11 @@ STARTS = {1: 1, 2: 16, 3: 8, 4: 5}
 """Relative tip angles tried for each tube but the first, by the number of tubes."""
 SAME = 1e-6
 """Difference of angles below which two equilibria are the same [rad]."""
+LEAST_SHARE = 2e-3
+"""Smallest step of growing curvatures and loads."""
+MAX_DECAYS = 11.0
+"""Most lengths sqrt(stiffness / force) in the tubes: a turn of the tip grows by e in each towards the base, and
+e^11 times the rounding of an angle is `TOLERANCE`."""
 ROW, LEAST = 0.1, 1e-6
 """Largest and smallest turn of a tube between two equilibria of a path [rad]."""
 
@@ -138,10 +144,10 @@ class ConcentricTubes:
         moment: ArrayLike = (0.0, 0.0, 0.0),
         start: TubeSolution | None = None,
     ) -> TubeSolution:
-        """Return a stable equilibrium; without ``start`` the one that growing curvatures reach.
+        """Return a stable equilibrium; without ``start`` the one that growing curvatures and loads reach.
 
-        Where this one is unstable, the stable one of least energy is returned.
-
+        Where this one becomes unstable, that of least energy is returned that the loads reach from a stable equilibrium
+        of the unloaded tubes.
 
         Args:
             rotation: angles of the tubes' bases about z of the guide, shape (N,) [rad].
@@ -160,13 +166,19 @@ class ConcentricTubes:
             if isinstance(found, TubeSolution):
                 return found
             raise self._failure(alpha, found)
-        found = self._grown(alpha, beta, wrench)
-        if isinstance(found, TubeSolution) and found.stable:
+        found, share = self._grown(alpha, beta, wrench)
+        if share == 1.0 and isinstance(found, TubeSolution):
             return found
-        every = [one for one in self._all(alpha, beta, wrench) if one.stable]
-        if every:
-            return every[0]
-        raise self._failure(alpha, found.residual if isinstance(found, TubeSolution) else found)
+        laden = bool(np.any(wrench) or np.any(self.table[MASS]))
+        every = [one for one in self._scaled(1.0, 0.0)._all(alpha, beta, 0.0 * wrench) if one.stable]
+        if not laden and every:
+            return replace(every[0], robot=self)
+        ends = [self._grown(alpha, beta, wrench, one.end) for one in every] if laden else []
+        reached = [one for one, at in ends if at == 1.0 and isinstance(one, TubeSolution)]
+        if reached:
+            return min(reached, key=lambda one: one.energy)
+        residual = found.residual if isinstance(found, TubeSolution) else found
+        raise self._failure(alpha, residual, max((at for _, at in ends), default=None), wrench)
 
     def equilibria(
         self,
@@ -244,7 +256,24 @@ class ConcentricTubes:
                     f"{d.name}: {name} needs 3 finite numbers, found {np.asarray(value).tolist()}", field=name
                 )
             wrench.append(vector)
-        return alpha, d.checked(d.home if translation is None else translation), np.concatenate(wrench)
+        beta = d.checked(d.home if translation is None else translation)
+        decays = self._decays(beta, wrench[0])
+        if decays > MAX_DECAYS:
+            size = float(np.linalg.norm(wrench[0]))
+            most = size * (MAX_DECAYS / decays) ** 2
+            raise PliantError(
+                f"{d.name}: a force of {size:.4g} N is too large for these tubes to be resolved; must be at most "
+                f"{most:.4g} N at this translation",
+                field="force",
+            )
+        return alpha, beta, np.concatenate(wrench)
+
+    def _decays(self, beta: Array, force: Array) -> float:
+        """Return how many times the length over which a bend decays under this force fits into the tubes."""
+        ends = np.array([tube.length for tube in self.description.tubes]) + beta
+        cuts = np.unique(np.append(ends[ends > 0.0], 0.0))
+        stiffness = np.array([self.table[BEND, ends >= cut].sum() for cut in cuts[1:]])
+        return float(np.sum(np.diff(cuts) * np.sqrt(np.linalg.norm(force) / stiffness)))
 
     def _guess(self, alpha: Array, beta: Array, angles: Array) -> Tip:
         """Return a state at the tip with these relative angles whose base is aligned, but for the loads' effect."""
@@ -257,12 +286,14 @@ class ConcentricTubes:
         turn = exp_so3(self.base[:3, 2] * off)
         return Tip(turn @ tip.rotation @ exp_so3((0.0, 0.0, -off)), tip.angles + off)
 
-    def _newton(self, alpha: Array, beta: Array, wrench: Array, tip: Tip) -> TubeSolution | float:
+    def _newton(
+        self, alpha: Array, beta: Array, wrench: Array, tip: Tip, most: int = MAX_ITERATIONS
+    ) -> TubeSolution | float:
         """Close the base; return the equilibrium, or the smallest angle that stayed open."""
         best, part = np.inf, 1.0
         shot = shoot(self, tip, beta, wrench)
         miss = self._miss(shot, alpha, beta)
-        for _ in range(MAX_ITERATIONS):
+        for _ in range(most):
             size = float(np.abs(miss).max())
             best = min(best, size) if np.isfinite(size) else best
             if not np.isfinite(size):
@@ -285,25 +316,36 @@ class ConcentricTubes:
             tip, shot, miss = other.tip, other, new
         return best
 
-    def _grown(self, alpha: Array, beta: Array, wrench: Array) -> TubeSolution | float:
-        """Return the equilibrium that is reached when the curvatures and loads grow from zero at fixed bases."""
-        robot, share, step = copy(self), 0.0, 1.0
-        robot.table = self.table * np.array([[1.0], [1.0], [0.0], [1.0]])
-        tip = robot._guess(alpha, beta, alpha)
+    def _scaled(self, curvature: float, weight: float) -> ConcentricTubes:
+        """Return these tubes with shares of their curvatures and weights."""
+        robot = copy(self)
+        robot.table = self.table * np.array([[1.0], [1.0], [curvature], [weight]])
+        return robot
+
+    def _grown(
+        self, alpha: Array, beta: Array, wrench: Array, unloaded: Tip | None = None
+    ) -> tuple[TubeSolution | float, float]:
+        """Return the stable equilibrium at fixed bases that growing curvatures and loads reach, and the share reached.
+
+        Below a share of 1 it is the last trial, or the smallest angle that stayed open at the base.
+
+        Args:
+            unloaded: end of an equilibrium without loads, from which only the loads grow.
+        """
+        tip = self._scaled(0.0, 1.0)._guess(alpha, beta, alpha) if unloaded is None else unloaded
+        share, step, rate = 0.0, 1.0, np.zeros(3 + self.count)
         found: TubeSolution | float = np.inf
-        while share < 1.0 and step > 0.01:
+        while share < 1.0 and step > LEAST_SHARE:
             to = min(1.0, share + step)
-            robot.table = self.table * np.array([[1.0], [1.0], [to], [to]])
-            found = robot._newton(alpha, beta, to * wrench, tip)
-            if (
-                isinstance(found, TubeSolution)
-                and found.stable
-                and np.abs(found.end.angles - tip.angles).max() < MAX_TURN
-            ):
-                tip, share, step = found.end, to, 2.0 * step
-            else:
-                step *= 0.5
-        return self._newton(alpha, beta, wrench, tip) if share == 1.0 else found
+            robot = self._scaled(to if unloaded is None else 1.0, to)
+            found = robot._newton(alpha, beta, to * wrench, tip.moved((to - share) * rate), 8)
+            if isinstance(found, TubeSolution) and found.stable:
+                change = np.concatenate([log_so3(found.end.rotation @ tip.rotation.T), found.end.angles - tip.angles])
+                if np.abs(change[3:]).max() < MAX_TURN and np.abs(change - (to - share) * rate).max() < MAX_TURN:
+                    tip, rate, share, step = found.end, change / (to - share), to, 2.0 * step
+                    continue
+            step *= 0.5
+        return (replace(found, robot=self) if isinstance(found, TubeSolution) else found), share
 
     def _miss(self, shot: Shot, alpha: Array, beta: Array) -> Array:
         """Return the angles open at the base: of the frame, and of the tubes modulo a turn, shape (3 + N,)."""
@@ -391,12 +433,15 @@ class ConcentricTubes:
         out[3:, N:] += place[:, 3 + N :]
         return out
 
-    def _failure(self, alpha: Array, residual: float) -> NoTubeEquilibrium:
-        return NoTubeEquilibrium(
-            f"{self.description.name}: no stable equilibrium was found for the rotations "
-            f"{', '.join(f'{v:.4g}' for v in alpha)} rad; the base stays open by {residual:.2g} rad",
-            residual=residual,
-        )
+    def _failure(
+        self, alpha: Array, residual: float, share: float | None = None, wrench: Array | None = None
+    ) -> NoTubeEquilibrium:
+        who = f"{self.description.name}: no stable equilibrium was found for the rotations"
+        why = f"the base stays open by {residual:.2g} rad"
+        if share is not None and wrench is not None:
+            f, m = (", ".join(f"{v:.4g}" for v in part) for part in np.split(share * wrench, 2))
+            why = f"the last load on the way that has one, {100.0 * share:.3g} % of it, is {f} N and {m} N m"
+        return NoTubeEquilibrium(f"{who} {', '.join(f'{v:.4g}' for v in alpha)} rad; {why}", residual=residual)
 
 
 def _same(a: TubeSolution, b: TubeSolution) -> bool:
