@@ -119,7 +119,12 @@ def test_sixteen_browsers_that_do_anything_leave_page_and_simulation_alive(
             runs.newest().resume()
             runs.newest().submit(lambda: runs.newest().set_speed(1.0)).result(60.0)
             before, wall, simulated = memory(), time.monotonic(), runs.time()
-            done = storm(server.url, seconds, 2, "Pause", "Run", "simulation", "simulation speed")
+            done, seed = {"pages": 0, "refused": 0}, 2
+            sent: set[str] = set()
+            while not sent >= {"box", "body"} and seed < 12:  # on a busy machine one storm may reach no box
+                more = storm(server.url, seconds, seed, "Pause", "Run", "simulation", "simulation speed")
+                sent |= set(more.pop("sent"))
+                done, seed = {key: done[key] + count for key, count in more.items()}, seed + 1
             pace = (runs.time() - simulated) / (time.monotonic() - wall)
             grown = memory() - before
             assert thread.is_alive()
@@ -137,7 +142,7 @@ def test_sixteen_browsers_that_do_anything_leave_page_and_simulation_alive(
     ]
     assert not warned
     assert puts
-    assert set(done["sent"]) >= {"box", "body"}
+    assert sent >= {"box", "body"}
     assert done["refused"] == 0
     assert done["pages"] >= 16
     errors = [r.getMessage() for r in caplog.records if r.levelno >= logging.ERROR and "has ended" in r.getMessage()]

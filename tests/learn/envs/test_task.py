@@ -42,6 +42,8 @@ def made(kind, robot=arm, **changes):
     ("changes", "message"),
     [
         ({"observation": angle}, "observation is .*; must be a dictionary: name -> function of a World"),
+        ({"observation": None}, "observation is missing; must be a function of a World by its name, such as"),
+        ({"reward": None}, "reward is missing"),
         ({"terminated": near}, "terminated is .*; must be a dictionary"),
         ({"terminated": None}, "terminated is None; must be a dictionary"),
         ({"randomize": ["joint_1.k1"]}, "randomize is .*; must be a dictionary: name -> distribution"),

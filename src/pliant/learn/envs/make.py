@@ -53,8 +53,8 @@ def find_task(name: str, **options: Any) -> Task:
 def task_of(
     robot: Robot | Callable[[], Robot] | str,
     *,
-    observation: Mapping[str, Function],
-    reward: Mapping[str, Function] | Function,
+    observation: Mapping[str, Function] | None = None,
+    reward: Mapping[str, Function] | Function | None = None,
     actions: Sequence[Action] | None = None,
     **rest: Any,
 ) -> Task:
@@ -62,14 +62,14 @@ def task_of(
 
     Args:
         robot: a robot, a function that returns one, or an argument of `pliant.load`: a file or a name in the catalogue.
-        observation: name -> function of a `World`.
-        reward: name -> function of a `World`, or one such function.
+        observation: name -> function of a `World`; must be given.
+        reward: name -> function of a `World`, or one such function; must be given.
         actions: commanded quantities; None for reference 1 of every compliant joint, within its limits, or from -pi to
             pi rad if it has none; for a robot without one, the controls of its actuators, within their ranges.
         rest: further fields of `Task`.
 
     Raises:
-        ModelError: a field is unknown, or ``actions`` is None and the robot has neither compliant joints nor
+        ModelError: a field is unknown, ``observation`` or ``reward`` is missing, or ``actions`` is None and the robot has neither compliant joints nor
             actuators with ranges.
     """
     valid = {f.name for f in fields(Task)} - {"robot", "observation", "reward", "actions"}
@@ -77,6 +77,13 @@ def task_of(
         if name not in valid:
             raise ModelError(f"a task has no field {name!r}; {nearest(name, valid)}", field=name)
 
+    if observation is None or reward is None:
+        name = "observation" if observation is None else "reward"
+        raise ModelError(
+            f"{name} is missing; must be a function of a World by its name, such as "
+            f"{name}={{'q': lambda world: world.port('joint/position')}}",
+            field=name,
+        )
     if isinstance(robot, type | mujoco.MjSpec) or not (
         isinstance(robot, str | Path) or callable(robot) or hasattr(robot, "devices")
     ):
