@@ -69,8 +69,8 @@ def task_of(
         rest: further fields of `Task`.
 
     Raises:
-        ModelError: a field is unknown, ``observation`` or ``reward`` is missing, or ``actions`` is None and the robot has neither compliant joints nor
-            actuators with ranges.
+        ModelError: a field is unknown, ``observation`` or ``reward`` is missing, or ``actions`` is None and the robot
+            has neither compliant joints nor actuators with ranges.
     """
     valid = {f.name for f in fields(Task)} - {"robot", "observation", "reward", "actions"}
     for name in rest:
