@@ -119,7 +119,7 @@ MUTATIONS = [
     Mutation(
         experiment="franka-errors",
         name="a recipe is missing",
-        patch=lambda monkeypatch: monkeypatch.setattr(module, "RECIPES", RECIPES[1:]),
+        patch=lambda monkeypatch: monkeypatch.setattr("pliant.papers.arms.fci_recipes.RECIPES", RECIPES[1:]),
         run=lambda context, options: [module.missing_recipes()],
         turns=("errors that can be raised and have no recipe",),
     ),
