@@ -146,7 +146,7 @@ def independent_lengths(start: Solution, *, printed: bool, steps: int = 40) -> N
         hat[:, 0, 1], hat[:, 0, 2], hat[:, 1, 2] = -u[:, 2], u[:, 1], -u[:, 0]
         hat -= np.swapaxes(hat, 1, 2)
         dp = L[:, None] * np.einsum("kij,kj->ki", R, strain)
-        dm = -cross(dp, n) * (1.0 + share * (L[:, None] - 1.0))
+        dm = -np.cross(dp, n) * (1.0 + share * (L[:, None] - 1.0))
         return dp, L[:, None, None] * (R @ hat), -L[:, None] * weight, dm
 
     def tip(z):
@@ -166,8 +166,8 @@ def independent_lengths(start: Solution, *, printed: bool, steps: int = 40) -> N
         turn = 0.5 * np.stack([S[:, 2, 1] - S[:, 1, 2], S[:, 0, 2] - S[:, 2, 0], S[:, 1, 0] - S[:, 0, 1]], axis=1)
         if revolute:
             turn[:, :2] = S[:, :2, 2]
-            turn[:, 2] = np.einsum("ki,ki->k", m + cross(p - p_joint, n), joints[k, :3, 2])
-        on_plate = -np.hstack([n, m + cross(p - X[:3, 3], n)])
+            turn[:, 2] = np.einsum("ki,ki->k", m + np.cross(p - p_joint, n), joints[k, :3, 2])
+        on_plate = -np.hstack([n, m + np.cross(p - X[:3, 3], n)])
         return np.hstack([p_joint - joints[k, :3, 3], turn]), on_plate
 
     count, share = len(bases), 0.0
