@@ -116,18 +116,3 @@ def failing(robot):
             raise BridgeError("no master answers")
 
     return Failing()
-
-
-def slow(robot):
-    """A bridge whose subscriber takes nothing more at the end."""
-
-    class Slow(Wire):
-        drops = 0
-
-        def stop(self):
-            self.drops = 7
-
-        def health(self):
-            return {"dropped": self.drops}
-
-    return Slow()

@@ -231,15 +231,7 @@ class Run:
             if kind is None:
                 raise
         finally:
-            self._count_drops()
             self._draw()
-
-    def _count_drops(self) -> None:
-        """Add to the report the messages that subscribers did not take before the bridges had stopped."""
-        bridges = self.health.get("bridges", {})
-        for wire in self.wires:
-            if "dropped" in bridges.get(wire.name, {}):
-                bridges[wire.name]["dropped"] = wire.health()["dropped"]
 
     def start(self) -> None:
         """Open the recording and the bridges, and print their addresses."""
