@@ -48,6 +48,9 @@ SEEN_LIMIT = 256
 """Writers of a reader whose identifiers are kept."""
 NACK_PERIOD = 0.01
 """Shortest time between two answers that a late sample causes [s]."""
+QUIET = 0.03
+"""Time after a question in which no other heartbeat follows [s]: Fast DDS answers after 5 ms, and not at all if the
+last heartbeat by then wants no answer."""
 
 Address = tuple[str, int]
 """IPv4 address and port."""
@@ -73,6 +76,8 @@ class ReaderProxy:
     """Everything up to here is there, or does not matter."""
     count: int = -1
     """Its last answer; older ones are stale."""
+    quiet_until: float = 0.0
+    """When a heartbeat may follow the question that was asked last [s]."""
     beat_at: float = 0.0
     """When it is asked next [s]."""
     beat_period: float = FIRST_BEAT
@@ -178,9 +183,10 @@ class Writer:
         quarter = self.depth // 4  # a fast run fills the history between two calls of `tick`
         for proxy in self.proxies.values():
             if only is None or proxy.guid[:12] in only:
-                out += self._data(proxy, change, beat=proxy.reliable)
+                out += self._data(proxy, change, beat=proxy.reliable and now >= proxy.quiet_until)
                 if proxy.reliable and quarter and not (self.last - proxy.acknowledged) % quarter:
                     out.append(self._out(proxy, self._beat(proxy, final=False)))
+                    proxy.quiet_until = now + QUIET
             elif proxy.reliable:
                 out.append(self._out(proxy, self._gap(proxy, self.last, self.last)))
             if proxy.acknowledged == self.last - 1:  # else it is to be asked already
@@ -194,6 +200,7 @@ class Writer:
         if proxy is None or not proxy.reliable or not _newer(message.count, proxy.count):
             return []
         proxy.count = message.count
+        proxy.quiet_until = now
         if message.base > proxy.acknowledged + 1:
             proxy.acknowledged = min(message.base - 1, self.last)
             proxy.beat_period = FIRST_BEAT
@@ -230,6 +237,7 @@ class Writer:
         for proxy in self.proxies.values():
             if proxy.reliable and proxy.acknowledged < self.last and now >= proxy.beat_at:
                 out.append(self._out(proxy, self._beat(proxy, final=False)))
+                proxy.quiet_until = now + QUIET
                 proxy.beat_period = min(LAST_BEAT, 2.0 * proxy.beat_period)
                 self._delay(proxy, now)
         return out
