@@ -246,3 +246,27 @@ def test_samples_that_leave_the_history_unacknowledged_are_counted():
     for _ in range(3):
         latched.write(b"x", 0.0)
     assert latched.lost == 0
+
+
+def test_a_reader_is_heard_that_answers_late_and_only_where_the_last_heartbeat_asks():
+    """Fast DDS answers a question after 5 ms, and not if another heartbeat has come since that asks nothing."""
+    writer = Writer(WRITER, depth=100)
+    out = writer.add(ReaderProxy(guid=READER, address=HERE), 0.0)
+    due, asked, answers = None, False, 0
+    for k in range(2000):
+        now = 1e-3 * k
+        out += [*writer.write(b"\0\1\0\0", now), *writer.tick(now)]
+        for message in (m for _, datagram in out for m in decode_message(datagram)[1]):
+            if isinstance(message, Heartbeat):
+                asked = not message.final
+                due = now + 5e-3 if asked and due is None else due
+        out = []
+        if due is not None and now >= due:
+            due = None
+            answers += asked
+            answer = AckNack(
+                reader=READER[12:], writer=WRITER[12:], base=writer.last + 1, missing=(), count=answers, final=True
+            )
+            out = writer.answer(B, answer, now) if asked else []
+    assert answers > 10
+    assert writer.lost == 0
