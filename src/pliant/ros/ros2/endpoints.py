@@ -185,8 +185,7 @@ class Writer:
             if only is None or proxy.guid[:12] in only:
                 out += self._data(proxy, change, beat=proxy.reliable and now >= proxy.quiet_until)
                 if proxy.reliable and quarter and not (self.last - proxy.acknowledged) % quarter:
-                    out.append(self._out(proxy, self._beat(proxy, final=False)))
-                    proxy.quiet_until = now + QUIET
+                    out.append(self._ask(proxy, now))
             elif proxy.reliable:
                 out.append(self._out(proxy, self._gap(proxy, self.last, self.last)))
             if proxy.acknowledged == self.last - 1:  # else it is to be asked already
@@ -236,8 +235,7 @@ class Writer:
         out: list[Outgoing] = []
         for proxy in self.proxies.values():
             if proxy.reliable and proxy.acknowledged < self.last and now >= proxy.beat_at:
-                out.append(self._out(proxy, self._beat(proxy, final=False)))
-                proxy.quiet_until = now + QUIET
+                out.append(self._ask(proxy, now))
                 proxy.beat_period = min(LAST_BEAT, 2.0 * proxy.beat_period)
                 self._delay(proxy, now)
         return out
@@ -252,6 +250,11 @@ class Writer:
         self._beats += 1
         first = min(max(self._first(), proxy.start), self.last + 1)
         return heartbeat_submessage(proxy.guid[12:], self.entity, first, self.last, self._beats, final=final)
+
+    def _ask(self, proxy: ReaderProxy, now: float) -> Outgoing:
+        """Ask a reader what it has, and leave it the time to answer."""
+        proxy.quiet_until = now + QUIET
+        return self._out(proxy, self._beat(proxy, final=False))
 
     def _gap(self, proxy: ReaderProxy, start: int, end: int) -> Gap:
         return Gap(reader=proxy.guid[12:], writer=self.entity, start=start, base=end + 1)
