@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
+import mujoco
+
 from pliant.base.documents.files import write_files
 from pliant.base.errors import ModelError, PliantError
 from pliant.cli.output import emit, make_console
@@ -104,6 +106,7 @@ def describe_packages(robot: Robot, source: str, *, namespace: str = "") -> RosP
     needs = {version: sorted({t.partition("/")[0] for t in node.types}) for version, (node, _) in found.items()}
     needs[2] = sorted({*needs[2], "launch", "launch_ros", "rviz2"} - {"rcl_interfaces"})
     needs[1] = sorted({*needs[1], "rviz"})
+    seen = robot.compile().stat
     runs = source or "$PACKAGE/robot.urdf"
     own = {
         "package.xml": package_xml(name, f"The simulated robot {robot.name or bridge.namespace}.", needs),
@@ -113,8 +116,8 @@ def describe_packages(robot: Robot, source: str, *, namespace: str = "") -> RosP
         "launch/run.launch": _LAUNCH_1.replace("{name}", name).replace("{source}", runs.replace(
             "$PACKAGE", f"$(find {name})")),
         "config/controllers.yaml": _controllers(bridge),
-        "rviz/robot.rviz": _rviz(2, _description(bridge), robot),
-        "rviz/robot_ros1.rviz": _rviz(1, _description(bridge), robot),
+        "rviz/robot.rviz": _rviz(2, _description(bridge), seen),
+        "rviz/robot_ros1.rviz": _rviz(1, _description(bridge), seen),
     }  # fmt: skip
     files |= {f"{name}/{path}": text.encode() for path, text in own.items()}
     files |= {f"{name}/{path}": data for path, data in meshes.items()}
@@ -330,9 +333,8 @@ _DESCRIPTION = {
 """How the model of the robot is named to RViz: a parameter of ROS 1, a topic of ROS 2."""
 
 
-def _rviz(version: int, topic: str, robot: Robot) -> str:
+def _rviz(version: int, topic: str, seen: mujoco.MjStatistic) -> str:
     """Return a configuration of RViz, whose displays are in another package in each generation of ROS."""
-    seen = robot.compile().stat
     x, y, z = seen.center
     return _RVIZ.format(
         displays={1: "rviz", 2: "rviz_default_plugins"}[version],
