@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import PliantError, nearest
 from pliant.devices.camera_renderer import Renderer
+from pliant.learn.envs.optional import load_gymnasium
 
 if TYPE_CHECKING:
     from pliant.model import Robot
+
+gymnasium = load_gymnasium()
 
 VIEW = "environment"
 """Name of the camera that is added to a robot without one."""
@@ -114,6 +117,12 @@ class Cameras:
         self.names = tuple(dict.fromkeys(chosen_camera(model, name) for name in names))
         self._model, self._size = model, size
         self._pictures: dict[str, Pictures] = {}
+
+    def space(self, state: Any) -> Any:
+        """Return the space of observations: that of the state, or with cameras a dictionary of it and each picture."""
+        picture = gymnasium.spaces.Box(0, 255, (self._size[1], self._size[0], 3), np.uint8)
+        pictures = dict.fromkeys(self.names, picture)
+        return gymnasium.spaces.Dict({"state": state, **pictures}) if pictures else state
 
     def render(self, qpos: NDArray[np.float64]) -> dict[str, NDArray[np.uint8]]:
         """Return a picture of each camera, shape (height, width, 3)."""

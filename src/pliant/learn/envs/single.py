@@ -140,10 +140,7 @@ class RobotEnv(gymnasium.Env):
         self._limit = task.limit(self._plant.engine.dt)
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (count,), np.float32)
         state = gymnasium.spaces.Box(-np.inf, np.inf, self._observation.shape[1:], np.float32)
-        picture = gymnasium.spaces.Box(0, 255, (self._size[1], self._size[0], 3), np.uint8)
-        self.observation_space: Any = (
-            gymnasium.spaces.Dict({"state": state, **dict.fromkeys(self._cameras.names, picture)}) if cameras else state
-        )
+        self.observation_space: Any = self._cameras.space(state)
 
     def _look(self, cameras: Sequence[str]) -> None:
         """Look through the cameras that are observed and the one that is rendered, at the present robot."""

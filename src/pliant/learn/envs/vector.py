@@ -240,11 +240,8 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._observation = observe(task, self._world)
         space = gymnasium.spaces
         self.single_action_space = space.Box(-1.0, 1.0, (count,), np.float32)
-        self.single_observation_space = space.Box(-np.inf, np.inf, self._observation.shape[1:], np.float32)
-        if self._images:
-            picture = space.Box(0, 255, (size[1], size[0], 3), np.uint8)
-            pictures = dict.fromkeys(self._images, picture)
-            self.single_observation_space = space.Dict({"state": self.single_observation_space, **pictures})
+        numbers = space.Box(-np.inf, np.inf, self._observation.shape[1:], np.float32)
+        self.single_observation_space = self._cameras.space(numbers)
         self.action_space = gymnasium.vector.utils.batch_space(self.single_action_space, self.num_envs)
         self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, self.num_envs)
 
@@ -290,8 +287,8 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         state = self._observation.copy()
         if not self._images:
             return state
-        qpos = self.batch.read("state/qpos")
-        for world in np.flatnonzero(~self.batch.diverged if worlds is None else worlds & ~self.batch.diverged):
+        qpos, sane = self.batch.read("state/qpos"), ~self.batch.diverged
+        for world in np.flatnonzero(sane if worlds is None else worlds & sane):
             for name, picture in self._cameras.render(qpos[world]).items():
                 self._images[name][world] = picture
         return {"state": state, **{name: images.copy() for name, images in self._images.items()}}
@@ -354,6 +351,12 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         if self._delays is not None:
             self._delays.clear(mask, observation)
         self._observation = self._noisy(observation)
+
+    def _restart_ended(self, worlds: NDArray[np.bool_]) -> None:
+        """Start a new episode in the worlds that ended; the others keep what they observed."""
+        before = self._observation
+        self._restart(worlds, self.task.key)
+        self._observation = np.where(worlds[:, None], self._observation, before)
 
     def _set(self, parameters: Mapping[str, NDArray[np.float64]], mask: NDArray[np.bool_]) -> None:
         """Set parameters of the robot and delays of the environment in some worlds."""
@@ -473,10 +476,8 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         again = np.count_nonzero(restarted) > 0
         world.stepped()
         if again:
-            restarted = restarted.copy()
-            before = self._observation
-            self._restart(restarted, self.task.key)
-            self._observation = np.where(restarted[:, None], self._observation, before)
+            restarted = restarted.copy()  # a restart changes the flags
+            self._restart_ended(restarted)
         bad = self.batch.diverged
         sane = ~bad if np.count_nonzero(bad) else None
         with np.errstate(invalid="ignore", over="ignore"):
@@ -545,9 +546,8 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         infos["_reward"] = infos["_reward"] & ~ended
         infos["final_obs"], infos["_final_obs"] = final, ended.copy()
         infos["final_info"], infos["_final_info"] = last, ended.copy()
-        chosen, before = ended.copy(), self._observation  # a restart changes the flags
-        self._restart(chosen, self.task.key)
-        self._observation = np.where(chosen[:, None], self._observation, before)
+        chosen = ended.copy()  # a restart changes the flags
+        self._restart_ended(chosen)
         return self._seen(chosen)
 
     def _reasons(
