@@ -45,7 +45,7 @@ def test_commands_tensions_joint_states_and_tip_pass_over_ros_2(robot):
         try:
             for name, into in heard.items():
                 client.subscribe(f"/tdcr/tendons/{name}", "std_msgs/Float64MultiArray", into.append)
-            client.subscribe("/tdcr/tendon1/joint_states", "sensor_msgs/JointState", states.append)
+            client.subscribe("/joint_states", "sensor_msgs/JointState", states.append)
             command = client.advertise("/tdcr/tendons/command/pull", "std_msgs/Float64MultiArray")
             sent = bridge.node.publications
             until(lambda: command.matched and all(sent[f"/tdcr/tendons/{name}"].matched for name in heard))
@@ -57,8 +57,12 @@ def test_commands_tensions_joint_states_and_tip_pass_over_ros_2(robot):
                 simulation.step(150)
             sample = simulation.sample("tendons").values
             until(lambda: all(len(messages) == 30 for messages in heard.values()))
+            until(lambda: states and states[-1]["header"]["stamp"] == 300_000_000)
             for name, messages in heard.items():
                 assert np.array(messages[-1]["data"]).tolist() == sample[name].tolist()
+            assert states[-1]["name"] == JOINTS
+            positions = [simulation.sample(joint).values["position"] for joint in JOINTS]
+            assert states[-1]["position"] == pytest.approx(positions, abs=1e-12)
         finally:
             client.stop()
     assert sample["pull"] == pytest.approx(PULL, abs=1e-9)  # the message with NaN was not taken
