@@ -157,6 +157,28 @@ def test_gains_change_while_it_runs():
             wrong.result(timeout=0)
 
 
+@pytest.mark.parametrize("laws", [[QbMove(), QbMove()], [QbMove(), SEA(), AwAS2()], [SEA()]], ids=["qb", "mixed", "one"])
+def test_a_sample_of_the_board_is_that_of_its_joints_and_stays_as_it_was(laws):
+    simulation = simulate(arm(*map(CompliantActuator, laws)), joint_sample_period=0.001)
+    board = simulation.devices["board"]
+    board.inbox.put({"reference_1": [0.02] * len(laws)})
+    simulation.step(20)
+    values = simulation.sample("board").values
+    before = {name: array.tobytes() for name, array in values.items()}
+    assert list(values) == list(board.samples) and len(values) == len(before)
+    for name, array in values.items():
+        source = {"effort": "torque"}.get(name, name)
+        joints = [simulation.sample(f"joint{i}").values.get(source, np.nan) for i in range(len(laws))]
+        np.testing.assert_array_equal(array, joints)
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0.0
+    simulation.step(5)
+    assert {name: array.tobytes() for name, array in values.items()} == before
+    assert simulation.sample("board").values["position"].tobytes() != before["position"]
+    with pytest.raises(KeyError):
+        values["force"]
+
+
 def test_the_board_takes_arrays_and_gives_arrays():
     robot = arm(CompliantActuator(QbMove(), Mode.PID_EQ_PRESET), CompliantActuator(SEA(k=50.0), Mode.PID_EQ_PRESET))
     with simulate(robot) as simulation:

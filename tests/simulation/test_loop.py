@@ -152,6 +152,53 @@ def test_a_device_writes_and_reads_at_multiples_of_its_period():
     assert times == [("write", 0), ("read", 4), ("write", 4), ("read", 8), ("write", 8)]
 
 
+def test_what_has_nothing_to_do_is_not_called_and_no_command_or_request_is_missed(monkeypatch):
+    def run():
+        engine, log, rng = SpringMassEngine(3), [], np.random.default_rng(7)
+        joints = [
+            SpringJoint(0),
+            SpringJoint(1, command_latency=0.003, period=0.002),
+            SpringJoint(2, watchdog=0.005),
+        ]
+        devices = [Board(3), *joints, Spy("spy", log)]
+        calls = dict.fromkeys((device.name for device in devices), 0)
+        for device in devices:
+            inner = device._delayed  # what `write` calls first
+
+            def counted(*args, inner=inner, name=device.name):
+                calls[name] += 1
+                return inner(*args)
+
+            monkeypatch.setattr(device, "_delayed", counted)
+        seen = []
+        with Simulation(engine, devices) as simulation:
+            for _ in range(300):
+                for device in devices[:4]:
+                    if rng.random() < 0.1:
+                        size = 3 if device is devices[0] else ()
+                        field = "references" if size else "reference"
+                        device.inbox.put({field: rng.uniform(-0.2, 0.2, size)}, mode="position")
+                if rng.random() < 0.05:
+                    joints[0].request("set_gains", k=rng.uniform(20.0, 80.0))
+                simulation.step()
+                seen.append(np.concatenate([simulation.sample("board").values[name] for name in ("position", "effort")]))
+            counts = {device.name: dict(device.health()) for device in devices}
+        return np.array(seen).tobytes(), counts, calls, log
+
+    lazy = run()
+    monkeypatch.setattr(DeviceBase, "fed", None)
+    monkeypatch.setattr(DeviceBase, "queued", None)
+    eager = run()
+    assert lazy[0] == eager[0]
+    assert lazy[1] == eager[1]
+    assert [entry for entry in lazy[3] if entry[1] != "serve"] == [e for e in eager[3] if e[1] != "serve"]
+    assert lazy[1]["board"]["commands"] == lazy[2]["board"] < 60  # called for its commands only
+    assert eager[2]["board"] == 300
+    assert lazy[2]["joint_1"] == 150  # has commands on their way
+    assert lazy[2]["joint_2"] == 300  # its watchdog looks at the time
+    assert lazy[1]["joint_2"]["watchdog_trips"] > 0
+
+
 def test_a_device_may_read_more_slowly_than_it_writes():
     log = []
     simulation = Simulation(SpringMassEngine(), [Spy("slow", log, period=0.002, sample_period=0.004)])

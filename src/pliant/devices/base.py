@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import inspect
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -297,6 +297,17 @@ class DeviceBase:
             self._counters.watchdog_trips += 1
             self._trip()
         self._firmware()
+
+    @property
+    def queued(self) -> Collection[object] | None:
+        """The requests that wait: while there are none, `serve` has nothing to do. None: it is always called."""
+        return self._queue if self.serve == DeviceBase.serve.__get__(self) else None
+
+    @property
+    def fed(self) -> Mailbox | None:
+        """The mailbox without whose command `write` has nothing to do. None: it is called in every period."""
+        plain = self.write == DeviceBase.write.__get__(self) and self._firmware == DeviceBase._firmware.__get__(self)
+        return self.inbox if plain and self._watchdog_ns is None and not self._command_latency_ns else None
 
     def read(self, stamp_ns: int) -> Sample:
         """Measure, add noise and latency; return the sample that arrives at ``stamp_ns`` [ns]."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from pliant.base.errors import DeviceError
-from pliant.devices.base import Command, DeviceBase, FieldInfo
+from pliant.devices.base import Command, DeviceBase, FieldInfo, Sample
 from pliant.devices.command_range import CommandRange
 from pliant.engine.base import Engine
 from pliant.laws import COMMAND_NAMES, JOINT_FIELDS, CompliantActuator
@@ -76,6 +76,7 @@ class Board(DeviceBase):
         }
         super().__init__(name, samples=samples, commands=commands, **options)
         self.joints = joints
+        self._places = {field: i for i, field in enumerate(samples)}
         self._ranges = [CommandRange(name, joint, actuator) for joint, actuator in actuators.items()]
 
     def _restart(self, rng: np.random.Generator) -> None:
@@ -141,9 +142,40 @@ class Board(DeviceBase):
     def _measure(self) -> dict[str, float | np.ndarray]:
         return dict(zip(self.samples, self._gather(), strict=True))
 
+    def read(self, stamp_ns: int) -> Sample:
+        """Return the sample; without noise and latency its fields are rows that are made when they are asked for."""
+        if self._perturbations or self._latency_ns:
+            return super().read(stamp_ns)
+        seq = self._seq
+        self._seq = seq + 1
+        return Sample(self.name, seq, stamp_ns, TableValues(self._places, self._gather()))
+
     def _trip(self) -> None:
         for joint in self.joints:
             self._engine.set_mode(joint, self._engine.mode(joint))
+
+
+class TableValues(Mapping[str, np.ndarray]):
+    """The values of a sample: rows of a read-only table, made as they are asked for.
+
+    Args:
+        places: field -> row.
+        table: shape (fields, joints).
+    """
+
+    __slots__ = ("_places", "_table")
+
+    def __init__(self, places: Mapping[str, int], table: np.ndarray) -> None:
+        self._places, self._table = places, table
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._table[self._places[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
 
 
 class _Gather:
@@ -171,10 +203,10 @@ class _Gather:
             regular &= (offsets >= 0) & (8 * offsets < stride)
             self._rows = np.flatnonzero(regular)
             at = int(self._rows[np.argmin(offsets[self._rows])])
-            self._columns = offsets[self._rows]
+            self._places = offsets[self._rows, None] + stride // 8 * np.arange(count)
             # Every element between the first and the last port belongs to the buffer that the ports are views of.
             self._block = np.lib.stride_tricks.as_strided(
-                ports[at][0], shape=(int(self._columns.max()) + 1, count), strides=(8, stride), writeable=False
+                ports[at][0], shape=(int(self._places.max()) + 1,), strides=(8,), writeable=False
             )
         rows = self._rows
         # Rows that follow each other are written through a slice, which is faster than an index array.
@@ -191,7 +223,7 @@ class _Gather:
     def __call__(self) -> np.ndarray:
         out = np.empty(self._shape)
         if self._rows.size:
-            out[self._where] = self._block[self._columns]
+            out[self._where] = self._block.take(self._places)
         for i, view in self._views:
             out[i] = view
         for i, k, port in self._single:

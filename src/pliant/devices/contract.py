@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+import msgspec
 import numpy as np
 
 from pliant.devices.fields import FieldInfo, Values
@@ -15,8 +16,7 @@ from pliant.engine.base import Engine
 from pliant.model.noise import Noise
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sample:
+class Sample(msgspec.Struct, frozen=True, eq=False):
     """One immutable set of measured values, shared by reference with every bridge and the recorder."""
 
     device: str

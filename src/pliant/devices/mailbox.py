@@ -42,6 +42,7 @@ class Mailbox:
 
     __slots__ = (
         "_accepted", "_commands", "_condition", "_count", "_held", "_latest", "_shared", "_taken", "_waiting", "device",
+        "fresh",
     )  # fmt: skip
 
     def __init__(self, device: str, commands: Mapping[str, Mapping[str, FieldInfo]]) -> None:
@@ -61,6 +62,8 @@ class Mailbox:
         self._count = 0
         self._latest: Command | None = None
         self._taken: Command | None = None
+        self.fresh = False
+        """Whether a command may have come that `take` has not returned; the loop looks here before it calls."""
         self._waiting = 0  # threads that wait: to notify nobody costs a microsecond in each step
 
     @property
@@ -131,6 +134,7 @@ class Mailbox:
             self._count = number + 1
             command = Command(number, mode, MappingProxyType(dict(held)), stamp_ns)
             self._latest = command
+            self.fresh = True
             if self._waiting:
                 self._condition.notify_all()
         return command
@@ -150,11 +154,13 @@ class Mailbox:
             self._held.pop(mode, None)
             self._count = command.seq + 1
             self._latest = command
+            self.fresh = True
             if self._waiting:
                 self._condition.notify_all()
 
     def take(self) -> Command | None:
         """Return the latest command if it has not been taken yet, else None. Called by the loop thread."""
+        self.fresh = False  # before the look: a command that comes in between sets it again
         latest = self._latest
         if latest is self._taken:
             return None
@@ -192,6 +198,7 @@ class Mailbox:
             self._held.clear()
             self._count = 0
             self._latest = self._taken = None
+            self.fresh = False
 
     def _choose(self, mode: str | None) -> str:
         if mode is None:

@@ -538,8 +538,9 @@ class Simulation:
             False if the run ends because it was stopped or a thread of a bridge died, else True.
         """
         self._run_submitted()
-        for serve in self._serve:
-            serve()
+        for queued, serve in self._serve:
+            if queued:
+                serve()
         with self._wake:
             if not (self._submitted or self._stopping or self._deaths):
                 self._wake.wait(timeout)
@@ -576,14 +577,15 @@ class Simulation:
             elapsed = self._now + self._offset_ns
             for play in self._players:
                 play(elapsed)
-        for serve in self._serve:
-            serve()
+        for queued, serve in self._serve:
+            if queued:
+                serve()
         if schedule.waits:
             schedule.check_futures()
         # 2 firmware
         now = self._now
-        for period, write in self._writers:
-            if not now % period:
+        for period, mailbox, write in self._writers:
+            if (mailbox is None or mailbox.fresh) and not now % period:
                 write()
         # 3 physics
         self._engine_step(1)
@@ -650,8 +652,9 @@ class Simulation:
                 if self._deaths:
                     raise self._deaths[0]
                 self._run_submitted()
-                for serve in self._serve:
-                    serve()
+                for queued, serve in self._serve:
+                    if queued:
+                        serve()
                 if self._collector is not None and self._collector.running:
                     self._collector.between(math.inf)
                 with self._wake:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from pliant.base.errors import DeviceError, PliantError, nearest
-from pliant.devices.base import Device
+from pliant.devices.base import Device, DeviceBase, Mailbox
 from pliant.engine.base import Engine
 from pliant.simulation.run_options import seeded
+
+
+def _queued(device: Device) -> Collection[object]:
+    queued = device.queued if isinstance(device, DeviceBase) else None
+    return (device,) if queued is None else queued
+
+
+def _fed(device: Device) -> Mailbox | None:
+    return device.fed if isinstance(device, DeviceBase) else None
 
 
 class RunDevices:
@@ -34,11 +43,11 @@ class RunDevices:
             if paced:
                 device.keep_pace()
             self.by_name[device.name] = device
-        # Resolved once: the step looks nothing up by name.
-        self.serve = [device.serve for device in self.by_name.values()]
-        """Run the requests of each device."""
-        self.writers = [(device.period_ns, device.write) for device in self.by_name.values()]
-        """Period [ns] and firmware of each device."""
+        # Resolved once: the step looks nothing up by name, and calls nothing that has nothing to do.
+        self.serve = [(_queued(device), device.serve) for device in self.by_name.values()]
+        """What runs the requests of each device, and the queue that must hold one before it is called."""
+        self.writers = [(device.period_ns, _fed(device), device.write) for device in self.by_name.values()]
+        """Period [ns] and firmware of each device, and the mailbox that must be fresh before it is called, if any."""
         self.readers = [(device.sample_period_ns, device.read) for device in self.by_name.values()]
         """Sample period [ns] and measurement of each device."""
 
