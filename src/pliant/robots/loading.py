@@ -86,6 +86,13 @@ def load(
         timestep = float(parse_number(timestep, "timestep"))
         if not 0.0 < timestep < math.inf:
             raise ModelError(f"timestep is {timestep:g}; must be > 0 s", field="timestep")
+    for name in blocks:
+        if name not in (keys := [offer.key for offer in offers("blocks")]):
+            raise ModelError(
+                f"load has no argument {name!r}; an option of the robot is given as options={{{name!r}: ...}}, a block "
+                f"of a wing must be one of {', '.join(keys)}",
+                field=name,
+            )
     text = os.fspath(path_or_name)
     path = Path(text).expanduser()
     if not (path.suffix.lower() in suffixes() or os.sep in text or "/" in text or exists(path)):

@@ -326,7 +326,8 @@ def build(bench: Bench, options: BenchOptions) -> Robot:
     # A thin body in the plane of motion would do as well: only the axis' own component matters.
     set_inertia(link, max(options.load_mass, MINIMAL_INERTIA), inertia, tip)
     cylinder(link, (0.0, -0.007, 0.0), (0.0, 0.022, 0.0), 0.014, "metal")
-    capsule(link, (0.0, -0.002, 0.0), (tip[0], -0.002, tip[2]), 0.0065, "link")
+    if options.load_distance > 0.0:
+        capsule(link, (0.0, -0.002, 0.0), (tip[0], -0.002, tip[2]), 0.0065, "link")
     if options.load_mass > 0.0:
         # A brass disc of the load's mass, 16 mm thick.
         radius = min(0.06, math.sqrt(options.load_mass / (8500.0 * math.pi * 0.016)))
