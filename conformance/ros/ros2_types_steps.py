@@ -1,6 +1,6 @@
 """What real rclpy does with the types of exported packages. Runs in an interpreter that has them; prints one JSON line.
 
-Usage: ros2_types_steps.py echo SPACE JOINT, or ros2_types_steps.py goals COUNT EXTRA
+Usage: ros2_types_steps.py echo SPACE JOINT, ros2_types_steps.py goals COUNT EXTRA, or ros2_types_steps.py franka
 """
 
 import json
@@ -106,6 +106,64 @@ def goals(node, count, extra):
     return {**found, "feedback": len(fed)}
 
 
+def franka(node):
+    """Do what a client of franka_ros2 does: read the state, set a load, home, move and close the hand, recover."""
+    from franka_msgs.action import ErrorRecovery, Grasp, Homing, Move
+    from franka_msgs.msg import FrankaRobotState
+    from franka_msgs.srv import SetLoad
+    from geometry_msgs.msg import PoseStamped
+    from rclpy.qos import qos_profile_sensor_data
+    from sensor_msgs.msg import JointState
+
+    states, poses, found = [], [], {}
+    broadcaster = "/franka_robot_state_broadcaster"
+    node.create_subscription(FrankaRobotState, f"{broadcaster}/robot_state", states.append, qos_profile_sensor_data)
+    node.create_subscription(PoseStamped, f"{broadcaster}/current_pose", poses.append, qos_profile_sensor_data)
+    until(lambda: states and poses, "the state of the arm")
+    state = states[-1]
+    found["q"], found["mode"] = list(state.measured_joint_state.position), state.robot_mode
+    found["errors"] = state.current_errors.joint_reflex
+    found["m_total"] = state.inertia_total.inertia.m
+    place, current = state.o_t_ee.pose.position, poses[-1].pose.position
+    found["pose"], found["tf"] = [place.x, place.y, place.z], [current.x, current.y, current.z]
+
+    setter = node.create_client(SetLoad, "/service_server/set_load")
+    assert setter.wait_for_service(LIMIT)
+
+    def load(mass):
+        request = SetLoad.Request(mass=mass, load_inertia=[1e-3, 0.0, 0.0, 0.0, 1e-3, 0.0, 0.0, 0.0, 1e-3])
+        answer = result(setter.call_async(request), "SetLoad")
+        return [answer.success, answer.error]
+
+    found["load"], found["wrong_load"] = load(0.2), load(-1.0)
+    until(lambda: states[-1].inertia_total.inertia.m > 0.8, "the load in the state")
+    found["loaded"] = states[-1].inertia_total.inertia.m
+
+    def act(name, kind, **values):
+        client = ActionClient(node, kind, name)
+        assert client.wait_for_server(LIMIT), name
+        handle = result(client.send_goal_async(kind.Goal(**values)), name)
+        assert handle.accepted
+        return result(handle.get_result_async(), name)
+
+    def hand(name, kind, **values):
+        ended = act(f"/franka_gripper/{name}", kind, **values)
+        return [ended.status, ended.result.success, ended.result.error]
+
+    fingers = {}
+    node.create_subscription(
+        JointState, "/franka_gripper/joint_states", lambda m: fingers.update(zip(m.name, m.position)), 10
+    )
+    found["homing"] = hand("homing", Homing)
+    found["move"] = hand("move", Move, width=0.05, speed=0.1)
+    until(lambda: len(fingers) == 2 and abs(sum(fingers.values()) - 0.05) < 2e-3, "the fingers' states")
+    found["width"] = sum(fingers.values())
+    found["wide"] = hand("move", Move, width=0.5, speed=0.1)
+    found["nothing"] = hand("grasp", Grasp, width=0.03, speed=0.1, force=20.0)
+    found["recovery"] = act("/action_server/error_recovery", ErrorRecovery).status
+    return found
+
+
 def main():
     rclpy.init()
     node = rclpy.create_node("planner")
@@ -114,7 +172,7 @@ def main():
     thread = threading.Thread(target=executor.spin)
     thread.start()
     try:
-        found = {"echo": echo, "goals": goals}[sys.argv[1]](node, *sys.argv[2:])
+        found = {"echo": echo, "goals": goals, "franka": franka}[sys.argv[1]](node, *sys.argv[2:])
         print("RESULT " + json.dumps(found), flush=True)
     finally:
         executor.shutdown()

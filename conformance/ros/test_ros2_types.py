@@ -1,6 +1,6 @@
-"""Types of exported packages, built by rosidl and used by real rclpy: hashes, states, services, the trajectory action.
+"""Types of exported packages, built by rosidl and used by real rclpy: hashes, states, services, actions.
 
-control_msgs, which no package index has, is built from the definitions that pliant speaks.
+control_msgs and franka_msgs, which no package index has, are built from the definitions that pliant speaks.
 """
 
 import json
@@ -13,6 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import real
 
+from pliant.franka.ros.definitions import ACTIONS_2, SERVICES_2
 from pliant.robots import build_robot
 from pliant.ros.package import describe_packages
 from pliant.ros.package_types import definition
@@ -29,16 +30,36 @@ EXTRA = 2 if GOALS < 100 else 10
 """Goals that are cancelled, and goals that are pre-empted."""
 
 
-def control_msgs(folder):
-    """Write the package of the action."""
-    files = {f"action/{FOLLOW.partition('/')[2]}.action": "---\n".join(
-        definition(parse(FOLLOW, text), 2) for text in ACTIONS[FOLLOW])}  # fmt: skip
-    for name in ("JointTolerance", "JointComponentTolerance"):
-        files[f"msg/{name}.msg"] = definition(registry(2).message(f"control_msgs/{name}"), 2)
-    for name, text in files.items():
-        file = folder / "control_msgs" / name
+FRANKA = ("Errors", "Elbow", "CollisionIndicators", "FrankaRobotState", "GraspEpsilon")
+"""Messages of franka_msgs that the steps use."""
+
+
+def write_package(folder, name, messages, actions, services=()):
+    """Write a package: names of its messages, its actions with their three parts, its services with their two."""
+    types = registry(2)
+    files = {f"msg/{kind}.msg": definition(types.message(f"{name}/{kind}"), 2) for kind in messages}
+    for folder_name, suffix, kinds in (("action", "action", actions), ("srv", "srv", dict(services))):
+        for kind, parts in kinds.items():
+            files[f"{folder_name}/{kind}.{suffix}"] = "---\n".join(
+                definition(parse(f"{name}/{kind}", text), 2) for text in parts
+            )
+    for path, text in files.items():
+        file = folder / name / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
+
+
+def vendors_packages(folder):
+    """Write control_msgs and franka_msgs; return their names."""
+    franka = {kind: ACTIONS_2[f"franka_msgs/{kind}"] for kind in ("ErrorRecovery", "Homing", "Move", "Grasp")}
+    write_package(
+        folder,
+        "control_msgs",
+        ("JointTolerance", "JointComponentTolerance"),
+        {"FollowJointTrajectory": ACTIONS[FOLLOW]},
+    )
+    write_package(folder, "franka_msgs", FRANKA, franka, {"SetLoad": SERVICES_2["franka_msgs/SetLoad"]})
+    return ["control_msgs", "franka_msgs"]
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +71,7 @@ def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("types")
     packages = describe_packages(build_robot("qbmove-2dof", {}), "qbmove-2dof")
     packages.write(folder / "src")
-    control_msgs(folder / "src")
-    names = [*packages.packages[:-1], "control_msgs"]
+    names = [*packages.packages[:-1], *vendors_packages(folder / "src")]
     root = Path(python).parents[1]
     env = {**real.clean_env(), "LD_LIBRARY_PATH": str(root / "lib")}
     words = [python, real.FOLDER / "rosidl_build.py", folder / "built", *(folder / "src" / name for name in names)]
@@ -87,11 +107,12 @@ def run(built):
 
 def test_rosidl_computes_the_hashes_that_the_bridge_announces(built):
     own = {name: value for name, value in built[2].items() if name.split("/")[0] in (
-        "viactors_plugins", "pliant_msgs", "control_msgs")}  # fmt: skip
+        "viactors_plugins", "pliant_msgs", "control_msgs", "franka_msgs")}  # fmt: skip
     assert {"viactors_plugins/msg/StateInfo", "pliant_msgs/srv/Step", "control_msgs/msg/JointTolerance"} <= own.keys()
     types = registry(2)
     plain = {name: name.replace("/srv/", "/") if name.count("_") < 2 else name for name in own}
-    found = {name: types.rihs01(plain[name]) for name in own if not name.startswith("control_msgs/action/Follow")}
+    found = {name: types.rihs01(plain[name]) for name in own if "/action/" not in name}
+    assert sum(name.startswith("franka_msgs/") for name in found) >= len(FRANKA)
     assert found == {name: own[name] for name in found}
 
 
@@ -112,3 +133,20 @@ def test_random_goals_of_seven_joints_are_reached_cancelled_and_pre_empted_by_rc
     assert found["preempted"] == [[5, 4]] * EXTRA
     assert not found["refused"]
     assert found["feedback"] > 5 * GOALS
+
+
+def test_a_client_of_franka_ros2_reads_sets_recovers_and_grasps_by_the_vendors_types(run):
+    found = run("fr3", ",joint_states=100", "franka")
+    assert found["q"] == pytest.approx([0.0, -0.6, 0.0, -2.2, 0.0, 1.6, 0.785], abs=0.02)
+    assert (found["mode"], found["errors"]) == (1, False)
+    assert found["m_total"] == pytest.approx(0.73, abs=1e-6)
+    assert found["pose"][:3] == pytest.approx(found["tf"], abs=1e-3)
+    assert found["load"] == [True, ""]
+    assert found["loaded"] == pytest.approx(0.93, abs=1e-6)
+    assert found["wrong_load"] == [False, "libfranka: Set Load command rejected: invalid argument!"]
+    assert found["homing"] == [4, True, ""]  # action_msgs/GoalStatus.STATUS_SUCCEEDED
+    assert found["move"] == [4, True, ""]
+    assert found["width"] == pytest.approx(0.05, abs=2e-3)
+    assert found["wide"] == [6, False, "libfranka gripper: Command failed!"]  # STATUS_ABORTED
+    assert found["nothing"][1:] == [False, ""]
+    assert found["recovery"] == 4

@@ -157,7 +157,9 @@ def test_gains_change_while_it_runs():
             wrong.result(timeout=0)
 
 
-@pytest.mark.parametrize("laws", [[QbMove(), QbMove()], [QbMove(), SEA(), AwAS2()], [SEA()]], ids=["qb", "mixed", "one"])
+@pytest.mark.parametrize(
+    "laws", [[QbMove(), QbMove()], [QbMove(), SEA(), AwAS2()], [SEA()]], ids=["qb", "mixed", "one"]
+)
 def test_a_sample_of_the_board_is_that_of_its_joints_and_stays_as_it_was(laws):
     simulation = simulate(arm(*map(CompliantActuator, laws)), joint_sample_period=0.001)
     board = simulation.devices["board"]
@@ -165,7 +167,8 @@ def test_a_sample_of_the_board_is_that_of_its_joints_and_stays_as_it_was(laws):
     simulation.step(20)
     values = simulation.sample("board").values
     before = {name: array.tobytes() for name, array in values.items()}
-    assert list(values) == list(board.samples) and len(values) == len(before)
+    assert list(values) == list(board.samples)
+    assert len(values) == len(before)
     for name, array in values.items():
         source = {"effort": "torque"}.get(name, name)
         joints = [simulation.sample(f"joint{i}").values.get(source, np.nan) for i in range(len(laws))]

@@ -181,7 +181,9 @@ def test_what_has_nothing_to_do_is_not_called_and_no_command_or_request_is_misse
                 if rng.random() < 0.05:
                     joints[0].request("set_gains", k=rng.uniform(20.0, 80.0))
                 simulation.step()
-                seen.append(np.concatenate([simulation.sample("board").values[name] for name in ("position", "effort")]))
+                seen.append(
+                    np.concatenate([simulation.sample("board").values[name] for name in ("position", "effort")])
+                )
             counts = {device.name: dict(device.health()) for device in devices}
         return np.array(seen).tobytes(), counts, calls, log
 

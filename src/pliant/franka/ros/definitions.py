@@ -125,7 +125,7 @@ def _stamped(kind: str, field: str) -> str:
 
 
 _TARGET = "franka_msgs/TargetStatus target_status\n"
-_ACTIONS_2 = {
+ACTIONS_2: dict[str, tuple[str, str, str]] = {
     "franka_msgs/ErrorRecovery": ("", "", ""),
     "franka_msgs/PTPMotion": (
         "float64[] goal_joint_configuration\nfloat64[] maximum_joint_velocities\nfloat64 goal_tolerance\n",
@@ -137,7 +137,8 @@ _ACTIONS_2 = {
     "franka_msgs/Grasp": (_GRASP.format(package="franka_msgs"), _RESULT, _WIDTH),
     "control_msgs/GripperCommand": (_COMMAND, _REACHED, _REACHED),
 }
-_PARTS = [action_parts(name, *parts) for name, parts in _ACTIONS_2.items()]
+"""Action of ROS 2 -> goal, result, feedback."""
+_PARTS = [action_parts(name, *parts) for name, parts in ACTIONS_2.items()]
 
 TEXTS_2: dict[str, str] = {
     "geometry_msgs/Accel": "geometry_msgs/Vector3 linear\ngeometry_msgs/Vector3 angular\n",
