@@ -18,6 +18,7 @@ class Arm(SimpleNamespace):
 
     def __init__(self, *, answers_after, read_after=0):
         self.slices, self.answers_after, self.read_after = 0, answers_after, read_after
+        self.looks, self.found_by = 0, 10**9
         self.counters = {"timeouts": 0}
         self.owes = TIMEOUT
         self.changed = False
@@ -26,7 +27,7 @@ class Arm(SimpleNamespace):
 
     @property
     def fitting(self):
-        return "command" if self.slices >= self.answers_after else None
+        return "command" if self.slices >= self.answers_after or self.looks >= self.found_by else None
 
     @property
     def unread(self):
@@ -39,6 +40,11 @@ def waited(monkeypatch, *arms, lengths=None, cycles=1):
     bridge = FciBridge(FciOptions(mode="lockstep", command_timeout=TIMEOUT))
 
     def serve(timeout):
+        if timeout == 0.0:  # a look
+            clock[0] += 1e-6
+            for arm in arms:
+                arm.looks += 1
+            return
         clock[0] += max(timeout, 1e-9) if lengths is None else next(lengths)  # time passes, whatever is asked for
         for arm in arms:
             arm.slices += 1
@@ -53,13 +59,28 @@ def waited(monkeypatch, *arms, lengths=None, cycles=1):
 
 def test_a_client_that_has_its_state_gets_the_time_that_was_asked_for(monkeypatch):
     arm = Arm(answers_after=10**6)
-    assert waited(monkeypatch, arm) == pytest.approx(TIMEOUT)
+    assert waited(monkeypatch, arm) == pytest.approx(TIMEOUT, abs=1e-5)
     assert arm.counters["timeouts"] == 1
+
+
+def test_a_fast_client_is_answered_without_sleep_and_a_slow_one_is_looked_for_ever_less(monkeypatch):
+    monkeypatch.setattr(module, "CORES", 2)
+    fast = Arm(answers_after=10**6)
+    fast.found_by = 50
+    assert waited(monkeypatch, fast) < module.LOOK_S
+    assert (fast.slices, fast.counters["timeouts"]) == (0, 0)
+    slow = Arm(answers_after=10**6)
+    assert waited(monkeypatch, slow, cycles=200) == pytest.approx(200 * TIMEOUT, abs=1e-3)
+    assert slow.looks < 7 * 151  # after 2, 4, 8, ... cycles without
+    monkeypatch.setattr(module, "CORES", 1)
+    alone = Arm(answers_after=1)
+    waited(monkeypatch, alone)
+    assert alone.looks == 0
 
 
 def test_a_machine_that_stops_the_server_for_ten_seconds_loses_no_command(monkeypatch):
     arm = Arm(answers_after=5)
-    assert waited(monkeypatch, arm, lengths=iter([0.02, 10.0, 0.02, 10.0, 0.01])) == pytest.approx(20.05)
+    assert waited(monkeypatch, arm, lengths=iter([0.02, 10.0, 0.02, 10.0, 0.01])) == pytest.approx(20.05, abs=1e-3)
     assert arm.counters["timeouts"] == 0
 
 
@@ -86,7 +107,7 @@ def test_a_client_that_never_reads_is_given_up(monkeypatch):
 def test_a_program_that_waits_for_another_arms_state_is_not_taken_for_stalled(monkeypatch):
     first, second = Arm(answers_after=10**6, read_after=10**6), Arm(answers_after=10**6)
     second.owes = 0.0
-    assert waited(monkeypatch, first, second) == pytest.approx(TIMEOUT)
+    assert waited(monkeypatch, first, second) == pytest.approx(TIMEOUT, abs=1e-5)
 
 
 def test_a_client_that_waits_beside_a_stalled_one_gets_a_state_within_a_second(monkeypatch):

@@ -14,6 +14,7 @@ the order of the robot's own cycle. Everything runs in the loop's thread. There 
 from __future__ import annotations
 
 import contextlib
+import os
 import select
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -42,6 +43,11 @@ _PACE = {
     "during a motion need mode=paced",
     "wall": "robot time is the wall clock at 1 kHz; commands that come late are lost, as on the robot",
 }
+LOOK_S = 150e-6
+"""How long a cycle in lock-step looks for the command without sleeping [s of wall time]; a client answers after 40 us
+and more (`benchmarks/franka.py share`)."""
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+"""Processors for this process: on a single one a look would only keep the client from running."""
 SLICE_S = 0.02
 """Longest part of a wait for a command that is counted as one [s of wall time]."""
 MAX_STALL_S = 0.6
@@ -75,6 +81,7 @@ class FciBridge(BridgeBase):
         self._next = 0.0
         self._left = 0.0
         self._stalled = 0.0
+        self._in_vain = self._unlooked = 0
         self._scheduling = contextlib.ExitStack()
         self.work_log: list[float] | None = None
         """Set to a list to record how long each cycle worked without waiting for the client [s]."""
@@ -189,12 +196,16 @@ class FciBridge(BridgeBase):
         if not left:
             self._until_next_tick(wake=True)
             return
-        while left > 0.0:
+        if self.options.mode == "lockstep" and CORES > 1:
+            left -= self._look()
+        while not self._answered():
+            if left <= 0.0:
+                self._count_timeouts()
+                break
             began = time.perf_counter()
             self._serve(min(left, SLICE_S))
             if self._answered():
-                self._stalled = 0.0
-                break
+                continue
             # A longer slice than asked for means that the machine did not run this process.
             spent = min(time.perf_counter() - began, SLICE_S)
             if self._stalls():
@@ -202,14 +213,38 @@ class FciBridge(BridgeBase):
             else:
                 left -= spent
         else:
-            for arm in self.arms:
-                if arm.fitting is None and arm.cabinet.awaits_command:
-                    arm.counters["timeouts"] += 1
-                    arm.last_fault = f"no command within {self.options.command_timeout} s"
+            self._stalled = 0.0
         if self.options.mode == "paced":
             self._until_next_tick(wake=False)
         else:
             self._next = time.perf_counter() + PERIOD
+
+    def _look(self) -> float:
+        """Look for the answers without sleeping, as long as a fast client needs: who sleeps wakes late.
+
+        After a look in vain the next cycles sleep at once, twice as many after each.
+
+        Returns:
+            Time that was spent in vain [s].
+        """
+        if self._unlooked > 0:
+            self._unlooked -= 1
+            return 0.0
+        until = time.perf_counter() + LOOK_S
+        while time.perf_counter() < until:
+            self._serve(0.0)
+            if self._answered():
+                self._in_vain = 0
+                return 0.0
+        self._in_vain = min(self._in_vain + 1, 8)
+        self._unlooked = 1 << self._in_vain
+        return LOOK_S
+
+    def _count_timeouts(self) -> None:
+        for arm in self.arms:
+            if arm.fitting is None and arm.cabinet.awaits_command:
+                arm.counters["timeouts"] += 1
+                arm.last_fault = f"no command within {self.options.command_timeout} s"
 
     def _owed(self) -> float:
         """Return the shortest time for which an arm waits for its client [s]; 0: no client owes a command."""
