@@ -10,7 +10,7 @@ UV ?= uv
 
 .PHONY: demo test test-other-processor quick nightly conformance bench bench-camera bench-rods bench-franka bench-startup bench-ros bench-softfoot bench-softfoot_robots audit mutants lint docs gallery scenes setup clean lock
 
-setup: $(STAMP)
+setup: $(VENV)/.code
 
 # install EXTRA into the environment, which is made if it is not there.
 define install
@@ -18,12 +18,17 @@ define install
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed: on Debian and Ubuntu run: apt-get install python3-venv"; exit 1; }
 	@echo "installing pliant into $(VENV), which takes one to three minutes ..."
 	@PLIANT_PRECOMPILE=none $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[$(1)]'
-	@$(BIN)/pliant run fr3 --duration 0.01 --bridge fci:port=0,gripper_port=0 >/dev/null # compiles the arms' functions, with a bar
 	@touch $@
 endef
 
 $(STAMP): pyproject.toml requirements.lock
 	$(call install,test)
+
+# Machine code that many tests need, on all cores and each function once; what changes later is compiled where it is used.
+$(VENV)/.code: $(STAMP)
+	@echo "compiling laws, arms and rods on $(JOBS) cores, which takes one to two minutes ..."
+	@printf '%s\n' fr3 2PR laws | xargs -P $(JOBS) -n 1 $(BIN)/python hatch_build.py
+	@touch $@
 
 # The demonstration needs 0.7 GB, the tests 2 GB.
 $(VENV)/.demo: pyproject.toml requirements.lock
@@ -41,7 +46,9 @@ demo: $(VENV)/.demo
 # Tests start hundreds of processes: what Python compiles is kept for them, whatever the shell says.
 test quick nightly conformance: export PYTHONDONTWRITEBYTECODE =
 
-test: $(STAMP)
+# Each worker loads the tests of all rooms; what pytest makes of their assertions is made once, on all cores.
+test: $(VENV)/.code
+	$(BIN)/python tests/helpers/rewritten.py $(JOBS)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests
 
 # The tests of the core, and of the rooms that differ from main.

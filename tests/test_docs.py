@@ -140,11 +140,14 @@ if __name__ == "__main__":  # one page, in a process of its own
     sys.exit(0)
 
 import pytest  # noqa: E402
+from daily import by_day  # noqa: E402
 
+NIGHTLY = {"films", "shadow", "softfoot", "tour", "scenarios", "identify", "learning"}
+"""Pages whose blocks run for many seconds; the tests of their rooms have the same commands."""
 RUNNABLE = [page for page in PAGES if any(b.mark.split()[:1] == ["run"] for b in blocks(page))]
 
 
-@pytest.mark.parametrize("page", RUNNABLE, ids=lambda p: p.stem)
+@pytest.mark.parametrize("page", by_day(RUNNABLE, lambda page: page.stem not in NIGHTLY), ids=lambda p: p.stem)
 def test_the_blocks_of_a_page_run_and_print_what_it_shows(page, tmp_path):
     environment = {**os.environ, "COLUMNS": COLUMNS, "TERM": "dumb", "NO_COLOR": "1"}
     done = subprocess.run(

@@ -93,26 +93,38 @@ def files(source: Path = SOURCE) -> dict[str, Path]:
 @functools.cache
 def imports_of(path: Path, source: Path = SOURCE) -> list[Import]:
     """Return every import of a file."""
-    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    nodes = nodes_of(path)
     package = ("pliant", *path.relative_to(source).parent.parts)
     found: list[Import] = []
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             found += [Import(alias.name, (), node.lineno) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - (node.level - 1)] if node.level else ()
             module = ".".join((*base, *([node.module] if node.module else [])))
             found.append(Import(module, tuple(alias.name for alias in node.names), node.lineno))
-    return [*found, *imports_by_text(tree)]
+    return [*found, *imports_by_text(nodes)]
 
 
-def imports_by_text(tree: ast.AST) -> Iterator[Import]:
+@functools.cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    """Return the nodes of a file that may name a module: imports, calls of importlib, and texts."""
+    return [
+        node
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path)))
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.JoinedStr)
+        or is_import_call(node)
+        or (isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("pliant."))
+    ]
+
+
+def imports_by_text(nodes: list[ast.AST]) -> Iterator[Import]:
     """Yield the modules that a file names in text, to import them by importlib.
 
     These are the texts that a call to import is given, "pliant.module:function" in tables, and f-strings that begin
     with "pliant."; each field of an f-string stands for any name.
     """
-    for node in ast.walk(tree):
+    for node in nodes:
         if is_import_call(node) and node.args and isinstance(node.args[0], ast.Constant):
             yield Import(str(node.args[0].value), (), node.lineno)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -126,7 +138,10 @@ def imports_by_text(tree: ast.AST) -> Iterator[Import]:
 
 
 def is_import_call(node: ast.AST) -> TypeGuard[ast.Call]:
-    return isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("import_module", "__import__")
+    if not isinstance(node, ast.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return name in ("import_module", "__import__")
 
 
 def targets(found: Import, source: Path = SOURCE) -> Iterator[str]:
@@ -313,7 +328,7 @@ def test_no_files_import_each_other():
 def test_modules_are_imported_by_a_computed_name_only_in_the_files_that_look_names_up():
     computed = set()
     for module, path in files().items():
-        calls = [n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if is_import_call(n)]
+        calls = [n for n in nodes_of(path) if is_import_call(n)]
         if module != "pliant" and any(not (c.args and isinstance(c.args[0], ast.Constant)) for c in calls):
             computed.add(str(path.relative_to(SOURCE)))
     assert computed <= LOADERS
@@ -324,7 +339,11 @@ def missing_modules(folders: list[Path], source: Path = SOURCE) -> list[str]:
     known = set(files(source)) | {"pliant"}
     missing = []
     for path in sorted(p for folder in folders for p in folder.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+        text = path.read_text(encoding="utf-8")
+        lines = re.findall(r"^[^\n#]*\bimport\b.*", text, re.MULTILINE)
+        if {name for line in lines for name in re.findall(r"(?<![\w./])pliant(?:\.\w+)*", line)} <= known:
+            continue  # the tree of a file is only built where a line may name an unknown module
+        for node in ast.walk(ast.parse(text, str(path))):
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and node.level == 0:
                 names = [node.module or ""]

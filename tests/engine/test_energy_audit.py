@@ -3,6 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
+from daily import robots_by_day
 
 from pliant import load
 from pliant.base.errors import MissingDependency
@@ -294,7 +295,7 @@ def balance_of(name):
         return engine.audit.balance()
 
 
-@pytest.mark.parametrize("name", [robot.name for robot in list_robots() if not robot.package])
+@pytest.mark.parametrize("name", robots_by_day(robot.name for robot in list_robots() if not robot.package))
 def test_a_run_of_every_catalogue_robot_closes_within_half_a_percent(name):
     try:
         balance = balance_of(name)

@@ -286,7 +286,7 @@ numbers = st.floats(1e-6, 1e6).map(lambda x: float(f"{x:.6g}"))
 stray = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="<>&", exclude_categories=("Cc", "Cs")))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(k=numbers, inertia=numbers, low=st.floats(-100, 0), kp=numbers, noise=stray)
 def test_any_number_survives_the_tags_whatever_stands_between_them(k, inertia, low, kp, noise):
     xml = f"""<robot><plugin filename="libsea_plugin.so" name="p">{noise}<joint>j</joint>{noise}
@@ -303,7 +303,7 @@ def test_any_number_survives_the_tags_whatever_stands_between_them(k, inertia, l
     assert actuator.pid_1.kp == kp
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(text=stray.filter(lambda text: not text.strip().replace(".", "").isdigit()))
 def test_any_text_that_is_no_number_is_a_clear_error(text):
     assume(text.strip().lower().lstrip("+-") not in ("inf", "infinity"))

@@ -4,6 +4,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+from daily import robots_by_day
 
 from pliant import load
 from pliant.base.errors import MissingDependency, ModelError
@@ -30,7 +31,7 @@ def springs(robot):
     return {j.name: (list(j.stiffness), j.springref) for j in robot.spec.joints}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", robots_by_day(NAMES))
 def test_no_compliant_joint_of_the_catalogue_takes_a_passive_spring(name):
     try:
         robot = load(name)

@@ -60,7 +60,7 @@ def test_in_a_browser_a_number_is_one_command_when_it_is_entered(monkeypatch):
 
 
 @with_browser
-@pytest.mark.parametrize("ended", ["enter", "left"])
+@pytest.mark.parametrize("ended", ["enter", pytest.param("left", marks=pytest.mark.nightly)])
 def test_in_a_browser_a_number_beyond_the_range_is_limited_and_the_page_says_so(monkeypatch, ended):
     with box_of_a_joint(monkeypatch) as (browser, _, puts):
         browser.type("99")

@@ -77,8 +77,8 @@ class Runs:
 @pytest.mark.parametrize(
     ("name", "seconds"),
     [
-        ("qbmove-2dof", 4.0),
-        ("6PFR", 6.0),
+        ("qbmove-2dof", 2.0),
+        ("6PFR", 4.0),
         pytest.param("qbmove-5dof", HOUR_S, marks=[pytest.mark.nightly, pytest.mark.timeout(HOUR_S + 900.0)]),
         pytest.param("fr3", HOUR_S, marks=[pytest.mark.nightly, pytest.mark.timeout(HOUR_S + 900.0)]),
     ],

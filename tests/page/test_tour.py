@@ -99,7 +99,7 @@ def test_only_robots_whose_stiffness_can_be_set_have_a_tour(name):
 
 @pytest.mark.slow
 @pytest.mark.skipif(chromium.find() is None, reason="no Chromium is installed")
-@pytest.mark.parametrize("size", [(1366, 768), (390, 844)])
+@pytest.mark.parametrize("size", [pytest.param((1366, 768), marks=pytest.mark.nightly), (390, 844)])
 def test_a_visitor_pulls_moves_the_slider_and_pulls_again(size):
     press = "[...document.querySelectorAll('button')].find(b => b.innerText.includes('Pull with')).click()"
     with (

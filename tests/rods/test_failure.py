@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from daily import robots_by_day
 
 from pliant.base.errors import ModelError
 from pliant.base.spatial import pose
@@ -69,7 +70,7 @@ def test_a_slider_at_its_limit_is_the_reason_where_the_rod_would_reach_without(h
         assert (short is None) == enough  # limbs that are alike may be named instead of each other
 
 
-@pytest.mark.parametrize("name", catalogue())
+@pytest.mark.parametrize("name", robots_by_day(catalogue()))
 def test_every_pose_with_an_equilibrium_is_within_reach(name):
     robot = load_robot(name)
     reach, rng = Reach(robot.description), np.random.default_rng(1)

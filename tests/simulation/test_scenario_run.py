@@ -1,6 +1,7 @@
 """Scenarios that are started and ended while a simulation runs, and those that come with pliant."""
 
 import pytest
+from daily import robots_by_day
 from fake_engine import SpringJoint, SpringMassEngine
 
 from pliant.base.errors import DeviceError, MissingDependency
@@ -123,10 +124,11 @@ def parts_of(name):
     return {device.name: device for device in make_devices(robot)}, MujocoEngine(robot, check=False)
 
 
-@pytest.mark.parametrize("robot", list_robots(), ids=lambda robot: robot.name)
-def test_the_scenarios_that_a_robot_of_the_catalogue_lists_are_those_that_fit_and_say_what_they_do(robot):
+@pytest.mark.parametrize("name", robots_by_day(robot.name for robot in list_robots()))
+def test_the_scenarios_that_a_robot_of_the_catalogue_lists_are_those_that_fit_and_say_what_they_do(name):
+    robot = next(robot for robot in list_robots() if robot.name == name)
     try:
-        parts = parts_of(robot.name)
+        parts = parts_of(name)
     except MissingDependency as error:
         pytest.skip(str(error))
     found = shipped_scenarios(*parts)

@@ -5,6 +5,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from daily import robots_by_day
 
 from pliant.base.errors import MissingDependency, ModelError, PliantError
 from pliant.base.executor import Executor
@@ -131,8 +132,9 @@ def test_options_of_a_catalogue_robot_vary_as_the_same_robots_alone():
     assert len(set(finals)) == 4
 
 
-@pytest.mark.parametrize("entry", [e for e in list_robots() if not e.package], ids=lambda e: e.name)
-def test_an_option_of_every_robot_of_the_catalogue_varies(entry):
+@pytest.mark.parametrize("name", robots_by_day(robot.name for robot in list_robots() if not robot.package))
+def test_an_option_of_every_robot_of_the_catalogue_varies(name):
+    entry = next(robot for robot in list_robots() if robot.name == name)
     try:
         robot = load(entry.name)
     except MissingDependency as missing:

@@ -1,6 +1,7 @@
 import mpmath
 import numpy as np
 import pytest
+from daily import by_day
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -169,9 +170,10 @@ LAWS = {
 }
 
 
+@pytest.mark.parametrize("count", by_day((5, 20), lambda count: count == 5))
 @pytest.mark.parametrize("law", LAWS)
-def test_every_law_converges_from_twenty_starts(law):
-    for X in starts():
+def test_every_law_converges_from_all_starts(law, count):
+    for X in starts(count):
         D = nearest_alike_pose(X, GOAL)
         reached = pose_below()  # 0.5 mm and 0.5 degrees
         for _ in range(500):  # 20 s at the rate of a slow camera; the desired matrix takes the longest
@@ -197,7 +199,7 @@ def away_from_chord(p):
 
 
 def test_the_camera_moves_along_a_straight_line_under_pbvs():
-    for X in starts(5):
+    for X in starts(2):
         D = nearest_alike_pose(X, GOAL)
         cameras = [inverse(x)[:3, 3] for x in path(lambda X, D=D: pbvs_velocity(X, D, gain=2.0), X, 0.004, 600)]
         assert away_from_chord(np.array(cameras)) < 1e-3

@@ -8,6 +8,7 @@ import sys
 import mujoco
 import numpy as np
 import pytest
+from daily import by_day
 from fci_clients import served
 
 from pliant.base.errors import BridgeError, DeviceError, ModelError
@@ -68,7 +69,7 @@ def program(robot):
 
 @pytest.mark.network
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "arm"), [("franka", "fer"), ("fr3", "fr3")])
+@pytest.mark.parametrize(("name", "arm"), by_day([("franka", "fer"), ("fr3", "fr3")], lambda case: case[1] == "fr3"))
 def test_the_same_program_sees_the_same_arm_in_process_and_through_the_interface(name, arm):
     with served(name) as host, FrankaRobot.connect(host, arm=arm) as robot:
         far = program(robot)

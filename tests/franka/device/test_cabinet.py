@@ -119,8 +119,18 @@ def test_an_idle_arm_holds_its_place(rig):
     assert np.abs(state.tau_ext_hat_filtered).max() < 1e-9
 
 
-@pytest.mark.parametrize("arm", [FER, FR3], ids=lambda a: a.name)
-@pytest.mark.parametrize("rpy", [(0.0, 0.0, 0.0), (1.2, -0.4, 0.3)], ids=["upright", "tilted"])
+UPRIGHT, TILTED = (0.0, 0.0, 0.0), (1.2, -0.4, 0.3)
+
+
+@pytest.mark.parametrize(
+    ("arm", "rpy"),
+    [
+        pytest.param(FER, UPRIGHT, id="upright-fer", marks=pytest.mark.nightly),
+        pytest.param(FR3, UPRIGHT, id="upright-fr3", marks=pytest.mark.nightly),
+        pytest.param(FER, TILTED, id="tilted-fer", marks=pytest.mark.nightly),
+        pytest.param(FR3, TILTED, id="tilted-fr3"),
+    ],
+)
 def test_with_zero_torque_the_arm_floats_and_drifts_less_than_a_milliradian_in_a_minute(arm, rpy):
     rig = Rig(mount=ArmMount(arm=arm, rpy=rpy, position=(0, 0, 2.0)))
     rig.run(10)

@@ -32,7 +32,7 @@ def smooth(time, target):
 def test_random_goals_are_reached_cancelled_and_pre_empted(run, joints):
     rng = np.random.default_rng(7)
     arm, server = run.simulation.devices["franka"], run.controller(ARM)
-    for k in range(12):
+    for k in range(4):
         target = HOME + rng.uniform(-0.4, 0.4, 7)
         goal = run.send(ARM, joints, smooth(0.6, target) if k % 2 else (1.0, target))
         if k % 4 == 2:

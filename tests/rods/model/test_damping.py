@@ -6,6 +6,7 @@ import re
 import mujoco
 import numpy as np
 import pytest
+from daily import robots_by_day
 
 from pliant.base.spatial import pose
 from pliant.rods import (
@@ -25,7 +26,7 @@ from pliant.rods.model.modes import simulated_modes
 STEEL = Rod(length=1.0, section=Round(radius=1e-3))
 
 
-@pytest.mark.parametrize("name", catalogue())
+@pytest.mark.parametrize("name", robots_by_day(catalogue()))
 def test_every_oscillation_between_1_and_20_hz_has_the_damping_of_its_material_at_1_ms(name):
     damping = 3e-3
     robot = build_parallel(name, segments=5, damping=damping)

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from daily import robots_by_day
 
 from pliant.rods import catalogue
 from pliant.rods.model import build_parallel
@@ -12,7 +13,7 @@ HEAVY = {"Stewart_Gough_6EFR": 1.02, "Stewart_Gough_6FFR_Till": 1.03}
 """Robots whose plate is heavier than all rods: their rods hardly swing by themselves."""
 
 
-@pytest.mark.parametrize("name", catalogue())
+@pytest.mark.parametrize("name", robots_by_day(catalogue()))
 def test_the_lowest_frequency_is_just_below_that_of_the_linearised_statics(name):
     *modes, statics = check_modes(build_parallel(name, segments=10 if name in HEAVY else 5))
     frequencies = [mode.value for mode in modes]

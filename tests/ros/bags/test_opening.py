@@ -245,7 +245,7 @@ def whole(tmp_path_factory):
 
 
 @pytest.mark.parametrize("kind", ["bag", "bz2", "lz4", "mcap", "db3"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_mutated_files_raise_our_errors_only(whole, tmp_path_factory, kind, data):
     source = whole[kind]
