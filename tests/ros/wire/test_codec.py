@@ -8,6 +8,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from pliant.base.errors import WireError
 from pliant.ros.wire import Codec, Framer, Registry, Template, dds_type_name, decode_header, encode_header, registry
+from pliant.ros.wire.codec import ITEM_LIMIT
 from pliant.ros.wire.definitions import TEXTS
 from pliant.ros.wire.types import parse
 
@@ -282,3 +283,13 @@ def test_frames_are_cut_whatever_the_pieces_are():
 def test_a_frame_beyond_the_limit_is_refused():
     with pytest.raises(WireError, match="at most 100"):
         Framer(100).feed(struct.pack("<I", 101))
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_arrays_of_too_many_texts_or_messages_are_refused_before_they_take_memory(version):
+    codec = Codec(version)
+    names = codec.encode("sensor_msgs/JointState", {"name": [""] * (ITEM_LIMIT + 1)})
+    points = codec.encode("trajectory_msgs/JointTrajectory", {"points": [{}] * 9, "joint_names": [""] * ITEM_LIMIT})
+    for kind, data in (("sensor_msgs/JointState", names), ("trajectory_msgs/JointTrajectory", points)):
+        with pytest.raises(WireError, match="inner messages; must be at most"):
+            codec.decode(kind, data)
