@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from control_tags import TOPICS, chain
+from robot_data import needs_data
 from ros_runs import RosRun
 
 from pliant.laws import Mode
@@ -205,9 +206,14 @@ def of_robot(name, tmp_path):
 
 @pytest.mark.parametrize(
     "name",
-    ["arm", *(pytest.param(r.name, marks=[] if r.name == "qbmove-2dof" else pytest.mark.nightly) for r in list_robots())],
+    [
+        "arm",
+        *(pytest.param(r.name, marks=[] if r.name == "qbmove-2dof" else pytest.mark.nightly) for r in list_robots()),
+    ],
 )
 def test_an_interface_has_one_controller_whichever_two_are_activated(name, tmp_path):
+    if name != "arm":
+        needs_data(name)
     with RosRun(of_robot(name, tmp_path), clock=False) as run:
         run.simulation.step(2)
         if "/controller_manager/switch_controller" not in run.wire.services:

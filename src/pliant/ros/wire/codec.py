@@ -6,6 +6,7 @@ dictionary. A message has a prefix of four bytes: its length (ROS 1), the encaps
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -304,7 +305,14 @@ class Template:
                 target[:] = value
 
             return set_array
-        return lambda value: pack.pack_into(data, offset, value)
+
+        def set_one(value: Any) -> None:
+            try:
+                pack.pack_into(data, offset, value)
+            except OverflowError:  # float32 has no such number, which some command has caused: as numpy casts it
+                pack.pack_into(data, offset, math.copysign(math.inf, value))
+
+        return set_one
 
     def fill(self, *values: object) -> bytes:
         """Return the message with these values, its prefix included."""
