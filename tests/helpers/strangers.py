@@ -16,9 +16,8 @@ import struct
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
-Port = tuple[Literal["tcp", "udp"], str, int]
+Port = tuple[str, str, int]
 """Protocol, address and number."""
 
 MOST_GROWN = 150e6
