@@ -1,6 +1,9 @@
 """SDF worlds: includes, frames, nested and static models, joints away from the frame of their link, and refusals."""
 
+import contextlib
+import itertools
 import math
+import os
 
 import mujoco
 import numpy as np
@@ -8,6 +11,7 @@ import pytest
 
 import pliant
 from pliant.base.errors import ModelError
+from pliant.formats.resources import find_resource
 
 INERTIAL = "<inertial><mass>1</mass><inertia><ixx>.1</ixx><iyy>.1</iyy><izz>.1</izz></inertia></inertial>"
 BOX = "<collision name='c'><geometry><box><size>.1 .1 .1</size></box></geometry></collision>"
@@ -151,7 +155,7 @@ ARM = model("m", link("a") + link("b"))
 REFUSED = {
     "no version": ("<sdf><world name='w'/></sdf>", "x.sdf:1: the SDF has no version; must be 1.5 to 1.11"),
     "missing": (world("<include><uri>model://none</uri></include>"), "x.sdf:1: .*'model://none' is not found; sear"),
-    "climbs": (world("<include><uri>model://../../etc</uri></include>"), "x.sdf:1: .*climbs out of the folders"),
+    "climbs": (world("<include><uri>model://../../etc</uri></include>"), "x.sdf:1: .*climbs out of the folder"),
     "web": (world("<include><uri>https://a.org/m</uri></include>"), "address of kind https"),
     "no uri": (world("<include/>"), "<uri> is missing"),
     "loop": (world("<include><uri>x.sdf</uri></include>"), "the file includes itself"),
@@ -183,6 +187,18 @@ def test_what_cannot_be_read_is_refused_with_its_place(name, load):
     text, message = REFUSED[name]
     with pytest.raises(ModelError, match=message):
         load(text, **{"other.sdf": world("")}).compile()
+
+
+def test_no_address_of_a_model_leads_out_of_the_folders_of_models():
+    parts = ("..", ".", "", "m", "%2e%2e")
+    found = set()
+    for scheme, count in itertools.product(("model", "package"), range(1, 5)):
+        for names in itertools.product(parts, repeat=count):
+            with contextlib.suppress(ModelError):
+                path, _ = find_resource(f"{scheme}://{'/'.join(names)}", "/a/b/x.sdf", ["/models"], is_there=bool)
+                found.add(os.path.normpath(path))
+    assert len(found) > 30
+    assert {path for path in found if not path.startswith("/models/")} <= {"/a/b/model:", "/a/b/package:"}
 
 
 def test_a_loop_of_included_files_is_refused_with_the_chain(load):

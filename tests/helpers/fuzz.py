@@ -1,11 +1,12 @@
 """Seeded fuzzing of everything that pliant listens with.
 
 Valid frames are mutated, cut, joined, and lie about their lengths; others are random. Afterwards every thread must be
-alive, no frame may have raised in our code, memory is bounded, and a client is served.
+alive, no frame may have raised in our code, memory is bounded, and a client is served. At every port that is open,
+strangers talk besides (`strangers`).
 
 Also a program, for long runs:
 
-    python tests/helpers/fuzz.py 100000 ros1 ros2 fci zenoh view statics --seed 1
+    python tests/helpers/fuzz.py 100000 ros1 ros2 fci zenoh yarp dynamixel foxglove view statics --seed 1
 """
 
 from __future__ import annotations
@@ -31,9 +32,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import msgspec
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent))
+from strangers import listening, strangers
 
 LIES = (0, 1, 2, 3, 4, 0x7F, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 1 << 20, (1 << 20) + 1, 1 << 24)
 TIMEOUT_S = 30.0
@@ -137,6 +136,7 @@ def running(name: str, robot: str = "qbmove-1dof") -> Iterator[Any]:
     from pliant.simulation.bridges import make_bridge
 
     loaded = load(robot)
+    before = listening()
     bridge = make_bridge(name, loaded)
     simulation = Simulation(MujocoEngine(loaded, check=False), make_devices(loaded), [bridge], pacer=1.0)
     faults: list[BaseException] = []
@@ -151,7 +151,7 @@ def running(name: str, robot: str = "qbmove-1dof") -> Iterator[Any]:
     try:
         simulation.start()
         thread.start()
-        yield SimpleNamespace(bridge=bridge, simulation=simulation, faults=faults)
+        yield SimpleNamespace(bridge=bridge, simulation=simulation, faults=faults, ports=lambda: listening() - before)
         if faults:
             raise faults[0]
         health = simulation.health()
@@ -237,21 +237,23 @@ def ros1(frames: int, chance: random.Random) -> int:
             finally:
                 liar.close()
             world.simulation.resume()
-            client = Ros1Node("/client", master=master.uri, host="127.0.0.1")
-            client.start()
-            try:
-                client.announce()
-                clock: list[Any] = []
-                client.subscribe("/clock", "rosgraph_msgs/Clock", clock.append)
-                until(lambda: len(clock) > 3, "a subscriber is served")
-            finally:
-                client.stop()
-            served = exchange(
-                node.tcp_port,
-                [encode_header({"callerid": "/x", "service": "/pliant/resume", "md5sum": "*"}), requests[0]],
-                half_close=False,
-            )
-            assert b"running" in served, served
+            with strangers(chance, world.ports(), frames // 2) as others:
+                sent += others.sent
+                client = Ros1Node("/client", master=master.uri, host="127.0.0.1")
+                client.start()
+                try:
+                    client.announce()
+                    clock: list[Any] = []
+                    client.subscribe("/clock", "rosgraph_msgs/Clock", clock.append)
+                    until(lambda: len(clock) > 3, "a subscriber is served")
+                finally:
+                    client.stop()
+                served = exchange(
+                    node.tcp_port,
+                    [encode_header({"callerid": "/x", "service": "/pliant/resume", "md5sum": "*"}), requests[0]],
+                    half_close=False,
+                )
+                assert b"running" in served, served
             assert {t.name for t in node.threads.alive} >= {"ros1-io", "ros1-slave", "ros1-master", "ros1-service-3"}
     finally:
         master.close()
@@ -350,8 +352,10 @@ def fci(frames: int, chance: random.Random) -> int:
     from pliant.franka.wire.fci.requests import COMMANDS
 
     sent = 0
+    before = listening()
     with serve(command_timeout=0.001) as server:
         arm = server.arms[0]
+        ports = listening() - before
         health = lambda: server.health()["arms"][0]  # noqa: E731
         requests = []
         for version in wire.VERSIONS:
@@ -416,15 +420,18 @@ def fci(frames: int, chance: random.Random) -> int:
         udp.close()
         assert health()["connections"] > 0
         until(lambda: not health()["connected"], "the last connection is closed")
-        client = Client(server)
-        try:
-            assert client.status == "success"
-            assert client.ask(wire.AutomaticErrorRecovery()).status in ("success", "command_not_possible_rejected")
-            first = client.state().message_id
-            until(lambda: client.state().message_id > first + 5, "states come")
-        finally:
-            client.tcp.close()
-            client.udp.close()
+        with strangers(chance, ports, frames // 2) as others:
+            sent += others.sent
+            until(lambda: not health()["connected"], "the last stranger is sent away")
+            client = Client(server)
+            try:
+                assert client.status == "success"
+                assert client.ask(wire.AutomaticErrorRecovery()).status in ("success", "command_not_possible_rejected")
+                first = client.state().message_id
+                until(lambda: client.state().message_id > first + 5, "states come")
+            finally:
+                client.tcp.close()
+                client.udp.close()
     return sent
 
 
@@ -518,6 +525,8 @@ def ros2(frames: int, chance: random.Random) -> int:
 
                 until(read, "the datagrams are read")
         one.stop()
+        with strangers(chance, world.ports(), frames // 4) as others:
+            sent += others.sent
         two = peer("two", faults)
         try:
             again = two.writer("rt/fuzz", dds_type_name(kind))
@@ -607,6 +616,8 @@ def zenoh(frames: int, chance: random.Random) -> int:
                     payload.seeds[0], attachment=attachment), "messages arrive")  # fmt: skip
                 heard.clear()
         session.close()
+        with strangers(chance, world.ports(), frames // 4) as others:
+            sent += others.sent
         last = open_session()
         goal, question = codec.encode(kind, {"data": [123.0]}), b"\0\1\0\0\0"
 
@@ -739,10 +750,12 @@ def yarp(frames: int, chance: random.Random) -> int:
                 (reset if chance.random() < 0.2 else exchange)(contact.port, batch)
                 sent += len(batch)
             world.simulation.resume()
-            clock = names.find("/clock/rpc")
-            with RpcConnection(clock) as connection:
-                until(lambda: connection.call(bottle("getSimulationTime")).items, "the clock answers")
-            assert ask_administration(names.find("/clock"), bottle(Vocab.of("ver"))).items[1:] == (1, 2, 3)
+            with strangers(chance, world.ports(), frames // 4) as others:
+                sent += others.sent
+                clock = names.find("/clock/rpc")
+                with RpcConnection(clock) as connection:
+                    until(lambda: connection.call(bottle("getSimulationTime")).items, "the clock answers")
+                assert ask_administration(names.find("/clock"), bottle(Vocab.of("ver"))).items[1:] == (1, 2, 3)
             until(lambda: world.bridge.health()["inputs"] <= 16 * len(contacts), "connections end")
         finally:
             udp.close()
@@ -812,7 +825,8 @@ def _page(words: list[str], frames: int, chance: random.Random) -> int:
     sent = 0
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        drain = threading.Thread(target=lambda: [None for _ in process.stderr or ()], name="fuzz-drain", daemon=True)
+        printed: list[str] = []
+        drain = threading.Thread(target=lambda: printed.extend(process.stderr or ()), name="fuzz-drain", daemon=True)
         try:
             assert process.stderr.readline().startswith("view: ")
             drain.start()
@@ -823,12 +837,17 @@ def _page(words: list[str], frames: int, chance: random.Random) -> int:
                 (reset if chance.random() < 0.5 else exchange)(port, batch)
                 sent += len(batch)
                 assert process.poll() is None, f"the view ended with {process.returncode}"
-            assert exchange(port, [heads[0]], half_close=False).startswith(b"HTTP/1.1 200")
+            ports = {p for p in listening(process.pid) if p[0] == "tcp"}
+            assert ("tcp", "127.0.0.1", port) in ports
+            with strangers(chance, ports, frames // 4, pid=process.pid) as others:
+                sent += others.sent
+                assert exchange(port, [heads[0]], half_close=False).startswith(b"HTTP/1.1 200")
             with socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT_S) as sock:
                 sock.sendall(b"GET / HTTP/1.1\r\n%s%s\r\n" % (own, upgrade))
                 said = sock.recv(100)
             assert said.startswith(b"HTTP/1.1 101"), said[:200]
             assert memory(process.pid) - before < 300e6
+            assert not any("Traceback" in line for line in printed), "".join(printed)[-3000:]
         finally:
             process.kill()
             if drain.is_alive():
@@ -836,8 +855,43 @@ def _page(words: list[str], frames: int, chance: random.Random) -> int:
     return sent
 
 
+# ---------------------------------------------------------------------------- Dynamixel and Foxglove
+def dynamixel(frames: int, chance: random.Random) -> int:
+    """The TCP port of a serial line; `tests/dynamixel/test_bridge.py` has the packets."""
+    from pliant.dynamixel.wire import Instruction, PacketReader, encode_instruction
+
+    with running("dynamixel:tcp=0") as world:
+        with strangers(chance, world.ports(), frames) as others:
+
+            def answered() -> bool:
+                reader = PacketReader()
+                with socket.create_connection((host, number), timeout=TIMEOUT_S) as sock, contextlib.suppress(OSError):
+                    sock.sendall(encode_instruction(1, Instruction.PING, b""))
+                    while piece := sock.recv(1 << 12):
+                        if any(packet.instruction == Instruction.STATUS for packet in reader.feed(piece, 0.0)):
+                            return True
+                return False
+
+            ((_, host, number),) = world.ports()
+            until(answered, "a servo answers")
+        return others.sent
+
+
+def foxglove(frames: int, chance: random.Random) -> int:
+    """The gate before the SDK's server, and that server, which listens on an address of its own."""
+    from foxglove_client import FoxgloveClient
+
+    with running("foxglove:port=0") as world:
+        with strangers(chance, world.ports(), frames) as others:
+            address = world.bridge._where["Foxglove"]
+            with FoxgloveClient(address):  # it waits for what the server says of itself
+                pass
+        return others.sent
+
+
 WIRES: dict[str, Callable[[int, random.Random], int]] = {
-    "ros1": ros1, "ros2": ros2, "fci": fci, "zenoh": zenoh, "yarp": yarp, "view": view, "statics": statics,
+    "ros1": ros1, "ros2": ros2, "fci": fci, "zenoh": zenoh, "yarp": yarp, "dynamixel": dynamixel,
+    "foxglove": foxglove, "view": view, "statics": statics,
 }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import secrets
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 
 from pliant.base.origin import headers_of
@@ -129,10 +130,10 @@ class RequestGate:
 
 def _read_head(client: socket.socket) -> bytes | None:
     """Return what a client sends up to the end of its headers and perhaps more; None if that is no request."""
-    client.settimeout(HEAD_TIMEOUT_S)
-    head = b""
+    head, end = b"", time.monotonic() + HEAD_TIMEOUT_S  # for all of it: who drips keeps no thread
     try:
         while b"\r\n\r\n" not in head:
+            client.settimeout(max(1e-3, end - time.monotonic()))
             data = client.recv(4096)
             head += data
             if not data or len(head) > MAX_HEAD:

@@ -23,6 +23,8 @@ POLL_S = 0.5
 """Longest wait for bytes at once [s]."""
 MAX_CLIENTS = 8
 """Most TCP clients at a time."""
+SILENT_S = 5.0
+"""Time without an instruction after which a TCP client makes room for another one [s]. # assumed"""
 
 
 class Client:
@@ -35,6 +37,8 @@ class Client:
     def __init__(self, write: Callable[[bytes], int]) -> None:
         self._write = write
         self.reader = PacketReader()
+        self.heard = time.monotonic()
+        """When its last instruction came [s]."""
         self.dropped = 0
         """Bytes of answers that nobody took."""
 
@@ -64,7 +68,7 @@ class Ports:
         self._received = received
         self._clients: dict[int, tuple[Client, socket.socket | None]] = {}
         self.refused = 0
-        """TCP connections beyond `MAX_CLIENTS`."""
+        """TCP connections beyond `MAX_CLIENTS`, and those that made room for them."""
         self._skipped = self._dropped = 0
         self._selector = selectors.DefaultSelector()
         self._wake, self._woken = socket.socketpair()
@@ -154,8 +158,12 @@ class Ports:
             return  # it has gone again
         if len(self._clients) > MAX_CLIENTS:
             self.refused += 1
-            connection.close()
-            return
+            others = [(c.heard, fd, c, sock) for fd, (c, sock) in self._clients.items() if sock is not None]
+            heard, *silent = min(others, key=lambda other: other[0])
+            if time.monotonic() - heard < SILENT_S:
+                connection.close()
+                return
+            self._forget(*silent)
         connection.setblocking(False)
         with contextlib.suppress(OSError):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -176,6 +184,7 @@ class Ports:
             return
         packets = client.reader.feed(data, time.monotonic())
         if packets:
+            client.heard = time.monotonic()
             self._received(client, packets)
 
     def _forget(self, descriptor: int, client: Client, connection: socket.socket) -> None:

@@ -59,9 +59,10 @@ def find_resource(
                 return candidate, searched
         return None, _unique(searched)
 
-    if os.path.normpath(rest).startswith(".."):
-        raise ModelError(f"{uri!r} climbs out of the folders of models by '..'; must be below one of them")
-    package, _, inside = rest.partition("/")
+    parts = rest.split("/")
+    if parts[0] in ("", ".", "..") or os.path.normpath(rest).split("/")[0] != parts[0]:
+        raise ModelError(f"{uri!r} climbs out of the folder of its model or package; must be NAME/... without '..'")
+    package, inside = parts[0], "/".join(parts[1:]).lstrip("/")
     folders = [Path(p).expanduser() for p in package_paths]
     variables = ["ROS_PACKAGE_PATH", *(MODEL_PATHS if scheme == "model" else ())]
     for variable in variables:
@@ -69,12 +70,12 @@ def find_resource(
     for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
         if prefix:
             folders.append(Path(prefix) / "share")
-    folders += [base, *base.parents]
+    folders += [base, *(folder for folder in base.parents if folder != Path(folder.anchor))]
     for folder in folders:
         for root in (folder / package, folder) if folder.name == package else (folder / package,):
             if there(root / inside):
                 return root / inside, searched
-    return None, _unique(str(f) for f in folders[:-1] if f != Path(f.anchor))
+    return None, _unique(str(folder) for folder in folders)
 
 
 def _unique(places: Iterable[str]) -> list[str]:

@@ -1,12 +1,15 @@
 """What tools ask a controller manager of ros2_control: lists, types, and switching where it maps to modes."""
 
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from control_tags import TOPICS, chain
+from robot_data import needs_data
 from ros_runs import RosRun
 
 from pliant.laws import Mode
+from pliant.robots import list_robots
 from pliant.robots.loading import load
 from pliant.ros.bridge.actions import GoalState
 from pliant.ros.bridge.groups import FOLLOWING
@@ -52,7 +55,8 @@ def test_controllers_are_listed_with_type_state_and_interfaces(arm):
     assert (group["type"], group["state"]) == ("joint_trajectory_controller/JointTrajectoryController", "active")
     assert group["claimed_interfaces"] == ["lift/position", "turn/position"]
     assert group["update_rate"] == 1000
-    assert found[FORWARD]["claimed_interfaces"] == ["lift/position", "turn/position"]
+    assert (found[FORWARD]["state"], found[FORWARD]["claimed_interfaces"]) == ("inactive", [])
+    assert found[FORWARD]["required_command_interfaces"] == ["lift/position", "turn/position"]
     assert found["toBEassigned/forward_velocity_controller"]["claimed_interfaces"] == ["wheel/velocity"]
     types = ask(arm, "list_controller_types")
     assert {c["type"] for c in found.values()} <= set(types["types"])
@@ -85,7 +89,7 @@ def test_a_controller_that_is_deactivated_cancels_its_goal_and_takes_none(arm):
     joints = ["lift", "turn"]
     goal = arm.send("/joint_trajectory_controller", joints, (5.0, (1.0, 1.0)))
     arm.simulation.step(10)
-    assert switch(arm, [], [GROUP]) == (True, "")
+    assert switch(arm, [FORWARD], [GROUP]) == (True, "")
     arm.simulation.step(2)
     assert goal.state is GoalState.CANCELED
     assert (controllers(arm)[GROUP]["state"], controllers(arm)[FORWARD]["state"]) == ("inactive", "active")
@@ -99,13 +103,17 @@ def test_a_controller_that_is_deactivated_cancels_its_goal_and_takes_none(arm):
     assert arm.end(again) == (GoalState.SUCCEEDED, 0)
 
 
-def test_values_that_are_handed_on_take_the_place_of_a_goal(arm):
-    goal = arm.send("/joint_trajectory_controller", ["lift", "turn"], (5.0, (1.0, 1.0)))
-    arm.simulation.step(10)
-    arm.wire.hear(f"/{FORWARD}/commands", data=[0.2, -0.2])
-    arm.simulation.step(1500)
-    assert goal.state is GoalState.CANCELED
-    assert arm.simulation.sample("board").values["position"] == pytest.approx([0.2, -0.2], abs=5e-3)
+def test_in_ros_1_values_that_are_handed_on_take_the_place_of_a_goal(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text(chain(ARM))
+    with RosRun(load(path), version=1, clock=False) as arm:
+        arm.simulation.step(2)
+        goal = arm.send("/joint_trajectory_controller", ["lift", "turn"], (5.0, (1.0, 1.0)))
+        arm.simulation.step(10)
+        arm.wire.hear(f"/{FORWARD}/command", data=[0.2, -0.2])
+        arm.simulation.step(1500)
+        assert goal.state is GoalState.CANCELED
+        assert arm.simulation.sample("board").values["position"] == pytest.approx([0.2, -0.2], abs=5e-3)
 
 
 def test_activating_takes_joints_in_a_torque_mode_back_to_the_mode_of_the_start():
@@ -127,7 +135,11 @@ def test_activating_takes_joints_in_a_torque_mode_back_to_the_mode_of_the_start(
     ("on", "off", "says"),
     [
         (["toBEassigned/forward_positon_controller"], [], "did you mean 'toBEassigned/forward_position_controller'"),
-        ([FORWARD], [FORWARD], "must be one of them"),
+        ([FORWARD], [FORWARD], "forward_position_controller is not active"),
+        ([FORWARD], [], f"needs lift/position, which {GROUP} has"),
+        ([GROUP], [], f"{GROUP} is active already"),
+        (["joint_state_broadcaster"], [], "is active already"),
+        ([], ["joint_state_broadcaster"], "is always active"),
         (["x"] * 300, [], "must be at most 200"),
     ],
 )
@@ -138,8 +150,91 @@ def test_a_request_that_makes_no_sense_is_refused_with_a_sentence(arm, on, off, 
     assert controllers(arm)[GROUP]["state"] == "active"
 
 
-def test_with_best_effort_unknown_names_are_left_out(arm):
-    assert switch(arm, ["nobody"], [], strictness=1) == (True, "")
+@pytest.mark.parametrize("strictness", [0, 1])
+def test_with_best_effort_what_cannot_be_done_is_left_out_and_told(strictness, arm):
+    ok, message = switch(arm, ["nobody", FORWARD], ["somebody"], strictness=strictness)
+    assert ok
+    assert message.startswith("left out: there is no controller 'somebody'")
+    assert f"{FORWARD} needs lift/position" in message
+    assert (controllers(arm)[GROUP]["state"], controllers(arm)[FORWARD]["state"]) == ("active", "inactive")
+
+
+def test_a_controller_that_is_restarted_ends_its_goal_and_takes_the_next(arm):
+    goal = arm.send("/joint_trajectory_controller", ["lift", "turn"], (5.0, (1.0, 1.0)))
+    arm.simulation.step(10)
+    assert switch(arm, [GROUP], [GROUP]) == (True, "")
+    arm.simulation.step(2)
+    assert goal.state is GoalState.CANCELED
+    again = arm.send("/joint_trajectory_controller", ["lift", "turn"], (0.5, (0.1, 0.1)))
+    assert arm.end(again) == (GoalState.SUCCEEDED, 0)
+
+
+def test_two_clients_that_activate_at_once_leave_one_controller_active(arm):
+    names = (GROUP, FORWARD)
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(20):
+            switch(arm, [], names, strictness=1)
+            asked = [
+                pool.submit(
+                    ask, arm, "switch_controller", activate_controllers=[name], deactivate_controllers=[], strictness=2
+                )
+                for name in names
+            ]
+            while not all(answer.done() for answer in asked):
+                arm.simulation.step()
+            assert sorted(answer.result()["ok"] for answer in asked) == [False, True]
+            assert sorted(controllers(arm)[name]["state"] for name in names) == ["active", "inactive"]
+
+
+def one_claim(run):
+    """Return which controllers are active, once it is sure that no two of them claim an interface."""
+    found = controllers(run)
+    claims = [claim for row in found.values() for claim in row.get("claimed_interfaces", ())]
+    assert len(claims) == len(set(claims)), sorted(claims)
+    listed = {r["name"] for r in ask(run, "list_hardware_interfaces")["command_interfaces"] if r["is_claimed"]}
+    assert listed == set(claims)
+    return [name for name, row in found.items() if row["state"] == "active"]
+
+
+def of_robot(name, tmp_path):
+    if name != "arm":
+        return name
+    path = tmp_path / "arm.urdf"
+    path.write_text(chain(ARM))
+    return load(path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "arm",
+        *(pytest.param(r.name, marks=[] if r.name == "qbmove-2dof" else pytest.mark.nightly) for r in list_robots()),
+    ],
+)
+def test_an_interface_has_one_controller_whichever_two_are_activated(name, tmp_path):
+    if name != "arm":
+        needs_data(name)
+    with RosRun(of_robot(name, tmp_path), clock=False) as run:
+        run.simulation.step(2)
+        if "/controller_manager/switch_controller" not in run.wire.services:
+            return  # no joints that controllers move
+        first = one_claim(run)
+        names = [row for row in controllers(run) if row != "joint_state_broadcaster"]
+        needs = {row: set(controllers(run)[row]["required_command_interfaces"]) for row in names}
+        for one, two in itertools.permutations(names, 2):
+            switch(run, [], names, strictness=1)
+            assert one_claim(run) == ["joint_state_broadcaster"]
+            assert switch(run, [one]) == (True, "")
+            ok, message = switch(run, [two])
+            assert ok == needs[one].isdisjoint(needs[two]), message
+            assert ok or f"which {one} has" in message
+            assert (two if ok else one) in one_claim(run)
+            assert switch(run, [one, two], names, strictness=1)[0]
+            both = one_claim(run)
+            assert (one in both) or (two in both)
+        run.simulation.reset()
+        run.simulation.step(2)
+        assert one_claim(run) == first
 
 
 def test_a_reset_begins_with_the_controllers_of_the_start(arm):
@@ -236,7 +331,7 @@ def test_a_mode_that_a_yarp_client_sets_shows_in_the_lists_and_decides_what_is_t
         (efforts,) = [name for name in controllers(run) if name.endswith("left_arm_forward_effort_controller")]
         assert switch(run, [efforts], []) == (True, "")
         for mode in REQUESTED_MODES:
-            assert switch(run, [efforts], []) == (True, "")
+            assert switch(run, [efforts], [], strictness=1)[0]
             set_by_yarp(board, mode)
             run.simulation.step(2)
             assert board.modes_now()[0] == mode.removeprefix("force_")

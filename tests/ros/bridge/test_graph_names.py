@@ -5,7 +5,7 @@ from ros_runs import RosRun
 
 from pliant.base.errors import BridgeError
 from pliant.ros.bridge import RosOptions
-from pliant.ros.bridge.graph_names import GraphNames, read_remaps
+from pliant.ros.bridge.graph_names import ROBOTS, GraphNames, read_remaps
 
 
 def test_a_remap_holds_for_what_stands_below_a_name():
@@ -15,7 +15,20 @@ def test_a_remap_holds_for_what_stands_below_a_name():
     assert names.topic("/armchair") == "/armchair"
 
 
-@pytest.mark.parametrize("text", ["joint_states:/a", "/a", "/a:b", "/a:/b c", "/a:/b+/a:/c", "/a:/b+/c:/b", "/a:/"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "joint_states:/a",
+        "/a",
+        "/a:b",
+        "/a:/b c",
+        "/a:/b+/a:/c",
+        "/a:/b+/c:/b",
+        "/a:/",
+        "/pliant/robots:/a",
+        "/a:/pliant/robots",
+    ],
+)
 def test_a_remap_that_is_none_or_collides_is_refused(text):
     with pytest.raises(BridgeError, match="remap"):
         RosOptions(remap=text)
@@ -32,6 +45,29 @@ def test_a_remap_that_is_none_or_collides_is_refused(text):
 def test_a_remap_onto_a_name_that_the_robot_has_is_refused_with_both(remap, other):
     with pytest.raises(BridgeError, match=f"{remap.partition(':')[0]}.*would both be {other}|{other} and"):
         RosRun("qbmove-1dof", remap=remap)
+
+
+def names_of(run):
+    wire = run.wire
+    return sorted({*wire.out, *wire.into, *wire.services, *wire.actions})
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("robot", ["qbmove-1dof", "sea-1dof", "2RR"])
+def test_no_name_of_a_robot_can_be_remapped_onto_another_one_and_each_can_be_onto_a_free_one(robot, version):
+    with RosRun(robot, version=version, clock=False) as run:
+        names = names_of(run)
+    for k, name in enumerate(names):
+        other = names[k - 1]
+        if name == ROBOTS or other.startswith(f"{name}/") or name.startswith(f"{other}/"):
+            continue  # a remap holds for what stands below a name
+        with pytest.raises(BridgeError, match="remap"):
+            RosRun(robot, version=version, clock=False, remap=f"{name}:{other}")
+        with RosRun(robot, version=version, clock=False, remap=f"{name}:/free/name") as run:
+            found = names_of(run)
+        assert "/free/name" in found
+        assert name not in found
 
 
 @pytest.mark.parametrize(("field", "text"), [("prefix", "1_"), ("prefix", "a b"), ("frame_prefix", "/left/")])

@@ -4,9 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from robot_data import needs_data
 from ros_runs import FOLLOW, RosRun
 
 from pliant.base.errors import DeviceError
+from pliant.robots import list_robots
 from pliant.robots.loading import load
 from pliant.ros.bridge.actions import GoalState
 
@@ -38,80 +40,146 @@ def test_names_are_those_of_the_joint_states(arm):
     assert arm.controller(GROUP).handler.joints == arm.wire.out["/joint_states"].last()["name"]
 
 
-@pytest.fixture(scope="module", params=[1, 2])
+def _robots():
+    """The robots of the catalogue on both generations of ROS; those that `make test` leaves out are nightly."""
+    for robot in list_robots():
+        for version in (1, 2):
+            marks = [] if robot.name == "qbmove-2dof" else pytest.mark.nightly
+            yield pytest.param((robot.name, version), marks=marks, id=f"{robot.name}-{version}")
+
+
+@pytest.fixture(scope="module", params=_robots())
 def standing(request):
-    with RosRun("qbmove-2dof", version=request.param, clock=False) as run:
-        run.simulation.step(20)
+    name, version = request.param
+    needs_data(name)
+    with RosRun(name, version=version, clock=False) as run:
+        run.simulation.step(60)
         yield run
 
 
 GOALS = {1: "control_msgs/FollowJointTrajectoryGoal", 2: "control_msgs/action/FollowJointTrajectory_Goal"}
 TOLERANCE = {"name": "", "position": 0.1, "velocity": 0.1, "acceleration": 0.0}
-WRONG = [
-    ({"joint_names": ["elbow"]}, -2),
-    ({"joint_names": []}, -2),
-    ({"joint_names": [0]}, -2),
-    ({"joint_names": [0, 0]}, -2),
-    ({"joint_names": [0, 1, 0]}, -2),
-    ({"points": []}, -1),
-    ({"times": [0.5, 0.4]}, -1),
-    ({"times": [0.5, 0.5]}, -1),
-    ({"times": [-0.5, 0.5]}, -1),
-    *[({field: [value, 0.1]}, -1) for value in (math.nan, math.inf, -math.inf)
-      for field in ("positions", "velocities", "accelerations")],
-    *[({field: [0.1] * n}, -1) for n in (1, 3) for field in ("positions", "velocities", "accelerations")],
-    ({"positions": []}, -1),
-    *[({bounds: [{**TOLERANCE, "name": "elbow"}]}, -2) for bounds in ("path_tolerance", "goal_tolerance")],
-    *[({bounds: [{**TOLERANCE, "name": 0, field: math.nan}]}, -1)
-      for bounds in ("path_tolerance", "goal_tolerance") for field in ("position", "velocity")],
-]  # fmt: skip
-"""Change of a goal for two joints, which stand for themselves as 0 and 1, and the code of the action."""
+FIELDS = ("positions", "velocities", "accelerations")
+BOUNDS = ("path_tolerance", "goal_tolerance")
 
 
-def wrong_goal(codec, joints, change):
-    """Return a goal as its wire carries it."""
+def names(change):
+    return lambda goal: goal["trajectory"].update(joint_names=change(goal["trajectory"]["joint_names"]))
 
-    def named(name):
-        return joints[name] if isinstance(name, int) else name
 
-    fields = {k: change[k] for k in ("positions", "velocities", "accelerations") if k in change}
-    points = [
-        {"positions": [0.1, 0.1], "velocities": [], "accelerations": [], "time_from_start": round(t * 1e9)} | fields
-        for t in change.get("times", [0.5])
-    ]
-    if "accelerations" in fields and "velocities" not in fields:
-        points[0]["velocities"] = [0.0, 0.0]
-    names = [named(name) for name in change.get("joint_names", (0, 1))]
-    goal = {"trajectory": {"joint_names": names, "points": change.get("points", points)}}
-    for bounds in ("path_tolerance", "goal_tolerance"):
-        goal[bounds] = [{**row, "name": named(row["name"])} for row in change.get(bounds, [])]
+def times(*found):
+    def change(goal):
+        (point,) = goal["trajectory"]["points"]
+        goal["trajectory"]["points"] = [{**point, "time_from_start": round(t * 1e9)} for t in found]
+
+    return change
+
+
+def values(field, change):
+    def changed(goal):
+        (point,) = goal["trajectory"]["points"]
+        still = [0.0] * len(point["positions"])
+        if field == "accelerations":
+            point["velocities"] = still
+        point[field] = change(point["positions"] if field == "positions" else still)
+
+    return changed
+
+
+def bound(which, **row):
+    def change(goal):
+        goal[which] = [{**TOLERANCE, "name": goal["trajectory"]["joint_names"][0], **row}]
+
+    return change
+
+
+WRONG = {
+    "another joint": (names(lambda found: [*found[:-1], "elbow"]), -2),
+    "no joints": (names(lambda found: []), -2),
+    "one joint less": (names(lambda found: found[:-1]), -2),
+    "a joint twice": (names(lambda found: [*found, found[0]]), -2),
+    "no points": (times(), -1),
+    "times that go back": (times(0.5, 0.4), -1),
+    "equal times": (times(0.5, 0.5), -1),
+    "a negative time": (times(-0.5, 0.5), -1),
+    **{f"{value} in {field}": (values(field, lambda found, value=value: [value, *found[1:]]), -1)
+       for value in (math.nan, math.inf, -math.inf) for field in FIELDS},
+    **{f"a value more in {field}": (values(field, lambda found: [*found, 0.0]), -1) for field in FIELDS},
+    **{f"a value less in {field}": (values(field, lambda found: [0.0] * (len(found) - 1 or 3)), -1)
+       for field in FIELDS},
+    "no positions": (values("positions", lambda found: []), -1),
+    **{f"{which} of another joint": (bound(which, name="elbow"), -2) for which in BOUNDS},
+    **{f"nan in {which} of the {field}": (bound(which, **{field: math.nan}), -1)
+       for which in BOUNDS for field in ("position", "velocity")},
+}  # fmt: skip
+"""What is wrong with a goal, and the code of the action."""
+
+
+def follow_servers(run):
+    return [server for kind, server in run.wire.actions.values() if kind == FOLLOW]
+
+
+def goal_of(codec, controller, *changes, after=0.5):
+    """Return a goal that holds the joints where they are, but for changes, as its wire carries it."""
+    held = controller.limb.standing().position.tolist()
+    point = {"positions": held, "velocities": [], "accelerations": [], "time_from_start": round(after * 1e9)}
+    trajectory = {"joint_names": list(controller.joints), "points": [point]}
+    goal = {"trajectory": trajectory, **{which: [] for which in BOUNDS}}
+    for change in changes:
+        change(goal)
     kind = GOALS[codec.version]
     return codec.decode(kind, codec.encode(kind, goal))
 
 
-@pytest.mark.parametrize(("change", "code"), WRONG)
-def test_a_wrong_goal_has_the_code_of_the_action_and_a_sentence_in_every_controller(standing, change, code):
-    servers = [server for kind, server in standing.wire.actions.values() if kind == FOLLOW]
-    assert len(servers) == 5
-    for k, server in enumerate(servers):
-        goal = server.submit(f"{k} {change}", wrong_goal(standing.wire.codec, server.handler.joints, change))
+@pytest.mark.parametrize("what", WRONG)
+def test_a_wrong_goal_has_the_code_of_the_action_and_a_sentence_in_every_controller(standing, what):
+    change, code = WRONG[what]
+    for k, server in enumerate(follow_servers(standing)):
+        goal = server.submit(f"{k} {what}", goal_of(standing.wire.codec, server.handler, change))
         assert (goal.state, goal.result["error_code"]) == (GoalState.REJECTED, code)
         assert len(goal.result["error_string"]) > 20
         assert goal.text == goal.result["error_string"]
 
 
-TRAJECTORIES = [change for change, _ in WRONG if not {"path_tolerance", "goal_tolerance"} & change.keys()]
-TRAJECTORIES.remove({"points": []})  # which stops the motion
-
-
-@pytest.mark.parametrize("change", TRAJECTORIES)
-def test_a_wrong_trajectory_without_a_goal_is_told_and_moves_nothing(standing, change):
+@pytest.mark.parametrize("what", [what for what in WRONG if "tolerance" not in what and what != "no points"])
+def test_a_wrong_trajectory_without_a_goal_is_told_and_moves_nothing(standing, what):
     for controller in standing.bridge.topics.controllers:
-        trajectory = wrong_goal(standing.wire.codec, controller.joints, change)["trajectory"]
+        trajectory = goal_of(standing.wire.codec, controller, WRONG[what][0])["trajectory"]
         told = len(standing.wire.said)
         standing.wire.into[controller.topic][1](trajectory)
         assert len(standing.wire.said) == told + 1
         assert controller._queued is None
+
+
+def test_goals_of_one_cycle_take_turns_and_what_is_cancelled_early_never_begins(standing):
+    for k, server in enumerate(follow_servers(standing)):
+        first, second, third = (
+            server.submit(f"turn {k} {n}", goal_of(standing.wire.codec, server.handler)) for n in range(3)
+        )
+        assert server.cancel("nobody") == []
+        assert server.cancel(third.id) == [third]
+        assert (third.state, third.begun) == (GoalState.CANCELED, False)
+        standing.simulation.step()
+        assert (first.state, second.state) == (GoalState.CANCELED, GoalState.ACTIVE)
+        assert (third.begun, "took its place" in first.text) == (False, True)
+        recalled = server.recall(f"recalled {k}", {}, 0, "it was cancelled before it came")
+        assert (recalled.state, recalled.begun) == (GoalState.CANCELED, False)
+        server.cancel(second.id)
+        standing.simulation.step()
+        assert second.state is GoalState.CANCELED
+
+
+@pytest.mark.parametrize("speed", [1e3, 1e9, 1e300])
+def test_a_goal_that_no_motor_can_follow_ends_with_a_code_and_the_robot_goes_on(standing, speed):
+    fast = values("velocities", lambda found: [speed, *found[1:]])
+    for k, server in enumerate(follow_servers(standing)):
+        asked = goal_of(standing.wire.codec, server.handler, fast, times(0.02, 0.04))
+        goal = server.submit(f"fast {k} {speed}", asked)
+        state, code = standing.end(goal, steps=400)
+        assert state.ended, goal.text
+        assert state is GoalState.SUCCEEDED or (code in (-1, -4, -5) and len(goal.text) > 20)
+    standing.simulation.reset()
+    standing.simulation.step(60)
 
 
 def test_a_goal_whose_time_is_over_is_refused_as_old(arm):

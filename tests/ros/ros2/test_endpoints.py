@@ -1,9 +1,19 @@
 """Reliable writers and readers of RTPS over a wire that loses, doubles and swaps; no sockets, no clock."""
 
+import tracemalloc
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pliant.ros.ros2.endpoints import FRAGMENT_SIZE, Reader, ReaderProxy, Writer, WriterProxy
+from pliant.ros.ros2.endpoints import (
+    FRAGMENT_SIZE,
+    SAMPLE_LIMIT,
+    WAITING_BYTES,
+    Reader,
+    ReaderProxy,
+    Writer,
+    WriterProxy,
+)
 from pliant.ros.wire.rtps import AckNack, Data, DataFrag, Gap, Heartbeat, NackFrag, decode_message
 
 A, B, C = (bytes([k]) * 12 for k in (1, 2, 3))
@@ -222,6 +232,48 @@ def test_wild_numbers_cost_no_memory():
     _, answer, *fragments = decode_message(datagram)[1]
     assert len(answer.missing) <= 256
     assert len(fragments) <= 4
+
+
+def fragment(sequence, number, size, whole, payload, writer=WRITER):
+    return DataFrag(
+        writer=writer[12:], sequence=sequence, first=number, count=1, fragment_size=size, sample_size=whole,
+        payload=payload,
+    )  # fmt: skip
+
+
+def test_a_short_datagram_that_claims_the_longest_sample_costs_little_memory():
+    reader = Reader(READER)
+    reader.add(WriterProxy(guid=WRITER, address=HERE), 0.0)
+    reader.hear(A, Heartbeat(writer=WRITER[12:], first=1, last=100, count=1), 0.0)
+    tracemalloc.start()
+    try:
+        for sequence in range(1, 100):
+            for size in (1, 2, 511, 512, 60_000):
+                reader.take_fragments(A, fragment(sequence, 1, size, SAMPLE_LIMIT, b"x" * min(size, 1000)), 0.0)
+        reader.hear(A, Heartbeat(writer=WRITER[12:], first=1, last=100, count=2), 1.0)
+        assert tracemalloc.get_traced_memory()[1] < 2e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_waits_for_the_writers_of_a_reader_is_bounded_and_everything_still_arrives():
+    writers = [A + bytes([0, 1, k, 3]) for k in range(30)]
+    reader, whole = Reader(READER), SAMPLE_LIMIT
+    part = b"x" * (whole // 4)
+    for guid in writers:
+        reader.add(WriterProxy(guid=guid, address=HERE), 0.0)
+        reader.hear(A, Heartbeat(writer=guid[12:], first=1, last=3, count=1), 0.0)
+        for sequence in (2, 3):  # the first is missing
+            for number in (1, 2, 3, 4):
+                reader.take_fragments(A, fragment(sequence, number, len(part), whole, part, guid), 0.0)
+    assert sum(proxy.waiting for proxy in reader.proxies.values()) <= WAITING_BYTES
+    for guid in writers:
+        got = []
+        for sequence in (1, 2, 3):
+            for number in (1, 2, 3, 4):
+                got += reader.take_fragments(A, fragment(sequence, number, len(part), whole, part, guid), 0.0)[0]
+        assert [data.sequence for _, data in got] == [1, 2, 3]
+        assert all(data.payload == part * 4 for _, data in got)
 
 
 def test_a_reader_is_asked_before_the_history_is_full_and_gets_what_it_missed():

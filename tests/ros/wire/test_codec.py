@@ -1,3 +1,4 @@
+import math
 import struct
 
 import numpy as np
@@ -8,6 +9,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from pliant.base.errors import WireError
 from pliant.ros.wire import Codec, Framer, Registry, Template, dds_type_name, decode_header, encode_header, registry
+from pliant.ros.wire.codec import ITEM_LIMIT
 from pliant.ros.wire.definitions import TEXTS
 from pliant.ros.wire.types import parse
 
@@ -199,6 +201,14 @@ def test_a_template_gives_the_bytes_of_the_encoder(version):
         assert data == codec.encode("sensor_msgs/JointState", values)
 
 
+@pytest.mark.parametrize("value", [1e39, -1e300])
+def test_a_number_beyond_float32_is_sent_as_infinite(value):
+    kind = "viactors_plugins/state_info"
+    (name, *_) = (field.name for field in Codec(1).types.message(kind).fields if field.base == "float32")
+    template = Template(Codec(1), kind, {}, [name])
+    assert Codec(1).decode(kind, template.fill(value))[name] == math.copysign(math.inf, value)
+
+
 def test_an_empty_message_is_one_byte_in_ros_2_and_none_in_ros_1():
     assert Codec(1).encode("std_msgs/Empty", {}) == bytes(4)
     assert Codec(2).encode("std_msgs/Empty", {}) == b"\x00\x01\x00\x00\x00"
@@ -282,3 +292,19 @@ def test_frames_are_cut_whatever_the_pieces_are():
 def test_a_frame_beyond_the_limit_is_refused():
     with pytest.raises(WireError, match="at most 100"):
         Framer(100).feed(struct.pack("<I", 101))
+
+
+@pytest.mark.parametrize("head", [bytes(4), b"\0\1\0\0"])
+def test_an_array_of_too_many_texts_is_refused_before_it_takes_memory(head):
+    frame_id = bytes(8) if head == bytes(4) else b"\1\0\0\0\0\0\0\0"  # with the sequence number of ROS 1
+    data = head + bytes(8) + frame_id + struct.pack("<I", ITEM_LIMIT + 1) + bytes(4 * ITEM_LIMIT + 16)
+    with pytest.raises(WireError, match="texts and inner messages; must be at most"):
+        Codec(1 if head == bytes(4) else 2).decode("sensor_msgs/JointState", data)
+
+
+def test_the_arrays_of_a_message_are_limited_together(monkeypatch):
+    monkeypatch.setattr("pliant.ros.wire.codec.ITEM_LIMIT", 10)
+    codec, kind = Codec(2), "trajectory_msgs/JointTrajectory"
+    assert len(codec.decode(kind, codec.encode(kind, {"joint_names": ["a"] * 5, "points": [{}] * 5}))["points"]) == 5
+    with pytest.raises(WireError, match="arrays of 11 texts"):
+        codec.decode(kind, codec.encode(kind, {"joint_names": ["a"] * 5, "points": [{}] * 6}))

@@ -6,7 +6,8 @@ topics of their own has a controller manager elsewhere, and none here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from pliant.base.errors import DeviceError, PliantError, nearest
 from pliant.devices.signatures import JOINT
@@ -30,8 +31,9 @@ TYPES = {
 }
 BASES = ("controller_interface::ControllerInterface",) * len(TYPES)
 STATES = ("position", "velocity", "effort")
-BEST_EFFORT = 1
-"""controller_manager_msgs/SwitchController: names that are unknown are left out."""
+BEST_EFFORT = (0, 1)
+"""controller_manager_msgs/SwitchController: what cannot be done is left out; a request that names no strictness is of
+this kind, as with controller_manager. With every other number nothing is done if a part cannot be."""
 ACTIVE = {"id": 3, "label": "active"}
 """lifecycle_msgs/State of the hardware."""
 MAX_NAMES = 200
@@ -52,8 +54,8 @@ class _Trajectories:
 
     def __init__(self, controller: TrajectoryController, name: str, topics: RosTopics) -> None:
         self._controller, self.name = controller, name
-        owned = set(controller.limb.owned)
-        self._devices = [d for d in topics.devices.values() if JOINT.live(d) and d.joint in owned]
+        self.owned = controller.limb.owned
+        self._devices = [d for d in topics.devices.values() if JOINT.live(d) and d.joint in self.owned]
         self._modes = [device.mode for device in self._devices]
         self.joints = controller.joints
 
@@ -75,13 +77,14 @@ class _Trajectories:
         """Take trajectories; joints that take torques go back to the mode of the start.
 
         Raises:
-            PliantError: a joint does not change its mode.
+            PliantError: a joint does not change its mode, or another program has the joints.
         """
         for device, mode in zip(self._devices, self._modes, strict=True):
             if device.mode in TORQUE_MODES:
                 answered(device.request("set_mode", mode=int(mode)))
         if not self.active and isinstance(self._controller.limb, DirectLimb):
             answered(self._controller.limb.enter())
+        self._controller.limb.check(None)
         self._controller.enabled = True
 
     def deactivate(self) -> None:
@@ -109,6 +112,7 @@ class ControllerManager:
             for c in (*trajectories, *forward)
         }
         self._topics = topics
+        self._switching = threading.Lock()
         self._systems: list[ControlSystem] = [*topics.interface.systems] or [self._whole()]
         for name, kind, answer in (
             ("list_controllers", "ListControllers", self._list_controllers),
@@ -204,33 +208,66 @@ class ControllerManager:
     # ------------------------------------------------------------------ switching
     def _switch(self, request: Message) -> Message:
         try:
-            return {"ok": True, "message": self._switched(request)}
+            with self._switching:  # another request must not activate a controller between check and change
+                return {"ok": True, "message": self._switched(request)}
         except PliantError as error:
             return {"ok": False, "message": str(error)}
 
     def _switched(self, request: Message) -> str:
-        strict = int(request["strictness"]) != BEST_EFFORT
-        on = self._asked(request["activate_controllers"], strict)
-        off = self._asked(request["deactivate_controllers"], strict)
-        twice = on.keys() & off.keys()
-        if twice:
-            raise PliantError(f"{sorted(twice)} shall be activated and deactivated; must be one of them")
-        for controller in off.values():
-            controller.deactivate()
-        for controller in on.values():
-            for other in self._controllers.values():  # an interface takes the joints from another one
-                if other.interface != controller.interface and set(other.joints) & set(controller.joints):
+        names = [list(request[key]) for key in ("activate_controllers", "deactivate_controllers")]
+        if sum(map(len, names)) > MAX_NAMES:
+            raise PliantError(f"{sum(map(len, names))} controllers in one request; must be at most {MAX_NAMES}")
+        on, left_out = self._plan(*map(dict.fromkeys, names))
+        if left_out and int(request["strictness"]) not in BEST_EFFORT:
+            raise PliantError("; ".join(left_out))
+        for name in names[1]:
+            if name in self._controllers:  # also one that is inactive only as long as another program has its joints
+                self._controllers[name].deactivate()
+        for controller in on:
+            for other in self._controllers.values():
+                # An interface takes the joints from another one; what is inactive now must not become active later.
+                apart = other.interface != controller.interface or not other.active
+                if other is not controller and apart and set(other.owned) & set(controller.owned):
                     other.deactivate()
             controller.activate()
-        return ""
+        return f"left out: {'; '.join(left_out)}" if left_out else ""
 
-    def _asked(self, names: Sequence[str], strict: bool) -> dict[str, Controller]:
-        if len(names) > MAX_NAMES:
-            raise PliantError(f"{len(names)} controllers in one request; must be at most {MAX_NAMES}")
-        unknown = [name for name in names if name not in self._controllers and name != BROADCASTER]
-        if unknown and strict:
-            raise PliantError(f"there is no controller {unknown[0]!r}; {nearest(unknown[0], self._controllers)}")
-        return {name: self._controllers[name] for name in names if name in self._controllers}
+    def _plan(self, on: Iterable[str], off: Iterable[str]) -> tuple[list[Controller], list[str]]:
+        """Return which controllers can be activated, and a sentence for each name with which that is not done.
+
+        The rules are those of controller_manager: who is active is not activated again unless the same request
+        deactivates it, who is inactive is not deactivated, and a command interface has one controller.
+        """
+        left_out: list[str] = []
+        active = [name for name, controller in self._controllers.items() if controller.active]
+        going = [name for name in off if self._is(name, active, left_out, "not active")]
+        staying = [name for name in (*active, BROADCASTER) if name not in going]
+        coming: list[Controller] = []
+        claims = {claim: name for name in active if name not in going for claim in self._controllers[name].claimed}
+        for name in on:
+            if name in staying:
+                left_out.append(f"{name} is active already")
+            elif self._is(name, self._controllers, left_out, ""):
+                claimed = self._controllers[name].claimed
+                taken = next((claim for claim in claimed if claim in claims), None)
+                if taken is not None:
+                    left_out.append(f"{name} needs {taken}, which {claims[taken]} has; deactivate that one too")
+                    continue
+                coming.append(self._controllers[name])
+                claims |= dict.fromkeys(claimed, name)
+        return coming, left_out
+
+    def _is(self, name: str, among: Container[str], left_out: list[str], otherwise: str) -> bool:
+        """Return whether a name is among some; else say why not."""
+        if name in among:
+            return True
+        if name == BROADCASTER:
+            left_out.append(f"{name} is always active")
+        elif name in self._controllers:
+            left_out.append(f"{name} is {otherwise}")
+        else:
+            left_out.append(f"there is no controller {name!r}; {nearest(name, self._controllers)}")
+        return False
 
 
 def _row(name: str, available: bool, claimed: bool) -> Message:

@@ -153,7 +153,7 @@ class ForwardController:
 
     def __init__(self, topics: RosTopics, name: str, interface: str, drive: Drive, *, enabled: bool = True) -> None:
         self.name, self.interface, self._drive = name, interface, drive
-        self.joints = drive.joints
+        self.joints, self.owned = drive.joints, drive.owned
         self.enabled = self._enabled_first = enabled
         """Whether it is activated."""
         self._rivals = [c for c in topics.controllers if set(c.limb.owned) & set(drive.owned)]
@@ -221,8 +221,9 @@ class ForwardController:
 def serve_forward_controllers(topics: RosTopics) -> list[ForwardController]:
     """Serve a controller for each interface that moves joints which only ros2_control's tags describe; return them.
 
-    In ROS 2 the compliant joints of a robot and the axes of each control board have one for efforts besides, which the
-    controller manager activates. Components that talk over topics of their own have controllers elsewhere.
+    In ROS 2 a command interface has one controller at a time, so that those of joints which trajectories move begin
+    inactive; the controller manager activates them. The compliant joints of a robot and the axes of each control board
+    have one for efforts besides. Components that talk over topics of their own have controllers elsewhere.
     """
     described = topics.interface.joints
     elsewhere = topic_systems(topics)
@@ -233,13 +234,16 @@ def serve_forward_controllers(topics: RosTopics) -> list[ForwardController]:
         for joint in controlled_joints(topics, system)
         if joint.joint not in described or not described[joint.joint].compliant
     ]
+    managed = topics.node.codec.version == 2 and not elsewhere
+    taken_first = {joint for controller in topics.controllers for joint in controller.limb.owned} if managed else set()
     found = []
     for interface in INTERFACES:
         mine = [joint for joint in joints if joint.interface == interface]
         if mine:
             name = topics.name(f"forward_{interface}_controller")
-            found.append(ForwardController(topics, name, interface, JointDrive(interface, mine)))
-    if topics.node.codec.version == 2 and not elsewhere:
+            free = interface != "position" or taken_first.isdisjoint(joint.joint for joint in mine)
+            found.append(ForwardController(topics, name, interface, JointDrive(interface, mine), enabled=free))
+    if managed:
         taken = {controller.name for controller in found}
         for name, drive in _effort_drives(topics):
             if name not in taken:

@@ -13,6 +13,10 @@ WORLD = "world"
 """The frame that all robots of a graph share; it has no prefix."""
 
 
+ROBOTS = "/pliant/robots"
+"""Topic on which each pliant says which names it has."""
+
+
 @dataclass(slots=True)
 class GraphNames:
     """Names on ROS of what the model, or a wing, calls by names of its own."""
@@ -103,6 +107,10 @@ def read_remaps(text: str) -> dict[str, str]:
                     f"remap is {part!r}; must be full names, FROM:TO, such as /joint_states:/left/joint_states",
                     field="remap",
                 )
+        if ROBOTS in (old, new):
+            raise BridgeError(
+                f"remap: {ROBOTS} has one name for all robots of a graph; must be another one", field="remap"
+            )
         if old in found or new in found.values():
             raise BridgeError(
                 f"remap: {old if old in found else new} stands there twice; each name must stand once on each side",

@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pliant.base.errors import BridgeError
+from pliant.ros.bridge.graph_names import ROBOTS
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message
 
-ROBOTS = "/pliant/robots"
-"""Topic on which each pliant of a graph says what its robot has."""
 PATIENCE = 2.0
 """How long the manifests of others may take [s of wall time]; without others nothing waits."""
 MAX_TEXT = 1_000_000

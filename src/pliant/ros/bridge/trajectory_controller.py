@@ -151,6 +151,7 @@ class TrajectoryController:
         self._desired: MotionState | None = None
         self._desired_ns = -1
         self._leaving = False
+        self._disabled = False
         self._now_ns = 0
 
     # ------------------------------------------------------------------ what comes, in threads of the wire
@@ -240,8 +241,10 @@ class TrajectoryController:
     def tick(self, stamp_ns: int) -> None:
         """Command the joints at this time [ns]; the loop calls this before the server's."""
         self._now_ns = stamp_ns
-        if not self.enabled and (self._trajectory is not None or self._waiting is not None):
-            self.release("the controller was deactivated")
+        if self._disabled or not self.enabled:
+            self._disabled = False
+            if self._trajectory is not None or self._waiting is not None:
+                self.release("the controller was deactivated")
         if self._trajectory is None and self._queued is None and self._waiting is None and not self._leaving:
             return
         plan, self._queued = self._queued, None
@@ -311,15 +314,15 @@ class TrajectoryController:
             self.server.preempt(text)
 
     def disable(self) -> None:
-        """Take no more trajectories; the loop ends the present one in its next step."""
-        self.enabled = False
+        """Take no more trajectories; the loop ends the present one in its next step, whatever follows."""
+        self.enabled, self._disabled = False, True
 
     def forget(self) -> None:
         """Begin anew, as the simulation does."""
         self.enabled = True
         self._queued = self._waiting = self._plan = self._trajectory = self._desired = None
         self._fault = ""
-        self._desired_ns, self._leaving, self._now_ns = -1, False, 0
+        self._desired_ns, self._leaving, self._disabled, self._now_ns = -1, False, False, 0
 
     # ------------------------------------------------------------------ the goals, in the loop
     def begin(self, goal: Goal, stamp_ns: int) -> None:

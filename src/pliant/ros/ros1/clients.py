@@ -11,6 +11,7 @@ from pliant.ros.ros1.connection import Connection
 from pliant.ros.ros1.graph import Graph, Publication, Service
 from pliant.ros.ros1.sockets import Sockets
 from pliant.ros.wire import Framer, decode_header, encode_header, service_response
+from pliant.ros.wire.tcpros import REQUEST_LIMIT
 
 MAX_WAITING_REQUESTS = 64
 """Requests on one connection that wait for their answer."""
@@ -108,7 +109,7 @@ class Clients:
         persistent = header.get("persistent", "").lower() in ("1", "true")
         connection.since = time.monotonic()
         connection.role = "service" if persistent else "once"
-        connection.framer = Framer()
+        connection.framer = Framer(REQUEST_LIMIT)
 
         def asked(link: Connection, frame: bytes) -> None:
             with self._graph.lock:

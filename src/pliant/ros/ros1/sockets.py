@@ -9,12 +9,15 @@ import threading
 import time
 from collections.abc import Callable
 
-from pliant.base.errors import PliantError
+from pliant.base.errors import PliantError, WireError
 from pliant.ros.ros1.connection import Connection
 from pliant.ros.ros1.graph import Graph
 
 MAX_CONNECTIONS = 512
 """Connections at once; further ones are closed."""
+LONG_FRAME_BYTES = 1 << 20
+MAX_PARTIAL_BYTES = 1 << 26
+"""Bytes of frames that have not ended, of all connections together; one with a long frame is closed beyond."""
 MAX_DRAIN_S = 5.0
 """Longest time that subscribers may take for what is queued at the end of a run [s]."""
 
@@ -215,6 +218,7 @@ class Sockets:
                     continue
                 for frame in connection.framer.feed(data):
                     connection.on_frame(connection, frame)
+                self._bound(connection)
                 return
         except Exception as error:
             if not isinstance(error, PliantError):  # one connection must not cost the thread
@@ -228,6 +232,17 @@ class Sockets:
             if not told:
                 self._graph.complain(f"{connection.topic or 'a connection'} from {connection.name}: {error}; closed")
             self.end(connection)
+
+    def _bound(self, connection: Connection) -> None:
+        """Refuse a long frame while too many bytes wait.
+
+        Raises:
+            WireError: they do.
+        """
+        if len(connection.framer) > LONG_FRAME_BYTES:
+            waiting = sum(len(link.framer) for link in self.links)
+            if waiting > MAX_PARTIAL_BYTES:
+                raise WireError(f"{waiting} bytes of unfinished messages wait; must be at most {MAX_PARTIAL_BYTES}")
 
     def _finish(self, connection: Connection) -> None:
         """End our side of a connection; it is closed when the peer ends its side, or CLIENT_TIMEOUT_S later.

@@ -199,7 +199,7 @@ class _Handler(SimpleXMLRPCRequestHandler):
     def do_POST(self) -> None:
         """Answer one call; what is too long or encoded is not even read."""
         size = self.headers.get("content-length", "")
-        if not size.isascii() or not size.isdigit() or int(size[:20]) > MAX_REQUEST_BYTES:
+        if not (size.isascii() and size.isdigit() and len(size) < 20 and int(size) <= MAX_REQUEST_BYTES):
             self.send_error(413, f"a request has 0 to {MAX_REQUEST_BYTES} bytes")
             return
         if self.headers.get("content-encoding") or self.headers.get("transfer-encoding"):

@@ -6,6 +6,7 @@ from every writer. Both return what has to be sent, as datagrams with their addr
 
 from __future__ import annotations
 
+import itertools
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
@@ -32,8 +33,12 @@ HISTORY_BYTES = 32 * 2**20
 """Bytes of samples that a writer keeps, whatever its depth; images reach this before their number."""
 SAMPLE_LIMIT = 1 << 22
 """Longest sample that is put together from fragments [bytes]."""
+FRAGMENTS_LIMIT = 8192
+"""Most fragments of a sample: those of Cyclone DDS have 1344 bytes, those of Fast DDS up to 64 KiB."""
 ASSEMBLIES = 4
 """Samples of one writer that are put together at the same time."""
+WAITING_BYTES = 4 * SAMPLE_LIMIT
+"""Bytes that wait in one reader, of all writers together, for an earlier sample or for further fragments."""
 HELD_LIMIT = 512
 """Samples of one writer that wait for an earlier one."""
 WINDOW = 255
@@ -291,9 +296,16 @@ class Writer:
 
 @dataclass(slots=True, kw_only=True)
 class _Assembly:
-    data: bytearray
     size: int
-    lacking: set[int]
+    whole: int
+    parts: dict[int, bytes] = field(default_factory=dict)
+    got: int = 0
+
+    def lacking(self, most: int) -> tuple[int, ...]:
+        """Return the first fragments that are not there, at most so many apart."""
+        numbers = (n for n in range(1, -(-self.whole // self.size) + 1) if n not in self.parts)
+        first = next(numbers, None)
+        return () if first is None else (first, *itertools.takewhile(lambda n: n < first + most, numbers))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -326,6 +338,20 @@ class WriterProxy:
     """When it was asked or answered last [s]."""
     lost: int = 0
     """Samples that it no longer had."""
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that wait for an earlier sample or for further fragments."""
+        held = sum(len(data.payload) for data in self.held.values() if data is not None and data.payload)
+        return held + sum(assembly.got for assembly in self.assemblies.values())
+
+    def let_go(self, keep: int | None) -> int:
+        """Drop what waits but for the fragments of one sample; return how many bytes that were."""
+        before = self.waiting
+        self.held = {sequence: data for sequence, data in self.held.items() if data is None}
+        for sequence in [sequence for sequence in self.assemblies if sequence != keep]:
+            del self.assemblies[sequence]
+        return before - self.waiting
 
 
 class Reader:
@@ -382,8 +408,10 @@ class Reader:
             proxy.expected = 1
         if (proxy.expected is not None and sequence < proxy.expected) or sequence in proxy.held:
             return [], []
-        if len(proxy.held) >= HELD_LIMIT and sequence != proxy.expected:
-            return [], []  # it is asked for again when its turn comes
+        if sequence != proxy.expected:
+            if len(proxy.held) >= HELD_LIMIT:
+                return [], []  # it is asked for again when its turn comes
+            self._make_room(proxy, len(message.payload or b""))
         proxy.held[sequence] = message
         proxy.last = max(proxy.last, sequence)
         ready = self._ready(proxy)
@@ -400,24 +428,27 @@ class Reader:
         if message.sequence in proxy.held or message.sequence < (proxy.expected or 0):
             return [], []
         total = -(-whole // size)
+        if total > FRAGMENTS_LIMIT:
+            return [], []
         assembly = proxy.assemblies.get(message.sequence)
-        if assembly is None or assembly.size != size or len(assembly.data) != whole:
-            assembly = _Assembly(data=bytearray(whole), size=size, lacking=set(range(1, total + 1)))
-            proxy.assemblies[message.sequence] = assembly
+        if assembly is None or (assembly.size, assembly.whole) != (size, whole):
+            assembly = proxy.assemblies[message.sequence] = _Assembly(size=size, whole=whole)
             while len(proxy.assemblies) > ASSEMBLIES:
                 proxy.assemblies.popitem(last=False)
         for number in range(message.first, min(message.first + message.count, total + 1)):
-            at, offset = (number - 1) * size, (number - message.first) * size
-            length = min(size, whole - at)
+            offset = (number - message.first) * size
+            length = min(size, whole - (number - 1) * size)
             part = message.payload[offset : offset + length]
-            if len(part) == length:
-                assembly.data[at : at + length] = part
-                assembly.lacking.discard(number)
-        if assembly.lacking:
+            if len(part) == length and number not in assembly.parts:
+                self._make_room(proxy, length)
+                assembly.parts[number] = part
+                assembly.got += length
+        if len(assembly.parts) < total:
             return [], []
         proxy.assemblies.pop(message.sequence, None)
+        payload = b"".join(assembly.parts[number] for number in range(1, total + 1))
         data = Data(
-            reader=message.reader, writer=message.writer, sequence=message.sequence, payload=bytes(assembly.data),
+            reader=message.reader, writer=message.writer, sequence=message.sequence, payload=payload,
             inline=message.inline, key=message.key, little=message.little,
         )  # fmt: skip
         return self.take(prefix, data, now)
@@ -467,6 +498,15 @@ class Reader:
             elif now - proxy.asked_at >= GREETING * (1 if now - proxy.since < 2.0 else 10):
                 out.append(self._greet(proxy, now))
         return ready, out
+
+    def _make_room(self, proxy: WriterProxy, more: int) -> None:
+        """Let so many bytes of a writer wait: writers of which the most wait are asked again, if they are reliable."""
+        total = more + sum(other.waiting for other in self.proxies.values())
+        if total <= WAITING_BYTES:
+            return
+        for other in sorted(self.proxies.values(), key=lambda other: -other.waiting):
+            if total > WAITING_BYTES:
+                total -= other.let_go(other.expected if other is proxy else None)
 
     def _pass(self, proxy: WriterProxy, first: int, *, lost: bool = False) -> list[Delivered]:
         """Go on at a number; return the samples before it that are there, in their order.
@@ -524,10 +564,9 @@ class Reader:
             )
         ]
         for sequence, assembly in proxy.assemblies.items():  # of these only the fragments that are lacking
-            fragments = tuple(sorted(assembly.lacking))
-            fragments = tuple(f for f in fragments if f < fragments[0] + WINDOW)
+            missing = assembly.lacking(WINDOW)
             said.append(
-                NackFrag(reader=self.entity, writer=writer, sequence=sequence, missing=fragments, count=proxy.answers)
+                NackFrag(reader=self.entity, writer=writer, sequence=sequence, missing=missing, count=proxy.answers)
             )
         return self._out(proxy, said)
 

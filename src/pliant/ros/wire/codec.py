@@ -6,6 +6,7 @@ dictionary. A message has a prefix of four bytes: its length (ROS 1), the encaps
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -18,6 +19,9 @@ from pliant.ros.wire.types import PRIMITIVES, Field, MessageType, Registry, regi
 
 CDR_LITTLE_ENDIAN = b"\x00\x01\x00\x00"
 BILLION = 1_000_000_000
+ITEM_LIMIT = 1 << 18
+"""Most texts and inner messages in the arrays of a message that is read: each takes some hundred bytes of memory, and
+as few as one on the wire."""
 _SIZE = {letter: struct.calcsize("<" + letter) for letter in "?bBhHiIqQfd"}
 _U32 = struct.Struct("<I")
 _U32_BIG = struct.Struct(">I")
@@ -189,13 +193,14 @@ class Codec:
 
 
 class _Reader:
-    __slots__ = ("_cdr", "_order", "_types", "_view", "at")
+    __slots__ = ("_cdr", "_items", "_order", "_types", "_view", "at")
 
     def __init__(self, codec: Codec, view: memoryview, order: str) -> None:
         self._types = codec.types
         self._cdr = codec.version == 2
         self._view = view
         self._order = order
+        self._items = 0
         self.at = 4
 
     def _unpack(self, letter: str, count: int = 1) -> tuple[Any, ...]:
@@ -237,6 +242,9 @@ class _Reader:
             return array
         if count > left:
             raise ValueError(f"an array of {count} in {left} bytes")
+        self._items += count
+        if self._items > ITEM_LIMIT:
+            raise WireError(f"arrays of {self._items} texts and inner messages; must be at most {ITEM_LIMIT} together")
         return [self._one(field.base) for _ in range(count)]
 
     def _one(self, base: str) -> Any:
@@ -297,7 +305,14 @@ class Template:
                 target[:] = value
 
             return set_array
-        return lambda value: pack.pack_into(data, offset, value)
+
+        def set_one(value: Any) -> None:
+            try:
+                pack.pack_into(data, offset, value)
+            except OverflowError:  # float32 has no such number, which some command has caused: as numpy casts it
+                pack.pack_into(data, offset, math.copysign(math.inf, value))
+
+        return set_one
 
     def fill(self, *values: object) -> bytes:
         """Return the message with these values, its prefix included."""

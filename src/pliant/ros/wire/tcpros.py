@@ -11,6 +11,8 @@ HEADER_LIMIT = 1 << 20
 """Longest connection header [bytes]; full message definitions are in it."""
 MESSAGE_LIMIT = 1 << 24
 """Longest message that is read [bytes]."""
+REQUEST_LIMIT = 1 << 20
+"""Longest request of a service [bytes]: some wait for each client."""
 _U32 = struct.Struct("<I")
 
 
@@ -66,6 +68,10 @@ class Framer:
     def __init__(self, limit: int = MESSAGE_LIMIT) -> None:
         self._buffer = bytearray()
         self.limit = limit
+
+    def __len__(self) -> int:
+        """Return how many bytes wait for the end of their frame."""
+        return len(self._buffer)
 
     def feed(self, data: bytes) -> list[bytes]:
         """Return the frames that are complete, their lengths included.

@@ -54,7 +54,9 @@ SERVICE_DEPTH = 10
 HEARTBEAT = 0.5
 """How often late joiners of a latched topic hear which message is the last [s]; rmw_zenoh's number."""
 PAYLOAD_LIMIT = 16 * 2**20
-"""Longest message or request that is read [bytes]."""
+"""Longest message that is read [bytes]."""
+REQUEST_LIMIT = 4 * 2**20
+"""Longest request [bytes]: `REQUESTS` of them may wait."""
 ATTACHMENT_LIMIT = 1024
 """Longest attachment that is looked at [bytes]."""
 REQUESTS = 64
@@ -506,6 +508,11 @@ class ZenohNode(Node):
 
         def asked(query: Query) -> None:
             request = _Request(self, full, endpoint.key, service, query)
+            size = 0 if query.payload is None else len(query.payload)
+            if size > REQUEST_LIMIT:
+                self.complain(f"{full}: a request of {size} bytes; must be at most {REQUEST_LIMIT}")
+                request.refuse(f"{size} bytes; must be at most {REQUEST_LIMIT}")
+                return
             try:
                 self._requests.put_nowait(lambda: request.answer(take))
             except queue.Full:

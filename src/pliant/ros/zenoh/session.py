@@ -26,6 +26,8 @@ WAIT_BEFORE_DROP = 20_000
 bridge's writer thread that waits, and for a receiver that does not follow zenoh waits but once."""
 BATCHES = 16
 """Batches (64 KiB) that wait for one receiver; the most that zenoh allows."""
+MAX_MESSAGE_BYTES = 17 * 2**20
+"""Longest message that zenoh puts together: that of a bridge and what travels beside it; zenoh's own is 1 GiB."""
 SCOUTING_DELAY_MS = 500
 """How long a peer waits at its start for others, if none is there yet; rmw_zenoh's number."""
 RETRY_MS = 250
@@ -97,12 +99,13 @@ def open_session(zenoh: ModuleType, mode: str, listen: tuple[str, ...], connect:
         "timestamping": {"enabled": True},
         "transport": {
             "link": {
+                "rx": {"max_message_size": MAX_MESSAGE_BYTES},
                 "tx": {
                     "queue": {
                         "size": {"data": BATCHES},
                         "congestion_control": {"drop": {"wait_before_drop": WAIT_BEFORE_DROP}},
                     }
-                }
+                },
             }
         },
     }
