@@ -12,6 +12,7 @@ import numpy as np
 from pliant.base.errors import PliantError, nearest
 from pliant.engine.base import MujocoState
 from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
+from pliant.page.pull import shape_reach
 from pliant.page.ranges import step_of
 from pliant.page.server import PageServer
 from pliant.simulation.answers import answered
@@ -87,14 +88,9 @@ class PayloadPanel:
         self._body = gui.add_dropdown("body", list(self._names), initial_value=first, hint="What carries the payload")
         largest = largest_payload(engine.model, self._names[first])
         self._mass = gui.add_slider("mass [kg]", min=0.0, max=largest, step=step_of(0.0, largest), initial_value=0.0)
-        reach = _round_up(0.4 * size)
-        self._offset = [
-            gui.add_slider(
-                f"{axis} [m]", min=-reach, max=reach, step=step_of(-reach, reach), initial_value=0.0,
-                hint=f"Place of the payload along {axis} of the body's frame",
-            )
-            for axis in "xyz"
-        ]  # fmt: skip
+        self._size = size
+        hint = "Place of the payload along {} of the body's frame"
+        self._offset = [gui.add_slider(f"{axis} [m]", -1.0, 1.0, 0.01, 0.0, hint=hint.format(axis)) for axis in "xyz"]
         self._remove = gui.add_button("Remove all payloads", color="gray")
         self._shown: dict[str, Any] = {}
         self._balls = PayloadBalls(server, engine.model, size)
@@ -141,6 +137,10 @@ class PayloadPanel:
         largest = largest_payload(self._engine.model, name)
         self._mass.value = 0.0
         self._mass.max, self._mass.step = largest, step_of(0.0, largest)
+        reach = largest_offset(self._engine.model, name, self._size)
+        for handle in self._offset:
+            handle.value = 0.0
+            handle.min, handle.max, handle.step = -reach, reach, step_of(-reach, reach)
         self._follow(self._engine.payloads.loads.get(name))
 
     def _follow(self, load: Any) -> None:
@@ -209,6 +209,20 @@ def largest_payload(model: mujoco.MjModel, name: str) -> float:
     body = model.body(name).id
     root = int(model.body_rootid[body])
     return _round_up(max(2.0 * float(model.body_subtreemass[body]), 0.3 * float(model.body_subtreemass[root]), 1e-3))
+
+
+def largest_offset(model: mujoco.MjModel, name: str, size: float) -> float:
+    """Return the end of the sliders of the place of a payload [m]: where the shapes of its body end, or a little more.
+
+    A heavy payload far from a light body turns with the speed of its joint on a long lever: it pulls the arm along.
+
+    Args:
+        model: the model.
+        name: the body.
+        size: size of the robot [m].
+    """
+    body = model.body(name).id
+    return _round_up(max(float(np.abs(model.body_ipos[body]).max()) + shape_reach(model, body), 0.05 * size))
 
 
 def _round_up(value: float) -> float:
