@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from pliant.base.errors import PliantError, nearest
 from pliant.engine.base import MujocoState
+from pliant.model.scene import PAYLOAD_COLOR, payload_radius
 from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
 from pliant.page.pull import shape_reach
 from pliant.page.ranges import step_of
@@ -24,9 +24,6 @@ MAX_BODIES = 300
 """Longest list of bodies."""
 ENDS = ("plate", "platform", "hand", "palm", "gripper", "tool", "tip", "torso", "chest", "trunk")
 """Words in names of bodies that usually carry something, the best first."""
-DENSITY = 7800.0
-"""Of the ball that is drawn [kg/m^3]: steel."""
-COLOUR = (176, 120, 40)
 ROUND = (1.0, 2.0, 5.0, 10.0)
 
 
@@ -40,7 +37,7 @@ class PayloadBalls:
     """
 
     def __init__(self, server: PageServer, model: mujoco.MjModel, size: float) -> None:
-        self._server, self._model, self._least = server, model, 0.006 * size
+        self._server, self._model, self._size = server, model, size
         self._shown: dict[str, tuple[float, tuple[float, ...]]] = {}
         self._balls: dict[str, Any] = {}
 
@@ -60,10 +57,10 @@ class PayloadBalls:
             body = mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_BODY, name)
             if body <= 0:
                 continue
-            radius = max((3.0 * mass / (4.0 * math.pi * DENSITY)) ** (1.0 / 3.0), self._least)
             self._balls[name] = self._server.scene.add_icosphere(
-                f"/body/{body}/payload", radius=radius, color=COLOUR, position=place, receive_shadow=False
-            )
+                f"/body/{body}/payload", payload_radius(mass, self._size), PAYLOAD_COLOR[:3], position=place,
+                receive_shadow=False,
+            )  # fmt: skip
 
 
 class PayloadPanel:
