@@ -209,3 +209,29 @@ def test_the_first_signal_asks_to_stop_its_copy_is_ignored_and_the_second_interr
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.network
+def test_a_signal_right_after_the_address_of_a_bridge_is_the_normal_end_of_the_run(call, monkeypatch):
+    from pliant.cli import simulating
+
+    say_where = simulating.say_where
+
+    def said(console, wire):
+        say_where(console, wire)
+        signal.raise_signal(signal.SIGHUP)
+
+    monkeypatch.setattr(simulating, "say_where", said)
+    code, out, err = call("run", "sea-1dof", "--bridge", "yarp:server=127.0.0.1:0,lockstep=true")
+    assert code == 0, err
+    assert "0 steps" in out
+
+
+@pytest.mark.network
+def test_a_signal_right_after_the_address_of_the_page_is_its_normal_end(call, monkeypatch):
+    from pliant.page import commands
+
+    monkeypatch.setattr(commands, "show_robots", lambda *_, **__: signal.raise_signal(signal.SIGINT))
+    code, _, err = call("view", "sea-1dof")
+    assert code == 0, err
+    assert "view: ended" in err

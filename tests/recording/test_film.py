@@ -251,3 +251,38 @@ def test_frames_that_come_too_fast_are_left_out_without_losing_time(tmp_path, mo
     assert report.late > 0
     assert report.frames == 40
     assert report.fault == ""
+
+
+def test_the_film_of_a_motion_has_the_payloads_and_forces_of_its_time_and_leaves_the_model(monkeypatch, model):
+    from pliant.recording import motion as motions
+
+    seen, wrenches, bare = [], np.zeros((model.nbody, 6)), model.body_ipos[1].copy()
+    wrenches[1, 0] = 5.0
+
+    class Film:
+        def __init__(self, path, panels, *_, **__):
+            (self.panel,) = panels
+
+        def pose(self, panel, qpos, force):
+            return float(self.panel.model.body_mass[1]), self.panel.model.body_ipos[1].copy(), float(force[1, 0])
+
+        def add(self, states):
+            seen.extend(states)
+            return True
+
+        def close(self, progress):
+            return None
+
+    monkeypatch.setattr(motions, "FilmWriter", Film)
+    mass, place = float(model.body_mass[1]), np.array([0.1, 0.0, -0.2])
+
+    def acting(time):
+        return ({"link": (9.0, place)} if 0.1 < time < 0.3 else {}), wrenches * (time > 0.3)
+
+    time, poses = np.array([0.0, 0.2, 0.4]), np.zeros((3, model.nq))
+    motion = motions.Motion(model=model, time=time, poses=poses, acting=acting)
+    motions.film_motions("a.gif", [motion], FilmOptions(size="96x96", fps=5.0))
+    assert [(m, f) for m, _, f in seen] == [(mass, 0.0), (mass + 9.0, 0.0), (mass, 5.0)]
+    np.testing.assert_allclose(seen[1][1], (mass * bare + 9.0 * place) / (mass + 9.0))
+    np.testing.assert_array_equal(seen[2][1], bare)
+    assert model.body_mass[1] == mass

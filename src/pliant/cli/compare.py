@@ -304,18 +304,19 @@ class _Film:
         from pliant.base.figures import COLORS
         from pliant.cli.replay import say_missing
         from pliant.recording.motion import Motion, film_motions
-        from pliant.recording.replay_film import recorded_poses
+        from pliant.recording.replay_film import recorded_motion
 
         motions = []
         for k, (found, side, model, color) in enumerate(zip(recordings, sides, self._models, ("soft", "stiff"))):
             track = self._tracks.get(k)
             if track is None:
-                poses = recorded_poses(found, model, self._looks.speed / self._looks.fps)
-                say_missing(poses.missing, f"in the film of {side.name}", console)
-                time, qpos = poses.time, poses.qpos
+                period = self._looks.speed / self._looks.fps
+                motion, missing = recorded_motion(found, model, period, title=side.name, color=COLORS[color])
+                say_missing(missing, f"in the film of {side.name}", console)
             else:
                 time, qpos = np.array(track.times), np.array(track.poses)
-            motions.append(Motion(model=model, time=time, poses=qpos, title=side.name, color=COLORS[color]))
+                motion = Motion(model=model, time=time, poses=qpos, title=side.name, color=COLORS[color])
+            motions.append(motion)
         with Bar(console, "film", "pictures", shown=not quiet) as bar:
             report = film_motions(self._path, motions, self._looks, clock=True, progress=bar)
         if report.fault:

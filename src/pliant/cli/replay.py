@@ -308,14 +308,13 @@ def _check_page(path: Path) -> None:
 
 def _page(found: Recording, path: Path, model: mujoco.MjModel, console: Console, done: dict[str, object]) -> None:
     """Write a recording as a page that plays by itself."""
-    from pliant.recording.motion import Motion
-    from pliant.recording.replay_film import recorded_poses
+    from pliant.recording.replay_film import recorded_motion
     from pliant.simulation.viewer import find_viewer
 
     viewer = find_viewer("--html")
-    poses = recorded_poses(found, model, viewer.period(found.duration))
-    viewer.write(path, Motion(model=model, time=poses.time, poses=poses.qpos), found.path.name)
-    say_missing(poses.missing, "on the page", console)
+    motion, missing = recorded_motion(found, model, viewer.period(found.duration))
+    viewer.write(path, motion, found.path.name)
+    say_missing(missing, "on the page", console)
     done["html"] = str(path)
 
 

@@ -234,10 +234,12 @@ class Run:
             self._draw()
 
     def start(self) -> None:
-        """Open the recording and the bridges, and print their addresses."""
+        """Open the recording and the bridges."""
         self.simulation.start()
         for note in self._film.notes if self._film is not None else ():
             self.console.print(f"[yellow]note[/yellow] {plain(note)}", soft_wrap=True)
+
+    def _say_where(self) -> None:
         for wire in self.wires:
             say_where(self.console, wire)
             if wire.awaited:
@@ -246,25 +248,28 @@ class Run:
                 self.console.print(text, soft_wrap=True)
 
     def go(self) -> None:
-        """Simulate until the end or Ctrl-C; in both cases the results are available afterwards."""
+        """Print the addresses and simulate until the end or Ctrl-C; in both cases the results are available afterwards.
+
+        Whoever has read an address may end the run: the signal that follows is the normal one already.
+        """
         from pliant.simulation.realtime import realtime
 
         pressed = False
-        with contextlib.ExitStack() as stack:
-            if self.plan.realtime:
-                stack.enter_context(realtime())
-            bar = stack.enter_context(Bar(self.console, "simulating", "s", shown=not self.plan.json))
-            if self.plan.console:
-                stack.enter_context(self._listen())
-            try:
-                with _Interrupt(self.simulation) as interrupt:
-                    self.report = self.simulation.run(
-                        self.duration,
-                        lambda p: bar(p.done, p.total, f"{p.done / max(p.wall, 1e-9):.3g} x real time"),
-                    )
-                pressed = interrupt.pressed
-            except KeyboardInterrupt:  # the loop did not return by itself
-                pressed = True
+        try:
+            with _Interrupt(self.simulation) as interrupt, contextlib.ExitStack() as stack:
+                self._say_where()
+                if self.plan.realtime:
+                    stack.enter_context(realtime())
+                bar = stack.enter_context(Bar(self.console, "simulating", "s", shown=not self.plan.json))
+                if self.plan.console:
+                    stack.enter_context(self._listen())
+                self.report = self.simulation.run(
+                    self.duration,
+                    lambda p: bar(p.done, p.total, f"{p.done / max(p.wall, 1e-9):.3g} x real time"),
+                )
+            pressed = interrupt.pressed
+        except KeyboardInterrupt:  # the loop did not return by itself
+            pressed = True
         self._finish_film()
         # Ctrl-C is the normal end of a run without a duration.
         self.interrupted = pressed and self.duration is not None

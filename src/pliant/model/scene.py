@@ -5,6 +5,8 @@ Films, pictures and views use the same rules. Nothing here changes the model or 
 
 from __future__ import annotations
 
+import math
+
 import mujoco
 import numpy as np
 
@@ -17,10 +19,24 @@ DARK_SKY = ((18, 26, 33), (52, 64, 73))
 """The same on a dark page."""
 FORCE_COLOR = (0.0, 0.475, 0.55, 1.0)
 """Of the arrows of forces from outside, in films and on the page."""
+PAYLOAD_COLOR = (0.69, 0.47, 0.157, 1.0)
+"""Of the balls of payloads, in films and on the page."""
+STEEL = 7800.0
+"""Density of these balls [kg/m^3]."""
 FLAT = 0.2
 """Height over width below which a scene is shown from above."""
 MIN_RADIUS = 0.02
 """Radius of the smallest scene [m]: a model without extent is not shown as a point."""
+
+
+def payload_radius(mass: float, size: float) -> float:
+    """Return the radius of the ball that shows a payload [m]: that of a ball of steel, if it is not too small to see.
+
+    Args:
+        mass: of the payload [kg].
+        size: of the robot [m].
+    """
+    return max((3.0 * mass / (4.0 * math.pi * STEEL)) ** (1.0 / 3.0), 0.006 * size)
 
 
 def has_visuals(model: mujoco.MjModel) -> bool:

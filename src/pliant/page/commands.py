@@ -145,7 +145,10 @@ def _simulate(
     loaded = LoadedRobots([entry.name for entry in list_robots()])
     folders = {} if report is None else {"report": report}
     title = robot.name or source
-    with PageServer(host=host, port=port or 0, title=title, folders=folders) as server:
+    with (
+        contextlib.suppress(KeyboardInterrupt),
+        PageServer(host=host, port=port or 0, title=title, folders=folders) as server,
+    ):
         _tell(server.url, open_browser)
         show_robots(server, robot, title, loaded, console, report, given, command, tour=tour)
 

@@ -12,6 +12,7 @@ import numpy as np
 from pliant.base.errors import PliantError
 from pliant.devices.base import Device, FieldInfo, Sample
 from pliant.devices.signatures import BOARD, JOINT, JointDevice
+from pliant.model.check.gains import gain_range
 from pliant.page.ranges import MAX_SLIDERS, slider_range, step_of
 from pliant.simulation.answers import answered
 from pliant.simulation.bridge import SimulationControl
@@ -207,7 +208,7 @@ class DeviceControls:
         for name, info in device.commands[mode].items():
             if name in UNSEEN_FIELDS or not _sliders(info):
                 continue
-            low, high = slider_range(device, mode, name, info)
+            low, high = slider_range(device, mode, name, info, self._simulation.engine)
             values = self._present(device, mode, name, info)
             handles: list[Any] = []
             for k in range(info.size):
@@ -255,31 +256,40 @@ class DeviceControls:
         return None if sample is None else sample.values.get(name)
 
     def _add_gains(self, device: JointDevice) -> None:
-        motors = [
-            (number, pid)
-            for number, pid in ((1, device.actuator.pid_1), (2, device.actuator.pid_2))
-            if pid is not None and all(hasattr(pid, gain) for gain in GAINS)
-        ]
+        motors = [number for number in (1, 2) if f"kp_{number}" in device.gains]
         if not motors:
             return
         with self._gui.add_folder("gains", expand_by_default=False):
-            for number, pid in motors:
-                for gain in GAINS:
-                    value = float(getattr(pid, gain))
-                    label = f"{gain} of motor {number}" if len(motors) > 1 else gain
-                    handle = self._gui.add_number(label, initial_value=value, min=0.0, step=step_of(0.0, value or 1.0))
+            for number in motors:
+                self._add_gains_of_motor(device, number, f" of motor {number}" if len(motors) > 1 else "")
 
-                    def put(event: Any, number: int = number, gain: str = gain, handle: Any = handle) -> None:
-                        if _by_hand(event):
-                            self._request(device, "set_gains", motor=number, **{gain: float(handle.value)})
+    def _add_gains_of_motor(self, device: JointDevice, number: int, suffix: str) -> None:
+        """Add a box for each gain of a motor, as wide as the loop is stable with the other two gains."""
+        handles: dict[str, Any] = {}
+        dt = self._simulation.engine.dt
 
-                    def look(key: str = f"{gain}_{number}", handle: Any = handle) -> None:
-                        """Follow a gain that another client, or a reset, has set."""
-                        if handle.value != device.gains[key]:
-                            handle.value = device.gains[key]
+        def follow() -> None:
+            """Show the gains in force, which another client or a reset may have set."""
+            now = {gain: device.gains[f"{gain}_{number}"] for gain in GAINS}
+            for gain, handle in handles.items():
+                low, high = gain_range(device.actuator, number, gain, now, dt)
+                handle.min = min(float(f"{low:.3g}"), now[gain])
+                handle.max = max(float(f"{high:.3g}"), now[gain]) if high < math.inf else None
+                if handle.value != now[gain]:
+                    handle.value = now[gain]
 
-                    handle.on_update(guarded(self._say, put))
-                    self._restarts.append(look)
+        for gain in GAINS:
+            value = float(device.gains[f"{gain}_{number}"])
+            handles[gain] = self._gui.add_number(gain + suffix, value, min=0.0, step=step_of(0.0, value or 1.0))
+
+            def put(event: Any, gain: str = gain) -> None:
+                if _by_hand(event):
+                    self._request(device, "set_gains", motor=number, **{gain: float(handles[gain].value)})
+                    follow()
+
+            handles[gain].on_update(guarded(self._say, put))
+        follow()
+        self._restarts.append(follow)
 
     def _add_requests(self, device: Device) -> None:
         buttons = device.buttons

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +10,9 @@ import numpy as np
 
 from pliant.base.errors import PliantError, nearest
 from pliant.engine.base import MujocoState
+from pliant.model.scene import PAYLOAD_COLOR, payload_radius
 from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
+from pliant.page.pull import shape_reach
 from pliant.page.ranges import step_of
 from pliant.page.server import PageServer
 from pliant.simulation.answers import answered
@@ -23,9 +24,6 @@ MAX_BODIES = 300
 """Longest list of bodies."""
 ENDS = ("plate", "platform", "hand", "palm", "gripper", "tool", "tip", "torso", "chest", "trunk")
 """Words in names of bodies that usually carry something, the best first."""
-DENSITY = 7800.0
-"""Of the ball that is drawn [kg/m^3]: steel."""
-COLOUR = (176, 120, 40)
 ROUND = (1.0, 2.0, 5.0, 10.0)
 
 
@@ -39,7 +37,7 @@ class PayloadBalls:
     """
 
     def __init__(self, server: PageServer, model: mujoco.MjModel, size: float) -> None:
-        self._server, self._model, self._least = server, model, 0.006 * size
+        self._server, self._model, self._size = server, model, size
         self._shown: dict[str, tuple[float, tuple[float, ...]]] = {}
         self._balls: dict[str, Any] = {}
 
@@ -59,10 +57,10 @@ class PayloadBalls:
             body = mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_BODY, name)
             if body <= 0:
                 continue
-            radius = max((3.0 * mass / (4.0 * math.pi * DENSITY)) ** (1.0 / 3.0), self._least)
             self._balls[name] = self._server.scene.add_icosphere(
-                f"/body/{body}/payload", radius=radius, color=COLOUR, position=place, receive_shadow=False
-            )
+                f"/body/{body}/payload", payload_radius(mass, self._size), PAYLOAD_COLOR[:3], position=place,
+                receive_shadow=False,
+            )  # fmt: skip
 
 
 class PayloadPanel:
@@ -87,14 +85,9 @@ class PayloadPanel:
         self._body = gui.add_dropdown("body", list(self._names), initial_value=first, hint="What carries the payload")
         largest = largest_payload(engine.model, self._names[first])
         self._mass = gui.add_slider("mass [kg]", min=0.0, max=largest, step=step_of(0.0, largest), initial_value=0.0)
-        reach = _round_up(0.4 * size)
-        self._offset = [
-            gui.add_slider(
-                f"{axis} [m]", min=-reach, max=reach, step=step_of(-reach, reach), initial_value=0.0,
-                hint=f"Place of the payload along {axis} of the body's frame",
-            )
-            for axis in "xyz"
-        ]  # fmt: skip
+        self._size = size
+        hint = "Place of the payload along {} of the body's frame"
+        self._offset = [gui.add_slider(f"{axis} [m]", -1.0, 1.0, 0.01, 0.0, hint=hint.format(axis)) for axis in "xyz"]
         self._remove = gui.add_button("Remove all payloads", color="gray")
         self._shown: dict[str, Any] = {}
         self._balls = PayloadBalls(server, engine.model, size)
@@ -141,6 +134,10 @@ class PayloadPanel:
         largest = largest_payload(self._engine.model, name)
         self._mass.value = 0.0
         self._mass.max, self._mass.step = largest, step_of(0.0, largest)
+        reach = largest_offset(self._engine.model, name, self._size)
+        for handle in self._offset:
+            handle.value = 0.0
+            handle.min, handle.max, handle.step = -reach, reach, step_of(-reach, reach)
         self._follow(self._engine.payloads.loads.get(name))
 
     def _follow(self, load: Any) -> None:
@@ -209,6 +206,20 @@ def largest_payload(model: mujoco.MjModel, name: str) -> float:
     body = model.body(name).id
     root = int(model.body_rootid[body])
     return _round_up(max(2.0 * float(model.body_subtreemass[body]), 0.3 * float(model.body_subtreemass[root]), 1e-3))
+
+
+def largest_offset(model: mujoco.MjModel, name: str, size: float) -> float:
+    """Return the end of the sliders of the place of a payload [m]: where the shapes of its body end, or a little more.
+
+    A heavy payload far from a light body turns with the speed of its joint on a long lever: it pulls the arm along.
+
+    Args:
+        model: the model.
+        name: the body.
+        size: size of the robot [m].
+    """
+    body = model.body(name).id
+    return _round_up(max(float(np.abs(model.body_ipos[body]).max()) + shape_reach(model, body), 0.05 * size))
 
 
 def _round_up(value: float) -> float:

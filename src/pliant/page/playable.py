@@ -16,6 +16,7 @@ from pliant.base.errors import PliantError
 from pliant.base.replacing import replacing
 from pliant.page.curve_drawing import CurveDrawing, curve_thickness
 from pliant.page.document import player
+from pliant.page.payload import PayloadBalls
 from pliant.page.scene import Scene
 from pliant.page.server import PageServer
 from pliant.recording.drawing import curves_of
@@ -91,6 +92,7 @@ def _record(motion: Motion, server: PageServer) -> StateSerializer:
     scene = Scene(server, model, plain_floor=True, pose=motion.poses[rows[0]])
     _place(model, data, motion.poses[rows[0]])
     curves, drawing = curves_of(model, data, CURVE_POINTS), None
+    balls = PayloadBalls(server, model, scene.size)
     if curves is not None:
         for body in curves.bodies:
             scene.bodies.pop(body).remove()
@@ -100,6 +102,10 @@ def _record(motion: Motion, server: PageServer) -> StateSerializer:
     for row in rows:
         _place(model, data, motion.poses[row])
         scene.update(data, None)
+        if motion.acting is not None:
+            loads, wrenches = motion.acting(float(motion.time[row]))
+            balls.draw(loads)
+            scene.draw_forces(wrenches, data)
         if curves is not None and drawing is not None:
             points = curves()
             drawing.draw(np.round(points / (4.0 * GRAIN)) * 4.0 * GRAIN, curves.values(points))

@@ -54,6 +54,18 @@ class _Push:
     """How long [s]."""
 
 
+def shape_reach(model: mujoco.MjModel, body: int) -> float:
+    """Return how far the shapes of a body reach from its centre of mass [m]; 0 of a body without shapes.
+
+    Args:
+        model: the model.
+        body: number of the body.
+    """
+    geoms = range(model.body_geomadr[body], model.body_geomadr[body] + model.body_geomnum[body])
+    centre, radius = model.body_ipos[body], model.geom_rbound
+    return max((math.dist(model.geom_pos[g], centre) + float(radius[g]) for g in geoms if radius[g] > 0.0), default=0.0)
+
+
 class Pull:
     """The pointer's force on the bodies of one engine; what others apply to the same body stays.
 
@@ -113,11 +125,7 @@ class Pull:
 
     def _on_body(self, body: int, local: Array) -> Array:
         """Return a place in the frame of a body, or the nearest to it in the ball that holds the body's shapes [m]."""
-        model = self._model
-        centre, reach = model.body_ipos[body], 0.0
-        for geom in range(model.body_geomadr[body], model.body_geomadr[body] + model.body_geomnum[body]):
-            if model.geom_rbound[geom] > 0.0:
-                reach = max(reach, math.dist(model.geom_pos[geom], centre) + float(model.geom_rbound[geom]))
+        centre, reach = self._model.body_ipos[body], shape_reach(self._model, body)
         away = local - centre
         far = float(np.linalg.norm(away))
         return local if reach == 0.0 or far <= reach else centre + away * (reach / far)

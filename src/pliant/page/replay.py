@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
 from collections import deque
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from pliant.base.numerics import Array
 from pliant.page.document import READY
 from pliant.page.look import LookPanel
 from pliant.page.panel import SPEEDS
@@ -20,7 +18,7 @@ from pliant.page.plots import MAX_POINTS, WINDOW, Plots
 from pliant.page.scene import Scene
 from pliant.page.server import PageServer
 from pliant.recording.recording import Recording
-from pliant.recording.replay_film import recorded_poses
+from pliant.recording.replay_film import recorded_actions, recorded_poses
 
 if TYPE_CHECKING:
     import viser
@@ -54,6 +52,7 @@ class ReplayView:
         self._step = max(PERIOD / 4.0, self.duration / MAX_POSES)
         poses = recorded_poses(recording, model, self._step)
         self._qpos, self.missing = poses.qpos, poses.missing
+        self._acting = recorded_actions(recording, model)
         self._data = mujoco.MjData(model)
         if model.nkey:
             mujoco.mj_resetDataKeyframe(model, self._data, 0)
@@ -118,26 +117,10 @@ class ReplayView:
         if model.ntendon:
             mujoco.mj_tendon(model, data)
         self._scene.update(data, None)
-        loads, wrenches = self._acting()
+        loads, wrenches = self._acting(self._begin + self.position + 1e-9)
         self._balls.draw(loads)
         self._scene.draw_forces(wrenches, data)
         self._look.follow(data)
-
-    def _acting(self) -> tuple[dict[str, tuple[float, Array]], Array]:
-        """Return the recorded payloads, and force and torque on each body, shape (nbody, 6), at the present time."""
-        now = self._begin + self.position + 1e-9
-        loads, wrenches = {}, np.zeros((self._model.nbody, 6))
-        with contextlib.suppress(TypeError, ValueError, KeyError, AttributeError):  # a file of another program
-            for name, load in self._recording.last_event("payloads", now).get("payloads", {}).items():
-                mass, place = float(load["mass"]), np.array(load["offset"], dtype=float).reshape(3)
-                if 0.0 < mass < np.inf and np.isfinite(place).all():
-                    loads[str(name)] = mass, place
-            for name, wrench in self._recording.last_event("forces", now).get("forces", {}).items():
-                body = mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_BODY, str(name))
-                values = np.array(wrench, dtype=float).reshape(6)
-                if body > 0 and np.isfinite(values).all():
-                    wrenches[body] = values
-        return loads, wrenches
 
     def draw_panel(self) -> None:
         """Bring the slider, the button and the curves to the present time."""

@@ -214,10 +214,18 @@ class FilmWriter:
         self._mujoco.mj_getState(model, data, out, self._spec)
         return out
 
-    def pose(self, panel: int, qpos: Array) -> Array:
-        """Return what `add` takes of a panel's model at given positions, shape (nq,)."""
+    def pose(self, panel: int, qpos: Array, wrenches: Array | None = None) -> Array:
+        """Return what `add` takes of a panel's model at given positions.
+
+        Args:
+            panel: number of the panel.
+            qpos: positions, shape (nq,).
+            wrenches: force and torque from outside on each body, shape (nbody, 6) [N, N m, world]; None for none.
+        """
         data = self._mujoco.MjData(self._panels[panel].model)
         data.qpos[:] = qpos
+        if wrenches is not None:
+            data.xfrc_applied[:] = wrenches
         return self.state(panel, data)
 
     def add(self, states: Sequence[Array], count: int = 1) -> bool:

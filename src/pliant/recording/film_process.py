@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
 HEADER = struct.Struct("<IB")
 """Of a frame: how many frames long it is shown, and whether constants of the models follow the states."""
-PATCHED = ("geom_type", "geom_size", "geom_pos", "geom_quat", "geom_sameframe", "geom_rgba")
-"""Constants of a model that change while it runs: objects that are made at run time."""
+PATCHED = (
+    "geom_type", "geom_size", "geom_pos", "geom_quat", "geom_sameframe", "geom_rgba", "body_mass", "body_ipos",
+)  # fmt: skip
+"""Constants of a model that change while it runs: objects that are made at run time, and payloads of bodies."""
 PAPER = (255, 255, 255)
 TITLE_SHARE = 0.09
 """Height of a title over that of the film."""
@@ -76,6 +78,7 @@ class _Scene:
         self._sky = bool((model.tex_type == int(mujoco.mjtTexture.mjTEXTURE_SKYBOX)).any())
         self._floor = (0.0, 1.0)
         self._curves, self._largest = curves_of(model, self._data, CURVE_POINTS), 1e-6
+        self._bare = model.body_mass.copy(), model.body_ipos.copy()
         self.spec = state_spec()
         self.size = mujoco.mj_stateSize(model, self.spec)
 
@@ -100,6 +103,7 @@ class _Scene:
         add_floor(model, self._renderer.scene, *self._floor)
         self._draw_curves()
         self._draw_forces()
+        self._draw_payloads()
         pixels = self._renderer.render()
         if not self._sky:
             from pliant.model.scene import sky
@@ -156,6 +160,19 @@ class _Scene:
             start = self._data.xipos[body]
             geom = add_geom(scene, kind, np.array(FORCE_COLOR))
             mujoco.mjv_connector(geom, kind, 0.02 * self._floor[1], start, start + length * forces[body])
+
+    def _draw_payloads(self) -> None:
+        """Draw what bodies weigh more than at the start as balls, where they must be for the centres of mass."""
+        from pliant.model.scene import PAYLOAD_COLOR, add_geom, payload_radius
+
+        model, (masses, centres) = self._model, self._bare
+        added = model.body_mass - masses
+        scene, kind = self._renderer.scene, self._mujoco.mjtGeom.mjGEOM_SPHERE
+        for body in np.flatnonzero(added > 1e-9)[: scene.maxgeom - scene.ngeom]:
+            place = (model.body_mass[body] * model.body_ipos[body] - masses[body] * centres[body]) / added[body]
+            pos = self._data.xpos[body] + self._data.xmat[body].reshape(3, 3) @ place
+            radius = payload_radius(float(added[body]), 2.0 * self._floor[1])
+            add_geom(scene, kind, np.array(PAYLOAD_COLOR), size=np.full(3, radius), pos=pos)
 
     def patch(self, data: bytes) -> None:
         """Take constants that have changed."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,11 @@ from pliant.recording.film import INK, FilmOptions, FilmReport, FilmWriter, Pane
 
 if TYPE_CHECKING:
     import mujoco
+
+
+Acting: TypeAlias = "tuple[Mapping[str, tuple[float, Array]], Array]"
+"""Payloads, body -> mass [kg] and place in its frame, shape (3,) [m], and the force and torque from outside on each
+body, shape (nbody, 6) [N, N m, world]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +38,8 @@ class Motion:
     """Text above it in a film; empty for none."""
     color: str = INK
     """Colour of the title."""
+    acting: Callable[[float], Acting] | None = None
+    """Returns what acts on the model at a time on the axis of ``time`` [s]; None where nothing is known to act."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be shown.
@@ -91,11 +99,33 @@ def film_motions(
     options = options or FilmOptions()
     period, longest = options.speed / options.fps, max(motion.duration for motion in motions)
     rows = [rows_at(motion.time, period, longest) for motion in motions]
-    panels = [Panel(model=motion.model, title=motion.title, color=motion.color) for motion in motions]
+    # Payloads change the models.
+    models = [motion.model if motion.acting is None else copy.copy(motion.model) for motion in motions]
+    panels = [Panel(model=model, title=motion.title, color=motion.color) for model, motion in zip(models, motions)]
     film = FilmWriter(path, panels, options, clock=clock)
     for k in range(len(rows[0])):
         if progress is not None:
             progress(k, len(rows[0]))
-        if not film.add([film.pose(i, motion.poses[rows[i][k]]) for i, motion in enumerate(motions)]):
+        states = []
+        for i, motion in enumerate(motions):
+            row, wrenches = rows[i][k], None
+            if motion.acting is not None:
+                loads, wrenches = motion.acting(float(motion.time[row]))
+                _load(models[i], motion.model, loads)
+            states.append(film.pose(i, motion.poses[row], wrenches))
+        if not film.add(states):
             break
     return film.close(progress)
+
+
+def _load(model: mujoco.MjModel, bare: mujoco.MjModel, loads: Mapping[str, tuple[float, Array]]) -> None:
+    """Put payloads on the bodies of a model: masses and centres of mass, which are what a film shows of them."""
+    import mujoco
+
+    model.body_mass[:], model.body_ipos[:] = bare.body_mass, bare.body_ipos
+    for name, (mass, place) in loads.items():
+        body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name)
+        if body > 0:
+            whole = float(bare.body_mass[body]) + mass
+            model.body_ipos[body] = (bare.body_mass[body] * bare.body_ipos[body] + mass * place) / whole
+            model.body_mass[body] = whole

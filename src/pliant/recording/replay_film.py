@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,8 @@ import numpy as np
 
 from pliant.base.errors import RecordingError
 from pliant.base.numerics import Array
-from pliant.recording.film import FilmOptions, FilmReport
-from pliant.recording.motion import Motion, film_motions
+from pliant.recording.film import INK, FilmOptions, FilmReport
+from pliant.recording.motion import Acting, Motion, film_motions
 from pliant.recording.recording import Recording
 
 if TYPE_CHECKING:
@@ -75,6 +76,52 @@ def recorded_poses(recording: Recording, model: mujoco.MjModel, period: float) -
     return RecordedPoses(time=time, qpos=qpos, missing=tuple(name for name in every if name not in found))
 
 
+def recorded_actions(recording: Recording, model: mujoco.MjModel) -> Callable[[float], Acting]:
+    """Return a function that returns the recorded payloads and forces from outside at a time.
+
+    Args:
+        recording: the recording; what another program wrote differently is left out.
+        model: the compiled robot that was recorded.
+    """
+    import mujoco
+
+    def acting(time: float) -> Acting:
+        loads, wrenches = {}, np.zeros((model.nbody, 6))
+        with contextlib.suppress(TypeError, ValueError, KeyError, AttributeError):  # a file of another program
+            for name, load in recording.last_event("payloads", time).get("payloads", {}).items():
+                mass, place = float(load["mass"]), np.array(load["offset"], dtype=float).reshape(3)
+                if 0.0 < mass < np.inf and np.isfinite(place).all():
+                    loads[str(name)] = mass, place
+            for name, wrench in recording.last_event("forces", time).get("forces", {}).items():
+                body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, str(name))
+                values = np.array(wrench, dtype=float).reshape(6)
+                if body > 0 and np.isfinite(values).all():
+                    wrenches[body] = values
+        return loads, wrenches
+
+    return acting
+
+
+def recorded_motion(
+    recording: Recording, model: mujoco.MjModel, period: float, *, title: str = "", color: str = INK
+) -> tuple[Motion, tuple[str, ...]]:
+    """Return the poses of a recording and what acted on the robot as a motion, and the joints that were not recorded.
+
+    Args:
+        recording: the recording.
+        model: the compiled robot that was recorded.
+        period: time between two poses [s].
+        title: text above it in a film.
+        color: colour of the title.
+
+    Raises:
+        RecordingError: no position of a joint of this model was recorded.
+    """
+    poses, acting = recorded_poses(recording, model, period), recorded_actions(recording, model)
+    motion = Motion(model=model, time=poses.time, poses=poses.qpos, acting=acting, title=title, color=color)
+    return motion, poses.missing
+
+
 def film_recording(
     recording: Recording,
     model: mujoco.MjModel,
@@ -99,6 +146,5 @@ def film_recording(
         PliantError: wrong options, no renderer.
     """
     options = options or FilmOptions()
-    poses = recorded_poses(recording, model, options.speed / options.fps)
-    motion = Motion(model=model, time=poses.time, poses=poses.qpos)
-    return film_motions(path, [motion], options, progress=progress), poses.missing
+    motion, missing = recorded_motion(recording, model, options.speed / options.fps)
+    return film_motions(path, [motion], options, progress=progress), missing
