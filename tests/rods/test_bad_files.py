@@ -14,7 +14,7 @@ from pliant.rods.model.rod_reading import READER, rod_from_mapping
 from pliant.rods.tubes.files import describe
 
 NAN, INF = math.nan, math.inf
-NEVER = (NAN, INF, -INF, {"a": 1}, [[1.0]], [1.0] * 9, [], "3 bananas", "nan", [NAN] * 3)
+NEVER = (None, NAN, INF, -INF, {"a": 1}, [[1.0]], [1.0] * 9, [], "3 bananas", "nan", [NAN] * 3)
 """Values that are valid nowhere, but for texts where any text is valid."""
 ROD = {
     "length": "200 mm", "radius": 5e-4, "tip_radius": 4e-4, "E": "60 GPa", "G": 23e9, "poisson": 0.3, "density": 7800,
@@ -141,7 +141,9 @@ def wrong(data, place):
 def test_the_files_that_are_changed_hold_every_key_that_is_read(kind, tmp_path, monkeypatch):
     read, data = KINDS[kind]
     found, known = set(), loaders.Reader.known
-    monkeypatch.setattr(loaders.Reader, "known", lambda self, *keys: found.update(keys) or known(self, *keys))
+    monkeypatch.setattr(
+        loaders.Reader, "known", lambda self, *keys, **more: found.update(keys) or known(self, *keys, **more)
+    )
     read(data, tmp_path)
     everywhere = {key for _, one in KINDS.values() for place in places(one) for key in place}
     assert found <= everywhere | UNCHECKED
@@ -157,6 +159,8 @@ def test_a_wrong_value_at_any_place_of_a_file_is_named(kind, tmp_path):
     silent = []
     for place in places(data):
         for value in wrong(data, place):
+            if value is None and (read is tag or place == ("body_b",)):  # XML has no null; a free end
+                continue
             if read is tag and (place == ("name",) or isinstance(value, list | dict)):  # an attribute; other elements
                 continue
             try:

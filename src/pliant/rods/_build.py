@@ -191,6 +191,7 @@ def build_work(n: int, k: int, actuators: int) -> kernels.Work:
     z = np.zeros
     return kernels.Work(
         w=z(layout.WORK_SIZE),
+        side=z(layout.SIDE_SIZE),
         tips=z((n, 16)),
         cols=z((n, 12, 16)),
         node_cols=z((n, 8, 9, 16)),
@@ -201,10 +202,12 @@ def build_work(n: int, k: int, actuators: int) -> kernels.Work:
         d=z((n, 6 + k, 16)),
         dx=z((n, 6, 6)),
         g=z((12, 12)),
+        poses=z((3, 12)),
         pw=z((n, 6, 16)),
         b=z(6),
         bx=z((6, 6)),
-        e=z((6 + k, 14 + 2 * k)),
+        e=z((6 + k, 20 + 3 * k)),
+        inverse=z((n, 6 + k, 6 + k)),
         y=z((n, 6 + k, 8 + k)),
         bc=z(6),
         stiffness=z((6, 6)),

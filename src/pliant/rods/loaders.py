@@ -120,13 +120,16 @@ class Reader:
         line = self.line() if key is None else self.line(key)
         return ModelError(f"{field}: {message}", file=self.document.file, line=line, field=field)
 
-    def known(self, *keys: str) -> None:
+    def known(self, *keys: str, empty: str = "") -> None:
+        """Refuse unknown keys, and keys without a value but for `empty`, whose null has a meaning."""
         for key in self.data:
             if key not in keys:
                 raise self.fail(f"this key is not known; {nearest(str(key), keys)}", key)
+            if self.data[key] is None and key != empty:
+                raise self.fail("this key has no value; give it one, or leave the key out for its default", key)
 
     def __contains__(self, key: str) -> bool:
-        return key in self.data and self.data[key] is not None
+        return key in self.data
 
     def sub(self, key: str) -> Reader:
         return self.inner(self.data[key], key, field=".".join(v for v in (self.field, key) if v))

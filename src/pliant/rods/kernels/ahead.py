@@ -1,9 +1,11 @@
-"""Following a path with one integration and one Newton step a row, from a prediction of third order.
+"""Following a path from a prediction of fourth order, with derivatives that serve for many rows.
 
-The linearisation at a row gives its Newton step and the first-order step to the next row. How far the first-order step
-to a row was wrong, its predicted correction plus its Newton step, grows with the square of the way; its rate is
-extrapolated from the last two rows. With it the prediction is wrong by the fourth order of the way only, and one Newton
-step, whose error is the square of that, converges. A row whose residual is too large for that is integrated again.
+All unknowns and the target are extrapolated by a polynomial through the last rows. What is then missing to the next
+target, a high order of the way where the path is smooth, is a step with the last derivatives. Newton steps with these
+follow, each after an integration of the states alone (`pliant.rods.kernels.side_by_side`), while they reduce the
+residual well; where they do not, or where margins of stability are asked for, the derivatives are integrated anew.
+By how much a step reduces the residual is measured, by another integration of the states, until its growth with the
+way since the derivatives says that a row is converged; the residual of such a row is this estimate, times `SAFETY`.
 """
 
 from __future__ import annotations
@@ -21,69 +23,111 @@ from pliant.rods.kernels.layout import (
     MARGIN,
     MOMENT,
     NO_MARGIN,
-    POS_X,
     RESIDUAL,
     STEPS,
 )
 from pliant.rods.kernels.newton import copy_numbers, distance_to_target
-from pliant.rods.kernels.poses import turn
-from pliant.rods.kernels.shooting import shoot
+from pliant.rods.kernels.shooting import place_bases, shoot
+from pliant.rods.kernels.side_by_side import shoot_states
 from pliant.rods.kernels.stability import stability_margin
-from pliant.rods.kernels.step import apply_step, condense, solve_plate
+from pliant.rods.kernels.step import apply_step, condense, condense_again, solve_plate
 
 __all__ = ["follow"]
 
-ONE_STEP = 2e-6  # residual from which one Newton step converges
-AFTER = 1e3  # residual after a Newton step by the square of that before it, at most
-MOST_STEPS = 5  # of a row
+ONE_STEP = 2e-6  # residual from which one Newton step with its own derivatives converges
+AFTER = 1e3  # residual after such a step by the square of that before it, at most
+CONVERGED = 1e-8  # residual of a row before its last step, whose derivatives may be old
+ESTIMATED = 5e-10  # residual of a row after its last step, where it is estimated only
+SLOW = 0.1  # factor of the residual in a step with old derivatives above which they are integrated anew
+RENEW = 0.03  # the same above which the next row begins with new ones
+SAFETY, LEAST_FACTOR = 3.0, 1e-4  # of that factor, where it is estimated from that of an earlier row
+MOST_STEPS = 6  # of a row
+POINTS = 5  # rows behind that the prediction reads
 
 
 @njit(**INNER)
-def wrench_change(md, un, tasks, s, bc):
-    """Write the scaled change of the wrench on the plate from row s - 1 to row s as the plate's condensed balance."""
-    x, d = un.X, np.empty(6)
-    for t in range(6):
-        d[t] = tasks.wrench[s, t] - tasks.wrench[s - 1, t]
+def weights_ahead(places, first, s, weights):
+    """Write Lagrange's weights, at the place of row s, of the rows before it back to `first`; return their number."""
+    count = min(POINTS, s - first)
+    for a in range(count):
+        v = 1.0
+        for b in range(count):
+            if b != a:
+                v *= (places[s] - places[s - 1 - b]) / (places[s - 1 - a] - places[s - 1 - b])
+        weights[a] = v
+    return count
+
+
+@njit(**INNER)
+def combine(rows, s, weights, count, out):
+    """Write the sum of the rows before row s, by their weights, to out."""
+    for c in range(len(out)):
+        v = 0.0
+        for a in range(count):
+            v += weights[a] * rows[s - 1 - a, c]
+        out[c] = v
+
+
+@njit(**INNER)
+def orthonormalise(x):
+    """Move x[:9], which is nearly a rotation, to the nearest one (Newton and Schulz: R (3 - R^T R) / 2, twice)."""
+    g, r = np.empty(9), np.empty(9)
+    for _ in range(2):
+        for i in range(3):
+            for j in range(3):
+                g[3 * i + j] = 1.5 * (i == j) - 0.5 * (x[i] * x[j] + x[3 + i] * x[3 + j] + x[6 + i] * x[6 + j])
+        for i in range(3):
+            for j in range(3):
+                r[3 * i + j] = x[3 * i] * g[j] + x[3 * i + 1] * g[3 + j] + x[3 * i + 2] * g[6 + j]
+        x[:9] = r
+
+
+@njit(**INNER)
+def wrench_change(md, un, tasks, s, before, bc):
+    """Write the scaled change of the wrench on the plate from `before` to that of row s as the condensed balance."""
+    x = un.X
     for t in range(md.size[FREEDOMS]):
         c = md.plate_index[t]
-        v = d[c]
+        v = tasks.wrench[s, c] - before[c]
         if tasks.follower:
             r, at = 3 * (c % 3), 3 * (c // 3)
-            v = x[r] * d[at] + x[r + 1] * d[at + 1] + x[r + 2] * d[at + 2]
+            v = 0.0
+            for a in range(3):
+                v += x[r + a] * (tasks.wrench[s, at + a] - before[at + a])
         bc[t] = v / (md.scale[FORCE] if c < 3 else md.scale[MOMENT])
 
 
 @njit(**INNER)
-def remember(un, W, Q):
-    """Write minus the unknowns to W and Q, to which the unknowns are added later."""
-    for i in range(W.shape[0]):
-        for c in range(6):
-            W[i, c] -= un.W[i, c]
-        for c in range(Q.shape[1]):
-            Q[i, c] -= un.Q[i, c]
+def length_of_way(wk):
+    """Return the length of what `distance_to_target` has found."""
+    v = 0.0
+    for c in wk.dxv:
+        v += c * c
+    for c in wk.dqv:
+        v += c * c
+    return np.sqrt(v)
 
 
 @njit(**INNER)
-def add(un, W, Q, factor, to_W, to_Q):
-    """Add factor times the unknowns' W and Q to others."""
-    for i in range(W.shape[0]):
-        for c in range(6):
-            to_W[i, c] += factor * W[i, c]
-        for c in range(Q.shape[1]):
-            to_Q[i, c] += factor * Q[i, c]
-
-
-@njit(**INNER)
-def extrapolated(rates, c, rate, linear):
-    """Return the next rate after the last and this one, and keep this one in rates[c]."""
-    v = 2.0 * rate - rates[c] if linear else rate
-    rates[c] = rate
-    return v
+def predict(md, wk, un, tasks, rows, s, weights, count):
+    """Set the unknowns for row s from the rows before it."""
+    for i in range(un.W.shape[0]):
+        combine(rows.W[:, i], s, weights, count, un.W[i])
+        combine(rows.Q[:, i], s, weights, count, un.Q[i])
+    combine(rows.X, s, weights, count, un.X)
+    orthonormalise(un.X)
+    wrench = np.empty(6)
+    combine(tasks.wrench, s, weights, count, wrench)
+    wrench_change(md, un, tasks, s, wrench, wk.bc)
+    wk.y[:, :, 0] = 0.0
+    distance_to_target(md, un, wk, tasks, s)
+    solve_plate(md, wk, tasks.inverse, tasks.controlled, tasks.x[s])
+    apply_step(md, un, np.int64(1), wk, 1.0)
 
 
 @entry
 def follow(md, wk, un, tasks, margins, rows):
-    """Solve each row of the tasks from the one before; return the number of rows done.
+    """Solve each row of the tasks from those before; return the number of rows done.
 
     Args:
         md: `Model`, the robot.
@@ -91,68 +135,65 @@ def follow(md, wk, un, tasks, margins, rows):
         un: `Unknowns`, near the first row; changed in place.
         tasks: `Tasks`.
         margins: whether the margin of stability is written for each row.
-        rows: `Rows`; the residual is a bound of that after the last Newton step.
+        rows: `Rows`; the residual is that of the row, or an estimate from above after its last step.
     """
-    yes, one, once = np.bool_(True), 1.0, np.int64(1)
-    error_W, error_Q, error_X = np.zeros_like(un.W), np.zeros_like(un.Q), np.zeros(6)
-    rate_W, rate_Q, rate_X = np.zeros_like(un.W), np.zeros_like(un.Q), np.zeros(6)
-    way_before, known = 0.0, False
-    for s in range(tasks.x.shape[0]):
+    yes, once = np.bool_(True), np.int64(1)
+    count = tasks.x.shape[0]
+    places, weights, first, way_before = np.zeros(count), np.zeros(POINTS), 0, 0.0
+    fresh, since = True, 0.0  # whether the next step needs new derivatives; the way since the last ones
+    factor = np.inf  # of the residual in a step, for a way of one since the derivatives
+    for s in range(count):
         report = rows.report[s]
         report[MARGIN] = NO_MARGIN
-        steps, norm = 0, np.inf
-        while norm > ONE_STEP:
-            if steps == MOST_STEPS:
-                return s
-            for i in range(md.size[LIMBS]):
-                shoot(md, un, wk, once, i, yes)
-            before = norm
-            norm = residual(md, un, tasks.wrench[s], tasks.follower, wk, yes, once)
+        steps, shots, before, limit = 0, 0, np.inf, np.inf
+        fresh = fresh or margins
+        while True:
+            place_bases(md, un, wk)
+            if fresh:
+                for i in range(md.size[LIMBS]):
+                    shoot(md, un, wk, once, i)
+                shots += 1
+            else:
+                shoot_states(md, un, wk)
+            norm = residual(md, un, tasks.wrench[s], tasks.follower, wk, fresh, once)
             norm = max(norm, distance_to_target(md, un, wk, tasks, s))
-            if not norm < before or not condense(md, wk, once):
+            if not fresh and steps == 1:
+                factor = max(norm / before, LEAST_FACTOR) / since if since > 0.0 else np.inf
+            if not fresh and norm > CONVERGED and norm > SLOW * before:
+                fresh = True
+                continue
+            if steps == MOST_STEPS or not norm < limit:
+                return s
+            if not fresh:
+                condense_again(md, wk)
+            elif not condense(md, wk, once, yes):
                 return s
             solve_plate(md, wk, tasks.inverse, tasks.controlled, tasks.x[s])
-            remember(un, error_W, error_Q)
-            apply_step(md, un, once, wk, one)
-            add(un, un.W, un.Q, one, error_W, error_Q)
-            for t in range(md.size[FREEDOMS]):
-                error_X[t] += wk.dxv[t]
+            apply_step(md, un, once, wk, 1.0)
             steps += 1
-        report[RESIDUAL], report[STEPS], report[INTEGRATIONS] = min(norm, AFTER * norm * norm), steps, steps
+            before = norm
+            if fresh:
+                limit, factor, since, fresh = norm, np.inf, 0.0, False
+                if norm < ONE_STEP:
+                    norm = min(norm, AFTER * norm * norm)
+                    break
+            else:
+                limit, estimate = np.inf, SAFETY * factor * since * norm
+                if norm < CONVERGED or (steps == 1 and estimate < ESTIMATED):
+                    norm = min(norm, estimate) if steps == 1 else norm
+                    break
+        fresh = factor * since > RENEW and factor < np.inf
+        report[RESIDUAL], report[STEPS], report[INTEGRATIONS] = norm, steps, shots
         if margins:
             report[MARGIN] = stability_margin(md, wk)
         copy_numbers(un.W, un.Q, un.X, rows.W[s], rows.Q[s], rows.X[s])
-        if s + 1 == tasks.x.shape[0]:
+        if s + 1 == count:
             break
-        way = distance_to_target(md, un, wk, tasks, s + 1)
-        wrench_change(md, un, tasks, s + 1, wk.bc)
-        for i in range(md.size[LIMBS]):
-            for t in range(wk.y.shape[1]):
-                wk.y[i, t, 0] = 0.0
-        solve_plate(md, wk, tasks.inverse, tasks.controlled, tasks.x[s + 1])
-        apply_step(md, un, once, wk, one)
-        if s > 0 and way_before > 0.0 and way < 2.0 * way_before:
-            k, before, linear = way * way, 1.0 / (way_before * way_before), known
-            for i in range(un.W.shape[0]):
-                for c in range(6):
-                    error_W[i, c] = k * extrapolated(rate_W[i], c, before * error_W[i, c], linear)
-                    un.W[i, c] += error_W[i, c]
-                for c in range(un.Q.shape[1]):
-                    error_Q[i, c] = k * extrapolated(rate_Q[i], c, before * error_Q[i, c], linear)
-                    un.Q[i, c] += error_Q[i, c]
-            for t in range(6):
-                error_X[t] = k * extrapolated(rate_X, t, before * error_X[t], linear)
-            known = True
-        else:
-            known = False
-            error_W[:, :] = 0.0
-            error_Q[:, :] = 0.0
-            error_X[:] = 0.0
-        way_before = way
-        v = np.zeros(6)
-        for t in range(md.size[FREEDOMS]):
-            v[md.plate_index[t]] = error_X[t]
-        for t in range(3):
-            un.X[POS_X + t] += v[t]
-        turn(v[3], v[4], v[5], un.X)
-    return tasks.x.shape[0]
+        distance_to_target(md, un, wk, tasks, s + 1)
+        way = length_of_way(wk)
+        if not 0.0 < way < 2.0 * way_before:  # at a rest, or after it, the last row alone serves
+            first = s
+        way_before, since = way, since + way
+        places[s + 1] = places[s] + way
+        predict(md, wk, un, tasks, rows, s + 1, weights, weights_ahead(places, first, s + 1, weights))
+    return count

@@ -49,6 +49,7 @@ class Work(NamedTuple):
     """Memory of the kernels, and the linearisation that they leave behind."""
 
     w: np.ndarray  # (WORK_SIZE,) records of the integrator
+    side: np.ndarray  # (SIDE_SIZE,) records of the states of rods side by side
     tips: np.ndarray  # (n, 16): state of each tip
     cols: np.ndarray  # (n, 12, 16): d(phi, p, m, n) of the tip by column
     node_cols: np.ndarray  # (n, 8, 9, 16)
@@ -59,10 +60,12 @@ class Work(NamedTuple):
     d: np.ndarray  # (n, 6 + k, 16) their derivative by column
     dx: np.ndarray  # (n, 6, 6) derivative of the joint rows by the plate's twist
     g: np.ndarray  # (12, 12) scratch
+    poses: np.ndarray  # (3, 12) scratch
     pw: np.ndarray  # (n, 6, 16) derivative of the limb's wrench on the plate, scaled
     b: np.ndarray  # (6,) scaled plate balance
     bx: np.ndarray  # (6, 6) its direct derivative by the plate's twist
-    e: np.ndarray  # (6 + k, 14 + 2 k) scratch of the elimination
+    e: np.ndarray  # (6 + k, 20 + 3 k) scratch of the elimination
+    inverse: np.ndarray  # (n, 6 + k, 6 + k) of each limb's rows by its unknowns, where it was asked for
     y: np.ndarray  # (n, 6 + k, 8 + k): local unknowns = y0 + Yx dX + Yq dq
     bc: np.ndarray  # (6,) condensed plate balance
     stiffness: np.ndarray  # (6, 6) d balance / dX, condensed

@@ -67,6 +67,7 @@ from pliant.rods.kernels.layout import (
     RECORD,
     SHEAR_1,
     SHEAR_2,
+    SLOPE,
     SLOPES,
     STAGE,
     STAGES,
@@ -112,8 +113,11 @@ LAST_WEIGHT = 0.04471061572777259  # its weight in the result
 
 
 @njit(fastmath=FAST, **INNER)
-def write_slope(w, dst, tab, row, n0, n1, n2, length, column, lo):
-    """Write the slope of the record at STAGE to the record at dst; with lo == STATE of the state alone."""
+def write_slope(w, tab, row, n0, n1, n2, length, column, lo):
+    """Write the slope of the record at STAGE to the record at SLOPE; with lo == STATE of the state alone.
+
+    The compiler vectorises loops that write to a fixed place; `keep_slope` then copies the record.
+    """
     qw, qx, qy, qz = w[STAGE + Q_W], w[STAGE + Q_X], w[STAGE + Q_Y], w[STAGE + Q_Z]
     k = 2.0 / (qw * qw + qx * qx + qy * qy + qz * qz)
     a = 1.0 - k * (qy * qy + qz * qz)
@@ -139,14 +143,14 @@ def write_slope(w, dst, tab, row, n0, n1, n2, length, column, lo):
     px = a * v1 + b * v2 + c * v3
     py = d * v1 + e * v2 + f * v3
     pz = g * v1 + i * v2 + j * v3
-    w[dst + P_X], w[dst + P_Y], w[dst + P_Z] = px, py, pz
-    w[dst + Q_W] = -0.5 * (qx * u1 + qy * u2 + qz * u3)
-    w[dst + Q_X] = 0.5 * (qw * u1 + qy * u3 - qz * u2)
-    w[dst + Q_Y] = 0.5 * (qw * u2 + qz * u1 - qx * u3)
-    w[dst + Q_Z] = 0.5 * (qw * u3 + qx * u2 - qy * u1)
-    w[dst + M_X] = -(py * nz - pz * ny) - length * tab[row, COUPLE_X]
-    w[dst + M_Y] = -(pz * nx - px * nz) - length * tab[row, COUPLE_Y]
-    w[dst + M_Z] = -(px * ny - py * nx) - length * tab[row, COUPLE_Z]
+    w[SLOPE + P_X], w[SLOPE + P_Y], w[SLOPE + P_Z] = px, py, pz
+    w[SLOPE + Q_W] = -0.5 * (qx * u1 + qy * u2 + qz * u3)
+    w[SLOPE + Q_X] = 0.5 * (qw * u1 + qy * u3 - qz * u2)
+    w[SLOPE + Q_Y] = 0.5 * (qw * u2 + qz * u1 - qx * u3)
+    w[SLOPE + Q_Z] = 0.5 * (qw * u3 + qx * u2 - qy * u1)
+    w[SLOPE + M_X] = -(py * nz - pz * ny) - length * tab[row, COUPLE_X]
+    w[SLOPE + M_Y] = -(pz * nx - px * nz) - length * tab[row, COUPLE_Y]
+    w[SLOPE + M_Z] = -(px * ny - py * nx) - length * tab[row, COUPLE_Z]
     if lo > 0:
         return
     # S and B are symmetric; C = -B hat(m)' s counterpart, D gathers what multiplies dphi in dp'.
@@ -174,30 +178,37 @@ def write_slope(w, dst, tab, row, n0, n1, n2, length, column, lo):
         dx = fy * pz - fz * py + sb * gx + sc * gy + sd * gz
         dy = fz * px - fx * pz + sc * gx + se * gy + sf * gz
         dz = fx * py - fy * px + sd * gx + sf * gy + sg * gz
-        w[dst + DPHI_X + t] = bb * hx + bc * hy + bd * hz
-        w[dst + DPHI_Y + t] = bc * hx + be * hy + bf * hz
-        w[dst + DPHI_Z + t] = bd * hx + bf * hy + bg * hz
-        w[dst + DP_X + t] = dx
-        w[dst + DP_Y + t] = dy
-        w[dst + DP_Z + t] = dz
-        w[dst + DM_X + t] = -(dy * nz - dz * ny) - (py * dnz - pz * dny)
-        w[dst + DM_Y + t] = -(dz * nx - dx * nz) - (pz * dnx - px * dnz)
-        w[dst + DM_Z + t] = -(dx * ny - dy * nx) - (px * dny - py * dnx)
+        w[SLOPE + DPHI_X + t] = bb * hx + bc * hy + bd * hz
+        w[SLOPE + DPHI_Y + t] = bc * hx + be * hy + bf * hz
+        w[SLOPE + DPHI_Z + t] = bd * hx + bf * hy + bg * hz
+        w[SLOPE + DP_X + t] = dx
+        w[SLOPE + DP_Y + t] = dy
+        w[SLOPE + DP_Z + t] = dz
+        w[SLOPE + DM_X + t] = -(dy * nz - dz * ny) - (py * dnz - pz * dny)
+        w[SLOPE + DM_Y + t] = -(dz * nx - dx * nz) - (pz * dnx - px * dnz)
+        w[SLOPE + DM_Z + t] = -(dx * ny - dy * nx) - (px * dny - py * dnx)
     if column >= 0:  # the column of the rest length: dn = -F, and every slope is proportional to L
         r = 1.0 / length
         dnx, dny, dnz = -tab[row, LOAD_X], -tab[row, LOAD_Y], -tab[row, LOAD_Z]
         dx = px * r + sb * dnx + sc * dny + sd * dnz
         dy = py * r + sc * dnx + se * dny + sf * dnz
         dz = pz * r + sd * dnx + sf * dny + sg * dnz
-        w[dst + DPHI_X + column] += r * (a * u1 + b * u2 + c * u3)
-        w[dst + DPHI_Y + column] += r * (d * u1 + e * u2 + f * u3)
-        w[dst + DPHI_Z + column] += r * (g * u1 + i * u2 + j * u3)
-        w[dst + DP_X + column] += dx
-        w[dst + DP_Y + column] += dy
-        w[dst + DP_Z + column] += dz
-        w[dst + DM_X + column] += -(dy * nz - dz * ny) - (py * dnz - pz * dny) - tab[row, COUPLE_X]
-        w[dst + DM_Y + column] += -(dz * nx - dx * nz) - (pz * dnx - px * dnz) - tab[row, COUPLE_Y]
-        w[dst + DM_Z + column] += -(dx * ny - dy * nx) - (px * dny - py * dnx) - tab[row, COUPLE_Z]
+        w[SLOPE + DPHI_X + column] += r * (a * u1 + b * u2 + c * u3)
+        w[SLOPE + DPHI_Y + column] += r * (d * u1 + e * u2 + f * u3)
+        w[SLOPE + DPHI_Z + column] += r * (g * u1 + i * u2 + j * u3)
+        w[SLOPE + DP_X + column] += dx
+        w[SLOPE + DP_Y + column] += dy
+        w[SLOPE + DP_Z + column] += dz
+        w[SLOPE + DM_X + column] += -(dy * nz - dz * ny) - (py * dnz - pz * dny) - tab[row, COUPLE_X]
+        w[SLOPE + DM_Y + column] += -(dz * nx - dx * nz) - (pz * dnx - px * dnz) - tab[row, COUPLE_Y]
+        w[SLOPE + DM_Z + column] += -(dx * ny - dy * nx) - (px * dny - py * dnx) - tab[row, COUPLE_Z]
+
+
+@njit(**INNER)
+def keep_slope(w, target):
+    """Copy the record at SLOPE."""
+    for t in range(RECORD):
+        w[target + t] = w[SLOPE + t]
 
 
 @njit(fastmath=FAST, **INNER)
@@ -271,7 +282,7 @@ def advance(w, tab, first, last, steps, n0, n1, n2, length, column, lo):
         lo: 0 with sensitivities, STATE for the state alone.
     """
     h = 1.0 / steps
-    for t in range(SLOPES, DN):
+    for t in range(SLOPE, DN):
         w[t] = 0.0
     for step in range(first, last):
         for stage in range(STAGES):
@@ -280,7 +291,8 @@ def advance(w, tab, first, last, steps, n0, n1, n2, length, column, lo):
             else:
                 combine_late(w, lo, h, LATE[stage - len(EARLY)])
             slope = LAST_SLOPE if stage == STAGES - 1 else stage
-            write_slope(w, SLOPES + RECORD * slope, tab, STAGES * step + stage, n0, n1, n2, length, column, lo)
+            write_slope(w, tab, STAGES * step + stage, n0, n1, n2, length, column, lo)
+            keep_slope(w, SLOPES + RECORD * slope)
         combine_late(w, lo, h, RESULT)
         if lo == 0:
             for t in range(STATE):

@@ -29,7 +29,6 @@ from pliant.rods.kernels.layout import (
     POS_X,
     POS_Y,
     POS_Z,
-    POSE_SIZE,
     POSITION_ROW,
     PRISMATIC,
     PRISMATIC_JOINT,
@@ -56,7 +55,7 @@ def joint_rows(md, wk, xx, i, sens):
     """
     kind, tip, r, g, h = md.distal[i], wk.tips[i], wk.r[i], wk.g, wk.dx[i]
     force, moment = 1.0 / md.scale[FORCE], 1.0 / md.scale[MOMENT]
-    rot, jj, bb = np.empty(POSE_SIZE), np.empty(POSE_SIZE), np.empty(POSE_SIZE)
+    rot, jj, bb = wk.poses[0], wk.poses[1], wk.poses[2]
     read_quaternion(tip, np.int64(TIP_Q), rot)
     rot[POS_X], rot[POS_Y], rot[POS_Z] = tip[TIP_P], tip[TIP_P + 1], tip[TIP_P + 2]
     multiply(rot, md.tip[i], bb)

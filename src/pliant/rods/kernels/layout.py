@@ -85,10 +85,30 @@ STAGES = 12
 _memory = Layout("Work.w")
 _memory.add("record of the state, which `advance` moves along the rod", RECORD)
 STAGE = _memory.add("record of the state at a stage", RECORD)
+SLOPE = _memory.add("record of the slope of this stage", RECORD)
 SLOPES = _memory.add("records of the slopes of the stages", STAGES * RECORD)
 DN_X, DN_Y, DN_Z = _memory.add_three("change dn of the force at the base by column, world [N]", LANES)
 DN = DN_X
 WORK_SIZE = _memory.size
+
+# Work.side: the states of several rods side by side, a rod a lane, one array for the reason above
+RODS = 8
+"""Rods whose states are integrated side by side."""
+_side_state = Layout("record of states side by side")
+SIDE_P_X, SIDE_P_Y, SIDE_P_Z = _side_state.add_three("position p, world [m]", RODS)
+SIDE_Q_W = _side_state.add("quaternion of the cross-section, of any norm: w", RODS)
+SIDE_Q_X, SIDE_Q_Y, SIDE_Q_Z = _side_state.add_three("quaternion of the cross-section, of any norm", RODS)
+SIDE_M_X, SIDE_M_Y, SIDE_M_Z = _side_state.add_three("moment m, world [N m]", RODS)
+SIDE_RECORD = _side_state.size
+_side = Layout("Work.side")
+_side.add("record of the states, which `advance_side` moves along the rods", SIDE_RECORD)
+SIDE_STAGE = _side.add("record of the states at a stage", SIDE_RECORD)
+SIDE_SLOPE = _side.add("record of the slopes of this stage", SIDE_RECORD)
+SIDE_SLOPES = _side.add("records of the slopes of the stages", STAGES * SIDE_RECORD)
+SIDE_ROW = _side.add("row of each rod's table, times its rest length", TABLE_WIDTH * RODS)
+SIDE_FORCE = _side.add("force at each base, world [N]", 3 * RODS)
+SIDE_LENGTH = _side.add("rest length of each rod [m]", RODS)
+SIDE_SIZE = _side.size
 
 # the state at a rod's tip or at a point of `survey`; a node of multiple shooting has its first NODE_SIZE numbers
 _tip = Layout("Work.tips[limb]")

@@ -27,7 +27,8 @@ from pliant.rods.kernels.layout import (
     STEPS,
 )
 from pliant.rods.kernels.poses import rotation_log
-from pliant.rods.kernels.shooting import shoot
+from pliant.rods.kernels.shooting import place_bases, shoot
+from pliant.rods.kernels.side_by_side import shoot_states
 from pliant.rods.kernels.stability import stability_margin
 from pliant.rods.kernels.step import apply_step, condense, in_plate_axes, solve_plate
 
@@ -172,10 +173,13 @@ def solve(md, wk, un, tasks, newton, rows):
         while True:
             if todo != NO_INTEGRATION:
                 exact = todo == TIPS_AND_COLUMNS
-                for i in range(md.size[LIMBS]):
-                    shoot(md, un, wk, segments, i, exact)
+                place_bases(md, un, wk)
                 if exact:
+                    for i in range(md.size[LIMBS]):
+                        shoot(md, un, wk, segments, i)
                     shots += 1
+                else:
+                    shoot_states(md, un, wk)
             todo = NO_INTEGRATION
             norm = residual(md, un, tasks.wrench[s], tasks.follower, wk, no, segments)
             norm = max(norm, distance_to_target(md, un, wk, tasks, s))
@@ -208,7 +212,7 @@ def solve(md, wk, un, tasks, newton, rows):
                     break
             before = norm
             residual(md, un, tasks.wrench[s], tasks.follower, wk, yes, segments)
-            ok = condense(md, wk, segments)
+            ok = condense(md, wk, segments, no)
             if not ok or limit == LINEARISE_ONLY:
                 break
             ok = False

@@ -20,6 +20,7 @@ from pliant.rods.kernels.layout import (
     FORCE_COLUMN,
     JOINT_COLUMN,
     LANES,
+    LIMBS,
     M_X,
     M_Y,
     M_Z,
@@ -50,7 +51,7 @@ from pliant.rods.kernels.layout import (
 )
 from pliant.rods.kernels.poses import multiply, read_quaternion, rotation_log, turn, write_quaternion
 
-__all__ = ["quaternion_scale", "shoot", "start_record"]
+__all__ = ["place_bases", "quaternion_scale", "shoot", "start_record"]
 
 
 @njit(**INLINED)
@@ -69,8 +70,8 @@ def quaternion_scale(w):
 
 @njit(**INLINED)
 def place_base(md, un, wk, i):
-    """Write base pose, joint axes and joint origins of limb i; return the rest length of its rod."""
-    here, nxt = np.empty(POSE_SIZE), np.empty(POSE_SIZE)
+    """Write base pose, joint axes and joint origins of limb i, and the rest length of its rod to its tip."""
+    here, nxt = wk.poses[0], wk.poses[1]
     for t in range(POSE_SIZE):
         here[t] = md.base[i, t]
     length = md.rest[i]
@@ -95,7 +96,14 @@ def place_base(md, un, wk, i):
         else:
             length = q
     multiply(here, md.attach[i], wk.roots[i])
-    return length
+    wk.tips[i, TIP_LENGTH] = length
+
+
+@njit(**INNER)
+def place_bases(md, un, wk):
+    """Write the pose of each rod's base, the axes and origins of its joints, and its rest length."""
+    for i in range(md.size[LIMBS]):
+        place_base(md, un, wk, i)
 
 
 @njit(**INLINED)
@@ -131,64 +139,57 @@ def start_columns(md, wk, i, block):
 
 
 @njit(**INNER)
-def pass_node(node, node_cols, w, affine, block, sens):
-    """Go on from a node of multiple shooting; with sens the gap to it goes into the lane `affine`."""
-    if sens:
-        if 0 <= affine < LANES:
-            rot, ref, gap = np.empty(9), np.empty(9), np.empty(3)
-            read_quaternion(w, np.int64(Q_W), rot)
-            read_quaternion(node, np.int64(TIP_Q), ref)
-            rotation_log(rot, ref, gap)
-            for t in range(3):
-                w[DPHI_X + LANES * t + affine] += gap[t]
-                w[DP_X + LANES * t + affine] += w[P_X + t] - node[TIP_P + t]
-                w[DM_X + LANES * t + affine] += w[M_X + t] - node[TIP_M + t]
-        for t in range(STATE // LANES):
-            for c in range(LANES):
-                node_cols[t, LANES * block + c] = w[LANES * t + c]
+def pass_node(node, node_cols, w, affine, block):
+    """Go on from a node of multiple shooting; the gap to it goes into the lane `affine`."""
+    if 0 <= affine < LANES:
+        rot, ref, gap = np.empty(9), np.empty(9), np.empty(3)
+        read_quaternion(w, np.int64(Q_W), rot)
+        read_quaternion(node, np.int64(TIP_Q), ref)
+        rotation_log(rot, ref, gap)
+        for t in range(3):
+            w[DPHI_X + LANES * t + affine] += gap[t]
+            w[DP_X + LANES * t + affine] += w[P_X + t] - node[TIP_P + t]
+            w[DM_X + LANES * t + affine] += w[M_X + t] - node[TIP_M + t]
+    for t in range(STATE // LANES):
+        for c in range(LANES):
+            node_cols[t, LANES * block + c] = w[LANES * t + c]
     for t in range(NODE_SIZE):
         w[P_X + t] = node[t]
 
 
 @njit(**INNER)
-def shoot(md, un, wk, segments, i, sens):
-    """Integrate limb i from its base to its tip; write tips, and with sens the columns too.
+def shoot(md, un, wk, segments, i):
+    """Integrate limb i from its base, which `place_bases` has placed, to its tip; write the tip and its columns.
 
     With more than one segment the rod restarts at the given nodes, and the last column is affine: the
     displacement of the tip that closes the gaps of the nodes (multiple shooting, condensed).
     """
-    w, wrench = wk.w, un.W[i]
-    steps = md.table.shape[1] // STAGES
-    length = place_base(md, un, wk, i)
+    w, wrench, tip = wk.w, un.W[i], wk.tips[i]
+    steps, length = md.table.shape[1] // STAGES, tip[TIP_LENGTH]
     columns = JOINT_COLUMN + md.joint_count[i] + (1 if segments > 1 else 0)
-    blocks = (columns + LANES - 1) // LANES if sens else 1
-    for block in range(blocks):
-        extend = start_columns(md, wk, i, block) if sens else np.int64(-1)
+    for block in range((columns + LANES - 1) // LANES):
+        extend = start_columns(md, wk, i, block)
         start_record(w, wk.roots[i], wrench)
         first = np.int64(0)
         for seg in range(segments):
             last = (seg + 1) * steps // segments
             if seg > 0:
-                affine = columns - 1 - LANES * block
-                pass_node(un.nodes[i, seg - 1], wk.node_cols[i, seg - 1], w, affine, block, sens)
-            lo = 0 if sens else STATE
-            advance(w, md.table[i], first, last, steps, wrench[0], wrench[1], wrench[2], length, extend, lo)
+                pass_node(un.nodes[i, seg - 1], wk.node_cols[i, seg - 1], w, columns - 1 - LANES * block, block)
+            advance(w, md.table[i], first, last, steps, wrench[0], wrench[1], wrench[2], length, extend, np.int64(0))
             first = last
-        if sens:
-            for c in range(LANES):
-                col = LANES * block + c
-                for t in range(STATE // LANES):
-                    wk.cols[i, t, col] = w[LANES * t + c]
-                for t in range(3):
-                    wk.cols[i, BY_N + t, col] = w[DN + LANES * t + c]
-            if extend >= 0:
-                for t in range(3):
-                    wk.cols[i, BY_N + t, LANES * block + extend] -= md.load[i, t]
-    tip, h = wk.tips[i], quaternion_scale(w)
+        for c in range(LANES):
+            col = LANES * block + c
+            for t in range(STATE // LANES):
+                wk.cols[i, t, col] = w[LANES * t + c]
+            for t in range(3):
+                wk.cols[i, BY_N + t, col] = w[DN + LANES * t + c]
+        if extend >= 0:
+            for t in range(3):
+                wk.cols[i, BY_N + t, LANES * block + extend] -= md.load[i, t]
+    h = quaternion_scale(w)
     for t in range(3):
         tip[TIP_P + t] = w[P_X + t]
         tip[TIP_M + t] = w[M_X + t]
         tip[TIP_N + t] = wrench[t] - length * md.load[i, t]
     for t in range(4):
         tip[TIP_Q + t] = w[Q_W + t] * h
-    tip[TIP_LENGTH] = length

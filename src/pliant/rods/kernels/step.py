@@ -27,12 +27,16 @@ from pliant.rods.kernels.layout import (
 )
 from pliant.rods.kernels.poses import turn
 
-__all__ = ["apply_step", "condense", "in_plate_axes", "solve_plate"]
+__all__ = ["apply_step", "condense", "condense_again", "in_plate_axes", "solve_plate"]
 
 
 @njit(fastmath=FAST, **INNER)
-def condense(md, wk, segments):
-    """Eliminate each limb's unknowns; leave bc + stiffness dX + influence dq = 0 of the plate."""
+def condense(md, wk, segments, inverse):
+    """Eliminate each limb's unknowns; leave bc + stiffness dX + influence dq = 0 of the plate.
+
+    Args:
+        inverse: whether the inverse of each limb's rows is kept for `condense_again`.
+    """
     n, nw, npl = md.size[LIMBS], md.size[UNKNOWNS], md.size[FREEDOMS]
     bc, kx, kq = wk.bc, wk.stiffness, wk.influence
     for t in range(npl):
@@ -69,8 +73,16 @@ def condense(md, wk, segments):
                 e[t, size + 1 + c] = -wk.dx[i, row, md.plate_index[c]] if t < nw else 0.0
             for c in range(count):
                 e[t, size + 1 + npl + c] = -wk.d[i, row, driven[c]]
-        if not eliminate(e, size, width):
+        if inverse:
+            for t in range(size):
+                for c in range(size):
+                    e[t, width + c] = 1.0 * (c == t)
+        if not eliminate(e, size, width + size if inverse else width):
             return False
+        if inverse:
+            for t in range(size):
+                for c in range(size):
+                    wk.inverse[i, t, c] = e[t, width + c]
         y = wk.y[i]
         for t in range(size):
             for c in range(1 + npl + count):
@@ -89,6 +101,32 @@ def condense(md, wk, segments):
             for c in range(count):
                 kq[t, md.actuator[i, driven[c] - JOINT_COLUMN]] += pw[driven[c]]
     return True
+
+
+@njit(fastmath=FAST, **INNER)
+def condense_again(md, wk):
+    """Bring new residuals into the condensed balance, with the derivatives and inverses of an earlier `condense`."""
+    nw, npl = md.size[UNKNOWNS], md.size[FREEDOMS]
+    for t in range(npl):
+        wk.bc[t] = wk.b[md.plate_index[t]]
+    for i in range(md.size[LIMBS]):
+        size, joint = nw, JOINT_COLUMN
+        for j in range(md.joint_count[i]):
+            if md.actuator[i, j] < 0:
+                size += 1
+        for t in range(size):
+            v = 0.0
+            for c in range(size):
+                v -= wk.inverse[i, t, c] * wk.r[i, md.rows[i, c] if c < nw else PASSIVE_ROW + c - nw]
+            wk.y[i, t, 0] = v
+            column = md.wrench_index[min(t, nw - 1)]
+            if t >= nw:
+                while md.actuator[i, joint - JOINT_COLUMN] >= 0:
+                    joint += 1
+                column = joint
+                joint += 1
+            for c in range(npl):
+                wk.bc[c] += wk.pw[i, md.plate_index[c], column] * v
 
 
 @njit(**INNER)

@@ -39,6 +39,7 @@ def rod_from_mapping(data: Any, where: str, document: Document | None = None) ->
     own = {key: value for key, value in r.data.items() if key in ENDS}
     rod = read_rod(Reader({k: v for k, v in r.data.items() if k not in ENDS}, r.document, field=where))
     ends = Reader(own, r.document, field=where)
+    ends.known(*ENDS, empty="body_b")
     if "body_b" not in own:
         raise r.fail("the body at end B is missing; null leaves this end free", "body_b")
     poses = {}
