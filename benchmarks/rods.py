@@ -67,7 +67,7 @@ def loop(robot, start, steps, poses, q=None):
 
 
 def ahead(robot, start, steps, poses, margins):
-    """Follow poses with a prediction and derivatives that serve for several rows, as `ContinuumParallelRobot.follow` does."""
+    """Follow poses as `ContinuumParallelRobot.follow`: predicted, with derivatives that serve for several rows."""
     xs, rows = np.array([flatten(X) for X in poses]), len(poses)
     tasks = Tasks(True, np.zeros((rows, 6)), xs, np.ones(6, bool), np.zeros((rows, 6)), False)
     return robot._follow(start._state.copy(), steps, tasks, margins=margins)
