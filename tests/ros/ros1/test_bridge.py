@@ -314,6 +314,29 @@ def test_a_slow_subscriber_gets_all_messages_of_the_end(world):
     assert publication.drops == 0
 
 
+def test_a_subscriber_that_leaves_when_the_master_forgets_the_publisher_has_read_everything(world, monkeypatch):
+    """As rospy does: what its socket holds when the master says that the publisher has gone is lost."""
+    item, forgotten = world(), threading.Event()
+    unregister = item.node.master.unregister_all
+
+    def forget():
+        forgotten.set()
+        unregister()
+
+    monkeypatch.setattr(item.node.master, "unregister_all", forget)
+    sock, publication = slow_subscriber(item, "/leaves")
+    with ThreadPoolExecutor(1) as pool:
+        ended = pool.submit(item.bridge.stop)
+        got = b""
+        while not forgotten.is_set() and (piece := sock.recv(4096)):
+            got += piece
+            time.sleep(0.002)
+        sock.close()
+        ended.result()
+    assert len(got) > 900 * 1000
+    assert publication.drops == 0
+
+
 def test_what_a_subscriber_never_reads_is_counted_and_told_at_the_end(world):
     item = world()
     sock, publication = slow_subscriber(item, "/stuck")

@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from pliant.base.errors import PliantError, WireError
 from pliant.ros.ros1.connection import Connection
@@ -20,6 +21,8 @@ MAX_PARTIAL_BYTES = 1 << 26
 """Bytes of frames that have not ended, of all connections together; one with a long frame is closed beyond."""
 MAX_DRAIN_S = 5.0
 """Longest time that subscribers may take for what is queued at the end of a run [s]."""
+READ_S = 0.1
+"""How long nothing may be unread before a subscriber that does not close its side is taken to have read all [s]."""
 
 
 class Sockets:
@@ -58,6 +61,9 @@ class Sockets:
     def drain(self, patience: float) -> None:
         """Send what is queued as long as somebody takes some of it, at most `MAX_DRAIN_S`; count and tell the rest.
 
+        Then let the subscribers read what the kernel holds for them: rospy closes its connection when the master says
+        that the publisher has gone, and what it has not read by then is lost.
+
         Args:
             patience: how long nobody may take anything [s].
         """
@@ -80,6 +86,28 @@ class Sockets:
                         f"{connection.topic}: the last {unsent} messages did not reach {connection.name}, which read "
                         "them too slowly; the run has ended"
                     )
+        self._let_read(end, patience)
+
+    def _let_read(self, end: float, patience: float) -> None:
+        """End our side of the subscribers' connections and wait until they end theirs, or have read all."""
+        with self._graph.lock:
+            links = {link for item in self._graph.publications.values() for link in item.connections}
+        links = {link for link in links if not link.out and link.partial is None}
+        ports = set()
+        for link in links:
+            with contextlib.suppress(OSError):  # it has just ended
+                link.sock.shutdown(socket.SHUT_WR)
+                ports.add((link.sock.getpeername()[1], self.port))
+        state, moved_at, read_at = None, time.monotonic(), None
+        while links & self.links and (now := time.monotonic()) < min(end, moved_at + patience):
+            unread = _unread_bytes(ports)
+            before, state = state, (unread, len(links & self.links))
+            if state != before:
+                moved_at = now
+            read_at = None if unread else read_at or now
+            if read_at is not None and now - read_at > READ_S:
+                return
+            time.sleep(0.01)
 
     def stop(self) -> None:
         """Let the thread end."""
@@ -274,3 +302,26 @@ class Sockets:
             connection.sock.close()
         connection.out.clear()
         connection.partial = None
+
+
+def _unread_bytes(ports: set[tuple[int, int]]) -> int:
+    """Return how many bytes sockets of this machine have not read; 0 where the system does not tell.
+
+    Args:
+        ports: port of each socket, and of its peer.
+    """
+    total = 0
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        try:
+            rows = Path(table).read_text(encoding="ascii").splitlines()[1:]
+        except OSError:
+            continue
+        for row in map(str.split, rows):
+            # number, own address, peer's address, state, bytes to send : bytes to read
+            if len(row) > 4 and (_port(row[1]), _port(row[2])) in ports:
+                total += int(row[4].partition(":")[2], 16)
+    return total
+
+
+def _port(address: str) -> int:
+    return int(address.rpartition(":")[2], 16)
