@@ -47,9 +47,7 @@ demo: $(VENV)/.demo
 # Tests start hundreds of processes: what Python compiles is kept for them, whatever the shell says.
 test quick nightly conformance: export PYTHONDONTWRITEBYTECODE =
 
-# Each worker loads the tests of all rooms; what pytest makes of their assertions is made once, on all cores.
 test: $(VENV)/.code
-	$(BIN)/python tests/helpers/rewritten.py $(JOBS)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests
 
 # The tests of the core, and of the rooms that differ from main.
