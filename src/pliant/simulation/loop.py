@@ -538,9 +538,7 @@ class Simulation:
             False if the run ends because it was stopped or a thread of a bridge died, else True.
         """
         self._run_submitted()
-        for queued, serve in self._serve:
-            if queued:
-                serve()
+        self._serve()
         with self._wake:
             if not (self._submitted or self._stopping or self._deaths):
                 self._wake.wait(timeout)
@@ -577,9 +575,7 @@ class Simulation:
             elapsed = self._now + self._offset_ns
             for play in self._players:
                 play(elapsed)
-        for queued, serve in self._serve:
-            if queued:
-                serve()
+        self._serve()
         if schedule.waits:
             schedule.check_futures()
         # 2 firmware
@@ -652,9 +648,7 @@ class Simulation:
                 if self._deaths:
                     raise self._deaths[0]
                 self._run_submitted()
-                for queued, serve in self._serve:
-                    if queued:
-                        serve()
+                self._serve()
                 if self._collector is not None and self._collector.running:
                     self._collector.between(math.inf)
                 with self._wake:

@@ -44,12 +44,17 @@ class RunDevices:
                 device.keep_pace()
             self.by_name[device.name] = device
         # Resolved once: the step looks nothing up by name, and calls nothing that has nothing to do.
-        self.serve = [(_queued(device), device.serve) for device in self.by_name.values()]
-        """What runs the requests of each device, and the queue that must hold one before it is called."""
+        self._serve = [(_queued(device), device.serve) for device in self.by_name.values()]
         self.writers = [(device.period_ns, _fed(device), device.write) for device in self.by_name.values()]
         """Period [ns] and firmware of each device, and the mailbox that must be fresh before it is called, if any."""
         self.readers = [(device.sample_period_ns, device.read) for device in self.by_name.values()]
         """Sample period [ns] and measurement of each device."""
+
+    def serve(self) -> None:
+        """Run the requests of all devices."""
+        for queued, serve in self._serve:
+            if queued:
+                serve()
 
     def find(self, name: str, extra: Iterable[str] = ()) -> Device:
         """Return a device by its name.
