@@ -79,6 +79,7 @@ READ_ELSEWHERE = {
     "rods/loaders.py": "pliant's own catalogue",
     "rods/robots/entry.py": "pliant's own catalogue",
     "ros/bags/sqlite.py": "SQLite reads what was checked before",
+    "ros/ros1/sockets.py": "/proc",
     "sweep/journal.py": "a journal of its own, and pliant's own source",
     "sweep/plan.py": "a digest of files that were read before",
     "sweep/table.py": "writes",
