@@ -1,7 +1,7 @@
 """What actionlib's client does with the trajectory controller of a Franka arm. Prints one JSON line.
 
-Usage: ros1_arm_goals_steps.py TYPES COUNT; TYPES is a file of JSON, type -> full definition. Of the goals the first 10
-are cancelled, the next 10 are pre-empted by the goal after them, the others are waited for.
+Usage: ros1_arm_goals_steps.py TYPES COUNT EXTRA; TYPES is a file of JSON, type -> full definition. Of the goals the
+first EXTRA are cancelled, as many are pre-empted by the goal after them, the others are waited for.
 """
 
 import json
@@ -21,7 +21,7 @@ HOME = [0.0, -0.6, 0.0, -2.2, 0.0, 1.6, 0.785]
 
 
 def main():
-    texts, count = json.loads(Path(sys.argv[1]).read_text()), int(sys.argv[2])
+    texts, count, extra = json.loads(Path(sys.argv[1]).read_text()), int(sys.argv[2]), int(sys.argv[3])
     kinds = {}
     for name, text in texts.items():
         kinds.update(genpy.dynamic.generate_dynamic(name, text))
@@ -50,20 +50,20 @@ def main():
         made, target = goal()
         active = []
         client.send_goal(made, active_cb=lambda a=active: a.append(1), feedback_cb=fed.append)
-        if k < 20:
+        if k < 2 * extra:
             while not active:
                 rospy.sleep(0.005)
             rospy.sleep(0.1)
-        if k < 10:
+        if k < extra:
             client.cancel_goal()
-        if 10 <= k < 20:
+        if extra <= k < 2 * extra:
             second = actionlib.SimpleActionClient(CONTROLLER, kinds[f"{ACTION}Action"])
             assert second.wait_for_server(rospy.Duration(60))
             second.send_goal(goal()[0])
             assert second.wait_for_result(rospy.Duration(60))
         assert client.wait_for_result(rospy.Duration(60))
         states.append([client.get_state(), client.get_result().error_code])
-        if k >= 20:
+        if k >= 2 * extra:
             rospy.sleep(0.4)
             errors.append(max(abs(last[j] - q) for j, q in zip(joints, target)))
     found["states"], found["worst"], found["feedback"] = states, max(errors), len(fed)

@@ -1,6 +1,7 @@
 """A Franka arm on ROS 1 by the names of franka_ros: rospy, and actionlib's own client."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -21,6 +22,10 @@ ACTIONS = (
 )
 PREEMPTED, SUCCEEDED, ABORTED = 2, 3, 4
 FOLLOW = "control_msgs/FollowJointTrajectory"
+GOALS = int(os.environ.get("PLIANT_ARM_GOALS", "16"))
+"""Random goals of the whole arm; PLIANT_ARM_GOALS=100 in the nightly run."""
+EXTRA = 4 if GOALS < 100 else 10
+"""How many of them are cancelled, and how many pre-empted."""
 
 pytestmark = [
     pytest.mark.network,
@@ -78,13 +83,12 @@ def test_actionlib_moves_the_whole_arm_to_random_goals(tmp_path):
     process = real.pliant(["run", "fr3", "--bridge", "ros1", "--duration", 1200], core.env)
     try:
         core.wait_for("/joint_states")
-        found = real.step(core, "ros1_arm_goals_steps.py", texts, 100, timeout=500)
+        found = real.step(core, "ros1_arm_goals_steps.py", texts, GOALS, EXTRA, timeout=500)
     finally:
         process.close()
         core.close()
-    assert found["states"][:20] == [[PREEMPTED, 0]] * 20
-    assert found["states"][20:] == [[SUCCEEDED, 0]] * 80
+    assert found["states"] == [[PREEMPTED, 0]] * 2 * EXTRA + [[SUCCEEDED, 0]] * (GOALS - 2 * EXTRA)
     assert found["worst"] < 0.01  # the gains of the vendor hold joint 7 by 50 N m/rad, without integral term
-    assert found["feedback"] > 500
+    assert found["feedback"] > 5 * GOALS
     assert found["description"] >= 10
     assert found["parameter"] == 14
