@@ -54,13 +54,13 @@ OPENERS = {
 
 READ_ELSEWHERE = {
     "base/codecache.py": "machine code of pliant's own cache, checked by its digest",
+    "base/unread.py": "/proc",
     "cli/application.py": "the null device",
     "cli/doctor.py": "the checkout's pyproject.toml and /proc",
     "cli/new.py": "pliant's own templates",
     "engine/guard.py": "writes",
     "feet/measured.py": "writes",
     "formats/mesh_file.py": "trimesh reads what was checked before",
-    "franka/bridge/sockets.py": "/proc",
     "franka/device/model_library.py": "the library that was compiled just before",
     "franka/log.py": "numpy parses rows that were read",
     "franka/wrench_file.py": "six numbers that an experiment's own process maps",
@@ -79,7 +79,6 @@ READ_ELSEWHERE = {
     "rods/loaders.py": "pliant's own catalogue",
     "rods/robots/entry.py": "pliant's own catalogue",
     "ros/bags/sqlite.py": "SQLite reads what was checked before",
-    "ros/ros1/sockets.py": "/proc",
     "sweep/journal.py": "a journal of its own, and pliant's own source",
     "sweep/plan.py": "a digest of files that were read before",
     "sweep/table.py": "writes",

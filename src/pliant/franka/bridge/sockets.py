@@ -9,10 +9,10 @@ import socket
 import struct
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Literal
 
 from pliant.base.errors import BridgeError, WireError
+from pliant.base.unread import unread_bytes
 from pliant.franka.wire import fci
 
 CONNECT_TIMEOUT = 2.0
@@ -189,15 +189,7 @@ class Connection:
     @property
     def unread(self) -> bool:
         """Whether a peer on this machine has datagrams to read; False where the system does not tell."""
-        if self.udp is None:
-            return False
-        end = f":{self.udp.getpeername()[1]:04X}"
-        try:
-            rows = Path("/proc/net/udp").read_text(encoding="ascii").splitlines()[1:]
-        except OSError:
-            return False
-        queues = [row[4] for row in map(str.split, rows) if len(row) > 4 and row[1].endswith(end)]
-        return any(int(queue.partition(":")[2], 16) for queue in queues)
+        return self.udp is not None and unread_bytes(("udp",), (self.udp.getpeername()[1],)) > 0
 
     def close(self, *, reset: bool = False) -> None:
         """Close both sockets; reset the connection instead of ending it where asked."""

@@ -8,9 +8,9 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from pliant.base.errors import PliantError, WireError
+from pliant.base.unread import unread_bytes
 from pliant.ros.ros1.connection import Connection
 from pliant.ros.ros1.graph import Graph
 
@@ -97,10 +97,10 @@ class Sockets:
         for link in links:
             with contextlib.suppress(OSError):  # it has just ended
                 link.sock.shutdown(socket.SHUT_WR)
-                ports.add((link.sock.getpeername()[1], self.port))
+                ports.add(link.sock.getpeername()[1])
         state, moved_at, read_at = None, time.monotonic(), None
         while links & self.links and (now := time.monotonic()) < min(end, moved_at + patience):
-            unread = _unread_bytes(ports)
+            unread = unread_bytes(("tcp", "tcp6"), ports, peer=self.port)
             before, state = state, (unread, len(links & self.links))
             if state != before:
                 moved_at = now
@@ -302,26 +302,3 @@ class Sockets:
             connection.sock.close()
         connection.out.clear()
         connection.partial = None
-
-
-def _unread_bytes(ports: set[tuple[int, int]]) -> int:
-    """Return how many bytes sockets of this machine have not read; 0 where the system does not tell.
-
-    Args:
-        ports: port of each socket, and of its peer.
-    """
-    total = 0
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        try:
-            rows = Path(table).read_text(encoding="ascii").splitlines()[1:]
-        except OSError:
-            continue
-        for row in map(str.split, rows):
-            # number, own address, peer's address, state, bytes to send : bytes to read
-            if len(row) > 4 and (_port(row[1]), _port(row[2])) in ports:
-                total += int(row[4].partition(":")[2], 16)
-    return total
-
-
-def _port(address: str) -> int:
-    return int(address.rpartition(":")[2], 16)
