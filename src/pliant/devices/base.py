@@ -328,9 +328,7 @@ class DeviceBase:
             measured_ns, values = line[0]
             if self._stamp_measurement:
                 stamp_ns = measured_ns
-        seq = self._seq
-        self._seq = seq + 1
-        return Sample(self.name, seq, stamp_ns, MappingProxyType(values))
+        return self._sample(stamp_ns, MappingProxyType(values))
 
     # ------------------------------------------------------------------ any thread
     def request(self, name: str, /, **args: object) -> Future[object]:
@@ -408,6 +406,12 @@ class DeviceBase:
         """Do nothing. A device with threads or libraries overrides this and releases them."""
 
     # ------------------------------------------------------------------ inside
+    def _sample(self, stamp_ns: int, values: Values) -> Sample:
+        """Return the next sample."""
+        seq = self._seq
+        self._seq = seq + 1
+        return Sample(self.name, seq, stamp_ns, values)
+
     def _delayed(self, command: Command | None, line: deque[tuple[int, Command]]) -> Command | None:
         """Return the newest command of a mailbox that has been on its way for the command latency; None if none has.
 

@@ -146,9 +146,7 @@ class Board(DeviceBase):
         """Return the sample; without noise and latency its fields are rows that are made when they are asked for."""
         if self._perturbations or self._latency_ns:
             return super().read(stamp_ns)
-        seq = self._seq
-        self._seq = seq + 1
-        return Sample(self.name, seq, stamp_ns, TableValues(self._places, self._gather()))
+        return self._sample(stamp_ns, TableValues(self._places, self._gather()))
 
     def _trip(self) -> None:
         for joint in self.joints:

@@ -181,9 +181,7 @@ class CameraDevice(SensorDevice):
             self._waited_ns += waited
             self._worst_ns = max(self._worst_ns, waited)
         values = self._await(picture)
-        seq = self._seq
-        self._seq = seq + 1
-        return Sample(self.name, seq, measured_ns if self._stamp_measurement else stamp_ns, values)
+        return self._sample(measured_ns if self._stamp_measurement else stamp_ns, values)
 
     def close(self) -> None:
         """Free the graphics library and join the thread; may be called twice. The simulation calls it."""

@@ -432,9 +432,7 @@ class FrankaArm(DeviceBase):
             values = StateValues(state, vacuum=PASCAL * cup.vacuum, part_present=cup.part_present)
         else:
             values = StateValues(state)
-        seq = self._seq
-        self._seq = seq + 1
-        return Sample(self.name, seq, stamp_ns, values)
+        return self._sample(stamp_ns, values)
 
     def _follow(self) -> None:
         """Accept commands of the running motion only, and hand out the answers that are due."""
