@@ -86,11 +86,12 @@ def load(
         timestep = float(parse_number(timestep, "timestep"))
         if not 0.0 < timestep < math.inf:
             raise ModelError(f"timestep is {timestep:g}; must be > 0 s", field="timestep")
+    known = [offer.key for offer in offers("blocks")]
     for name in blocks:
-        if name not in (keys := [offer.key for offer in offers("blocks")]):
+        if name not in known:
             raise ModelError(
                 f"load has no argument {name!r}; an option of the robot is given as options={{{name!r}: ...}}, a block "
-                f"of a wing must be one of {', '.join(keys)}",
+                f"of a wing must be one of {', '.join(known)}",
                 field=name,
             )
     text = os.fspath(path_or_name)
