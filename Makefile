@@ -31,9 +31,12 @@ $(VENV)/.code: $(STAMP)
 	@touch $@
 
 # The demonstration needs 0.7 GB, the tests 2 GB.
-$(VENV)/.demo: pyproject.toml requirements.lock
+$(VENV)/.reproduce: pyproject.toml requirements.lock
 	$(call install,reproduce)
+
+$(VENV)/.demo: $(VENV)/.reproduce
 	@$(BIN)/pliant run fr3 --duration 0.01 --bridge fci:port=0,gripper_port=0 >/dev/null # compiles the arms' functions, with a bar
+	@touch $@
 
 # In a terminal the page is served until Ctrl-C. Elsewhere make ends, and the page stays for an hour.
 demo: $(VENV)/.demo
