@@ -26,10 +26,11 @@ mkdir -p demo; [ "$1" = reproduce ] || { echo "pliant: no page today"; exit 2; }
 
 def demo(folder: Path, pliant: str, seconds: float) -> subprocess.CompletedProcess[str]:
     """Run `make demo` in a folder whose installed program is a script."""
-    for name in ("pyproject.toml", "requirements.lock", "venv/.demo", "venv/bin/pliant"):
+    for name in ("pyproject.toml", "requirements.lock", "venv/.reproduce", "venv/.demo", "venv/bin/pliant"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(pliant)
-    os.utime(folder / "venv" / ".demo", (2e9, 2e9))  # newer than what it is made from
+    for stamp, date in ((".reproduce", 2e9), (".demo", 2e9 + 1)):  # each newer than what it is made from
+        os.utime(folder / "venv" / stamp, (date, date))
     (folder / "venv" / "bin" / "pliant").chmod(0o755)
     command = ["make", "-f", MAKEFILE, "demo", "VENV=venv", f"DEMO_S={seconds:g}"]
     return subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100)
