@@ -26,7 +26,7 @@ from pliant.base.errors import PliantError
 from pliant.devices import make_devices
 from pliant.devices.base import Sample, SampleSource
 from pliant.engine import MujocoEngine
-from pliant.franka.robots.build import ArmMount, TagPlace, WristCamera, build_arms
+from pliant.franka.robots.build import ArmMount, Surroundings, TagPlace, WristCamera, build_arms
 from pliant.model import Camera
 from pliant.simulation import Simulation
 from pliant.simulation.bridge import BridgeBase
@@ -69,7 +69,7 @@ def arm(*, camera: bool, latency: float = LATENCY, shadows: bool = False, pacer:
     """Return a simulated arm before a tag, with or without its camera."""
     robot = build_arms(
         [ArmMount(position=(0.0, 0.0, 0.5), camera=WristCamera() if camera else None)],
-        tags=[TagPlace(position=(0.5, 0.0, 0.5))],
+        around=Surroundings(tags=(TagPlace(position=(0.5, 0.0, 0.5)),)),
     )
     for i, device in enumerate(robot.devices):
         if isinstance(device, Camera):

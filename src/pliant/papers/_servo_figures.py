@@ -213,7 +213,7 @@ def scene_model(
     import mujoco
 
     from pliant.base.spatial import inverse
-    from pliant.franka.robots.build import ArmMount, TagPlace, build_arms
+    from pliant.franka.robots.build import ArmMount, Surroundings, TagPlace, build_arms
     from pliant.papers.arms.tag_servo import HEIGHT, TAG
     from pliant.papers.frame.pictures import draw_path, even_light
     from pliant.robots.parts import look_at
@@ -221,7 +221,7 @@ def scene_model(
     tag = np.array(TAG) + np.array([0.0, 0.0, HEIGHT])
     robot = build_arms(
         [ArmMount(q=tuple(q_at.tolist()), position=(0.0, 0.0, HEIGHT))],
-        tags=[TagPlace(size=setup.size, position=tuple(tag.tolist()))],
+        around=Surroundings(tags=(TagPlace(size=setup.size, position=tuple(tag.tolist())),)),
     )
     spec = robot.spec.copy()
     even_light(spec, width=width, height=height)

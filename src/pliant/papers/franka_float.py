@@ -73,6 +73,7 @@ def float_arm(robot: FrankaRobot, duration: float) -> Array:
 def arms(options: FrankaFloatOptions) -> dict[str, dict[str, object]]:
     """Return the arms that float beside the one without friction: label -> options of `FrankaRobot.simulated`."""
     from pliant.franka.device.parameters import Payload
+    from pliant.franka.device.settings import Settings
 
     inertia = (2.5e-3, 0.0, 0.0, 0.0, 3.75e-3, 0.0, 0.0, 0.0, 1.875e-3)
     load = Payload(
@@ -80,7 +81,7 @@ def arms(options: FrankaFloatOptions) -> dict[str, dict[str, object]]:
     )
     return {
         "friction, compensated": {},
-        "friction, not compensated": {"friction_compensation": False},
+        "friction, not compensated": {"settings": Settings(friction_compensation=False)},
         "FR3": {"arm": "fr3", "friction": False},
         f"{options.load:g} kg at the flange, known": {"friction": False, "load": load},
         "the base leans": {"friction": False, "rpy": (options.roll, options.pitch, 0.3)},

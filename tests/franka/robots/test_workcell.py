@@ -52,11 +52,11 @@ def test_an_object_that_cannot_be_placed_is_refused(text, words):
 
 
 def test_a_table_as_high_as_the_hand_is_refused_for_an_object_at_the_hand():
-    from pliant.franka.robots.build import build_arms
+    from pliant.franka.robots.build import Surroundings, build_arms
     from pliant.franka.robots.workcell import Table
 
     with pytest.raises(ModelError, match="Lower the table"):
-        build_arms(table=Table(position=(0.5, 0.0, 0.6)), objects=parse_objects(["plate@hand"]))
+        build_arms(around=Surroundings(table=Table(position=(0.5, 0.0, 0.6)), objects=parse_objects(["plate@hand"])))
 
 
 @pytest.mark.parametrize("name", ["fr3", "franka", "franka-dual"])

@@ -128,7 +128,6 @@ class FrankaRobot(ArmModel):
         q: ArrayLike = Q_START,
         hand: bool = True,
         friction: bool = True,
-        friction_compensation: bool | None = None,
         static_friction: bool = False,
         rpy: tuple[float, float, float] = (0.0, 0.0, 0.0),
         load: Payload | None = None,
@@ -143,7 +142,6 @@ class FrankaRobot(ArmModel):
             q: joint positions at start, shape (7,) [rad].
             hand: whether it carries the two-finger hand.
             friction: whether the identified joint friction acts.
-            friction_compensation: whether the cabinet compensates that friction; None: if it acts.
             static_friction: whether joints at rest are held by static friction, as those of the catalogue's robots are;
                 comparisons with the identified dynamics are exact without it.
             rpy: roll, pitch, yaw of the base in the world [rad].
@@ -169,7 +167,6 @@ class FrankaRobot(ArmModel):
         described = build_arms(
             [mount],
             friction=friction,
-            friction_compensation=friction_compensation,
             static_friction=static_friction,
             load=load,
             settings=settings,

@@ -222,8 +222,6 @@ class FrankaArmDescription:
     """Whether the identified friction acts on the joints."""
     static_friction: bool = False
     """Whether static friction, which no controller compensates, acts on the joints too."""
-    friction_compensation: bool | None = None
-    """Whether the cabinet compensates the identified friction; None: where it acts."""
     settings: Settings = field(default_factory=Settings)
     """Gains, thresholds and checks of the cabinet."""
     imperfections: Imperfections = NO_IMPERFECTIONS
@@ -342,12 +340,13 @@ class FrankaArm(DeviceBase):
             friction_torque=self._state.motor_friction,
         )
         """Sensors and motors."""
-        compensates = description.friction_compensation
-        compensates = description.friction if compensates is None else compensates
+        settings = description.settings
+        if settings.friction_compensation is None:
+            settings = dataclasses.replace(settings, friction_compensation=description.friction)
         self.cabinet = Cabinet(
             description.arm,
             q=self._q0,
-            settings=dataclasses.replace(description.settings, friction_compensation=compensates),
+            settings=settings,
             end_effector=description.end_effector,
             F_T_NE=description.F_T_NE,
             gravity=self.plant.gravity,

@@ -30,7 +30,6 @@ _OF_SETTINGS = {
     "singular": "singular_manipulability",
     "wrong_way": "guiding_margin",
     "observer_gain": "observer_gain",
-    "friction_on": "friction_compensation",
     "tau_range": "torque_range_margin",
     "velocity_margin": "velocity_margin",
     "power_limit": "power_limit",
@@ -98,6 +97,7 @@ class Configuration:
         record["gravity"], record["rotor_inertia"] = gravity, rotor_inertia
         for name, source in _OF_SETTINGS.items():
             record[name] = getattr(settings, source)
+        record["friction_on"] = settings.friction_compensation is not False
         for name, source in _OF_LIMITS.items():
             record[name] = getattr(limits, source)
         record["hand"] = hand

@@ -78,8 +78,8 @@ class Settings:
     """Bandwidth of the joints' torque loops under torques of a client [rad/s]. Below it, the torque at the link follows
     the client's torque, and the arm accelerates as its links alone would; above it, the rotors show. 0: no such loop.
     100 rad/s is assumed; with 150 the vendor's example motion_with_control has little damping left."""
-    friction_compensation: bool = True
-    """Whether the identified friction is added to the torques; must be false if the plant has no friction."""
+    friction_compensation: bool | None = None
+    """Whether the identified friction is added to the torques; None: where the joints have it."""
     start_tolerance: float = 0.01
     """Largest distance of the first command of a motion from the desired or the measured one [rad or m]."""  # assumed
     rounding_acceleration: float = 0.5

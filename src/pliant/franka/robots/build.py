@@ -37,6 +37,7 @@ __all__ = [
     "ArmMount",
     "Block",
     "HeldTag",
+    "Surroundings",
     "TagPlace",
     "WristCamera",
     "build_arms",
@@ -170,6 +171,22 @@ class ArmMount:
         return rotation_from_rpy(self.rpy)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """Tags, boxes, a table and objects around the arms."""
+
+    tags: Sequence[TagPlace] = ()
+    """AprilTags in the world; they need the extra ``vision``."""
+    blocks: Sequence[Block] = ()
+    """Boxes in the world."""
+    table: Table | None = None
+    """A table on a scale, the device ``scale``."""
+    objects: Sequence[TableObject] = ()
+    """Placed on the table, or on the floor where there is none; see `workcell`."""
+    pedestals: bool = True
+    """Whether each base above the floor stands on a pedestal, to look at only."""
+
+
 def world(mounts: Sequence[ArmMount] = (ArmMount(),), *, pedestals: bool = True) -> mujoco.MjSpec:
     """Return a scene with arms, each on its own mounting, and a floor at z = 0 that collides with no base.
 
@@ -237,16 +254,11 @@ def build_arms(
     *,
     name: str = "franka",
     friction: bool = True,
-    friction_compensation: bool | None = None,
     static_friction: bool = False,
     settings: Settings | None = None,
     load: Payload | None = None,
     meshes: str = "",
-    tags: Sequence[TagPlace] = (),
-    blocks: Sequence[Block] = (),
-    table: Table | None = None,
-    objects: Sequence[TableObject] = (),
-    pedestals: bool = True,
+    around: Surroundings = Surroundings(),
 ) -> Robot:
     """Return a robot of Franka arms with their controllers, at rest at their start positions.
 
@@ -254,27 +266,22 @@ def build_arms(
         mounts: the arms; their names must differ.
         name: name of the model.
         friction: whether the identified joint friction acts.
-        friction_compensation: whether the cabinets compensate it; None: if it acts.
         static_friction: whether static friction acts too, which holds a joint at rest and nobody compensates.
         settings: gains, thresholds and checks of every cabinet.
         load: a body fixed to the flange of every arm beside the hand, unknown to the controller until it is told.
         meshes: what is drawn: "" for pliant's surfaces, "shapes" for the shapes that collide, else a folder of meshes
             or the name of an installed package.
-        tags: AprilTags in the world; they need the extra ``vision``.
-        blocks: boxes in the world.
-        table: a table on a scale, the device ``scale``.
-        objects: what stands on the table, or on the floor where there is none; see `workcell`.
-        pedestals: whether each base above the floor stands on a pedestal, to look at only.
+        around: what stands around the arms.
 
     Raises:
         ModelError: two arms of one name, a start of the wrong length, meshes that are not found, a force/torque
             sensor or a tag without a hand, or an object at a hand that is too low.
         MissingDependency: tags are asked for, and pyapriltags is not installed.
     """
-    if any(thing.at_hand and thing.graspable for thing in objects):
+    if any(thing.at_hand and thing.graspable for thing in around.objects):
         mounts = [dataclasses.replace(mounts[0], opening=HAND.max_width), *mounts[1:]]
-    spec = world(mounts, pedestals=pedestals)
-    for block in blocks:
+    spec = world(mounts, pedestals=around.pedestals)
+    for block in around.blocks:
         _add_block(spec, block)
     for mount in mounts:
         if mount.hand != "fingers" and (mount.wrench_sensor or mount.tag is not None):
@@ -287,11 +294,11 @@ def build_arms(
             _add_held_tag(spec, mount)
         if load is not None and load.mass > 0.0:
             _add_load(spec, mount.name, load)
-    for tag in tags:
+    for tag in around.tags:
         _add_tag(spec, tag)
-    scales = add_table(spec, table) if table is not None else []
-    if objects:
-        _add_objects(spec, mounts[0], table, objects)
+    scales = add_table(spec, around.table) if around.table is not None else []
+    if around.objects:
+        _add_objects(spec, mounts[0], around.table, around.objects)
     compiled = spec.compile()  # before the surfaces, which cost more than all else
     qpos = compiled.qpos0.copy()
     for mount in mounts:
@@ -302,7 +309,7 @@ def build_arms(
         _dress(spec, mount, meshes)
     spec.add_key(name="rest", qpos=qpos)
     spec.modelname = name
-    joints = {"friction": friction, "friction_compensation": friction_compensation, "static_friction": static_friction}
+    joints = {"friction": friction, "static_friction": static_friction}
     arms = [_arm(mount, joints, settings or Settings()) for mount in mounts]
     cameras = [_camera(mount) for mount in mounts if mount.camera is not None]
     wrenches = [_wrench(mount) for mount in mounts if mount.wrench_sensor]

@@ -81,7 +81,7 @@ def _build(
     """Return arms of one model; places: name -> position [m] and roll, pitch, yaw [rad] of the base."""
     from pliant.franka.device.imperfections import Imperfections
     from pliant.franka.device.settings import Settings
-    from pliant.franka.robots.build import ArmMount, TagPlace, WristCamera, build_arms
+    from pliant.franka.robots.build import ArmMount, Surroundings, TagPlace, WristCamera, build_arms
     from pliant.franka.robots.parameters import arm
     from pliant.franka.robots.workcell import Table, parse_objects, table_camera
 
@@ -109,7 +109,11 @@ def _build(
     looks_at = [table_camera(table)] if options.camera in ("table", "both") else []
     name = model if len(mounts) == 1 else f"{model}-dual"
     settings = Settings(torque_loop_bandwidth=options.torque_loop_bandwidth)
-    tags = [TagPlace(position=(TAG_DISTANCE, 0.0, options.height))] if options.tag == "table" else []
+    around = Surroundings(
+        tags=(TagPlace(position=(TAG_DISTANCE, 0.0, options.height)),) if options.tag == "table" else (),
+        table=table if options.table else None,
+        objects=tuple(parse_objects(options.objects)),
+    )
     robot = build_arms(
         mounts,
         name=name,
@@ -117,9 +121,7 @@ def _build(
         static_friction=options.static_friction,
         meshes=options.meshes,
         settings=settings,
-        tags=tags,
-        table=table if options.table else None,
-        objects=parse_objects(options.objects),
+        around=around,
     )
     robot.devices += looks_at
     return robot

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pliant.base.numerics import Array
 from pliant.base.spatial import pose, rotation_from_rpy
-from pliant.franka.robots.build import MOTOR_INERTIA, ArmMount, Block, HeldTag, WristCamera, build_arms
+from pliant.franka.robots.build import MOTOR_INERTIA, ArmMount, Block, HeldTag, Surroundings, WristCamera, build_arms
 from pliant.franka.robots.parameters import FER
 
 if TYPE_CHECKING:
@@ -109,4 +109,5 @@ def torso(
                 friction=POST_FRICTION,
             )
         )
-    return build_arms(mounts, name="franka-torso", friction=friction, meshes=meshes, blocks=blocks, pedestals=False)
+    around = Surroundings(blocks=tuple(blocks), pedestals=False)
+    return build_arms(mounts, name="franka-torso", friction=friction, meshes=meshes, around=around)

@@ -87,14 +87,14 @@ def open_robot(
         fci: True insists on the interface, False on this process; None takes what there is.
     """
     from pliant.franka.client import FrankaRobot
+    from pliant.franka.device.settings import Settings
 
     if fci is None:
         fci = importlib.util.find_spec("pylibfranka") is not None
     compensated = compensated and friction
     if not fci:
-        with FrankaRobot.simulated(
-            arm, friction=friction, friction_compensation=compensated, motor_inertia=0.0
-        ) as robot:
+        settings = Settings(friction_compensation=compensated)
+        with FrankaRobot.simulated(arm, friction=friction, settings=settings, motor_inertia=0.0) as robot:
             yield Arm(robot, "in this process, since pylibfranka is not installed")
         return
     with (
@@ -127,7 +127,8 @@ def build_arm(
         tag: size and place of AprilTag 0 in the base, shape (4,) [m].
         camera: whether the wrist has a camera.
     """
-    from pliant.franka.robots.build import Q_START, ArmMount, TagPlace, WristCamera, build_arms
+    from pliant.franka.device.settings import Settings
+    from pliant.franka.robots.build import Q_START, ArmMount, Surroundings, TagPlace, WristCamera, build_arms
     from pliant.franka.robots.parameters import arm as parameters
 
     mount = ArmMount(
@@ -137,8 +138,9 @@ def build_arm(
         position=(0.0, 0.0, height),
         camera=WristCamera() if camera else None,
     )
-    tags = [] if tag is None else [TagPlace(size=tag[0], position=(tag[1], tag[2], tag[3] + height))]
-    return build_arms([mount], friction=friction, friction_compensation=friction and compensated, tags=tags)
+    tags = () if tag is None else (TagPlace(size=tag[0], position=(tag[1], tag[2], tag[3] + height)),)
+    settings = Settings(friction_compensation=friction and compensated)
+    return build_arms([mount], friction=friction, settings=settings, around=Surroundings(tags=tags))
 
 
 @dataclass(slots=True)
