@@ -414,13 +414,14 @@ def test_wrong_blocks_are_refused_with_their_place(control, says, write):
     assert caught.value.line is not None
 
 
-def test_a_fixed_joint_cannot_be_commanded(write):
+def test_the_command_interface_of_a_fixed_joint_is_left_out_with_a_note(write):
     more = LINK.format(name="tool", x=0, m=1, i=1) + (
         '<joint name="flange" type="fixed"><parent link="lower"/><child link="tool"/></joint>'
     )
     control = f'<ros2_control name="s" type="system">{joint_tags("flange", ("effort",))}</ros2_control>'
-    with pytest.raises(ModelError, match="it is fixed and has the command interface 'effort'"):
-        load(write(arm(control, more)))
+    robot = load(write(arm(control, more)))
+    assert robot.actuators == {}
+    assert any("it is fixed; its command interfaces are left out" in note for note in robot.notes)
     states = f'<ros2_control name="s" type="system">{joint_tags("flange", ())}</ros2_control>'
     assert load(write(arm(states, more))).actuators == {}
 

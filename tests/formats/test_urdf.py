@@ -1,8 +1,12 @@
 """URDF links without mass, and tags of Gazebo that ask for what is done in any case."""
 
+import mujoco
+import numpy as np
 import pytest
 
 import pliant
+from pliant.formats.urdf import INERTIA_PLACES
+from pliant.model.check import check
 
 pytestmark = pytest.mark.quick
 
@@ -43,6 +47,131 @@ def test_a_link_of_mass_0_that_is_carried_or_carries_something_fixed_needs_none(
     )  # fmt: skip
     assert robot.compile().body("middle").mass[0] == 0.0
     assert any("'middle' has mass 0; its <inertial> is left out" in note for note in robot.notes)
+
+
+SHAPES = (
+    '<visual><geometry><sphere radius="0.1"/></geometry></visual>'
+    '<collision><geometry><box size="0.1 0.1 0.1"/></geometry></collision>'
+)
+
+
+@pytest.mark.parametrize("inertial", ["", f'<inertial><mass value="0"/>{INERTIA.format(0, 0, 0)}</inertial>'])
+@pytest.mark.parametrize("kind", ["fixed", "carrier"])
+def test_the_shapes_of_a_link_without_inertial_weigh_nothing_where_it_needs_no_mass(kind, inertial, tmp_path):
+    joints = ("fixed", "revolute") if kind == "fixed" else ("revolute", "fixed")
+    limits = [LIMIT if joint == "revolute" else "" for joint in joints]
+    robot = load(
+        tmp_path,
+        LINK.format("base", 1, 1), f'<link name="middle">{inertial}{SHAPES}</link>', LINK.format("arm", 1, 1),
+        JOINT.format("a", joints[0], "base", "middle", limits[0]),
+        JOINT.format("b", joints[1], "middle", "arm", limits[1]),
+    )  # fmt: skip
+    model = robot.compile()
+    assert model.body("middle").mass[0] == 0.0
+    assert len(model.body("middle").geomnum) == 1
+    assert model.body("middle").geomnum[0] == 2
+    assert not any("density" in problem.message for problem in check(robot))
+
+
+def test_a_link_without_inertial_that_moves_by_itself_weighs_what_its_shapes_do_and_the_check_says_so(tmp_path):
+    robot = load(
+        tmp_path,
+        LINK.format("base", 1, 1), f'<link name="arm">{SHAPES}</link>',
+        JOINT.format("a", "revolute", "base", "arm", LIMIT),
+    )  # fmt: skip
+    assert robot.compile().body("arm").mass[0] > 0.9
+    assert any("mass of arm comes from its shape" in problem.message for problem in check(robot))
+
+
+def test_a_moving_link_without_inertial_and_shapes_gets_the_smallest_mass(tmp_path):
+    robot = load(
+        tmp_path,
+        LINK.format("base", 1, 1), '<link name="middle"/>', LINK.format("arm", 1, 1),
+        JOINT.format("a", "revolute", "base", "middle", LIMIT), JOINT.format("b", "revolute", "middle", "arm", LIMIT),
+    )  # fmt: skip
+    assert robot.compile().body("middle").mass[0] == 1e-6
+    assert any("'middle' has no <inertial> and no shapes" in note for note in robot.notes)
+
+
+def test_inertias_that_break_the_triangle_inequality_keep_the_largest(tmp_path):
+    inertia = '<inertia ixx="0.1" iyy="0.1" izz="1.0" ixy="0" ixz="0" iyz="0"/>'
+    arm = f'<link name="arm"><inertial><mass value="1"/>{inertia}</inertial></link>'
+    robot = load(tmp_path, LINK.format("base", 1, 1), arm, JOINT.format("a", "revolute", "base", "arm", LIMIT))
+    assert sorted(robot.compile().body("arm").inertia) == pytest.approx([0.5, 0.5, 1.0], rel=1e-6)
+    assert any("the smaller two are raised to 0.5, 0.5" in note for note in robot.notes)
+
+
+def test_a_tag_of_gazebo_with_its_number_as_an_attribute_is_read(tmp_path):
+    arm = LINK.format("arm", 1, 1).replace("</link>", f"{SHAPES}</link>")
+    for tag in ('<mu1 value="0.3"/>', "<mu1>0.3</mu1>"):
+        robot = load(
+            tmp_path, LINK.format("base", 1, 1), arm, JOINT.format("a", "revolute", "base", "arm", LIMIT),
+            f'<gazebo reference="arm">{tag}</gazebo>',
+        )  # fmt: skip
+        model = robot.compile()
+        assert max(model.geom_friction[model.geom_contype > 0, 0]) == 0.3
+
+
+JOINTS_OF_TREES = ("revolute", "continuous", "prismatic", "fixed")
+
+
+def tree(rng):
+    """Return a random tree of links, each of six masses, with joints of all kinds in any pose, as URDF."""
+    count, parts = int(rng.integers(2, 9)), []
+    for i in range(count):
+        masses, points = rng.uniform(0.1, 0.5, 6), 0.1 * rng.normal(size=(6, 3))
+        points -= masses @ points / masses.sum()
+        inertia = sum(m * (p @ p * np.eye(3) - np.outer(p, p)) for m, p in zip(masses, points, strict=True))
+        values = " ".join(f'{k}="{float(inertia[at])!r}"' for k, at in INERTIA_PLACES.items())
+        place = f'<origin xyz="{numbers(0.1 * rng.normal(size=3))}" rpy="{numbers(rng.normal(size=3))}"/>'
+        inertial = f'<inertial>{place}<mass value="{float(masses.sum())!r}"/><inertia {values}/></inertial>'
+        shapes = SHAPES if rng.random() < 0.5 else ""
+        parts.append(f'<link name="l{i}">{inertial}{shapes}</link><link name="frame{i}">{shapes}</link>')
+        parts.append(JOINT.format(f"at{i}", "fixed", f"l{i}", f"frame{i}", ""))
+    for i in range(1, count):
+        kind = str(rng.choice(JOINTS_OF_TREES))
+        place = f'<origin xyz="{numbers(0.3 * rng.normal(size=3))}" rpy="{numbers(1.2 * rng.normal(size=3))}"/>'
+        axis = f'<axis xyz="{numbers(rng.normal(size=3))}"/>' if rng.random() < 0.8 else ""
+        ends = f'<parent link="l{int(rng.integers(0, i))}"/><child link="l{i}"/>'
+        limit = LIMIT if kind in ("revolute", "prismatic") else ""
+        parts.append(f'<joint name="j{i}" type="{kind}">{ends}{place}{axis}{limit}</joint>')
+    return "".join(parts)
+
+
+def numbers(values):
+    return " ".join(repr(float(v)) for v in values)
+
+
+def test_random_trees_have_the_mass_matrix_and_the_bias_forces_of_pinocchio(tmp_path):
+    pin = pytest.importorskip("pinocchio", reason="compares with the package pin")
+    rng = np.random.default_rng(7)
+    compared = 0
+    for _ in range(12):
+        robot = load(tmp_path, tree(rng))
+        model = robot.compile()
+        theirs = pin.buildModelFromUrdf(str(tmp_path / "robot.urdf"))
+        names = list(theirs.names)[1:]
+        if not names:
+            continue
+        data, other = mujoco.MjData(model), theirs.createData()
+        q, v = pin.neutral(theirs), rng.normal(size=theirs.nv)
+        dofs, rows = [], []
+        for k, name in enumerate(names, start=1):
+            angle, joint = rng.uniform(-1.5, 1.5), theirs.joints[k]
+            q[joint.idx_q : joint.idx_q + joint.nq] = (np.cos(angle), np.sin(angle)) if joint.nq == 2 else angle
+            data.joint(name).qpos[:], data.joint(name).qvel[:] = angle, v[joint.idx_v]
+            dofs.append(int(model.joint(name).dofadr[0]))
+            rows.append(joint.idx_v)
+        mujoco.mj_forward(model, data)
+        M = np.zeros((model.nv, model.nv))
+        mujoco.mj_fullM(model, data, M)
+        upper = np.triu(pin.crba(theirs, other, q))
+        expected = (upper + np.triu(upper, 1).T)[np.ix_(rows, rows)]
+        np.testing.assert_allclose(M[np.ix_(dofs, dofs)], expected, atol=1e-9 * expected.max())
+        bias = pin.nonLinearEffects(theirs, other, q, v)[rows]
+        np.testing.assert_allclose(data.qfrc_bias[dofs], bias, atol=1e-9 * np.abs(bias).max())
+        compared += 1
+    assert compared >= 8
 
 
 def test_tags_that_ask_for_what_is_always_done_are_no_note(tmp_path):

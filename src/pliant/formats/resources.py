@@ -59,6 +59,7 @@ def find_resource(
                 return candidate, searched
         return None, _unique(searched)
 
+    rest = rest.lstrip("/")  # package:///NAME/... is seen, too
     parts = rest.split("/")
     if parts[0] in ("", ".", "..") or os.path.normpath(rest).split("/")[0] != parts[0]:
         raise ModelError(f"{uri!r} climbs out of the folder of its model or package; must be NAME/... without '..'")

@@ -75,7 +75,9 @@ def serve_joints(
     rolling: list[ControlledJoint] = []
     for joint, described in controlled.items():
         if types.get(joint) not in MOVING:
-            if described.commands:
+            if described.commands and types.get(joint) == "fixed":
+                notes.append(described.fail("it is fixed; its command interfaces are left out").message)
+            elif described.commands:
                 raise described.fail(
                     f"it is {types.get(joint)} and has the command interface {next(iter(described.commands))!r}; "
                     "must be a revolute, continuous or prismatic joint"

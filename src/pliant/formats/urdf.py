@@ -127,8 +127,14 @@ def read_bodies(
         model.spec = mujoco.MjSpec.from_string(ET.tostring(root, encoding="unicode"), assets=assets.data)
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"MuJoCo refuses the URDF: {' '.join(str(error).split())}", file=file) from error
-    with_mesh = [link for link in root.findall("link") if link.find(".//mesh") is not None]
-    if all(link.find("inertial") is not None or link.get("name") in extension.inertials for link in with_mesh):
+    given = {name for name, link in checker.links.items() if link.find("inertial") is not None} | {*extension.inertials}
+    weightless = set() if compiler.get("inertiafromgeom") == "true" else checker.weightless - given
+    for name in weightless:
+        body = model.spec.body(name)  # none: the root that the file calls as the world
+        for geom in body.geoms if body is not None else ():
+            geom.mass = 0.0
+    with_mesh = {name for name, link in checker.links.items() if link.find(".//mesh") is not None}
+    if with_mesh <= given | weightless:
         # The inertias are given, so a surface that does not close has to enclose no volume.
         for mesh in model.spec.meshes:
             mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
@@ -138,6 +144,13 @@ def read_bodies(
     if not collide and (extension.excludes is None or self_collision is False):
         _exclude_self_collision(model.spec)
     return model
+
+
+def _write_inertia(element: ET.Element, axes: np.ndarray, principal: np.ndarray) -> None:
+    """Write an inertia, given by its principal axes, shape (3, 3), and moments, shape (3,) [kg m^2]."""
+    matrix = axes @ np.diag(principal) @ axes.T
+    for attribute, (i, j) in INERTIA_PLACES.items():
+        element.set(attribute, repr(float(matrix[i, j])))
 
 
 class _Checker(Sink):
@@ -150,7 +163,9 @@ class _Checker(Sink):
         self.joints: dict[str, str] = {}
         self.velocity_limits: dict[str, float] = {}
         self.massless: dict[str, tuple[ET.Element, np.ndarray]] = {}
-        """Links of mass 0: their <inertial>, taken out, and their inertia."""
+        """Links of mass 0, or without shapes and <inertial>: their <inertial>, taken out, and their inertia."""
+        self.weightless: set[str] = set()
+        """Links that need no mass, since they are fixed to others or carry some: without <inertial> they have none."""
         joints = root.findall("joint")
         children = ((j, j.find("child")) for j in joints if j.get("type") == "fixed")
         self.exact: set[str] = {e.get("body", "") for e in root.findall("mujoco/inertial")}
@@ -163,6 +178,8 @@ class _Checker(Sink):
                 raise self.fail(
                     element, f"<{element.tag}>: this is a xacro file; expand it first: xacro FILE.xacro > FILE.urdf"
                 )
+        for tag in self.root.iterfind("gazebo[@reference]/*[@value]"):
+            tag.text = (tag.text or "").strip() or tag.get("value")  # the older way to write it, which Gazebo reads too
         for part in (e for top in self.root if top.tag in ("link", "joint") for e in top.iter()):
             self._vectors(part)
         for link in self.root.findall("link"):
@@ -196,29 +213,31 @@ class _Checker(Sink):
         carried = dict.fromkeys(self.links, 0.0)
         for name, link in self.links.items():
             mass = link.find("inertial/mass")
-            value = float(mass.get("value", "0")) if mass is not None else float(link.find("inertial") is not None)
+            value = float(mass.get("value", "0")) if mass is not None else float(name in self.exact)
             at: str | None = name
             while at is not None:
                 carried[at] += value
                 parent = parent_of.get(at)
                 at = parent[0] if parent is not None and parent[1].get("type") == "fixed" else None
-        for name, (inertial, matrix) in self.massless.items():
+        for name in self.links:
             joint = parent_of[name][1] if name in parent_of else None
-            what = f"link {name!r} has mass 0; "
             if joint is None or joint.get("type") == "fixed" or carried[name] > 0.0:
-                self.note(inertial, f"{what}its <inertial> is left out")
+                self.weightless.add(name)
+        for name, (inertial, matrix) in self.massless.items():
+            element, mass = inertial.find("inertia"), inertial.find("mass")
+            assert element is not None
+            assert mass is not None
+            told = mass.get("value") is not None
+            if name in self.weightless:
+                if told:
+                    self.note(inertial, f"link {name!r} has mass 0; its <inertial> is left out")
                 continue
             principal, axes = np.linalg.eigh(matrix)
-            matrix = axes @ np.diag(np.maximum(principal, SMALLEST_MASS * SMALLEST_LEVER**2)) @ axes.T
-            element = inertial.find("inertia")
-            mass = inertial.find("mass")
-            if element is None or mass is None:
-                continue
             mass.set("value", repr(SMALLEST_MASS))
-            for attribute, (i, j) in INERTIA_PLACES.items():
-                element.set(attribute, repr(float(matrix[i, j])))
+            _write_inertia(element, axes, np.maximum(principal, SMALLEST_MASS * SMALLEST_LEVER**2))
             self.links[name].append(inertial)
-            self.note(inertial, f"{what}it moves by itself and is given {SMALLEST_MASS:g} kg, as MuJoCo wants a mass")
+            what = f"link {name!r} has {'mass 0' if told else 'no <inertial> and no shapes'}; it moves by itself"
+            self.note(self.links[name], f"{what} and is given {SMALLEST_MASS:g} kg, as MuJoCo wants a mass")
 
     def _number(self, element: ET.Element, attribute: str, what: str) -> float | None:
         text = element.get(attribute)
@@ -247,6 +266,11 @@ class _Checker(Sink):
     def _inertial(self, link: ET.Element, name: str) -> None:
         inertial = link.find("inertial")
         if inertial is None:
+            if link.find(".//geometry") is None and name not in self.exact:
+                inertial = ET.Element("inertial")
+                ET.SubElement(inertial, "mass")
+                ET.SubElement(inertial, "inertia")
+                self.massless[name] = (inertial, np.zeros((3, 3)))
             return
         mass = inertial.find("mass")
         value = self._number(mass, "value", f"link {name!r}: mass") if mass is not None else None
@@ -280,9 +304,7 @@ class _Checker(Sink):
             )
         if value > 0.0 and principal[0] < least and name not in self.exact:
             repaired = np.maximum(principal, least)
-            matrix = axes @ np.diag(repaired) @ axes.T
-            for attribute, (i, j) in INERTIA_PLACES.items():
-                inertia.set(attribute, repr(float(matrix[i, j])))
+            _write_inertia(inertia, axes, repaired)
             shown = ", ".join(f"{p:.3g}" for p in principal)
             self.note(
                 inertia,
@@ -294,11 +316,14 @@ class _Checker(Sink):
             # MuJoCo wants positive definite or nothing: a link of mass 0 is one without <inertial>.
             link.remove(inertial)
             self.massless[name] = (inertial, matrix)
-        elif principal[0] + principal[1] < principal[2] * (1.0 - 1e-9):
+        elif principal[0] + principal[1] < principal[2] * (1.0 - 1e-9) and name not in self.exact:
+            shown = ", ".join(f"{p:.4g}" for p in principal)
+            principal[:2] += 0.5 * (principal[2] * (1.0 + 1e-9) - principal[0] - principal[1])
+            _write_inertia(inertia, axes, principal)
             self.note(
                 inertia,
-                f"link {name!r}: the principal inertias break the triangle inequality; "
-                "MuJoCo replaces each by their mean",
+                f"link {name!r}: the principal inertias {shown} kg m^2 break the triangle inequality, which MuJoCo "
+                f"wants; the smaller two are raised to {principal[0]:.4g}, {principal[1]:.4g}",
             )
 
     def _joint(self, joint: ET.Element, name: str, parent_of: dict[str, tuple[str, ET.Element]]) -> None:
