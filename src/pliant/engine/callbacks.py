@@ -83,72 +83,55 @@ done:
 foreign:
   ret ptr null
 }}
+"""
 
-define private void @gather(ptr %m, ptr %d, i32 %id, ptr %par, ptr %x, ptr %p) {{
+_INDICES = "".join(
+    f"""\
+  %{name}_pp = getelementptr i8, ptr %m, i64 {{{field}}}
+  %{name}_a = load ptr, ptr %{name}_pp
+  %{name}_p = getelementptr i32, ptr %{name}_a, i64 %id64
+  %{name}32 = load i32, ptr %{name}_p
+  %{name} = sext i32 %{name}32 to i64
+"""
+    for name, field in (("out", "outadr"), ("c", "ctrladr"), ("a", "actadr"))
+)
+_ELEMENTS = "".join(
+    f"""\
+  %{name}s_pp = getelementptr i8, ptr %d, i64 {{{field}}}
+  %{name}s = load ptr, ptr %{name}s_pp
+  %{name}_p = getelementptr double, ptr %{name}s, i64 %{index}
+"""
+    for name, field, index in (
+        ("q", "length", "out"), ("dq", "velocity", "out"), ("r1", "ctrl", "c"), ("act", "act", "a"),
+        ("dot", "act_dot", "a"),
+    )
+)  # fmt: skip
+_LOAD = (
+    f"""
   %id64 = sext i32 %id to i64
-  %out_pp = getelementptr i8, ptr %m, i64 {outadr}
-  %out_a = load ptr, ptr %out_pp
-  %out_p = getelementptr i32, ptr %out_a, i64 %id64
-  %out32 = load i32, ptr %out_p
-  %out = sext i32 %out32 to i64
-  %len_pp = getelementptr i8, ptr %d, i64 {length}
-  %len_a = load ptr, ptr %len_pp
-  %len_p = getelementptr double, ptr %len_a, i64 %out
-  %q = load double, ptr %len_p
-  store double %q, ptr %x
-  %vel_pp = getelementptr i8, ptr %d, i64 {velocity}
-  %vel_a = load ptr, ptr %vel_pp
-  %vel_p = getelementptr double, ptr %vel_a, i64 %out
-  %dq = load double, ptr %vel_p
-  %x1 = getelementptr double, ptr %x, i64 1
-  store double %dq, ptr %x1
-  %ctrladr_pp = getelementptr i8, ptr %m, i64 {ctrladr}
-  %ctrladr_a = load ptr, ptr %ctrladr_pp
-  %ctrladr_p = getelementptr i32, ptr %ctrladr_a, i64 %id64
-  %c32 = load i32, ptr %ctrladr_p
-  %c = sext i32 %c32 to i64
-  %ctrl_pp = getelementptr i8, ptr %d, i64 {ctrl}
-  %ctrl = load ptr, ptr %ctrl_pp
-  %r1_p = getelementptr double, ptr %ctrl, i64 %c
+{_INDICES}{_ELEMENTS}"""
+    """\
+  %q = load double, ptr %q_p
+  %dq = load double, ptr %dq_p
   %r1 = load double, ptr %r1_p
-  %x2 = getelementptr double, ptr %x, i64 2
-  store double %r1, ptr %x2
-  %x3 = getelementptr double, ptr %x, i64 3
-  store double 0.0, ptr %x3
+  %h_p = getelementptr i8, ptr %m, i64 {timestep}
+  %h = load double, ptr %h_p
   %companion_p = getelementptr double, ptr %par, i64 {p_companion}
   %companion = load double, ptr %companion_p
   %two = fcmp ogt double %companion, 0.5
-  br i1 %two, label %second, label %state
+  br i1 %two, label %second, label %evaluate
 second:
-  %after_p = getelementptr i32, ptr %ctrladr_p, i64 1
-  %c2_32 = load i32, ptr %after_p
-  %c2 = sext i32 %c2_32 to i64
-  %r2_p = getelementptr double, ptr %ctrl, i64 %c2
-  %r2 = load double, ptr %r2_p
-  store double %r2, ptr %x3
-  br label %state
-state:
-  %h_p = getelementptr i8, ptr %m, i64 {timestep}
-  %h = load double, ptr %h_p
-  %x4 = getelementptr double, ptr %x, i64 4
-  store double %h, ptr %x4
-  %act_pp = getelementptr i8, ptr %m, i64 {actadr}
-  %actadr_a = load ptr, ptr %act_pp
-  %actadr_p = getelementptr i32, ptr %actadr_a, i64 %id64
-  %a32 = load i32, ptr %actadr_p
-  %a = sext i32 %a32 to i64
-  %acts_pp = getelementptr i8, ptr %d, i64 {act}
-  %acts = load ptr, ptr %acts_pp
-  %act = getelementptr double, ptr %acts, i64 %a
-  store ptr %act, ptr %p
-  %dots_pp = getelementptr i8, ptr %d, i64 {act_dot}
-  %dots = load ptr, ptr %dots_pp
-  %dot = getelementptr double, ptr %dots, i64 %a
-  %p1 = getelementptr ptr, ptr %p, i64 1
-  store ptr %dot, ptr %p1
-  ret void
-}}
+  %after_p = getelementptr i32, ptr %c_p, i64 1
+  %after32 = load i32, ptr %after_p
+  %after = sext i32 %after32 to i64
+  %second_p = getelementptr double, ptr %r1s, i64 %after
+  %second_value = load double, ptr %second_p
+  br label %evaluate
+evaluate:
+  %r2 = phi double [ 0.0, %ours ], [ %second_value, %second ]
 """
+)
+"""Loads what a law gets from `mjModel` and `mjData`."""
 
 _INPUTS = """\
   %q = load double, ptr {inputs}
@@ -163,20 +146,10 @@ _INPUTS = """\
 """
 """Loads what a law gets besides its states: five numbers in a row."""
 
-_LOAD = f"""
-  call void @gather(ptr %m, ptr %d, i32 %id, ptr %par, ptr %x, ptr %p)
-{_INPUTS.format(inputs="%x")}\
-  %act = load ptr, ptr %p
-  %p1 = getelementptr ptr, ptr %p, i64 1
-  %dot = load ptr, ptr %p1
-"""
-
 _CALLBACK = """
 define double @{name}(ptr %m, ptr %d, i32 %id) {{
 entry:
   %parout = alloca ptr
-  %x = alloca double, i64 5
-  %p = alloca ptr, i64 2
   %row = call ptr @find(ptr %m, i32 %id, ptr %parout)
   %known = icmp ne ptr %row, null
   br i1 %known, label %ours, label %foreign
@@ -185,7 +158,7 @@ ours:
 {load}
   %code_p = getelementptr i64, ptr %row, i64 {column}
   %code = load ptr, ptr %code_p
-  %value = call double %code(ptr %par, double %q, double %dq, double %r1, double %r2, double %h, ptr %act, ptr %dot)
+  %value = call double %code(ptr %par, double %q, double %dq, double %r1, double %r2, double %h, ptr %act_p, ptr %dot_p)
   ret double %value
 foreign:
   %before = load ptr, ptr inttoptr (i64 {previous} to ptr)
@@ -288,7 +261,12 @@ def _assembly() -> str:
     parts = [_FIND.format(**fields)]
     for name, column, slot in (("advance", 1, "mjcb_act_dyn"), ("bias", 2, "mjcb_act_bias")):
         parts.append(
-            _CALLBACK.format(name=name, column=column, load=_LOAD, previous=_previous.ctypes.data + 8 * _PREVIOUS[slot])
+            _CALLBACK.format(
+                name=name,
+                column=column,
+                load=_LOAD.format(**fields),
+                previous=_previous.ctypes.data + 8 * _PREVIOUS[slot],
+            )
         )
     loads = "".join(
         f"  %{name}_at = getelementptr ptr, ptr %row, i64 {k}\n  %{name} = load ptr, ptr %{name}_at\n"
