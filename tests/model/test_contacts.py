@@ -54,6 +54,16 @@ def test_the_motion_is_the_implicit_euler_step_of_spring_and_damper(timestep):
         assert data.qvel[0] == pytest.approx(v, rel=1e-6)
 
 
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+@pytest.mark.parametrize(("stiffness", "damping"), [(1e5, 1e6), (1e5, 1e15), (1e15, 0.0), (1e15, 1e15)])
+def test_no_stiffness_and_no_damping_makes_a_ball_faster_than_it_fell(cone, stiffness, damping):
+    model, data = ball(cone=cone, law=ContactLaw(stiffness=stiffness, damping=damping))
+    data.qpos[0], data.qvel[0] = 2e-3, -1.0
+    for _ in range(500):
+        mujoco.mj_step(model, data)
+        assert abs(data.qvel[0]) < 1.1
+
+
 def rebound(timestep):
     """Return the speed with which the ball leaves the ground that it hit with 1 m/s [m/s]."""
     model, data = ball(timestep=timestep)

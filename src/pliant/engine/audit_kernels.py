@@ -70,7 +70,7 @@ __all__ = [
 ) = range(21)  # fmt: skip
 
 
-WRITTEN = 5
+WRITTEN = 4
 """Place of the result among the arguments of the call that observes."""
 
 

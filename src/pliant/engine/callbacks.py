@@ -1,11 +1,12 @@
 """MuJoCo callbacks that evaluate the laws.
 
-Three small functions in LLVM assembly connect MuJoCo to the machine code of the laws: ``advance`` is
-`mjcb_act_dyn`, ``bias`` is `mjcb_act_bias`, ``observe`` is called by the engine after a step. They recognise pliant's
-actuators by the mark in `actuator_user`, find the law in a table by its key, gather the arguments from `mjModel` and
-`mjData` and call it. An actuator that is not pliant's goes to the callback that was installed before, so other
-libraries keep working. All state is in `mjData.act`, so threads and batches need no lock. A fourth function, ``many``,
-evaluates the fields of one law for all worlds of a batch, from arrays.
+Two small functions in LLVM assembly connect MuJoCo to the machine code of the laws: ``advance`` is `mjcb_act_dyn`,
+``bias`` is `mjcb_act_bias`. They recognise pliant's actuators by the mark in `actuator_user`, find the law in a table
+by its key, gather the arguments from `mjModel` and `mjData` and call it. An actuator that is not pliant's goes to the
+callback that was installed before, so other libraries keep working. All state is in `mjData.act`, so threads and
+batches need no lock. A third function, ``observe``, is called by the engine after a step; it gets the addresses of the
+arguments of all actuators, which do not change. A fourth, ``many``, evaluates the fields of one law for all worlds of a
+batch, from arrays.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ _table = np.full((_SLOTS, 5), _EMPTY, dtype=np.int64)
 _previous = np.zeros(2, dtype=np.int64)
 _lock = threading.RLock()
 _registered: dict[int, type[Law]] = {}
+_ZERO = np.zeros(1)
+"""The second reference of an actuator that has none."""
 
 _FIND = """
 define private ptr @find(ptr %m, i32 %id, ptr %parout) {{
@@ -80,72 +83,55 @@ done:
 foreign:
   ret ptr null
 }}
+"""
 
-define private void @gather(ptr %m, ptr %d, i32 %id, ptr %par, ptr %x, ptr %p) {{
+_INDICES = "".join(
+    f"""\
+  %{name}_pp = getelementptr i8, ptr %m, i64 {{{field}}}
+  %{name}_a = load ptr, ptr %{name}_pp
+  %{name}_p = getelementptr i32, ptr %{name}_a, i64 %id64
+  %{name}32 = load i32, ptr %{name}_p
+  %{name} = sext i32 %{name}32 to i64
+"""
+    for name, field in (("out", "outadr"), ("c", "ctrladr"), ("a", "actadr"))
+)
+_ELEMENTS = "".join(
+    f"""\
+  %{name}s_pp = getelementptr i8, ptr %d, i64 {{{field}}}
+  %{name}s = load ptr, ptr %{name}s_pp
+  %{name}_p = getelementptr double, ptr %{name}s, i64 %{index}
+"""
+    for name, field, index in (
+        ("q", "length", "out"), ("dq", "velocity", "out"), ("r1", "ctrl", "c"), ("act", "act", "a"),
+        ("dot", "act_dot", "a"),
+    )
+)  # fmt: skip
+_LOAD = (
+    f"""
   %id64 = sext i32 %id to i64
-  %out_pp = getelementptr i8, ptr %m, i64 {outadr}
-  %out_a = load ptr, ptr %out_pp
-  %out_p = getelementptr i32, ptr %out_a, i64 %id64
-  %out32 = load i32, ptr %out_p
-  %out = sext i32 %out32 to i64
-  %len_pp = getelementptr i8, ptr %d, i64 {length}
-  %len_a = load ptr, ptr %len_pp
-  %len_p = getelementptr double, ptr %len_a, i64 %out
-  %q = load double, ptr %len_p
-  store double %q, ptr %x
-  %vel_pp = getelementptr i8, ptr %d, i64 {velocity}
-  %vel_a = load ptr, ptr %vel_pp
-  %vel_p = getelementptr double, ptr %vel_a, i64 %out
-  %dq = load double, ptr %vel_p
-  %x1 = getelementptr double, ptr %x, i64 1
-  store double %dq, ptr %x1
-  %ctrladr_pp = getelementptr i8, ptr %m, i64 {ctrladr}
-  %ctrladr_a = load ptr, ptr %ctrladr_pp
-  %ctrladr_p = getelementptr i32, ptr %ctrladr_a, i64 %id64
-  %c32 = load i32, ptr %ctrladr_p
-  %c = sext i32 %c32 to i64
-  %ctrl_pp = getelementptr i8, ptr %d, i64 {ctrl}
-  %ctrl = load ptr, ptr %ctrl_pp
-  %r1_p = getelementptr double, ptr %ctrl, i64 %c
+{_INDICES}{_ELEMENTS}"""
+    """\
+  %q = load double, ptr %q_p
+  %dq = load double, ptr %dq_p
   %r1 = load double, ptr %r1_p
-  %x2 = getelementptr double, ptr %x, i64 2
-  store double %r1, ptr %x2
-  %x3 = getelementptr double, ptr %x, i64 3
-  store double 0.0, ptr %x3
+  %h_p = getelementptr i8, ptr %m, i64 {timestep}
+  %h = load double, ptr %h_p
   %companion_p = getelementptr double, ptr %par, i64 {p_companion}
   %companion = load double, ptr %companion_p
   %two = fcmp ogt double %companion, 0.5
-  br i1 %two, label %second, label %state
+  br i1 %two, label %second, label %evaluate
 second:
-  %after_p = getelementptr i32, ptr %ctrladr_p, i64 1
-  %c2_32 = load i32, ptr %after_p
-  %c2 = sext i32 %c2_32 to i64
-  %r2_p = getelementptr double, ptr %ctrl, i64 %c2
-  %r2 = load double, ptr %r2_p
-  store double %r2, ptr %x3
-  br label %state
-state:
-  %h_p = getelementptr i8, ptr %m, i64 {timestep}
-  %h = load double, ptr %h_p
-  %x4 = getelementptr double, ptr %x, i64 4
-  store double %h, ptr %x4
-  %act_pp = getelementptr i8, ptr %m, i64 {actadr}
-  %actadr_a = load ptr, ptr %act_pp
-  %actadr_p = getelementptr i32, ptr %actadr_a, i64 %id64
-  %a32 = load i32, ptr %actadr_p
-  %a = sext i32 %a32 to i64
-  %acts_pp = getelementptr i8, ptr %d, i64 {act}
-  %acts = load ptr, ptr %acts_pp
-  %act = getelementptr double, ptr %acts, i64 %a
-  store ptr %act, ptr %p
-  %dots_pp = getelementptr i8, ptr %d, i64 {act_dot}
-  %dots = load ptr, ptr %dots_pp
-  %dot = getelementptr double, ptr %dots, i64 %a
-  %p1 = getelementptr ptr, ptr %p, i64 1
-  store ptr %dot, ptr %p1
-  ret void
-}}
+  %after_p = getelementptr i32, ptr %c_p, i64 1
+  %after32 = load i32, ptr %after_p
+  %after = sext i32 %after32 to i64
+  %second_p = getelementptr double, ptr %r1s, i64 %after
+  %second_value = load double, ptr %second_p
+  br label %evaluate
+evaluate:
+  %r2 = phi double [ 0.0, %ours ], [ %second_value, %second ]
 """
+)
+"""Loads what a law gets from `mjModel` and `mjData`."""
 
 _INPUTS = """\
   %q = load double, ptr {inputs}
@@ -160,20 +146,10 @@ _INPUTS = """\
 """
 """Loads what a law gets besides its states: five numbers in a row."""
 
-_LOAD = f"""
-  call void @gather(ptr %m, ptr %d, i32 %id, ptr %par, ptr %x, ptr %p)
-{_INPUTS.format(inputs="%x")}\
-  %act = load ptr, ptr %p
-  %p1 = getelementptr ptr, ptr %p, i64 1
-  %dot = load ptr, ptr %p1
-"""
-
 _CALLBACK = """
 define double @{name}(ptr %m, ptr %d, i32 %id) {{
 entry:
   %parout = alloca ptr
-  %x = alloca double, i64 5
-  %p = alloca ptr, i64 2
   %row = call ptr @find(ptr %m, i32 %id, ptr %parout)
   %known = icmp ne ptr %row, null
   br i1 %known, label %ours, label %foreign
@@ -182,7 +158,7 @@ ours:
 {load}
   %code_p = getelementptr i64, ptr %row, i64 {column}
   %code = load ptr, ptr %code_p
-  %value = call double %code(ptr %par, double %q, double %dq, double %r1, double %r2, double %h, ptr %act, ptr %dot)
+  %value = call double %code(ptr %par, double %q, double %dq, double %r1, double %r2, double %h, ptr %act_p, ptr %dot_p)
   ret double %value
 foreign:
   %before = load ptr, ptr inttoptr (i64 {previous} to ptr)
@@ -197,61 +173,40 @@ none:
 """
 
 _OBSERVE = """
-define void @observe(ptr %m, ptr %d, ptr %ids, i64 %n, double %full, ptr %out) {{
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+
+define void @observe(ptr %rows, i64 %n, ptr %step, double %full, ptr %out) {{
 entry:
-  %parout = alloca ptr
-  %x = alloca double, i64 5
-  %p = alloca ptr, i64 2
+  %h = load double, ptr %step
   br label %head
 head:
-  %i = phi i64 [ 0, %entry ], [ %next, %tail ]
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
   %more = icmp slt i64 %i, %n
   br i1 %more, label %body, label %end
 body:
-  %three = mul i64 %i, 3
-  %id_p = getelementptr i32, ptr %ids, i64 %three
-  %id = load i32, ptr %id_p
-  %row = call ptr @find(ptr %m, i32 %id, ptr %parout)
-  %known = icmp ne ptr %row, null
-  br i1 %known, label %ours, label %tail
-ours:
-  %par = load ptr, ptr %parout
-{load}
-  %qa_p = getelementptr i32, ptr %id_p, i64 1
-  %qa32 = load i32, ptr %qa_p
-  %on_joint = icmp sge i32 %qa32, 0
-  br i1 %on_joint, label %joint, label %evaluate
-joint:
-  %qa = sext i32 %qa32 to i64
-  %va_p = getelementptr i32, ptr %id_p, i64 2
-  %va32 = load i32, ptr %va_p
-  %va = sext i32 %va32 to i64
-  %qpos_pp = getelementptr i8, ptr %d, i64 {qpos}
-  %qpos = load ptr, ptr %qpos_pp
-  %q_p = getelementptr double, ptr %qpos, i64 %qa
-  %q_now = load double, ptr %q_p
-  %qvel_pp = getelementptr i8, ptr %d, i64 {qvel}
-  %qvel = load ptr, ptr %qvel_pp
-  %v_p = getelementptr double, ptr %qvel, i64 %va
-  %v_now = load double, ptr %v_p
-  br label %evaluate
-evaluate:
-  %q_use = phi double [ %q, %ours ], [ %q_now, %joint ]
-  %v_use = phi double [ %dq, %ours ], [ %v_now, %joint ]
-  %code_p = getelementptr i64, ptr %row, i64 3
-  %code = load ptr, ptr %code_p
+  %next = add i64 %i, 1
+  %first = mul i64 %i, {width}
+  %row = getelementptr ptr, ptr %rows, i64 %first
+{loads}\
+  %ahead_p = getelementptr ptr, ptr %row, i64 {width}
+  %ahead = load ptr, ptr %ahead_p
+{fetches}\
+  %q = load double, ptr %q_p
+  %dq = load double, ptr %dq_p
+  %r1 = load double, ptr %r1_p
+  %r2 = load double, ptr %r2_p
   %offset = mul i64 %i, {observations}
   %into = getelementptr double, ptr %out, i64 %offset
-  call void %code(ptr %par, double %q_use, double %v_use, double %r1, double %r2, double %h,
+  call void %code(ptr %par, double %q, double %dq, double %r1, double %r2, double %h,
                   ptr %act, double %full, ptr %into)
-  br label %tail
-tail:
-  %next = add i64 %i, 1
   br label %head
 end:
   ret void
 }}
 """
+
+_ROW = ("par", "code", "q_p", "dq_p", "r1_p", "r2_p", "act")
+"""Addresses of an actuator in the rows that ``observe`` reads: parameters, law, angle, rate, references, states."""
 
 _MANY = """
 define void @many(ptr %code, i64 %n, ptr %par, i64 %width, ptr %x, ptr %act, i64 %states, ptr %out) {{
@@ -306,17 +261,26 @@ def _assembly() -> str:
     parts = [_FIND.format(**fields)]
     for name, column, slot in (("advance", 1, "mjcb_act_dyn"), ("bias", 2, "mjcb_act_bias")):
         parts.append(
-            _CALLBACK.format(name=name, column=column, load=_LOAD, previous=_previous.ctypes.data + 8 * _PREVIOUS[slot])
+            _CALLBACK.format(
+                name=name,
+                column=column,
+                load=_LOAD.format(**fields),
+                previous=_previous.ctypes.data + 8 * _PREVIOUS[slot],
+            )
         )
-    parts.append(
-        _OBSERVE.format(
-            load=_LOAD,
-            observations=layout.OBSERVATIONS,
-            qpos=abi.data_offset("qpos"),
-            qvel=abi.data_offset("qvel"),
-        )
+    loads = "".join(
+        f"  %{name}_at = getelementptr ptr, ptr %row, i64 {k}\n  %{name} = load ptr, ptr %{name}_at\n"
+        for k, name in enumerate(_ROW)
     )
-    parts.append(from_block("observe_block", "@observe", ("ptr", "ptr", "ptr", "i64", "double", "ptr")))
+    # The parameters of many actuators are larger than the processor's first cache: those of the next one are on their
+    # way while one is evaluated.
+    fetches = "".join(
+        f"  %line{k} = getelementptr i8, ptr %ahead, i64 {k}\n"
+        f"  call void @llvm.prefetch.p0(ptr %line{k}, i32 0, i32 3, i32 1)\n"
+        for k in range(0, 8 * layout.PARAMETERS, 64)
+    )
+    parts.append(_OBSERVE.format(width=len(_ROW), loads=loads, fetches=fetches, observations=layout.OBSERVATIONS))
+    parts.append(from_block("observe_block", "@observe", ("ptr", "i64", "ptr", "double", "ptr")))
     parts.append(_MANY.format(observations=layout.OBSERVATIONS, load=_INPUTS.format(inputs="%x_i")))
     return "\n".join(parts)
 
@@ -482,8 +446,20 @@ def observer(
         out: result, float64, C order, shape (n, OBSERVATIONS).
         full: whether it evaluates the stiffness too, which the energy audit does not need.
     """
-    arguments = (model._address, data._address, where, where.shape[0], float(full), out)
-    return BoundKernel(_get_machine().observe, arguments, (model, data))
+    n = len(where)
+    rows = np.zeros((n + 1, len(_ROW)), dtype=np.int64)
+    for row, (i, qa, va) in zip(rows, where.tolist(), strict=False):
+        par, c = model.actuator_user[i], int(model.actuator_ctrladr[i])
+        out_i = int(model.actuator_outadr[i])
+        q = data.actuator_length[out_i:] if qa < 0 else data.qpos[qa:]
+        dq = data.actuator_velocity[out_i:] if qa < 0 else data.qvel[va:]
+        second = data.ctrl[c + 1 :] if par[layout.P_COMPANION] > 0.5 else _ZERO
+        code = compiled(_registered[int(par[layout.P_LAW])]).observe
+        act = data.act.ctypes.data + 8 * int(model.actuator_actadr[i])
+        row[:] = par.ctypes.data, code, *(a.ctypes.data for a in (q, dq, data.ctrl[c:], second)), act
+    rows[n] = rows[n - 1]
+    step = model._address + abi.model_offset("opt.timestep")
+    return BoundKernel(_get_machine().observe, (rows, n, step, float(full), out), (model, data))
 
 
 def observe_many(cls: type[Law], rows: np.ndarray, points: np.ndarray, states: np.ndarray, out: np.ndarray) -> None:

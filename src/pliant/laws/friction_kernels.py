@@ -51,4 +51,7 @@ def friction_step(par, f, x, v, w, level, h):
         w = w + (x - w) * a / (1.0 + a)
     elif abs(k * (x - w)) > level:  # the division only where the bristle slides
         w = slide(x, w, level / k)
-    return w, bristle_torque(par, f, x, v, w, (w - before) / h)
+    slip = 0.0
+    if par[f + F_BRISTLE_DAMPING] > 0.0:
+        slip = (w - before) / h
+    return w, bristle_torque(par, f, x, v, w, slip)

@@ -240,6 +240,13 @@ def observe(par, q, dq, r1, r2, h, act, full, out):
             th1, th2 = outputs(par, act)
         x, x1, x2 = ends(par, q, th1, th2, act)
         torque, load_1, load_2 = spring_torques(par, x, x1, x2, act)
+        # Before anything is written: the machine code takes what the torques and these have in common once.
+        energy = law_energy(x, x1, x2, par)
+        stiffness = 0.0
+        reported = 0.0
+        if full > 0.0:
+            stiffness = law_stiffness(x, x1, x2, par)
+            reported = law_reported_stiffness(x, x1, x2, par)
         load = torque
         preset = preset_of(par, th1, th2)
         if par[P_BLOCKS] > 0.0:
@@ -249,10 +256,9 @@ def observe(par, q, dq, r1, r2, h, act, full, out):
         out[O_LOAD_1] = load_1
         out[O_LOAD_2] = load_2
         if out[O_BROKEN] == 0.0:
-            out[O_ENERGY] = law_energy(x, x1, x2, par)
-            if full > 0.0:
-                out[O_STIFFNESS] = law_stiffness(x, x1, x2, par)
-                out[O_REPORTED_STIFFNESS] = law_reported_stiffness(x, x1, x2, par)
+            out[O_ENERGY] = energy
+            out[O_STIFFNESS] = stiffness
+            out[O_REPORTED_STIFFNESS] = reported
         out[O_MOTOR_1_POSITION] = th1
         out[O_MOTOR_1_EFFORT] = nan
         out[O_MOTOR_2_POSITION] = th2

@@ -175,12 +175,12 @@ def shared(par, torque, load_1, load_2, branch):
 
 def spring_torques(par, x, x1, x2, act):
     """Return the torque of the spring with these ends on the link and its loads on the motors, with all blocks."""
+    torque, load_1, load_2 = law_torques(x, x1, x2, par)  # at first, where what the energy shares with it is found
     branch = 0.0
     if par[P_BLOCKS] > 0.0:
         if at(par, A_BROKEN, act) != 0.0:
             return 0.0, 0.0, 0.0
         branch, _, _ = branches(par, deflection(par, x, x1, x2), act)
-    torque, load_1, load_2 = law_torques(x, x1, x2, par)  # one place, which keeps the machine code small
     return shared(par, torque, load_1, load_2, branch)
 
 

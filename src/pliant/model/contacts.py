@@ -46,7 +46,8 @@ class ContactLaw:
     with the time step h, the stiffness K and the damping B. So d = D A / (c + D A): the inertia cancels. At rest
     F = K r exactly, with any step, inertia and solver; in motion the law is that of implicit Euler, which is stable for
     all K, B and h. Where d leaves the range that MuJoCo allows, 1e-4 to 0.9999, D has the value of the limit, and k and
-    b keep K and the damping.
+    b keep K and the damping. A step turns the speed v into (1 - h b) v - h k r where the contact prevails, which
+    diverges for b > 2 / h; so b is at most 1 / h and k at most 1 / h^2, the values of (2) for a rigid contact.
 
     Sources: MuJoCo documentation, "Solver parameters"; (2) is ours. Valid on ground that is fixed. On a movable body of
     the mass m the point is softer by the factor 1 + 1 / (m A).
@@ -107,7 +108,10 @@ def set_contact_law(model: mujoco.MjModel, geom: int, law: ContactLaw) -> None:
     mass = step * total
     impedance = min(max(mass * weight / (1.0 + mass * weight), _IMPEDANCE[0]), _IMPEDANCE[1])
     mass = impedance / (1.0 - impedance) / weight
+    stiffness = law.stiffness
+    if impedance == _IMPEDANCE[1]:
+        total, stiffness = min(total, mass / step), min(stiffness, mass / step**2)
     # MuJoCo divides the direct form by the largest impedance, or by its square.
-    model.geom_solref[geom] = -law.stiffness / mass * impedance, -total / mass * impedance
+    model.geom_solref[geom] = -stiffness / mass * impedance, -total / mass * impedance
     model.geom_solimp[geom] = impedance, impedance, 0.001, 0.5, 2.0
     model.geom_priority[geom] = max(1, int(model.geom_priority[geom]))

@@ -41,7 +41,7 @@ class SoftFootBenchOptions(SoftFootOptions):
     """Length of the two fixed blocks along the foot."""
     obstacle_length: float = option(0.01, unit="m", low=0.0, above=True, high=0.2, source="assumed")
     """Length of the fascia block along the foot."""
-    block_width: float = option(0.12, unit="m", low=0.0, above=True, high=1.0, source="assumed")
+    block_width: float = option(0.12, unit="m", low=1e-3, high=1.0, source="assumed")
     """Width of the blocks, across the foot."""
     edge_radius: float = option(0.002, unit="m", low=0.0, high=0.1, source="assumed")
     """Radius of the front and rear edges of the blocks; 0: sharp edges."""
