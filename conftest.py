@@ -7,8 +7,10 @@
   second attempt fails as well, or if two cases of one test function needed a second attempt.
 * Examples of hypothesis have no deadline; a test has 50 of them unless it says more.
 * A test that leaves its thread with another scheduling, as libfranka's clients do, does not leave it to the next.
+* Python looks for garbage among the objects of a test, not among those of all tests and modules.
 """
 
+import gc
 import sys
 from collections import Counter
 from pathlib import Path
@@ -49,6 +51,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_note)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session):
+    gc.disable()  # a quarter of the time of collecting 14,000 tests, which leaves no garbage
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
