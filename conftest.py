@@ -7,7 +7,6 @@
   second attempt fails as well, or if two cases of one test function needed a second attempt.
 * Examples of hypothesis have no deadline; a test has 50 of them unless it says more.
 * A test that leaves its thread with another scheduling, as libfranka's clients do, does not leave it to the next.
-* Python looks for garbage among the objects of a test, not among those of all tests and modules.
 """
 
 import gc
@@ -60,7 +59,6 @@ def pytest_collection(session: pytest.Session):
         return (yield)
     finally:
         gc.enable()
-        gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
