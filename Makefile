@@ -26,8 +26,8 @@ $(STAMP): pyproject.toml requirements.lock
 
 # Machine code that many tests need, on all cores and each function once; what changes later is compiled where it is used.
 $(VENV)/.code: $(STAMP)
-	@echo "compiling laws, arms and rods on $(JOBS) cores, which takes one to two minutes ..."
-	@printf '%s\n' fr3 2PR laws | xargs -P $(JOBS) -n 1 $(BIN)/python hatch_build.py
+	@echo "compiling laws, arms and rods on $(JOBS) cores, which takes two to three minutes ..."
+	@printf '%s\n' '2PR paths' 'fr3 biped' tendons laws | xargs -P $(JOBS) -L 1 $(BIN)/python hatch_build.py
 	@touch $@
 
 # The demonstration needs 0.7 GB, the tests 2 GB.

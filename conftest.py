@@ -9,6 +9,7 @@
 * A test that leaves its thread with another scheduling, as libfranka's clients do, does not leave it to the next.
 """
 
+import gc
 import sys
 from collections import Counter
 from pathlib import Path
@@ -49,6 +50,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_note)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session):
+    gc.disable()  # a quarter of the time of collecting 14,000 tests, which leaves no garbage
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -2,8 +2,8 @@
 
 `PLIANT_PRECOMPILE` chooses the robots: "all" (the default, some minutes), "none", or names with commas. A wheel with
 code is for one version of Python and one system; one without is for all. Editable installs compile at first use.
-As a program, ``python hatch_build.py ROBOT ...`` runs these robots for a moment, and compiles the laws where one of the
-words is "laws".
+As a program, ``python hatch_build.py ROBOT ...`` runs these robots for a moment. The word "laws" compiles the laws,
+"paths" what follows paths of rods, and "tendons" the statics of tendon robots, which no run needs.
 """
 
 from __future__ import annotations
@@ -95,6 +95,26 @@ def compile_into(ship: Path, cache: Path, robots: list[str]) -> None:
     subprocess.run([sys.executable, str(Path(__file__).resolve()), *robots], env=environment, check=True)
 
 
+def follow_path() -> None:
+    from pliant.rods import load_robot
+
+    robot = load_robot("2PR")
+    robot.follow([robot.home().q] * 3, inverse=False)
+
+
+def rest_on_tendons() -> None:
+    import numpy as np
+
+    from pliant.rods.tendons import TendonRobot
+    from pliant.rods.tendons.robots import generic
+
+    robot = TendonRobot(generic())
+    robot.solve(pull=np.zeros(len(robot.description.tendons)))
+
+
+STATICS = {"paths": follow_path, "tendons": rest_on_tendons}
+
+
 def exercise(robots: list[str]) -> None:
     """Run robots for a moment on the command line, and the laws at one point; one that cannot run ends the build."""
     from pliant.cli import main
@@ -108,7 +128,7 @@ def exercise(robots: list[str]) -> None:
         for entry in ("advance", "torque", "observe", "hold", "evaluate"):
             getattr(code, entry)
     names = [r.name for r in list_robots() if r.name not in PACKAGES] if "all" in robots else robots
-    names = [name for name in names if name != "laws"]
+    names = [name for name in names if name not in ("laws", *STATICS)]
     failed = []
     for name in names:
         for bridge in FURTHER if name in ("franka", "fr3") else [[]]:
@@ -120,6 +140,9 @@ def exercise(robots: list[str]) -> None:
                 if end.code:
                     failed.append(name)
                     print(f"pliant: {name} could not be run for its machine code:\n{said.getvalue()}", file=sys.stderr)
+    for word, statics in STATICS.items():
+        if word in robots:
+            statics()
     if failed:
         sys.exit(f"pliant: no machine code of {', '.join(failed)}; PLIANT_PRECOMPILE chooses the robots")
 

@@ -2,9 +2,11 @@
 
 import ast
 import compileall
+import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +57,34 @@ for found in pkgutil.walk_packages(pliant.__path__, "pliant."):
 """
 
 
+FORKS = """
+import json, os, sys, traceback
+import cyclopts, matplotlib.pyplot, msgspec, mujoco, numba, numpy, rich, scipy.optimize, viser, xxhash, yaml
+for line in sys.stdin:
+    code, folder, *arguments = json.loads(line)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        with open(folder + "/printed", "w") as log, open(os.devnull) as nothing:
+            os.dup2(nothing.fileno(), 0)
+            os.dup2(log.fileno(), 1)
+            os.dup2(log.fileno(), 2)
+        try:
+            os.chdir(folder)
+            sys.path.insert(0, folder + "/src")
+            sys.argv = ["-c", *arguments]
+            exec(code, {"__name__": "__main__"})
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+"""A process that has imported what pliant imports of others, but not pliant, and runs code in forks."""
+
+
 def between_wings() -> set[tuple[str, str]]:
     """Return the table of tests/test_imports.py: part of a wing -> the other wing that it may import."""
     tree = ast.parse((ROOT / "tests" / "test_imports.py").read_text(encoding="utf-8"))
@@ -73,8 +103,18 @@ def whole(tmp_path_factory):
     return package
 
 
+@pytest.fixture(scope="module")
+def forks():
+    """Return the process of `FORKS`."""
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", FORKS]
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, start_new_session=True) as process:
+        yield process
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 @pytest.fixture
-def without(whole, tmp_path):
+def without(whole, forks, tmp_path):
     """Return a function that copies pliant without a wing, and one that runs Python on the copy."""
 
     def make(wing):
@@ -92,13 +132,10 @@ def without(whole, tmp_path):
         (made / "entry_points.txt").write_text(f"[pliant.wings]\n{text}\n")
 
         def run(code, *arguments):
-            environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}
-            done = subprocess.run(
-                [sys.executable, "-c", code, *arguments],
-                env=environment, cwd=tmp_path, capture_output=True, text=True, check=False,
-            )  # fmt: skip
-            assert done.returncode == 0, done.stderr[-3000:]
-            return done.stdout
+            print(json.dumps([code, str(tmp_path), *arguments]), file=forks.stdin, flush=True)
+            status, printed = forks.stdout.readline(), (tmp_path / "printed").read_text(encoding="utf-8")
+            assert status == "0\n", printed[-3000:]
+            return printed
 
         return run
 
@@ -107,8 +144,6 @@ def without(whole, tmp_path):
 
 @pytest.mark.parametrize("wing", ["", *WINGS])
 def test_the_core_and_the_other_wings_work_without_a_wing(wing, without):
-    import json
-
     from pliant.base.wing import find_wings
     from pliant.cli.application import OF_WINGS
 

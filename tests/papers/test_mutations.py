@@ -15,7 +15,9 @@ NEEDS = {"franka-torque": "pylibfranka"}
 """Optional packages whose absence leaves out targets of an experiment."""
 
 NIGHTLY = {
+    "box": ("the springs are those of the toolbox", "half of gravity is compensated"),
     "cpr-accuracy": (
+        "the plate of Till's robot moves farther",
         "the plate of the 6EFR weighs a tenth more in the solver",
         "the rods are integrated in one step and nobody looks at the error",
         "the rods of the 6EFR are a hundredth stiffer",
@@ -26,11 +28,18 @@ NIGHTLY = {
         "the joints move 5 mm (5 mrad) too far",
         "the rods of the dynamic model are half as stiff again",
     ),
+    "cpr-planar": ("the solver stops early",),
     "franka-dual-arm": (
         "the program commands one arm twice as often as the other",
         "a stiff admittance",
         "the robots' clock does not wait for the program",
         "the right arm hardly moves",
+        "an image in 40 ms",
+        "the left arm is weak, and believes in half of its mass",
+        "the feed-forward is in the published law",
+        "the tag is seen turned",
+        "the camera is covered on the way",
+        "there is no obstacle",
     ),
     "franka-dynamic-servo": (
         "another frequency through the interface than in this process",
@@ -39,17 +48,25 @@ NIGHTLY = {
     "franka-visual-servo": (
         "the robot's clock does not wait for the detector",
         "IBVS takes the place of PBVS",
+        "another gain through the interface than in this process",
     ),
+    "ilc": ("the joints have no friction", "the command is delayed by a number of steps"),
     "maker-pro": ("a measured joint that has the blocks and nothing else",),
     "softfoot-bench": ("a trial is over before the foot has come to rest",),
-    "softfoot-statics": ("the loads go from the largest to the smallest",),
+    "softfoot-statics": (
+        "the loads go from the largest to the smallest",
+        "the foot is a fifth larger and has capsules as soles",
+        "the rig of the trial holds the ankle ten times as stiffly",
+    ),
     "two-dof": (
         "the motors' controllers have a tenth of their gain",
         "dry friction that the stiff spring cannot overcome",
         "the simulated friction is not that of the statics",
         "the hanging arm lies",
+        "soft and stiff are exchanged",
+        "the damping depends on the time step",
     ),
-    "yarp-ft-imu": ("uniform, coloured noise with a mean; pushes that grow",),
+    "yarp-ft-imu": ("uniform, coloured noise with a mean; pushes that grow", "pushes of 95 %, another gravity"),
     "yarp-impedance": (
         "a robot without a torso's board, states every 10 ms, a description without inertial unit",
         "references 1 urad off, torques 0.1 % off",
@@ -57,7 +74,7 @@ NIGHTLY = {
         "minimum jerk at nine tenths of the speed",
     ),
 }
-"""Mutations that take many seconds each, of experiments that have others; `make nightly` runs them."""
+"""Mutations that take more than a second each, of experiments that have others; `make nightly` runs them."""
 
 
 def case(mutation):
