@@ -22,6 +22,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -191,8 +192,12 @@ def pages():
 def test_the_blocks_of_a_page_run_and_print_what_it_shows(page, pages, tmp_path):
     folder = tmp_path / "page"
     folder.mkdir()
+    limit = threading.Timer(300.0, pages.kill)
+    limit.start()
     print(page.resolve(), folder, sep="\t", file=pages.stdin, flush=True)
-    assert pages.stdout.readline() == "0\n", Path(f"{folder}.log").read_text()[-6000:]
+    answer = pages.stdout.readline()
+    limit.cancel()
+    assert answer == "0\n", Path(f"{folder}.log").read_text()[-6000:]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)

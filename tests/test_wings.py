@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -132,8 +133,13 @@ def without(whole, forks, tmp_path):
         (made / "entry_points.txt").write_text(f"[pliant.wings]\n{text}\n")
 
         def run(code, *arguments):
+            (tmp_path / "printed").unlink(missing_ok=True)
             print(json.dumps([code, str(tmp_path), *arguments]), file=forks.stdin, flush=True)
-            status, printed = forks.stdout.readline(), (tmp_path / "printed").read_text(encoding="utf-8")
+            limit = threading.Timer(300.0, forks.kill)
+            limit.start()
+            status = forks.stdout.readline()
+            limit.cancel()
+            printed = (tmp_path / "printed").read_text(encoding="utf-8")
             assert status == "0\n", printed[-3000:]
             return printed
 
