@@ -19,7 +19,7 @@ __all__ = ["PliantRobot", "PliantRobotConfig"]
 EPISODE = re.compile(r"Recording episode (\d{1,9})$")
 """The line that `lerobot-record` logs when an episode begins, the only sign of it that a robot gets."""
 
-LOOPS = ("lerobot_record", "lerobot_replay", "lerobot_rollout")
+LOOPS = ("lerobot_record", "lerobot_replay")
 """Modules of `lerobot.scripts` with a loop that waits for the wall clock."""
 
 
