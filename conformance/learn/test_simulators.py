@@ -21,7 +21,12 @@ from pliant.engine import MujocoEngine
 from pliant.model.robot import Robot
 
 FOLDER = Path(__file__).parent
-VARIABLES = {"mjlab": "PLIANT_MJLAB", "newton": "PLIANT_NEWTON", "playground": "PLIANT_PLAYGROUND"}
+VARIABLES = {
+    "mjlab": "PLIANT_MJLAB",
+    "newton": "PLIANT_NEWTON",
+    "playground": "PLIANT_PLAYGROUND",
+    "isaaclab": "PLIANT_ISAACLAB",
+}
 """Simulator -> environment variable with the folder of its virtual environment."""
 LIMIT = 1200.0
 """How long a simulator may take, most of it to compile its kernels the first time [s]."""

@@ -10,6 +10,7 @@ import pytest
 from mutations import quick
 
 from pliant.base.errors import MissingDependency, PliantError
+from pliant.base.numerics import holm
 from pliant.papers import Context, softfoot_walk
 from pliant.papers.frame.base import Verdict
 from pliant.robots import build_robot
@@ -22,7 +23,6 @@ from pliant.walking.trials import (
     Walk,
     fisher,
     fisher_stratified,
-    holm,
     mcnemar,
     walk_many,
     wilson,

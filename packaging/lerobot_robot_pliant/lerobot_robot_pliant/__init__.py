@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,12 +12,15 @@ from lerobot.cameras import CameraConfig
 from lerobot.cameras.utils import make_cameras_from_configs
 from lerobot.robots import Robot, RobotConfig
 
-from pliant.franka.lerobot import ArmOptions, ArmSession, NeedsNoCalibration
+from pliant.franka.lerobot import ArmOptions, ArmSession, NeedsNoCalibration, RobotClock
 
 __all__ = ["PliantRobot", "PliantRobotConfig"]
 
 EPISODE = re.compile(r"Recording episode (\d{1,9})$")
 """The line that `lerobot-record` logs when an episode begins, the only sign of it that a robot gets."""
+
+LOOPS = ("lerobot_record", "lerobot_replay")
+"""Modules of `lerobot.scripts` with a loop that waits for the wall clock."""
 
 
 @RobotConfig.register_subclass("pliant")
@@ -75,6 +79,9 @@ class PliantRobot(NeedsNoCalibration, Robot):
         for camera in self._others.values():
             camera.connect()
         logging.getLogger().addHandler(self._episodes)
+        loops = [module for name in LOOPS if (module := sys.modules.get(f"lerobot.scripts.{name}"))]
+        for loop in loops if self.config.clock == "robot" else ():
+            RobotClock(self.session).install(loop)
 
     def get_observation(self) -> dict[str, Any]:
         found = self.session.observe()

@@ -11,6 +11,7 @@ import importlib.util
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from types import TracebackType
 
 MAX_LINE = 2000
 """Maximum length of a line of a message [characters]; longer lines are shortened in the middle."""
@@ -145,6 +146,30 @@ class MissingDependency(PliantError):
         self.package = package
         self.command = command
         super().__init__(f"{purpose} needs {package}, which is not installed. Type: {command}")
+
+
+class importing:
+    """Turn a failed import in a ``with`` block into a `MissingDependency`.
+
+    Args:
+        package: name of the package that is missing then.
+        command: command that installs it.
+        purpose: feature that needs it.
+
+    Example:
+        >>> with importing("skrl", command="pip install skrl", purpose="training with skrl"):
+        ...     from skrl.envs.wrappers.torch import Wrapper
+    """
+
+    def __init__(self, package: str, *, command: str, purpose: str) -> None:
+        self._missing = MissingDependency(package, command=command, purpose=purpose)
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if isinstance(error, ImportError):
+            raise self._missing from None
 
 
 def require(package: str, *, extra: str, purpose: str) -> None:

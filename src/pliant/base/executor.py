@@ -23,7 +23,7 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPo
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pliant.base.errors import MissingDependency, PliantError
+from pliant.base.errors import PliantError, importing
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -316,12 +316,10 @@ class _Cluster:
 def _open_cluster(address: str) -> Iterator[_Cluster]:
     import asyncio
 
-    try:
+    with importing(
+        "distributed", command="pip install 'pliant[cluster]'", purpose="running tasks on a cluster (--dask)"
+    ):
         import distributed
-    except ImportError:
-        raise MissingDependency(
-            "distributed", command="pip install 'pliant[cluster]'", purpose="running tasks on a cluster (--dask)"
-        ) from None
     try:
         client = distributed.Client(address, timeout="10s")
     except (OSError, TimeoutError, ValueError) as error:

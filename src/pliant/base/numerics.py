@@ -1,14 +1,17 @@
-"""Constants, checks of numbers, matrix exponential and cubic splines, so that running a robot needs no package but
-NumPy."""
+"""Constants, checks of numbers, Holm's correction, matrix exponential and cubic splines, so that running a robot needs
+no package but NumPy."""
 
 from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from pliant.base.errors import PliantError
 
 Array = NDArray[np.float64]
 """Array of floating-point numbers in double precision."""
@@ -30,6 +33,28 @@ def is_number(value: object) -> TypeGuard[float]:
 def is_finite_number(value: object) -> TypeGuard[float]:
     """Return whether a value is a real number of Python or NumPy that is finite in double precision."""
     return is_number(value) and abs(value) <= sys.float_info.max
+
+
+def holm(p: Sequence[float], count: int | None = None) -> list[float]:
+    """Return p-values corrected for their number (Holm 1979, step-down).
+
+    Those below 0.05 then are significant with at most 5 % of false findings in the whole family.
+
+    Args:
+        p: p-values of the claims that were tested.
+        count: number of all claims of the family; those that were not tested count as p = 1. None: those of ``p``.
+
+    Raises:
+        PliantError: more p-values than claims.
+    """
+    count = len(p) if count is None else count
+    if len(p) > count:
+        raise PliantError(f"{len(p)} p-values of a family of {count} claims; must be at most {count}", field="p")
+    corrected, largest = [1.0] * len(p), 0.0
+    for rank, k in enumerate(np.argsort(p, kind="stable").tolist()):
+        largest = max(largest, min(1.0, (count - rank) * p[k]))
+        corrected[k] = largest
+    return corrected
 
 
 def matrix_exponential(A: ArrayLike) -> Array:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from pliant.base.documents.files import MAX_BYTES, check_file, read_file
-from pliant.base.errors import MissingDependency, ModelError
+from pliant.base.errors import MissingDependency, ModelError, importing
 
 NATIVE_MESHES = (".stl", ".obj", ".msh")
 """Suffixes of the meshes that MuJoCo reads."""
@@ -59,10 +59,8 @@ def read_mesh(path: Path) -> object:
         raise ModelError(f"a mesh ends in {path.suffix!r}; must be one of {', '.join(MESHES)}", file=path)
     check_file(path, max_bytes=MAX_MESH_BYTES)
     command = 'pip install "pliant[meshes]"'
-    try:
+    with importing("trimesh", command=command, purpose=f"reading {path}"):
         import trimesh
-    except ImportError:
-        raise MissingDependency("trimesh", command=command, purpose=f"reading {path}") from None
 
     class Beside(trimesh.resolvers.FilePathResolver):
         def get(self, name: str) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pliant.base.errors import MissingDependency
+from pliant.base.errors import importing
 
 
 def load_sdk() -> object:
@@ -11,15 +11,11 @@ def load_sdk() -> object:
     Raises:
         MissingDependency: it is not installed, or is too old.
     """
-    try:
+    with importing("foxglove-sdk", command="pip install 'pliant[foxglove]'", purpose="the bridge foxglove"):
         import foxglove.channels
         import foxglove.layouts
         import foxglove.messages
         import foxglove.websocket
 
         import foxglove
-    except ImportError as error:
-        raise MissingDependency(
-            "foxglove-sdk", command="pip install 'pliant[foxglove]'", purpose="the bridge foxglove"
-        ) from error
     return foxglove

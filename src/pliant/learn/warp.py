@@ -97,16 +97,7 @@ def finish_kernel(
 
 _OBSERVE = f"""\
 def observe_kernel(
-    ids: wp.array(dtype=wp.int32),
-    where: wp.array2d(dtype=wp.int32),
-    length: wp.array2d(dtype=wp.float32),
-    velocity: wp.array2d(dtype=wp.float32),
-    ctrl: wp.array2d(dtype=wp.float32),
-    par: wp.array3d(dtype=real),
-    h: real,
-    act: wp.array3d(dtype=real),
-    rate: wp.array3d(dtype=real),
-    qpos: wp.array2d(dtype=wp.float32),
+{_STEP_ARGUMENTS}    qpos: wp.array2d(dtype=wp.float32),
     qvel: wp.array2d(dtype=wp.float32),
     out: wp.array3d(dtype=real),
 ):

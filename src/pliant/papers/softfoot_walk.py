@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from pliant.base.numerics import holm
 from pliant.base.options import option
 from pliant.papers._softfoot_walk_pictures import FEET, crossing, pictures
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
@@ -25,7 +26,6 @@ from pliant.walking.trials import (
     Walk,
     fisher,
     fisher_stratified,
-    holm,
     mcnemar,
     walk_many,
 )

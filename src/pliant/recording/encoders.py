@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.base.errors import MissingDependency
+from pliant.base.errors import importing
 
 SUFFIXES = (".mp4", ".gif")
 MAX_GIF_FPS = 50.0
@@ -38,12 +38,10 @@ class Encoder(Protocol):
 def require(suffix: str) -> None:
     """Raise `MissingDependency` if films of this kind cannot be written here."""
     if suffix == ".mp4":
-        try:
+        with importing(
+            "PyAV", command="pip install 'pliant[video]' (GIF films need nothing more)", purpose="an MP4 film"
+        ):
             import av  # noqa: F401  # pyright: ignore[reportMissingImports]
-        except ImportError:
-            raise MissingDependency(
-                "PyAV", command="pip install 'pliant[video]' (GIF films need nothing more)", purpose="an MP4 film"
-            ) from None
 
 
 def make_encoder(path: Path, suffix: str, width: int, height: int, fps: float) -> Encoder:

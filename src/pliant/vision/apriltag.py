@@ -18,7 +18,7 @@ import numpy as np
 
 from pliant.base.camera import CameraModel
 from pliant.base.conditions import Array, Condition, VisionError, number, whole_number
-from pliant.base.errors import MissingDependency
+from pliant.base.errors import importing
 from pliant.vision.detector import estimate_planar_pose, tag_corners
 from pliant.vision.points import project_points
 
@@ -31,12 +31,8 @@ LUMA = (77, 150, 29)
 
 
 def _detector(families: str, **options: object) -> object:
-    try:
+    with importing("pyapriltags", command='pip install "pliant[vision]"', purpose="drawing and detecting AprilTags"):
         import pyapriltags
-    except ImportError:
-        raise MissingDependency(
-            "pyapriltags", command='pip install "pliant[vision]"', purpose="drawing and detecting AprilTags"
-        ) from None
     if families not in FAMILIES:
         raise VisionError(
             Condition.OUT_OF_RANGE, f"the family is {families!r}; must be one of {', '.join(FAMILIES)}", field="family"

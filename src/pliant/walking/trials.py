@@ -262,21 +262,6 @@ def fisher_stratified(strata: Iterable[tuple[Rate, Rate]]) -> float:
     return float(min(1.0, chance[chance <= chance[observed] * (1.0 + 1e-7)].sum()))
 
 
-def holm(chances: Sequence[float]) -> list[float]:
-    """Return the chances of several tests adjusted for their number (Holm's step-down method).
-
-    A result that is below 0.05 is significant with at most 5 % of false findings among all tests together.
-
-    Args:
-        chances: of each test.
-    """
-    out, largest = [0.0] * len(chances), 0.0
-    for rank, i in enumerate(sorted(range(len(chances)), key=lambda i: chances[i])):
-        largest = max(largest, min(1.0, (len(chances) - rank) * chances[i]))
-        out[i] = largest
-    return out
-
-
 def mcnemar(one: Sequence[bool], two: Sequence[bool]) -> tuple[int, int, float]:
     """Compare two samples of the same seeds (McNemar's test, exact, two-sided).
 

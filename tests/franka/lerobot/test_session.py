@@ -207,6 +207,7 @@ def test_the_teleoperator_needs_exactly_one_arm(arm):
         ({"fps": 0.0}, "--robot.fps"),
         ({"width": 4}, "--robot.width"),
         ({"address": "127.0.0.1", "stamps": True}, "views=none"),
+        ({"address": "127.0.0.1", "clock": "robot"}, "must be wall with an address"),
     ],
 )
 def test_a_wrong_option_is_refused_with_its_name_and_what_is_valid(wrong, message):

@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import trim_mean
 
 from pliant.base.errors import PliantError
-from pliant.learn.compliance.statistics import Interval, holm, interval, iqm, judge, sign_flip, smallest_p
+from pliant.base.numerics import holm
+from pliant.learn.compliance.statistics import Interval, interval, iqm, judge, sign_flip, smallest_p
 
 
 @pytest.mark.parametrize("runs", [1, 3, 4, 7, 10, 16])

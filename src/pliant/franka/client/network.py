@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.base.errors import BridgeError, DeviceError, MissingDependency
+from pliant.base.errors import BridgeError, DeviceError, importing
 from pliant.base.numerics import Array
 from pliant.franka.client.backend import Motion
 from pliant.franka.client.hand import HandClient
@@ -34,12 +34,8 @@ class NetworkArm:
     """
 
     def __init__(self, address: str, *, arm: Arm, realtime: bool = False) -> None:
-        try:
+        with importing("pylibfranka", command="pip install pylibfranka", purpose="FrankaRobot.connect"):
             import pylibfranka
-        except ImportError:
-            raise MissingDependency(
-                "pylibfranka", command="pip install pylibfranka", purpose="FrankaRobot.connect"
-            ) from None
         self._f = pylibfranka
         self.arm, self.address = arm, address
         self._robot: Any = None

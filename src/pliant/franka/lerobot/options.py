@@ -27,6 +27,9 @@ class ArmOptions:
     """Stiffness along each axis with ``stiffness=fixed``, and at the start with ``stiffness=action``."""
     fps: float = option(20.0, unit="Hz", low=1.0, high=100.0)
     """Actions a second of robot time; must be that of LeRobot's ``--dataset.fps``."""
+    clock: str = option("wall", choices=("wall", "robot"))
+    """Time by which LeRobot's loops end episodes and wait: that of the wall, or robot time, which only the actions of a
+    simulated arm advance. With "robot" an episode has the same actions on every machine, as fast as it computes."""
     views: str = option("both", choices=("none", "wrist", "table", "both"))
     """Cameras of a simulated arm."""
     width: int = option(128, low=16, high=1920)
@@ -64,6 +67,8 @@ class ArmOptions:
             DeviceError: with the name of the option and what is valid.
         """
         check_values(self, DeviceError, names=lambda name: f"--robot.{name}")
+        if self.address and self.clock == "robot":
+            raise DeviceError("only a simulated arm waits for LeRobot; must be wall with an address", field="clock")
         if self.address and self.stamps and self.views != "none":
             raise DeviceError("pictures of an arm behind its interface have no stamps; set views=none", field="views")
 

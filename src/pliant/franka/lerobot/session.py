@@ -95,7 +95,8 @@ class ArmSession:
         self._thread: StreamThread | None = None
         self._robot: FrankaRobot | None = None
         self._simulation: Simulation | None = None
-        self._frames = 0
+        self.frames = 0
+        """Actions since the scene was prepared."""
 
     # ---------------------------------------------------------------------------------------------- lifetime
 
@@ -162,7 +163,7 @@ class ArmSession:
         """
         self._report()
         self._rest()
-        self.episode, self._frames = episode, 0
+        self.episode, self.frames = episode, 0
         if self._simulation is not None:
             self._simulation.reset(seed=self.options.seed)
             self._place(self._simulation)
@@ -271,11 +272,11 @@ class ArmSession:
         speed = np.abs(q - start) / frame
         tracker.order = Order(tuple(q.tolist()), tuple(speed.tolist()), width, stiffness)
         if self._thread is not None:
-            self._frames += 1
+            self.frames += 1
         else:
-            done = round(self._frames * frame / PERIOD)
-            self._frames += 1
-            for _ in range(round(self._frames * frame / PERIOD) - done):
+            done = round(self.frames * frame / PERIOD)
+            self.frames += 1
+            for _ in range(round(self.frames * frame / PERIOD) - done):
                 tracker.cycle()
         sent = [*(q if options.action == "joint" else self._pose(q)), width, stiffness]
         return dict(zip(self.action_names, map(float, sent), strict=False))
@@ -326,10 +327,10 @@ class ArmSession:
 
     def _report(self) -> None:
         """Log how the episode ended."""
-        if self._tracker is None or not self._frames:
+        if self._tracker is None or not self.frames:
             return
         x, y, z = self.pose[:3].tolist()
-        text = f"episode {self.episode}: {self._frames} actions, end effector at {x:.4f}, {y:.4f}, {z:.4f} m"
+        text = f"episode {self.episode}: {self.frames} actions, end effector at {x:.4f}, {y:.4f}, {z:.4f} m"
         if self._simulation is not None and self.options.task == "push":
             verdict = "success" if self.succeeded else f"failure, must be within {GOAL_TOLERANCE} m of {GOAL_X} m"
             text += f", box at {float(self.box()[0]):.3f} m: {verdict}"

@@ -5,23 +5,13 @@ from __future__ import annotations
 from dataclasses import MISSING
 from typing import Any
 
-from pliant.base.errors import MissingDependency
+from pliant.base.errors import importing
 from pliant.laws.actuator import CompliantActuator
 from pliant.learn.adapters.joints import TorchJoints, check_second, match_actuators
 
-
-def _load() -> tuple[Any, ...]:
-    try:
-        from isaaclab.actuators import ActuatorBase, ActuatorBaseCfg
-        from isaaclab.utils import configclass
-    except ImportError:
-        raise MissingDependency(
-            "Isaac Lab", command="pip install isaaclab", purpose="the laws as its actuators"
-        ) from None
-    return ActuatorBase, ActuatorBaseCfg, configclass
-
-
-ActuatorBase, ActuatorBaseCfg, configclass = _load()
+with importing("Isaac Lab", command="pip install isaaclab", purpose="the laws as its actuators"):
+    from isaaclab.actuators import ActuatorBase, ActuatorBaseCfg
+    from isaaclab.utils import configclass
 
 
 class CompliantJoints(ActuatorBase):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.base.errors import LawError, MissingDependency, nearest
+from pliant.base.errors import LawError, importing, nearest
 from pliant.laws import layout
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.modes import Mode
@@ -240,10 +240,8 @@ class TorchJoints:
     """
 
     def __init__(self, actuators: Sequence[CompliantActuator], worlds: int, dt: float, *, device: str = "cpu") -> None:
-        try:
+        with importing("PyTorch", command="pip install torch", purpose="laws on its tensors"):
             import torch
-        except ImportError:
-            raise MissingDependency("PyTorch", command="pip install torch", purpose="laws on its tensors") from None
         self._torch = torch
         self.laws = LawJoints(actuators, worlds, dt, device=str(device))
         """Parameters and states."""

@@ -5,21 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from pliant.base.errors import LawError, MissingDependency
+from pliant.base.errors import LawError, importing
 from pliant.laws.actuator import CompliantActuator
 from pliant.learn.adapters.joints import TorchJoints, check_second, match_actuators
 
-
-def _load() -> tuple[Any, ...]:
-    try:
-        from mjlab.actuator import actuator as base
-        from mjlab.utils.spec import create_motor_actuator
-    except ImportError:
-        raise MissingDependency("mjlab", command="pip install mjlab", purpose="the laws as its actuators") from None
-    return base, create_motor_actuator
-
-
-base, create_motor_actuator = _load()
+with importing("mjlab", command="pip install mjlab", purpose="the laws as its actuators"):
+    from mjlab.actuator import actuator as base
+    from mjlab.utils.spec import create_motor_actuator
 
 
 @dataclass(kw_only=True)

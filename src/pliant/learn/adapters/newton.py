@@ -7,23 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pliant.base.errors import LawError, MissingDependency
+from pliant.base.errors import LawError, importing
 from pliant.laws.actuator import CompliantActuator
 from pliant.learn.adapters.joints import NEXT_STEP, check_second, checked_dt, takes_torque
 from pliant.learn.laws import WarpLaw, load_warp, warp_law
 
-
-def _load() -> Any:
-    try:
-        from newton.actuators import DriveBase
-    except ImportError:
-        raise MissingDependency(
-            "Newton", command='pip install "newton[sim]"', purpose="the laws as its actuators"
-        ) from None
-    return DriveBase
-
-
-DriveBase = _load()
+with importing("Newton", command='pip install "newton[sim]"', purpose="the laws as its actuators"):
+    from newton.actuators import DriveBase
 
 _COMPUTE = f"""\
 def drive_kernel(

@@ -8,24 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from pliant.base.errors import LawError, MissingDependency
+from pliant.base.errors import LawError, importing
 from pliant.laws.actuator import CompliantActuator
 from pliant.learn.adapters.joints import NEXT_STEP, checked_dt, match_actuators
 from pliant.learn.laws import load_warp, warp_law
 
-
-def _load() -> tuple[Any, ...]:
-    try:
-        import jax
-        from mujoco import mjx
-    except ImportError:
-        raise MissingDependency(
-            "MuJoCo Playground", command="pip install playground", purpose="the laws as its joints"
-        ) from None
-    return jax, mjx
-
-
-jax, mjx = _load()
+with importing("MuJoCo Playground", command="pip install playground", purpose="the laws as its joints"):
+    import jax
+    from mujoco import mjx
 
 _COMPUTE = f"""\
 def joints_kernel(

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from pliant.base.documents.files import write_files
 from pliant.base.documents.json_text import read_json
 from pliant.base.errors import PliantError
+from pliant.base.numerics import holm
 from pliant.learn.compliance.listing import find_task
 from pliant.learn.compliance.runs import Budget, Outcome
-from pliant.learn.compliance.statistics import Interval, Verdict, holm, interval, judge, sign_flip
+from pliant.learn.compliance.statistics import Interval, Verdict, interval, judge, sign_flip
 from pliant.learn.compliance.task import Claim, ComplianceTask, Measure
 
 FILE = "compliance.json"

@@ -1,21 +1,18 @@
-"""Statistics of paired runs: interquartile means with bootstrap intervals, sign-flip tests, Holm's correction.
+"""Statistics of paired runs: interquartile means with bootstrap intervals, sign-flip tests and verdicts.
 
 Agarwal et al. 2021, "Deep reinforcement learning at the edge of the statistical precipice" (`rliable`): the score of a
 run is its mean over held-out episodes, and the scores of runs are summarised by their interquartile mean (IQM). The
 interval is a percentile bootstrap that resamples runs, and episodes in common for all methods and runs, because both
-are samples. Holm 1979 corrects the tests.
+are samples. `pliant.base.numerics.holm` corrects the tests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-
-from pliant.base.errors import PliantError
 
 ALPHA = 0.05
 """Family-wise error of the claims, and 1 - confidence of the intervals."""
@@ -83,25 +80,6 @@ def sign_flip(differences: NDArray[np.float64], rng: np.random.Generator) -> flo
     means = np.abs(signs @ differences) / runs
     scale = float(np.abs(differences).max(initial=0.0))
     return float(np.mean(means >= abs(float(differences.mean())) - 1e-12 * scale))
-
-
-def holm(p: Sequence[float], count: int) -> list[float]:
-    """Return p-values corrected by Holm for a family of ``count`` claims.
-
-    Args:
-        p: p-values of the claims that were tested.
-        count: number of all registered claims; those that were not tested count as p = 1, which is the strictest.
-
-    Raises:
-        PliantError: more p-values than claims.
-    """
-    if len(p) > count:
-        raise PliantError(f"{len(p)} p-values of a family of {count} claims; must be at most {count}", field="p")
-    corrected, largest = [1.0] * len(p), 0.0
-    for rank, k in enumerate(np.argsort(p, kind="stable").tolist()):
-        largest = max(largest, min(1.0, (count - rank) * p[k]))
-        corrected[k] = largest
-    return corrected
 
 
 def judge(difference: Interval, p: float, *, runs: int, count: int) -> Verdict:

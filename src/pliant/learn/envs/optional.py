@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from pliant.base.errors import MissingDependency
+from pliant.base.errors import importing
 
 
 def load_gymnasium() -> ModuleType:
@@ -13,11 +13,7 @@ def load_gymnasium() -> ModuleType:
     Raises:
         MissingDependency: it is not installed.
     """
-    try:
+    with importing("Gymnasium", command='pip install "pliant[learn]"', purpose="environments for learning"):
         import gymnasium
         import gymnasium.vector
-    except ImportError:
-        raise MissingDependency(
-            "Gymnasium", command='pip install "pliant[learn]"', purpose="environments for learning"
-        ) from None
     return gymnasium

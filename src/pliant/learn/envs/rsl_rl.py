@@ -6,21 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from pliant.base.errors import MissingDependency
+from pliant.base.errors import importing
 from pliant.learn.envs.vector import BatchEnv, check_same_step
 
-
-def _load() -> tuple[Any, ...]:
-    try:
-        import torch
-        from rsl_rl.env import VecEnv
-        from tensordict import TensorDict
-    except ImportError:
-        raise MissingDependency("rsl_rl", command="pip install rsl-rl-lib", purpose="training with rsl_rl") from None
-    return torch, VecEnv, TensorDict
-
-
-torch, VecEnv, TensorDict = _load()
+with importing("rsl_rl", command="pip install rsl-rl-lib", purpose="training with rsl_rl"):
+    import torch
+    from rsl_rl.env import VecEnv
+    from tensordict import TensorDict
 
 
 class RslRlVecEnv(VecEnv):

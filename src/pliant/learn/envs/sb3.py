@@ -7,28 +7,14 @@ import importlib.util
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.base.errors import MissingDependency, PliantError
+from pliant.base.errors import PliantError, importing
 from pliant.learn.envs.vector import BatchEnv, check_same_step
 from pliant.learn.policy import ACTIVATIONS
-
-
-def _load() -> tuple[ModuleType, ModuleType, ModuleType]:
-    try:
-        import stable_baselines3.common.torch_layers as layers_of
-        import stable_baselines3.common.vec_env as vec_env
-        import torch
-    except ImportError:
-        raise MissingDependency(
-            "stable-baselines3", command='pip install "pliant[sb3]"', purpose="training with Stable-Baselines3"
-        ) from None
-    _load_triton()
-    return vec_env, layers_of, torch
 
 
 def _load_triton() -> None:
@@ -48,7 +34,11 @@ def _load_triton() -> None:
     import triton  # noqa: F401
 
 
-vec_env, layers_of, torch = _load()
+with importing("stable-baselines3", command='pip install "pliant[sb3]"', purpose="training with Stable-Baselines3"):
+    import stable_baselines3.common.torch_layers as layers_of
+    import stable_baselines3.common.vec_env as vec_env
+    import torch
+_load_triton()
 
 
 class Sb3VecEnv(vec_env.VecEnv):

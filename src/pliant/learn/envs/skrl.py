@@ -6,20 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from pliant.base.errors import MissingDependency
+from pliant.base.errors import importing
 from pliant.learn.envs.vector import BatchEnv, check_same_step
 
-
-def _load() -> tuple[Any, ...]:
-    try:
-        import torch
-        from skrl.envs.wrappers.torch import Wrapper
-    except ImportError:
-        raise MissingDependency("skrl", command="pip install skrl", purpose="training with skrl") from None
-    return torch, Wrapper
-
-
-torch, Wrapper = _load()
+with importing("skrl", command="pip install skrl", purpose="training with skrl"):
+    import torch
+    from skrl.envs.wrappers.torch import Wrapper
 
 
 class SkrlEnv(Wrapper):

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.base.errors import LawError, MissingDependency, nearest
+from pliant.base.errors import LawError, importing, nearest
 from pliant.laws import layout
 from pliant.laws.actuator import ActuatorTraces, CompliantActuator
 from pliant.laws.base import Law
@@ -133,10 +133,8 @@ def load_warp() -> Any:
         MissingDependency: Warp is not installed.
     """
     ours = "warp" not in sys.modules
-    try:
+    with importing("Warp", command='pip install "pliant[warp]"', purpose="running laws in Warp"):
         import warp
-    except ImportError:
-        raise MissingDependency("Warp", command='pip install "pliant[warp]"', purpose="running laws in Warp") from None
     if not hasattr(warp, "config"):
         place = getattr(warp, "__file__", None) or "an unknown place"
         raise LawError(f"the module 'warp' at {place} is not NVIDIA's Warp and hides it; rename that file")

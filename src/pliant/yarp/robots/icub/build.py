@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pliant.base.errors import MissingDependency, ModelError, nearest
+from pliant.base.errors import ModelError, importing, nearest
 from pliant.base.options import option
 from pliant.robots.catalogue import CatalogueRobot
 
@@ -64,10 +64,8 @@ def robots_folder() -> Path:
             f"of {PACKAGE}",
             field=FOLDER_VARIABLE,
         )
-    try:
+    with importing(PACKAGE, command=f"pip install {PACKAGE}", purpose="the robot icub"):
         import icub_models  # type: ignore[import-not-found]
-    except ImportError:
-        raise MissingDependency(PACKAGE, command=f"pip install {PACKAGE}", purpose="the robot icub") from None
     return Path(icub_models.get_models_path())
 
 
