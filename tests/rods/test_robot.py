@@ -417,6 +417,24 @@ def test_what_more_integration_steps_do_not_confirm_leaves_the_solver_at_no_exit
     assert all(isinstance(one, NoEquilibrium) for one in robot.solve_batch([X] * 2, workers=1))
 
 
+@pytest.mark.parametrize("name", by_day(sorted(CATALOGUE), lambda name: name in ("3PFR_spatial", "RERRFR")))
+def test_warm_starts_on_random_walks_end_in_equilibria_of_four_times_the_integration_steps(name):
+    robot, rng, checked = load_robot(name), np.random.default_rng(1), 0
+    start = home = robot.home()
+    for k in range(12):
+        size = (0.03, 0.1, 0.3)[k % 3]
+        goal = start.q + rng.uniform(-size, size, len(start.q))
+        try:
+            start = robot.solve_dgm(goal, start=start, restarts=0, branch=("home", "smooth")[k % 2])
+        except (NoEquilibrium, ModelError):  # ModelError: a rod of no length
+            start = home
+            continue
+        finer = robot._refined_residual(start._state, start._task, 4 * start.steps)
+        assert finer <= 2.0 * start._task.tolerance
+        checked += 1
+    assert checked >= 4
+
+
 def test_the_same_call_gives_the_same_bits(robots):
     robot = robots("Stewart_Gough_6FFR_Till")
     X = near(robot, 5)
