@@ -149,6 +149,27 @@ def test_the_files_that_are_changed_hold_every_key_that_is_read(kind, tmp_path, 
     assert found <= everywhere | UNCHECKED
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_key_that_is_missing_is_named_with_its_file_and_what_would_be_valid(kind, tmp_path):
+    read, data = KINDS[kind]
+    vague, refused = [], 0
+    for place in places(data):
+        # The rest has defaults, which may contradict the remaining keys.
+        if isinstance(place[-1], int) or place[-1] in ("joints", "xyz", "kind", "xy"):
+            continue
+        try:
+            read(changed(data, place, KeyError), tmp_path)
+        except PliantError as fault:
+            refused += 1
+            text = str(fault)
+            valid = any(word in text for word in ("must be", "needs", "needed", "null leaves"))
+            named = str(place[-1]) in text or {"limb": "rod"}.get(place[-1], place[-1]) in text
+            if not (valid and named and (".yaml" in text or ".urdf" in text)):
+                vague.append((place, text))
+    assert not vague, "\n".join(map(str, vague))
+    assert refused >= 3
+
+
 UNCHECKED = {"aliases", "summary", "source", "notes", "brief"}
 """Keys of parallel robots that no number depends on."""
 

@@ -92,7 +92,7 @@ def test_the_other_planar_homes_differ_because_the_original_launches_in_unstable
     state = State(W, np.array(q)[:, None], flatten(np.eye(4)))
     task = Task(True, np.zeros(3), state.X.copy(), robot._controlled(None), np.zeros(6), False, 1e-6)
     assert levenberg(robot, state, task, 4)[0]
-    launched = robot._finish(state, task, 4, np.zeros(4), [])
+    launched = robot._checked(state, task, 4, [], "launched")
     assert launched.smallest_stiffness < -10.0
     assert launched.morse_index == 1
 
@@ -122,10 +122,9 @@ def every_start_by_itself(robot, task, starts):
     """Return the states that cold starts reach, each solved, refined and compared with the others in this thread."""
     home, out = robot.home(), []
     for name, state, run in cold_starts(robot, task, 4, starts, 0):
-        ok, worst, iterations = run(robot, state)
-        if ok and is_proper(robot, state):
+        if run(robot, state)[0] and is_proper(robot, state):
             wrap(robot, state, home._state.Q, only_into_limits=False)
-            found = robot._finish(state, task, 4, np.array([worst, iterations, 0, 0]), [(name, 0, 0)])._state
+            found = robot._checked(state, task, 4, [], name)._state
             if all(distance(robot, found, other) > SAME for other in out):
                 out.append(found)
     return out

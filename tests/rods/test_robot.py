@@ -25,7 +25,9 @@ from pliant.rods import (
 from pliant.rods._build import flatten
 from pliant.rods.cold_start import guess, levenberg
 from pliant.rods.geometry import joint_axis, pose_error, root_pose
+from pliant.rods.path import follow_tasks
 from pliant.rods.statics import Task
+from pliant.rods.variation import with_parameters
 
 CATALOGUE = catalogue()
 
@@ -391,6 +393,47 @@ def test_strong_bending_raises_the_number_of_steps_until_the_accuracy_holds(robo
     path = robot.follow([s.q] * 30, [(0, 0, -0.2 * k, 0.1, 0.2, 0.4) for k in range(30)], inverse=False)
     assert (path.residual < 1e-8).all()
     assert path[-1].steps >= robot.home().steps
+
+
+def test_what_more_integration_steps_do_not_confirm_leaves_the_solver_at_no_exit(monkeypatch):
+    """With a tolerance below rounding no state is confirmed, as those of too coarse an integration."""
+    robot = load_robot("3PR")
+    home = robot.home()
+    X, q = home.plate_pose, home.q
+    monkeypatch.setattr("pliant.rods.robot.MAX_STEPS", 8)
+    monkeypatch.setattr("pliant.rods.path.MAX_STEPS", 8)
+    monkeypatch.setattr(robot, "_tolerance", lambda accuracy: 1e-18)
+    home._task = dataclasses.replace(home._task, tolerance=1e-18)
+    tasks = [home._task] * 3
+    for ask in (
+        lambda: robot.solve_igm(X, restarts=1),
+        lambda: robot.solve_dgm(q, start=home, restarts=0),
+        lambda: robot.follow([X] * 3),
+        lambda: follow_tasks(robot, tasks, home, one_step=False, leave=True, first_row=0),
+        lambda: with_parameters(home, {"length": 1.01}),
+    ):
+        with pytest.raises(NoEquilibrium, match="no equilibrium any more when the rods are integrated in more steps"):
+            ask()
+    assert robot.equilibria(X, starts=2) == []
+    assert all(isinstance(one, NoEquilibrium) for one in robot.solve_batch([X] * 2, workers=1))
+
+
+@pytest.mark.parametrize("name", by_day(sorted(CATALOGUE), lambda name: name in ("3PFR_spatial", "RERRFR")))
+def test_warm_starts_on_random_walks_end_in_equilibria_of_four_times_the_integration_steps(name):
+    robot, rng, checked = load_robot(name), np.random.default_rng(1), 0
+    start = home = robot.home()
+    for k in range(12):
+        size = (0.03, 0.1, 0.3)[k % 3]
+        goal = start.q + rng.uniform(-size, size, len(start.q))
+        try:
+            start = robot.solve_dgm(goal, start=start, restarts=0, branch=("home", "smooth")[k % 2])
+        except (NoEquilibrium, ModelError):  # ModelError: a rod of no length
+            start = home
+            continue
+        finer = robot._refined_residual(start._state, start._task, 4 * start.steps)
+        assert finer <= 2.0 * start._task.tolerance
+        checked += 1
+    assert checked >= 4
 
 
 def test_the_same_call_gives_the_same_bits(robots):

@@ -15,7 +15,7 @@ from pliant.base.errors import ModelError, PliantError
 from pliant.base.numerics import Array
 from pliant.rods import kernels
 from pliant.rods.kernels import layout
-from pliant.rods.path import state_at, unsure_rows
+from pliant.rods.path import coarse_rows, state_at, unsure_rows
 from pliant.rods.solution import Solution
 from pliant.rods.statics import SURE_STEPS, Statics, Task, check_statics
 from pliant.rods.variation import with_parameters
@@ -63,11 +63,9 @@ def _loop_solutions(robot: Statics, before: Solution, tasks: kernels.Tasks, task
     each = [
         Task(task.inverse, tasks.q[k], tasks.x[k], mask, tasks.wrench[k], follower, tolerance) for k in range(ready)
     ]
-    for k in range(ready):
-        looked_at = k % 10 == 0 or k == ready - 1  # accuracy is looked at now and then
-        if looked_at and robot._refined_residual(state_at(rows, k), each[k], 2 * before.steps) > task.tolerance:
-            ready = max(0, k - 9)
-            break
+    if ready:
+        coarse = next(coarse_rows(robot, rows, each, before.steps, 10), None)
+        ready = ready if coarse is None else max(0, coarse - 9)
     return [
         Solution(
             robot, state_at(rows, k), each[k], steps=before.steps, residual=float(rows.report[k, layout.RESIDUAL]),

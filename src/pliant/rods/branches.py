@@ -212,18 +212,14 @@ def find_all(
             add(solution, solution.branch)
     near = np.zeros((robot._n, robot._k)) if home is None else home._state.Q
     seen: list[State] = []
-    for name, state, report in _solved_starts(robot, task, steps, starts, seed, progress):
+    for name, state in _solved_starts(robot, task, steps, starts, seed, progress):
         wrap(robot, state, near, only_into_limits=False)
         if any(distance(robot, state, other) <= SAME for other in seen):
             continue
         seen.append(state)
-        ok, _ = robot._one(state, task, steps, limit=1)  # for the tips in this robot's memory
-        if not ok or not is_proper(robot, state):
-            continue
-        try:
-            add(robot._finish(state, task, steps, report, [(name, 0, 0)]), "")
-        except PliantError:
-            continue
+        solution = robot._checked(state, task, steps, [], name)
+        if solution is not None:
+            add(solution, "")
     connections = _connections(robot, task, found, home)
     out = [
         Equilibrium(
@@ -238,25 +234,24 @@ def find_all(
 
 def _solved_starts(
     robot: Statics, task: Task, steps: int, starts: int, seed: int, progress: Callable[[int, int], None] | None
-) -> list[tuple[str, State, Array]]:
-    """Return name, state and report of each cold start that reaches an equilibrium, in the order of the starts.
+) -> list[tuple[str, State]]:
+    """Return name and state of each cold start that reaches an equilibrium, in the order of the starts.
 
     They are solved on all cores, in the integration steps of a first solve.
     """
     cold = list(cold_starts(robot, task, steps, starts, seed))
     tell = told(progress, len(cold))
-    reports: list[Array | None] = [None] * len(cold)
+    solved = [False] * len(cold)
 
     def work(part: range) -> None:
         mine = robot.fork()
         for k in part:
             _, state, run = cold[k]
-            ok, worst, iterations = run(mine, state)
-            reports[k] = np.array([worst, iterations, 0, 0]) if ok else None
+            solved[k] = run(mine, state)[0]
             tell(1)
 
     share(work, len(cold), None)
-    return [(name, state, report) for (name, state, _), report in zip(cold, reports) if report is not None]
+    return [(name, state) for (name, state, _), ok in zip(cold, solved) if ok]
 
 
 def _connections(

@@ -132,9 +132,7 @@ class _Way:
         x[layout.POS_X :] += r * self.direction
         task, state = dataclasses.replace(self.home._task, inverse=True, x=x), before._state.copy()
         ok, _ = self.robot._one(state, task, self.home.steps, limit=SURE_STEPS)
-        if not ok:
-            return None
-        return Solution(self.robot, state, task, steps=self.home.steps, residual=0.0, iterations=0)
+        return self.robot._checked(state, task, self.home.steps, [], "the point before") if ok else None
 
     def go(self) -> tuple[float, int | None, Solution]:
         """Return how far the way goes, the condition that ends it (None: the equilibrium ends), the last solution."""

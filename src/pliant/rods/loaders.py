@@ -141,7 +141,8 @@ class Reader:
     def number(self, key: str, quantity: str, default: float | None = None) -> float:
         if key not in self:
             if default is None:
-                raise self.fail(f"a {quantity} is missing", key)
+                unit = next((f" [{u}], or one with its unit" for u, (kind, _) in UNITS.items() if kind == quantity), "")
+                raise self.fail(f"a {quantity} is missing; must be a number{unit}", key)
             return default
         return self._value(self.data[key], quantity, key)
 
@@ -176,7 +177,7 @@ class Reader:
     def vector(self, key: str, quantity: str, size: int, default=None) -> tuple[float, ...]:
         if key not in self:
             if default is None:
-                raise self.fail(f"{size} numbers are missing", key)
+                raise self.fail(f"{size} numbers are missing; must be a list of {size}, each a {quantity}", key)
             return tuple(default)
         value = self.data[key]
         if not isinstance(value, (list, tuple)) or len(value) != size:
@@ -205,7 +206,8 @@ class Reader:
     def choice(self, key: str, valid, default: str | None = None) -> str:
         value = self.data.get(key, default)
         if value not in valid:
-            raise self.fail(f"{value!r} is not known; {nearest(str(value), valid)}", key)
+            fault = f"a {key} is missing" if value is None else f"{value!r} is not known"
+            raise self.fail(f"{fault}; {nearest(str(value), valid)}", key)
         return value
 
 
@@ -325,7 +327,7 @@ def _limb(r: Reader, number: int, planar: bool) -> Limb:
     r.known("name", "rod", "base", "joints", "attach", "plate_joint")
     for key in ("rod", "plate_joint"):
         if key not in r:
-            raise r.fail(f"limb {number} has no {key}", key)
+            raise r.fail(f"limb {number} has no {key}; one is needed here, or under limb for all limbs", key)
     joints = r.data.get("joints") or []
     if not isinstance(joints, list):
         raise r.fail(f"needs a list of joints, found {joints!r}", "joints")

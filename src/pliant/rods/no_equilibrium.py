@@ -13,6 +13,7 @@ from pliant.rods.failure import Reach, free_motion
 from pliant.rods.kernels import layout
 from pliant.rods.statics import Statics, Task
 
+COARSE = ", which solves a coarse integration of the rods only"  # behind the name of a start
 STRETCH = 1e-3  # beyond which a rod is called too short once no start has converged
 
 
@@ -61,6 +62,8 @@ def no_equilibrium(robot: Statics, problem: Task, tries: list, steps: int, head:
         reasons.append(freely)
     starts = [t[0] for t in tries]
     ends = [t for t in starts if t.startswith("continuation")]
+    if not reasons and any(t.endswith(COARSE) for t in starts):
+        reasons.append("what was found is no equilibrium any more when the rods are integrated in more steps")
     if not reasons and ends:
         reasons.append(f"the {ends[-1]} ends before it (a rod or the robot gives way there)")
     who = head or f"{robot.name}: no equilibrium for the {'pose' if problem.inverse else 'joint values'}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from pliant.rods._build import unflatten
 from pliant.rods.accuracy import MAX_STEPS, TOLERANCE
 from pliant.rods.continuation import continue_to
 from pliant.rods.kernels import layout
-from pliant.rods.no_equilibrium import no_equilibrium
+from pliant.rods.no_equilibrium import COARSE, no_equilibrium
 from pliant.rods.solution import Solution
 from pliant.rods.statics import State, Statics, Task, check_statics
 
@@ -71,6 +71,20 @@ def state_at(rows: kernels.Rows, row: int) -> State:
 def unsure_rows(report: Array) -> NDArray[np.intp]:
     """Return the rows before which the plate's stiffness was not surely positive: an equilibrium may be unstable."""
     return np.flatnonzero((report[:, layout.MARGIN] <= 0.0) & (report[:, layout.STEPS] > 0))
+
+
+def coarse_rows(
+    robot: Statics, rows: kernels.Rows, tasks: Sequence[Task], steps: int, every: int
+) -> Iterator[int]:  # fmt: skip
+    """Yield the rows, of those looked at, whose states do not solve their tasks with twice the integration steps.
+
+    The error of the integration grows with the forces, so the row of the largest is looked at beside each of `every`.
+    """
+    count = len(tasks)
+    strongest = int(np.argmax(np.abs(rows.W[:count]).reshape(count, -1).max(axis=1)))
+    for k in sorted({*range(0, count, every), strongest, count - 1}):
+        if not robot._refined_residual(state_at(rows, k), tasks[k], 2 * steps) <= tasks[k].tolerance:
+            yield k
 
 
 class _Following:
@@ -177,10 +191,13 @@ def follow_tasks(
     while True:
         following = _Following(robot, tasks, first, steps, one_step=one_step, leave=leave, first_row=first_row)
         path = following.run()
-        if one_step or steps >= MAX_STEPS:
+        if one_step:
             return path
-        looked_at = {*range(0, count, max(1, count // 50)), count - 1}
-        worst = max(robot._refined_residual(state_at(path._rows, r), tasks[r], 2 * steps) for r in looked_at)
-        if worst <= tasks[0].tolerance:
+        coarse = next(coarse_rows(robot, path._rows, tasks, steps, max(1, count // 50)), None)
+        if coarse is None:
             return path
+        if steps >= MAX_STEPS:
+            head = f"path row {first_row + coarse}: no equilibrium"
+            state = state_at(path._rows, coarse)
+            raise no_equilibrium(robot, tasks[coarse], [("the row before" + COARSE, state, np.inf)], steps, head)
         steps *= 2  # more strongly bent further on: the whole path again, finer

@@ -30,7 +30,7 @@ from pliant.rods.description import RobotDescription
 from pliant.rods.failure import Reach
 from pliant.rods.gradients import models_of
 from pliant.rods.kernels import layout
-from pliant.rods.no_equilibrium import no_equilibrium
+from pliant.rods.no_equilibrium import COARSE, no_equilibrium
 from pliant.rods.path import Path, follow_tasks
 from pliant.rods.solution import Solution
 from pliant.rods.stability import softest_rod
@@ -286,7 +286,10 @@ class ContinuumParallelRobot:
             if task.inverse:
                 branches.wrap(self, state, near, only_into_limits=False)
             out = np.array([worst, iterations, 0, 0])
-            solution = self._finish(state, task, steps, out, [*tries[:-1], (name, 0, 0)], branch="home")
+            solution = self._finish(state, task, steps, out, tries[:-1], name, branch="home")
+            if solution is None:
+                tries[-1] = (name + COARSE, state, np.inf)
+                continue
             gap = 0.0 if joints is None else float(np.abs(branches.without_turns(self, solution.q - joints)).max())
             found.append((solution.morse_index, gap, solution))
             if solution.morse_index == 0 and gap < 1e-2:
@@ -471,19 +474,22 @@ class ContinuumParallelRobot:
                 self._wk.cols[:] = start._cols
             ok, out = self._one(state, problem, steps, fresh=fresh, limit=12)
             if ok and out[1] <= SURE_STEPS:
-                solution = self._finish(state, problem, steps, out, tries, branch=start.branch)
-                if branch != "home" or self._surely_stable(state, start, float(out[layout.MARGIN])):
+                solution = self._finish(state, problem, steps, out, [], "warm start", branch=start.branch)
+                if solution is None:
+                    tries.append(("warm start" + COARSE, state, np.inf))
+                elif branch != "home" or self._surely_stable(solution._state, start, float(out[layout.MARGIN])):
                     return solution
-                return self._settled(solution, problem, start)
-            jumped = (state, out) if ok else None
-            tries.append(("warm start", state, float(out[0])))
+                else:
+                    return self._settled(solution, problem, start)
+            else:
+                tries.append(("warm start", state, float(out[0])))
+            jumped = state if ok and out[1] > SURE_STEPS else None
             self._refuse_out_of_reach(problem, steps)
             state = start._state.copy()
             reached, fraction = continue_to(self, state, self._task_of(start, problem), problem, steps)
             if reached is not None:
-                ok, out = self._one(reached, problem, steps)
-                if ok:
-                    solution = self._finish(reached, problem, steps, out, tries, branch=start.branch)
+                solution = self._checked(reached, problem, steps, tries, "continuation", branch=start.branch)
+                if solution is not None:
                     return self._settled(solution, problem, start) if branch == "home" else solution
             note = f"the equilibrium of the start ends after {100.0 * fraction:.0f} % of the way"
             tries.append((f"continuation to {100.0 * fraction:.0f} %", state, float(np.max(np.abs(self._wk.r)))))
@@ -492,12 +498,10 @@ class ContinuumParallelRobot:
                 got.note = f"{note}; this one is continued from home"
                 return got
             if jumped is not None:  # far away, but an equilibrium
-                ok, out = self._one(jumped[0], problem, steps)
-                if ok and is_proper(self, jumped[0]):
-                    solution = self._finish(jumped[0], problem, steps, out, tries, branch="other")
+                solution = self._checked(jumped, problem, steps, tries, "warm start")
+                if solution is not None and solution.morse_index == 0:
                     solution.note = f"{note}; this is another one"
-                    if solution.morse_index == 0:
-                        return solution
+                    return solution
         else:
             self._refuse_out_of_reach(problem, steps)
             got = self._from_home(problem, steps, branch)
@@ -549,12 +553,10 @@ class ContinuumParallelRobot:
                 at = dataclasses.replace(then, x=reached.X.copy())
             if reached is None:
                 continue
-            ok, out = self._one(reached, problem, steps)
-            if ok and is_proper(self, reached):
+            solution = self._checked(reached, problem, steps, [], f"continuation from home{name}", branch="home")
+            if solution is not None:
                 if problem.inverse:
-                    branches.wrap(self, reached, home._state.Q, only_into_limits=True)
-                tries = [(f"continuation from home{name}", 0, 0)]
-                solution = self._finish(reached, problem, steps, out, tries, branch="home")
+                    branches.wrap(self, solution._state, home._state.Q, only_into_limits=True)
                 return self._settled(solution, problem, home) if branch == "home" else solution
         return None
 
@@ -575,10 +577,9 @@ class ContinuumParallelRobot:
             solution.note = "this equilibrium is unstable, and no stable one is connected with it"
             solution._alone = True
             return solution
-        ok, out = self._one(state, problem, solution.steps)
-        if not ok:
+        found = self._checked(state, problem, solution.steps, [], "stable neighbour", branch="neighbour")
+        if found is None:
             return solution
-        found = self._finish(state, problem, solution.steps, out, [("stable neighbour", 0, 0)], branch="neighbour")
         found.note = "the equilibrium on the straight way has lost its stability; this is the stable one beside it"
         return found
 
@@ -597,24 +598,48 @@ class ContinuumParallelRobot:
             solution.note = "not the branch from home"
         return solution
 
-    def _finish(self, state: State, problem: Task, steps: int, out, tries, branch: str = "other") -> Solution:
-        """Check the accuracy of a converged state, refine it if needed, and pack it."""
+    def _finish(
+        self, state: State, problem: Task, steps: int, out: Array, tries: list, name: str, branch: str = "other"
+    ) -> Solution | None:
+        """Check a converged state with twice the integration steps, refine it if needed, and pack it.
+
+        Args:
+            out: report of its solve.
+            tries: what was tried before.
+            name: of the start that led to the state.
+
+        Returns:
+            None if the state solves the equations of a coarse integration only.
+        """
         wk = self._wk
         tips, cols = wk.tips.copy(), wk.cols.copy()
-        while steps < MAX_STEPS:
-            worst = self._refined_residual(state, problem, 2 * steps)
-            if worst <= problem.tolerance:
-                break
-            trial = state.copy()
-            ok, finer = self._one(trial, problem, 2 * steps)
-            if not ok:
-                break
-            state, out, steps = trial, finer, 2 * steps
+        while not self._refined_residual(state, problem, 2 * steps) <= problem.tolerance:
+            if steps >= MAX_STEPS:
+                return None
+            state = state.copy()
+            ok, out = self._one(state, problem, 2 * steps)
+            if not ok or not is_proper(self, state):
+                return None
+            steps *= 2
+            if out[layout.STEPS] > SURE_STEPS:
+                branch = "other"
             tips, cols = wk.tips.copy(), wk.cols.copy()
         return Solution(
             self, state, problem, steps=steps, residual=float(out[layout.RESIDUAL]), iterations=int(out[layout.STEPS]),
-            linearisation=(tips, cols), starts=tuple(name for name, *_ in tries), branch=branch,
+            linearisation=(tips, cols), starts=(*(one for one, *_ in tries), name), branch=branch,
         )  # fmt: skip
+
+    def _checked(
+        self, state: State, problem: Task, steps: int, tries: list, name: str, branch: str = "other"
+    ) -> Solution | None:
+        """Solve once more from a state and return what `_finish` does; None also where no joint may be like that."""
+        ok, out = self._one(state, problem, steps)
+        if not ok or not is_proper(self, state):
+            return None
+        solution = self._finish(state, problem, steps, out, tries, name, branch)
+        if solution is None:
+            tries.append((name + COARSE, state, np.inf))
+        return solution
 
     # --- cold start ------------------------------------------------------------------------------------------
 
@@ -630,7 +655,10 @@ class ContinuumParallelRobot:
             if problem.inverse:
                 branches.wrap(self, state, np.zeros_like(state.Q) if near is None else near, only_into_limits=False)
             out = np.array([worst, iterations, 0, 0])
-            solution = self._finish(state, problem, steps, out, [*tries, (name, 0, 0)])
+            solution = self._finish(state, problem, steps, out, tries, name)
+            if solution is None:
+                tries.append((name + COARSE, state, np.inf))
+                continue
             index = solution.morse_index
             tries.append((f"{name} (unstable, index {index})" if index else name, state, worst))
             solution.note = f"{note}; this is another one, found by {name}" if note else ""

@@ -14,6 +14,8 @@ from pliant.rods.parameters import parameter_value, with_values
 from pliant.rods.solution import Solution
 from pliant.rods.statics import SURE_STEPS
 
+ANOTHER = "another robot"  # name of the start
+
 
 def with_parameters(solution: Solution, values: Mapping[str, float]) -> Solution:
     """Return the equilibrium of the robot with other numbers: at the same pose, or the same joint values.
@@ -34,17 +36,18 @@ def with_parameters(solution: Solution, values: Mapping[str, float]) -> Solution
     task = dataclasses.replace(solution._task, q=solution.q, x=solution._state.X)
     before = {name: parameter_value(d, name) for name in values}
     state = moved_along(solution, gradients(solution, list(values)), [values[name] - before[name] for name in values])
-    ok, out = other._one(state, task, steps, limit=SURE_STEPS)
-    if not ok:
+    tries: list = []
+    ok, _ = other._one(state, task, steps, limit=SURE_STEPS)
+    found = other._checked(state, task, steps, tries, ANOTHER, solution.branch) if ok else None
+    if found is None:
 
         def model(t: float) -> kernels.Model:
             return build_model(with_values(d, {n: before[n] + t * (v - before[n]) for n, v in values.items()}), steps)
 
         reached, fraction = continue_to(other, solution._state, task, task, steps, model)
-        if reached is None:
-            raise no_equilibrium(
-                other, task, [(f"change of parameters to {100.0 * fraction:.0f} %", solution._state, 1.0)], steps
-            )
-        state = reached
-        ok, out = other._one(state, task, steps)
-    return other._finish(state, task, steps, out, [("another robot", 0, 0)], branch=solution.branch)
+        tries.append((f"change of parameters to {100.0 * fraction:.0f} %", solution._state, 1.0))
+        if reached is not None:
+            found = other._checked(reached, task, steps, tries, ANOTHER, solution.branch)
+        if found is None:
+            raise no_equilibrium(other, task, tries, steps)
+    return found

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pliant.base.errors import ModelError
+from pliant.base.errors import ModelError, PliantError
 from pliant.base.spatial import exp_so3, pose
 from pliant.rods import (
     ContinuumParallelRobot,
@@ -91,6 +91,20 @@ def test_the_stiffness_of_the_end_is_the_derivative_of_its_wrench():
         moved = [solve_rod(ROD, np.eye(4), pose(s * h * np.eye(3)[k]) @ X, start=here).wrench_b for s in (1, -1)]
         slope = -(moved[0] - moved[1]) / (2 * h)
         np.testing.assert_allclose(slope, here.stiffness[:, k], rtol=1e-3, atol=1e-3 * np.abs(here.stiffness).max())
+
+
+def test_a_rod_gets_more_segments_until_its_integration_is_accurate_and_too_large_loads_are_named(monkeypatch):
+    force = 30.0 * EI / 0.5**2
+    monkeypatch.setattr("pliant.rods.between.statics.CUTS", 2)
+    found = solve_rod(ROD, np.eye(4), None, gravity=NONE, loads=[PointLoad(at=1.0, force=(force, 0, 0))])
+    # The elastica: E I theta'^2 / 2 = F sin(theta) less that of the tip, which stands almost across: z^2 = 2 E I / F.
+    assert found.tip[2, 3] == pytest.approx(np.sqrt(2.0 * EI / force), rel=1e-4)
+    assert found.problem.parts >= 8
+    monkeypatch.setattr("pliant.rods.between.statics.MAX_CUTS", 4)
+    with pytest.raises(PliantError, match=r"4 segments do not resolve its bends \(error .*e-0.\)$"):
+        solve_rod(ROD, np.eye(4), None, gravity=NONE, loads=[PointLoad(at=1.0, force=(force, 0, 0))])
+    with pytest.raises(PliantError, match=r"diverges .* bend it within 4\.88 mm, up to about 393 N in all"):
+        solve_rod(ROD, np.eye(4), None, gravity=NONE, loads=[PointLoad(at=1.0, force=(6600.0, 0, 0))])
 
 
 def test_a_ball_at_the_end_takes_no_moment():

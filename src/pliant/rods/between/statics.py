@@ -1,7 +1,8 @@
 """Equilibria of one rod whose two ends are held, or whose second end is free.
 
 Unknown are the states at the cuts of the rod (multiple shooting); Newton's method closes the gaps between a segment's
-end and the next one's begin. A found equilibrium is exact up to the integration (about 1e-8 of the length).
+end and the next one's begin. A found equilibrium is exact up to the integration: its segments are integrated once more
+in steps of half the size, and where that changes their ends by more than `ACCURACY`, the rod gets more segments.
 """
 
 from __future__ import annotations
@@ -26,8 +27,14 @@ from pliant.rods.solution import Centreline
 
 __all__ = ["RodEquilibrium", "solve_rod"]
 
-CUTS = 16
-"""Segments of a rod, beside those that begin at a load."""
+CUTS, MAX_CUTS = 16, 64
+"""Segments of a rod, beside those that begin at a load; doubled while the accuracy is not reached."""
+ACCURACY = 2e-6
+"""Largest change of a segment's end by half the step of integration: of a place by the rod's length, of an angle, of a
+force or moment by the largest or, where these are small, in the units of the tolerance."""
+MOST_BENDS = 25.0
+"""Length of a rod by the length sqrt(EI / F) of a bend under its forces, above which these are named where no
+equilibrium is found."""
 TOLERANCE = 1e-10
 """Largest gap of an equilibrium: lengths by the rod's, angles, forces and moments by its bending."""
 MAX_ITERATIONS = 80
@@ -133,37 +140,51 @@ def solve_rod(
         raise ModelError(f"{name}: end_b is {end_b!r}; must be 'clamped' or 'ball'", field="end_b")
     if B is not None:
         check_reach(rod, A, B, name)
-    problem = _Problem(rod, A, B, loads, np.asarray(gravity, dtype=float), end_b)
+    cuts = CUTS if start is None else start.problem.parts
+    while True:
+        problem = _Problem(rod, A, B, loads, np.asarray(gravity, dtype=float), end_b, cuts)
+        found = _stable(problem, start)
+        if isinstance(found, str):
+            why = found + problem.too_large()
+            break
+        error = problem.error(found.states)
+        if error <= ACCURACY:
+            return found
+        start, cuts = found, 2 * cuts
+        if cuts > MAX_CUTS:
+            why = f"{MAX_CUTS} segments do not resolve its bends (error {error:.1e}){problem.too_large()}"
+            break
+    raise PliantError(f"{name}: no stable equilibrium between its ends was found: {why}")
+
+
+def _stable(problem: _Problem, start: RodEquilibrium | None) -> RodEquilibrium | str:
+    """Return the first stable equilibrium that a start leads to, or why there is none."""
     tried: list[tuple[float, int]] = []
-    for state in itertools.chain([] if start is None else [problem.sampled(start)], problem.starts()):
-        state, residual = problem.newton(state)
-        if residual < TOLERANCE:
-            unstable, stiffness, way = problem.stability(state)
-            for side in (1.0, -1.0):  # beside an unstable equilibrium lies a stable one
-                if unstable == 0 or way is None:
-                    break
-                other, gap = problem.newton(problem.moved(state, 0.05 * side * way))
-                if gap < TOLERANCE and (found := problem.stability(other))[0] == 0:
-                    state, residual, (unstable, stiffness, _) = other, gap, found
-            tried.append((residual, unstable))
-            if unstable == 0:
-                return RodEquilibrium(
-                    rod=rod,
-                    cuts=problem.cuts,
-                    states=state,
-                    stiffness=stiffness,
-                    unstable=0,
-                    residual=residual,
-                    problem=problem,
-                )
-        else:
+    for begin in itertools.chain([] if start is None else [problem.sampled(start)], problem.starts()):
+        state, residual = problem.newton(begin)
+        if not residual < TOLERANCE:
             tried.append((residual, -1))
+            continue
+        unstable, stiffness, way = problem.stability(state)
+        for side in (1.0, -1.0):  # beside an unstable equilibrium lies a stable one
+            if unstable == 0 or way is None:
+                break
+            other, gap = problem.newton(problem.moved(state, 0.05 * side * way))
+            if gap < TOLERANCE and (found := problem.stability(other))[0] == 0:
+                state, residual, (unstable, stiffness, _) = other, gap, found
+        if unstable == 0:
+            return RodEquilibrium(
+                rod=problem.rod, cuts=problem.cuts, states=state, stiffness=stiffness, unstable=0, residual=residual,
+                problem=problem,
+            )  # fmt: skip
+        tried.append((residual, unstable))
     solved = [k for _, k in tried if k > 0]
     if solved:
         why = f"the equilibria that were found give way in {min(solved)} directions"
     else:
-        why = f"Newton's method closes the rod to {min(r for r, _ in tried):.1e} only"
-    raise PliantError(f"{name}: no stable equilibrium between its ends was found: {why} ({len(tried)} starts)")
+        closed = min((r for r, _ in tried if np.isfinite(r)), default=np.inf)
+        why = f"Newton's method closes the rod to {closed:.1e} only" if closed < 1.0 else "Newton's method diverges"
+    return f"{why} ({len(tried)} start{'s' if len(tried) > 1 else ''})"
 
 
 def check_reach(rod: Rod, X_a: Array, X_b: Array, name: str) -> None:
@@ -200,19 +221,23 @@ class _Gaps:
     """Transfer matrices, with the point loads at the begins of the segments, shape (k, 12, 12)."""
     scaled: Array
     """All gaps in units."""
+    load: float
+    """A hundredth of the largest force or moment in units, at least 1."""
 
     @property
     def size(self) -> float:
-        """The largest of them."""
-        return float(np.abs(self.scaled).max())
+        """The largest of them, where forces are large by the part of these that rounding leaves."""
+        return float(np.abs(self.scaled).max()) / self.load
 
 
 class _Problem:
     """The equations of one rod between its frames."""
 
-    def __init__(self, rod: Rod, A: Array, B: Array | None, loads, gravity: Array, end_b: str) -> None:
-        self.rod, self.A, self.B = rod, A, B
-        places = {0.0, 1.0, *np.linspace(0.0, 1.0, CUTS + 1).round(12)}
+    def __init__(
+        self, rod: Rod, A: Array, B: Array | None, loads: Sequence[Load], gravity: Array, end_b: str, parts: int
+    ) -> None:
+        self.rod, self.A, self.B, self.parts = rod, A, B, parts
+        places = {0.0, 1.0, *np.linspace(0.0, 1.0, parts + 1).round(12)}
         for load in loads:
             places |= {float(load.at)} if isinstance(load, PointLoad) else {float(load.begin), float(load.end)}
         cuts = np.array(sorted(places))
@@ -233,6 +258,33 @@ class _Problem:
         return Segments(
             self.rod, self.rod.length, self.gravity, begin, end, lambda s, middle: distributed(loads, s, middle)
         )
+
+    def too_large(self) -> str:
+        """Return which forces are too large for the cuts, as a clause of a message; empty if they are not."""
+        force = float(sum(np.linalg.norm(load.force) for _, load in self.points))
+        bending, L = max(self.rod.values(0.5).bending), self.rod.length
+        if force * L**2 <= MOST_BENDS**2 * bending:
+            return ""
+        return (
+            f"; its point loads of {force:.4g} N bend it within {1e3 * np.sqrt(bending / force):.3g} mm, up to about "
+            f"{MOST_BENDS**2 * bending / L**2:.3g} N in all can be resolved"
+        )
+
+    def error(self, x: State) -> float:
+        """Return by how much the ends of the segments change when they are integrated in steps of half the size."""
+        begin, _ = self.behind(x)
+        begin, middle = begin.at(slice(0, -1)), 0.5 * (self.cuts[:-1] + self.cuts[1:])
+        once, _ = self.segments.advance(begin)
+        half, _ = self.between(self.cuts[:-1], middle).advance(begin)
+        twice, _ = self.between(middle, self.cuts[1:]).advance(half)
+        turn = np.array([log_so3(a @ b.T) for a, b in zip(once.R, twice.R)])
+        change = np.hstack([once.p - twice.p, turn, once.m - twice.m, once.n - twice.n]) / self.unit
+        change[:, 6:] /= max(1.0, self.largest(x))
+        return float(np.abs(change).max())
+
+    def largest(self, x: State) -> float:
+        """Return the largest force or moment in units."""
+        return float(np.abs(np.hstack([x.m, x.n]) / self.unit[6:]).max())
 
     def behind(self, x: State) -> tuple[State, Array]:
         """Return the states behind the point loads, and the change of (m, n) there by the turn, shape (k + 1, 6, 3)."""
@@ -297,9 +349,8 @@ class _Problem:
         """Return the states of another equilibrium at these cuts."""
         if len(other.cuts) == len(self.cuts) and np.allclose(other.cuts, self.cuts):
             return other.states
-        line = other.centreline(401)
-        pick = np.round(400 * self.cuts).astype(int)
-        return State(p=line.position[pick], R=line.rotation[pick], m=line.moment[pick], n=line.force[pick])
+        line = other.at(self.cuts)
+        return State(p=line.position, R=line.rotation, m=line.moment, n=line.force)
 
     def starts(self) -> Iterator[State]:
         """Yield smooth curves: of a free end one, else one with the slopes of the ends and four that bulge."""
@@ -338,7 +389,8 @@ class _Problem:
         last[6:9], last[9:] = begin.m[-1], begin.n[-1]
         last[[k for k in range(12) if k not in self.held]] = 0.0
         all_gaps = np.concatenate([(inner / self.unit).ravel(), root / self.unit[:6], last / self.unit])
-        return _Gaps(inner=inner, root=root, tip=last, follower=by_turn[-1], T=T, scaled=all_gaps)
+        load = max(1.0, 0.01 * self.largest(begin))
+        return _Gaps(inner=inner, root=root, tip=last, follower=by_turn[-1], T=T, scaled=all_gaps, load=load)
 
     def _hessian(self, T: Array, follower: Array) -> tuple[Array, Array, Array]:
         """Return the stiffness by all displacements and turns of the cuts, and which of them are free and of end B."""
