@@ -305,6 +305,17 @@ class Ros2Node(Node):
         with self._lock:
             return {name: reader.state.lost for name, reader in self._readers.items()}
 
+    def unacknowledged(self) -> dict[str, tuple[int, int]]:
+        """Return the topics that reliable readers take -> the last message that all of them have acknowledged, and how
+        many wait for that."""
+        found = {}
+        with self._lock:
+            for name, publication in self.publications.items():
+                state = publication.writer.state
+                if state.slowest is not None:
+                    found[name] = state.slowest, state.last - state.slowest
+        return found
+
     def publishers_of(self, topic: str) -> list[str]:
         """Return the nodes that publish a topic that is heard, or have published it."""
         with self._lock:

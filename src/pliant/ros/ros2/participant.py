@@ -15,6 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from pliant.base.errors import WireError
 from pliant.base.threads import Threads
@@ -157,7 +158,7 @@ class RtpsParticipant:
         self.direct = False
         """Whether a caller's thread receives, in `pump`."""
         self._pumped_at = 0.0
-        self._later: list[Outgoing] = []
+        self._later: list[Callable[[], None]] = []
         self._idle = True
         self._gone: deque[bytes] = deque(maxlen=64)
         self._entities = 0
@@ -419,38 +420,43 @@ class RtpsParticipant:
             now = time.monotonic()
             if now - ticked >= TICK:
                 ticked = now
-                self._send_later()
+                self._do_later()
                 with self.lock:
                     busy = self._tick(now)
             self.on_tick(now)
 
     def pump(self, timeout: float, spin: float) -> None:
-        """Receive in the caller's thread until something has arrived.
+        """Do what was put off if there is something, else receive in the caller's thread until a datagram has arrived.
 
         Args:
             timeout: longest wait [s].
             spin: how long the sockets are looked at again and again before the thread sleeps [s].
         """
         self._pumped_at = time.monotonic()
-        self._send_later()
+        if self._later:
+            self._do_later()
+            return
         sockets = [sock for sock in self.sockets.all if sock is not self.sockets.wake]
         end = time.perf_counter() + min(timeout, spin)
         while time.perf_counter() < end:
-            if self._receive(sockets[0]):
+            if self._receive(sockets[0], 1):
                 return
         for sock in select.select(sockets, (), (), timeout)[0]:
             self._receive(sock)
 
-    def _send_later(self) -> None:
-        """Send the answers that were put off until the loop has its message."""
-        if self._later:
-            with self.lock:
-                out, self._later = self._later, []
-                self._send_all(out)
+    def _do_later(self) -> None:
+        """Do what was put off until the loop has its message: answers, and heartbeats that came with it."""
+        with self.lock:
+            later, self._later = self._later, []
+            for act in later:
+                try:
+                    act()
+                except Exception as error:  # one heartbeat must not end the loop
+                    self.fail("an answer that was put off", error)
 
-    def _receive(self, sock: socket.socket) -> int:
+    def _receive(self, sock: socket.socket, most: int = BATCH) -> int:
         """Handle what has arrived; return how many datagrams."""
-        for count in range(BATCH):
+        for count in range(most):
             try:
                 datagram, source = sock.recvfrom(65536)
             except OSError:
@@ -468,7 +474,7 @@ class RtpsParticipant:
                     self._complain(f"{source[0]}:{source[1]} sent what is no RTPS: {error}")
             except Exception as error:  # one datagram must not cost the thread
                 self.fail(f"a datagram of {source[0]}:{source[1]}", error)
-        return BATCH
+        return most
 
     def _tick(self, now: float) -> bool:
         """Do what is due; return whether something is to be asked soon."""
@@ -516,8 +522,10 @@ class RtpsParticipant:
                     for reader in self._readers_of(prefix, message.reader, message.writer):
                         self._act(reader, *reader.take_fragments(prefix, message, now))
                 case Heartbeat() if ours:
-                    for reader in self._readers_of(prefix, message.reader, message.writer):
-                        self._act(reader, *reader.hear(prefix, message, now))
+                    if self.direct:
+                        self._later.append(partial(self._hear, prefix, message, now))
+                    else:
+                        self._hear(prefix, message, now)
                 case Gap() if ours:
                     for reader in self._readers_of(prefix, message.reader, message.writer):
                         self._deliver(reader, reader.skip(prefix, message))
@@ -544,10 +552,14 @@ class RtpsParticipant:
             return [] if found is None else [found.state]
         return self._listening.get(prefix + writer, [])
 
+    def _hear(self, prefix: bytes, message: Heartbeat, now: float) -> None:
+        for reader in self._readers_of(prefix, message.reader, message.writer):
+            self._act(reader, *reader.hear(prefix, message, now))
+
     def _act(self, reader: Reader, ready: list[Delivered], out: list[Outgoing]) -> None:
         self._deliver(reader, ready)
-        if self.direct:
-            self._later += out  # the loop waits for what was delivered, not for this
+        if self.direct and out:
+            self._later.append(partial(self._send_all, out))  # the loop waits for what was delivered, not for this
         else:
             self._send_all(out)
 
