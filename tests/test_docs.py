@@ -9,8 +9,8 @@ How a block is marked, in a comment that a reader of the site does not see, on t
 * ``<!-- output -->`` a text block: what the python block before it prints.
 * ``<!-- file: NAME -->`` any block: it becomes that file in the page's folder.
 
-The blocks of a page run in order, in one folder of their own. Of a block without a mark, the names and keywords of pliant
-in its Python and its command lines are checked without running it.
+The blocks of a page run in order, in one folder of their own. Of a block without a mark, the names and keywords of
+pliant in its Python and its command lines are checked without running it.
 """
 
 from __future__ import annotations
