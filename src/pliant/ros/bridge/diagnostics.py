@@ -8,8 +8,6 @@ from collections import deque
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message
 
-__all__ = ["serve_diagnostics"]
-
 PERIOD_S = 0.25
 """How often is looked and told [s of wall time]."""
 LOOKS = 2
@@ -25,18 +23,13 @@ acknowledges this many at once, and a thousand are kept."""
 SENT = "The reader is slower than pliant sends; lower the rates of the bridge, or read fewer topics in one process"
 
 
-def serve_diagnostics(topics: RosTopics, node: str) -> None:
-    """Send the state of the run four times a second, and tell each starved topic on the console once.
+class Diagnostics:
+    """Sends the state of the run four times a second, and tells each starved topic on the console once.
 
     Args:
         topics: the topics of the bridge, all served.
         node: name of the node, which the names of the states begin with.
     """
-    Diagnostics(topics, node)
-
-
-class Diagnostics:
-    """The state of a run; see `serve_diagnostics`."""
 
     def __init__(self, topics: RosTopics, node: str) -> None:
         self._topics, self._name = topics, node

@@ -199,9 +199,9 @@ class Writer:
         return out
 
     @property
-    def slowest(self) -> int | None:
-        """Number of the last sample that every reliable reader has acknowledged; None without such a reader."""
-        return min((proxy.acknowledged for proxy in self.proxies.values() if proxy.reliable), default=None)
+    def slowest(self) -> int:
+        """Number of the last sample that every reliable reader has acknowledged; without one the last of all."""
+        return min((proxy.acknowledged for proxy in self.proxies.values() if proxy.reliable), default=self.last)
 
     def answer(self, prefix: bytes, message: AckNack, now: float) -> list[Outgoing]:
         """Return what a reader lacks."""

@@ -306,15 +306,10 @@ class Ros2Node(Node):
             return {name: reader.state.lost for name, reader in self._readers.items()}
 
     def unacknowledged(self) -> dict[str, tuple[int, int]]:
-        """Return the topics that reliable readers take -> the last message that all of them have acknowledged, and how
-        many wait for that."""
-        found = {}
+        """Return the topics -> the last message that every reliable reader has acknowledged, and how many wait."""
         with self._lock:
-            for name, publication in self.publications.items():
-                state = publication.writer.state
-                if state.slowest is not None:
-                    found[name] = state.slowest, state.last - state.slowest
-        return found
+            states = {name: publication.writer.state for name, publication in self.publications.items()}
+            return {name: (state.slowest, state.last - state.slowest) for name, state in states.items()}
 
     def publishers_of(self, topic: str) -> list[str]:
         """Return the nodes that publish a topic that is heard, or have published it."""
