@@ -9,13 +9,18 @@ How a block is marked, in a comment that a reader of the site does not see, on t
 * ``<!-- output -->`` a text block: what the python block before it prints.
 * ``<!-- file: NAME -->`` any block: it becomes that file in the page's folder.
 
-The blocks of a page run in order, in one folder of their own.
+The blocks of a page run in order, in one folder of their own. Of a block without a mark, the names and keywords of
+pliant in its Python and its command lines are checked without running it.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import importlib
+import inspect
 import io
+import itertools
 import os
 import re
 import shlex
@@ -27,6 +32,7 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
+from pliant.base.errors import MissingDependency, PliantError
 from pliant.robots import list_robots
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -200,11 +206,121 @@ def test_the_blocks_of_a_page_run_and_print_what_it_shows(page, pages, tmp_path)
     assert answer == "0\n", Path(f"{folder}.log").read_text()[-6000:]
 
 
+def python_faults(text: str, where: str) -> list[str]:
+    """Return what a reader who types a block of Python would stumble over, found without running it.
+
+    Names of pliant's modules must exist, and keywords of calls must be parameters of what is called.
+    """
+    tree = ast.parse(text, where)
+    known: dict[str, object] = {}
+    faults = []
+
+    def resolve(node: ast.expr) -> object:
+        """Return the module, class or function of an expression; None for anything else."""
+        if isinstance(node, ast.Name):
+            return known.get(node.id)
+        if not isinstance(node, ast.Attribute):
+            return None
+        owner = resolve(node.value)
+        if not inspect.ismodule(owner):
+            return None
+        found = getattr(owner, node.attr, None)
+        if found is None:
+            faults.append(f"{where}: {ast.unparse(node)} does not exist")
+        return found
+
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for item in (item for item in node.names if item.name.split(".")[0] == "pliant"):
+                module = importlib.import_module(item.name)
+                known[item.asname or "pliant"] = module if item.asname else importlib.import_module("pliant")
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "pliant":
+            try:
+                module = importlib.import_module(node.module or "")
+            except MissingDependency:
+                continue
+            for item in node.names:
+                found = getattr(module, item.name, None)
+                if found is None and exists(f"{node.module}.{item.name}"):
+                    found = importlib.import_module(f"{node.module}.{item.name}")
+                known[item.asname or item.name] = found
+                if found is None:
+                    faults.append(f"{where}: {node.module} has no {item.name}")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            resolve(node)
+        called = resolve(node.func) if isinstance(node, ast.Call) else None
+        if not isinstance(node, ast.Call) or not callable(called):
+            continue
+        parameters = inspect.signature(called).parameters.values()
+        if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+            wrong = {item.arg for item in node.keywords if item.arg} - {parameter.name for parameter in parameters}
+            faults += [f"{where}: {ast.unparse(node.func)} takes no {name}" for name in sorted(wrong)]
+    return sorted(set(faults))
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
-def test_the_python_of_a_page_can_be_typed(page):
-    for block in blocks(page):
-        if block.kind == "python":
-            compile(block.text, f"{page.name}:{block.line}", "exec")
+def test_the_python_of_a_page_can_be_typed_and_names_what_exists(page):
+    found = [block for block in blocks(page) if block.kind == "python"]
+    for block in found:
+        compile(block.text, f"{page.name}:{block.line}", "exec")
+    found = [block for block in found if not block.mark]  # the others are run
+    assert [fault for block in found for fault in python_faults(block.text, f"{page.name}:{block.line}")] == []
+
+
+def typed_commands(block: Block) -> list[list[str]]:
+    """Return the words of each call of pliant in a block of a shell; what is printed there has no ``$``."""
+    text = block.text.replace("\\\n", " ")
+    lines = re.findall(r"^\$ (.*)$", text, re.MULTILINE) or text.split("\n")
+    found = []
+    for line in lines:
+        lexer = shlex.shlex(line, posix=True, punctuation_chars="&|;<>")
+        lexer.whitespace_split = True
+        for symbol, group in itertools.groupby(lexer, lambda word: set(word) <= set("&|;<>")):
+            words = [] if symbol else list(itertools.dropwhile(lambda word: re.match(r"[A-Z_]+=", word), group))
+            if words and words[0].split("/")[-1] == "pliant":
+                found.append(words[1:])
+    return found
+
+
+def command_fault(words: list[str]) -> str:
+    """Return why the command line refuses words of a page; "" where it takes them."""
+    from cyclopts import CycloptsError
+
+    from pliant.cli import app
+    from pliant.simulation.bridges import check_bridge
+
+    try:
+        app.parse_args(words, exit_on_error=False, print_error=False)
+        for flag, value in itertools.pairwise(words):
+            if flag == "--bridge":
+                check_bridge(value)
+    except MissingDependency:
+        return ""
+    except (CycloptsError, PliantError) as error:
+        return f"pliant {shlex.join(words)}: {error}"
+    return ""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_the_command_line_takes_the_commands_of_a_page(page):
+    # Blocks with a mark are run.
+    shells = [block for block in blocks(page) if block.kind in ("console", "sh", "bash", "") and not block.mark]
+    faults = [command_fault(words) for block in shells for words in typed_commands(block)]
+    assert [fault for fault in faults if fault] == []
+
+
+def test_blocks_that_cannot_be_typed_are_seen():
+    text = "pip install x\npliant run biped --bridge ros2:looback=true   # all\nA=1 pliant rum x & pliant list"
+    block = Block("", "sh", text, 1)
+    commands = typed_commands(block)
+    assert commands == [["run", "biped", "--bridge", "ros2:looback=true"], ["rum", "x"], ["list"]]
+    assert [bool(command_fault(words)) for words in commands] == [True, True, False]
+    assert command_fault(["run", "biped", "--durration", "3"])
+    text = "import pliant\nfrom pliant.ros import nothing\npliant.loud('x')\npliant.robots.build_robot('x', optons={})"
+    faults = python_faults(text, "page")
+    assert len(faults) == 3
+    assert all(name in " ".join(faults) for name in ("nothing", "pliant.loud", "optons"))
 
 
 def anchors(page: Path) -> set[str]:

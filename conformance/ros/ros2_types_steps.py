@@ -1,6 +1,6 @@
 """What real rclpy does with the types of exported packages. Runs in an interpreter that has them; prints one JSON line.
 
-Usage: ros2_types_steps.py echo SPACE JOINT, ros2_types_steps.py goals COUNT EXTRA, or ros2_types_steps.py franka
+Usage: ros2_types_steps.py echo SPACE JOINT, goals COUNT EXTRA, franka, moveit CONTROLLER, or control ON OFF
 """
 
 import json
@@ -164,6 +164,107 @@ def franka(node):
     return found
 
 
+def timed(joints, start, change, seconds, count=20):
+    """Return a trajectory as time parameterisation makes it: it begins where the robot is and ends at rest."""
+    from builtin_interfaces.msg import Duration
+    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+    made = JointTrajectory(joint_names=list(joints))
+    made.header.frame_id = "world"
+    for k in range(count + 1):
+        s = k / count
+        scales = (10 * s**3 - 15 * s**4 + 6 * s**5, 30 * s**2 - 60 * s**3 + 30 * s**4, 60 * s - 180 * s**2 + 120 * s**3)
+        position, velocity, acceleration = (value / seconds**n for n, value in enumerate(scales))
+        point = JointTrajectoryPoint(
+            positions=[q + position * d for q, d in zip(start, change)],
+            velocities=[velocity * d for d in change],
+            accelerations=[acceleration * d for d in change],
+        )
+        at = round(1e9 * s * seconds)
+        point.time_from_start = Duration(sec=at // 10**9, nanosec=at % 10**9)
+        made.points.append(point)
+    return made
+
+
+def moveit(node, controller):
+    """Make the calls of MoveIt's simple controller manager, in its order: state, model, execution, stop."""
+    from control_msgs.action import FollowJointTrajectory
+    from control_msgs.msg import JointTolerance
+    from rclpy.qos import DurabilityPolicy
+    from sensor_msgs.msg import JointState
+    from std_msgs.msg import String
+
+    last, models, fed = {}, [], []
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    node.create_subscription(String, "/robot_description", lambda m: models.append(m.data), latched)
+    node.create_subscription(JointState, "/joint_states", lambda m: last.update(zip(m.name, m.position)), 10)
+    client = ActionClient(node, FollowJointTrajectory, f"{controller}/follow_joint_trajectory")
+    assert client.wait_for_server(LIMIT)
+    until(lambda: models and last, "the model and a state")
+    joints = sorted(joint for joint in last if f'name="{joint}"' in models[0] and "finger" not in joint)
+
+    def execute(change, seconds, **tolerances):
+        goal = FollowJointTrajectory.Goal()
+        goal.trajectory = timed(joints, [last[joint] for joint in joints], [change] * len(joints), seconds)
+        for name, value in tolerances.items():
+            getattr(goal, name).extend(JointTolerance(name=joint, position=value) for joint in joints)
+        goal.goal_time_tolerance.sec = 5
+        handle = result(client.send_goal_async(goal, feedback_callback=fed.append), "goal")
+        assert handle.accepted
+        return handle, handle.get_result_async(), [point.positions for point in goal.trajectory.points][-1]
+
+    def ends(execution):
+        found = result(execution[1], "the end of an execution")
+        return [found.status, found.result.error_code]
+
+    wide = {"path_tolerance": 0.5, "goal_tolerance": 0.05}
+    moved = execute(0.2, 2.0, **wide)
+    done = ends(moved)
+    until(lambda: all(abs(last[j] - q) < 0.05 for j, q in zip(joints, moved[2])), f"the place of the plan after {done}")
+    stopped = execute(-0.2, 4.0, **wide)
+    before = len(fed)
+    until(lambda: len(fed) > before + 10, "feedback")
+    answer = result(stopped[0].cancel_goal_async(), "cancel")
+    cancelled = [*ends(stopped), len(answer.goals_canceling)]
+    again = ends(execute(-0.1, 2.0, **wide))
+    off = ends(execute(0.3, 1.0, path_tolerance=1e-7))
+    return {"done": done, "cancelled": cancelled, "again": again, "off": off, "joints": joints, "feedback": len(fed)}
+
+
+def control(node, on, off):
+    """Make the calls of the commands of ros2controlcli: list, switch there and back, list again."""
+    from builtin_interfaces.msg import Duration
+    from controller_manager_msgs import srv
+
+    def call(name, kind, **values):
+        client = node.create_client(getattr(srv, kind), f"/controller_manager/{name}")
+        assert client.wait_for_service(LIMIT), name
+        return result(client.call_async(getattr(srv, kind).Request(**values)), name)
+
+    def states():
+        rows = call("list_controllers", "ListControllers").controller
+        return {row.name: [row.type, row.state, list(row.claimed_interfaces)] for row in rows}
+
+    def switch(activate, deactivate):
+        said = call(
+            "switch_controller", "SwitchController", activate_controllers=activate, deactivate_controllers=deactivate,
+            strictness=srv.SwitchController.Request.STRICT if hasattr(srv.SwitchController.Request, "STRICT") else 2,
+            activate_asap=False, timeout=Duration(sec=5),
+        )  # fmt: skip
+        return [said.ok, said.message]
+
+    types = list(call("list_controller_types", "ListControllerTypes").types)
+    interfaces = call("list_hardware_interfaces", "ListHardwareInterfaces")
+    (component,) = call("list_hardware_components", "ListHardwareComponents").component
+    found = {"before": states(), "types": types, "component": [component.type, component.state.label]}
+    found["commands"] = {row.name: [row.is_available, row.is_claimed] for row in interfaces.command_interfaces}
+    found["states"] = [row.name for row in interfaces.state_interfaces]
+    found["switched"], found["between"] = switch([on], [off]), states()
+    found["back"], found["after"] = switch([off], [on]), states()
+    found["unknown"] = switch(["no_such_controller"], [])
+    return found
+
+
 def main():
     rclpy.init()
     node = rclpy.create_node("planner")
@@ -172,7 +273,8 @@ def main():
     thread = threading.Thread(target=executor.spin)
     thread.start()
     try:
-        found = {"echo": echo, "goals": goals, "franka": franka}[sys.argv[1]](node, *sys.argv[2:])
+        steps = {"echo": echo, "goals": goals, "franka": franka, "moveit": moveit, "control": control}
+        found = steps[sys.argv[1]](node, *sys.argv[2:])
         print("RESULT " + json.dumps(found), flush=True)
     finally:
         executor.shutdown()

@@ -18,7 +18,7 @@ from pliant.robots import build_robot
 from pliant.ros.package import describe_packages
 from pliant.ros.package_types import definition
 from pliant.ros.wire import registry
-from pliant.ros.wire.definitions_node import ACTIONS
+from pliant.ros.wire.definitions_node import ACTIONS, NODE_SERVICES
 from pliant.ros.wire.types import parse
 
 pytestmark = [pytest.mark.network, pytest.mark.slow]
@@ -50,7 +50,7 @@ def write_package(folder, name, messages, actions, services=()):
 
 
 def vendors_packages(folder):
-    """Write control_msgs and franka_msgs; return their names."""
+    """Write control_msgs, franka_msgs and controller_manager_msgs; return their names."""
     franka = {kind: ACTIONS_2[f"franka_msgs/{kind}"] for kind in ("ErrorRecovery", "Homing", "Move", "Grasp")}
     write_package(
         folder,
@@ -59,7 +59,11 @@ def vendors_packages(folder):
         {"FollowJointTrajectory": ACTIONS[FOLLOW]},
     )
     write_package(folder, "franka_msgs", FRANKA, franka, {"SetLoad": SERVICES_2["franka_msgs/SetLoad"]})
-    return ["control_msgs", "franka_msgs"]
+    lists = ("ListControllers", "ListControllerTypes", "ListHardwareComponents", "ListHardwareInterfaces")
+    services = {kind: NODE_SERVICES[f"controller_manager_msgs/{kind}"] for kind in (*lists, "SwitchController")}
+    kinds = ("ChainConnection", "ControllerState", "HardwareInterface", "HardwareComponentState")
+    write_package(folder, "controller_manager_msgs", kinds, {}, services)
+    return ["control_msgs", "franka_msgs", "controller_manager_msgs"]
 
 
 @pytest.fixture(scope="module")
@@ -90,10 +94,10 @@ def run(built):
     """Serve a robot and run a step beside it."""
     started = []
 
-    def start(robot, options, *step):
+    def start(robot, options, *step, settings=()):
         python, env, _ = built
         domain = real.free_domain()
-        words = ["run", robot, "--bridge", f"ros2:domain={domain}{options}", "--no-check"]
+        words = ["run", robot, "--bridge", f"ros2:domain={domain}{options}", "--no-check", *settings]
         started.append(real.pliant(words, os.environ))
         words = [python, real.FOLDER / "ros2_types_steps.py", *map(str, step)]
         started.append(real.Program(words, {**env, "ROS_DOMAIN_ID": str(domain)}))
@@ -150,3 +154,45 @@ def test_a_client_of_franka_ros2_reads_sets_recovers_and_grasps_by_the_vendors_t
     assert found["wide"] == [6, False, "libfranka gripper: Command failed!"]  # STATUS_ABORTED
     assert found["nothing"][1:] == [False, ""]
     assert found["recovery"] == 4
+
+
+@pytest.mark.parametrize(
+    ("robot", "controller", "settings"),
+    [
+        ("fr3", "/fr3_arm_controller", ()),
+        # With the friction of its bearings a soft qbMove stops 0.16 rad short, and its goal is aborted.
+        (
+            "qbmove-2dof",
+            "/qbmove_2dof/joint_trajectory_controller",
+            ("--set", "robot.friction=0", "--set", "robot.preset=0.5"),
+        ),
+    ],
+    ids=["fr3", "qbmove-2dof"],
+)
+def test_what_the_simple_controller_manager_of_moveit_sends_moves_and_stops_a_robot(run, robot, controller, settings):
+    found = run(robot, ",joint_states=100", "moveit", controller, settings=settings)
+    assert len(found["joints"]) == (7 if robot == "fr3" else 2)
+    assert found["done"] == [4, 0]  # STATUS_SUCCEEDED, SUCCESSFUL
+    assert found["cancelled"] == [5, 0, 1]  # STATUS_CANCELED
+    assert found["again"] == [4, 0]
+    assert found["off"] == [6, -4]  # STATUS_ABORTED, PATH_TOLERANCE_VIOLATED
+    assert found["feedback"] > 20
+
+
+def test_the_services_that_ros2controlcli_calls_list_and_switch_the_controllers_of_a_robot(run):
+    group, efforts = "qbmove_2dof/joint_trajectory_controller", "qbmove_2dof/forward_effort_controller"
+    found = run("qbmove-2dof", "", "control", efforts, group)
+    before, between = found["before"], found["between"]
+    assert before["joint_state_broadcaster"][1] == "active"
+    assert before[group][:2] == ["joint_trajectory_controller/JointTrajectoryController", "active"]
+    assert before[efforts][1] == "inactive"
+    assert {kind for kind, _, _ in before.values()} <= set(found["types"])
+    assert found["component"] == ["system", "active"]
+    assert all(found["commands"][name] == [True, True] for name in before[group][2])
+    assert len(found["states"]) == 6
+    assert (found["switched"], found["back"]) == ([True, ""], [True, ""])
+    assert (between[group][1], between[efforts][1]) == ("inactive", "active")
+    # What moved the same joints beside them stays inactive, as in controller_manager.
+    assert [found["after"][name] for name in (group, efforts)] == [before[name] for name in (group, efforts)]
+    assert found["unknown"][0] is False
+    assert "no_such_controller" in found["unknown"][1]

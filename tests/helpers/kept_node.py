@@ -34,7 +34,7 @@ class KeptNode:
         self.codec, self.threads = Codec(version), Threads()
         self.on_complaint = self.on_publication = lambda *text: None
         self.out, self.into, self.services, self.actions, self.params, self.said = {}, {}, {}, {}, {}, []
-        self.lost_of = {}
+        self.lost_of, self.waits_of = {}, {}
 
     def start(self):
         pass
@@ -79,6 +79,9 @@ class KeptNode:
 
     def lost_commands(self):
         return self.lost_of
+
+    def unacknowledged(self):
+        return self.waits_of
 
     def publishers_of(self, topic):
         return ["test"]

@@ -11,7 +11,7 @@ from pliant.base.errors import DeviceError
 from pliant.devices.base import Command, DeviceBase, FieldInfo, Sample
 from pliant.devices.command_range import CommandRange
 from pliant.engine.base import Engine
-from pliant.laws import COMMAND_NAMES, JOINT_FIELDS, CompliantActuator
+from pliant.laws import COMMAND_NAMES, JOINT_FIELDS, CompliantActuator, Mode
 
 BOARD_STATES: dict[str, tuple[str, str, str]] = {
     "robot_state": ("position", "velocity", "effort"),
@@ -105,39 +105,39 @@ class Board(DeviceBase):
 
     def _latch(self, command: Command) -> None:
         values = command.values
+        mode = self._engine.mode
+        modes = [mode(joint) for joint in self.joints]
         second = values.get("reference_2")
         if isinstance(second, np.ndarray):
             for i, length in self._levers:
-                if self._meant(i, 1) and not 0.0 <= second[i] < length:
+                if self._meant(i, 1, modes[i]) and not 0.0 <= second[i] < length:
                     self._counters.last_error = (
                         f"reference_2[{i}] of {self.joints[i]!r} is {second[i]:g} m; must be at least 0 and below "
                         f"{length:g} m. The command was dropped"
                     )
                     return
             for i, port in self._ref_2:
-                if self._meant(i, 1):
+                if self._meant(i, 1, modes[i]):
                     value = port[0] = second[i]
                     limits = self._ranges[i]
-                    limits.select(self._engine.mode(self.joints[i]))
+                    limits.select(modes[i])
                     if not limits.low[1] <= value <= limits.high[1]:
                         limits.warn(1, float(value))
         first = values.get("reference_1")
         if isinstance(first, np.ndarray):
             for i, (port, value) in enumerate(zip(self._ref_1, first, strict=True)):
-                if self._meant(i, 0):
+                if self._meant(i, 0, modes[i]):
                     port[0] = value
                     limits = self._ranges[i]
-                    limits.select(self._engine.mode(self.joints[i]))
+                    limits.select(modes[i])
                     if not limits.low[0] <= value <= limits.high[0]:
                         limits.warn(0, float(value))
                     if isinstance(second, np.ndarray) and abs(value - second[i]) >= limits.max_spread:
                         limits.warn_spread(float(value), float(second[i]))
 
-    def _meant(self, i: int, which: int) -> bool:
-        """Return whether element i of an array, the first or the second, is a command that joint i takes now."""
-        if self._routes is None:
-            return True
-        return COMMAND_NAMES[self._engine.mode(self.joints[i])][which] == self._routes[i][which]
+    def _meant(self, i: int, which: int, mode: Mode) -> bool:
+        """Return whether element i of an array, the first or the second, is a command that joint i takes in a mode."""
+        return self._routes is None or COMMAND_NAMES[mode][which] == self._routes[i][which]
 
     def _measure(self) -> dict[str, float | np.ndarray]:
         return dict(zip(self.samples, self._gather(), strict=True))

@@ -244,8 +244,9 @@ class Mailbox:
                 f"{self.device}: field {name!r} has shape {array.shape}; must be {wanted}, shape {info.shape}",
                 field=name,
             )
-        wrong = np.flatnonzero(~(np.isfinite(array) & (array >= info.low) & (array <= info.high)))
-        if wrong.size:
+        # NaN is the least and the greatest of its array, and fails every comparison.
+        if array.size and not (info.low <= array.min() > -math.inf and math.inf > array.max() <= info.high):
+            wrong = np.flatnonzero(~(np.isfinite(array) & (array >= info.low) & (array <= info.high)))
             limits = "" if info.low == -math.inf and info.high == math.inf else f" from {info.low:g} to {info.high:g}"
             raise DeviceError(
                 f"{self.device}: field {name!r} has {float(array[wrong[0]])!r} at index {wrong[0]}; "

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["MujocoEngine", "hold_pose"]
 
 log = logging.getLogger("pliant")
+_MODES = tuple(Mode)
+"""Number of a mode -> the mode."""
 
 
 def hold_pose(
@@ -127,7 +129,7 @@ class MujocoEngine:
         check_robot(robot, "MujocoEngine")
         self.robot = None if isinstance(robot, mujoco.MjModel) else robot
         self._presets: dict[str, float] = {}
-        self._mode_rows: dict[str, int] = {}
+        self._mode_cells: dict[str, np.ndarray] = {}
         self._zero: frozenset[str] = frozenset()
         if self.robot is not None:
             if check:
@@ -379,11 +381,10 @@ class MujocoEngine:
 
     def mode(self, joint: str) -> Mode:
         """Return the operation mode of a compliant actuator."""
-        i = self._mode_rows.get(joint)
-        if i is None:  # looked up by name once: boards ask at every command
-            self._index(joint)
-            i = self._mode_rows[joint] = self.model.actuator(joint).id
-        return Mode(int(self.model.actuator_user[i, layout.P_MODE]))
+        cell = self._mode_cells.get(joint)
+        if cell is None:  # looked up by name once: boards ask at every command
+            cell = self._mode_cells[joint] = self._row(joint)[layout.P_MODE :]
+        return _MODES[int(cell[0])]
 
     def set_mode(self, joint: str, mode: Mode | int) -> None:
         """Switch the operation mode of a compliant actuator, among the modes with the same state variables.

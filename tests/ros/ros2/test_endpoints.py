@@ -293,6 +293,7 @@ def test_samples_that_leave_the_history_unacknowledged_are_counted():
     for _ in range(300):
         wire.writer.write(b"x", 0.0)
     assert wire.writer.lost == 200
+    assert wire.writer.slowest == 0
     latched = Writer(WRITER, transient_local=True, depth=1)
     latched.add(ReaderProxy(guid=READER, address=HERE), 0.0)
     for _ in range(3):

@@ -14,7 +14,7 @@ from pliant.ros.bridge.clock import serve_clock
 from pliant.ros.bridge.control_topics import serve_control_topics
 from pliant.ros.bridge.controller_manager import serve_controller_manager
 from pliant.ros.bridge.description import described, serve_description
-from pliant.ros.bridge.diagnostics import serve_diagnostics
+from pliant.ros.bridge.diagnostics import Diagnostics
 from pliant.ros.bridge.groups import serve_groups
 from pliant.ros.bridge.interfaces import INTERFACES, NAMES
 from pliant.ros.bridge.joint_state import serve_other_joints
@@ -152,7 +152,7 @@ class RosBridge(BridgeBase):
         serve_node_parameters(topics)
         self._rosout = serve_rosout(topics)
         if topics.simulation is not None:  # a bag has no pace
-            serve_diagnostics(topics, self.options.node_name(self.robot))
+            Diagnostics(topics, self.options.node_name(self.robot))
 
     def _refuse_taken(self) -> None:
         # What is also listened to (the manager's references) may have other senders: a controller that came first.

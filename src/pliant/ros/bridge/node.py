@@ -168,6 +168,11 @@ class Node(ABC):
         """Return the topics that are heard -> messages that did not arrive; wires that cannot tell: none."""
         return {}
 
+    def unacknowledged(self) -> dict[str, tuple[int, int]]:
+        """Return the topics that are sent -> the last message that every reliable reader has acknowledged, and how many
+        wait; wires that cannot tell: none."""
+        return {}
+
     def publishers_of(self, topic: str) -> list[str]:
         """Return who publishes a topic that is heard; wires that cannot tell: nobody."""
         return []

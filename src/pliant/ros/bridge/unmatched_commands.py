@@ -47,9 +47,8 @@ class UnmatchedCommands:
             return
         self._told.add(topic)
         if joint not in modes:
-            topics.node.complain(
-                f"{topic}: {who} commands {joint!r}, which the robot does not have; {nearest(joint, modes)}"
-            )
+            text = f"{topic}: {who} commands {joint!r}, which the robot does not have; {nearest(joint, modes)}"
+            topics.node.complain(text)
             return
         mode = modes[joint]
         valid = ", ".join(name for name in COMMAND_NAMES[mode] if name != "disabled")

@@ -198,6 +198,11 @@ class Writer:
                 self._delay(proxy, now)
         return out
 
+    @property
+    def slowest(self) -> int:
+        """Number of the last sample that every reliable reader has acknowledged; without one the last of all."""
+        return min((proxy.acknowledged for proxy in self.proxies.values() if proxy.reliable), default=self.last)
+
     def answer(self, prefix: bytes, message: AckNack, now: float) -> list[Outgoing]:
         """Return what a reader lacks."""
         proxy = self.proxies.get(prefix + message.reader)

@@ -305,6 +305,12 @@ class Ros2Node(Node):
         with self._lock:
             return {name: reader.state.lost for name, reader in self._readers.items()}
 
+    def unacknowledged(self) -> dict[str, tuple[int, int]]:
+        """Return the topics -> the last message that every reliable reader has acknowledged, and how many wait."""
+        with self._lock:
+            states = {name: publication.writer.state for name, publication in self.publications.items()}
+            return {name: (state.slowest, state.last - state.slowest) for name, state in states.items()}
+
     def publishers_of(self, topic: str) -> list[str]:
         """Return the nodes that publish a topic that is heard, or have published it."""
         with self._lock:

@@ -13,8 +13,9 @@ import struct
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from pliant.base.errors import WireError
 from pliant.base.threads import Threads
@@ -157,7 +158,7 @@ class RtpsParticipant:
         self.direct = False
         """Whether a caller's thread receives, in `pump`."""
         self._pumped_at = 0.0
-        self._later: list[Outgoing] = []
+        self._later: list[Callable[[], None]] = []
         self._idle = True
         self._gone: deque[bytes] = deque(maxlen=64)
         self._entities = 0
@@ -235,11 +236,7 @@ class RtpsParticipant:
             made = LocalWriter(data=data, state=state)
             self.writers[guid] = made
             self._writer_of[guid[12:]] = made.state
-            self._send_all(self._pub.write(encode_endpoint(data), time.monotonic()))
-            for remote in self.remotes.values():
-                for endpoint, writes in list(remote.endpoints.values()):
-                    if not writes:
-                        self._match_writer(made, remote, endpoint)
+            self._tell_of(made, self._pub)
         self._nudge()
         return made
 
@@ -272,13 +269,16 @@ class RtpsParticipant:
             made = LocalReader(data=data, state=Reader(guid, reliable=reliable), callback=callback)
             self.readers[guid] = made
             self._callbacks[guid] = callback
-            self._send_all(self._sub.write(encode_endpoint(data), time.monotonic()))
-            for remote in self.remotes.values():
-                for endpoint, writes in list(remote.endpoints.values()):
-                    if writes:
-                        self._match_reader(made, remote, endpoint)
+            self._tell_of(made, self._sub)
         self._nudge()
         return made
+
+    def _tell_of(self, made: LocalWriter | LocalReader, teller: Writer) -> None:
+        self._send_all(teller.write(encode_endpoint(made.data), time.monotonic()))
+        for remote in self.remotes.values():
+            for endpoint, writes in list(remote.endpoints.values()):
+                if writes == isinstance(made, LocalReader):
+                    self._match(made, remote, endpoint)
 
     def remove(self, endpoint: LocalWriter | LocalReader) -> None:
         """Take a writer or a reader back."""
@@ -350,12 +350,6 @@ class RtpsParticipant:
         return self.prefix + struct.pack(">I", self._entities << 8 | kind)
 
     # ------------------------------------------------------------------ sending
-    def _header(self) -> Header:
-        return Header(prefix=self.prefix)
-
-    def _send(self, address: Address, header: Header, submessages: Iterable[Submessage]) -> None:
-        self._send_bytes(address, encode_message(header, submessages))
-
     def _send_bytes(self, address: Address, datagram: bytes) -> None:
         if not self._stopping and self.sockets.all:
             self.sockets.send(address, datagram)
@@ -364,14 +358,12 @@ class RtpsParticipant:
         for address, datagram in out:
             self._send_bytes(address, datagram)
 
-    def _locators(self) -> tuple[Locator, ...]:
-        return (Locator(address=self.sockets.host, port=self.sockets.port),)
-
     def _announcement(self) -> Data:
         self._announced += 1
+        here = (Locator(address=self.sockets.host, port=self.sockets.port),)
         data = ParticipantData(
-            guid=self.guid, domain=self.domain, builtin=_BUILTIN, lease=LEASE, metatraffic=self._locators(),
-            default=self._locators(), name=self.name, user_data=self._user_data,
+            guid=self.guid, domain=self.domain, builtin=_BUILTIN, lease=LEASE, metatraffic=here, default=here,
+            name=self.name, user_data=self._user_data,
         )  # fmt: skip
         return Data(
             reader=UNKNOWN_ENTITY, writer=_SPDP_WRITER, sequence=self._announced, payload=encode_participant(data)
@@ -388,7 +380,7 @@ class RtpsParticipant:
 
     def _announce(self, addresses: list[Address]) -> None:
         stamp = InfoTimestamp(time_ns=time.time_ns())
-        datagram = encode_message(self._header(), (stamp, self._announcement()))
+        datagram = encode_message(Header(prefix=self.prefix), (stamp, self._announcement()))
         for address in addresses:
             self._send_bytes(address, datagram)
 
@@ -396,8 +388,9 @@ class RtpsParticipant:
         inline, payload = encode_key(self.guid, participant=True)
         self._announced += 1
         data = Data(writer=_SPDP_WRITER, sequence=self._announced, inline=inline, payload=payload, key=True)
+        datagram = encode_message(Header(prefix=self.prefix), (data,))
         for remote in self.remotes.values():
-            self._send(remote.metatraffic, self._header(), (data,))
+            self._send_bytes(remote.metatraffic, datagram)
 
     # ------------------------------------------------------------------ the thread
     def _nudge(self) -> None:
@@ -419,38 +412,43 @@ class RtpsParticipant:
             now = time.monotonic()
             if now - ticked >= TICK:
                 ticked = now
-                self._send_later()
+                self._do_later()
                 with self.lock:
                     busy = self._tick(now)
             self.on_tick(now)
 
     def pump(self, timeout: float, spin: float) -> None:
-        """Receive in the caller's thread until something has arrived.
+        """Do what was put off if there is something, else receive in the caller's thread until a datagram has arrived.
 
         Args:
             timeout: longest wait [s].
             spin: how long the sockets are looked at again and again before the thread sleeps [s].
         """
         self._pumped_at = time.monotonic()
-        self._send_later()
+        if self._later:
+            self._do_later()
+            return
         sockets = [sock for sock in self.sockets.all if sock is not self.sockets.wake]
         end = time.perf_counter() + min(timeout, spin)
         while time.perf_counter() < end:
-            if self._receive(sockets[0]):
+            if self._receive(sockets[0], 1):
                 return
         for sock in select.select(sockets, (), (), timeout)[0]:
             self._receive(sock)
 
-    def _send_later(self) -> None:
-        """Send the answers that were put off until the loop has its message."""
-        if self._later:
-            with self.lock:
-                out, self._later = self._later, []
-                self._send_all(out)
+    def _do_later(self) -> None:
+        """Do what was put off until the loop has its message: answers, and heartbeats that came with it."""
+        with self.lock:
+            later, self._later = self._later, []
+            for act in later:
+                try:
+                    act()
+                except Exception as error:  # one heartbeat must not end the loop
+                    self.fail("an answer that was put off", error)
 
-    def _receive(self, sock: socket.socket) -> int:
+    def _receive(self, sock: socket.socket, most: int = BATCH) -> int:
         """Handle what has arrived; return how many datagrams."""
-        for count in range(BATCH):
+        for count in range(most):
             try:
                 datagram, source = sock.recvfrom(65536)
             except OSError:
@@ -468,7 +466,7 @@ class RtpsParticipant:
                     self._complain(f"{source[0]}:{source[1]} sent what is no RTPS: {error}")
             except Exception as error:  # one datagram must not cost the thread
                 self.fail(f"a datagram of {source[0]}:{source[1]}", error)
-        return BATCH
+        return most
 
     def _tick(self, now: float) -> bool:
         """Do what is due; return whether something is to be asked soon."""
@@ -516,8 +514,10 @@ class RtpsParticipant:
                     for reader in self._readers_of(prefix, message.reader, message.writer):
                         self._act(reader, *reader.take_fragments(prefix, message, now))
                 case Heartbeat() if ours:
-                    for reader in self._readers_of(prefix, message.reader, message.writer):
-                        self._act(reader, *reader.hear(prefix, message, now))
+                    if self.direct:
+                        self._later.append(partial(self._hear, prefix, message, now))
+                    else:
+                        self._hear(prefix, message, now)
                 case Gap() if ours:
                     for reader in self._readers_of(prefix, message.reader, message.writer):
                         self._deliver(reader, reader.skip(prefix, message))
@@ -544,10 +544,14 @@ class RtpsParticipant:
             return [] if found is None else [found.state]
         return self._listening.get(prefix + writer, [])
 
+    def _hear(self, prefix: bytes, message: Heartbeat, now: float) -> None:
+        for reader in self._readers_of(prefix, message.reader, message.writer):
+            self._act(reader, *reader.hear(prefix, message, now))
+
     def _act(self, reader: Reader, ready: list[Delivered], out: list[Outgoing]) -> None:
         self._deliver(reader, ready)
-        if self.direct:
-            self._later += out  # the loop waits for what was delivered, not for this
+        if self.direct and out:
+            self._later.append(partial(self._send_all, out))  # the loop waits for what was delivered, not for this
         else:
             self._send_all(out)
 
@@ -656,12 +660,8 @@ class RtpsParticipant:
         remote.endpoints[endpoint.guid] = (endpoint, writes)
         if known:
             return
-        if writes:
-            for reader in self.readers.values():
-                self._match_reader(reader, remote, endpoint)
-        else:
-            for writer in self.writers.values():
-                self._match_writer(writer, remote, endpoint)
+        for own in (self.readers if writes else self.writers).values():
+            self._match(own, remote, endpoint)
         if writes and endpoint.topic.startswith("rt/"):
             self.on_publication(endpoint.topic[2:], _called(remote.data))
 
@@ -678,22 +678,21 @@ class RtpsParticipant:
             self._complain(f"{ours.topic}: {name} {what} it with another quality of service: {reason}")
         return not reason
 
-    def _match_writer(self, writer: LocalWriter, remote: _Remote, endpoint: EndpointData) -> None:
-        if self._fits(writer.data, endpoint, writes=False, name=_called(remote.data)):
-            address = self.sockets.reach(endpoint.locators, remote.default) or remote.default
-            proxy = ReaderProxy(guid=endpoint.guid, address=address, reliable=endpoint.qos.reliable)
-            self._send_all(writer.state.add(proxy, time.monotonic()))
-            if len(writer.seen) < SEEN_LIMIT:
-                writer.seen[endpoint.guid] = None
-
-    def _match_reader(self, reader: LocalReader, remote: _Remote, endpoint: EndpointData) -> None:
-        if self._fits(reader.data, endpoint, writes=True, name=_called(remote.data)):
-            address = self.sockets.reach(endpoint.locators, remote.default) or remote.default
-            reliable = endpoint.qos.reliable and reader.data.qos.reliable
+    def _match(self, own: LocalWriter | LocalReader, remote: _Remote, endpoint: EndpointData) -> None:
+        if not self._fits(own.data, endpoint, writes=isinstance(own, LocalReader), name=_called(remote.data)):
+            return
+        address = self.sockets.reach(endpoint.locators, remote.default) or remote.default
+        reliable = endpoint.qos.reliable and own.data.qos.reliable
+        if isinstance(own, LocalWriter):
+            out = own.state.add(ReaderProxy(guid=endpoint.guid, address=address, reliable=reliable), time.monotonic())
+            if len(own.seen) < SEEN_LIMIT:
+                own.seen[endpoint.guid] = None
+        else:
             base_zero = remote.data.vendor != CYCLONE
             proxy = WriterProxy(guid=endpoint.guid, address=address, reliable=reliable, base_zero=base_zero)
-            self._listening.setdefault(endpoint.guid, []).append(reader.state)
-            self._send_all(reader.state.add(proxy, time.monotonic()))
+            self._listening.setdefault(endpoint.guid, []).append(own.state)
+            out = own.state.add(proxy, time.monotonic())
+        self._send_all(out)
 
 
 def _called(data: ParticipantData) -> str:

@@ -24,7 +24,6 @@ ITEM_LIMIT = 1 << 18
 as few as one on the wire."""
 _SIZE = {letter: struct.calcsize("<" + letter) for letter in "?bBhHiIqQfd"}
 _U32 = struct.Struct("<I")
-_U32_BIG = struct.Struct(">I")
 _TIME_1 = struct.Struct("<II")
 _TIME_2 = struct.Struct("<iI")
 _DURATION = struct.Struct("<ii")

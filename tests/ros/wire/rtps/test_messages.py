@@ -12,7 +12,6 @@ from pliant.ros.wire.rtps import (
     Gap,
     Header,
     Heartbeat,
-    HeartbeatFrag,
     InfoDestination,
     InfoSource,
     InfoTimestamp,
@@ -58,11 +57,7 @@ def sets(draw):
 
 @st.composite
 def submessages(draw):
-    kind = draw(
-        st.sampled_from(
-            ["data", "frag", "heartbeat", "acknack", "gap", "nack_frag", "heartbeat_frag", "time", "dst", "src"]
-        )
-    )
+    kind = draw(st.sampled_from(["data", "frag", "heartbeat", "acknack", "gap", "nack_frag", "time", "dst", "src"]))
     ids = {"reader": draw(entities()), "writer": draw(entities())}
     if kind == "data":
         payload = draw(st.none() | bodies())
@@ -87,8 +82,6 @@ def submessages(draw):
     if kind == "nack_frag":
         missing = draw(st.sets(st.integers(1, 200), min_size=1, max_size=9))
         return NackFrag(**ids, sequence=base, missing=tuple(sorted(missing)), count=3)
-    if kind == "heartbeat_frag":
-        return HeartbeatFrag(**ids, sequence=base, last=draw(st.integers(0, 1000)), count=1)
     if kind == "time":
         return InfoTimestamp(time_ns=draw(st.none() | st.integers(0, (2**32 - 2) * 10**9)))
     if kind == "dst":

@@ -27,7 +27,7 @@ Parameters = tuple[tuple[int, bytes], ...]
 
 _PAD, _ACKNACK, _HEARTBEAT, _GAP, _INFO_TS = 0x01, 0x06, 0x07, 0x08, 0x09
 _INFO_SRC, _INFO_DST = 0x0C, 0x0E
-_NACK_FRAG, _HEARTBEAT_FRAG, _DATA, _DATA_FRAG = 0x12, 0x13, 0x15, 0x16
+_NACK_FRAG, _DATA, _DATA_FRAG = 0x12, 0x15, 0x16
 _FRACTION = 1 << 32
 _BILLION = 1_000_000_000
 _INVALID_TIME = (0xFFFFFFFF, 0xFFFFFFFF)
@@ -199,34 +199,7 @@ class NackFrag:
     """Counts answers."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeartbeatFrag:
-    """Up to which fragment a writer has a sample."""
-
-    reader: bytes
-    """Whom it asks."""
-    writer: bytes
-    """The writer."""
-    sequence: int
-    """Number of the sample."""
-    last: int
-    """Last fragment that is there."""
-    count: int = 0
-    """Counts these."""
-
-
-Submessage = (
-    InfoTimestamp
-    | InfoDestination
-    | InfoSource
-    | Data
-    | DataFrag
-    | Heartbeat
-    | AckNack
-    | Gap
-    | NackFrag
-    | HeartbeatFrag
-)
+Submessage = InfoTimestamp | InfoDestination | InfoSource | Data | DataFrag | Heartbeat | AckNack | Gap | NackFrag
 """Every kind that is spoken; others are passed over."""
 
 
@@ -343,9 +316,6 @@ def _body(message: Submessage, order: str) -> tuple[int, int, bytes]:
             body = _entity(message.reader) + _entity(message.writer) + _number(message.sequence, order)
             body += struct.pack(f"{order}I", base) + _bitmap(base, message.missing, order)
             return _NACK_FRAG, 0, body + struct.pack(f"{order}I", message.count)
-        case HeartbeatFrag():
-            body = _entity(message.reader) + _entity(message.writer) + _number(message.sequence, order)
-            return _HEARTBEAT_FRAG, 0, body + struct.pack(f"{order}II", message.last, message.count)
         case _:
             raise WireError(f"{message} is not a submessage of this kind")
 
@@ -567,10 +537,6 @@ def _decode(kind: int, flags: int, cursor: _Cursor) -> Submessage | None:
             missing = cursor.members(base)
             (count,) = cursor.unpack("I")
             return NackFrag(reader=reader, writer=writer, sequence=sequence, missing=missing, count=count)
-        case 0x13:
-            reader, writer, sequence = cursor.take(4), cursor.take(4), cursor.number()
-            last, count = cursor.unpack("II")
-            return HeartbeatFrag(reader=reader, writer=writer, sequence=sequence, last=last, count=count)
     return None
 
 
