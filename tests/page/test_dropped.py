@@ -178,7 +178,7 @@ def drop(browser, **files: bytes) -> None:
 def test_robots_and_recordings_that_are_dropped_on_a_running_page_are_shown_one_after_the_other(tmp_path):
     shown = "document.title.startsWith({!r})"
     data = recording(tmp_path / "run.mcap", {"command_line": "pliant view qbmove-1dof"})
-    with PageServer(port=free_port()) as server, chromium.Page(server.url, 900, 700) as browser:
+    with PageServer(port=free_port()) as server, chromium.Page(server.url, 900, 700, webgl=True) as browser:
         running = threading.Thread(
             target=show_robots, args=(server, load("sea-1dof"), "sea-1dof", LoadedRobots(["sea-1dof"]))
         )

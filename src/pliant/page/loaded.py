@@ -148,7 +148,7 @@ class RobotChoice:
                 self.open(file.name, file.content)
 
         choice.on_update(changed)
-        button = server.gui.add_upload_button("Open a file", icon="upload", hint=HINT)
+        button = server.gui.add_upload_button("Open a file", icon="upload", color="gray", hint=HINT)
         server.uploads.accept(button, MAX_DROPPED_BYTES, say)
         button.on_upload(guarded(say, give))
 

@@ -19,10 +19,11 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import BridgeError, PliantError
+from pliant.base.numerics import Array
 from pliant.devices.base import Device, Sample, SampleSource
 from pliant.engine.base import MujocoState, check_engine, mujoco_state
+from pliant.model.contacts import contact_forces
 from pliant.page.cameras import Cameras
-from pliant.page.contacts import find_contacts
 from pliant.page.controls import DeviceControls, Panel, plain_name, plain_text
 from pliant.page.curve_drawing import POINTS, CurveColours
 from pliant.page.document import READY
@@ -37,7 +38,7 @@ from pliant.page.payload import PayloadPanel
 from pliant.page.plots import Plots
 from pliant.page.pull import Pull
 from pliant.page.scenarios import ScenarioPanel
-from pliant.page.scene import Contacts, Scene
+from pliant.page.scene import Scene
 from pliant.page.server import PageServer, open_browser
 from pliant.page.tour import TourPanel
 from pliant.recording.drawing import curves_of
@@ -145,7 +146,7 @@ class PageView(BridgeBase):
         self._tour: TourPanel | None = None
         self._filled = False
         self._rewound, self._stamp_ns = False, 0
-        self._found: Contacts | None = None
+        self._found: Array | None = None
         self._forces = np.zeros((engine.model.nbody, 6))
         self._shown = 0
         self._fault = ""
@@ -281,7 +282,14 @@ class PageView(BridgeBase):
             if self.choice is not None:
                 self.choice.build(server, self._title, self._say, self._leave, self._take_file)
             self._run = RunPanel(
-                gui, self._simulation, self._say, self._was_reset, self._title, self._tell, self._metadata
+                gui,
+                self._simulation,
+                self._say,
+                self._was_reset,
+                self._title,
+                self._tell,
+                self._metadata,
+                lambda: self._scene.layers.contacts,
             )
             gui.add_html(HINT)
             self._messages.open(gui)
@@ -404,7 +412,7 @@ class PageView(BridgeBase):
         with self._lock:
             mujoco.mj_getState(engine.model, engine.data, self._state, COPIED)
             if self._server is not None and self._plots is not None and self._scene.layers.contacts:
-                self._found = find_contacts(engine)
+                self._found = contact_forces(engine.model, engine.data)
             self._forces = engine.data.xfrc_applied.copy()
         self._fresh.set()
 

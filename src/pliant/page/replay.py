@@ -69,6 +69,7 @@ class ReplayView:
         self._stopping = threading.Event()
         with server.viser.atomic():
             self._scene = Scene(server, model)
+            self._scene.show("contacts", recording.has_contacts)
             self._balls = PayloadBalls(server, model, self._scene.size)
             server.look(*self._scene.camera(), max(0.005 * self._scene.size, 1e-4))
             self._build(server.gui, choice)
@@ -120,8 +121,8 @@ class ReplayView:
         mujoco.mj_comPos(model, data)
         if model.ntendon:
             mujoco.mj_tendon(model, data)
-        self._scene.update(data, None)
-        loads, wrenches = self._acting(self._begin + self.position + 1e-9)
+        loads, wrenches, contacts = self._acting(self._begin + self.position + 1e-9)
+        self._scene.update(data, contacts)
         self._balls.draw(loads)
         self._scene.draw_forces(wrenches, data)
         self._look.follow(data)
