@@ -23,7 +23,7 @@ CONTACT_COLOR = (0.863, 0.235, 0.196, 1.0)
 """Of the arrows of contact forces, in films and on the page."""
 ARROW_SHARE = 0.25
 """Length of the arrow of the largest force of a kind over the size of the robot, in films and on the page."""
-ARROW_RADIUS = 0.005
+ARROW_RADIUS = 0.008
 """Radius of the shaft of an arrow over the size of the robot."""
 PAYLOAD_COLOR = (0.69, 0.47, 0.157, 1.0)
 """Of the balls of payloads, in films and on the page."""

@@ -454,7 +454,7 @@ class Scene:
         if node is None:
             return self._server.scene.add_arrows(
                 f"/{name}", arrows, tuple(round(255 * part) for part in colour[:3]),  # type: ignore[arg-type]
-                shaft_radius=ARROW_RADIUS * self.size, head_radius=0.012 * self.size,
+                shaft_radius=ARROW_RADIUS * self.size, head_radius=2.0 * ARROW_RADIUS * self.size,
                 head_length=0.03 * self.size,
             )  # fmt: skip
         node.points = arrows  # one colour for all: a browser refuses colours that do not fit the number of arrows

@@ -165,7 +165,8 @@ class _Scene:
             if scene.ngeom == scene.maxgeom:
                 break
             geom = add_geom(scene, kind, np.array(colour))
-            mujoco.mjv_connector(geom, kind, ARROW_RADIUS * size, start, start + length * force)
+            # MuJoCo 4.0 draws half of an arrow's length.
+            mujoco.mjv_connector(geom, kind, ARROW_RADIUS * size, start, start + 2.0 * length * force)
 
     def _draw_payloads(self) -> None:
         """Draw what bodies weigh more than at the start as balls, where they must be for the centres of mass."""
