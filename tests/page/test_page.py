@@ -22,7 +22,7 @@ from pliant.base.errors import BridgeError, DeadThreadError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.page import PageView
-from pliant.page.loaded import RobotChoice
+from pliant.page.choice import RobotChoice
 from pliant.robots.loading import load
 from pliant.simulation import Simulation, paced
 

@@ -11,7 +11,7 @@ from pliant.base.errors import PliantError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.page import PageView
-from pliant.page.loaded import RobotChoice
+from pliant.page.choice import RobotChoice
 from pliant.page.tour import PULL_TIME, SOFT, STIFF, check_tour
 from pliant.robots.loading import load
 from pliant.simulation import Simulation

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from pliant.model import Robot
     from pliant.page import PageServer
-    from pliant.page.loaded import LoadedRobots, OpenedRecording, RobotChoice
+    from pliant.page.choice import RobotChoice
+    from pliant.page.loaded import LoadedRobots, OpenedRecording
     from pliant.simulation import Scenario
 
 LEAST_RUN = 1.0
@@ -254,11 +255,18 @@ def _load(wanted: str, loaded: LoadedRobots) -> Robot | OpenedRecording:
     return found
 
 
+def _choice(loaded: LoadedRobots) -> RobotChoice:
+    """Return what a page offers beside what it shows."""
+    from pliant.page.choice import RobotChoice
+
+    return RobotChoice(loaded.names, replaceable=list(loaded.robots))
+
+
 def _play(recording: OpenedRecording, server: PageServer, loaded: LoadedRobots) -> RobotChoice:
     """Play a recording until another robot is chosen; return the choice."""
     from pliant.page.replay import ReplayView
 
-    choice = loaded.choice()
+    choice = _choice(loaded)
     server.rename(recording.name)
     ReplayView(*recording.open(), server, choice=choice).run()
     server.clear()
@@ -286,7 +294,7 @@ def _show(
 
     devices = make_devices(robot)
     engine = MujocoEngine(robot, check=False)
-    choice = loaded.choice()
+    choice = _choice(loaded)
     page = PageView(
         engine, title=title, server=server, choice=choice, report=report, needed=True, opening=True, tour=tour,
         metadata={"command_line": command, "interface": recorded_names(robot.interface)},

@@ -24,10 +24,10 @@ from pliant.devices.base import Device, Sample, SampleSource
 from pliant.engine.base import MujocoState, check_engine, mujoco_state
 from pliant.model.contacts import contact_forces
 from pliant.page.cameras import Cameras
+from pliant.page.choice import RobotChoice
 from pliant.page.controls import DeviceControls, Panel, plain_name, plain_text
 from pliant.page.curve_drawing import POINTS, CurveColours
 from pliant.page.document import READY
-from pliant.page.loaded import RobotChoice
 from pliant.page.look import LookPanel
 from pliant.page.messages import Messages
 from pliant.page.opening import dance

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from pliant.page.choice import RobotChoice
 from pliant.page.document import READY
-from pliant.page.loaded import RobotChoice
 from pliant.page.look import LookPanel
 from pliant.page.panel import SPEEDS
 from pliant.page.payload import PayloadBalls

@@ -14,8 +14,8 @@ from pliant.base.errors import PliantError
 from pliant.base.numerics import Array
 from pliant.devices.base import Device
 from pliant.engine.base import MujocoState
+from pliant.page.choice import RobotChoice
 from pliant.page.controls import Say, guarded
-from pliant.page.loaded import RobotChoice
 from pliant.page.pull import Pull
 
 if TYPE_CHECKING:
