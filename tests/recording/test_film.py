@@ -263,7 +263,7 @@ def test_the_film_of_a_motion_has_the_payloads_and_forces_of_its_time_and_leaves
         def __init__(self, path, panels, *_, **__):
             (self.panel,) = panels
 
-        def pose(self, panel, qpos, force):
+        def pose(self, panel, qpos, force, contacts):
             return float(self.panel.model.body_mass[1]), self.panel.model.body_ipos[1].copy(), float(force[1, 0])
 
         def add(self, states):
@@ -277,7 +277,7 @@ def test_the_film_of_a_motion_has_the_payloads_and_forces_of_its_time_and_leaves
     mass, place = float(model.body_mass[1]), np.array([0.1, 0.0, -0.2])
 
     def acting(time):
-        return ({"link": (9.0, place)} if 0.1 < time < 0.3 else {}), wrenches * (time > 0.3)
+        return ({"link": (9.0, place)} if 0.1 < time < 0.3 else {}), wrenches * (time > 0.3), np.zeros((0, 6))
 
     time, poses = np.array([0.0, 0.2, 0.4]), np.zeros((3, model.nq))
     motion = motions.Motion(model=model, time=time, poses=poses, acting=acting)
