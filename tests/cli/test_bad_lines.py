@@ -1,4 +1,4 @@
-"""More than a hundred wrong command lines: each ends in one line that names the thing, and the nearest valid one."""
+"""Hundreds of wrong command lines: each ends in one line that names the thing, and the nearest valid one."""
 
 import re
 import shlex
@@ -74,12 +74,19 @@ TYPED = {
 """Line -> what its message must contain."""
 
 
-def misspelled():
-    """Yield each command with one of its long options less a letter, and the option."""
+def generated():
+    """Yield wrong lines of every option of every command, what is wrong in each, and the option."""
+    row = re.compile(r"^\W+(?:--?\w+ +)*(--[a-z][a-z0-9-]+)(?: +-\w)?(?: +([A-Z]+)(?:\.\.\.)?)?(?= |$)", re.MULTILINE)
     for path, text in shown_helps():
-        options = {o for o in re.findall(r"^\W+(--[a-z][a-z-]+[a-z])", text, re.MULTILINE) if len(o) > 7}
-        for option in sorted(options - {"--help", "--version"})[:5]:
-            yield (*path, option[:4] + option[5:]), option
+        for option, kind in row.findall(text):
+            if option in ("--help", "--version"):
+                continue
+            if len(option) > 7:
+                shorter = option[:4] + option[5:]
+                yield (*path, shorter), shorter, option
+            if kind in ("INT", "FLOAT"):
+                yield (*path, option, "abc"), "'abc'", option
+            yield (*path, option if kind else f"{option}=maybe"), option, option
 
 
 def test_every_typed_line_ends_in_one_line_that_names_the_thing_and_the_remedy(call, tmp_path, monkeypatch):
@@ -94,14 +101,18 @@ def test_every_typed_line_ends_in_one_line_that_names_the_thing_and_the_remedy(c
     assert not wrong
 
 
-def test_every_option_that_lacks_a_letter_is_named_with_the_right_one(call):
-    lines = list(misspelled())
-    assert len(lines) + len(TYPED) >= 100
-    for words, option in lines:
+@pytest.mark.parametrize("stride", [4, pytest.param(1, marks=[pytest.mark.nightly, pytest.mark.slow])])
+def test_every_wrong_option_or_value_is_named_with_the_right_one(call, tmp_path, monkeypatch, stride):
+    monkeypatch.chdir(tmp_path)
+    lines = list(generated())
+    assert len(lines) + len(TYPED) >= 300
+    assert {words[0] for words, _, _ in lines[::stride]} >= {words[0] for words, _, _ in lines} - {"list", "version"}
+    for words, wrong, option in lines[::stride]:
         code, _, err = call(*words)
         assert code == 2, (words, err)
+        assert err.startswith("pliant: "), (words, err)
         assert len(err.strip().splitlines()) == 1, (words, err)
-        assert words[-1] in err, (words, err)
+        assert wrong in err or "is missing" in err, (words, err)
         assert option in err or "Did you mean" in err or "is missing" in err, (words, option, err)
 
 

@@ -228,3 +228,18 @@ def test_what_cannot_be_carried_is_refused_and_changes_nothing(body, mass, offse
     with pytest.raises(ModelError, match=message):
         Payloads(model).put(body, mass, offset)
     np.testing.assert_array_equal(saved(model), before)
+
+
+def test_loads_can_be_read_while_the_loop_changes_them():
+    payloads = MujocoEngine(load("sea-1dof"), check=False).payloads
+    payloads._loads[1] = Payload(mass=0.1, offset=(0.0, 0.0, 0.0))
+
+    class Model:
+        """Names bodies while another thread puts a payload on the next one."""
+
+        def body(self, number):
+            payloads._loads.setdefault(2, payloads._loads[1])
+            return type("Body", (), {"name": f"body {number}"})
+
+    payloads._model = Model()
+    assert set(payloads.loads) == {"body 1"}

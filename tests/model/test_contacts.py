@@ -1,10 +1,13 @@
 """Contacts with a spring and a damper of their own."""
 
 import mujoco
+import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from pliant.model.contacts import ContactLaw, contact_law, set_contact_law
+from pliant.engine import MujocoEngine
+from pliant.model.contacts import ContactLaw, contact_forces, contact_law, set_contact_law
+from pliant.robots.loading import load
 
 LAW = ContactLaw(stiffness=1e5, damping=300.0)
 MASS, G, RADIUS = 2.0, 9.81, 0.05
@@ -102,3 +105,20 @@ def test_the_law_that_is_read_is_the_one_that_was_written(law):
 def test_a_contact_of_mujoco_has_no_law():
     model, _ = ball()
     assert contact_law(model, 0) is None
+
+
+def test_the_forces_of_a_ball_at_rest_carry_its_weight_where_it_touches(tmp_path):
+    file = tmp_path / "ball.xml"
+    file.write_text(
+        "<mujoco><worldbody><geom type='plane' size='1 1 .1'/>"
+        "<body pos='0.3 0.1 0.1'><freejoint/><geom size='.1' mass='2'/></body></worldbody></mujoco>"
+    )
+    engine = MujocoEngine(load(str(file)), check=False)
+    for _ in range(2000):
+        engine.step()
+    found = contact_forces(engine.model, engine.data)
+    weight = 2.0 * abs(engine.model.opt.gravity[2])
+    np.testing.assert_allclose(found[:, 3:].sum(axis=0), [0.0, 0.0, weight], atol=1e-3 * weight)
+    np.testing.assert_allclose(found[0, :3], [0.3, 0.1, 0.0], atol=2e-3)
+    mujoco.mj_resetData(engine.model, engine.data)
+    assert len(contact_forces(engine.model, engine.data)) == 0

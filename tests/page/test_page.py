@@ -22,6 +22,7 @@ from pliant.base.errors import BridgeError, DeadThreadError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.page import PageView
+from pliant.page.choice import RobotChoice
 from pliant.robots.loading import load
 from pliant.simulation import Simulation, paced
 
@@ -400,13 +401,13 @@ def test_a_choice_of_another_robot_ends_the_run_and_the_server_goes_on(engine):
     from pliant.page import PageServer
 
     with PageServer(port=free_port()) as server:
-        view = PageView(engine, server=server, title="qbmove-1dof", robots=["qbmove-1dof", "sea-1dof"])
+        view = PageView(engine, server=server, title="qbmove-1dof", choice=RobotChoice(["qbmove-1dof", "sea-1dof"]))
         with Simulation(engine, make_devices(load("qbmove-1dof")), [view], pacer="free") as simulation:
             simulation.start()
             gui = server.gui
             choice = next(h for h in gui._gui_input_handle_from_uuid.values() if h.label == "robot")
             choice.value = "sea-1dof"
-            eventually(lambda: view.wanted == "sea-1dof")
+            eventually(lambda: view.choice.wanted == "sea-1dof")
         with urllib.request.urlopen(server.url, timeout=60) as answer:
             assert answer.status == 200
 

@@ -151,7 +151,7 @@ def test_recorded_payloads_and_forces_are_drawn_at_their_times(tmp_path):
         for seconds, mass, force in ((0.1, 0.0, 0.0), (0.3, 0.3, 2.5), (0.55, 0.3, 0.0)):
             page.seek(seconds)
             page.draw()
-            loads, wrenches = page._acting(seconds)
+            loads, wrenches, _ = page._acting(seconds)
             assert sum(load for load, _ in loads.values()) == mass
             assert wrenches[body.id, 0] == force
             assert len(page._balls._balls) == (mass > 0.0)

@@ -11,6 +11,7 @@ from pliant.base.errors import PliantError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.page import PageView
+from pliant.page.choice import RobotChoice
 from pliant.page.tour import PULL_TIME, SOFT, STIFF, check_tour
 from pliant.robots.loading import load
 from pliant.simulation import Simulation
@@ -25,7 +26,11 @@ _spec.loader.exec_module(chromium)
 def begun(**options):
     robot = load("qbmove-5dof")
     view = PageView(
-        MujocoEngine(robot, check=False), port=free_port(), tour=True, robots=["fr3", "softfoot"], **options
+        MujocoEngine(robot, check=False),
+        port=free_port(),
+        tour=True,
+        choice=RobotChoice(["fr3", "softfoot"]),
+        **options,
     )
     return view, make_devices(robot)
 
@@ -103,7 +108,7 @@ def test_only_robots_whose_stiffness_can_be_set_have_a_tour(name):
 def test_a_visitor_pulls_moves_the_slider_and_pulls_again(size):
     press = "[...document.querySelectorAll('button')].find(b => b.innerText.includes('Pull with')).click()"
     with (
-        running("qbmove-5dof", tour=True, robots=["fr3", "softfoot"]) as (_, view),
+        running("qbmove-5dof", tour=True, choice=RobotChoice(["fr3", "softfoot"])) as (_, view),
         chromium.Page(view.url, *size) as page,
     ):
         page.until("document.body.innerText.includes('Pull the arm')", 120)
@@ -115,5 +120,5 @@ def test_a_visitor_pulls_moves_the_slider_and_pulls_again(size):
         page.run(press)
         page.until("document.body.innerText.includes('times as far')", 60)
         page.run("[...document.querySelectorAll('button')].find(b => b.innerText.includes('A Franka arm')).click()")
-        eventually(lambda: view.wanted == "fr3")
+        eventually(lambda: view.choice.wanted == "fr3")
         assert page.errors == []

@@ -263,7 +263,7 @@ def test_the_film_of_a_motion_has_the_payloads_and_forces_of_its_time_and_leaves
         def __init__(self, path, panels, *_, **__):
             (self.panel,) = panels
 
-        def pose(self, panel, qpos, force):
+        def pose(self, panel, qpos, force, contacts):
             return float(self.panel.model.body_mass[1]), self.panel.model.body_ipos[1].copy(), float(force[1, 0])
 
         def add(self, states):
@@ -277,7 +277,7 @@ def test_the_film_of_a_motion_has_the_payloads_and_forces_of_its_time_and_leaves
     mass, place = float(model.body_mass[1]), np.array([0.1, 0.0, -0.2])
 
     def acting(time):
-        return ({"link": (9.0, place)} if 0.1 < time < 0.3 else {}), wrenches * (time > 0.3)
+        return ({"link": (9.0, place)} if 0.1 < time < 0.3 else {}), wrenches * (time > 0.3), np.zeros((0, 6))
 
     time, poses = np.array([0.0, 0.2, 0.4]), np.zeros((3, model.nq))
     motion = motions.Motion(model=model, time=time, poses=poses, acting=acting)
@@ -286,3 +286,45 @@ def test_the_film_of_a_motion_has_the_payloads_and_forces_of_its_time_and_leaves
     np.testing.assert_allclose(seen[1][1], (mass * bare + 9.0 * place) / (mass + 9.0))
     np.testing.assert_array_equal(seen[2][1], bare)
     assert model.body_mass[1] == mass
+
+
+PLATE = """<mujoco><worldbody><geom type="plane" size="1 1 .1"/><body name="plate" pos="0.3 0.1 0.01"><freejoint/>
+<geom type="box" size=".1 .1 .01" mass="2" rgba="0.2 0.2 0.9 1"/></body></worldbody></mujoco>"""
+
+
+def test_recorded_contact_forces_carry_the_weight_and_are_arrows_of_a_film(tmp_path):
+    from pliant.devices import make_devices
+    from pliant.engine import MujocoEngine
+    from pliant.recording import Recorder, read_recording
+    from pliant.recording.replay_film import recorded_actions
+    from pliant.robots.loading import load
+    from pliant.simulation import Simulation
+
+    (tmp_path / "plate.xml").write_text(PLATE)
+    engine = MujocoEngine(load(str(tmp_path / "plate.xml")), check=False)
+    robot = MujocoEngine(load("sea-1dof"))  # has samples, without which there is no recording
+    recorder = Recorder(tmp_path / "run.mcap", contacts=True)
+    with Simulation(robot, make_devices(robot.robot), recorder=recorder) as simulation:
+        simulation._log._engine = engine  # the plate lies on the ground beside it
+        for _ in range(1000):
+            engine.step()
+            simulation.step()
+    recording = read_recording(tmp_path / "run.mcap")
+    assert recording.has_contacts
+    contacts = recorded_actions(recording, engine.model)(1.0)[2]
+    weight = 2.0 * abs(engine.model.opt.gravity[2])
+    np.testing.assert_allclose(contacts[:, 3:].sum(axis=0), [0.0, 0.0, weight], atol=0.05 * weight)
+    assert not len(recorded_actions(recording, engine.model)(-1.0)[2])
+
+    options = FilmOptions(size="96x96", camera="90,-10,0.4", contacts=True)
+    film = FilmWriter(tmp_path / "a.gif", [Panel(model=engine.model)], options)
+    film.add([film.pose(0, engine.data.qpos)])
+    film.add([film.state(0, engine.data)])
+    assert film.close().fault == ""
+    image, red = Image.open(tmp_path / "a.gif"), []
+    for k in range(2):
+        image.seek(k)
+        pixels = np.asarray(image.convert("RGB")).astype(int)
+        red.append(int((pixels[..., 0] - pixels[..., 1:].max(axis=-1) > 30).sum()))
+    assert red[0] == 0
+    assert red[1] > 10

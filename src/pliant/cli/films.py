@@ -42,12 +42,13 @@ class FilmLook:
     def __post_init__(self) -> None:
         check_values(self, names=option_name)
 
-    def of(self, video: object, size: str | None = None) -> FilmOptions | None:
+    def of(self, video: object, size: str | None = None, *, contacts: bool = False) -> FilmOptions | None:
         """Return how a film looks; None without a film.
 
         Args:
             video: whether there is a film.
             size: width and height without --video-size.
+            contacts: draw contact forces.
 
         Raises:
             PliantError: an option without --video, or a wrong value.
@@ -60,7 +61,7 @@ class FilmLook:
             return None
         from pliant.recording.film import FilmOptions
 
-        return FilmOptions(**({} if size is None else {"size": size}) | given)
+        return FilmOptions(contacts=contacts, **({} if size is None else {"size": size}) | given)
 
 
 _LOOKS = ("size", "fps", "speed", "camera")
@@ -88,9 +89,9 @@ class Film:
 
             check_film(self.video, looks, "--video")
 
-    def looks(self, size: str | None = None) -> FilmOptions | None:
+    def looks(self, size: str | None = None, *, contacts: bool = False) -> FilmOptions | None:
         """Return how the film looks; None without one. ``size`` holds without --video-size."""
-        return self.look.of(self.video, size)
+        return self.look.of(self.video, size, contacts=contacts)
 
 
 NO_FILM = Film()

@@ -464,10 +464,11 @@ def _show(opened: Any, console: Console) -> None:
         last = values[-1] if values.ndim == 1 else values[-1][0]
         table.add_row(plain(name), str(len(values)), *(number(float(v)) for v in (finite.min(), finite.max(), last)))
     print_table(console, table)
-    for event in found.events[:MAX_EVENTS]:
+    events = [event for event in found.events if event.name != "contacts"]
+    for event in events[:MAX_EVENTS]:
         console.print(plain(str(event)), soft_wrap=True)
-    if len(found.events) > MAX_EVENTS:
-        console.print(f"... ({len(found.events)} events in all; --json lists them)")
+    if len(events) > MAX_EVENTS:
+        console.print(f"... ({len(events)} events in all; --json lists them)")
 
 
 def _topic_row(topic: Any, duration: float) -> dict[str, Any]:

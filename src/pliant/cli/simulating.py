@@ -67,6 +67,8 @@ class RunOptions:
     plot: Path | None = None
     """Draw the recorded signals (.png, .svg, .pdf)."""
     film: Film = NO_FILM
+    contacts: Annotated[bool, Parameter(negative=())] = False
+    """Draw contact forces in the film, and write them into the recording, for `pliant replay`."""
     bridge: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = ()
     """Serve an interface: NAME or NAME:KEY=VALUE,...; may be repeated.
     `pliant list` has the names and their options."""
@@ -99,6 +101,8 @@ class RunOptions:
         refuse_unused(self.view_port is not None and not self.view, "--view-port", "--view")
         refuse_unused(self.view_host != VIEW_HOST and not self.view, "--view-host", "--view")
         refuse_unused(self.overwrite and self.record is None, "--overwrite", "--record")
+        kept = self.record is not None or self.film.video is not None
+        refuse_unused(self.contacts and not kept, "--contacts", "--record or --video")
         refuse_unused(
             self.realtime and self.rtf is None and not self.bridge and not self.view,
             "--realtime",
@@ -180,7 +184,8 @@ class Run:
 
             # A run that keeps a pace does not wait for the renderer.
             waits = not self.wires and plan.rtf is None
-            self._film = FilmBridge(mujoco_state(engine, "the film"), plan.film.video, plan.film.looks(), wait=waits)
+            looks = plan.film.looks(contacts=plan.contacts)
+            self._film = FilmBridge(mujoco_state(engine, "the film"), plan.film.video, looks, wait=waits)
         self.film: FilmReport | None = None
         """Outcome of the film, once the run has ended."""
         self._scratch: Any = None
@@ -192,7 +197,7 @@ class Run:
 
                 self._scratch = tempfile.TemporaryDirectory()
                 target = Path(self._scratch.name) / "run.mcap"
-            recorder = Recorder(target, overwrite=plan.overwrite, metadata=told)
+            recorder = Recorder(target, overwrite=plan.overwrite, metadata=told, contacts=plan.contacts)
         self.recorder = recorder
         try:
             self.simulation = Simulation(

@@ -84,7 +84,7 @@ class Payloads:
     @property
     def loads(self) -> Mapping[str, Payload]:
         """Body name -> payload."""
-        return {self._model.body(body).name: load for body, load in self._loads.items()}
+        return {self._model.body(body).name: load for body, load in dict(self._loads).items()}  # the loop changes it
 
     def bodies(self) -> list[str]:
         """Return the names of the bodies that can carry a payload: moving bodies on which gravity acts."""

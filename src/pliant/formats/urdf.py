@@ -508,7 +508,8 @@ class _Meshes(Sink):
         if path is None:
             message = f"{who} {uri!r} is not found; searched: {', '.join(searched) or 'nowhere'}"
             if role == "collision" and not self.allow_missing:
-                remedy = "Name the folder of its package in package_paths, or load with allow_missing_meshes=True"
+                remedy = "Name the folder of its package by --package-path (in Python: package_paths), or load with "
+                remedy += "allow_missing_meshes=True"
                 raise self.fail(mesh, f"{message}. {remedy}", "filename")
             self.note(mesh, f"{message}; it is left out")
             link.remove(element)

@@ -26,6 +26,29 @@ def contact_wrench(model: mujoco.MjModel, data: mujoco.MjData, index: int) -> tu
     return axes @ wrench[:3], axes @ wrench[3:]
 
 
+MAX_CONTACTS = 200
+"""Most contact forces that are drawn or recorded."""
+
+
+def contact_forces(model: mujoco.MjModel, data: mujoco.MjData) -> Array:
+    """Return where bodies touch and the force there on the second geom, in world axes, for arrows.
+
+    Args:
+        model: the model.
+        data: its state.
+
+    Returns:
+        point [m] and force [N] of the first `MAX_CONTACTS` contacts, shape (n, 6).
+    """
+    count = min(int(data.ncon), MAX_CONTACTS)
+    found = np.zeros((count, 6))
+    if count:
+        found[:, :3] = data.contact.pos[:count]
+        for k in range(count):
+            found[k, 3:] = contact_wrench(model, data, k)[0]
+    return found
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactLaw:
     """Spring and damper in each contact point of a geom, along the normal: F = stiffness r + damping dr/dt for F > 0.

@@ -19,6 +19,12 @@ DARK_SKY = ((18, 26, 33), (52, 64, 73))
 """The same on a dark page."""
 FORCE_COLOR = (0.0, 0.475, 0.55, 1.0)
 """Of the arrows of forces from outside, in films and on the page."""
+CONTACT_COLOR = (0.863, 0.235, 0.196, 1.0)
+"""Of the arrows of contact forces, in films and on the page."""
+ARROW_SHARE = 0.25
+"""Length of the arrow of the largest force of a kind over the size of the robot, in films and on the page."""
+ARROW_RADIUS = 0.008
+"""Radius of the shaft of an arrow over the size of the robot."""
 PAYLOAD_COLOR = (0.69, 0.47, 0.157, 1.0)
 """Of the balls of payloads, in films and on the page."""
 STEEL = 7800.0

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pliant.model import Robot
-    from pliant.page import PageServer, PageView
-    from pliant.page.loaded import LoadedRobots
+    from pliant.page import PageServer
+    from pliant.page.choice import RobotChoice
+    from pliant.page.loaded import LoadedRobots, OpenedRecording
     from pliant.simulation import Scenario
 
 LEAST_RUN = 1.0
@@ -70,9 +71,11 @@ def view(
 ) -> int:
     """Show a robot in the browser until Ctrl-C.
 
-    It is simulated in real time and moved on the page; the page can switch to another catalogue robot. For a
-    parallel robot the page also solves its statics: joints, pose, wrench, controlled degrees of freedom, stability,
-    saved poses, paths and files.
+    It is simulated in real time and moved on the page; the page can switch to another catalogue robot, and opens
+    robots and recordings that are dropped on it.
+
+    For a parallel robot the page also solves its statics: joints, pose, wrench, controlled degrees of freedom,
+    stability, saved poses, paths and files.
 
     Examples:
         pliant view qbmove-5dof
@@ -184,11 +187,17 @@ def show_robots(
         DivergedError: the simulation diverges twice, each time within `LEAST_RUN` on a page that nobody used.
     """
     early = False
+    from pliant.page.loaded import OpenedRecording
+
+    shown: Robot | OpenedRecording = robot
     while True:
         gc.collect()  # a run sets aside what is there before it: without this, also the run before
         used = server.uses
         try:
-            page = _show(robot, title, server, loaded, console, report, scenarios or {}, command, tour=tour)
+            if isinstance(shown, OpenedRecording):
+                choice = _play(shown, server, loaded)
+            else:
+                choice = _show(shown, title, server, loaded, console, report, scenarios or {}, command, tour=tour)
         except DivergedError as error:
             short = error.time is not None and error.time < LEAST_RUN
             short = short and server.uses == used  # nobody did it
@@ -199,14 +208,13 @@ def show_robots(
             _say(str(error))
             continue
         tour = early = False
-        wanted, opened = page.wanted, page.opened
-        del page  # its engine goes before the next one comes
+        wanted = choice.wanted
         if not wanted:
             return
-        loaded.add(opened)
+        loaded.add(choice.opened)
         scenarios = None  # they belong to the first robot
         try:
-            robot, title = _load(wanted, loaded), wanted
+            shown, title = _load(wanted, loaded), wanted
             command = (
                 "" if wanted in loaded.robots else _command(wanted, _view_settings(wanted))
             )  # a file of the browser has no path
@@ -235,10 +243,34 @@ def _command(source: str, settings: Sequence[str] = (), packages: Sequence[Path]
     return shlex.join(words)
 
 
-def _load(wanted: str, loaded: LoadedRobots) -> Robot:
-    if wanted not in loaded.robots:
+def _load(wanted: str, loaded: LoadedRobots) -> Robot | OpenedRecording:
+    from pliant.page.panels import OpenedRobot
+
+    found = loaded.robots.get(wanted)
+    if found is None:
         return load_robot(wanted, _view_settings(wanted), None, ())
-    return loaded.robots[wanted].build()
+    if isinstance(found, OpenedRobot):
+        return found.build()
+    found.check()
+    return found
+
+
+def _choice(loaded: LoadedRobots) -> RobotChoice:
+    """Return what a page offers beside what it shows."""
+    from pliant.page.choice import RobotChoice
+
+    return RobotChoice(loaded.names, replaceable=list(loaded.robots))
+
+
+def _play(recording: OpenedRecording, server: PageServer, loaded: LoadedRobots) -> RobotChoice:
+    """Play a recording until another robot is chosen; return the choice."""
+    from pliant.page.replay import ReplayView
+
+    choice = _choice(loaded)
+    server.rename(recording.name)
+    ReplayView(*recording.open(), server, choice=choice).run()
+    server.clear()
+    return choice
 
 
 def _show(
@@ -252,8 +284,8 @@ def _show(
     command: str,
     *,
     tour: bool,
-) -> PageView:
-    """Simulate one robot; return its page, which knows the next robot."""
+) -> RobotChoice:
+    """Simulate one robot; return what was chosen next."""
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.page import PageView
@@ -262,9 +294,9 @@ def _show(
 
     devices = make_devices(robot)
     engine = MujocoEngine(robot, check=False)
+    choice = _choice(loaded)
     page = PageView(
-        engine, title=title, server=server, robots=loaded.names, replaceable=list(loaded.robots), report=report,
-        needed=True, opening=True, tour=tour,
+        engine, title=title, server=server, choice=choice, report=report, needed=True, opening=True, tour=tour,
         metadata={"command_line": command, "interface": recorded_names(robot.interface)},
     )  # fmt: skip
     for name, scenario in scenarios.items():
@@ -276,8 +308,8 @@ def _show(
                 stack.enter_context(listening(simulation, sys.stdin, _say))
             simulation.run()
         except KeyboardInterrupt:
-            page.wanted = ""
-    return page
+            choice.wanted = ""
+    return choice
 
 
 def _say(text: str) -> None:

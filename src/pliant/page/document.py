@@ -7,6 +7,8 @@ import json
 from functools import lru_cache
 from pathlib import Path
 
+from pliant.page.uploads import MAX_DROPPED_BYTES
+
 READY = '<span class="pliant-ready" hidden></span>'
 """A mark in a panel: once it is there, the line about the loading goes."""
 # Gray text of the original has a contrast of 3.3 to white, less than the 4.5 that small text needs.
@@ -52,28 +54,80 @@ SCRIPT = """<script>
 """Gives the label of its row to each control that has none of its own, for readers of the screen."""
 DROP_SCRIPT = """<script>
 (() => {
+  const LINE = DROP_LINE, NONE = DROP_NONE, MOST = DROP_MOST;
   const files = e => e.dataTransfer && [...e.dataTransfer.types].includes("Files");
-  const note = on => {
+  const note = (text, ms) => {
     const line = document.getElementById("pliant-drop");
-    if (line) line.style.display = on ? "flex" : "none";
+    if (!line) return;
+    line.textContent = text;
+    line.style.display = text ? "flex" : "none";
+    if (ms) setTimeout(() => { if (line.textContent === text) line.style.display = "none"; }, ms);
   };
-  addEventListener("dragover", e => { if (files(e)) { e.preventDefault(); note(true); } });
-  addEventListener("dragleave", e => { if (!e.relatedTarget) note(false); });
-  addEventListener("drop", e => {
-    if (!files(e)) return;
-    e.preventDefault();
-    note(false);
-    const input = document.querySelector("input[type=file]");
-    if (!input || !e.dataTransfer.files.length) return;
+  const found = async (entry, path, all) => {
+    if (entry.isFile) all.push([path + entry.name, await new Promise((ok, no) => entry.file(ok, no))]);
+    else for (const reader = entry.createReader(); all.length <= 2000;) {
+      const some = await new Promise((ok, no) => reader.readEntries(ok, no));
+      if (!some.length) break;
+      for (const one of some) if (!one.name.startsWith(".")) await found(one, path + entry.name + "/", all);
+    }
+    return all;
+  };
+  const table = Array.from({length: 256}, (_, n) => {
+    for (let k = 0; k < 8; k++) n = n & 1 ? 0xedb88320 ^ (n >>> 1) : n >>> 1;
+    return n;
+  });
+  const zip = async all => {
+    const parts = [], index = [];
+    let at = 0, size = 0;
+    for (const [path, file] of all) {
+      const data = new Uint8Array(await file.arrayBuffer()), name = new TextEncoder().encode(path);
+      let crc = -1;
+      for (let k = 0; k < data.length; k++) crc = table[(crc ^ data[k]) & 255] ^ (crc >>> 8);
+      const common = [20, 0x800, 0, 0, 33, [~crc], [data.length], [data.length], name.length, 0];
+      const head = fields([[0x04034b50], ...common]);
+      const entry = fields([[0x02014b50], 20, ...common, 0, 0, 0, [0], [at]]);
+      parts.push(head, name, data);
+      index.push(entry, name);
+      at += head.length + name.length + data.length;
+      size += entry.length + name.length;
+    }
+    return [...parts, ...index, fields([[0x06054b50], 0, 0, all.length, all.length, [size], [at], 0])];
+  };
+  const fields = values => new Uint8Array(values.flatMap(value => {
+    const number = typeof value === "number" ? value : value[0], count = typeof value === "number" ? 2 : 4;
+    return Array.from({length: count}, (_, k) => (number >>> (8 * k)) & 255);
+  }));
+  const give = async (input, all) => {
+    let file = all[0][1];
+    if (all.length > 1 || all[0][0].includes("/")) {
+      const size = all.reduce((sum, one) => sum + one[1].size, 0);
+      if (size > MOST) return note(`The files have ${size} bytes; must be at most ${MOST}`, 6000);
+      file = new File(await zip(all), all[0][0].split("/")[0].replace(/[.].*/, "") + ".zip");
+    }
     const one = new DataTransfer();
-    one.items.add(e.dataTransfer.files[0]);
+    one.items.add(file);
     input.files = one.files;
     input.dispatchEvent(new Event("change", {bubbles: true}));
+  };
+  addEventListener("dragover", e => { if (files(e)) { e.preventDefault(); note(LINE); } });
+  addEventListener("dragleave", e => { if (!e.relatedTarget) note(""); });
+  addEventListener("drop", async e => {
+    if (!files(e)) return;
+    e.preventDefault();
+    note("");
+    const input = document.querySelector("input[type=file]"), all = [];
+    const given = [...e.dataTransfer.items].map(i => i.webkitGetAsEntry && i.webkitGetAsEntry());
+    const plain = [...e.dataTransfer.files];
+    if (!input) return note(NONE, 6000);
+    if (given.length && given.every(Boolean)) for (const entry of given) await found(entry, "", all);
+    else for (const file of plain) all.push([file.name, file]);
+    if (all.length) await give(input, all);
   });
 })();
 </script>"""
-"""Gives a file that is dropped on the page to its button for files; without one nothing happens, and the page stays."""
-DROP_LINE = "Drop the file to open it: a robot, or a table of poses"
+"""Gives what is dropped on the page to its button for files: a file as it is, several or a folder as a zip archive."""
+DROP_LINE = "Drop to open: a robot, alone or with its meshes, a recording, or a table of poses"
+DROP_NONE = "This page shows one run. `pliant view FILE` opens a robot, `pliant replay FILE --view` a recording."
 ENTER_SCRIPT = """<script>
 (() => {
   const AFTER_MS = 150;
@@ -171,12 +225,14 @@ def document(title: str) -> bytes:
         title: name of the robot.
     """
     head, body = html.escape(_tab(title)), html.escape(_loading(title))
+    drop = DROP_SCRIPT.replace("DROP_MOST", str(MAX_DROPPED_BYTES))
+    for name, line in (("DROP_LINE", DROP_LINE), ("DROP_NONE", DROP_NONE)):
+        drop = drop.replace(name, json.dumps(line))
     text = _original().replace(
-        TITLE, f"<title>{head}</title>{STYLE}{_software(IN_SOFTWARE)}{SCRIPT}{ENTER_SCRIPT}{DROP_SCRIPT}", 1
+        TITLE, f"<title>{head}</title>{STYLE}{_software(IN_SOFTWARE)}{SCRIPT}{ENTER_SCRIPT}{drop}", 1
     )
-    text = text.replace(
-        ROOT, f'{ROOT}<div id="pliant-loading" role="status">{body}</div><div id="pliant-drop">{DROP_LINE}</div>', 1
-    )
+    loading = f'<div id="pliant-loading" role="status">{body}</div><div id="pliant-drop"></div>'
+    text = text.replace(ROOT, f"{ROOT}{loading}", 1)
     return text.encode()
 
 

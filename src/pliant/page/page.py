@@ -11,7 +11,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,10 +19,12 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import BridgeError, PliantError
+from pliant.base.numerics import Array
 from pliant.devices.base import Device, Sample, SampleSource
 from pliant.engine.base import MujocoState, check_engine, mujoco_state
+from pliant.model.contacts import contact_forces
 from pliant.page.cameras import Cameras
-from pliant.page.contacts import find_contacts
+from pliant.page.choice import RobotChoice
 from pliant.page.controls import DeviceControls, Panel, plain_name, plain_text
 from pliant.page.curve_drawing import POINTS, CurveColours
 from pliant.page.document import READY
@@ -31,12 +33,12 @@ from pliant.page.messages import Messages
 from pliant.page.opening import dance
 from pliant.page.opening import opening as opening_of
 from pliant.page.panel import RunPanel
-from pliant.page.panels import OpenedRobot, RobotSection, Surroundings, device_panel, robot_panels
+from pliant.page.panels import RobotSection, Surroundings, device_panel, robot_panels
 from pliant.page.payload import PayloadPanel
 from pliant.page.plots import Plots
 from pliant.page.pull import Pull
 from pliant.page.scenarios import ScenarioPanel
-from pliant.page.scene import Contacts, Scene
+from pliant.page.scene import Scene
 from pliant.page.server import PageServer, open_browser
 from pliant.page.tour import TourPanel
 from pliant.recording.drawing import curves_of
@@ -45,8 +47,6 @@ from pliant.simulation.scenario import Scenario, ScenarioRun
 from pliant.simulation.shipped import shipped_scenarios
 
 if TYPE_CHECKING:
-    import viser
-
     from pliant.engine.base import Engine
 
 _STATES = mujoco.mjtState
@@ -82,8 +82,7 @@ class PageView(BridgeBase):
         title: name of the robot.
         report: folder of a report that the page links to.
         server: a server that goes on when this view ends, such as that of a program that shows one robot after another.
-        robots: names to choose another robot from; then the run stops, and `wanted` names it.
-        replaceable: those of them that a robot from a file may have, because they came from files themselves.
+        choice: what else can be shown; then the run stops, and its `wanted` names it.
         needed: the run is for the page only, so it ends with it.
         opening: begin with a scenario of pliant that fits the robot, which ends when somebody moves a slider.
         tour: begin with a tour of the first minute (`pliant.page.tour`).
@@ -104,8 +103,7 @@ class PageView(BridgeBase):
         title: str = "pliant",
         report: Path | None = None,
         server: PageServer | None = None,
-        robots: Sequence[str] = (),
-        replaceable: Sequence[str] = (),
+        choice: RobotChoice | None = None,
         needed: bool = False,
         opening: bool = False,
         tour: bool = False,
@@ -115,12 +113,9 @@ class PageView(BridgeBase):
         engine = mujoco_state(engine, "the page")
         self._metadata = dict(metadata or {})
         self._engine, self._needed = engine, needed
-        self._given, self._robots = server, list(robots)
-        self._taken = [name for name in robots if name not in replaceable]
-        self.wanted = ""
-        """The robot that somebody chose on the page."""
-        self.opened: OpenedRobot | None = None
-        """The robot that somebody opened from a file on the page, if that is the chosen one."""
+        self._given = server
+        self.choice = choice
+        """What else can be shown, and what somebody chose of it; None where the page shows one robot only."""
         self._port, self._host, self._open, self._title = port, host, open_browser, plain_name(title)
         self._report = report
         self._period_ns = round(1e9 / rate)
@@ -151,7 +146,7 @@ class PageView(BridgeBase):
         self._tour: TourPanel | None = None
         self._filled = False
         self._rewound, self._stamp_ns = False, 0
-        self._found: Contacts | None = None
+        self._found: Array | None = None
         self._forces = np.zeros((engine.model.nbody, 6))
         self._shown = 0
         self._fault = ""
@@ -284,10 +279,17 @@ class PageView(BridgeBase):
             self._devices = {name: device for name, device in devices.items() if isinstance(device, Device)}
             commanded = self._devices
             tabs = gui.add_tab_group() if self._with_tour else None  # first of all, also on the screen of a phone
-            if self._robots:
-                self._add_robots(gui)
+            if self.choice is not None:
+                self.choice.build(server, self._title, self._say, self._leave, self._take_file)
             self._run = RunPanel(
-                gui, self._simulation, self._say, self._was_reset, self._title, self._tell, self._metadata
+                gui,
+                self._simulation,
+                self._say,
+                self._was_reset,
+                self._title,
+                self._tell,
+                self._metadata,
+                lambda: self._scene.layers.contacts,
             )
             gui.add_html(HINT)
             self._messages.open(gui)
@@ -297,7 +299,7 @@ class PageView(BridgeBase):
                 with tabs.add_tab("First minute", icon="hand-finger"):
                     self._tour = TourPanel(
                         gui, server.scene, self._engine, commanded, self._pull, self._scene.size, self._say,
-                        self._change_to, self._robots,
+                        self.choice,
                     )  # fmt: skip
             with tabs.add_tab("Move", icon="adjustments-horizontal"):
                 taken = self._add_section(server, commanded)
@@ -346,10 +348,7 @@ class PageView(BridgeBase):
 
     def _add_section(self, server: PageServer, devices: Mapping[str, Device]) -> Device | None:
         """Add the section of the robot that a wing declares, and its curves; return the device that it takes over."""
-        around = Surroundings(
-            server=server, say=self._say, size=self._scene.size,
-            opened=self._open_robot if self._robots else None, taken=self._taken,
-        )  # fmt: skip
+        around = Surroundings(server=server, say=self._say, size=self._scene.size)
         for panel in robot_panels():
             self._section = panel.make(around, devices)
             if self._section is None:
@@ -361,13 +360,11 @@ class PageView(BridgeBase):
             return self._section.device
         return None
 
-    def _open_robot(self, robot: OpenedRobot) -> None:
-        """End the run, so that the program goes on with a robot from a file."""
-        self.opened = robot
-        self._change_to(robot.name)
+    def _take_file(self, name: str, data: bytes) -> bool:
+        return self._section is not None and self._section.open(name, data)
 
-    def _change_to(self, name: str) -> None:
-        self.wanted = name
+    def _leave(self, name: str) -> None:
+        """End the run for what was chosen."""
         if self._server is not None:
             self._server.rename(plain_name(name))
         if self._simulation is not None:
@@ -376,17 +373,6 @@ class PageView(BridgeBase):
     def _draw_section(self) -> None:
         if self._section is not None:
             self._section.show(None if self._colours is None else self._colours.drawing, self._data)
-
-    def _add_robots(self, gui: viser.GuiApi) -> None:
-        choice = gui.add_dropdown(
-            "robot", [self._title, *(r for r in self._robots if r != self._title)], initial_value=self._title
-        )
-
-        def changed(_: object) -> None:
-            if choice.value != self._title and choice.value in self._robots:
-                self._change_to(str(choice.value))
-
-        choice.on_update(changed)
 
     def _say(self, text: str) -> None:
         """Show a message on every page."""
@@ -426,7 +412,7 @@ class PageView(BridgeBase):
         with self._lock:
             mujoco.mj_getState(engine.model, engine.data, self._state, COPIED)
             if self._server is not None and self._plots is not None and self._scene.layers.contacts:
-                self._found = find_contacts(engine)
+                self._found = contact_forces(engine.model, engine.data)
             self._forces = engine.data.xfrc_applied.copy()
         self._fresh.set()
 

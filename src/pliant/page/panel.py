@@ -34,6 +34,7 @@ class RunPanel:
         title: name of the robot, for the names of recordings.
         done: tells where a recording is.
         metadata: texts that go into recordings, such as the command line that names the robot.
+        contacts: whether contact forces are recorded, which are those that are shown.
     """
 
     def __init__(
@@ -45,7 +46,9 @@ class RunPanel:
         title: str,
         done: Say,
         metadata: Mapping[str, str],
+        contacts: Callable[[], bool],
     ) -> None:
+        self._contacts = contacts
         self._simulation, self._after_reset = simulation, after_reset
         self._status = gui.add_html(_status(0.0, None, False))
         self._pause = gui.add_button("Pause", icon="player-pause", hint="Hold the simulation, or let it go on")
@@ -108,7 +111,10 @@ class RunPanel:
             return
         safe = "".join(c if c.isalnum() or c in "-_" else "-" for c in self._name)[:40].strip("-") or "robot"
         fresh = Path.cwd() / f"{safe}-{time.strftime('%Y%m%d-%H%M%S')}.mcap"
-        answered(simulation.submit(lambda: simulation.record(fresh, self._metadata)), REQUEST_TIMEOUT)
+        contacts = self._contacts()
+        answered(
+            simulation.submit(lambda: simulation.record(fresh, self._metadata, contacts=contacts)), REQUEST_TIMEOUT
+        )
 
     def _pressed(self, _: object) -> None:
         if self._buttons.value == "Reset":

@@ -5,7 +5,7 @@ A wing declares a `DevicePanel` or a `RobotPanel` (`pliant.base.wing.Wing.panels
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -38,6 +38,10 @@ class OpenedRobot:
     source: object = None
     """Description from which the panel made it, for the panel's own use."""
 
+    def check(self) -> None:
+        """Raise the error of a robot that cannot be built."""
+        self.build().compile()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
@@ -49,10 +53,6 @@ class Surroundings:
     """Tells what was refused."""
     size: float
     """Size of the robot as it is drawn [m]."""
-    opened: Callable[[OpenedRobot], None] | None
-    """Gets a robot that was opened from a file; None: robots cannot be opened."""
-    taken: Sequence[str]
-    """Names that a robot from a file may not have."""
 
 
 class RobotSection(Protocol):
@@ -74,6 +74,10 @@ class RobotSection(Protocol):
 
     def home(self) -> None:
         """Follow a reset of the simulation."""
+        ...
+
+    def open(self, name: str, data: bytes) -> bool:
+        """Take a file that a browser gives, such as a table; return False for one that is not for the section."""
         ...
 
     def close(self) -> None:

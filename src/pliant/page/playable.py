@@ -90,6 +90,7 @@ def _record(motion: Motion, server: PageServer) -> StateSerializer:
     period = max(1.0 / FPS, motion.duration / MAX_FRAMES)
     rows = rows_at(motion.time, period, motion.duration)
     scene = Scene(server, model, plain_floor=True, pose=motion.poses[rows[0]])
+    scene.layers.contacts = True  # those that were recorded
     _place(model, data, motion.poses[rows[0]])
     curves, drawing = curves_of(model, data, CURVE_POINTS), None
     balls = PayloadBalls(server, model, scene.size)
@@ -101,9 +102,11 @@ def _record(motion: Motion, server: PageServer) -> StateSerializer:
     recorded: StateSerializer | None = None
     for row in rows:
         _place(model, data, motion.poses[row])
-        scene.update(data, None)
-        if motion.acting is not None:
-            loads, wrenches = motion.acting(float(motion.time[row]))
+        if motion.acting is None:
+            scene.update(data, None)
+        else:
+            loads, wrenches, contacts = motion.acting(float(motion.time[row]))
+            scene.update(data, contacts)
             balls.draw(loads)
             scene.draw_forces(wrenches, data)
         if curves is not None and drawing is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from pliant.page.choice import RobotChoice
 from pliant.page.document import READY
 from pliant.page.look import LookPanel
 from pliant.page.panel import SPEEDS
@@ -39,12 +40,15 @@ class ReplayView:
         recording: the recording.
         model: the compiled robot that was recorded.
         server: the page's server.
+        choice: what else can be shown; None: nothing.
 
     Raises:
         RecordingError: no position of a joint of this model was recorded.
     """
 
-    def __init__(self, recording: Recording, model: mujoco.MjModel, server: PageServer) -> None:
+    def __init__(
+        self, recording: Recording, model: mujoco.MjModel, server: PageServer, *, choice: RobotChoice | None = None
+    ) -> None:
         self._recording, self._model, self._server = recording, model, server
         self.duration = float(recording.duration)
         """Length of the recording [s]."""
@@ -65,9 +69,10 @@ class ReplayView:
         self._stopping = threading.Event()
         with server.viser.atomic():
             self._scene = Scene(server, model)
+            self._scene.show("contacts", recording.has_contacts)
             self._balls = PayloadBalls(server, model, self._scene.size)
             server.look(*self._scene.camera(), max(0.005 * self._scene.size, 1e-4))
-            self._build(server.gui)
+            self._build(server.gui, choice)
         self.draw()
         self.draw_panel()
 
@@ -116,8 +121,8 @@ class ReplayView:
         mujoco.mj_comPos(model, data)
         if model.ntendon:
             mujoco.mj_tendon(model, data)
-        self._scene.update(data, None)
-        loads, wrenches = self._acting(self._begin + self.position + 1e-9)
+        loads, wrenches, contacts = self._acting(self._begin + self.position + 1e-9)
+        self._scene.update(data, contacts)
         self._balls.draw(loads)
         self._scene.draw_forces(wrenches, data)
         self._look.follow(data)
@@ -144,10 +149,12 @@ class ReplayView:
             (round(float(times[k]) * 1e9), float(values[k] if index is None else values[k].flat[index])) for k in some
         )
 
-    def _build(self, gui: viser.GuiApi) -> None:
+    def _build(self, gui: viser.GuiApi, choice: RobotChoice | None) -> None:
         gui.main_panel.dock_right()
         gui.main_panel.set_width(320)
         gui.add_html(READY)
+        if choice is not None:
+            choice.build(self._server, self._recording.path.name, self._say, lambda _: self.stop())
         self._button = gui.add_button("Pause", icon="player-pause", hint="Hold the recording, or let it go on")
         self._button.on_click(lambda _: self.play(not self.playing))
         longest = max(self.duration, 1e-3)

@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from pliant.base.numerics import Array
-from pliant.model.scene import FORCE_COLOR, sky
+from pliant.model.scene import ARROW_RADIUS, ARROW_SHARE, CONTACT_COLOR, FORCE_COLOR, sky
 from pliant.page.shapes import DEFAULT_RGBA, colour_of, geom_mesh, inertia_box, textured
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ BODY_COLOURS = ((94, 129, 172), (163, 190, 140), (208, 135, 112), (180, 142, 173
 FLOOR_RGB = (232, 236, 238)
 PLAIN_FLOOR = 2.0
 """Half the width of a floor without a grid, over the size of the robot."""
-CONTACT_COLOUR = (220, 60, 50)
-FORCE_RGB = (round(255 * FORCE_COLOR[0]), round(255 * FORCE_COLOR[1]), round(255 * FORCE_COLOR[2]))
 GHOST_COLOUR = (224, 122, 30)
 GHOST_OPACITY = 0.45
 AXIS_COLOUR = (0, 121, 140)
@@ -41,8 +39,6 @@ WAYS = np.array([[1.0, -0.85, 0.5], [0.1, -1.3, 0.5], [-0.85, -1.0, 0.5], [-1.0,
 """Directions from the robot to the first place of the camera; the first one is usual."""
 MAX_HALF = 0.6
 """Largest half side of a shape that counts for the first view [m]: a floor may be made of a box."""
-CONTACT_LENGTH = 0.25
-"""Length of the arrow of the largest contact force, as part of the robot's size."""
 
 
 @dataclass(slots=True)
@@ -65,16 +61,6 @@ class Layers:
     """Tendons as lines."""
     shadows: bool = True
     """Shadows, which are slow without a graphics card."""
-
-
-@dataclass(slots=True)
-class Contacts:
-    """Contacts of one state."""
-
-    points: Array
-    """Where, shape (n, 3) [m, world]."""
-    forces: Array
-    """Forces on the second body of each contact, shape (n, 3) [N, world]."""
 
 
 class Scene:
@@ -402,12 +388,12 @@ class Scene:
             self._poses.pop(body, None)
             self._add_body(body)
 
-    def update(self, data: mujoco.MjData, contacts: Contacts | None) -> None:
+    def update(self, data: mujoco.MjData, contacts: Array | None) -> None:
         """Draw a state whose kinematics are known.
 
         Args:
             data: positions of bodies, tendons.
-            contacts: contact forces, None where they are not shown.
+            contacts: point and force of each contact, shape (n, 6) [m, N, world]; None where they are not shown.
         """
         positions, turns = data.xpos, data.xquat
         with self._server.viser.atomic():
@@ -422,7 +408,8 @@ class Scene:
             if self._model.ntendon and self.layers.tendons:
                 self._draw_tendons(data)
             if contacts is not None and self.layers.contacts:
-                self._draw_contacts(contacts)
+                points, forces = contacts[:, :3], contacts[:, 3:]
+                self._contacts = self._draw_arrows("contacts", self._contacts, CONTACT_COLOR, points, forces)
 
     def _draw_tendons(self, data: mujoco.MjData) -> None:
         parts = []
@@ -444,9 +431,6 @@ class Scene:
                 self._tendons.colors = np.broadcast_to(np.array(TENDON_COLOUR, dtype=np.uint8), segments.shape)
             self._tendons.points = segments
 
-    def _draw_contacts(self, contacts: Contacts) -> None:
-        self._contacts = self._draw_arrows("contacts", self._contacts, CONTACT_COLOUR, contacts.points, contacts.forces)
-
     def draw_forces(self, wrenches: Array, data: mujoco.MjData) -> None:
         """Draw the forces that act from outside at the centres of mass of the bodies.
 
@@ -455,21 +439,22 @@ class Scene:
             data: positions of the bodies.
         """
         if self.layers.forces:
-            self._forces = self._draw_arrows("forces", self._forces, FORCE_RGB, data.xipos, wrenches[:, :3])
+            self._forces = self._draw_arrows("forces", self._forces, FORCE_COLOR, data.xipos, wrenches[:, :3])
 
-    def _draw_arrows(self, name: str, node: Any, colour: tuple[int, int, int], points: Array, forces: Array) -> Any:
-        """Draw forces as arrows, the largest of them `CONTACT_LENGTH` long; return their node."""
+    def _draw_arrows(self, name: str, node: Any, colour: tuple[float, ...], points: Array, forces: Array) -> Any:
+        """Draw forces as arrows, the largest of them `ARROW_SHARE` of the robot long; return their node."""
         sizes = np.linalg.norm(forces, axis=1)
         some = sizes > 1e-6
         if not some.any():
             if node is not None:
                 node.visible = False
             return node
-        length = CONTACT_LENGTH * self.size / sizes.max()
+        length = ARROW_SHARE * self.size / sizes.max()
         arrows = np.stack([points[some], points[some] + length * forces[some]], axis=1).astype(np.float32)
         if node is None:
             return self._server.scene.add_arrows(
-                f"/{name}", arrows, colour, shaft_radius=0.005 * self.size, head_radius=0.012 * self.size,
+                f"/{name}", arrows, tuple(round(255 * part) for part in colour[:3]),  # type: ignore[arg-type]
+                shaft_radius=ARROW_RADIUS * self.size, head_radius=2.0 * ARROW_RADIUS * self.size,
                 head_length=0.03 * self.size,
             )  # fmt: skip
         node.points = arrows  # one colour for all: a browser refuses colours that do not fit the number of arrows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from pliant.base.errors import PliantError
 from pliant.base.numerics import Array
 from pliant.devices.base import Device
 from pliant.engine.base import MujocoState
+from pliant.page.choice import RobotChoice
 from pliant.page.controls import Say, guarded
 from pliant.page.pull import Pull
 
@@ -42,7 +43,7 @@ STEPS = (
     "<b>Pull again.</b> The arm gives way less: compare the lines below it.",
 )
 OWN = (
-    "<p>Your own robot: <code>pliant view robot.urdf</code>, or an MJCF, SDF or YAML file. "
+    "<p>Your own robot: drop its URDF, MJCF, SDF or YAML file, or the folder with its meshes, on this page. "
     "<code>pliant new robot finger</code> writes one to start from.</p>"
 )
 
@@ -93,8 +94,7 @@ class TourPanel:
         pull: the pointer's force.
         size: size of the robot as it is drawn [m].
         say: tells what was refused.
-        change: shows another robot.
-        robots: names of the robots that can be shown.
+        choice: shows another robot; None: no other one can be shown.
     """
 
     def __init__(
@@ -106,8 +106,7 @@ class TourPanel:
         pull: Pull,
         size: float,
         say: Say,
-        change: Callable[[str], None],
-        robots: Sequence[str],
+        choice: RobotChoice | None,
     ) -> None:
         self._scene, self._pull, self._size = scene, pull, size
         self._joints = _variable(devices)
@@ -138,14 +137,16 @@ class TourPanel:
         )
         self._slider.on_update(guarded(say, self._moved))
         self._bars = gui.add_html("")
-        self._offer(gui, say, change, [(label, name) for label, name in DOORS.items() if name in robots])
+        self._offer(gui, say, choice)
         self._set(SOFT)
 
-    def _offer(self, gui: viser.GuiApi, say: Say, change: Callable[[str], None], doors: list[tuple[str, str]]) -> None:
-        if doors:
+    def _offer(self, gui: viser.GuiApi, say: Say, choice: RobotChoice | None) -> None:
+        if choice is not None:
             gui.add_html(_block("<b>Then look at another robot.</b>"))
-        for label, robot in doors:
-            gui.add_button(label, color="gray").on_click(guarded(say, lambda _, robot=robot: change(robot)))
+            for label, robot in DOORS.items():
+                if robot in choice.names:
+                    button = gui.add_button(label, color="gray")
+                    button.on_click(guarded(say, lambda _, robot=robot: choice.change_to(robot)))
         gui.add_html(_block(OWN))
 
     @property

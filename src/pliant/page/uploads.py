@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+MAX_DROPPED_BYTES = 64 << 20
+"""Largest file that may be dropped on the page [bytes]."""
 MAX_PARTS = 16
 """Most messages that carry one file."""
 MAX_OPEN = 16

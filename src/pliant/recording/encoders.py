@@ -19,6 +19,8 @@ TRANSPARENT = 255
 """Index of the palette that stands for an unchanged pixel of a GIF."""
 PALETTE_ERROR = 5.0
 """Mean difference of a picture from the first one's palette beyond which it gets its own [levels of 255]."""
+NEW_COLOR, NEW_SHARE = 40, 2e-4
+"""A picture gets a palette of its own if more than this share of its pixels is off by so many levels: an arrow."""
 
 Pixels = NDArray[np.uint8]
 
@@ -132,7 +134,7 @@ class GifEncoder:
             self._palette = _reduced(image)
             self._write_header()
         indexed, own = image.quantize(palette=self._palette, dither=Image.Dither.NONE), False
-        if _difference(indexed, pixels) > PALETTE_ERROR:
+        if _differs(indexed, pixels):
             indexed, own = _reduced(image), True
         self._write(indexed, own, min(delay, 65535))
 
@@ -178,8 +180,8 @@ def _table(image: object) -> bytes:
     return palette + bytes(3 * 256 - len(palette))
 
 
-def _difference(image: object, pixels: Pixels) -> float:
-    """Return the mean difference of an image from its pixels [levels], on every fourth row and column."""
-    small = np.array(image)[::4, ::4]
-    colors = np.frombuffer(_table(image), dtype=np.uint8).reshape(-1, 3)[small]
-    return float(np.abs(colors.astype(np.int16) - pixels[::4, ::4]).mean())
+def _differs(image: object, pixels: Pixels) -> bool:
+    """Return whether an image differs too much from its pixels: in the mean, or in a small thing of a new colour."""
+    colors = np.frombuffer(_table(image), dtype=np.uint8).reshape(-1, 3)[np.array(image)]
+    errors = np.abs(colors.astype(np.int16) - pixels)
+    return bool(errors.mean() > PALETTE_ERROR or (errors.max(axis=2) > NEW_COLOR).mean() > NEW_SHARE)

@@ -27,8 +27,9 @@ from pliant.base.errors import MissingDependency, PliantError, nearest
 from pliant.base.numerics import Array
 from pliant.base.options import check_values, option
 from pliant.devices.camera_renderer import choose_backend
+from pliant.model.contacts import MAX_CONTACTS, contact_forces
 from pliant.recording.encoders import MAX_GIF_FPS, SUFFIXES, require
-from pliant.recording.film_process import HEADER, PATCHED, state_spec, view_angles
+from pliant.recording.film_process import CONTACT_NUMBERS, HEADER, PATCHED, state_spec, view_angles
 
 if TYPE_CHECKING:
     import mujoco
@@ -63,6 +64,9 @@ class FilmOptions:
     camera: str = ""
     """Name of a camera of the robot, or AZIMUTH,ELEVATION[,DISTANCE] in degrees and metres, such as 120,-20; default:
     the whole robot, followed where it walks."""
+
+    contacts: bool = False
+    """Draw contact forces as arrows, as the page does."""
 
     def __post_init__(self) -> None:
         check_values(self)
@@ -212,21 +216,29 @@ class FilmWriter:
         model = self._panels[panel].model
         out = np.empty(self._mujoco.mj_stateSize(model, self._spec))
         self._mujoco.mj_getState(model, data, out, self._spec)
-        return out
+        return self._with_contacts(out, contact_forces(model, data)) if self.options.contacts else out
 
-    def pose(self, panel: int, qpos: Array, wrenches: Array | None = None) -> Array:
+    def _with_contacts(self, state: Array, contacts: Array) -> Array:
+        numbers = np.zeros(CONTACT_NUMBERS)
+        numbers[0], numbers[1 : 1 + contacts.size] = len(contacts), contacts.ravel()
+        return np.concatenate([state, numbers])
+
+    def pose(self, panel: int, qpos: Array, wrenches: Array | None = None, contacts: Array | None = None) -> Array:
         """Return what `add` takes of a panel's model at given positions.
 
         Args:
             panel: number of the panel.
             qpos: positions, shape (nq,).
             wrenches: force and torque from outside on each body, shape (nbody, 6) [N, N m, world]; None for none.
+            contacts: point and force of each contact, shape (n, 6) [m, N, world]; None for none.
         """
         data = self._mujoco.MjData(self._panels[panel].model)
         data.qpos[:] = qpos
         if wrenches is not None:
             data.xfrc_applied[:] = wrenches
-        return self.state(panel, data)
+        out = self.state(panel, data)[: self._mujoco.mj_stateSize(self._panels[panel].model, self._spec)]
+        touching = np.zeros((0, 6)) if contacts is None else contacts[:MAX_CONTACTS]
+        return self._with_contacts(out, touching) if self.options.contacts else out
 
     def add(self, states: Sequence[Array], count: int = 1) -> bool:
         """Append a frame.
@@ -335,6 +347,7 @@ class FilmWriter:
             "fps": self.options.fps,
             "speed": self.options.speed,
             "camera": self.options.camera,
+            "contacts": self.options.contacts,
             "clock": clock,
             "path": str(self._part),
             "suffix": self.path.suffix.lower(),

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.numerics import Array
+from pliant.model.contacts import MAX_CONTACTS
 from pliant.recording.encoders import make_encoder
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ CURVE_POINTS = 25
 """Points of the drawn centre line of a rod."""
 CURVE_SHARE = 0.01
 """Least thickness of a drawn rod over the size of the robot; real rods are often thinner than a pixel."""
-FORCE_SHARE = 0.4
-"""Length of the arrow of the largest force from outside over the size of the robot."""
+CONTACT_NUMBERS = 1 + 6 * MAX_CONTACTS
+"""Numbers that follow a state where contact forces are drawn: how many there are, then point and force of each."""
 CHECK_EVERY = 10
 """Frames between two looks at the free space."""
 
@@ -60,7 +61,7 @@ def view_angles(camera: str) -> dict[str, float] | None:
 class _Scene:
     """One panel: a model, its renderer and its camera."""
 
-    def __init__(self, model: mujoco.MjModel, width: int, height: int, camera: str) -> None:
+    def __init__(self, model: mujoco.MjModel, width: int, height: int, camera: str, contacts: bool) -> None:
         import mujoco
 
         from pliant.model.scene import find_root, visual_options
@@ -80,14 +81,15 @@ class _Scene:
         self._curves, self._largest = curves_of(model, self._data, CURVE_POINTS), 1e-6
         self._bare = model.body_mass.copy(), model.body_ipos.copy()
         self.spec = state_spec()
-        self.size = mujoco.mj_stateSize(model, self.spec)
+        self._numbers = mujoco.mj_stateSize(model, self.spec)
+        self.size = self._numbers + (CONTACT_NUMBERS if contacts else 0)
 
     def picture(self, state: Array) -> NDArray[np.uint8]:
         """Render a state."""
-        from pliant.model.scene import add_floor
+        from pliant.model.scene import CONTACT_COLOR, FORCE_COLOR, add_floor
 
         mujoco, model, data = self._mujoco, self._model, self._data
-        mujoco.mj_setState(model, data, state, self.spec)
+        mujoco.mj_setState(model, data, state[: self._numbers], self.spec)
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_camlight(model, data)
@@ -102,7 +104,10 @@ class _Scene:
         self._renderer.update_scene(data, self._camera, self._option)
         add_floor(model, self._renderer.scene, *self._floor)
         self._draw_curves()
-        self._draw_forces()
+        self._draw_arrows(data.xipos, data.xfrc_applied[:, :3], FORCE_COLOR)
+        if len(state) > self._numbers:
+            touching = state[self._numbers + 1 :].reshape(-1, 6)[: int(state[self._numbers])]
+            self._draw_arrows(touching[:, :3], touching[:, 3:], CONTACT_COLOR)
         self._draw_payloads()
         pixels = self._renderer.render()
         if not self._sky:
@@ -146,20 +151,22 @@ class _Scene:
                 geom = add_geom(scene, kind, np.append(0.5 * (shades[k] + shades[k + 1]), 1.0))
                 mujoco.mjv_connector(geom, kind, width, line[k], line[k + 1])
 
-    def _draw_forces(self) -> None:
-        """Draw the forces from outside as arrows, the largest of them `FORCE_SHARE` of the size of the robot."""
-        from pliant.model.scene import FORCE_COLOR, add_geom
+    def _draw_arrows(self, points: Array, forces: Array, colour: tuple[float, ...]) -> None:
+        """Draw forces as arrows, the largest of them `ARROW_SHARE` of the size of the robot, as the page does."""
+        from pliant.model.scene import ARROW_RADIUS, ARROW_SHARE, add_geom
 
-        forces = self._data.xfrc_applied[:, :3]
         sizes = np.linalg.norm(forces, axis=1)
         if sizes.max(initial=0.0) < 1e-9:
             return
         mujoco, scene, kind = self._mujoco, self._renderer.scene, self._mujoco.mjtGeom.mjGEOM_ARROW
-        length = 2.0 * FORCE_SHARE * self._floor[1] / sizes.max()
-        for body in np.flatnonzero(sizes > 1e-9)[: scene.maxgeom - scene.ngeom]:
-            start = self._data.xipos[body]
-            geom = add_geom(scene, kind, np.array(FORCE_COLOR))
-            mujoco.mjv_connector(geom, kind, 0.02 * self._floor[1], start, start + length * forces[body])
+        size = 2.0 * self._floor[1]
+        length = ARROW_SHARE * size / sizes.max()
+        for start, force in zip(points[sizes > 1e-9], forces[sizes > 1e-9]):
+            if scene.ngeom == scene.maxgeom:
+                break
+            geom = add_geom(scene, kind, np.array(colour))
+            # MuJoCo 4.0 draws half of an arrow's length.
+            mujoco.mjv_connector(geom, kind, ARROW_RADIUS * size, start, start + 2.0 * length * force)
 
     def _draw_payloads(self) -> None:
         """Draw what bodies weigh more than at the start as balls, where they must be for the centres of mass."""
@@ -277,7 +284,7 @@ def _main(folder: str) -> None:
     job = json.loads((Path(folder) / "job.json").read_text(encoding="utf-8"))
     page = _Page(job)
     models = [mujoco.MjModel.from_binary_path(str(Path(folder) / name)) for name in job["models"]]
-    scenes = [_Scene(model, *page.panel, job["camera"]) for model in models]
+    scenes = [_Scene(model, *page.panel, job["camera"], job["contacts"]) for model in models]
     path = Path(job["path"])
     encoder = make_encoder(path, job["suffix"], job["width"], job["height"], job["fps"])
     _say(event="ready")

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     import mujoco
 
 
-Acting: TypeAlias = "tuple[Mapping[str, tuple[float, Array]], Array]"
-"""Payloads, body -> mass [kg] and place in its frame, shape (3,) [m], and the force and torque from outside on each
-body, shape (nbody, 6) [N, N m, world]."""
+Acting: TypeAlias = "tuple[Mapping[str, tuple[float, Array]], Array, Array]"
+"""Payloads, body -> mass [kg] and place in its frame, shape (3,) [m]; the force and torque from outside on each body,
+shape (nbody, 6) [N, N m, world]; and point and force of each contact, shape (n, 6) [m, N, world]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,11 +108,11 @@ def film_motions(
             progress(k, len(rows[0]))
         states = []
         for i, motion in enumerate(motions):
-            row, wrenches = rows[i][k], None
+            row, wrenches, contacts = rows[i][k], None, None
             if motion.acting is not None:
-                loads, wrenches = motion.acting(float(motion.time[row]))
+                loads, wrenches, contacts = motion.acting(float(motion.time[row]))
                 _load(models[i], motion.model, loads)
-            states.append(film.pose(i, motion.poses[row], wrenches))
+            states.append(film.pose(i, motion.poses[row], wrenches, contacts))
         if not film.add(states):
             break
     return film.close(progress)

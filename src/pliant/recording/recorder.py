@@ -57,6 +57,7 @@ class Recorder:
         overwrite: replace an existing file.
         command_line: command line that repeats the run, stored in the file.
         metadata: further texts stored in the file.
+        contacts: also write the contact forces, at most 25 times a second.
         joint_states: also write sensor_msgs/msg/JointState for devices that have the necessary fields.
         flush_interval: longest time until a sample is written to the disk [s of wall time].
         pending_limit: size of the data in memory above which the loop waits for the disk [bytes].
@@ -73,12 +74,15 @@ class Recorder:
         overwrite: bool = False,
         command_line: str = "",
         metadata: Mapping[str, str] | None = None,
+        contacts: bool = False,
         joint_states: bool = True,
         flush_interval: float = FLUSH_INTERVAL,
         pending_limit: int = PENDING_LIMIT,
     ) -> None:
         self._names = None if devices is None else list(devices)
         self._metadata = {"command_line": command_line, **(metadata or {})}
+        self.contacts = contacts
+        """Whether contact forces are recorded."""
         self._joint_states = joint_states
         self._encoders: dict[str, Callable[[Sample, int], None]] = {}
         self._started = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import csv
 import heapq
 import json
@@ -33,12 +34,13 @@ class RecordedEvent:
     time: float
     """Time on the axis of the file [s]."""
     name: str
-    """``"reset"``; ``"payloads"`` or ``"forces"`` where they changed or the recording began with them; ``"fault"``
-    where an error ended the run."""
+    """``"reset"``; ``"payloads"``, ``"forces"`` or ``"contacts"`` where they changed or the recording began with them;
+    ``"fault"`` where an error ended the run."""
     values: Mapping[str, Any]
     """The new ``seed``; or ``payloads``: body -> ``mass`` [kg] and ``offset`` in its frame [m] of all there are; or
-    ``forces``: body -> force and torque at its centre of mass in world axes [N, N m], of those that act; or ``error``
-    and ``message`` of a fault, with ``joint`` and ``dump`` of a divergence."""
+    ``forces``: body -> force and torque at its centre of mass in world axes [N, N m], of those that act; or
+    ``contacts``: point and force of each contact [m, N, world]; or ``error`` and ``message`` of a fault, with ``joint``
+    and ``dump`` of a divergence."""
 
     def __str__(self) -> str:
         if self.name == "fault":
@@ -47,6 +49,8 @@ class RecordedEvent:
             acting = [f"({', '.join(f'{x:.3g}' for x in wrench[:3])}) N on {body}" for body, wrench in
                       self.values.get("forces", {}).items()]  # fmt: skip
             return f"{self.time:g} s: forces: {'; '.join(acting) or 'none'}"
+        if self.name == "contacts":
+            return f"{self.time:g} s: {len(self.values.get('contacts', []))} contacts"
         if self.name != "payloads":
             return f"{self.time:g} s: {self.name}"
         loads = self.values.get("payloads", {})
@@ -138,6 +142,7 @@ class Recording(Mapping[str, np.ndarray]):
         self.metadata = dict(metadata)
         self.lost = lost
         self.events = tuple(events)
+        self._timelines: dict[str, tuple[list[float], list[RecordedEvent]]] = {}
         self._arrays = dict(arrays)
         self._log_ns = dict(log_ns)
         self._stamp_ns = dict(stamp_ns)
@@ -208,13 +213,17 @@ class Recording(Mapping[str, np.ndarray]):
             name: name of the event.
             time: time on the axis of the file [s].
         """
-        found: Mapping[str, Any] = {}
-        for event in self.events:
-            if event.time > time:
-                break
-            if event.name in (name, "reset"):
-                found = event.values if event.name == name else {}
-        return found
+        if name not in self._timelines:
+            some = [event for event in self.events if event.name in (name, "reset")]
+            self._timelines[name] = [event.time for event in some], some
+        times, some = self._timelines[name]
+        k = bisect.bisect_right(times, time) - 1
+        return some[k].values if k >= 0 and some[k].name == name else {}
+
+    @property
+    def has_contacts(self) -> bool:
+        """Whether contact forces were recorded."""
+        return any(event.name == "contacts" for event in self.events)
 
     def unit(self, name: str) -> str:
         """Return the unit of ``"<device>/<field>"``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,7 +77,7 @@ def recorded_poses(recording: Recording, model: mujoco.MjModel, period: float) -
 
 
 def recorded_actions(recording: Recording, model: mujoco.MjModel) -> Callable[[float], Acting]:
-    """Return a function that returns the recorded payloads and forces from outside at a time.
+    """Return a function that returns the recorded payloads, forces from outside and contact forces at a time.
 
     Args:
         recording: the recording; what another program wrote differently is left out.
@@ -86,7 +86,7 @@ def recorded_actions(recording: Recording, model: mujoco.MjModel) -> Callable[[f
     import mujoco
 
     def acting(time: float) -> Acting:
-        loads, wrenches = {}, np.zeros((model.nbody, 6))
+        loads, wrenches, contacts = {}, np.zeros((model.nbody, 6)), np.zeros((0, 6))
         with contextlib.suppress(TypeError, ValueError, KeyError, AttributeError):  # a file of another program
             for name, load in recording.last_event("payloads", time).get("payloads", {}).items():
                 mass, place = float(load["mass"]), np.array(load["offset"], dtype=float).reshape(3)
@@ -97,7 +97,9 @@ def recorded_actions(recording: Recording, model: mujoco.MjModel) -> Callable[[f
                 values = np.array(wrench, dtype=float).reshape(6)
                 if body > 0 and np.isfinite(values).all():
                     wrenches[body] = values
-        return loads, wrenches
+            touching = np.array(recording.last_event("contacts", time).get("contacts", []), dtype=float).reshape(-1, 6)
+            contacts = touching[np.isfinite(touching).all(axis=1)]
+        return loads, wrenches, contacts
 
     return acting
 
@@ -146,5 +148,6 @@ def film_recording(
         PliantError: wrong options, no renderer.
     """
     options = options or FilmOptions()
+    options = replace(options, contacts=recording.has_contacts)
     motion, missing = recorded_motion(recording, model, options.speed / options.fps)
     return film_motions(path, [motion], options, progress=progress), missing

@@ -366,12 +366,13 @@ class Simulation:
         """Path of the current recording; None if nothing is recorded."""
         return self._log.path
 
-    def record(self, path: str | Path, metadata: Mapping[str, str] | None = None) -> None:
+    def record(self, path: str | Path, metadata: Mapping[str, str] | None = None, *, contacts: bool = False) -> None:
         """Record from the next step on. Other threads use ``submit``.
 
         Args:
             path: path of the file.
             metadata: texts stored in the file, such as the ``command_line`` that names the robot.
+            contacts: also record contact forces.
 
         Raises:
             PliantError: a recording is already open, or the simulation has not started.
@@ -379,7 +380,7 @@ class Simulation:
         """
         if not self._started or self._closed or self._log.path is not None:
             raise PliantError("a recording is already running, or the simulation does not run", field="record")
-        self._log.begin(path, metadata, self._seed)
+        self._log.begin(path, metadata, self._seed, contacts=contacts)
 
     def stop_recording(self) -> None:
         """End the recording and close its file. Other threads use ``submit``."""

@@ -1,4 +1,4 @@
-"""The recording of a run: samples, and resets, payloads and external forces as events."""
+"""The recording of a run: samples, and resets, payloads, external forces and contact forces as events."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from pliant.base.errors import DivergedError, PliantError, RecordingError
 from pliant.devices.base import Device, Sample
 from pliant.engine.base import Engine, MujocoState, mujoco_state
+from pliant.model.contacts import contact_forces
 
 if TYPE_CHECKING:
     from pliant.recording.recorder import Recorder
 
 FORCES_PERIOD_NS = 40_000_000
-"""Least time between two events of external forces, which a pointer changes in every step [ns]."""
+"""Least time between two events of external forces, which a pointer changes in every step, and of contacts [ns]."""
 
 
 class RunLog:
@@ -29,8 +30,8 @@ class RunLog:
     """
 
     __slots__ = (
-        "_devices", "_dt_ns", "_engine", "_forces", "_forces_due", "_payloads", "_recorded_change", "_recorded_forces",
-        "recorder", "was_reset", "write",
+        "_contacts", "_contacts_due", "_devices", "_dt_ns", "_engine", "_forces", "_forces_due", "_payloads",
+        "_recorded_change", "_recorded_forces", "_touching", "recorder", "was_reset", "write",
     )  # fmt: skip
 
     def __init__(
@@ -50,6 +51,7 @@ class RunLog:
         self._recorded_change = 0
         self._forces = engine.data.xfrc_applied if isinstance(engine, MujocoState) else None
         self._recorded_forces, self._forces_due = b"", 0
+        self._contacts, self._contacts_due, self._touching = False, 0, False
 
     @property
     def path(self) -> Path | None:
@@ -67,9 +69,10 @@ class RunLog:
             self.was_reset
             or (payloads is not None and payloads.changes != self._recorded_change)
             or (forces is not None and now_ns >= self._forces_due and forces.tobytes() != self._recorded_forces)
+            or (self._contacts and now_ns >= self._contacts_due)
         )
 
-    def begin(self, path: str | Path, metadata: Mapping[str, str] | None, seed: int) -> None:
+    def begin(self, path: str | Path, metadata: Mapping[str, str] | None, seed: int, *, contacts: bool) -> None:
         """Record into a new file.
 
         Raises:
@@ -80,7 +83,7 @@ class RunLog:
 
         if self.write is not None:
             raise PliantError("a recording is already running", field="record")
-        recorder = Recorder(path, metadata=metadata)
+        recorder = Recorder(path, metadata=metadata, contacts=contacts)
         self._open(recorder, seed)
         self.recorder = recorder
 
@@ -109,13 +112,14 @@ class RunLog:
         recorder.start(self._devices, dt=self._dt_ns * 1e-9, seed=seed, model_hash=self._engine.model_hash)
         self.write = recorder.record
         self.was_reset = False
+        self._contacts, self._contacts_due = recorder.contacts and self._forces is not None, 0
         if self._forces is not None:
             self._recorded_forces, self._forces_due = bytes(self._forces.nbytes), 0
         if self._payloads is not None:
             self._recorded_change = -1 if self._payloads else self._payloads.changes
 
     def write_events(self, seed: int, log_ns: int, now_ns: int) -> None:
-        """Record a reset, new payloads and new external forces, at the time at which the present step began.
+        """Record a reset, new payloads, external forces and contact forces, at the time at which the step began.
 
         Args:
             seed: of the run since the reset.
@@ -129,13 +133,20 @@ class RunLog:
         if self.was_reset:
             self.was_reset = False
             recorder.event("reset", {"seed": seed}, *times)
-            self._forces_due = 0
+            self._forces_due = self._contacts_due = 0
             if self._forces is not None:
                 self._recorded_forces = bytes(self._forces.nbytes)
         if payloads is not None and payloads.changes != self._recorded_change:
             self._recorded_change = payloads.changes
             loads = {body: {"mass": load.mass, "offset": load.offset} for body, load in payloads.loads.items()}
             recorder.event("payloads", {"payloads": loads}, *times)
+        if self._contacts and now_ns >= self._contacts_due:
+            self._contacts_due = now_ns + FORCES_PERIOD_NS
+            engine = mujoco_state(self._engine, "the log of contacts")
+            found = contact_forces(engine.model, engine.data).tolist()
+            if found or self._touching:
+                recorder.event("contacts", {"contacts": found}, *times)
+            self._touching = bool(found)
         forces = self._forces
         if forces is None or now_ns < self._forces_due or forces.tobytes() == self._recorded_forces:
             return

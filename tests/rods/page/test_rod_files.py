@@ -53,7 +53,7 @@ def panel(tmp_path, opened):
 
 
 def test_a_description_is_opened_and_one_with_a_fault_is_told(panel, opened):
-    panel._files.open("tripod.yaml", TRIPOD.encode())
+    panel.files.open("tripod.yaml", TRIPOD.encode())
     assert opened[0].name == "tripod"
     for name, data, message in (
         ("a.yaml", b"limbs: 3", "a.yaml"),
@@ -62,7 +62,7 @@ def test_a_description_is_opened_and_one_with_a_fault_is_told(panel, opened):
         ("", b"", r"must end in \.yaml"),
     ):
         with pytest.raises(PliantError, match=message):
-            panel._files.open(name, data)
+            panel.files.open(name, data)
     assert len(opened) == 1
 
 
@@ -70,12 +70,12 @@ def test_the_page_of_a_run_opens_tables_only(tmp_path):
     with PageServer() as server:
         panel = RodPanel(server, load_robot("2RR"), print, size=1.0, store=tmp_path / "saved.json")
         with pytest.raises(PliantError, match="a robot is opened with `pliant view`"):
-            panel._files.open("tripod.yaml", TRIPOD.encode())
+            panel.files.open("tripod.yaml", TRIPOD.encode())
         panel.close()
 
 
 def test_a_table_becomes_the_path(panel):
-    panel._files.open("rows.CSV", b"q1,q2\n0.1,0.2\n0.2,0.1\n")
+    panel.files.open("rows.CSV", b"q1,q2\n0.1,0.2\n0.2,0.1\n")
     assert panel.path.rows == [(0.1, 0.2), (0.2, 0.1)]
     assert "2 rows of joint values" in panel._count.content
 
@@ -85,30 +85,30 @@ def test_a_path_that_is_downloaded_can_be_opened_again(panel):
     panel.path.add(q, direct=True)
     panel.path.add(q + 0.1, direct=True)
     browser = Browser()
-    panel._files._download("Path", browser)
+    panel.files._download("Path", browser)
     data = browser.file("2RR-path.csv")
     table = parse_table(data, "a.csv", [5], ["q1", "q2", "x", "y", "angle"])
     np.testing.assert_allclose(table[:, :2], [q, q + 0.1], atol=1e-8)
     exact = load_robot("2RR").solve_dgm(q + 0.1)
     np.testing.assert_allclose(table[1, 2:4], exact.plate_pose[:2, 3], atol=1e-6)
     panel.path.clear()
-    panel._files.open("2RR-path.csv", data)
+    panel.files.open("2RR-path.csv", data)
     np.testing.assert_allclose(panel.path.rows, [q, q + 0.1], atol=1e-8)
 
 
 def test_shapes_and_saved_poses_are_downloaded(panel):
     browser = Browser()
-    panel._files._download("Shapes", browser)
+    panel.files._download("Shapes", browser)
     assert browser.file("2RR-shapes.csv").splitlines()[0].startswith(b"limb,s,x,y,z")
     panel._saved.save("low", direct=True, q=(0.1, 0.2), pose=(0.0, 0.8, 0.0), wrench=(0.0, 0.0, 0.0))
-    panel._files._download("Poses", browser)
+    panel.files._download("Poses", browser)
     assert parse_yaml(browser.file("2RR-poses.yaml")).value["configurations"]["low"] == {"q": [0.1, 0.2]}
 
 
 def test_a_path_without_equilibria_is_not_downloaded_and_the_reason_is_told(panel):
     panel.path.add((50.0, 0.0, 0.0), direct=False)
     browser = Browser()
-    panel._files._download("Path", browser)
+    panel.files._download("Path", browser)
     panel._solver._solver.close()
     assert browser.files == {}
     assert "too short" in panel.said[-1]
@@ -142,7 +142,7 @@ def end(panel):
         done = threading.Event()
         panel._solver._solver.submit("end", done.set)  # behind the portion that waits
         assert done.wait(60.0)
-        if panel._files._rows is None:
+        if panel.files._rows is None:
             break
     panel.close()
 
@@ -153,7 +153,7 @@ def test_a_target_of_the_page_does_not_wait_for_a_long_download(panel):
     panel._solver._found = lambda found: order.append(("answer", len(solved)))
     solved = at_portion(panel, 2, lambda: panel._solver.ask(target))
     browser = Browser()
-    panel._files._download("Path", browser)
+    panel.files._download("Path", browser)
     table = parse_table(browser.file("2RR-path.csv"), "a.csv", [5], ["q1", "q2", "x", "y", "angle"])
     end(panel)
     assert order == [("answer", 2)], "it waited for more than the portion that was being solved"
@@ -170,19 +170,19 @@ def test_a_long_download_shows_how_far_it_is_and_can_be_stopped(panel):
     shown = []
 
     def stop():
-        shown.append((panel._files._progress.visible, panel._files._stop.visible, panel._files._progress.content))
-        panel._files.stop()
+        shown.append((panel.files._progress.visible, panel.files._stop.visible, panel.files._progress.content))
+        panel.files.stop()
 
     solved = at_portion(panel, 3, stop)
     browser = Browser()
-    panel._files._download("Path", browser)
+    panel.files._download("Path", browser)
     end(panel)
     assert shown[0][:2] == (True, True)
     assert "32 % of 100 rows solved" in shown[0][2]
     assert len(solved) == 3
     assert browser.files == {}
-    assert not panel._files._progress.visible
-    assert not panel._files._stop.visible
+    assert not panel.files._progress.visible
+    assert not panel.files._stop.visible
     assert panel.said == []
 
 
@@ -191,7 +191,7 @@ def test_closing_the_page_gives_a_download_up(panel):
     closed = threading.Event()
     solved = at_portion(panel, 2, lambda: (panel.close(), closed.set()))
     browser = Browser()
-    panel._files._download("Path", browser)
+    panel.files._download("Path", browser)
     assert closed.wait(60.0)
     panel.close()  # joins the thread
     assert len(solved) == 2
@@ -201,8 +201,8 @@ def test_closing_the_page_gives_a_download_up(panel):
 def test_of_two_downloads_of_paths_the_newer_one_is_given(panel):
     long_path(panel)
     first, second = Browser(), Browser()
-    at_portion(panel, 2, lambda: panel._files._download("Path", second))
-    panel._files._download("Path", first)
+    at_portion(panel, 2, lambda: panel.files._download("Path", second))
+    panel.files._download("Path", first)
     end(panel)
     assert first.files == {}
     assert list(second.files) == ["2RR-path.csv"]
@@ -214,8 +214,8 @@ def test_the_row_without_an_equilibrium_is_named_by_its_number_in_the_whole_path
         panel.path.add((x, y + (50.0 if k == 37 else 0.0), angle), direct=False)
     panel._mode.value = "plate pose"
     browser = Browser()
-    panel._files._download("Path", browser)
+    panel.files._download("Path", browser)
     end(panel)
     assert browser.files == {}
     assert "path row 37:" in panel.said[-1]
-    assert not panel._files._stop.visible
+    assert not panel.files._stop.visible

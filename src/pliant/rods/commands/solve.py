@@ -261,7 +261,8 @@ def _print_solution(console: Console, solution: Solution, report: dict[str, Any]
         )  # fmt: skip
     print_table(console, table)
     names = ("x", "y", "angle") if robot.planar else ("x", "y", "z", "roll", "pitch", "yaw")
-    console.print("plate: " + ", ".join(f"{n} {v:.6f}" for n, v in zip(names, report["pose"])), soft_wrap=True)
+    pose = [f"{name} {round(value, 6) + 0.0:.6f}" for name, value in zip(names, report["pose"])]  # no -0
+    console.print(f"plate: {', '.join(pose)}", soft_wrap=True)
     margins = ", ".join(f"{k} {v:.3g}" for k, v in report["singular_values"].items())
     console.print(f"smallest singular values: {margins}", soft_wrap=True)
     for text in report["joint_limits"]:

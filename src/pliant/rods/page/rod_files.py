@@ -11,6 +11,7 @@ import numpy as np
 from pliant.base.errors import PliantError
 from pliant.base.numerics import Array
 from pliant.page.controls import Say, guarded
+from pliant.page.dropped import plain_file_name
 from pliant.page.server import PageServer
 from pliant.rods import ContinuumParallelRobot, Solution
 from pliant.rods.page.pose_path import PosePath
@@ -85,17 +86,29 @@ class RodFiles:
         Raises:
             PliantError: it is neither a table nor a robot.
         """
-        name = "".join(c if c.isprintable() else "?" for c in file)[:120]
-        end = "." + name.rpartition(".")[2].lower()
-        if end in TABLE_ENDS:
-            self._path.load(data, name, direct=self._given().model == "direct")
-            self._changed()
-        elif end not in ROBOT_ENDS:
+        if self.open_table(file, data):
+            return
+        name = plain_file_name(file)
+        if not name.lower().endswith(ROBOT_ENDS):
             raise PliantError(f"the file must end in {', '.join((*ROBOT_ENDS, *TABLE_ENDS))}", file=name)
-        elif self._opened is None:
+        if self._opened is None:
             raise PliantError("a robot is opened with `pliant view`; this page shows the robot of a run", file=name)
-        else:
-            self._opened(read_robot(data, name, self._taken))
+        self._opened(read_robot(data, name, self._taken))
+
+    def open_table(self, file: str, data: bytes) -> bool:
+        """Take a table of joint values or plate poses as the path; return False for another file.
+
+        Raises:
+            PliantError: the table is too large, or wrong.
+        """
+        name = plain_file_name(file)
+        if not name.lower().endswith(TABLE_ENDS):
+            return False
+        if len(data) > MAX_FILE_BYTES:
+            raise PliantError(f"the file has {len(data)} bytes; must be at most {MAX_FILE_BYTES}", file=name)
+        self._path.load(data, name, direct=self._given().model == "direct")
+        self._changed()
+        return True
 
     def _download(self, what: str, client: Any) -> None:
         if client is None:

@@ -130,7 +130,7 @@ class RodPanel:
         box.on_update(guarded(say, lambda _: setattr(self._handle, "visible", bool(box.value))))
         self._add_saved()
         self._add_path()
-        self._files = RodFiles(
+        self.files = RodFiles(
             self._server, self._solver, self._saved, self.path, say, opened=opened, taken=taken,
             given=lambda: self._target(str(self._mode.value)), changed=self._path_changed,
         )  # fmt: skip

@@ -29,11 +29,7 @@ class RodSection:
     def __init__(self, around: Surroundings, device: ParallelRobotDevice) -> None:
         self.device: Device | None = device
         """Device whose sliders the section replaces."""
-        opened = around.opened
-        self.panel = RodPanel(
-            around.server, device.robot, around.say, size=around.size, device=device, taken=around.taken,
-            opened=None if opened is None else lambda robot: opened(_opened(robot)),
-        )  # fmt: skip
+        self.panel = RodPanel(around.server, device.robot, around.say, size=around.size, device=device)
         """The controls."""
 
     def show(self, drawing: Any, data: Any) -> None:
@@ -46,6 +42,10 @@ class RodSection:
     def home(self) -> None:
         """Ask for the home pose without a load."""
         self.panel.home()
+
+    def open(self, name: str, data: bytes) -> bool:
+        """Take a table of joint values or plate poses as the path."""
+        return self.panel.files.open_table(name, data)
 
     def close(self) -> None:
         """End the thread that solves."""
@@ -85,6 +85,6 @@ def show_statics(robot: Robot, *, host: str, port: int, tell: Callable[[str], No
                     return True
             if not page.wanted:
                 return True
-            loaded.add(None if page.opened is None else _opened(page.opened))
+            loaded.add([] if page.opened is None else [_opened(page.opened)])
             other = loaded.robots.get(page.wanted)
-            shown = load_robot(page.wanted) if other is None else other.source
+            shown = other.source if isinstance(other, OpenedRobot) else load_robot(page.wanted)

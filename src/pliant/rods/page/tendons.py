@@ -73,6 +73,10 @@ class TendonSection:
             self._answered = self._asked
         self._solver.submit("home", self._forget)
 
+    def open(self, name: str, data: bytes) -> bool:
+        """Take no file."""
+        return False
+
     def close(self) -> None:
         """End the thread that solves."""
         self._solver.clear()
