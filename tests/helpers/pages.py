@@ -127,10 +127,11 @@ class Pages:
         from pliant.devices import make_devices
         from pliant.engine import MujocoEngine
         from pliant.page import PageView
+        from pliant.page.choice import RobotChoice
         from pliant.simulation import Simulation
 
         engine = MujocoEngine(robot, check=False)
-        view = PageView(engine, title=name, server=self.server, robots=[name], needed=True)
+        view = PageView(engine, title=name, server=self.server, choice=RobotChoice([name]), needed=True)
         with Simulation(engine, make_devices(robot), [view], pacer="free") as simulation:
             simulation.run(0.02)
             browser = self.browser

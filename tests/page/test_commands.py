@@ -29,7 +29,7 @@ def test_what_the_page_records_names_its_robot_also_after_another_one_was_chosen
         shown.append(simulation.recording)
         simulation.stop_recording()
         if len(shown) == 1:
-            page._change_to("sea-1dof")
+            page.choice.change_to("sea-1dof")
 
     monkeypatch.setattr(Simulation, "run", run)
     code, _, err = call("view", "qbmove-1dof", "--set", "option.timestep=0.0005")
