@@ -172,9 +172,9 @@ def test_view_shows_the_statics_alone_and_goes_on_with_what_is_chosen_or_opened_
         name = page._robot.name
         seen.append((name, name.encode() in urllib.request.urlopen(page._server.url, timeout=5).read()))
         if len(seen) == 1:
-            page.panel._files.open("tripod.yaml", TRIPOD.encode())
+            page.panel.files.open("tripod.yaml", TRIPOD.encode())
         elif len(seen) == 2:
-            page.panel._files.open("tripod.yaml", TRIPOD.replace("50 g", "60 g").encode())  # mended, with its name
+            page.panel.files.open("tripod.yaml", TRIPOD.replace("50 g", "60 g").encode())  # mended, with its name
         elif len(seen) == 3:
             assert page._robot.description.plate.mass == pytest.approx(0.06)
             assert page._robots[0] == "tripod"
@@ -202,7 +202,7 @@ def test_view_simulates_a_robot_that_is_opened_on_the_page(call, monkeypatch):
         seen.append(page._title)
         if len(seen) > 1:
             raise KeyboardInterrupt
-        page._section.panel._files.open("tripod.yaml", TRIPOD.encode())
+        page.choice.open("tripod.yaml", TRIPOD.encode())
 
     monkeypatch.setattr(Simulation, "run", look)
     code, _, _ = call("view", "2RR")

@@ -95,7 +95,7 @@ def test_another_robot_is_chosen_and_one_from_a_file_is_handed_over(tmp_path):
         choice.value = "3RR"
         eventually(lambda: view._stopping.is_set())
         assert (view.wanted, view.opened) == ("3RR", None)
-        view.panel._files.open("tripod.yaml", TRIPOD.encode())
+        view.panel.files.open("tripod.yaml", TRIPOD.encode())
         assert view.wanted == "tripod"
         assert view.opened.name == "tripod"
 
