@@ -37,7 +37,7 @@ def names(requirements: list[str]) -> set[str]:
 
 
 def imported_at_start(path: Path) -> set[str]:
-    """Return the packages that a module imports when it is imported itself."""
+    """Return the packages that a module imports when it is imported itself, without those that `importing` asks for."""
     todo: list[ast.AST] = list(ast.parse(path.read_text(encoding="utf-8")).body)
     found = set()
     while todo:
@@ -48,6 +48,8 @@ def imported_at_start(path: Path) -> set[str]:
             found.add((node.module or "").split(".")[0])
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             todo += node.orelse
+        elif isinstance(node, ast.With) and ast.unparse(node.items[0]).startswith("importing("):
+            continue  # where the package is missing, it says what to type
         elif isinstance(node, ast.If | ast.Try | ast.With | ast.ClassDef):
             todo += list(ast.iter_child_nodes(node))
         elif isinstance(node, ast.ExceptHandler):
