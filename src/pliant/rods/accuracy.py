@@ -26,6 +26,9 @@ TOLERANCE = 1e-8
 """Largest scaled residual of a solution."""
 MAX_STEPS = 128
 """Steps a rod beyond which nothing is refined."""
+FINEST = 100.0
+"""Factor of the tolerance at `MAX_STEPS`: a rod whose own curvature has a kink is integrated with a lower order, and
+leaves 2.5 times the tolerance there, for example."""
 
 
 def accuracy_named(name: str) -> Accuracy:

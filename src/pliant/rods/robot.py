@@ -20,7 +20,7 @@ from pliant.base.numerics import Array
 from pliant.base.spatial import pose, rotation_from_rpy
 from pliant.rods import analysis, batch, branches, kernels
 from pliant.rods._build import build_model, build_work, characteristic_length, flatten, unflatten
-from pliant.rods.accuracy import ACCURACIES, MAX_STEPS, TOLERANCE, Accuracy, accuracy_named
+from pliant.rods.accuracy import ACCURACIES, FINEST, MAX_STEPS, TOLERANCE, Accuracy, accuracy_named
 from pliant.rods.analysis import Identification, Workspace, WrenchEstimate
 from pliant.rods.arguments import checked_seed, controlled_mask, joint_row, pose_row, pose_rows, wrench_row
 from pliant.rods.branches import Equilibrium
@@ -613,8 +613,10 @@ class ContinuumParallelRobot:
         """
         wk = self._wk
         tips, cols = wk.tips.copy(), wk.cols.copy()
-        while not self._refined_residual(state, problem, 2 * steps) <= problem.tolerance:
+        while not (refined := self._refined_residual(state, problem, 2 * steps)) <= problem.tolerance:
             if steps >= MAX_STEPS:
+                if refined <= FINEST * problem.tolerance:
+                    break
                 return None
             state = state.copy()
             ok, out = self._one(state, problem, 2 * steps)
