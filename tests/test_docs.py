@@ -24,13 +24,15 @@ import itertools
 import os
 import re
 import shlex
-import signal
 import subprocess
 import sys
-import threading
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
+from daily import by_day
+from forks import forks
 
 from pliant.base.errors import MissingDependency, PliantError
 from pliant.robots import list_robots
@@ -138,44 +140,6 @@ def run_page(page: Path) -> None:
                     assert matches(expected, out_text), shown
 
 
-def serve_pages() -> None:
-    """Run each page that a line of standard input names, with its folder, in a fork; answer with its exit code.
-
-    The forks have everything imported already, which saves each of them more than a second.
-    """
-    import pliant.cli
-    import pliant.devices
-    import pliant.engine
-    import pliant.simulation  # noqa: F401
-
-    for line in sys.stdin:
-        page, folder = line.rstrip("\n").split("\t")
-        child = os.fork()
-        if child == 0:
-            code = 1
-            with Path(f"{folder}.log").open("w") as log, Path(os.devnull).open() as nothing:
-                os.dup2(nothing.fileno(), 0)
-                os.dup2(log.fileno(), 1)
-                os.dup2(log.fileno(), 2)
-            try:
-                os.chdir(folder)
-                run_page(Path(page))
-                code = 0
-            except BaseException:
-                traceback.print_exc()
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-
-
-if __name__ == "__main__":
-    serve_pages()
-    sys.exit(0)
-
-import pytest  # noqa: E402
-from daily import by_day  # noqa: E402
-
 NIGHTLY = {"films", "shadow", "softfoot", "tour", "scenarios", "identify", "learning"}
 """Pages whose blocks run for many seconds; the tests of their rooms have the same commands."""
 RUNNABLE = [page for page in PAGES if any(b.mark.split()[:1] == ["run"] for b in blocks(page))]
@@ -183,27 +147,21 @@ RUNNABLE = [page for page in PAGES if any(b.mark.split()[:1] == ["run"] for b in
 
 @pytest.fixture(scope="module")
 def pages():
-    """Return the process of `serve_pages`."""
+    """Return a process with everything imported, which saves each page more than a second."""
     environment = {**os.environ, "COLUMNS": COLUMNS, "TERM": "dumb", "NO_COLOR": "1"}
-    command = [sys.executable, str(Path(__file__).resolve())]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        command, env=environment, stdin=pipe, stdout=pipe, text=True, start_new_session=True
-    ) as process:
-        yield process
-        os.killpg(process.pid, signal.SIGKILL)  # a page that was given up on is of its group
+    modules = ("test_docs", "pliant.cli", "pliant.devices", "pliant.engine", "pliant.simulation")
+    with forks(*modules, environment=environment) as found:
+        yield found
+
+
+PAGE = "import sys, test_docs; test_docs.run_page(test_docs.Path(sys.argv[1]))"
 
 
 @pytest.mark.parametrize("page", by_day(RUNNABLE, lambda page: page.stem not in NIGHTLY), ids=lambda p: p.stem)
 def test_the_blocks_of_a_page_run_and_print_what_it_shows(page, pages, tmp_path):
     folder = tmp_path / "page"
     folder.mkdir()
-    limit = threading.Timer(300.0, pages.kill)
-    limit.start()
-    print(page.resolve(), folder, sep="\t", file=pages.stdin, flush=True)
-    answer = pages.stdout.readline()
-    limit.cancel()
-    assert answer == "0\n", Path(f"{folder}.log").read_text()[-6000:]
+    pages.run(PAGE, folder, str(page.resolve()))
 
 
 def python_faults(text: str, where: str) -> list[str]:

@@ -6,14 +6,11 @@ import json
 import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
-import threading
 from pathlib import Path
 
 import pytest
 from daily import by_day
+from forks import forks
 
 ROOT = Path(__file__).resolve().parents[1]
 WINGS = sorted(path.parent.name for path in (ROOT / "src" / "pliant").glob("*/wing.py") if path.parent.name != "base")
@@ -58,32 +55,22 @@ for found in pkgutil.walk_packages(pliant.__path__, "pliant."):
 """
 
 
-FORKS = """
-import json, os, sys, traceback
-import cyclopts, matplotlib.pyplot, msgspec, mujoco, numba, numpy, rich, scipy.optimize, viser, xxhash, yaml
-for line in sys.stdin:
-    code, folder, *arguments = json.loads(line)
-    child = os.fork()
-    if child == 0:
-        status = 1
-        with open(folder + "/printed", "w") as log, open(os.devnull) as nothing:
-            os.dup2(nothing.fileno(), 0)
-            os.dup2(log.fileno(), 1)
-            os.dup2(log.fileno(), 2)
-        try:
-            os.chdir(folder)
-            sys.path.insert(0, folder + "/src")
-            sys.argv = ["-c", *arguments]
-            exec(code, {"__name__": "__main__"})
-            status = 0
-        except BaseException:
-            traceback.print_exc()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(status)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-"""A process that has imported what pliant imports of others, but not pliant, and runs code in forks."""
+FOREIGN = [
+    "cyclopts",
+    "matplotlib.pyplot",
+    "msgspec",
+    "mujoco",
+    "numba",
+    "numpy",
+    "rich",
+    "scipy.optimize",
+    "viser",
+    "xxhash",
+    "yaml",
+]
+"""What pliant imports of others."""
+COPY = "import os, sys\nsys.path.insert(0, os.path.abspath('src'))\n"
+"""Lets code import the copy of pliant in its folder."""
 
 
 def between_wings() -> set[tuple[str, str]]:
@@ -105,17 +92,14 @@ def whole(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def forks():
-    """Return the process of `FORKS`."""
-    pipe = subprocess.PIPE
-    command = [sys.executable, "-c", FORKS]
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, start_new_session=True) as process:
-        yield process
-        os.killpg(process.pid, signal.SIGKILL)
+def programs():
+    """Return a process that has imported `FOREIGN`, but not pliant."""
+    with forks(*FOREIGN) as found:
+        yield found
 
 
 @pytest.fixture
-def without(whole, forks, tmp_path):
+def without(whole, programs, tmp_path):
     """Return a function that copies pliant without a wing, and one that runs Python on the copy."""
 
     def make(wing):
@@ -133,15 +117,7 @@ def without(whole, forks, tmp_path):
         (made / "entry_points.txt").write_text(f"[pliant.wings]\n{text}\n")
 
         def run(code, *arguments):
-            (tmp_path / "printed").unlink(missing_ok=True)
-            print(json.dumps([code, str(tmp_path), *arguments]), file=forks.stdin, flush=True)
-            limit = threading.Timer(300.0, forks.kill)
-            limit.start()
-            status = forks.stdout.readline()
-            limit.cancel()
-            printed = (tmp_path / "printed").read_text(encoding="utf-8")
-            assert status == "0\n", printed[-3000:]
-            return printed
+            return programs.run(COPY + code, tmp_path, *arguments)
 
         return run
 
