@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pliant.base.numerics import Array
 from pliant.rods import kernels
 from pliant.rods._build import unflatten
-from pliant.rods.accuracy import FINEST, MAX_STEPS, TOLERANCE
+from pliant.rods.accuracy import MAX_STEPS, TOLERANCE
 from pliant.rods.continuation import continue_to
 from pliant.rods.kernels import layout
 from pliant.rods.no_equilibrium import COARSE, no_equilibrium
@@ -82,9 +82,8 @@ def coarse_rows(
     """
     count = len(tasks)
     strongest = int(np.argmax(np.abs(rows.W[:count]).reshape(count, -1).max(axis=1)))
-    factor = FINEST if steps >= MAX_STEPS else 1.0
     for k in sorted({*range(0, count, every), strongest, count - 1}):
-        if not robot._refined_residual(state_at(rows, k), tasks[k], 2 * steps) <= factor * tasks[k].tolerance:
+        if not robot._confirms(state_at(rows, k), tasks[k], steps):
             yield k
 
 

@@ -456,6 +456,11 @@ class ContinuumParallelRobot:
         _, report = self._one(state.copy(), held, steps, limit=layout.RESIDUAL_ONLY)
         return float(report[layout.RESIDUAL])
 
+    def _confirms(self, state: State, task: Task, steps: int) -> bool:
+        """Return whether a state solves its task with twice the integration steps, too."""
+        allowed = task.tolerance * (FINEST if steps >= MAX_STEPS else 1.0)
+        return self._refined_residual(state, task, 2 * steps) <= allowed
+
     def _solve(
         self, problem: Task, start: Solution | None, steps: int, seed: int, restarts: int, branch: str = "home"
     ) -> Solution:
@@ -613,10 +618,8 @@ class ContinuumParallelRobot:
         """
         wk = self._wk
         tips, cols = wk.tips.copy(), wk.cols.copy()
-        while not (refined := self._refined_residual(state, problem, 2 * steps)) <= problem.tolerance:
+        while not self._confirms(state, problem, steps):
             if steps >= MAX_STEPS:
-                if refined <= FINEST * problem.tolerance:
-                    break
                 return None
             state = state.copy()
             ok, out = self._one(state, problem, 2 * steps)
