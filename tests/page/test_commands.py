@@ -1,7 +1,9 @@
 """`pliant view`: what its page records, and the scenario that it offers first."""
 
+import gc
 import json
 import threading
+import weakref
 
 import pytest
 
@@ -91,3 +93,21 @@ def test_a_robot_that_diverges_at_once_ends_the_page_only_where_nobody_used_it(m
         commands.show_robots(server, None, "robot", None)
     assert len(begun) == runs
     assert len(server.said) == runs - 1
+
+
+def test_the_engine_of_a_robot_goes_before_the_next_one_is_shown(call, monkeypatch):
+    engines = []
+
+    def run(simulation, *_):
+        """Choose the next robot, and look whether the one before is gone."""
+        gc.collect()
+        engines.append([engine() is None for engine in shown])
+        shown.append(weakref.ref(simulation.engine))
+        if len(shown) < 3:
+            simulation.bridges["view"].choice.change_to("sea-1dof" if len(shown) == 1 else "qbmove-1dof")
+
+    shown = []
+    monkeypatch.setattr(Simulation, "run", run)
+    code, _, err = call("view", "qbmove-1dof")
+    assert code == 0, err
+    assert engines == [[], [True], [True, True]]

@@ -186,9 +186,9 @@ def show_robots(
     Raises:
         DivergedError: the simulation diverges twice, each time within `LEAST_RUN` on a page that nobody used.
     """
-    early = False
     from pliant.page.loaded import OpenedRecording
 
+    early = False
     shown: Robot | OpenedRecording = robot
     while True:
         gc.collect()  # a run sets aside what is there before it: without this, also the run before
@@ -208,10 +208,11 @@ def show_robots(
             _say(str(error))
             continue
         tour = early = False
-        wanted = choice.wanted
+        wanted, opened = choice.wanted, choice.opened
+        del choice  # it holds the page, whose engine goes before the next one comes
         if not wanted:
             return
-        loaded.add(choice.opened)
+        loaded.add(opened)
         scenarios = None  # they belong to the first robot
         try:
             shown, title = _load(wanted, loaded), wanted
