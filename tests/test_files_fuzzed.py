@@ -69,7 +69,6 @@ READ_ELSEWHERE = {
     "learn/envs/sb3.py": "/proc",
     "learn/warp.py": "/proc",
     "model/snapshots.py": "pictures of its own child process",
-    "page/dropped.py": "members of an archive, of bounded size; the text of robots, for its references only",
     "page/document.py": "a file of the package viser",
     "page/server.py": "files of the package viser",
     "recording/encoders.py": "writes",

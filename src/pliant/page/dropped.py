@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 
+from pliant.base.documents.files import read_file
 from pliant.base.errors import PliantError
 from pliant.formats.source import Source
 from pliant.page.loaded import Opened, OpenedRecording
@@ -28,6 +29,8 @@ MAX_FILES = 2000
 MAX_ROBOTS = 8
 """Most robots of an archive that the page offers."""
 RECORDING_SUFFIX = ".mcap"
+DATA_SUFFIXES = (".yaml", ".yml", ".json")
+"""Of robots that name no meshes themselves."""
 REMEDIES = {
     ".bag": "`pliant replay FILE` summarises and publishes a bag",
     ".db3": "`pliant replay FILE` summarises and publishes a bag",
@@ -165,7 +168,7 @@ def _robots(root: Path, files: list[Path]) -> list[Path]:
     for path in files:
         if path.suffix.lower() not in suffixes() or not _is_robot(path):
             continue
-        text = path.read_bytes() if path.suffix.lower() not in (".yaml", ".yml", ".json") else b""
+        text = b"" if path.suffix.lower() in DATA_SUFFIXES else read_file(path)
         inner = [_beside(path, match) for match in _INCLUDE.findall(text)[:MAX_FILES]]
         included.update(inner)
         found[path] = (bool(text), False, not inner, len(path.relative_to(root).parts), len(path.name))
@@ -178,7 +181,7 @@ def _is_robot(path: Path) -> bool:
     """Return whether a file of an archive describes a robot: others of its kind are settings, worlds or plans."""
     source = Source(path=path, load=load)
     try:
-        if path.suffix.lower() not in (".yaml", ".yml", ".json"):
+        if path.suffix.lower() not in DATA_SUFFIXES:
             return any(found.root and found.matches(source) for found in formats())
         value = source.document.value
         own = isinstance(value, dict) and isinstance(value.get("model"), str)
@@ -193,9 +196,9 @@ def _beside(path: Path, reference: bytes) -> Path:
 
 def _bring_meshes(root: Path, robot: Path) -> None:
     """Link files that lie beside a robot to where its description looks for them, in folders that were not given."""
-    if robot.suffix.lower() in (".yaml", ".yml", ".json"):
+    if robot.suffix.lower() in DATA_SUFFIXES:
         return
-    text = robot.read_bytes()
+    text = read_file(robot)
     beside = {path.name: path for path in robot.parent.iterdir() if path.is_file()}
     folders = ["", *(found.decode("utf-8", "replace") for found in _FOLDER.findall(text)[:8])]
     for groups in _REFERENCE.findall(text)[:MAX_FILES]:
