@@ -213,15 +213,19 @@ class FilmWriter:
 
     def state(self, panel: int, data: mujoco.MjData) -> Array:
         """Return what `add` takes of the present state of a panel's model."""
-        model = self._panels[panel].model
-        out = np.empty(self._mujoco.mj_stateSize(model, self._spec))
-        self._mujoco.mj_getState(model, data, out, self._spec)
-        return self._with_contacts(out, contact_forces(model, data)) if self.options.contacts else out
+        return self._told(
+            panel, data, contact_forces(self._panels[panel].model, data) if self.options.contacts else None
+        )
 
-    def _with_contacts(self, state: Array, contacts: Array) -> Array:
-        numbers = np.zeros(CONTACT_NUMBERS)
-        numbers[0], numbers[1 : 1 + contacts.size] = len(contacts), contacts.ravel()
-        return np.concatenate([state, numbers])
+    def _told(self, panel: int, data: mujoco.MjData, contacts: Array | None) -> Array:
+        """Return a state, followed by the contacts where they are drawn."""
+        model = self._panels[panel].model
+        size = self._mujoco.mj_stateSize(model, self._spec)
+        out = np.zeros(size + (CONTACT_NUMBERS if self.options.contacts else 0))
+        self._mujoco.mj_getState(model, data, out[:size], self._spec)
+        if self.options.contacts and contacts is not None:
+            out[size], out[size + 1 : size + 1 + contacts.size] = len(contacts), contacts.ravel()
+        return out
 
     def pose(self, panel: int, qpos: Array, wrenches: Array | None = None, contacts: Array | None = None) -> Array:
         """Return what `add` takes of a panel's model at given positions.
@@ -236,9 +240,7 @@ class FilmWriter:
         data.qpos[:] = qpos
         if wrenches is not None:
             data.xfrc_applied[:] = wrenches
-        out = self.state(panel, data)[: self._mujoco.mj_stateSize(self._panels[panel].model, self._spec)]
-        touching = np.zeros((0, 6)) if contacts is None else contacts[:MAX_CONTACTS]
-        return self._with_contacts(out, touching) if self.options.contacts else out
+        return self._told(panel, data, None if contacts is None else contacts[:MAX_CONTACTS])
 
     def add(self, states: Sequence[Array], count: int = 1) -> bool:
         """Append a frame.
