@@ -421,7 +421,7 @@ def test_the_command_interface_of_a_fixed_joint_is_left_out_with_a_note(write):
     control = f'<ros2_control name="s" type="system">{joint_tags("flange", ("effort",))}</ros2_control>'
     robot = load(write(arm(control, more)))
     assert robot.actuators == {}
-    assert any("it is fixed; its command interfaces are left out" in note for note in robot.notes)
+    assert any("joint 'flange' is fixed; its command interfaces are left out" in note for note in robot.notes)
     states = f'<ros2_control name="s" type="system">{joint_tags("flange", ())}</ros2_control>'
     assert load(write(arm(states, more))).actuators == {}
 

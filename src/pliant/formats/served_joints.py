@@ -76,7 +76,7 @@ def serve_joints(
     for joint, described in controlled.items():
         if types.get(joint) not in MOVING:
             if described.commands and types.get(joint) == "fixed":
-                notes.append(described.fail("it is fixed; its command interfaces are left out").message)
+                notes.append(f"{described.place}joint {joint!r} is fixed; its command interfaces are left out")
             elif described.commands:
                 raise described.fail(
                     f"it is {types.get(joint)} and has the command interface {next(iter(described.commands))!r}; "
