@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -65,6 +66,30 @@ def test_a_forked_process_ends_by_the_default_action(interrupted, number):
                 os._exit(77)
         _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == -number
+
+
+SWALLOWING = """
+import signal
+try:
+    signal.raise_signal({number})
+except BaseException:
+    told = "swallowed"
+else:
+    told = "later"
+"""
+
+
+@pytest.mark.parametrize("number", termination.ENDING)
+def test_an_import_that_catches_everything_does_not_lose_the_interrupt(interrupted, tmp_path, monkeypatch, number):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    (tmp_path / "swallowing.py").write_text(SWALLOWING.format(number=int(number)))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "swallowing", raising=False)
+    with signals_as_interrupt(), pytest.raises(KeyboardInterrupt):
+        import swallowing  # pyright: ignore[reportMissingImports]
+
+        assert swallowing.told == "later"
+        threading.Event().wait(30.0)
 
 
 STUCK = """

@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 import time
+import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,8 +18,15 @@ PATIENCE = 1.0
 """Time that the main thread has to answer the second signal [s]."""
 SAME_PRESS = 0.05
 """Signals that arrive closer together are one: a parent may pass on what the terminal has sent to both [s]."""
+CATCHING = ("trimesh",)
+"""Packages that catch every exception, also `KeyboardInterrupt`, in their functions."""
+RETRY = 0.05
+"""Time between two attempts to interrupt a main thread that would lose the interrupt [s]."""
+LONGEST_IMPORT = 10.0
+"""Time after which an import or a function of `CATCHING` is interrupted all the same [s]."""
 _own: list[float] = []
 _kept: list[object] = []
+_deferred: list[float] = []
 
 
 ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -53,7 +61,8 @@ def signals_as_interrupt() -> Iterator[None]:
     for number in ENDING:
         found = signal.getsignal(number)
         if number == signal.SIGINT:
-            wanted = signal.default_int_handler if found in (signal.SIG_IGN, signal.SIG_DFL) else found
+            usual = (signal.SIG_IGN, signal.SIG_DFL, signal.default_int_handler)
+            wanted = _interrupt if found in usual else found
         else:
             wanted = found if number != signal.SIGTERM and found == signal.SIG_IGN else ended
         before[number] = signal.signal(number, wanted)
@@ -62,6 +71,31 @@ def signals_as_interrupt() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+def _interrupt(_: int, frame: types.FrameType | None) -> None:
+    """Raise `KeyboardInterrupt`, or later if it would be lost where the main thread is.
+
+    Packages import their optional dependencies under ``except BaseException`` or a bare ``except``, and some call
+    functions so: an interrupt there would be taken for a missing dependency, and the command would run on.
+    """
+    now = time.monotonic()
+    if not _is_lost(frame) or (_deferred and now - _deferred[0] > LONGEST_IMPORT):
+        _deferred.clear()
+        raise KeyboardInterrupt
+    _deferred.append(now)
+    timer = threading.Timer(RETRY, interrupt_main)
+    timer.daemon = True
+    timer.start()
+
+
+def _is_lost(frame: types.FrameType | None) -> bool:
+    while frame is not None:
+        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if package in CATCHING or frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextlib.contextmanager
