@@ -17,11 +17,12 @@ import numpy as np
 import pytest
 import zstandard
 from running import eventually, free_port, running
+from websockets.sync.client import connect
 
 from pliant.base.errors import BridgeError, DeadThreadError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.page import PageView
+from pliant.page import PageServer, PageView
 from pliant.page.choice import RobotChoice
 from pliant.robots.loading import load
 from pliant.simulation import Simulation, paced
@@ -137,8 +138,6 @@ def test_a_run_that_is_for_the_page_only_ends_with_an_error_when_the_page_does(e
 
 
 def test_the_tab_of_the_browser_has_the_name_of_the_robot_and_a_line_while_it_loads():
-    from pliant.page import PageServer
-
     with PageServer(port=free_port(), title="<b>elbow") as server:
         with urllib.request.urlopen(server.url, timeout=60) as answer:
             text = answer.read().decode()
@@ -398,8 +397,6 @@ def test_sliders_are_made_from_the_field_tables_and_refuse_nothing_that_they_off
 
 
 def test_a_choice_of_another_robot_ends_the_run_and_the_server_goes_on(engine):
-    from pliant.page import PageServer
-
     with PageServer(port=free_port()) as server:
         view = PageView(engine, server=server, title="qbmove-1dof", choice=RobotChoice(["qbmove-1dof", "sea-1dof"]))
         with Simulation(engine, make_devices(load("qbmove-1dof")), [view], pacer="free") as simulation:
@@ -493,8 +490,6 @@ LOADING = "getComputedStyle(document.getElementById('pliant-loading')).display"
 
 @with_browser
 def test_in_a_browser_a_slider_moves_the_joint_and_the_picture():
-    from pliant.page import PageServer
-
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(PageServer(port=free_port(), title="qbmove-1dof"))
         browser = stack.enter_context(chromium.Page(server.url, 1000, 420, webgl=True))
@@ -536,8 +531,6 @@ def named_messages(data):
 def test_two_pages_at_once_get_the_same_scene(engine):
     from importlib.metadata import version
 
-    from websockets.sync.client import connect
-
     view = PageView(engine, port=free_port())
     view.start({})
     try:
@@ -549,3 +542,20 @@ def test_two_pages_at_once_get_the_same_scene(engine):
             assert first == second
     finally:
         view.stop()
+
+
+def test_a_page_that_opens_while_the_robot_is_loaded_gets_its_camera():
+    from importlib.metadata import version
+
+    from page_storm import CAMERA, read
+
+    with PageServer(port=free_port()) as server:
+        address = server.url.replace("http", "ws")
+        with connect(address, subprotocols=[f"viser-v{version('viser')}"], max_size=None) as page:
+            eventually(lambda: server.viser._websock_server._live_connections)
+            server.look((1.0, 2.0, 3.0), (0.0, 0.0, 0.5), 0.01)
+            page.send(msgspec.msgpack.encode(CAMERA))
+            places = []
+            while not places:
+                places = [m for m in read(page.recv(10)) if "CameraPosition" in m["type"] and not m["initial"]]
+        assert places[0]["position"] == [1.0, 2.0, 3.0]

@@ -134,6 +134,7 @@ class PageServer:
         if connection._server_thread is not None:
             connection._server_thread.name = "pliant-page-server"
         self.gui, self.scene = self.viser.gui, self.viser.scene
+        self._opening: set[int] = set()
         set_theme(self.gui, dark=False)
         self.viser.on_client_connect(self._greet)
 
@@ -170,11 +171,22 @@ class PageServer:
 
     def look(self, position: Any, look_at: Any, near: float) -> None:
         """Place the camera of every page, of those that come later as well."""
+        # Pages that are open, but have not told their camera yet, are no clients and take no new first camera any more.
+        self._opening = set(self.viser._websock_server._live_connections)
         camera = self.viser.initial_camera
         camera.position, camera.look_at, camera.fov, camera.near = tuple(position), tuple(look_at), FIELD_OF_VIEW, near
         for client in self.viser.get_clients().values():
-            with client.atomic():
-                client.camera.position, client.camera.look_at, client.camera.near = position, look_at, near
+            self._place(client)
+
+    def _place(self, client: Any) -> None:
+        self._opening.discard(client.client_id)
+        first = self.viser.initial_camera
+        with client.atomic():
+            client.camera.position, client.camera.look_at, client.camera.near = (
+                first.position,
+                first.look_at,
+                first.near,
+            )
 
     def stop(self) -> None:
         """Close every page and end the server's threads; may be called twice."""
@@ -215,12 +227,14 @@ class PageServer:
         page.add_notification("Limited", text, loading=False, auto_close_seconds=8.0, color="yellow")
 
     def _greet(self, client: Any) -> None:
-        """Give a page its name, and close viser's notice about a missing graphics card, which lies over the robot."""
+        """Give a page its name and camera; close viser's notice of a missing graphics card, which hides the robot."""
         from viser import _messages
 
         queue = client.gui._websock_interface.queue_message
         queue(_messages.RunJavascriptMessage(source=naming_script(self._title)))
         queue(_messages.RemoveNotificationMessage(uuid="webgl-software-rendering"))
+        if client.client_id in self._opening:
+            self._place(client)
 
     def _failed(self, _: Any, context: dict[str, Any]) -> None:
         """Count what a browser sent that could not be used; asyncio would print it."""
