@@ -111,3 +111,11 @@ def test_the_engine_of_a_robot_goes_before_the_next_one_is_shown(call, monkeypat
     code, _, err = call("view", "qbmove-1dof")
     assert code == 0, err
     assert engines == [[], [True], [True, True]]
+
+
+def test_a_robot_of_the_catalogue_is_shown_by_its_name_there(call, monkeypatch):
+    shown = []
+    monkeypatch.setattr(Simulation, "run", lambda simulation, *_: shown.append(simulation.bridges["view"]._title))
+    code, _, err = call("view", "franka")
+    assert code == 0, err
+    assert shown == ["franka"]

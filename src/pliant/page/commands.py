@@ -147,7 +147,7 @@ def _simulate(
         given[Path(scenario).name] = chosen
     loaded = LoadedRobots([entry.name for entry in list_robots()])
     folders = {} if report is None else {"report": report}
-    title = robot.name or source
+    title = source if source in loaded.names else robot.name or source
     with (
         contextlib.suppress(KeyboardInterrupt),
         PageServer(host=host, port=port or 0, title=title, folders=folders) as server,
