@@ -49,7 +49,7 @@ def test_a_robot_of_each_family_moves_at_once(name, seconds, way):
 
 @pytest.mark.network
 def test_an_opening_ends_when_somebody_moves_a_slider():
-    with PageServer(port=free_port()) as server, running("qbmove-2dof", server=server, opening=True) as (_, view):
+    with PageServer(port=free_port()) as server, running("qbmove-2dof", server=server, begin="opening") as (_, view):
         eventually(lambda: view._scenarios.run is not None)
         assert view._scenarios.run.duration > 0.0
         eventually(lambda: "swing" in view._messages._text.content)

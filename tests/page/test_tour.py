@@ -28,7 +28,7 @@ def begun(**options):
     view = PageView(
         MujocoEngine(robot, check=False),
         port=free_port(),
-        tour=True,
+        begin="tour",
         choice=RobotChoice(["fr3", "softfoot"]),
         **options,
     )
@@ -108,7 +108,7 @@ def test_only_robots_whose_stiffness_can_be_set_have_a_tour(name):
 def test_a_visitor_pulls_moves_the_slider_and_pulls_again(size):
     press = "[...document.querySelectorAll('button')].find(b => b.innerText.includes('Pull with')).click()"
     with (
-        running("qbmove-5dof", tour=True, choice=RobotChoice(["fr3", "softfoot"])) as (_, view),
+        running("qbmove-5dof", begin="tour", choice=RobotChoice(["fr3", "softfoot"])) as (_, view),
         chromium.Page(view.url, *size) as page,
     ):
         page.until("document.body.innerText.includes('Pull the arm')", 120)

@@ -20,6 +20,8 @@ from pliant.cli.output import clean, emit, make_console, plain
 from pliant.cli.progress import Bar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import Console
 
     from pliant.identification import Fault, Fitting, Load, Measurement
@@ -84,7 +86,7 @@ class FitOptions:
         refuse_unused(bool(values) and self.kind != "servo", "--set load", "--kind servo")
         return load_with(Load(), values) if values else None
 
-    def fitting(self, start: CompliantActuator, progress: Any) -> Fitting:
+    def fitting(self, start: CompliantActuator, progress: Callable[[float, float], None] | None) -> Fitting:
         """Return the fit of measurements, and the prediction of others by its values."""
         from pliant import identification as fits
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rich.console import Console
+    from rich.table import Table
 
 
 def make_console(quiet: bool = False) -> Console:
@@ -98,7 +99,7 @@ def counted(count: int, thing: str) -> str:
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
-def print_table(console: Console, table: Any, *, prose: bool = False) -> None:
+def print_table(console: Console, table: Table, *, prose: bool = False) -> None:
     """Print a table without cutting text: a terminal folds long words, a file has lines of the necessary width.
 
     Args:

@@ -188,7 +188,7 @@ class Run:
             self._film = FilmBridge(mujoco_state(engine, "the film"), plan.film.video, looks, wait=waits)
         self.film: FilmReport | None = None
         """Outcome of the film, once the run has ended."""
-        self._scratch: Any = None
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
         recorder = None
         if plan.record is not None or plan.plot is not None:
             target = plan.record
@@ -460,7 +460,7 @@ def say_where(console: Console, wire: Bridge) -> None:
         console.print(f"{wire.name}: {plain(note)}", soft_wrap=True)
 
 
-def say_served(console: Console, name: str, rows: Sequence[TopicReport], health: Mapping[str, Any]) -> None:
+def say_served(console: Console, name: str, rows: Sequence[TopicReport], health: Mapping[str, object]) -> None:
     """Print the topics of a bridge with their peers and rates.
 
     Args:

@@ -12,7 +12,11 @@ import threading
 import time
 import types
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
 
 PATIENCE = 1.0
 """Time that the main thread has to answer the second signal [s]."""
@@ -47,7 +51,7 @@ def signals_as_interrupt() -> Iterator[None]:
         return
     process = os.getpid()
 
-    def ended(number: int, frame: Any) -> None:
+    def ended(number: int, frame: FrameType | None) -> None:
         if os.getpid() != process:
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
@@ -57,7 +61,7 @@ def signals_as_interrupt() -> Iterator[None]:
             raise KeyboardInterrupt
         handler(signal.SIGINT, frame)
 
-    before: dict[int, Any] = {}
+    before: dict[int, signal.Handlers | int | Callable[[int, FrameType | None], object] | None] = {}
     for number in ENDING:
         found = signal.getsignal(number)
         if number == signal.SIGINT:

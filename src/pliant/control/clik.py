@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +17,7 @@ from numpy.typing import ArrayLike
 from pliant.base.numerics import Array
 from pliant.base.spatial import log_so3
 from pliant.control.checks import ControlError, gains, number, vector
+from pliant.control.trajectory import Motion
 
 
 def damped_pseudo_inverse(J: ArrayLike, damping: float = 0.05, threshold: float = 0.02) -> Array:
@@ -231,7 +231,7 @@ class ClosedLoopInverseKinematics:
             count += 1
         return InverseKinematicsSolution(q=q, error=e, iterations=count, converged=bool(np.linalg.norm(e) <= tolerance))
 
-    def track(self, q: ArrayLike, trajectory: Callable[[float], Any], times: Iterable[float]) -> Array:
+    def track(self, q: ArrayLike, trajectory: Callable[[float], Motion], times: Iterable[float]) -> Array:
         """Return joint positions along a task trajectory, shape (t, n) [rad].
 
         Args:

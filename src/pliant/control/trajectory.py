@@ -7,13 +7,16 @@ n joints has parameters of shape (n,); one of a single joint has numbers.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.base.numerics import Array
 from pliant.control.checks import ControlError, number, vector
+
+Values: TypeAlias = float | Array
+"""A number, or one for each joint, shape (n,)."""
 
 
 class Motion(NamedTuple):
@@ -47,7 +50,7 @@ def _store(owner: object, **values: ArrayLike) -> None:
         object.__setattr__(owner, field, float(array[0]) if scalar else np.broadcast_to(array, (size,)).copy())
 
 
-def _spread(time: ArrayLike, like: Any) -> tuple[Any, Any]:
+def _spread(time: ArrayLike, like: Values) -> tuple[Array, Values]:
     """Return (time, parameter) shapes that broadcast to (t, n)."""
     t = np.asarray(time, dtype=float)
     if np.ndim(like) == 1 and t.ndim == 1:
@@ -59,7 +62,7 @@ def _spread(time: ArrayLike, like: Any) -> tuple[Any, Any]:
 class Hold:
     """Stay at a position."""
 
-    position: Any
+    position: Values
     """Position, number or shape (n,) [rad]."""
     duration: float = 0.0
     """Length [s]; the position is held after it as well."""
@@ -83,9 +86,9 @@ class MinimumJerk:
         x = start + (goal - start) (10 s^3 - 15 s^4 + 6 s^5)
     """
 
-    start: Any
+    start: Values
     """Position before, number or shape (n,) [rad]."""
-    goal: Any
+    goal: Values
     """Position after [rad]."""
     duration: float
     """Length of the motion [s], positive."""
@@ -113,15 +116,15 @@ class MinimumJerk:
 class Sinusoid:
     """x = offset + amplitude sin(omega (t - begin) + phase), and at rest at its first point before ``begin``."""
 
-    amplitude: Any
+    amplitude: Values
     """Amplitude, number or shape (n,) [rad]."""
-    omega: Any
+    omega: Values
     """Angular frequency [rad/s]."""
     duration: float = np.inf
     """Length [s]; afterwards the last position is held."""
-    offset: Any = 0.0
+    offset: Values = 0.0
     """Centre [rad]."""
-    phase: Any = 0.0
+    phase: Values = 0.0
     """Phase at ``begin`` [rad]."""
     begin: float = 0.0
     """Time at which it begins [s]."""
@@ -152,7 +155,7 @@ class Chirp:
     x = offset + amplitude sin(2 pi (start t + (end - start) t^2 / (2 duration)))
     """
 
-    amplitude: Any
+    amplitude: Values
     """Amplitude, number or shape (n,) [rad]."""
     start_hz: float
     """Frequency at the beginning [Hz]."""
@@ -160,7 +163,7 @@ class Chirp:
     """Frequency at the end [Hz]."""
     duration: float
     """Length [s], positive; afterwards the last position is held."""
-    offset: Any = 0.0
+    offset: Values = 0.0
     """Centre [rad]."""
 
     def __post_init__(self) -> None:
@@ -192,9 +195,9 @@ class Chirp:
 class Step:
     """Jump from ``start`` to ``goal`` at ``begin``; velocity and acceleration are 0 on both sides."""
 
-    goal: Any
+    goal: Values
     """Position from ``begin`` on, number or shape (n,) [rad]."""
-    start: Any = 0.0
+    start: Values = 0.0
     """Position before [rad]."""
     begin: float = 0.0
     """Time of the jump [s]."""

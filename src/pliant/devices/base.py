@@ -30,7 +30,7 @@ from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 import numpy as np
 
@@ -89,6 +89,17 @@ class _Counters:
     requests: int = 0
     failed_requests: int = 0
     last_error: str = ""
+
+
+class DeviceOptions(TypedDict, total=False):
+    """Options of `DeviceBase` that devices pass on; its arguments are described there."""
+
+    sample_period: float | None
+    latency: float
+    command_latency: float
+    watchdog: float | None
+    noise: Mapping[str, Noise] | None
+    stamp: str
 
 
 class DeviceBase:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import mujoco
 import numpy as np
@@ -38,6 +38,8 @@ _CONSTANTS = frozenset(("body_mass", "body_inertia", "dof_armature"))
 """Fields of the model from which constants are derived."""
 Selection = ArrayLike | None
 """Selected worlds: a mask of shape (worlds,), indices, or None for all."""
+Index = int | slice | tuple[int | slice, ...]
+"""Place of a quantity in a row of a field."""
 
 _JOINT_FIELDS = {"damping": "dof_damping", "friction": "dof_frictionloss", "armature": "dof_armature"}
 
@@ -125,7 +127,7 @@ class RobotBatch(abc.ABC):
         """
 
     @abc.abstractmethod
-    def port(self, name: str) -> Any:
+    def port(self, name: str) -> NDArray[np.float64]:
         """Return the live array of a port, shape (worlds, ...): a numpy array on the CPU, a Warp array on a GPU.
 
         Raises:
@@ -133,7 +135,7 @@ class RobotBatch(abc.ABC):
         """
 
     @abc.abstractmethod
-    def field(self, name: str) -> NDArray[Any]:
+    def field(self, name: str) -> NDArray[np.float64]:
         """Return a whole field as named by `place`, on the host: the live array on the CPU, a copy on a GPU."""
 
     @abc.abstractmethod
@@ -154,7 +156,7 @@ class RobotBatch(abc.ABC):
     def _put_rows(self, row: int, rows: Array, mask: NDArray[np.bool_]) -> None: ...
 
     @abc.abstractmethod
-    def _put_field(self, field: str, index: Any, values: Array, mask: NDArray[np.bool_]) -> None: ...
+    def _put_field(self, field: str, index: Index, values: Array, mask: NDArray[np.bool_]) -> None: ...
 
     # -- ports ------------------------------------------------------------------------------------------------------
 
@@ -173,7 +175,7 @@ class RobotBatch(abc.ABC):
             raise PortError(f"no port {name!r}; {nearest(name, self._places)}", field=name)
         return place
 
-    def read(self, name: str) -> NDArray[Any]:
+    def read(self, name: str) -> NDArray[np.float64]:
         """Return a copy of a port's values, shape (worlds, ...).
 
         Raises:
@@ -312,7 +314,7 @@ class RobotBatch(abc.ABC):
         changes = {joint: dict(columns) for joint, columns in self._changes.items()}
         given = dict(self._given)
         changed: set[str] = set()
-        fields: list[tuple[str, Any, Array]] = []
+        fields: list[tuple[str, Index, Array]] = []
         # All is tried before anything is written.
         for path, value in values.items():
             numbers = self._fitted(path, value, int(mask.sum()), (1,))[:, 0]
@@ -371,7 +373,7 @@ class RobotBatch(abc.ABC):
         self.set_parameters(drawn, mask)
         return drawn
 
-    def save(self, worlds: Selection = None) -> dict[str, NDArray[Any]]:
+    def save(self, worlds: Selection = None) -> dict[str, NDArray[np.generic]]:
         """Return the state of worlds, from which `load` continues with the same bytes: one row for each world.
 
         Raises:
@@ -379,7 +381,7 @@ class RobotBatch(abc.ABC):
         """
         raise ModelError(f"the state of a {type(self).__name__} cannot be read; use CpuBatch", field="state")
 
-    def load(self, state: Mapping[str, NDArray[Any]], worlds: Selection = None) -> None:
+    def load(self, state: Mapping[str, NDArray[np.generic]], worlds: Selection = None) -> None:
         """Restore the state of worlds that `save` returned; one row is taken for all of them.
 
         Raises:
@@ -395,13 +397,13 @@ class RobotBatch(abc.ABC):
         first = base.pack(self.dt)
         rows = []
         for world in np.flatnonzero(mask):
-            tree: dict[str, Any] = {}
+            tree: dict[str, object] = {}
             for path, column in columns.items():
                 if np.isfinite(column[world]):
                     *parents, leaf = path.split(".")
                     branch = tree
                     for parent in parents:
-                        branch = branch.setdefault(parent, {})
+                        branch = cast("dict[str, object]", branch.setdefault(parent, {}))
                     branch[leaf] = float(column[world])
             row = change_actuator(base, tree, joint).pack(self.dt)
             same = (layout.P_STATES, layout.P_COMPANION, layout.P_LAW, layout.P_DELAY, layout.P_MODE)
@@ -433,7 +435,7 @@ class RobotBatch(abc.ABC):
         self._put_rows(self.joints.index(joint), rows, np.ones(self.worlds, dtype=bool))
         self._presets[joint][:] = [float(actuator.initial_preset or 0.0) for actuator in actuators]
 
-    def _fields_of(self, path: str, owner: str, parameter: str, values: Array) -> list[tuple[str, Any, Array]]:
+    def _fields_of(self, path: str, owner: str, parameter: str, values: Array) -> list[tuple[str, Index, Array]]:
         """Return what a parameter changes in the model: field, index, values of the chosen worlds."""
         m = self.model
         if (values < 0.0).any():
@@ -519,12 +521,12 @@ class CpuBatch(RobotBatch):
             self.batch.set_const()
             self._constants = False
 
-    def port(self, name: str) -> NDArray[Any]:
+    def port(self, name: str) -> NDArray[np.float64]:
         """Return the live array of a port, shape (worlds, ...)."""
         place = self.place(name)
         return self.field(place.field)[(slice(None), *place.index)]
 
-    def field(self, name: str) -> NDArray[Any]:
+    def field(self, name: str) -> NDArray[np.float64]:
         """Return the live array of a whole field."""
         if name == "observed":
             if not self._watched:
@@ -540,7 +542,7 @@ class CpuBatch(RobotBatch):
             self.batch.state[:] = state
         return self.batch.bind(name)
 
-    def save(self, worlds: Selection = None) -> dict[str, NDArray[Any]]:
+    def save(self, worlds: Selection = None) -> dict[str, NDArray[np.generic]]:
         """Return the state and the parameters of worlds, one row for each."""
         mask = self.select(worlds)
         self._settle()
@@ -548,7 +550,7 @@ class CpuBatch(RobotBatch):
         found |= {f"model/{name}": self.batch.expand(name) for name in sorted(self._differing)}
         return {name: rows[mask].copy() for name, rows in found.items()}
 
-    def load(self, state: Mapping[str, NDArray[Any]], worlds: Selection = None) -> None:
+    def load(self, state: Mapping[str, NDArray[np.generic]], worlds: Selection = None) -> None:
         """Restore the state and the parameters of worlds; one row is taken for all of them.
 
         Raises:
@@ -663,7 +665,7 @@ class CpuBatch(RobotBatch):
         self._differing.add("actuator_user")
         self.batch.expand("actuator_user")[mask, int(self._where[row, 0]), : rows.shape[1]] = rows
 
-    def _put_field(self, field: str, index: Any, values: Array, mask: NDArray[np.bool_]) -> None:
+    def _put_field(self, field: str, index: Index, values: Array, mask: NDArray[np.bool_]) -> None:
         place = index if isinstance(index, tuple) else (index,)
         self._differing.add(field)
         self.batch.expand(field)[(mask, *place)] = values

@@ -73,7 +73,7 @@ def datasheet(
     nominal_torque: float | None = None,
     points: int = 41,
     dt: float = 1.0e-4,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Compute the data sheet of a variable stiffness actuator (Grioli et al. 2015) from its model.
 
     Args:
@@ -126,7 +126,7 @@ def datasheet(
             entry["loop_width_at_nominal_torque"] = width if math.isfinite(width) else None
         curves.append(entry)
     at_rest = [c["stiffness_at_rest"] for c in curves if c["stiffness_at_rest"] is not None]
-    sheet: dict[str, Any] = {
+    sheet: dict[str, object] = {
         "law": law.name,
         "parameters": {name: float(getattr(law, name)) for name in law.parameter_fields()},
         "units": {name: parameter_unit(law, f"law.{name}") for name in law.parameter_fields()},
@@ -145,12 +145,12 @@ def datasheet(
     return sheet
 
 
-def _servo_sheet(actuator: CompliantActuator, presets: tuple[float, ...], dt: float) -> dict[str, Any]:
+def _servo_sheet(actuator: CompliantActuator, presets: tuple[float, ...], dt: float) -> dict[str, object]:
     motor, pid = actuator.motor_1, actuator.pid_1
     assert pid is not None  # the actuator fills it in
     assert isinstance(motor, DCMotor)
     kp = max(pid.kp, 1e-300)
-    out: dict[str, Any] = {
+    out: dict[str, object] = {
         "lag": (pid.kd + motor.damping) / kp,
         "natural_frequency": math.sqrt(kp / motor.inertia) / (2.0 * math.pi),
         "max_torque": motor.max_torque,

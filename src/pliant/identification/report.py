@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from pliant.base.html_pages import badge, bullets, escaped, figure, page, pictur
 from pliant.base.numerics import Array
 from pliant.identification.profile import QUANTILE
 from pliant.identification.results import Fit, Identification
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _DOT = " \u00b7 "
 
@@ -179,7 +182,7 @@ def _fit_caption(f: Fit) -> str:
     )
 
 
-def _fit_figure(f: Fit) -> Any:
+def _fit_figure(f: Fit) -> Figure:
     drawing, axes = new_figure(2, 1, height=1.75, sharex=True, gridspec_kw={"height_ratios": [3, 1.6]})
     static = _is_static(f)
     groups = np.unique(np.round(f.group, 6))
@@ -202,7 +205,7 @@ def _fit_figure(f: Fit) -> Any:
     return drawing
 
 
-def _residual_figure(found: Identification) -> Any:
+def _residual_figure(found: Identification) -> Figure:
     drawing, (left, right) = new_figure(1, 2, height=2.5)
     edges = np.linspace(-4.0, 4.0, 33)
     longest = 0.0
@@ -234,7 +237,7 @@ def _autocorrelation(series: list[Array]) -> tuple[Array, Array]:
     return lags, np.array([sum(float(r[k:] @ r[:-k]) for r in series) / total for k in lags])
 
 
-def _interval_figure(found: Identification) -> Any:
+def _interval_figure(found: Identification) -> Figure:
     known = [i for i, e in enumerate(found.estimates) if math.isfinite(e.standard_error) and e.standard_error > 0.0]
     profiled = [i for i in known if found.estimates[i].profile is not None]
     if not profiled:
@@ -264,7 +267,7 @@ def _interval_figure(found: Identification) -> Any:
     return drawing
 
 
-def _bar_figure(found: Identification, known: list[int]) -> Any:
+def _bar_figure(found: Identification, known: list[int]) -> Figure:
     drawing, axis = new_figure(1, 1, height=max(1.6, 0.32 * len(known) + 0.8))
     for row, i in enumerate(known):
         e = found.estimates[i]
@@ -278,7 +281,7 @@ def _bar_figure(found: Identification, known: list[int]) -> Any:
     return drawing
 
 
-def _correlation_figure(found: Identification) -> Any:
+def _correlation_figure(found: Identification) -> Figure:
     names = [e.name for e in found.estimates]
     n = len(names)
     drawing, (left, right) = new_figure(1, 2, height=max(2.6, 0.3 * n + 1.6))

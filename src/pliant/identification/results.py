@@ -9,7 +9,7 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from pliant.identification.faults import Fault
     from pliant.identification.profile import Profile
 
@@ -45,7 +47,7 @@ class Estimate:
         """Standard error as a fraction of the value."""
         return self.standard_error / abs(self.value) if self.value else math.inf
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return the fields as plain types, for JSON."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "profile"}
         if self.profile is not None:
@@ -72,7 +74,7 @@ class HeldOut:
     parts: str
     """What was held out: "logs", or "windows" of one log."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return the fields as plain types, for JSON."""
         return dataclasses.asdict(self)
 
@@ -175,7 +177,7 @@ class Identification:
         """Whether the data determine every free parameter."""
         return all(math.isfinite(e.standard_error) for e in self.estimates)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return all results except the traces as plain types, for JSON."""
         return {
             "law": self.law.name,
@@ -230,7 +232,7 @@ class Identification:
         lines.extend(f"warning: {w}" for w in self.warnings)
         return "\n".join(lines)
 
-    def figure(self) -> Any:
+    def figure(self) -> Figure:
         """Return a `matplotlib.figure.Figure` with measured and predicted values above and residuals below.
 
         Each quantity has one column. The abscissa is the time [s], or the deflection [rad] for a static fit.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +22,9 @@ from pliant.laws.pid import PID
 from pliant.laws.pneumatics import VALVE_GAINS, PneumaticDrive
 from pliant.laws.spring import Creep, Hysteresis, Strength
 from pliant.laws.transmission import Backlash
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["ActuatorTraces", "CompliantActuator"]
 
@@ -144,7 +147,7 @@ class CompliantActuator:
             put("initial_preset", layout.USUAL_PRESETS[self.law.second_input])
         self.check_preset(self.initial_preset, "initial_preset")
 
-    def _fill_in_muscles(self, put: Any) -> None:
+    def _fill_in_muscles(self, put: Callable[[str, object], None]) -> None:
         """Fill in drives and controllers of muscles, and refuse what a muscle cannot have."""
         for block in ("hysteresis", "creep", "strength", "link_backlash"):
             if getattr(self, block) is not None:
@@ -227,11 +230,14 @@ class CompliantActuator:
             layout.pack_friction(par, layout.P_LINK_FRICTION, self.link_friction)
         par[layout.P_LINK_DAMPING : layout.P_LINK_DAMPING + 2] = (self.link_damping, self.link_preset_damping)
         for base, motor in ((layout.M_1, self.motor_1), (layout.M_2, self.motor_2 or self.motor_1)):
-            pack = layout.pack_drive if isinstance(motor, PneumaticDrive) else layout.pack_motor
-            pack(par, base, motor)
+            if isinstance(motor, PneumaticDrive):
+                layout.pack_drive(par, base, motor)
+            else:
+                layout.pack_motor(par, base, motor)
         layout.pack_spring(par, self)
-        layout.pack_pid(par, layout.C_1, self.pid_1)
-        layout.pack_pid(par, layout.C_2, self.pid_2 or self.pid_1)
+        first = cast("PID", self.pid_1)  # `__post_init__` has filled it in
+        layout.pack_pid(par, layout.C_1, first)
+        layout.pack_pid(par, layout.C_2, self.pid_2 or first)
 
         size = 0
         par[layout.A_LINK : layout.A_TEMPERATURE_2 + 1] = -1.0

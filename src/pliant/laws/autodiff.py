@@ -24,7 +24,7 @@ import traceback
 import types
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, cast
 
 import numpy as np
 
@@ -34,6 +34,8 @@ from pliant.laws import functions
 
 if TYPE_CHECKING:
     import sympy
+
+Number: TypeAlias = "sympy.Expr | float"
 
 log = logging.getLogger("pliant")
 
@@ -74,7 +76,7 @@ def derive(
     text = _cached_text(energy, arguments, len(parameters) + 1, name)
     filename = f"<derived from {label}.energy>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    namespace: dict[str, Any] = {
+    namespace: dict[str, object] = {
         "__builtins__": {},
         "__name__": label.rpartition(".")[0],
         "math": math,
@@ -82,10 +84,18 @@ def derive(
         "cosh": functions.cosh,
     }
     exec(compile(_straight_line(text), filename, "exec"), namespace)  # only arithmetic and calls of the names above
-    return {kernel: namespace[kernel] for kernel in ("energy", "torques", "stiffness")}
+    kernels = ("energy", "torques", "stiffness")
+    return {name: cast("Callable[..., float | tuple[float, float, float]]", namespace[name]) for name in kernels}
 
 
-def _place_of(function: types.FunctionType) -> dict[str, Any]:
+class _Place(TypedDict):
+    """Where a law is written, as errors take it."""
+
+    file: str
+    line: int
+
+
+def _place_of(function: types.FunctionType) -> _Place:
     return {"file": function.__code__.co_filename, "line": function.__code__.co_firstlineno}
 
 
@@ -168,7 +178,7 @@ def _derive_text(function: types.FunctionType, arguments: list[str], count: int,
 
     coordinates = {c: sympy.Symbol(c, real=True) for c in _COORDINATES}
     parameters = [sympy.Symbol(f"p{i:02d}", real=True) for i in range(count)]
-    code: dict[Any, str] = {symbol: c for c, symbol in coordinates.items()}
+    code: dict[sympy.Symbol, str] = {symbol: c for c, symbol in coordinates.items()}
     code.update({symbol: f"p[{i}]" for i, symbol in enumerate(parameters)})
     by_code = {text: symbol for symbol, text in code.items()}
     given = [_Parameters(parameters) if a == "p" else _Value(by_code[a]) for a in arguments]
@@ -194,7 +204,7 @@ def _derive_text(function: types.FunctionType, arguments: list[str], count: int,
 class _Parameters:
     """The vector p of an energy that is being traced."""
 
-    def __init__(self, symbols: list[Any]) -> None:
+    def __init__(self, symbols: list[sympy.Symbol]) -> None:
         self._symbols = symbols
 
     def __getitem__(self, index: object) -> _Value:
@@ -210,7 +220,7 @@ class _Parameters:
         return _Value(self._symbols[index])
 
 
-def _trace(function: types.FunctionType, arguments: list[Any], name: str) -> sympy.Expr:
+def _trace(function: types.FunctionType, arguments: Sequence[object], name: str) -> sympy.Expr:
     """Return the expression that an energy computes from symbols."""
     import sympy
 
@@ -248,7 +258,7 @@ class _Value:
     __array_ufunc__ = None  # numpy's numbers leave the operators to this class
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, expression: Any) -> None:
+    def __init__(self, expression: sympy.Basic) -> None:
         self.expression = expression
 
     def __bool__(self) -> bool:
@@ -283,7 +293,7 @@ def _is_open(value: object) -> bool:
     return any(map(_is_open, value)) if isinstance(value, list) else hasattr(value, "free_symbols")
 
 
-def _close(expression: Any) -> Any:
+def _close(expression: object) -> object:
     import sympy
 
     if isinstance(expression, sympy.logic.boolalg.Boolean):
@@ -304,7 +314,7 @@ def _lift(twin: Callable[..., object], plain: Callable[..., object] | None = Non
 
 
 def _give_operators() -> None:
-    def relation(class_name: str) -> Callable[[Any, Any], Any]:
+    def relation(class_name: str) -> Callable[[object, object], object]:
         def compare(a: object, b: object) -> object:
             import sympy
 
@@ -407,7 +417,7 @@ def _functions() -> dict[object, Callable[..., object]]:
 
 
 @functools.cache
-def _where_class() -> Any:
+def _where_class() -> type[sympy.Expr]:
     import sympy
 
     class Where(sympy.Expr):
@@ -416,7 +426,7 @@ def _where_class() -> Any:
         is_commutative = True
         is_extended_real = True
 
-        def __new__(cls, condition: Any, a: Any, b: Any) -> Any:
+        def __new__(cls, condition: sympy.Basic, a: sympy.Expr, b: sympy.Expr) -> sympy.Expr:
             if condition == sympy.true or a == b:
                 return a
             return b if condition == sympy.false else sympy.Expr.__new__(cls, condition, a, b)
@@ -428,25 +438,30 @@ def _where_class() -> Any:
     return Where
 
 
-def _where(condition: Any, a: Any, b: Any) -> Any:
+def _where(condition: object, a: Number, b: Number) -> sympy.Expr:
     import sympy
 
     return _where_class()(sympy.sympify(condition), sympy.sympify(a), sympy.sympify(b))
 
 
-def _abs(x: Any) -> Any:
+def _abs(x: Number) -> sympy.Expr:
     return _where(x >= 0, x, -x)
 
 
-def _min(*values: Any) -> Any:
-    return functools.reduce(lambda a, b: _where(b < a, b, a), values[0] if len(values) == 1 else values)
+def _min(*values: object) -> Number:
+    return functools.reduce(lambda a, b: _where(b < a, b, a), _compared(values))
 
 
-def _max(*values: Any) -> Any:
-    return functools.reduce(lambda a, b: _where(b > a, b, a), values[0] if len(values) == 1 else values)
+def _max(*values: object) -> Number:
+    return functools.reduce(lambda a, b: _where(b > a, b, a), _compared(values))
 
 
-def _power(x: Any, y: Any) -> Any:
+def _compared(values: tuple[object, ...]) -> Sequence[Number]:
+    """Return the arguments of a minimum or maximum, which come one by one or as one sequence."""
+    return cast("Sequence[Number]", values[0] if len(values) == 1 else values)
+
+
+def _power(x: Number, y: Number) -> Number:
     # A float that is a whole number means that number: x**2.0 keeps its simple derivative.
     return x ** (int(y) if isinstance(y, float) and y.is_integer() else y)
 
@@ -457,7 +472,7 @@ _give_operators()
 # -- writing --------------------------------------------------------------------------------------------------
 
 
-def _kernel_text(name: str, doc: str, results: Sequence[object], code: Mapping[object, str]) -> str:
+def _kernel_text(name: str, doc: str, results: Sequence[object], code: Mapping[sympy.Symbol, str]) -> str:
     """Return a kernel as straight-line Python; what occurs twice gets a name, unless a branch guards it."""
     import sympy
 
@@ -472,9 +487,9 @@ def _kernel_text(name: str, doc: str, results: Sequence[object], code: Mapping[o
     ]
     found, values = sympy.cse(plain, symbols=sympy.numbered_symbols("x"), order="canonical")
     shared = dict(found)
-    always: set[Any] = set()  # named expressions that are needed whichever way the branches go
+    always: set[sympy.Basic] = set()  # named expressions that are needed whichever way the branches go
 
-    def need(node: Any) -> None:
+    def need(node: sympy.Basic) -> None:
         if node in shared and node not in always:
             always.add(node)
             need(shared[node])
@@ -483,7 +498,7 @@ def _kernel_text(name: str, doc: str, results: Sequence[object], code: Mapping[o
 
     for value in values:
         need(value)
-    write: Callable[[Any], str] = _printer({**code, **{symbol: symbol.name for symbol in shared}})
+    write: Callable[[sympy.Basic], str] = _printer({**code, **{symbol: symbol.name for symbol in shared}})
     inlined: dict[object, object] = {}
     lines = [f"def {name}(q, theta_1, theta_2, p):", f'    """{doc}"""']
     for symbol, value in shared.items():
@@ -495,7 +510,7 @@ def _kernel_text(name: str, doc: str, results: Sequence[object], code: Mapping[o
     return "\n".join([*lines, f"    return {', '.join(write(value.xreplace(inlined)) for value in values)}", ""])
 
 
-def _is_total(node: Any) -> bool:
+def _is_total(node: sympy.Basic) -> bool:
     """Say whether an expression has a value for all numbers, so that it may be evaluated ahead of a branch."""
     import sympy
 
@@ -505,26 +520,26 @@ def _is_total(node: Any) -> bool:
         or node.is_Add
         or node.is_Mul
         or isinstance(node, (_where_class(), sympy.logic.boolalg.Boolean, *functions_))
-        or (node.is_Pow and node.exp.is_Integer and 0 < int(node.exp) <= 4)
+        or (isinstance(node, sympy.Pow) and node.exp.is_Integer and 0 < int(node.exp) <= 4)
     )
     return bool(fine) and all(_is_total(a) for a in node.args)
 
 
-def _printer(code: Mapping[Any, str]) -> Callable[[Any], str]:
+def _printer(code: Mapping[sympy.Symbol, str]) -> Callable[[sympy.Basic], str]:
     """Return a function that writes an expression as Python text of floats."""
     import sympy
     from sympy.printing.precedence import PRECEDENCE
     from sympy.printing.pycode import PythonCodePrinter
 
     class Printer(PythonCodePrinter):
-        def _print_Symbol(self, expr: Any) -> str:
+        def _print_Symbol(self, expr: sympy.Symbol) -> str:
             return code[expr]
 
-        def _print_Where(self, expr: Any) -> str:
+        def _print_Where(self, expr: sympy.Expr) -> str:
             condition, a, b = (self._print(x) for x in expr.args)
             return f"({a} if {condition} else {b})"
 
-        def _print_Float(self, expr: Any) -> str:
+        def _print_Float(self, expr: sympy.Expr) -> str:
             number = float(expr)
             if not math.isfinite(number):
                 raise ValueError(f"it contains the number {number}")
@@ -533,12 +548,12 @@ def _printer(code: Mapping[Any, str]) -> Callable[[Any], str]:
         _print_Integer = _print_NumberSymbol = _print_Pi = _print_Exp1 = _print_Float
         _print_Infinity = _print_NegativeInfinity = _print_NaN = _print_ComplexInfinity = _print_Float
 
-        def _print_Rational(self, expr: Any) -> str:
+        def _print_Rational(self, expr: sympy.Rational) -> str:
             return f"({expr.p}.0 / {expr.q}.0)"
 
         _print_Half = _print_Rational
 
-        def _print_Pow(self, expr: Any, **_: Any) -> str:
+        def _print_Pow(self, expr: sympy.Pow, **_: object) -> str:
             base, exponent = expr.base, expr.exp
             if exponent.is_number and exponent < 0:
                 return f"1.0 / {self.parenthesize(sympy.Pow(base, -exponent), PRECEDENCE['Pow'])}"
@@ -550,13 +565,13 @@ def _printer(code: Mapping[Any, str]) -> Callable[[Any], str]:
                 return f"math.sqrt({self._print(base)})"
             return f"math.pow({self._print(base)}, {self._print(exponent)})"
 
-        def _print_sinh(self, expr: Any) -> str:
+        def _print_sinh(self, expr: sympy.Expr) -> str:
             return f"sinh({self._print(expr.args[0])})"
 
-        def _print_cosh(self, expr: Any) -> str:
+        def _print_cosh(self, expr: sympy.Expr) -> str:
             return f"cosh({self._print(expr.args[0])})"
 
-        def emptyPrinter(self, expr: Any) -> str:
+        def emptyPrinter(self, expr: object) -> str:
             raise ValueError(f"its derivative contains {type(expr).__name__}, which has no scalar form")
 
         _print_not_supported = emptyPrinter

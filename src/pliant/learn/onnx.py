@@ -125,7 +125,7 @@ def write_network(network: Network) -> bytes:
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
+def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
     """Yield number and value of each field: whole numbers, bytes, or 4 and 8 bytes of a float."""
     at, end = 0, len(data)
 
@@ -157,13 +157,13 @@ def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
         at += size
 
 
-def _bytes(value: Any) -> bytes:
+def _bytes(value: int | bytes) -> bytes:
     if not isinstance(value, bytes):
         raise OnnxError("a field is a number where a message must be")
     return value
 
 
-def _decoded(value: Any) -> str:
+def _decoded(value: int | bytes) -> str:
     return _bytes(value).decode("utf-8", "replace")
 
 
@@ -210,7 +210,7 @@ def _read_node(data: bytes) -> tuple[str, list[str], list[str], dict[str, Any]]:
                 if inner == 1:
                     name = _decoded(part)
                 elif inner == 2:
-                    found = struct.unpack("<f", part)[0]
+                    found = struct.unpack("<f", _bytes(part))[0]
                 elif inner == 3:
                     found = part
                 elif inner == 5:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Literal, Protocol, Self, TextIO
+from typing import Literal, Protocol, Self, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -245,7 +245,7 @@ class PolicyDriver:
 
     options: tuple[str, ...]
     """Options of ``pliant policy run`` that it takes, beside those of all bridges."""
-    run: Callable[[Policy, Mapping[str, float], Mapping[str, Any], float, Safety], tuple[dict[str, int], str]]
+    run: Callable[[Policy, Mapping[str, float], Mapping[str, object], float, Safety], tuple[dict[str, int], str]]
     """Function of the policy, its inputs, the options by name, the longest duration [s] and the limits. It returns what
     happened, for ``--json`` and as a sentence."""
 

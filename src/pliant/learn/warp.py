@@ -18,7 +18,8 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, TypeVar
 
 import mujoco
 import numpy as np
@@ -26,16 +27,21 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import LawError, MissingDependency, ModelError
 from pliant.engine.guard import MAX_SPEED
-from pliant.engine.worlds import RobotBatch, check_step_count
+from pliant.engine.worlds import Index, RobotBatch, check_step_count
 from pliant.laws import layout
 from pliant.learn.laws import PRECISIONS, WarpLaw, load_warp, warp_device, warp_law
 
 if TYPE_CHECKING:
+    import mujoco_warp as mjwarp
+    import warp as wp
+
     from pliant.model.robot import Robot
 
 __all__ = ["WarpBatch", "load_mujoco_warp"]
 
 log = logging.getLogger("pliant")
+
+T = TypeVar("T")
 
 STEP_MODULES = ("forward", "smooth", "passive", "derivative", "solver", "support", "constraint")
 """Modules of MuJoCo Warp whose kernels a step of almost any model launches."""
@@ -142,7 +148,7 @@ def hold_kernel(
 """
 
 
-def load_mujoco_warp() -> Any:
+def load_mujoco_warp() -> ModuleType:
     """Return the module `mujoco_warp`.
 
     Raises:
@@ -160,7 +166,7 @@ def load_mujoco_warp() -> Any:
 
 
 @functools.cache
-def _kernels() -> dict[str, Any]:
+def _kernels() -> dict[str, wp.Kernel]:
     """Return the kernels that know no law."""
     wp = load_warp()
 
@@ -203,7 +209,7 @@ def _kernels() -> dict[str, Any]:
     return {"watch": watch, "put_rows": put_rows, "zero_counters": zero_counters}
 
 
-def _bytes(value: Any, seen: set[int]) -> int:
+def _bytes(value: object, seen: set[int]) -> int:
     """Return the size of all arrays of Warp that an object holds [bytes]."""
     wp = load_warp()
     if id(value) in seen:
@@ -218,7 +224,7 @@ def _bytes(value: Any, seen: set[int]) -> int:
     return 0
 
 
-def free_memory(device: Any) -> int:
+def free_memory(device: wp.Device) -> int:
     """Return the free memory of a Warp device [bytes]."""
     if device.is_cuda:
         return int(device.free_memory)
@@ -268,21 +274,24 @@ class WarpBatch(RobotBatch):
     ) -> None:
         if precision not in PRECISIONS:
             raise LawError(f"precision is {precision!r}; must be one of {', '.join(PRECISIONS)}", field="precision")
-        self._mjw: Any = load_mujoco_warp()
-        self._wp: Any = load_warp()
+        self._mjw = load_mujoco_warp()
+        self._wp = load_warp()
         self.device = warp_device(device)
         """The Warp device."""
         super().__init__(robot, worlds, check=check)
         self._compiled = {cls: warp_law(cls, precision) for cls in self._laws.values()}
-        self._real: Any = self._wp.float64 if precision == "float64" else self._wp.float32
+        self._real: type = self._wp.float64 if precision == "float64" else self._wp.float32
         sizes = {"nconmax": contacts, "njmax": constraints}
         self._sizes = {name: int(size) for name, size in sizes.items() if size is not None}
         with self._wp.ScopedDevice(self.device):
             self._make()
             self._load_modules()
         self._wants_observation = bool(self.joints)
-        self._graph: Any = None
-        self._previous: dict[str, Callable[[Any, Any], None] | None] = {"act_dyn": None, "act_bias": None}
+        self._graph: wp.Graph | None = None
+        self._previous: dict[str, Callable[[mjwarp.Model, mjwarp.Data], None] | None] = {
+            "act_dyn": None,
+            "act_bias": None,
+        }
         self._chaining = False
         self._constants = False
         self.reset()
@@ -330,7 +339,7 @@ class WarpBatch(RobotBatch):
             if getattr(self._data, field).size
         }
 
-    def _zeros(self, joints: int, width: int) -> Any:
+    def _zeros(self, joints: int, width: int) -> wp.array:
         """Return zeros of shape (worlds, joints, width) whose first two axes are contiguous in memory.
 
         A thread computes one joint of one world, so that the threads of a GPU read the same element of adjacent rows at
@@ -351,7 +360,7 @@ class WarpBatch(RobotBatch):
         modules += [law.kernel(text).module for law, _ in self._groups for text in texts]
         wp.force_load(self.device, modules=modules, max_workers=os.cpu_count())
 
-    def _supported(self, make: Callable[[], Any]) -> Any:
+    def _supported(self, make: Callable[[], T]) -> T:
         """Run a function of MuJoCo Warp; what it does not have is refused by name."""
         try:
             with warnings.catch_warnings(record=True) as caught:
@@ -389,25 +398,25 @@ class WarpBatch(RobotBatch):
 
     # -- the step ---------------------------------------------------------------------------------------------------
 
-    def _launch(self, text: str, inputs: Callable[[Any], list[Any]]) -> None:
+    def _launch(self, text: str, inputs: Callable[[wp.array], list[object]]) -> None:
         for law, ids in self._groups:
             law.launch(law.kernel(text), (self.worlds, ids.shape[0]), inputs(ids), self.device)
 
-    def _arguments(self, ids: Any) -> list[Any]:
+    def _arguments(self, ids: wp.array) -> list[object]:
         d = self.warp_data
         table = self._table
         dt = self._real(self.dt)
         return [ids, table, d.actuator_length, d.actuator_velocity, d.ctrl, self._par, dt, self._act, self._rate]
 
-    def _act_dyn(self, model: Any, data: Any) -> None:
+    def _act_dyn(self, model: mjwarp.Model, data: mjwarp.Data) -> None:
         self._launch(_ADVANCE, self._arguments)
         self._chain("act_dyn", model, data)
 
-    def _act_bias(self, model: Any, data: Any) -> None:
+    def _act_bias(self, model: mjwarp.Model, data: mjwarp.Data) -> None:
         self._launch(_BIAS, lambda ids: [*self._arguments(ids), data.actuator_force])
         self._chain("act_bias", model, data)
 
-    def _chain(self, name: str, model: Any, data: Any) -> None:
+    def _chain(self, name: str, model: mjwarp.Model, data: mjwarp.Data) -> None:
         before = self._previous[name]
         if before is not None and not self._chaining:  # theirs may call ours
             self._chaining = True
@@ -459,10 +468,10 @@ class WarpBatch(RobotBatch):
 
     # -- the interface ----------------------------------------------------------------------------------------------
 
-    def _array(self, field: str) -> Any:
+    def _array(self, field: str) -> wp.array:
         return self.observed if field == "observed" else getattr(self.warp_data, field)
 
-    def port(self, name: str) -> Any:
+    def port(self, name: str) -> np.ndarray | wp.array:
         """Return the live array of a port, shape (worlds, ...): a numpy array on "cpu", a Warp array on a GPU."""
         place = self.place(name)
         array = self._array(place.field)
@@ -470,7 +479,7 @@ class WarpBatch(RobotBatch):
             return array.numpy()[(slice(None), *place.index)]
         return array[(slice(None), *place.index)]
 
-    def field(self, name: str) -> NDArray[Any]:
+    def field(self, name: str) -> NDArray[np.float64]:
         """Return a whole field on the host: the live array on the device "cpu", a copy on a GPU."""
         return self._array(name).numpy()
 
@@ -486,7 +495,9 @@ class WarpBatch(RobotBatch):
         place = self.place(name)
         self._write(self._array(place.field), place.index, values, mask)
 
-    def _write(self, array: Any, index: tuple[Any, ...], values: NDArray[Any], mask: NDArray[np.bool_]) -> None:
+    def _write(
+        self, array: wp.array, index: tuple[object, ...], values: NDArray[np.float64], mask: NDArray[np.bool_]
+    ) -> None:
         """Write some worlds of an array of the device."""
         if self.device.is_cuda and mask.all() and index == (slice(None),):  # all of it: nothing to fetch first
             array.assign(np.ascontiguousarray(values, dtype=self._wp.dtype_to_numpy(array.dtype)))
@@ -530,7 +541,7 @@ class WarpBatch(RobotBatch):
     def _put_rows(self, row: int, rows: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
         self._write(self._par, (row, slice(rows.shape[1])), rows, mask)
 
-    def _put_field(self, field: str, index: Any, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
+    def _put_field(self, field: str, index: Index, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
         wp = self._wp
         array = getattr(self.warp_model, field)
         if array.shape[0] != self.worlds:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,9 +16,12 @@ from pliant.learn.laws import load_warp, warp_device
 from pliant.learn.warp import WarpBatch, free_memory, load_mujoco_warp
 from pliant.model.robot import Robot
 
+if TYPE_CHECKING:
+    import warp as wp
+
 
 @functools.cache
-def _kernels() -> dict[str, Any]:
+def _kernels() -> dict[str, wp.Kernel]:
     wp = load_warp()
 
     @wp.kernel(enable_backward=False, module="unique")

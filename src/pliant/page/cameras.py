@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from pliant.base.errors import MissingDependency, PliantError
 from pliant.base.wing import offer
 from pliant.devices.base import FieldInfo, Sample, SampleSource
-from pliant.page.controls import plain_name
+from pliant.page.controls import Say, plain_name
 
 if TYPE_CHECKING:
     import viser
+    from numpy.typing import ArrayLike
+    from PIL import ImageDraw
+
+    from pliant.base.camera import CameraModel
 
 MAX_WIDTH = 480
 """Width of a picture on the page [pixels]; larger ones are made smaller."""
@@ -26,6 +30,22 @@ TAG_SIZE = 0.08
 """Edge of a tag that is taken to draw its outline [m]; the outline does not depend on it."""
 
 
+class _Tag(Protocol):
+    """A tag in a picture."""
+
+    @property
+    def pixels(self) -> ArrayLike: ...
+
+    @property
+    def tag_id(self) -> int: ...
+
+
+class _Detector(Protocol):
+    """Finds tags in pictures; a wing offers one."""
+
+    def detect(self, image: np.ndarray) -> Sequence[_Tag]: ...
+
+
 @dataclass(slots=True)
 class _Picture:
     """One camera on the page."""
@@ -34,11 +54,11 @@ class _Picture:
     """Field with the colours."""
     handle: viser.GuiImageHandle
     """viser's image."""
-    tags: Any
+    tags: viser.GuiCheckboxHandle
     """Box that turns the search for tags on."""
-    camera: Any
+    camera: CameraModel | None
     """Model of the camera, None where the source has none."""
-    detector: Any = None
+    detector: _Detector | None = None
     """Finds tags; made when it is asked for."""
     seq: int = -1
     """Sample that is shown."""
@@ -55,7 +75,7 @@ class Cameras:
         say: tells what cannot be done.
     """
 
-    def __init__(self, gui: viser.GuiApi, devices: Mapping[str, SampleSource], say: Any) -> None:
+    def __init__(self, gui: viser.GuiApi, devices: Mapping[str, SampleSource], say: Say) -> None:
         self._say = say
         self._pictures: dict[str, _Picture] = {}
         for name, device in devices.items():
@@ -71,7 +91,7 @@ class Cameras:
         """Return whether a robot has a camera with colours."""
         return any(_colours(info) for device in devices.values() for info in device.samples.values())
 
-    def mark(self, camera: str, pixels: Any) -> None:
+    def mark(self, camera: str, pixels: ArrayLike) -> None:
         """Mark points in a camera's picture until the next call, such as the features that a controller uses.
 
         Args:
@@ -90,7 +110,7 @@ class Cameras:
             if sample is None or sample.seq == picture.seq:
                 continue
             picture.seq = sample.seq
-            image: Any = sample.values[picture.field]
+            image = np.asarray(sample.values[picture.field])
             picture.handle.image = self._drawn(picture, image)
 
     def _drawn(self, picture: _Picture, image: np.ndarray) -> np.ndarray:
@@ -136,6 +156,8 @@ def _colours(info: FieldInfo) -> bool:
     return info.dtype == "uint8" and len(info.shape) == 3 and info.shape[2] == 3
 
 
-def _dot(draw: Any, at: Any, radius: float, colour: tuple[int, int, int]) -> None:
+def _dot(
+    draw: ImageDraw.ImageDraw, at: Sequence[float] | np.ndarray, radius: float, colour: tuple[int, int, int]
+) -> None:
     x, y = float(at[0]), float(at[1])
     draw.ellipse([x - radius, y - radius, x + radius, y + radius], outline=colour, width=2)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pliant.page.controls import Say, guarded
 from pliant.page.dropped import open_dropped
 from pliant.page.loaded import Opened
 from pliant.page.server import PageServer
 from pliant.page.uploads import MAX_DROPPED_BYTES
+
+if TYPE_CHECKING:
+    import viser
 
 HINT = (
     "A robot (URDF, MJCF, SDF, YAML), a zip archive of a robot with its meshes, or a recording (.mcap); files and "
@@ -66,7 +69,7 @@ class RobotChoice:
             if choice.value != title and choice.value in self.names:
                 self.change_to(str(choice.value))
 
-        def give(event: Any) -> None:
+        def give(event: viser.GuiEvent[viser.GuiUploadButtonHandle]) -> None:
             file = event.target.value
             if table is None or not table(file.name, file.content):
                 self.open(file.name, file.content)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,38 +37,55 @@ LEAST_RUN = 1.0
 """A simulation that diverges twice before this time, on a page that nobody used, does so by itself [s]."""
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewOptions:
+    """The page of `pliant view`.
+
+    Raises:
+        PliantError: options that have no effect beside each other, or a folder without a report.
+    """
+
+    view_port: int | None = None
+    """Port of the page; default, or with 0, the first free one from 8080."""
+    view_host: str = VIEW_HOST
+    """Address of this machine to serve the page on; it has no password."""
+    open_browser: Annotated[bool, Parameter(name="--open", negative=())] = False
+    """Open the page in a browser."""
+    report: Path | None = None
+    """Folder of a report of `pliant reproduce` that the page links to."""
+    tour: Annotated[bool, Parameter(negative=())] = False
+    """Begin with a guided first minute: pull the arm, soft and stiff."""
+    scenario: Scenarios = None
+    statics: Annotated[bool, Parameter(negative=())] = False
+    """For a parallel robot: only its statics, without simulation."""
+    console: Annotated[bool, Parameter(negative=())] = False
+    """Read requests from standard input, one per line: [DEVICE.]REQUEST [on|off] [NAME=VALUE ...], such as
+    press.press force=500."""
+
+    def __post_init__(self) -> None:
+        for name in ("console", "report", "tour", "scenario"):
+            if self.statics and getattr(self, name):
+                raise PliantError(f"--{name} is for a simulation; omit it, or omit --statics", field=name)
+        if self.report is not None and not (self.report / "index.html").is_file():  # loading may take long
+            message = f"--report {self.report}: there is no report in this folder (index.html)"
+            raise PliantError(message, field="report")
+
+    def tell(self, url: str) -> None:
+        """Say where the page is, and open it in a browser if that is asked for."""
+        _say(f"view: {url} (Ctrl-C ends)")
+        if self.open_browser:
+            from pliant.page.server import open_browser
+
+            if not open_browser(url):
+                _say("no browser can be opened here; open the address above in one")
+
+
+DEFAULTS = ViewOptions()
+
+
 def view(
-    source: Source,
-    *,
-    options: RobotOptions = NO_SETTINGS,
-    port: Annotated[
-        int | None,
-        Parameter(name="--view-port", help="Port of the page; default, or with 0, the first free one from 8080."),
-    ] = None,
-    host: Annotated[
-        str,
-        Parameter(name="--view-host", help="Address of this machine to serve the page on; it has no password."),
-    ] = VIEW_HOST,
-    open_browser: Annotated[bool, Parameter(name="--open", negative=(), help="Open the page in a browser.")] = False,
-    report: Annotated[
-        Path | None, Parameter(help="Folder of a report of `pliant reproduce` that the page links to.")
-    ] = None,
-    tour: Annotated[
-        bool, Parameter(negative=(), help="Begin with a guided first minute: pull the arm, soft and stiff.")
-    ] = False,
-    scenario: Scenarios = None,
-    statics: Annotated[
-        bool, Parameter(negative=(), help="For a parallel robot: only its statics, without simulation.")
-    ] = False,
-    console: Annotated[
-        bool,
-        Parameter(
-            negative=(),
-            help="Read requests from standard input, one per line: [DEVICE.]REQUEST [on|off] [NAME=VALUE ...], such as "
-            "press.press force=500.",
-        ),
-    ] = False,
-    debug: Debug = False,
+    source: Source, *, options: RobotOptions = NO_SETTINGS, page: ViewOptions = DEFAULTS, debug: Debug = False
 ) -> int:
     """Show a robot in the browser until Ctrl-C.
 
@@ -81,51 +99,29 @@ def view(
         pliant view qbmove-5dof
         pliant view robot.urdf --open
     """
-    if report is not None and not statics and not (report / "index.html").is_file():  # loading may take long
-        raise PliantError(f"--report {report}: there is no report in this folder (index.html)", field="report")
     import_modules(options.import_)
     settings = options.set or _view_settings(source)
     robot = load_robot(source, settings, None, options.package_path)
-    if statics:
-        for name, given in (
-            ("--console", console),
-            ("--report", report is not None),
-            ("--tour", tour),
-            ("--scenario", scenario is not None),
-        ):
-            if given:
-                raise PliantError(f"{name} is for a simulation; omit it, or omit --statics", field=name.lstrip("-"))
-        _show_statics(robot, port, host, open_browser)
+    if page.statics:
+        _show_statics(robot, page)
     else:
-        command = _command(source, settings, options.package_path)
-        _simulate(robot, source, port, host, open_browser, console, report, scenario, tour, command)
+        _simulate(robot, source, page, _command(source, settings, options.package_path))
     _say("view: ended")
     return 0
 
 
-def _show_statics(robot: Robot, port: int | None, host: str, open_browser: bool) -> None:
+def _show_statics(robot: Robot, page: ViewOptions) -> None:
     from pliant.page.panels import robot_panels
 
     for panel in robot_panels():
         if panel.statics is not None and panel.statics(
-            robot, host=host, port=port or 0, tell=lambda url: _tell(url, open_browser)
+            robot, host=page.view_host, port=page.view_port or 0, tell=page.tell
         ):
             return
     raise PliantError("--statics is for parallel robots; omit it", field="statics")
 
 
-def _simulate(
-    robot: Robot,
-    source: str,
-    port: int | None,
-    host: str,
-    open_browser: bool,
-    console: bool,
-    report: Path | None,
-    scenario: str | None,
-    tour: bool,
-    command: str,
-) -> None:
+def _simulate(robot: Robot, source: str, page: ViewOptions, command: str) -> None:
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.page import PageServer
@@ -133,27 +129,27 @@ def _simulate(
     from pliant.robots import list_robots
     from pliant.simulation import find_scenario, read_scenario_file
 
-    if console and not any(device.requests for device in make_devices(robot)):
+    if page.console and not any(device.requests for device in make_devices(robot)):
         raise PliantError("--console: this robot has no requests to type; omit it", field="console")
-    if tour:
+    if page.tour:
         from pliant.page.tour import check_tour
 
         check_tour({device.name: device for device in make_devices(robot)})
     given = {}
-    if scenario is not None:
+    if page.scenario is not None:
         devices, engine = {device.name: device for device in make_devices(robot)}, MujocoEngine(robot, check=False)
-        chosen = read_scenario_file(scenario) or find_scenario(scenario, devices, engine)
+        chosen = read_scenario_file(page.scenario) or find_scenario(page.scenario, devices, engine)
         chosen.check(devices, engine)
-        given[Path(scenario).name] = chosen
+        given[Path(page.scenario).name] = chosen
     loaded = LoadedRobots([entry.name for entry in list_robots()])
-    folders = {} if report is None else {"report": report}
+    folders = {} if page.report is None else {"report": page.report}
     title = source if source in loaded.names else robot.name or source
     with (
         contextlib.suppress(KeyboardInterrupt),
-        PageServer(host=host, port=port or 0, title=title, folders=folders) as server,
+        PageServer(host=page.view_host, port=page.view_port or 0, title=title, folders=folders) as server,
     ):
-        _tell(server.url, open_browser)
-        show_robots(server, robot, title, loaded, console, report, given, command, tour=tour)
+        page.tell(server.url)
+        show_robots(server, robot, title, loaded, page, given, command)
 
 
 def show_robots(
@@ -161,12 +157,9 @@ def show_robots(
     robot: Robot,
     title: str,
     loaded: LoadedRobots,
-    console: bool = False,
-    report: Path | None = None,
+    page: ViewOptions = DEFAULTS,
     scenarios: Mapping[str, Scenario] | None = None,
     command: str = "",
-    *,
-    tour: bool = False,
 ) -> None:
     """Show one robot after another, as they are chosen on the page, until Ctrl-C or `Simulation.stop`.
 
@@ -177,11 +170,9 @@ def show_robots(
         robot: the first robot.
         title: its name on the page.
         loaded: robots to choose from.
-        console: read requests from standard input.
-        report: folder of a report that the page links to.
+        page: whether it begins with the tour, has a report, and reads requests from standard input.
         scenarios: scenarios of the first robot, by name.
         command: command line that recordings name the first robot by.
-        tour: begin with the tour.
 
     Raises:
         DivergedError: the simulation diverges twice, each time within `LEAST_RUN` on a page that nobody used.
@@ -197,7 +188,7 @@ def show_robots(
             if isinstance(shown, OpenedRecording):
                 choice = _play(shown, server, loaded)
             else:
-                choice = _show(shown, title, server, loaded, console, report, scenarios or {}, command, tour=tour)
+                choice = _show(shown, title, server, loaded, page, scenarios or {}, command)
         except DivergedError as error:
             short = error.time is not None and error.time < LEAST_RUN
             short = short and server.uses == used  # nobody did it
@@ -207,7 +198,7 @@ def show_robots(
             server.notify("The simulation diverged and began anew", str(error)[:600])
             _say(str(error))
             continue
-        tour = early = False
+        early, page = False, replace(page, tour=False)
         wanted, opened = choice.wanted, choice.opened
         del choice  # it holds the page, whose engine goes before the next one comes
         if not wanted:
@@ -279,12 +270,9 @@ def _show(
     title: str,
     server: PageServer,
     loaded: LoadedRobots,
-    console: bool,
-    report: Path | None,
+    options: ViewOptions,
     scenarios: Mapping[str, Scenario],
     command: str,
-    *,
-    tour: bool,
 ) -> RobotChoice:
     """Simulate one robot; return what was chosen next."""
     from pliant.devices import make_devices
@@ -297,15 +285,21 @@ def _show(
     engine = MujocoEngine(robot, check=False)
     choice = _choice(loaded)
     page = PageView(
-        engine, title=title, server=server, choice=choice, report=report, needed=True, opening=True, tour=tour,
+        engine,
+        title=title,
+        server=server,
+        choice=choice,
+        report=options.report,
+        needed=True,
+        begin="tour" if options.tour else "opening",
         metadata={"command_line": command, "interface": recorded_names(robot.interface)},
-    )  # fmt: skip
+    )
     for name, scenario in scenarios.items():
         page.offer(name, scenario)
     with Simulation(engine, devices, [page], pacer=paced(1.0)) as simulation, contextlib.ExitStack() as stack:
         try:
             simulation.start()
-            if console:
+            if options.console:
                 stack.enter_context(listening(simulation, sys.stdin, _say))
             simulation.run()
         except KeyboardInterrupt:
@@ -315,12 +309,3 @@ def _show(
 
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
-
-
-def _tell(url: str, open_browser: bool) -> None:
-    print(f"view: {url} (Ctrl-C ends)", file=sys.stderr, flush=True)
-    if open_browser:
-        from pliant.page.server import open_browser as show
-
-        if not show(url):
-            _say("no browser can be opened here; open the address above in one")

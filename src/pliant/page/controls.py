@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -142,7 +142,7 @@ class DeviceControls:
         for panel in self.panels:
             panel.restart()
 
-    def _request(self, device: Device, name: str, **args: Any) -> Any:
+    def _request(self, device: Device, name: str, **args: object) -> object:
         return answered(self._simulation.request(device.name, name, **args), REQUEST_TIMEOUT)
 
     def _add(self, device: Device) -> None:
@@ -166,7 +166,7 @@ class DeviceControls:
         if len(modes) > 1:
             choice = gui.add_dropdown("mode", modes, initial_value=chosen, hint="Command mode of the device")
         holder = gui.add_folder(None)
-        made: list[Any] = []
+        made: list[viser.GuiInputHandle[float]] = []
 
         def build() -> None:
             with self._lock:
@@ -203,14 +203,14 @@ class DeviceControls:
             self._follow.append(look)
         self._modes[device.name] = build
 
-    def _add_fields(self, device: Device, mode: str) -> list[Any]:
-        made: list[Any] = []
+    def _add_fields(self, device: Device, mode: str) -> list[viser.GuiInputHandle[float]]:
+        made: list[viser.GuiInputHandle[float]] = []
         for name, info in device.commands[mode].items():
             if name in UNSEEN_FIELDS or not _sliders(info):
                 continue
             low, high = slider_range(device, mode, name, info, self._simulation.engine)
             values = self._present(device, mode, name, info)
-            handles: list[Any] = []
+            handles: list[viser.GuiInputHandle[float]] = []
             for k in range(info.size):
                 # What is measured is not shown to the last digit, and a joint may have been pulled out of the range.
                 values[k] = min(max(float(f"{values[k]:.3g}"), low), high)
@@ -223,7 +223,12 @@ class DeviceControls:
                     )
                 )  # fmt: skip
 
-            def put(_: Any, name: str = name, info: FieldInfo = info, handles: list[Any] = handles) -> None:
+            def put(
+                _: object,
+                name: str = name,
+                info: FieldInfo = info,
+                handles: list[viser.GuiInputHandle[float]] = handles,
+            ) -> None:
                 numbers = [float(handle.value) for handle in handles]
                 device.inbox.put({name: numbers if info.shape else numbers[0]}, mode=mode)
 
@@ -235,7 +240,7 @@ class DeviceControls:
     def _present(self, device: Device, mode: str, name: str, info: FieldInfo) -> list[float]:
         """Return what a command has now: what was put, or what the robot holds."""
         command = device.inbox.peek()
-        value: Any = None if command is None or command.mode != mode else command.values.get(name)
+        value = None if command is None or command.mode != mode else command.values.get(name)
         if value is None:
             value = self._held(device, name)
         if value is None or np.size(value) != info.size:
@@ -265,7 +270,7 @@ class DeviceControls:
 
     def _add_gains_of_motor(self, device: JointDevice, number: int, suffix: str) -> None:
         """Add a box for each gain of a motor, as wide as the loop is stable with the other two gains."""
-        handles: dict[str, Any] = {}
+        handles: dict[str, viser.GuiNumberHandle] = {}
         dt = self._simulation.engine.dt
 
         def follow() -> None:
@@ -282,7 +287,7 @@ class DeviceControls:
             value = float(device.gains[f"{gain}_{number}"])
             handles[gain] = self._gui.add_number(gain + suffix, value, min=0.0, step=step_of(0.0, value or 1.0))
 
-            def put(event: Any, gain: str = gain) -> None:
+            def put(event: viser.GuiEvent, gain: str = gain) -> None:
                 if _by_hand(event):
                     self._request(device, "set_gains", motor=number, **{gain: float(handles[gain].value)})
                     follow()
@@ -299,7 +304,9 @@ class DeviceControls:
             if switch:
                 box = self._gui.add_checkbox(label, initial_value=False)
 
-                def switch_it(event: Any, name: str = name, switch: str = switch, box: Any = box) -> None:
+                def switch_it(
+                    event: viser.GuiEvent, name: str = name, switch: str = switch, box: viser.GuiCheckboxHandle = box
+                ) -> None:
                     if _by_hand(event):
                         self._request(device, name, **{switch: bool(box.value)})
 
@@ -308,13 +315,13 @@ class DeviceControls:
             else:
                 button = self._gui.add_button(label, hint=_summary(device, name))
 
-                def press(_: Any, name: str = name) -> None:
+                def press(_: object, name: str = name) -> None:
                     self._request(device, name)
 
                 button.on_click(guarded(self._say, press))
 
 
-def _by_hand(event: Any) -> bool:
+def _by_hand(event: viser.GuiEvent | None) -> bool:
     """Return whether a person changed a control; what the page itself writes into it is no command."""
     return event is None or event.client_id is not None
 

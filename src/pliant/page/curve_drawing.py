@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.base.numerics import Array
 from pliant.page.server import PageServer
 from pliant.recording.drawing import STOPS, Curves, scale_colours
+
+if TYPE_CHECKING:
+    import viser
 
 __all__ = ["CurveColours", "CurveDrawing", "curve_thickness", "scale_bar"]
 
@@ -35,7 +38,7 @@ class CurveDrawing:
 
     def __init__(self, server: PageServer, thickness: float) -> None:
         self._server, self._thickness = server, thickness
-        self._handle: Any = None
+        self._handle: viser.LineSegmentsHandle | None = None
         self.scale = 1e-3
         """Value at the end of the colours."""
 

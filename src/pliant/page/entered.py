@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Protocol
 
 MAX_TEXT = 4096
 """Longest text that a browser may give to a control."""
@@ -15,12 +15,30 @@ MAX_DISTANCE = 1e6
 _log = logging.getLogger("pliant.view")
 
 
+Handler = Callable[..., Coroutine[object, object, None]]
+"""Function of a client and a message."""
+
+
+class _Update(Protocol):
+    """Message of viser about a changed control."""
+
+    uuid: str
+    updates: dict[str, object]
+
+
+class _Pose(Protocol):
+    """Message of viser about something that is dragged."""
+
+    position: Sequence[float]
+    wxyz: Sequence[float]
+
+
 def values_only(
     handler: Callable[..., Any],
     limits: Callable[[str], tuple[float, float]],
     clamped: Callable[[int, str, float, float], None],
     choices: Callable[[str], Sequence[str] | None],
-) -> Callable[..., Any]:
+) -> Handler:
     """Return a handler of changed controls that takes finite values of a modest size only, and limits numbers.
 
     What is none of the choices of a control is ignored: no page offers it.
@@ -32,7 +50,7 @@ def values_only(
         choices: gives the choices of the control of an identity; None for a control without.
     """
 
-    async def handle(client: Any, message: Any) -> None:
+    async def handle(client: int, message: _Update) -> None:
         updates = message.updates
         if not isinstance(updates, dict) or set(updates) != {"value"}:
             return
@@ -43,15 +61,14 @@ def values_only(
         if offered is not None and value not in offered:
             _log.debug("a browser sent %.100r for a control; it is ignored", value)
             return
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if number and not abs(value) <= 1e300:
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            await handler(client, message)
+            return
+        if not abs(value) <= 1e300:
             _log.debug("a browser sent %r for a control; it is ignored", value)
             return
-        used = value
-        if number:
-            low, high = limits(message.uuid)
-            used = min(max(value, low), high)
-            updates["value"] = used
+        low, high = limits(message.uuid)
+        used = updates["value"] = min(max(value, low), high)
         await handler(client, message)
         if used != value:
             clamped(client, message.uuid, value, used)
@@ -59,10 +76,10 @@ def values_only(
     return handle
 
 
-def poses_only(handler: Callable[..., Any]) -> Callable[..., Any]:
+def poses_only(handler: Callable[..., Any]) -> Handler:
     """Return a handler of dragged poses that refuses what is none."""
 
-    async def handle(client: Any, message: Any) -> None:
+    async def handle(client: int, message: _Pose) -> None:
         for numbers, count in ((message.position, 3), (message.wxyz, 4)):
             if not isinstance(numbers, list | tuple) or len(numbers) != count:
                 return

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
 
+from pliant.engine.base import mujoco_state
 from pliant.model.scene import find_root
 from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
 from pliant.page.following import FollowingCamera
@@ -18,6 +19,8 @@ from pliant.simulation.bridge import SimulationControl
 
 if TYPE_CHECKING:
     import viser
+
+    from pliant.engine.base import Engine
 
 LAYERS = (
     ("contacts", "contact forces"),
@@ -57,14 +60,14 @@ class LookPanel:
         say: Say = print,
     ) -> None:
         self._server, self._scene, self._simulation = server, scene, simulation
-        self.boxes: dict[str, Any] = {}
+        self.boxes: dict[str, viser.GuiCheckboxHandle] = {}
         """Layer -> its checkbox."""
         for layer, label in LAYERS:
             if layer == "tendons" and not model.ntendon:
                 continue
             box = gui.add_checkbox(label, initial_value=getattr(scene.layers, layer))
 
-            def switch(_: Any, layer: str = layer, box: Any = box) -> None:
+            def switch(_: object, layer: str = layer, box: viser.GuiCheckboxHandle = box) -> None:
                 scene.show(layer, bool(box.value))
 
             box.on_update(switch)
@@ -74,7 +77,7 @@ class LookPanel:
         self._start: np.ndarray | None = None
         self._cameras: dict[int, FollowingCamera] = {}
         """Page -> its camera."""
-        self._following: Any = None
+        self._following: viser.GuiCheckboxHandle | None = None
         if self.body >= 0:
             self._following = gui.add_checkbox("camera follows", initial_value=True)
         keys = [model.key(k).name or f"key {k}" for k in range(min(model.nkey, MAX_KEYS))]
@@ -112,9 +115,10 @@ class LookPanel:
         self._choice.value = NO_KEY
 
 
-def _go_to(engine: Any, key: int) -> None:
+def _go_to(engine: Engine, key: int) -> None:
     """Put joints, motors and controls where a key frame has them; time, forces and payloads stay."""
-    model, data = engine.model, engine.data
+    state = mujoco_state(engine, "a key frame")
+    model, data = state.model, state.data
     data.qpos[:], data.qvel[:] = model.key_qpos[key], model.key_qvel[key]
     data.act[:], data.ctrl[:] = model.key_act[key], model.key_ctrl[key]
     mujoco.mj_forward(model, data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import logging
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import viser
@@ -29,7 +29,7 @@ class Messages(logging.Handler):
         super().__init__(logging.WARNING)
         self._list: deque[tuple[str, str]] = deque(maxlen=KEPT)
         self._fresh: deque[tuple[str, str]] = deque(maxlen=KEPT)
-        self._text: Any = None
+        self._text: viser.GuiHtmlHandle | None = None
         self._changed = False
 
     def open(self, gui: viser.GuiApi) -> None:

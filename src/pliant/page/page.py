@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import mujoco
 import numpy as np
@@ -39,7 +39,7 @@ from pliant.page.plots import Plots
 from pliant.page.pull import Pull
 from pliant.page.scenarios import ScenarioPanel
 from pliant.page.scene import Scene
-from pliant.page.server import PageServer, open_browser
+from pliant.page.server import PageServer
 from pliant.page.tour import TourPanel
 from pliant.recording.drawing import curves_of
 from pliant.simulation.bridge import BridgeBase, SimulationControl
@@ -47,6 +47,9 @@ from pliant.simulation.scenario import Scenario, ScenarioRun
 from pliant.simulation.shipped import shipped_scenarios
 
 if TYPE_CHECKING:
+    import viser
+    from numpy.typing import ArrayLike
+
     from pliant.engine.base import Engine
 
 _STATES = mujoco.mjtState
@@ -61,6 +64,8 @@ HINT = (
     '<div style="padding:0 1em 0.4em;font-size:0.85em;opacity:0.75">'
     "Drag a part of the robot to pull it; drag beside it to turn the view.</div>"
 )
+PERIOD_NS = round(1e9 / 30)
+"""Time between two pictures of the page [ns of wall time]."""
 _log = logging.getLogger("pliant.view")
 
 
@@ -77,15 +82,13 @@ class PageView(BridgeBase):
         engine: the engine that is shown.
         port: port of the page; 0 takes the first free one from 8080 on.
         host: address that the page is served on.
-        rate: pictures a second of wall time.
-        open_browser: open the page in this machine's browser.
         title: name of the robot.
         report: folder of a report that the page links to.
         server: a server that goes on when this view ends, such as that of a program that shows one robot after another.
         choice: what else can be shown; then the run stops, and its `wanted` names it.
         needed: the run is for the page only, so it ends with it.
-        opening: begin with a scenario of pliant that fits the robot, which ends when somebody moves a slider.
-        tour: begin with a tour of the first minute (`pliant.page.tour`).
+        begin: "opening": with a scenario of pliant that fits the robot, which ends when somebody moves a slider;
+            "tour": with a tour of the first minute (`pliant.page.tour`); "rest": with neither.
         metadata: texts that go into the recordings that are made on the page; ``command_line``, such as
             ``"pliant run arm.urdf"``, names the robot for `pliant replay`.
     """
@@ -98,15 +101,12 @@ class PageView(BridgeBase):
         *,
         port: int = 0,
         host: str = "127.0.0.1",
-        rate: float = 30.0,
-        open_browser: bool = False,
         title: str = "pliant",
         report: Path | None = None,
         server: PageServer | None = None,
         choice: RobotChoice | None = None,
         needed: bool = False,
-        opening: bool = False,
-        tour: bool = False,
+        begin: Literal["rest", "opening", "tour"] = "rest",
         metadata: Mapping[str, str] | None = None,
     ) -> None:
         check_engine(engine, "PageView")
@@ -116,9 +116,8 @@ class PageView(BridgeBase):
         self._given = server
         self.choice = choice
         """What else can be shown, and what somebody chose of it; None where the page shows one robot only."""
-        self._port, self._host, self._open, self._title = port, host, open_browser, plain_name(title)
+        self._port, self._host, self._title = port, host, plain_name(title)
         self._report = report
-        self._period_ns = round(1e9 / rate)
         self._next = 0
         self._fresh = threading.Event()
         self._lock = threading.Lock()
@@ -135,13 +134,13 @@ class PageView(BridgeBase):
         self._colours: CurveColours | None = None
         self._look: LookPanel | None = None
         self._messages = Messages()
-        self._sketch: Any = None
+        self._sketch: viser.GuiHtmlHandle | None = None
         self._sketched = 0
         self._given_scenarios: dict[str, Scenario] = {}
         self._given_run: ScenarioRun | None = None
         self._scenarios: ScenarioPanel | None = None
         self._payload: PayloadPanel | None = None
-        self._with_tour, self._opening = tour, opening and not tour
+        self._with_tour, self._opening = begin == "tour", begin == "opening"
         self._entered = 0  # numbers that browsers had entered when the opening began
         self._tour: TourPanel | None = None
         self._filled = False
@@ -153,7 +152,7 @@ class PageView(BridgeBase):
         self._broken: set[str] = set()
         self._over = False
         self._pull = Pull(engine)
-        self._rope: Any = None
+        self._rope: viser.LineSegmentsHandle | None = None
         self.url = ""
         """Address of the page, once started."""
 
@@ -193,8 +192,6 @@ class PageView(BridgeBase):
             self._end(error)
             return
         self._thread = self.threads.start("pliant-view", self._show)
-        if self._open:
-            open_browser(self.url)
 
     def publish(self, sample: Sample) -> None:
         """Keep the sample for the page."""
@@ -214,7 +211,7 @@ class PageView(BridgeBase):
             self._pull.apply(stamp_ns * 1e-9)
         now = time.monotonic_ns()
         if now >= self._next and not self._over:
-            self._next = now + self._period_ns
+            self._next = now + PERIOD_NS
             self._copy()
 
     def stop(self) -> None:
@@ -251,7 +248,7 @@ class PageView(BridgeBase):
         self._given_scenarios[name] = scenario
         self._given_run = run
 
-    def mark(self, camera: str, pixels: object) -> None:
+    def mark(self, camera: str, pixels: ArrayLike) -> None:
         """Mark points in a camera's picture on the page, such as the features that a controller uses.
 
         Args:
@@ -269,7 +266,7 @@ class PageView(BridgeBase):
         gui.main_panel.set_width(320)
         gui.add_html(READY)
         self._sketch = gui.add_html("")
-        pictures: Any = None
+        pictures: viser.PanelHandle | None = None
         if self._report is not None:
             gui.add_html(
                 f'<div style="padding:0.6em 1em"><a href="{self.url}report/" target="_blank" rel="noopener">'
@@ -322,7 +319,7 @@ class PageView(BridgeBase):
             self._plots = Plots(gui, devices, self._say)
         curves.dock_left()
         curves.set_width(320)
-        if self._cameras is not None:
+        if pictures is not None:
             pictures.dock_above(curves)
             pictures.set_height(330)
 
@@ -333,7 +330,12 @@ class PageView(BridgeBase):
         return panel.make(self._server.gui, device, self._simulation, self._say, self._latest)
 
     def _add_play_and_load(
-        self, server: PageServer, gui: Any, tabs: Any, simulation: SimulationControl, devices: Mapping[str, Device]
+        self,
+        server: PageServer,
+        gui: viser.GuiApi,
+        tabs: viser.GuiTabGroupHandle,
+        simulation: SimulationControl,
+        devices: Mapping[str, Device],
     ) -> None:
         """Add the tabs of scenarios and payloads, where the robot has any."""
         scenarios = {**self._given_scenarios, **shipped_scenarios(devices, cast("Engine", self._engine))}

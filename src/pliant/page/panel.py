@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pliant.model.scene import sky
 from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded
@@ -146,7 +146,7 @@ def theme_button(gui: viser.GuiApi) -> None:
     button = gui.add_button("light or dark", icon="sun-moon")
 
     @button.on_click
-    def _(event: Any) -> None:
+    def _(event: viser.GuiEvent) -> None:
         client = event.client
         if client is None:
             return

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pliant.base.wing import offers
 from pliant.devices.base import Device, Sample
@@ -16,6 +16,12 @@ from pliant.page.controls import Panel, Say
 from pliant.page.server import PageServer
 from pliant.simulation.bridge import SimulationControl
 
+if TYPE_CHECKING:
+    import mujoco
+    from viser import GuiApi
+
+    from pliant.page.curve_drawing import CurveDrawing
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DevicePanel:
@@ -23,7 +29,7 @@ class DevicePanel:
 
     accepts: Callable[[Device], bool]
     """Whether the panel is for a device."""
-    make: Callable[[Any, Device, SimulationControl, Say, Mapping[str, Sample]], Panel]
+    make: Callable[[GuiApi, Device, SimulationControl, Say, Mapping[str, Sample]], Panel]
     """Function of viser's GUI, the device, the simulation, what tells messages, and the newest sample by device."""
 
 
@@ -63,7 +69,7 @@ class RobotSection(Protocol):
         """Device whose sliders the section replaces."""
         ...
 
-    def show(self, drawing: object, data: object) -> None:
+    def show(self, drawing: CurveDrawing | None, data: mujoco.MjData) -> None:
         """Show the newest state; called some ten times a second.
 
         Args:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
 
 from pliant.base.errors import PliantError, nearest
 from pliant.engine.base import MujocoState
+from pliant.engine.payload import Payload
 from pliant.model.scene import PAYLOAD_COLOR, payload_radius
 from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
 from pliant.page.pull import shape_reach
@@ -17,6 +18,9 @@ from pliant.page.ranges import step_of
 from pliant.page.server import PageServer
 from pliant.simulation.answers import answered
 from pliant.simulation.bridge import SimulationControl
+
+if TYPE_CHECKING:
+    import viser
 
 __all__ = ["PayloadBalls", "PayloadPanel", "end_effector"]
 
@@ -39,7 +43,7 @@ class PayloadBalls:
     def __init__(self, server: PageServer, model: mujoco.MjModel, size: float) -> None:
         self._server, self._model, self._size = server, model, size
         self._shown: dict[str, tuple[float, tuple[float, ...]]] = {}
-        self._balls: dict[str, Any] = {}
+        self._balls: dict[str, viser.IcosphereHandle] = {}
 
     def draw(self, loads: Mapping[str, tuple[float, Sequence[float]]]) -> None:
         """Draw the payloads, which are few and seldom change.
@@ -76,7 +80,13 @@ class PayloadPanel:
     """
 
     def __init__(
-        self, gui: Any, server: PageServer, engine: MujocoState, simulation: SimulationControl, say: Say, size: float
+        self,
+        gui: viser.GuiApi,
+        server: PageServer,
+        engine: MujocoState,
+        simulation: SimulationControl,
+        say: Say,
+        size: float,
     ) -> None:
         self._engine, self._simulation = engine, simulation
         payloads = engine.payloads
@@ -89,7 +99,7 @@ class PayloadPanel:
         hint = "Place of the payload along {} of the body's frame"
         self._offset = [gui.add_slider(f"{axis} [m]", -1.0, 1.0, 0.01, 0.0, hint=hint.format(axis)) for axis in "xyz"]
         self._remove = gui.add_button("Remove all payloads", color="gray")
-        self._shown: dict[str, Any] = {}
+        self._shown: dict[str, Payload] = {}
         self._balls = PayloadBalls(server, engine.model, size)
         self._body.on_update(guarded(say, self._by_hand(self._choose)))
         for handle in (self._mass, *self._offset):
@@ -108,10 +118,10 @@ class PayloadPanel:
         self._shown = loads
         self._balls.draw({name: (load.mass, load.offset) for name, load in loads.items()})
 
-    def _by_hand(self, work: Any) -> Any:
+    def _by_hand(self, work: Callable[[], None]) -> Callable[[viser.GuiEvent | None], None]:
         """Return a callback for what a person changed; what the page itself writes into a slider is no command."""
 
-        def call(event: Any = None) -> None:
+        def call(event: viser.GuiEvent | None = None) -> None:
             if event is None or event.client is not None:
                 work()
 
@@ -140,7 +150,7 @@ class PayloadPanel:
             handle.min, handle.max, handle.step = -reach, reach, step_of(-reach, reach)
         self._follow(self._engine.payloads.loads.get(name))
 
-    def _follow(self, load: Any) -> None:
+    def _follow(self, load: Payload | None) -> None:
         name = self._chosen()
         payloads = self._engine.payloads
         place = payloads.centre(name) if load is None else load.offset
@@ -171,7 +181,7 @@ class PayloadPanel:
 
         self._do(clear)
 
-    def _do(self, work: Any) -> None:
+    def _do(self, work: Callable[[], None]) -> None:
         answered(self._simulation.submit(work), REQUEST_TIMEOUT)
 
 

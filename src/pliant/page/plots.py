@@ -16,6 +16,7 @@ from pliant.page.controls import Say, guarded, plain_name
 
 if TYPE_CHECKING:
     import viser
+    from viser import uplot
 
 MAX_POINTS = 400
 """Points of a curve."""
@@ -116,7 +117,7 @@ class Plots:
     def __init__(self, gui: viser.GuiApi, devices: Mapping[str, SampleSource], say: Say) -> None:
         self._gui, self._devices, self._say = gui, devices, say
         self._lock = threading.Lock()
-        self._charts: dict[str, tuple[Any, Any]] = {}
+        self._charts: dict[str, tuple[viser.GuiUplotHandle, viser.GuiHtmlHandle]] = {}
         self.signals: list[Signal] = []
         """The curves."""
         self._of: dict[str, tuple[Signal, ...]] = {}
@@ -204,8 +205,8 @@ class Plots:
             self._drop.options = [NOTHING, *(signal.label for signal in signals)]
             self._drop.value = NOTHING
 
-    def _chart(self, unit: str, signals: list[Signal]) -> tuple[Any, Any]:
-        series: list[dict[str, Any]] = [{"label": "t [s]"}]
+    def _chart(self, unit: str, signals: list[Signal]) -> tuple[viser.GuiUplotHandle, viser.GuiHtmlHandle]:
+        series: list[uplot.Series] = [{"label": "t [s]"}]
         for signal in signals:
             series.append({"label": plain_name(signal.label), "stroke": signal.colour, "width": 2})
         with self._holder:

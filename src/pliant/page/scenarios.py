@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from pliant.base.errors import PliantError
 from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
@@ -13,11 +13,16 @@ from pliant.simulation.bridge import SimulationControl
 from pliant.simulation.scenario import Scenario, ScenarioRun
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     import viser
 
     from pliant.simulation.loop import Simulation
 
 BUTTONS = ("Start", "Stop", "Restart")
+
+
+T = TypeVar("T")
 
 
 class ScenarioPanel:
@@ -117,8 +122,8 @@ class ScenarioPanel:
         if self.run is not None and not self.run.over and self.run is not self._given:
             self._do(self.run.stop)
 
-    def _do(self, work: Callable[[], Any]) -> Any:
-        return answered(self._simulation.submit(work), REQUEST_TIMEOUT)
+    def _do(self, work: Callable[[], T]) -> T:
+        return answered(cast("Future[T]", self._simulation.submit(work)), REQUEST_TIMEOUT)
 
 
 def _about(scenario: Scenario) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -18,6 +18,8 @@ from pliant.model.scene import ARROW_RADIUS, ARROW_SHARE, CONTACT_COLOR, FORCE_C
 from pliant.page.shapes import DEFAULT_RGBA, colour_of, geom_mesh, inertia_box, textured
 
 if TYPE_CHECKING:
+    import viser
+
     from pliant.page.server import PageServer
 
 PullHandler = Callable[[str, int, Array, Array], Awaitable[None]]
@@ -90,13 +92,15 @@ class Scene:
         self._server, self._model, self._pull, self._plain_floor = server, model, pull, plain_floor
         self._ghost, self._root = ghost, "/ghost" if ghost else ""
         self.layers = Layers()
-        self.bodies: dict[int, Any] = {}
+        self.bodies: dict[int, viser.FrameHandle] = {}
         """Body -> its frame."""
-        self._nodes: dict[str, list[Any]] = {name: [] for name in ("seen", "collision", "inertia", "joints")}
+        self._nodes: dict[str, list[viser.GlbHandle | viser.ArrowsHandle]] = {
+            name: [] for name in ("seen", "collision", "inertia", "joints")
+        }
         self._poses: dict[int, tuple[Array, Array]] = {}
-        self._contacts: Any = None
-        self._forces: Any = None
-        self._tendons: Any = None
+        self._contacts: viser.ArrowsHandle | None = None
+        self._forces: viser.ArrowsHandle | None = None
+        self._tendons: viser.LineSegmentsHandle | None = None
         self._looks = self._appearance()
         data = mujoco.MjData(model)
         if model.nkey:
@@ -315,13 +319,13 @@ class Scene:
         )  # fmt: skip
         self._keep(node, body, layer)
 
-    def _keep(self, node: Any, body: int, layer: str) -> None:
+    def _keep(self, node: viser.GlbHandle, body: int, layer: str) -> None:
         self._nodes[layer].append(node)
         if self._pull is None or body == 0 or self._model.body_weldid[body] == 0:
             return
         pull = self._pull
 
-        async def dragged(event: Any) -> None:
+        async def dragged(event: viser.SceneNodeDragEvent) -> None:
             await pull(event.phase, body, np.array(event.start_position), np.array(event.end_position))
 
         node.on_drag("left")(dragged)
@@ -441,7 +445,9 @@ class Scene:
         if self.layers.forces:
             self._forces = self._draw_arrows("forces", self._forces, FORCE_COLOR, data.xipos, wrenches[:, :3])
 
-    def _draw_arrows(self, name: str, node: Any, colour: tuple[float, ...], points: Array, forces: Array) -> Any:
+    def _draw_arrows(
+        self, name: str, node: viser.ArrowsHandle | None, colour: tuple[float, ...], points: Array, forces: Array
+    ) -> viser.ArrowsHandle | None:
         """Draw forces as arrows, the largest of them `ARROW_SHARE` of the robot long; return their node."""
         sizes = np.linalg.norm(forces, axis=1)
         some = sizes > 1e-6

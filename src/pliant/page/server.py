@@ -28,7 +28,12 @@ from pliant.page.uploads import Uploads
 from pliant.page.wake import wake_on_loop
 
 if TYPE_CHECKING:
+    import numpy as np
     import viser
+    from websockets.asyncio.server import ServerConnection
+    from websockets.http11 import Request, Response
+
+    Answering = Callable[[ServerConnection, Request], Response | None]
 
 FIRST_PORT = 8080
 LAST_PORT = 8179
@@ -129,7 +134,8 @@ class PageServer:
         dragged[:] = [poses_only(handler) for handler in dragged]
         self.uploads = Uploads(self.viser)
         """Files that browsers give; none without a button that takes them."""
-        loop: Any = connection._background_event_loop
+        loop = connection._background_event_loop
+        assert loop is not None  # viser sets it before its constructor returns
         loop.call_soon_threadsafe(loop.set_exception_handler, self._failed)
         if connection._server_thread is not None:
             connection._server_thread.name = "pliant-page-server"
@@ -169,24 +175,21 @@ class PageServer:
         thread = self.viser._websock_server._server_thread
         return thread is not None and thread.is_alive()
 
-    def look(self, position: Any, look_at: Any, near: float) -> None:
+    def look(self, position: np.ndarray, look_at: np.ndarray, near: float) -> None:
         """Place the camera of every page, of those that come later as well."""
         # Pages that are open, but have not told their camera yet, are no clients and take no new first camera any more.
         self._opening = set(self.viser._websock_server._live_connections)
         camera = self.viser.initial_camera
-        camera.position, camera.look_at, camera.fov, camera.near = tuple(position), tuple(look_at), FIELD_OF_VIEW, near
+        camera.position, camera.look_at = tuple(position), tuple(look_at)  # pyright: ignore[reportAttributeAccessIssue]
+        camera.fov, camera.near = FIELD_OF_VIEW, near
         for client in self.viser.get_clients().values():
             self._place(client)
 
-    def _place(self, client: Any) -> None:
+    def _place(self, client: viser.ClientHandle) -> None:
         self._opening.discard(client.client_id)
-        first = self.viser.initial_camera
+        first, camera = self.viser.initial_camera, client.camera
         with client.atomic():
-            client.camera.position, client.camera.look_at, client.camera.near = (
-                first.position,
-                first.look_at,
-                first.near,
-            )
+            camera.position, camera.look_at, camera.near = first.position, first.look_at, first.near
 
     def stop(self) -> None:
         """Close every page and end the server's threads; may be called twice."""
@@ -226,7 +229,7 @@ class PageServer:
         text = f"{handle.label}: {entered:g} was entered; must be at {end} {value:g}, which is used"
         page.add_notification("Limited", text, loading=False, auto_close_seconds=8.0, color="yellow")
 
-    def _greet(self, client: Any) -> None:
+    def _greet(self, client: viser.ClientHandle) -> None:
         """Give a page its name and camera; close viser's notice of a missing graphics card, which hides the robot."""
         from viser import _messages
 
@@ -236,12 +239,12 @@ class PageServer:
         if client.client_id in self._opening:
             self._place(client)
 
-    def _failed(self, _: Any, context: dict[str, Any]) -> None:
+    def _failed(self, _: object, context: dict[str, Any]) -> None:
         """Count what a browser sent that could not be used; asyncio would print it."""
         self.faults += 1
         _log.debug("%s", context.get("message", ""), exc_info=context.get("exception"))
 
-    def _answer(self, request: Any, connection: Any, go_on: Callable[..., Any]) -> Any:
+    def _answer(self, request: Request, connection: ServerConnection, go_on: Answering) -> Response | None:
         """Answer one request; None where a WebSocket may open."""
         reason = foreign(request.headers.raw_items(), self._host)
         if reason:
@@ -257,7 +260,8 @@ class PageServer:
             return _protected(connection.respond(204, ""))
         found = self._file(request.path)
         if found is None:
-            return _protected(go_on(connection, request))
+            rest = go_on(connection, request)
+            return None if rest is None else _protected(rest)
         kind = mimetypes.guess_type(found.name)[0] or "application/octet-stream"
         return _file_answer(connection, found.read_bytes(), kind)
 
@@ -326,14 +330,16 @@ def _quiet_log() -> logging.Logger:
 
 
 @contextlib.contextmanager
-def _serving_on(listening: socket.socket, answer: Callable[..., object]) -> Iterator[None]:
+def _serving_on(
+    listening: socket.socket, answer: Callable[[Request, ServerConnection, Answering], Response | None]
+) -> Iterator[None]:
     """Let viser serve on a socket, behind a check of each request, while the block makes a server."""
     from websockets.asyncio import server
 
     original = server.serve
 
-    def serve(handler: Any, _host: Any, _port: Any, *, process_request: Any, **options: Any) -> Any:
-        def asked(connection: Any, request: Any) -> Any:
+    def serve(handler: Any, _host: object, _port: object, *, process_request: Answering, **options: Any) -> object:
+        def asked(connection: ServerConnection, request: Request) -> Response | None:
             return answer(request, connection, process_request)
 
         options |= {"max_size": MAX_MESSAGE, "logger": _quiet_log()}
@@ -356,7 +362,7 @@ def _silent() -> Iterator[None]:
         return
     original = rich.print
 
-    def quiet(*objects: Any, **options: Any) -> None:
+    def quiet(*objects: object, **options: Any) -> None:
         if not sys._getframe(1).f_globals.get("__name__", "").startswith("viser"):
             original(*objects, **options)
 
@@ -365,7 +371,7 @@ def _silent() -> Iterator[None]:
     yield
 
 
-def _file_answer(connection: Any, body: bytes, kind: str) -> Any:
+def _file_answer(connection: ServerConnection, body: bytes, kind: str) -> Response:
     """Return the answer that carries a file."""
     answer = connection.respond(200, "")
     answer.body = body
@@ -377,7 +383,7 @@ def _file_answer(connection: Any, body: bytes, kind: str) -> Any:
     return _protected(answer)
 
 
-def _protected(response: Any) -> Any:
+def _protected(response: Response) -> Response:
     """Return a response with headers that keep other sites out."""
     for name, value in {**PROTECTION, "Content-Security-Policy": POLICY, "Cache-Control": "no-store"}.items():
         with contextlib.suppress(KeyError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -144,5 +144,5 @@ def _height_field(model: mujoco.MjModel, field: int) -> tuple[Array, Array]:
     vertices = np.stack([grid_x, grid_y, top * heights], axis=-1).reshape(-1, 3)
     corner = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).ravel()
     right, up = corner + 1, corner + columns
-    faces: Any = np.concatenate([np.stack([corner, right, up + 1], 1), np.stack([corner, up + 1, up], 1)])
+    faces = np.concatenate([np.stack([corner, right, up + 1], 1), np.stack([corner, up + 1, up], 1)])
     return vertices, faces

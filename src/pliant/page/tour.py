@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -100,7 +100,7 @@ class TourPanel:
     def __init__(
         self,
         gui: viser.GuiApi,
-        scene: Any,
+        scene: viser.SceneApi,
         engine: MujocoState,
         devices: Mapping[str, Device],
         pull: Pull,
@@ -122,10 +122,10 @@ class TourPanel:
         self.pulls: list[_Pulled] = []
         """The last pull at each preset."""
         self._now: _Pulled | None = None
-        self._marks: list[Any] = []
+        self._marks: list[viser.LineSegmentsHandle | viser.LabelHandle] = []
         self._shown = ("", "")
-        self._hint: Any = None
-        self._label: Any = None
+        self._hint: viser.ArrowsHandle | None = None
+        self._label: viser.LabelHandle | None = None
         self._hinted = True
         self._text = gui.add_html("")
         self._button = gui.add_button(
@@ -225,13 +225,13 @@ class TourPanel:
 
     def _draw_hint(self, data: mujoco.MjData) -> None:
         if not self._hinted:
-            if self._hint is not None:
+            if self._hint is not None and self._label is not None:
                 self._hint.visible = self._label.visible = False
             return
         start = data.xipos[self.tip]
         way = 0.16 * self._size * self.way
         points = np.array([[start + 0.2 * way, start + way]], dtype=np.float32)
-        if self._hint is None:
+        if self._hint is None or self._label is None:
             self._hint = self._scene.add_arrows(
                 "/tour/arrow", points, HINT_COLOUR, shaft_radius=0.006 * self._size, head_radius=0.016 * self._size,
                 head_length=0.04 * self._size,

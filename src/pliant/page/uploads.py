@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from viser import GuiUploadButtonHandle, ViserServer, _messages
+    from viser.infra import ClientId
 
 MAX_DROPPED_BYTES = 64 << 20
 """Largest file that may be dropped on the page [bytes]."""
@@ -20,7 +24,7 @@ MAX_NAME = 255
 class _Transfer:
     """A file on its way."""
 
-    client: Any
+    client: ClientId
     """The browser that sends it."""
     left: int
     """Bytes that may still come."""
@@ -35,7 +39,7 @@ class Uploads:
         viser: viser's server.
     """
 
-    def __init__(self, viser: Any) -> None:
+    def __init__(self, viser: ViserServer) -> None:
         from viser import _messages
 
         self._viser, self._messages = viser, _messages
@@ -45,7 +49,7 @@ class Uploads:
         self._limits: dict[str, tuple[int, Callable[[str], None]]] = {}
         self._open: dict[str, _Transfer] = {}
 
-    def accept(self, button: Any, max_bytes: int, say: Callable[[str], None]) -> None:
+    def accept(self, button: GuiUploadButtonHandle, max_bytes: int, say: Callable[[str], None]) -> None:
         """Receive files for a button.
 
         Args:
@@ -55,8 +59,8 @@ class Uploads:
         """
         self._limits[button._impl.uuid] = (max_bytes, say)
         start, part = self._kinds()
-        self._handlers[start] = [self._begin]
-        self._handlers[part] = [self._take]
+        self._handlers[start] = [self._begin]  # pyright: ignore[reportArgumentType]
+        self._handlers[part] = [self._take]  # pyright: ignore[reportArgumentType]
 
     def clear(self) -> None:
         """Receive nothing from now on."""
@@ -66,10 +70,10 @@ class Uploads:
         for name in list(self._open):
             self._drop(name)
 
-    def _kinds(self) -> tuple[Any, Any]:
+    def _kinds(self) -> tuple[type[_messages.FileTransferStartUpload], type[_messages.FileTransferPart]]:
         return self._messages.FileTransferStartUpload, self._messages.FileTransferPart
 
-    def _begin(self, client: Any, message: Any) -> None:
+    def _begin(self, client: ClientId, message: _messages.FileTransferStartUpload) -> None:
         """Look at what a browser wants to send."""
         for name, transfer in list(self._open.items()):
             if transfer.client == client or transfer.client not in self._viser._connected_clients:
@@ -90,7 +94,7 @@ class Uploads:
             self._open[message.transfer_uuid] = _Transfer(client, size)
         self._viser.gui._handle_file_transfer_start(client, message)
 
-    def _take(self, client: Any, message: Any) -> None:
+    def _take(self, client: ClientId, message: _messages.FileTransferPart) -> None:
         transfer = self._open.get(message.transfer_uuid)
         if transfer is None or transfer.client != client or not isinstance(message.content, bytes):
             return
@@ -108,7 +112,7 @@ class Uploads:
         self._open.pop(name, None)
         self._viser.gui._current_file_upload_states.pop(name, None)
 
-    def _finish(self, message: Any) -> None:
+    def _finish(self, message: _messages.FileTransferStartUpload) -> None:
         """Let the browser stop waiting for a file that was refused."""
         self._viser._websock_server.queue_message(
             self._messages.FileTransferPartAck(
@@ -118,7 +122,7 @@ class Uploads:
         )  # fmt: skip
 
 
-def _sensible(message: Any) -> bool:
+def _sensible(message: _messages.FileTransferStartUpload) -> bool:
     """Return whether the fields of a start are what they must be."""
     names = (message.transfer_uuid, message.filename, message.mime_type)
     if not all(isinstance(name, str) and len(name) <= MAX_NAME for name in names):

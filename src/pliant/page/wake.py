@@ -10,7 +10,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from viser import infra
+    from viser.infra._async_message_buffer import AsyncMessageBuffer
 
 __all__ = ["wake_on_loop"]
 
@@ -36,21 +40,21 @@ class LoopEvent(asyncio.Event):
             self._home.call_soon_threadsafe(super().set)
 
 
-def wake_on_loop(connection: Any) -> None:
+def wake_on_loop(connection: infra.WebsockServer) -> None:
     """Let the messages for all browsers of a server, and those for each of them, be announced on its loop.
 
     Args:
         connection: viser's ``WebsockServer``, started.
     """
-    loop: asyncio.AbstractEventLoop = connection._background_event_loop
+    loop = cast("asyncio.AbstractEventLoop", connection._background_event_loop)
     done = threading.Event()
 
-    def exchange(buffer: Any) -> None:
+    def exchange(buffer: AsyncMessageBuffer) -> None:
         before = buffer.message_event
         buffer.message_event = LoopEvent(loop, threading.get_ident())
         before.set()  # who waits already looks for messages and waits at the new one
 
-    def arrived(client: Any) -> None:
+    def arrived(client: infra.WebsockClientConnection) -> None:
         buffer = client.get_message_buffer()
         # A browser that leaves while something is sent to it is no fault.
         buffer._warned_push_after_done = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from pliant.papers.frame.panels import Level, Line, Panel, Picture, draw, lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
     from pliant.papers.arms.tag_servo import Run, Setup, Start
 
@@ -188,7 +189,7 @@ def _azimuth(run: Run) -> float:
 
 def scene(
     run: Run, setup: Setup, q_at: Array, *, azimuth: float = -0.8, width: int = 560, height: int = 560
-) -> tuple[Any, str]:
+) -> tuple[NDArray[np.uint8] | None, str]:
     """Return a picture of the arm before the tag with the camera's path, or None and the reason.
 
     Args:

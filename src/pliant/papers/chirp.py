@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -437,7 +437,7 @@ def _figure_time(context: Context, runs: dict[str, Trace], duration: float) -> F
 
 
 def _figure_frequency(at: Array, link: dict[str, Array], motor: Array) -> Figure:
-    styles: dict[str, Any] = {
+    styles: dict[str, tuple[int, object]] = {
         f"{behaviour}{joint}": (color, style)
         for behaviour, colors in (("soft", (1, 4, 1)), ("stiff", (0, 5, 0)))
         for joint, color, style in zip(JOINTS, colors, ("-", "-", (0, (5, 1.5))))

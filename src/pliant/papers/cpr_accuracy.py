@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from pliant.base.options import option
 from pliant.base.spatial import cross
 from pliant.papers.cpr_planar import PAPER
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.papers.frame.panels import DASHED, Level, Line, Panel, draw
+from pliant.papers.frame.panels import DASHED, Item, Level, Line, Panel, draw
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -458,7 +458,7 @@ def _figure(steps: NDArray, converged: NDArray, errors: dict[str, list[float]]) 
         Line(steps, np.maximum(converged, 1e-16), "o-", color=0, label="tip of rod 1"),
         Line(steps, converged[1] * (steps / steps[1]) ** -8.0, color=1, linewidth=1.0, label="slope -8"),
     ]
-    settings: list[Any] = []
+    settings: list[Item] = []
     for k, name in enumerate(LIMITS):
         found = np.sort(errors[name])
         settings.append(Line(np.arange(len(found)), found, "o", color=k, markersize=3.5, label=name))

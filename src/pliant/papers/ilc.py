@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class IlcOptions:
     """Runs over which the gain falls by a factor e."""
 
     @property
-    def robot(self) -> dict[str, Any]:
+    def robot(self) -> dict[str, object]:
         """Options of the catalogue's robot: the arm hangs."""
         names = ("link_mass", "link_com", "link_length", "springs", "friction", "damping", "mode")
         return {"mounting": "vertical", "preset": PRESET, **{name: getattr(self, name) for name in names}}

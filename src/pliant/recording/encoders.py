@@ -69,7 +69,7 @@ class Mp4Encoder:
         import av  # pyright: ignore[reportMissingImports]
 
         self._av = av
-        self._container: Any = av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"})
+        self._container = av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"})
         rate = Fraction(fps).limit_denominator(1000)
         self._stream = self._container.add_stream("h264", rate=rate, options={"crf": "20", "preset": "veryfast"})
         self._stream.width, self._stream.height, self._stream.pix_fmt = width, height, "yuv420p"

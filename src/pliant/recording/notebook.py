@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import html
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from pliant.base.figures import CYCLE, html_figure, html_table, label, legend, new_figure, thin
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MAX_PANELS = 4
 MAX_LINES = 8
@@ -34,7 +37,7 @@ def recording_html(recording: _Recorded) -> str:
     Args:
         recording: any recording.
     """
-    rows: list[list[Any]] = []
+    rows: list[list[object]] = []
     drawn: list[tuple[str, str, str]] = []
     for name, device in recording.devices.items():
         for field, info in device.samples.items():
@@ -57,7 +60,7 @@ def recording_html(recording: _Recorded) -> str:
     return title + picture + html_table(["signal", "unit", "samples", "min", "max", "last"], rows)
 
 
-def _figure(recording: _Recorded, drawn: list[tuple[str, str, str]]) -> Any:
+def _figure(recording: _Recorded, drawn: list[tuple[str, str, str]]) -> Figure:
     figure, axes = new_figure(1, len(drawn), width=max(3.2, 2.4 * len(drawn)), height=1.9, squeeze=False)
     for axis, (name, field, unit) in zip(axes[0], drawn):
         device, values = recording.devices[name], np.asarray(recording[f"{name}/{field}"], dtype=float)

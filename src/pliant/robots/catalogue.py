@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pliant.base.errors import ModelError
 from pliant.base.options import describe, options_of, parse
@@ -62,7 +62,7 @@ class CatalogueRobot:
             return self.options
         return resolve(self.options, f"the options of {self.name}")
 
-    def build(self, **options: Any) -> Robot:
+    def build(self, **options: object) -> Robot:
         """Return the robot.
 
         Args:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pliant.base.numerics import GRAVITY
 from pliant.base.options import option
@@ -254,7 +254,7 @@ def interface_of(namespace: str, actuators: Mapping[str, CompliantActuator]) -> 
     )
 
 
-def look_at(camera: Any, eye: Sequence[float], target: Sequence[float]) -> None:
+def look_at(camera: mujoco.MjsCamera, eye: Sequence[float], target: Sequence[float]) -> None:
     """Turn a fixed camera from ``eye`` towards ``target``, the world's z up."""
     import numpy as np
 

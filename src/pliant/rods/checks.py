@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from pliant.base.errors import ModelError
 from pliant.base.numerics import Array, is_finite_number
 from pliant.base.spatial import is_rotation
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 def check_above(owner: str, low: float, **values: object) -> None:
@@ -73,7 +76,7 @@ def check_parts(owner: str, name: str, values: object, kind: type) -> None:
         raise ModelError(f"{owner}: {name} must be a tuple of {kind.__name__} objects, found {values!r}", field=name)
 
 
-def vector(owner: str, name: str, value: Any) -> Array:
+def vector(owner: str, name: str, value: object) -> Array:
     """Return three finite numbers, shape (3,).
 
     Raises:
@@ -82,7 +85,7 @@ def vector(owner: str, name: str, value: Any) -> Array:
     return finite(owner, name, value, 3)
 
 
-def finite(owner: str, name: str, value: Any, count: int) -> Array:
+def finite(owner: str, name: str, value: object, count: int) -> Array:
     """Return an array of so many finite numbers, shape (count,); otherwise as `vector`."""
     array = numbers(value)
     if array is None or array.shape != (count,) or not np.all(np.isfinite(array)):
@@ -91,7 +94,7 @@ def finite(owner: str, name: str, value: Any, count: int) -> Array:
     return array
 
 
-def pose_fault(X: Any) -> str | None:
+def pose_fault(X: object) -> str | None:
     """Return why a matrix is no rigid 4x4 pose, None if it is one."""
     array = numbers(X)
     if array is None or array.shape != (4, 4):
@@ -103,21 +106,21 @@ def pose_fault(X: Any) -> str | None:
     return None
 
 
-def rigid_pose(owner: str, name: str, X: Any) -> Array:
+def rigid_pose(owner: str, name: str, X: object) -> Array:
     """Return a rigid pose, shape (4, 4).
 
     Raises:
         ModelError: names owner and field.
     """
-    fault = pose_fault(X)
-    if fault:
+    fault, array = pose_fault(X), numbers(X)
+    if fault or array is None:
         raise ModelError(f"{owner}: {name} {fault}", field=name)
-    return np.asarray(X, dtype=float)
+    return array
 
 
-def numbers(value: Any) -> Array | None:
+def numbers(value: object) -> Array | None:
     """Return an array of numbers of any shape, None if it is something else."""
     try:
-        return np.asarray(value, dtype=float)
+        return np.asarray(cast("ArrayLike", value), dtype=float)
     except (TypeError, ValueError):
         return None

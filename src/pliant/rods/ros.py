@@ -6,10 +6,9 @@ and for planar robots); pliant's own stand in the robot's name space.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from pliant.ros.bridge.joint_state import joint_state
 from pliant.ros.bridge.publication import Publication, picked
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire import Template
+from pliant.ros.wire.message import Message, MessageView
 from pliant.simulation.answers import answered
 from pliant.simulation.rate_timer import RateTimer
 
@@ -248,12 +248,12 @@ def _listen(topics: RosTopics, device: ParallelRobotDevice, planar: bool) -> Non
         if device.removed:
             raise DeviceError("the robot was removed; a reset brings it back (/gazebo/reset_simulation)")
 
-    def direct(message: Mapping[str, Any]) -> None:
+    def direct(message: MessageView) -> None:
         there()
         values = {"joints_values": _joints(message["joints_values"], device), "wrench": _wrench(message[load], planar)}
         device.inbox.put(values, mode="dgm_parameters")
 
-    def inverse(message: Mapping[str, Any]) -> None:
+    def inverse(message: MessageView) -> None:
         there()
         place = _place(message[pose], planar)
         if controller is not None:
@@ -265,7 +265,7 @@ def _listen(topics: RosTopics, device: ParallelRobotDevice, planar: bool) -> Non
     if planar or controller is not None:  # the planar original has no controller; pliant's own needs no topic
         return
 
-    def push(message: Mapping[str, Any]) -> None:
+    def push(message: MessageView) -> None:
         there()
         device.wrenches.put({"wrench": _wrench(message, planar)})
 
@@ -288,14 +288,14 @@ def _joints(values: Sequence[float], device: ParallelRobotDevice) -> Sequence[fl
     return values
 
 
-def _wrench(message: Mapping[str, Any], planar: bool) -> list[float]:
+def _wrench(message: MessageView, planar: bool) -> list[float]:
     if planar:
         # A controller of the whole plate may speak to a planar robot too.
         return [message["fx"], message["fy"], message["mz"]]
     return [message[part][axis] for part in ("force", "torque") for axis in "xyz"]
 
 
-def _place(message: Mapping[str, Any], planar: bool) -> list[float]:
+def _place(message: MessageView, planar: bool) -> list[float]:
     if planar:
         return [message["x"], message["y"], message["theta"]]
     return [*(message["position"][axis] for axis in "xyz"), *(message["orientation"][axis] for axis in "xyzw")]
@@ -306,7 +306,7 @@ def _serve_services(topics: RosTopics, name: str, device: ParallelRobotDevice, p
     serve = topics.node.serve
     vector = MESSAGES[planar]["guess"]
 
-    def guess(request: Mapping[str, Any]) -> dict[str, Any]:
+    def guess(request: MessageView) -> Message:
         given = request["given_guess"]
         if len(given) > MAX_VECTOR_LENGTH:
             raise BridgeError(f"given_guess has {len(given)} numbers; must have at most {MAX_VECTOR_LENGTH}")
@@ -322,7 +322,7 @@ def _serve_services(topics: RosTopics, name: str, device: ParallelRobotDevice, p
         "/gazebo/get_link_state", "gazebo_msgs/GetLinkState", lambda request: _link_state(topics, name, device, request)
     )
 
-    def remove(_: Mapping[str, Any]) -> dict[str, Any]:
+    def remove(_: MessageView) -> Message:
         answered(device.request("remove"))
         present.gone = True
         return {}
@@ -335,9 +335,7 @@ def _serve_services(topics: RosTopics, name: str, device: ParallelRobotDevice, p
     serve("/remove_robot", "std_srvs/Empty", remove)
 
 
-def _link_state(
-    topics: RosTopics, name: str, device: ParallelRobotDevice, request: Mapping[str, Any]
-) -> dict[str, Any]:
+def _link_state(topics: RosTopics, name: str, device: ParallelRobotDevice, request: MessageView) -> Message:
     """Answer as gazebo_ros does: what is wrong stands in the answer."""
     link, frame = request["link_name"], request["reference_frame"]
     state = {"link_name": link, "reference_frame": frame, "pose": {"orientation": {"w": 1.0}}}

@@ -37,7 +37,7 @@ class Variation:
     path: str
     """Dotted path of the parameter, as in `Robot.set`; or a constant command, "<device>/<field>" or
     "<device>/<field>[<i>]", of a robot without compliant joints."""
-    values: tuple[Any, ...] = ()
+    values: tuple[object, ...] = ()
     """Grid values; empty for a random parameter."""
     distribution: str = ""
     """"uniform", "loguniform" or "normal"; empty for a grid."""
@@ -140,7 +140,7 @@ class SweepPlan:
     """File or catalogue name of the robot."""
     variations: tuple[Variation, ...]
     """Parameters that vary. All combinations of grid values are simulated; random values are drawn per simulation."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
     """Parameters that are equal in all simulations, by path."""
     commands: Mapping[str, Any] = field(default_factory=dict)
     """Constant commands from t = 0 on: "<joint>/<command>" -> value, in the unit of the command."""

@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pliant.base.errors import PliantError
 from pliant.base.executor import Executor
@@ -103,7 +102,7 @@ class Walk:
     ankle_stiffness: float | None = None
     """Impedance of the loaded ankles towards a level foot [N m/rad]; None: that of the robot."""
 
-    def options(self, controller: Mapping[str, Any]) -> dict[str, Any]:
+    def options(self, controller: Mapping[str, object]) -> dict[str, object]:
         """Return the options of the robot for this walk."""
         ankles = {} if self.ankle_stiffness is None else {"ankle_stiffness": self.ankle_stiffness}
         return {"bar_range": self.bar_range, "bar_count": 1, **ankles, **controller}
@@ -120,7 +119,7 @@ class Crossing:
 
 
 def _run(walk: Walk, controller: Mapping[str, object]) -> Crossing:
-    trace: list[dict[str, Any]] = []
+    trace: list[dict[str, object]] = []
     result = run_walk(
         robot=walk.robot,
         feet=walk.feet,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from pliant.base.documents.files import open_file
 from pliant.base.errors import ModelError, PliantError
@@ -28,7 +28,7 @@ _KINDS = "biufcUS"
 
 def read_npz(
     path: str | Path, error: type[PliantError] = ModelError, *, max_expanded: int = MAX_EXPANDED
-) -> dict[str, NDArray[Any]]:
+) -> dict[str, NDArray[np.generic]]:
     """Return the arrays of an NPZ archive by name.
 
     Sizes and types are read from the headers first, so that neither a small file that expands to gigabytes nor a header
@@ -58,7 +58,7 @@ def read_npz(
 
 def _arrays(
     archive: zipfile.ZipFile, path: Path, error: type[PliantError], max_expanded: int
-) -> dict[str, NDArray[Any]]:
+) -> dict[str, NDArray[np.generic]]:
     import numpy as np
 
     entries = archive.infolist()
@@ -85,14 +85,16 @@ def _arrays(
                 field=name,
             )
         names[name] = entry
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, NDArray[np.generic]] = {}
     for name, entry in names.items():
         with archive.open(entry) as member:
             arrays[name] = np.lib.format.read_array(member, allow_pickle=False)
     return arrays
 
 
-def _header(member: Any, name: str, path: Path, error: type[PliantError]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+def _header(
+    member: IO[bytes], name: str, path: Path, error: type[PliantError]
+) -> tuple[tuple[int, ...], np.dtype[np.generic]]:
     """Return shape and type of an array from its header."""
     from numpy.lib import format as npy
 

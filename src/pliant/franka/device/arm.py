@@ -13,13 +13,13 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
 from pliant.base.errors import DeviceError
 from pliant.base.numerics import Array
-from pliant.devices.base import Command, DeviceBase, FieldInfo, Sample, button, request
+from pliant.devices.base import Command, DeviceBase, DeviceOptions, FieldInfo, Sample, button, request
 from pliant.devices.kinds import device_for
 from pliant.engine.base import Engine, mujoco_state
 from pliant.franka.device.cabinet import Answer, Cabinet, Motion
@@ -284,7 +284,7 @@ class FrankaArm(DeviceBase):
 
     signatures = ("franka_arm",)
 
-    def __init__(self, description: FrankaArmDescription, **options: Any) -> None:
+    def __init__(self, description: FrankaArmDescription, **options: Unpack[DeviceOptions]) -> None:
         super().__init__(description.name, samples=SAMPLES, commands=_COMMANDS, period=DT, **options)
         self.inbox.accept(())
         self.description = description
@@ -560,5 +560,5 @@ _NO_TORQUE = np.zeros(7)
 
 
 @device_for(FrankaArmDescription)
-def _make(description: FrankaArmDescription, robot: Robot, **options: Any) -> FrankaArm:
+def _make(description: FrankaArmDescription, robot: Robot, **options: Unpack[DeviceOptions]) -> FrankaArm:
     return FrankaArm(description, **options)

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pliant.base.errors import importing
 from pliant.laws.actuator import CompliantActuator
 from pliant.learn.adapters.joints import TorchJoints, check_second, match_actuators
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
+    from isaaclab.utils.types import ArticulationActions
 
 with importing("Isaac Lab", command="pip install isaaclab", purpose="the laws as its actuators"):
     from isaaclab.actuators import ActuatorBase, ActuatorBaseCfg
@@ -22,18 +28,26 @@ class CompliantJoints(ActuatorBase):
     """
 
     def __init__(
-        self, cfg: Any, joint_names: list[str], joint_ids: Any, num_envs: int, device: str, **more: Any
+        self,
+        cfg: ActuatorBaseCfg,
+        joint_names: list[str],
+        joint_ids: slice | torch.Tensor,
+        num_envs: int,
+        device: str,
+        **more: object,
     ) -> None:
         super().__init__(cfg, joint_names, joint_ids, num_envs, device, **more)
         check_second(cfg.second)
         self.joints = TorchJoints(match_actuators(cfg.actuators, joint_names), num_envs, cfg.dt, device=device)
         """The laws; ``joints.preset`` is the second reference while it is not the velocity target."""
 
-    def reset(self, env_ids: Any) -> None:
+    def reset(self, env_ids: Sequence[int]) -> None:
         """Put the motors of some worlds at rest at the positions that the links then have."""
         self.joints.reset(env_ids)
 
-    def compute(self, control_action: Any, joint_pos: Any, joint_vel: Any) -> Any:
+    def compute(
+        self, control_action: ArticulationActions, joint_pos: torch.Tensor, joint_vel: torch.Tensor
+    ) -> ArticulationActions:
         """Replace the targets of an `ArticulationActions` by the torques of the laws."""
         zero = self.joints.torque * 0.0
         targets = (control_action.joint_positions, control_action.joint_efforts, control_action.joint_velocities)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,10 @@ from pliant.laws import layout
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.modes import Mode
 from pliant.learn.laws import WarpLaw, load_warp, warp_device, warp_law
+
+if TYPE_CHECKING:
+    import torch
+    import warp as wp
 
 SECOND = ("preset", "velocity_target")
 """Sources of the second reference in another simulator: `TorchJoints.preset`, or the simulator's velocity target."""
@@ -41,7 +45,7 @@ NEXT_STEP = f"""\
 thread i starts the motors of a ``fresh`` joint at rest, writes its torque and advances its motors."""
 
 
-def check_second(second: str) -> None:
+def check_second(second: object) -> None:
     """Refuse a source of the second reference that is none of `SECOND`.
 
     Raises:
@@ -51,7 +55,7 @@ def check_second(second: str) -> None:
         raise LawError(f"second is {second!r}; must be one of {', '.join(SECOND)}", field="second")
 
 
-def checked_dt(dt: Any) -> float:
+def checked_dt(dt: float | None) -> float:
     """Return a time step [s].
 
     Raises:
@@ -100,10 +104,10 @@ class _Group:
     law: WarpLaw
     columns: NDArray[np.int64]
     table: NDArray[np.float64]
-    rows: Any
-    parameters: Any
-    state: Any
-    rate: Any
+    rows: wp.array
+    parameters: wp.array
+    state: wp.array
+    rate: wp.array
 
 
 class LawJoints:
@@ -203,7 +207,7 @@ class LawJoints:
             state[chosen, act.shape[1] :] = 0.0
             group.state.assign(wp.array(state, dtype=group.law.real, device=self.device))
 
-    def step(self, q: Any, dq: Any, references: Any, torque: Any) -> None:
+    def step(self, q: wp.array, dq: wp.array, references: wp.array, torque: wp.array) -> None:
         """Compute the torques of all joints, and advance their motors by one step.
 
         Args:
@@ -256,7 +260,7 @@ class TorchJoints:
         self._waiting = torch.ones(worlds, dtype=torch.bool, device=device)
         self._any_waiting = True
 
-    def reset(self, worlds: Any = None) -> None:
+    def reset(self, worlds: Sequence[int] | torch.Tensor | None = None) -> None:
         """Put the motors of some worlds at rest before the next step, at the positions that it then has.
 
         Args:
@@ -265,7 +269,14 @@ class TorchJoints:
         self._waiting[slice(None) if worlds is None else worlds] = True
         self._any_waiting = True
 
-    def compute(self, position: Any, effort: Any, second: Any, q: Any, dq: Any) -> Any:
+    def compute(
+        self,
+        position: torch.Tensor,
+        effort: torch.Tensor,
+        second: torch.Tensor | None,
+        q: torch.Tensor,
+        dq: torch.Tensor,
+    ) -> torch.Tensor:
         """Return the torques of all joints, shape (worlds, joints) [N m], and advance the motors by one step.
 
         Args:

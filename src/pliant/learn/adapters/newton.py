@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from pliant.base.errors import LawError, importing
 from pliant.laws.actuator import CompliantActuator
 from pliant.learn.adapters.joints import NEXT_STEP, check_second, checked_dt, takes_torque
 from pliant.learn.laws import WarpLaw, load_warp, warp_law
+
+if TYPE_CHECKING:
+    import warp as wp
 
 with importing("Newton", command='pip install "newton[sim]"', purpose="the laws as its actuators"):
     from newton.actuators import DriveBase
@@ -77,12 +81,12 @@ class CompliantDrive(DriveBase):
 
         law: WarpLaw
         """The law."""
-        motors: Any
+        motors: wp.array
         """Its states, float64, shape (joints, states)."""
-        fresh: Any
+        fresh: wp.array
         """Joints whose motors are put at rest before the next step, where the links then are, shape (joints,)."""
 
-        def reset(self, mask: Any = None) -> None:
+        def reset(self, mask: wp.array | None = None) -> None:
             """Put the motors of some joints at rest before the next step; of all without a mask, shape (joints,)."""
             if mask is None:
                 self.fresh.fill_(True)
@@ -90,7 +94,7 @@ class CompliantDrive(DriveBase):
                 self.law.launch(self.law.kernel(_MARK), self.fresh.size, [mask, self.fresh], self.fresh.device)
 
     @classmethod
-    def resolve_arguments(cls, args: dict[str, Any]) -> dict[str, Any]:
+    def resolve_arguments(cls, args: Mapping[str, object]) -> dict[str, object]:
         """Return the arguments of a joint with defaults.
 
         Args:
@@ -104,7 +108,7 @@ class CompliantDrive(DriveBase):
         if not isinstance(actuator, CompliantActuator):
             raise LawError(f"actuator is a {type(actuator).__name__}; must be a CompliantActuator", field="actuator")
         check_second(second)
-        return {"actuator": actuator, "dt": checked_dt(args.get("dt")), "second": second}
+        return {"actuator": actuator, "dt": checked_dt(cast("float | None", args.get("dt"))), "second": second}
 
     def __init__(self, actuator: CompliantActuator, dt: float, second: str = "preset") -> None:
         self.actuator = actuator
@@ -113,13 +117,13 @@ class CompliantDrive(DriveBase):
         """Time step [s]."""
         self.second = second
         """Source of the second reference."""
-        self.preset: Any = None
+        self.preset: wp.array | None = None
         """Second reference while it is not the velocity target, float32, shape (joints,)."""
         self._start = float(actuator.initial_preset or 0.0)
         self.law = warp_law(type(actuator.law))
         self._kernel = self.law.kernel(_COMPUTE)
 
-    def finalize(self, device: Any, num_actuators: int) -> None:
+    def finalize(self, device: wp.Device, num_actuators: int) -> None:
         """Make the arrays of all joints on a device."""
         wp, n = load_warp(), num_actuators
         row, states = self.actuator.pack(self.dt), max(1, self.actuator.states(self.dt))
@@ -128,7 +132,7 @@ class CompliantDrive(DriveBase):
         self._after, self._rate = (wp.zeros((n, states), dtype=wp.float64, device=device) for _ in range(2))
         self._kernel.module.load(device)
 
-    def state(self, num_actuators: int, device: Any) -> Any:
+    def state(self, num_actuators: int, device: wp.Device) -> State:
         """Return the state of motors that are at rest where the links are in the first step."""
         wp = load_warp()
         motors = wp.zeros((num_actuators, self._after.shape[1]), dtype=wp.float64, device=device)
@@ -136,20 +140,20 @@ class CompliantDrive(DriveBase):
 
     def compute(
         self,
-        positions: Any,
-        velocities: Any,
-        target_pos: Any,
-        target_vel: Any,
-        feedforward: Any,
-        pos_indices: Any,
-        vel_indices: Any,
-        target_pos_indices: Any,
-        target_vel_indices: Any,
-        forces: Any,
-        state: Any,
+        positions: wp.array,
+        velocities: wp.array,
+        target_pos: wp.array,
+        target_vel: wp.array,
+        feedforward: wp.array | None,
+        pos_indices: wp.array,
+        vel_indices: wp.array,
+        target_pos_indices: wp.array,
+        target_vel_indices: wp.array,
+        forces: wp.array,
+        state: State,
         dt: float,
-        device: Any = None,
-        **_: Any,
+        device: wp.Device | None = None,
+        **_: object,
     ) -> None:
         """Write the torques of the joints [N m], and the states of the motors at the end of the step.
 
@@ -170,7 +174,7 @@ class CompliantDrive(DriveBase):
         inputs += [state.fresh, state.motors, self._after, self._rate, forces]
         self.law.launch(self._kernel, forces.size, inputs, device)
 
-    def update_state(self, current_state: Any, next_state: Any) -> None:
+    def update_state(self, current_state: State, next_state: State) -> None:
         """Copy the states of the motors at the end of the step."""
         load_warp().copy(next_state.motors, self._after)
         next_state.fresh.fill_(False)

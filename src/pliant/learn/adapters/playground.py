@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from pliant.base.errors import LawError, importing
 from pliant.laws.actuator import CompliantActuator
 from pliant.learn.adapters.joints import NEXT_STEP, checked_dt, match_actuators
 from pliant.learn.laws import load_warp, warp_law
+
+if TYPE_CHECKING:
+    import mujoco
+    import warp as wp
 
 with importing("MuJoCo Playground", command="pip install playground", purpose="the laws as its joints"):
     import jax
@@ -43,6 +47,10 @@ def joints_kernel(
 {NEXT_STEP}"""
 
 
+Motors: TypeAlias = "tuple[jax.Array, ...]"
+"""States of the motors, an array for each law."""
+
+
 class CompliantJoints:
     """The compliant joints of a model of MJX, for functions that JAX compiles and maps over worlds.
 
@@ -65,7 +73,9 @@ class CompliantJoints:
         >>> data, motors = joints.step(mjx_model, data, references, motors, n_substeps=4)
     """
 
-    def __init__(self, model: Any, actuators: Mapping[str, CompliantActuator], dt: float | None = None) -> None:
+    def __init__(
+        self, model: mujoco.MjModel, actuators: Mapping[str, CompliantActuator], dt: float | None = None
+    ) -> None:
         joints = {model.joint(k).name: k for k in range(model.njnt)}
         kept = [name for name in joints if any(re.fullmatch(pattern, name) for pattern in actuators)]
         found = match_actuators(actuators, kept or list(joints))
@@ -84,15 +94,15 @@ class CompliantJoints:
         groups = [np.array([k for k, a in enumerate(found) if type(a.law) is law]) for law in laws]
         self._groups = [(columns, _group([found[k] for k in columns], self.dt)) for columns in groups]
 
-    def motors(self) -> tuple[Any, ...]:
+    def motors(self) -> Motors:
         """Return motors that the first step puts at rest: opaque arrays, to be carried from step to step."""
         return tuple(
             jax.numpy.zeros((len(columns), 2 * states), dtype=np.uint32) for columns, (_, states) in self._groups
         )
 
     def torques(
-        self, fresh: Any, q: Any, dq: Any, references: Any, motors: tuple[Any, ...]
-    ) -> tuple[Any, tuple[Any, ...]]:
+        self, fresh: jax.Array, q: jax.Array, dq: jax.Array, references: jax.Array, motors: Motors
+    ) -> tuple[jax.Array, Motors]:
         """Return the torques of the joints [N m], and the motors one step later.
 
         Args:
@@ -117,8 +127,8 @@ class CompliantJoints:
         return torque, tuple(after)
 
     def step(
-        self, model: Any, data: Any, references: Any, motors: tuple[Any, ...], n_substeps: int = 1
-    ) -> tuple[Any, tuple[Any, ...]]:
+        self, model: mjx.Model, data: mjx.Data, references: jax.Array, motors: Motors, n_substeps: int = 1
+    ) -> tuple[mjx.Data, Motors]:
         """Return the data and the motors after some steps of MJX with constant references.
 
         Args:
@@ -129,7 +139,7 @@ class CompliantJoints:
             n_substeps: number of steps.
         """
 
-        def advance(carry: Any, _: Any) -> Any:
+        def advance(carry: tuple[mjx.Data, Motors], _: None) -> tuple[tuple[mjx.Data, Motors], None]:
             data, motors = carry
             fresh = data.time < 0.5 * self.dt
             torque, motors = self.torques(fresh, data.qpos[self._q], data.qvel[self._v], references, motors)
@@ -139,7 +149,7 @@ class CompliantJoints:
         return jax.lax.scan(advance, (data, motors), None, n_substeps)[0]
 
 
-def _group(actuators: list[CompliantActuator], dt: float) -> tuple[Any, int]:
+def _group(actuators: list[CompliantActuator], dt: float) -> tuple[Callable[..., tuple[jax.Array, ...]], int]:
     """Return the function of JAX for joints of one law, and the number of their states."""
     wp, law = load_warp(), warp_law(type(actuators[0].law))
     rows = [a.pack(dt) for a in actuators]
@@ -150,7 +160,7 @@ def _group(actuators: list[CompliantActuator], dt: float) -> tuple[Any, int]:
         np.array([float(a.initial_preset or 0.0) for a in actuators]),
         np.array([a.start == "zero" for a in actuators]),
     ]
-    placed: dict[str, list[Any]] = {}
+    placed: dict[str, list[wp.array]] = {}
 
     def joints(fresh, motion, references, before, after, rate, torque):  # type: ignore[no-untyped-def]
         device = fresh.device

@@ -8,7 +8,6 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -173,7 +172,7 @@ class Results:
         """Return the generator of one interval, which does not depend on which others are computed."""
         return np.random.default_rng([self.seed, zlib.crc32("/".join(words).encode())])
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return scores and claims as plain types, for JSON."""
         return {
             "version": VERSION,

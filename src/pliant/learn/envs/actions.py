@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError, PortError
 from pliant.laws.compile import bound
@@ -70,7 +70,7 @@ class ActionWriter:
             write_actions, self._given, *last.shape, scale.middle, scale.half, where, last, elapsed, self._wrong
         )
 
-    def write(self, actions: Any) -> None:
+    def write(self, actions: ArrayLike) -> None:
         """Write actions of shape (worlds, actions), from -1 to 1; what lies outside is clipped.
 
         Raises:
@@ -99,7 +99,7 @@ class Scale:
         return values
 
 
-def checked_actions(actions: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def checked_actions(actions: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return actions as numbers from -1 to 1; what lies outside is clipped.
 
     Raises:
@@ -111,7 +111,7 @@ def checked_actions(actions: Any, shape: tuple[int, ...]) -> NDArray[np.float64]
     return np.minimum(np.maximum(array, -1.0), 1.0)
 
 
-def _shaped(actions: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+def _shaped(actions: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.generic]:
     try:
         array = np.asarray(actions)
         if array.dtype.kind == "c":
@@ -125,7 +125,7 @@ def _shaped(actions: Any, shape: tuple[int, ...]) -> NDArray[Any]:
     return array
 
 
-def _not_finite(array: NDArray[np.float64]) -> PortError:
+def _not_finite(array: NDArray[np.generic]) -> PortError:
     where = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
     place = f"number {where[-1]}" + (f" of environment {where[0]}" if len(where) > 1 else "")
     return PortError(f"the action's {place} is {array[where]}; must be finite, from -1 to 1", field="action")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from pliant.base.errors import PliantError, nearest
 from pliant.base.numerics import is_finite_number, is_number
 
 
-def check_delays(latency: Any, command_latency: Any) -> dict[str, float]:
+def check_delays(latency: float, command_latency: float) -> dict[str, float]:
     """Return the two delays by name [s].
 
     Raises:
@@ -115,7 +114,7 @@ class ObservationNoise:
         PliantError: there is no such observation, or a deviation is negative.
     """
 
-    def __init__(self, noise: Any, sizes: Mapping[str, int]) -> None:
+    def __init__(self, noise: object, sizes: Mapping[str, int]) -> None:
         if not isinstance(noise, Mapping):
             raise PliantError(f"noise is {noise!r}; must be a dictionary: observation -> deviation", field="noise")
         for name, value in noise.items():

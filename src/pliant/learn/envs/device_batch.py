@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import DeviceError, DivergedError, PortError, nearest
-from pliant.engine.worlds import RobotBatch, Selection, check_step_count
+from pliant.engine.worlds import Index, RobotBatch, Selection, check_step_count
 from pliant.learn.envs.plant import Plant, changed_robot, joint_positions
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class DeviceBatch(RobotBatch):
                 self._reasons[world] = str(error)
                 self._stale[world] = True  # its simulation is closed
 
-    def port(self, name: str) -> NDArray[Any]:
+    def port(self, name: str) -> NDArray[np.float64]:
         """Return a copy of the values of a port, or of a field of a device, shape (worlds, ...).
 
         Raises:
@@ -75,7 +75,7 @@ class DeviceBatch(RobotBatch):
             raise PortError(f"no port {name!r}; {nearest(name, [*self.ports(), *self.sampled])}", field=name)
         return np.stack([plant.engine.port(name) for plant in self.plants])
 
-    def field(self, name: str) -> NDArray[Any]:
+    def field(self, name: str) -> NDArray[np.float64]:
         """Return a copy of a whole field, shape (worlds, ...)."""
         engines = [plant.engine for plant in self.plants]
         return np.stack([engine.observed if name == "observed" else getattr(engine.data, name) for engine in engines])
@@ -130,7 +130,7 @@ class DeviceBatch(RobotBatch):
     def _put_rows(self, row: int, rows: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
         raise PortError("worlds with devices take parameters by name, with set_parameters", field="parameters")
 
-    def _put_field(self, field: str, index: Any, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
+    def _put_field(self, field: str, index: Index, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
         raise PortError("worlds with devices take parameters by name, with set_parameters", field="parameters")
 
     def close(self) -> None:

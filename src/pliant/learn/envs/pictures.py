@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import mujoco
 import numpy as np
@@ -14,6 +14,8 @@ from pliant.devices.camera_renderer import Renderer
 from pliant.learn.envs.optional import load_gymnasium
 
 if TYPE_CHECKING:
+    from gymnasium import Space
+
     from pliant.model import Robot
 
 gymnasium = load_gymnasium()
@@ -101,6 +103,10 @@ class Pictures:
         self._renderer.close()
 
 
+Observations: TypeAlias = "NDArray[np.float32] | dict[str, NDArray[np.generic]]"
+"""What a task observes; with cameras also their pictures, by name."""
+
+
 class Cameras:
     """Pictures of cameras of a model; the graphics library is loaded for the first picture.
 
@@ -118,7 +124,7 @@ class Cameras:
         self._model, self._size = model, size
         self._pictures: dict[str, Pictures] = {}
 
-    def space(self, state: Any) -> Any:
+    def space(self, state: Space) -> Space:
         """Return the space of observations: that of the state, or with cameras a dictionary of it and each picture."""
         picture = gymnasium.spaces.Box(0, 255, (self._size[1], self._size[0], 3), np.uint8)
         pictures = dict.fromkeys(self.names, picture)

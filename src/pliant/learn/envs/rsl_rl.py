@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pliant.base.errors import importing
@@ -41,21 +39,21 @@ class RslRlVecEnv(VecEnv):
         self.num_envs = env.num_envs
         self.num_actions = int(np.prod(env.single_action_space.shape))
         self.max_episode_length = env.max_episode_steps
-        self.cfg: dict[str, Any] = {}
+        self.cfg: dict[str, object] = {}
         self.episode_length_buf = torch.zeros(self.num_envs, dtype=torch.long, device=device)
         self._observations = self._tensor(env.reset()[0])
 
-    def _tensor(self, values: Any) -> Any:
+    def _tensor(self, values: object) -> torch.Tensor:
         return torch.as_tensor(np.array(values, dtype=np.float32), device=self.device)
 
-    def _group(self) -> Any:
+    def _group(self) -> TensorDict:
         return TensorDict({"policy": self._observations}, batch_size=[self.num_envs], device=self.device)
 
-    def get_observations(self) -> Any:
+    def get_observations(self) -> TensorDict:
         """Return the observations, a `TensorDict` with the group ``policy`` of shape (num_envs, n)."""
         return self._group()
 
-    def step(self, actions: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
+    def step(self, actions: torch.Tensor) -> tuple[TensorDict, torch.Tensor, torch.Tensor, dict[str, object]]:
         """Advance every world by one period; return observations, rewards, ends of episodes and extras.
 
         Args:

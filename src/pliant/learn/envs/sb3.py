@@ -7,14 +7,18 @@ import importlib.util
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import PliantError, importing
 from pliant.learn.envs.vector import BatchEnv, check_same_step
 from pliant.learn.policy import ACTIVATIONS
+
+if TYPE_CHECKING:
+    from stable_baselines3.common.base_class import BaseAlgorithm
+    from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 
 
 def _load_triton() -> None:
@@ -41,6 +45,10 @@ with importing("stable-baselines3", command='pip install "pliant[sb3]"', purpose
 _load_triton()
 
 
+Indices: TypeAlias = int | Iterable[int] | None
+"""Selected worlds; None for all."""
+
+
 class Sb3VecEnv(vec_env.VecEnv):
     """A `BatchEnv` with the interface that the algorithms of Stable-Baselines3 need.
 
@@ -63,7 +71,7 @@ class Sb3VecEnv(vec_env.VecEnv):
         check_same_step(env, "Stable-Baselines3", pictures=True)
         self.env = env
         """The worlds."""
-        self._actions: Any = None
+        self._actions: NDArray[np.float64] | None = None
         super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
 
     def reset(self) -> NDArray[np.float32]:
@@ -82,7 +90,7 @@ class Sb3VecEnv(vec_env.VecEnv):
         self.reset_infos = [{} for _ in range(self.num_envs)]
         return observations
 
-    def _merged(self) -> dict[str, Any]:
+    def _merged(self) -> dict[str, object]:
         """Return the options of all worlds as those of the batch."""
         if len(self._options) != self.num_envs:
             raise PliantError(f"options of {len(self._options)} worlds; must be {self.num_envs}", field="options")
@@ -109,11 +117,11 @@ class Sb3VecEnv(vec_env.VecEnv):
                 raise PliantError("positions must be one number a joint in each world", field="positions") from None
         return merged
 
-    def step_async(self, actions: Any) -> None:
+    def step_async(self, actions: ArrayLike) -> None:
         """Store the actions for `step_wait`, shape (num_envs, actions), from -1 to 1."""
         self._actions = np.array(actions, dtype=float)
 
-    def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+    def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, object]]]:
         """Advance every world by one period; return observations, rewards, ends of episodes and infos.
 
         Raises:
@@ -127,7 +135,7 @@ class Sb3VecEnv(vec_env.VecEnv):
         done = terminated | truncated
         last = found["final_info"]["reward"] if done.any() else {}
         terms = {name: values for name, values in found["reward"].items() if not name.startswith("_")}
-        infos: list[dict[str, Any]] = [
+        infos: list[dict[str, object]] = [
             {
                 "TimeLimit.truncated": False,
                 "reward": {name: float((last[name] if done[i] else values)[i]) for name, values in terms.items()},
@@ -144,12 +152,12 @@ class Sb3VecEnv(vec_env.VecEnv):
         """Close the vector environment and release its resources."""
         self.env.close()
 
-    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+    def get_attr(self, attr_name: str, indices: Indices = None) -> list[object]:
         """Return an attribute of the `BatchEnv`, which all worlds share, once for each world."""
         value = getattr(self.env, attr_name)
         return [value for _ in self._chosen(indices)]
 
-    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+    def set_attr(self, attr_name: str, value: object, indices: Indices = None) -> None:
         """Set an attribute of the `BatchEnv`, for all worlds.
 
         Raises:
@@ -160,7 +168,9 @@ class Sb3VecEnv(vec_env.VecEnv):
         self._all(f"set_attr({attr_name!r})", indices)
         setattr(self.env, attr_name, value)
 
-    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+    def env_method(
+        self, method_name: str, *method_args: object, indices: Indices = None, **method_kwargs: object
+    ) -> list[object]:
         """Call a method of the `BatchEnv` once, for all worlds; return its result once for each world.
 
         Raises:
@@ -174,7 +184,7 @@ class Sb3VecEnv(vec_env.VecEnv):
         result = method(*method_args, **method_kwargs)
         return [result for _ in range(self.num_envs)]
 
-    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+    def env_is_wrapped(self, wrapper_class: type, indices: Indices = None) -> list[bool]:
         """Return False for each world: single worlds of a batch cannot have wrappers."""
         return [False for _ in self._chosen(indices)]
 
@@ -182,17 +192,17 @@ class Sb3VecEnv(vec_env.VecEnv):
         """Return images of the first 16 worlds, each of shape (height, width, 3)."""
         return self.env.render() or ()
 
-    def _chosen(self, indices: Any) -> Iterable[int]:
+    def _chosen(self, indices: Indices) -> Iterable[int]:
         return self._get_indices(indices)
 
-    def _all(self, what: str, indices: Any) -> None:
+    def _all(self, what: str, indices: Indices) -> None:
         if sorted(set(self._chosen(indices))) != list(range(self.num_envs)):
             raise PliantError(
                 f"{what} was asked for some of the worlds; must be for all, because they are one batch", field="indices"
             )
 
 
-def policy_layers(model: Any) -> tuple[list[tuple[NDArray[np.float64], NDArray[np.float64]]], str]:
+def policy_layers(model: OnPolicyAlgorithm) -> tuple[list[tuple[NDArray[np.float64], NDArray[np.float64]]], str]:
     """Return the layers of a trained actor from the observation to the mean action, for `export_policy`.
 
     Args:
@@ -234,7 +244,7 @@ def policy_layers(model: Any) -> tuple[list[tuple[NDArray[np.float64], NDArray[n
     return layers, next(iter(activations), "tanh")
 
 
-def normalization(model: Any) -> dict[str, NDArray[np.float64]]:
+def normalization(model: BaseAlgorithm) -> dict[str, NDArray[np.float64]]:
     """Return ``mean`` and ``scale`` of observations for `export_policy`; empty for a model without `VecNormalize`.
 
     `VecNormalize` also clips normalised observations, by default at 10; the exported policy does not.

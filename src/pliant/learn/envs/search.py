@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,7 +60,7 @@ class CrossEntropy:
         self._draws = draws
         return draws.copy()
 
-    def tell(self, scores: Any) -> None:
+    def tell(self, scores: ArrayLike) -> None:
         """Update the distribution with the scores of the samples.
 
         Args:
@@ -87,7 +87,7 @@ def episode_returns(
     act: Callable[[NDArray[np.float32]], NDArray[np.float64]],
     *,
     seed: int | None = None,
-    options: dict[str, Any] | None = None,
+    options: dict[str, object] | None = None,
 ) -> NDArray[np.float64]:
     """Run one episode in every world; return the sum of its rewards, shape (worlds,).
 
@@ -100,7 +100,7 @@ def episode_returns(
     observations, _ = env.reset(seed=seed, options=options)
     total, live = np.zeros(env.num_envs), np.ones(env.num_envs, dtype=bool)
     while live.any():
-        observations, rewards, terminated, truncated, _ = env.step(act(observations))
+        observations, rewards, terminated, truncated, _ = env.step(act(cast("NDArray[np.float32]", observations)))
         total[live] += rewards[live]
         live &= ~(terminated | truncated)
     return total

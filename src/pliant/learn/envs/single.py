@@ -5,17 +5,17 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import DeviceError, DivergedError, ModelError, PliantError
 from pliant.engine.distributions import draw
 from pliant.learn.envs.actions import Scale, checked_actions, observe, reward_terms
 from pliant.learn.envs.delays import check_delays
 from pliant.learn.envs.optional import load_gymnasium
-from pliant.learn.envs.pictures import Cameras, add_camera, picture_size
+from pliant.learn.envs.pictures import Cameras, Observations, add_camera, picture_size
 from pliant.learn.envs.plant import Plant, changed_robot, key_positions
 from pliant.learn.envs.task import Task, flags, positions, reset_options, start_positions
 from pliant.simulation import Simulation
@@ -100,7 +100,7 @@ class RobotEnv(gymnasium.Env):
         >>> observation, info = env.reset(seed=1)
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012 - as in Gymnasium
+    metadata: dict[str, object] = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012 - as in Gymnasium
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ class RobotEnv(gymnasium.Env):
         self._limit = task.limit(self._plant.engine.dt)
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (count,), np.float32)
         state = gymnasium.spaces.Box(-np.inf, np.inf, self._observation.shape[1:], np.float32)
-        self.observation_space: Any = self._cameras.space(state)
+        self.observation_space = self._cameras.space(state)
 
     def _look(self, cameras: Sequence[str]) -> None:
         """Look through the cameras that are observed and the one that is rendered, at the present robot."""
@@ -148,7 +148,7 @@ class RobotEnv(gymnasium.Env):
         self._cameras = Cameras(model, cameras, self._size)
         self._view = Cameras(model, [self.task.camera] if self.render_mode else [], self._size)
 
-    def _seen(self) -> Any:
+    def _seen(self) -> Observations:
         """Return a copy of the observation, with the pictures of the cameras."""
         state = self._observation[0].copy()
         if not self._cameras.names:
@@ -175,7 +175,9 @@ class RobotEnv(gymnasium.Env):
         """The `Simulation` below."""
         return self._plant.simulation
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, object] | None = None
+    ) -> tuple[Observations, dict[str, object]]:
         """Start an episode.
 
         Args:
@@ -220,7 +222,7 @@ class RobotEnv(gymnasium.Env):
         self._plant = self._made(parameters)
         self._look(self._cameras.names)
 
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+    def step(self, action: ArrayLike) -> tuple[Observations, float, bool, bool, dict[str, object]]:
         """Advance by one period.
 
         Args:
@@ -254,14 +256,14 @@ class RobotEnv(gymnasium.Env):
         endings = dict(zip(self.task.terminated, flags(self.task.terminated, self._truth)))
         reason = next((name for name, ending in endings.items() if ending[0]), "")
         truncated = not reason and self._truth.elapsed >= self._limit
-        info: dict[str, Any] = {"reward": {name: float(term[0]) for name, term in terms.items()}}
+        info: dict[str, object] = {"reward": {name: float(term[0]) for name, term in terms.items()}}
         if reason or truncated:
             info["reason"] = reason or "duration"
             self._ended = True
             self._episodes += 1
         return self._seen(), float(reward[0]), bool(reason), truncated, info
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> NoReturn:
         """Refuse a copy: the state of the physics is not in Python."""
         raise PliantError(
             "an environment cannot be pickled or copied; pass a function that makes one, as AsyncVectorEnv does"

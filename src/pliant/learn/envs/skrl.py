@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pliant.base.errors import importing
 from pliant.learn.envs.vector import BatchEnv, check_same_step
+
+if TYPE_CHECKING:
+    from gymnasium import Space
 
 with importing("skrl", command="pip install skrl", purpose="training with skrl"):
     import torch
@@ -36,29 +41,31 @@ class SkrlEnv(Wrapper):
         check_same_step(env, "skrl")
         super().__init__(env)
         self._device = torch.device(device)
-        self._seen: Any = None
+        self._seen: torch.Tensor | None = None
 
     @property
-    def observation_space(self) -> Any:
+    def observation_space(self) -> Space:
         """Observations of one world."""
         return self._env.single_observation_space
 
     @property
-    def action_space(self) -> Any:
+    def action_space(self) -> Space:
         """Actions of one world."""
         return self._env.single_action_space
 
-    def _tensor(self, values: Any) -> Any:
+    def _tensor(self, values: ArrayLike) -> torch.Tensor:
         return torch.as_tensor(np.array(values), device=self._device)
 
-    def reset(self) -> tuple[Any, dict[str, Any]]:
+    def reset(self) -> tuple[torch.Tensor, dict[str, object]]:
         """Start an episode in every world at the first call; later return the last observations, as the worlds restart
         by themselves."""
         if self._seen is None:
             self._seen = self._tensor(self._env.reset()[0])
         return self._seen, {}
 
-    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+    def step(
+        self, actions: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, object]]:
         """Advance every world by one period; return observations, rewards, the two kinds of ends and infos.
 
         Args:
@@ -79,7 +86,7 @@ class SkrlEnv(Wrapper):
     def state(self) -> None:
         """Return nothing: there is no state beside the observations."""
 
-    def render(self, *_: Any, **__: Any) -> Any:
+    def render(self, *_: object, **__: object) -> Sequence[np.ndarray] | None:
         """Return images of the first 16 worlds."""
         return self._env.render()
 

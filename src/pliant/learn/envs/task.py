@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError, PliantError, nearest
 from pliant.base.numerics import is_finite_number, is_number
@@ -56,7 +56,7 @@ Function = Callable[[World], NDArray[Any]]
 """Function of a `World` that returns an array of shape (worlds,) or (worlds, n)."""
 Curriculum = Callable[[int], Mapping[str, Distribution]]
 """Function of the number of episodes that have ended that returns the distributions of the next ones."""
-Start = Callable[[np.random.Generator, int], Mapping[str, Any]]
+Start = Callable[[np.random.Generator, int], Mapping[str, ArrayLike]]
 """Function of a random generator and a number of worlds that returns start positions: joint name -> a number, or one
 for each world [rad or m]."""
 
@@ -175,7 +175,7 @@ class Task:
         """Return the distributions of the parameters after a number of ended episodes."""
         return self.randomize(episodes) if callable(self.randomize) else self.randomize
 
-    def replace(self, **changes: Any) -> Task:
+    def replace(self, **changes: object) -> Task:
         """Return a copy of this task with changed fields."""
         return replace(self, **changes)
 
@@ -243,7 +243,7 @@ def evaluate(kind: str, functions: Mapping[str, Function], world: World) -> list
     return found
 
 
-def _array(kind: str, name: str, value: Any) -> NDArray[np.float64]:
+def _array(kind: str, name: str, value: object) -> NDArray[np.float64]:
     try:
         return np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -279,7 +279,7 @@ def positions(task: Task, rng: np.random.Generator, worlds: int) -> dict[str, ND
     return drawn
 
 
-def start_positions(given: Any, name: str = "positions") -> dict[str, NDArray[np.float64]]:
+def start_positions(given: object, name: str = "positions") -> dict[str, NDArray[np.float64]]:
     """Return start positions as arrays: joint name -> positions [rad or m].
 
     Args:
@@ -302,7 +302,7 @@ def start_positions(given: Any, name: str = "positions") -> dict[str, NDArray[np
     return found
 
 
-def reset_options(options: Any, valid: Sequence[str]) -> dict[str, Any]:
+def reset_options(options: object, valid: Sequence[str]) -> dict[str, Any]:
     """Return a copy of the options of a reset.
 
     Raises:
@@ -317,7 +317,7 @@ def reset_options(options: Any, valid: Sequence[str]) -> dict[str, Any]:
     return chosen
 
 
-def named_options(options: Any, valid: Sequence[str], owner: str) -> dict[str, Any]:
+def named_options(options: object, valid: Sequence[str], owner: str) -> dict[str, Any]:
     """Return a copy of the options of an environment.
 
     Args:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError, PliantError, nearest
 from pliant.devices import make_devices
 from pliant.engine import callbacks
 from pliant.engine.distributions import draw
 from pliant.engine.ports import port_places
-from pliant.engine.worlds import CpuBatch, RobotBatch
+from pliant.engine.worlds import CpuBatch, RobotBatch, Selection
 from pliant.learn.envs.actions import ActionWriter, Scale, observe, reward_terms
 from pliant.learn.envs.delays import Delays, ObservationNoise, check_delays
 from pliant.learn.envs.device_batch import DeviceBatch
 from pliant.learn.envs.optional import load_gymnasium
-from pliant.learn.envs.pictures import Cameras, add_camera, picture_size
+from pliant.learn.envs.pictures import Cameras, Observations, add_camera, picture_size
 from pliant.learn.envs.plant import DELAYS
 from pliant.learn.envs.task import (
     Task,
@@ -32,6 +32,9 @@ from pliant.learn.envs.task import (
     start_positions,
 )
 
+if TYPE_CHECKING:
+    from gymnasium.vector import AutoresetMode
+
 gymnasium = load_gymnasium()
 
 __all__ = ["BatchEnv", "BatchOptions"]
@@ -40,8 +43,15 @@ RENDERED = 16
 """Maximum number of worlds that `render` draws."""
 
 
-_STATE = {"batch", "elapsed", "action", "ended", "observation", "rng"}
-"""Parts of a state of `BatchEnv.get_state`."""
+class WorldStates(TypedDict):
+    """State of worlds, from which a `BatchEnv` continues."""
+
+    batch: dict[str, NDArray[np.generic]]
+    elapsed: NDArray[np.int64]
+    action: NDArray[np.float64]
+    ended: NDArray[np.bool_]
+    observation: NDArray[np.float32]
+    rng: list[dict[str, object]]
 
 
 class _BatchWorld:
@@ -52,13 +62,13 @@ class _BatchWorld:
         self._batch = batch
         # On the CPU, Warp's too, a port is the memory itself; from a GPU a field is fetched once per step, on request.
         self.live = batch.live and isinstance(batch.port("state/qpos"), np.ndarray)
-        self._ports: dict[str, NDArray[Any]] = {}
-        self._fields: dict[str, NDArray[Any]] = {}
+        self._ports: dict[str, NDArray[np.float64]] = {}
+        self._fields: dict[str, NDArray[np.float64]] = {}
         self.elapsed = np.zeros(batch.worlds, dtype=np.int64)
         self.last = np.zeros((batch.worlds, actions))
         self.period = 0.0
 
-    def port(self, name: str) -> NDArray[Any]:
+    def port(self, name: str) -> NDArray[np.float64]:
         found = self._ports.get(name)
         if found is None and name in self._batch.sampled:
             found = self._ports[name] = self._batch.port(name)
@@ -95,7 +105,7 @@ class BatchOptions:
         PliantError: a value is invalid.
     """
 
-    autoreset_mode: Any = "NextStep"
+    autoreset_mode: str | AutoresetMode = "NextStep"
     """``"NextStep"`` (Gymnasium's default), ``"SameStep"`` or ``"Disabled"``. With ``"Disabled"``, worlds whose episode
     has ended must be reset with ``reset(options={"reset_mask": mask})``."""
     max_episode_steps: int | None = None
@@ -157,7 +167,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         >>> observations, rewards, terminated, truncated, infos = env.step(env.action_space.sample())
     """
 
-    metadata: dict[str, Any] = {  # noqa: RUF012 - Gymnasium reads it from the class
+    metadata: dict[str, object] = {  # noqa: RUF012 - Gymnasium reads it from the class
         "render_modes": ["rgb_array"],
         "autoreset_mode": gymnasium.vector.AutoresetMode.NEXT_STEP,
     }
@@ -166,7 +176,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         chosen = BatchOptions(**named_options(options, BatchOptions.__slots__, "BatchEnv"))
         self.task = task
         self.autoreset_mode = chosen.autoreset_mode
-        mode = chosen.autoreset_mode.value
+        mode = gymnasium.vector.AutoresetMode(chosen.autoreset_mode).value
         self._disabled, self._same = mode == "Disabled", mode == "SameStep"
         self.render_mode = render_mode = chosen.render_mode
         batch = chosen.batch
@@ -246,8 +256,8 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, self.num_envs)
 
     def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, object] | None = None
+    ) -> tuple[Observations, dict[str, object]]:
         """Start an episode in every world.
 
         Each world has a random generator of its own, so that what it gets does not depend on the number of worlds, and
@@ -282,7 +292,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._ready = True
         return self._seen(mask), {}
 
-    def _seen(self, worlds: NDArray[np.bool_] | None = None) -> Any:
+    def _seen(self, worlds: NDArray[np.bool_] | None = None) -> Observations:
         """Return a copy of the observations, with new pictures of some worlds or of all that have not diverged."""
         state = self._observation.copy()
         if not self._images:
@@ -293,12 +303,13 @@ class BatchEnv(gymnasium.vector.VectorEnv):
                 self._images[name][world] = picture
         return {"state": state, **{name: images.copy() for name, images in self._images.items()}}
 
-    def _seeds(self, seed: Any) -> list[int | None]:
+    def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
         """Return a seed for each world."""
-        whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-        given = [int(seed) + world for world in range(self.num_envs)] if whole else seed
         if seed is None:
             return [None] * self.num_envs
+        given = seed
+        if isinstance(seed, int | np.integer) and not isinstance(seed, bool):
+            given = [int(seed) + world for world in range(self.num_envs)]
         seeds = list(given) if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else [seed]
         right = len(seeds) == self.num_envs and all(
             value is None or (isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0)
@@ -315,11 +326,13 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         if self._closed:
             raise PliantError("the environment is closed; make a new one")
 
-    def _restart(self, mask: NDArray[np.bool_], key: str | None, given: dict[str, Any] | None = None) -> None:
+    def _restart(
+        self, mask: NDArray[np.bool_], key: str | None, given: Mapping[str, NDArray[np.float64]] | None = None
+    ) -> None:
         """Start a new episode in some worlds; ``_observation`` then has what they show."""
         worlds = np.flatnonzero(mask).tolist()
         parameters: dict[str, list[float]] = {}
-        start: dict[str, Any] = {}
+        drawn: dict[str, list[float]] = {}
         distributions = self.task.distributions(self._episodes)
         if distributions.keys() != self._randomized.keys():
             raise ModelError(
@@ -335,9 +348,10 @@ class BatchEnv(gymnasium.vector.VectorEnv):
                     parameters.setdefault(path, []).append(float(values[0]))
             rng.integers(2**31)
             for joint, values in positions(self.task, rng, 1).items():
-                start.setdefault(joint, []).append(float(values[0]))
+                drawn.setdefault(joint, []).append(float(values[0]))
         if parameters:
             self._set({path: np.array(values) for path, values in parameters.items()}, mask)
+        start: dict[str, ArrayLike] = {**drawn}
         for joint, array in (given or {}).items():
             start[joint] = array[mask] if array.shape == (self.num_envs,) else array
         self.batch.reset(mask, start, key=key)
@@ -384,7 +398,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
     def _noisy(self, observation: NDArray[np.float32]) -> NDArray[np.float32]:
         return self._noise.add(observation, self._rngs) if self._noise.active and self._rngs else observation
 
-    def get_state(self, worlds: Any = None) -> dict[str, Any]:
+    def get_state(self, worlds: Selection = None) -> WorldStates:
         """Return the state of worlds, from which `set_state` continues with the same bytes.
 
         Args:
@@ -404,7 +418,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             "rng": [self._rngs[world].bit_generator.state for world in np.flatnonzero(mask).tolist()],
         }
 
-    def set_state(self, state: Mapping[str, Any], worlds: Any = None) -> Any:
+    def set_state(self, state: WorldStates, worlds: Selection = None) -> Observations:
         """Continue from a state of `get_state`; the state of one world is taken for all of them.
 
         Args:
@@ -418,7 +432,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             PliantError: the state is of another robot or number of worlds.
         """
         mask = self._with_state(worlds)
-        if not isinstance(state, Mapping) or set(state) != _STATE:
+        if not isinstance(state, Mapping) or set(state) != set(WorldStates.__annotations__):
             raise PliantError("the state is none of get_state()", field="state")
         self.batch.load(state["batch"], mask)
         self._world.stepped()
@@ -430,7 +444,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             self._rngs[world].bit_generator.state = kept[k if len(kept) > 1 else 0]
         return self._seen(mask)
 
-    def _with_state(self, worlds: Any) -> NDArray[np.bool_]:
+    def _with_state(self, worlds: Selection) -> NDArray[np.bool_]:
         self._check_open()
         if not self._ready:
             raise PliantError("the environment has no state before reset()")
@@ -439,8 +453,8 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         return self.batch.select(worlds)
 
     def step(
-        self, actions: Any
-    ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        self, actions: ArrayLike
+    ) -> tuple[Observations, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Advance every world by one period.
 
         Args:
@@ -532,11 +546,13 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         for k, port in enumerate(self._written):
             self.batch.write(port, values[worlds, k : k + 1], mask)
 
-    def _same_step(self, seen: Any, ended: NDArray[np.bool_], infos: dict[str, Any]) -> Any:
+    def _same_step(self, seen: Observations, ended: NDArray[np.bool_], infos: dict[str, Any]) -> Observations:
         """Reset the worlds that ended, and return what is seen; their last observations and reasons go to the infos."""
         final = np.full(self.num_envs, None, dtype=object)
         for world in np.flatnonzero(ended):
-            final[world] = {k: v[world].copy() for k, v in seen.items()} if self._images else seen[world].copy()
+            final[world] = (
+                {k: v[world].copy() for k, v in seen.items()} if isinstance(seen, dict) else seen[world].copy()
+            )
         last: dict[str, Any] = {"reason": infos.pop("reason"), "_reason": infos.pop("_reason")}
         last |= {"reward": {}, "_reward": ended.copy()}
         for name, terms in infos["reward"].items():
@@ -552,7 +568,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
 
     def _reasons(
         self, endings: list[NDArray[np.bool_]], bad: NDArray[np.bool_], ended: NDArray[np.bool_]
-    ) -> NDArray[Any]:
+    ) -> NDArray[np.object_]:
         reasons = np.full(self.num_envs, None, dtype=object)
         for world in np.flatnonzero(ended):
             if bad[world]:
@@ -562,7 +578,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             reasons[world] = next(names, "duration")
         return reasons
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> NoReturn:
         """Refuse a copy: the state of the physics is not in Python."""
         raise PliantError(
             "an environment cannot be pickled or copied; pass a function that makes one, as AsyncVectorEnv does"
@@ -579,7 +595,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         qpos = self.batch.read("state/qpos")[:RENDERED]
         return tuple(picture for row in qpos for picture in self._view.render(row).values())
 
-    def close_extras(self, **_: Any) -> None:
+    def close_extras(self, **_: object) -> None:
         """Release the graphics library and the devices; further steps are refused."""
         self._closed = True
         if self._devices is not None:
@@ -588,7 +604,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._view.close()
 
 
-def check_same_step(env: Any, library: str, *, pictures: bool = False) -> None:
+def check_same_step(env: object, library: str, *, pictures: bool = False) -> None:
     """Refuse an environment that is no batch, or that resets its worlds in a step of their own.
 
     Args:

@@ -15,7 +15,7 @@ import sys
 import threading
 import types
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,9 @@ from pliant.laws.actuator import ActuatorTraces, CompliantActuator
 from pliant.laws.base import Law
 from pliant.laws.compile import law_functions, step_kernels
 from pliant.learn.laws.translate import ARRAY, REAL, Translation, translate
+
+if TYPE_CHECKING:
+    import warp as wp
 
 PRECISIONS = ("float64", "float32")
 """Precisions in which the laws can be computed; the first is the default."""
@@ -126,7 +129,7 @@ def hold_kernel(
 
 
 @functools.cache
-def load_warp() -> Any:
+def load_warp() -> types.ModuleType:
     """Return the module `warp`, initialised without its banner.
 
     Raises:
@@ -146,7 +149,7 @@ def load_warp() -> Any:
     return warp
 
 
-def warp_device(name: str) -> Any:
+def warp_device(name: str) -> wp.Device:
     """Return a device of Warp by its name.
 
     Args:
@@ -183,7 +186,7 @@ class WarpLaw:
         """The law's name."""
         self.precision = precision
         """"float64" or "float32"."""
-        self.real: Any = wp.float64 if precision == "float64" else wp.float32
+        self.real: type = wp.float64 if precision == "float64" else wp.float32
         """Warp's type of all numbers of the law."""
         self.dtype = np.dtype(precision)
         """The same for numpy."""
@@ -207,8 +210,8 @@ class WarpLaw:
         self._space: dict[str, Any] = {"wp": wp, "real": self.real, "__name__": f"pliant_{self._tag}"}
         self._define(self.translation.text, self.translation.names)
         self._lock = threading.RLock()
-        self._kernels: dict[str, Any] = {}
-        self._rows: dict[tuple[int, str], Any] = {}
+        self._kernels: dict[str, wp.Kernel] = {}
+        self._rows: dict[tuple[int, str], wp.array] = {}
 
     def _define(self, text: str, names: Sequence[str]) -> None:
         wp = load_warp()
@@ -224,7 +227,7 @@ class WarpLaw:
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         exec(compile(text, filename, "exec"), self._space)
 
-    def kernel(self, text: str) -> Any:
+    def kernel(self, text: str) -> wp.Kernel:
         """Return a kernel of Warp that calls the law.
 
         Args:
@@ -249,7 +252,9 @@ class WarpLaw:
                 self._kernels[text] = kernel
             return self._kernels[text]
 
-    def launch(self, kernel: Any, dim: Any, inputs: Sequence[Any], device: Any) -> None:
+    def launch(
+        self, kernel: wp.Kernel, dim: int | tuple[int, ...], inputs: Sequence[object], device: wp.Device
+    ) -> None:
         """Launch a kernel that `kernel` returned; a refusal of Warp names the place in the law."""
         with self._refusals():
             load_warp().launch(kernel, dim=dim, inputs=list(inputs), device=device, record_tape=False)
@@ -261,7 +266,7 @@ class WarpLaw:
 
     def evaluate(
         self, p: ArrayLike, q: ArrayLike, theta_1: ArrayLike, theta_2: ArrayLike = 0.0, *, device: str = "cpu"
-    ) -> NDArray[Any]:
+    ) -> NDArray[np.floating]:
         """Return torque, loads, stiffness and energy at many points, shape (5, n).
 
         Args:
@@ -279,7 +284,9 @@ class WarpLaw:
         self.launch(self.kernel(_EVALUATE), points[0].size, [*arrays, par, out], place)
         return out.numpy()
 
-    def hold(self, par: ArrayLike, q: ArrayLike, preset: ArrayLike, *, device: str = "cpu") -> tuple[Any, Any]:
+    def hold(
+        self, par: ArrayLike, q: ArrayLike, preset: ArrayLike, *, device: str = "cpu"
+    ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
         """Return states at rest, shape (n, states), and the references that keep them, shape (n, 2).
 
         Args:
@@ -302,15 +309,15 @@ class WarpLaw:
 
     def step(
         self,
-        parameters: Any,
-        state: Any,
-        rate: Any,
-        motion: tuple[Any, Any],
-        references: Any,
+        parameters: wp.array,
+        state: wp.array,
+        rate: wp.array,
+        motion: tuple[wp.array, wp.array],
+        references: wp.array,
         dt: float,
-        torque: Any,
+        torque: wp.array,
         *,
-        rows: Any = None,
+        rows: wp.array | None = None,
     ) -> None:
         """Compute the torques of n actuators and advance their states by one step, in place on arrays of Warp.
 
@@ -359,7 +366,7 @@ class WarpLaw:
         kernel = self.kernel(_STEP_ARRAYS.replace("HOST", "real" if host is self.real else "wp.float32"))
         self.launch(kernel, n, [rows, parameters, q, dq, references, self.real(dt), state, rate, torque], q.device)
 
-    def _all_rows(self, n: int, device: Any) -> Any:
+    def _all_rows(self, n: int, device: wp.Device) -> wp.array:
         key = (n, str(device))
         if key not in self._rows:
             self._rows[key] = load_warp().array(np.arange(n, dtype=np.int32), device=device)
@@ -367,16 +374,16 @@ class WarpLaw:
 
     def simulate(
         self,
-        par: NDArray[Any],
-        q: NDArray[Any],
-        dq: NDArray[Any],
-        ref_1: NDArray[Any],
-        ref_2: NDArray[Any],
+        par: NDArray[np.floating],
+        q: NDArray[np.floating],
+        dq: NDArray[np.floating],
+        ref_1: NDArray[np.floating],
+        ref_2: NDArray[np.floating],
         dt: float,
-        act: NDArray[Any],
+        act: NDArray[np.floating],
         *,
         device: str = "cpu",
-    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    ) -> tuple[NDArray[np.floating], NDArray[np.floating], NDArray[np.floating]]:
         """Run n actuators along n recorded motions.
 
         Returns torque (n, samples), observations (n, samples, fields) and the states at the end (n, states).
@@ -393,7 +400,7 @@ class WarpLaw:
         """
         wp, place = load_warp(), warp_device(device)
 
-        def put(value: NDArray[Any]) -> Any:
+        def put(value: NDArray[np.floating]) -> wp.array:
             return wp.array(np.ascontiguousarray(value, dtype=self.dtype), dtype=self.real, device=place)
 
         n, samples = q.shape
@@ -415,7 +422,9 @@ class _Refusals:
     def __enter__(self) -> None:
         return None
 
-    def __exit__(self, kind: Any, error: BaseException | None, trace: types.TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: types.TracebackType | None
+    ) -> None:
         if error is None or isinstance(error, LawError):
             return
         chain: list[str] = []
@@ -512,6 +521,8 @@ def simulate(
     torque, trace, _ = law.simulate(par, *traces, dt, act, device=device)
     time = np.arange(shape[1]) * dt
     return [
-        ActuatorTraces(time, torque[i], {name: trace[i, :, k] for name, k in layout.OUT.items()})
+        ActuatorTraces(
+            time, torque[i], {name: cast("NDArray[np.float64]", trace[i, :, k]) for name, k in layout.OUT.items()}
+        )
         for i in range(shape[0])
     ]

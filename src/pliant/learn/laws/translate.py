@@ -15,7 +15,6 @@ import ast
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pliant.learn.laws.expressions import Expressions, refuse
 from pliant.learn.laws.values import (
@@ -72,7 +71,7 @@ class _Program:
     def __init__(self, bound: Mapping[str, types.FunctionType], label: str) -> None:
         self.bound = bound
         self.label = label
-        self.done: dict[Any, tuple[str, Kind]] = {}
+        self.done: dict[object, tuple[str, Kind]] = {}
         self.running: list[types.FunctionType] = []
         self.lines: list[str] = []
         self.names: list[str] = []

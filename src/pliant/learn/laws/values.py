@@ -7,11 +7,11 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-Kind = Any
+Kind: TypeAlias = "str | tuple[Kind, ...] | None"
 """BOOL, INT, REAL, ARRAY, VOID, or a tuple of kinds."""
 BOOL, INT, REAL, ARRAY, VOID = "bool", "int", "real", "array", "void"
 ORDER = {BOOL: 0, INT: 1, REAL: 2}
@@ -132,7 +132,7 @@ def assignable(text: str) -> str:
 
 
 def annotation(kind: Kind) -> str:
-    return {BOOL: "wp.bool", INT: "wp.int32", REAL: "real", ARRAY: "wp.array(dtype=real)"}[kind]
+    return {BOOL: "wp.bool", INT: "wp.int32", REAL: "real", ARRAY: "wp.array(dtype=real)"}[cast("str", kind)]
 
 
 def node_name(node: ast.AST) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     import mujoco
+    from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
 
 
@@ -35,7 +36,7 @@ def draw_path(spec: mujoco.MjSpec, points: Iterable[ArrayLike], color: Sequence[
 
 def strip(
     pictures: Sequence[NDArray[np.uint8]], rows: Sequence[str], columns: Sequence[str], *, height: float = 1.7
-) -> Any:
+) -> Figure:
     """Return a figure of pictures in rows and columns.
 
     Args:

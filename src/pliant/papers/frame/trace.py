@@ -24,7 +24,7 @@ from pliant.base.errors import PliantError, nearest
 if TYPE_CHECKING:
     from pliant.papers.frame.panels import Line
 
-Array = NDArray[Any]
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,7 +229,7 @@ class Bench:
     """Its options."""
     law: Callable[[Any], Law]
     """Makes the law from the options."""
-    draw: Callable[[Any], None]
+    draw: Callable[[mujoco.MjsBody], None]
     """Draws the actuator's housing onto the stand, at y > 0; the origin is on the axis."""
     source: str = f"{_DOI}, section 4.1"
     """Source of the numbers."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from pliant.base.numerics import Array
 from pliant.rods.checks import vector
 
 
-def _place(owner: str, name: str, value: Any, low: float, high: float) -> None:
+def _place(owner: str, name: str, value: object, low: float, high: float) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
         raise ModelError(
             f"{owner}: {name} is {value!r}; must be from {low:g} to {high:g}, a fraction of the rod's length",

@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,7 +31,7 @@ from pliant.base.spatial import (
     rotation_from_rpy,
     rpy_from_rotation,
 )
-from pliant.devices.base import Command, DeviceBase, Mailbox, request
+from pliant.devices.base import Command, DeviceBase, DeviceOptions, Mailbox, request
 from pliant.engine.base import Engine, mujoco_state
 from pliant.rods.device.parallel_fields import parallel_fields
 from pliant.rods.device.rod_lines import RodLines
@@ -149,7 +149,7 @@ class ParallelRobotDevice(DeviceBase):
         ramp: float = 0.0,
         interpolate: bool = True,
         worker: bool = False,
-        **options: Any,
+        **options: Unpack[DeviceOptions],
     ) -> None:
         if controller_wrench not in CONTROLLER_WRENCHES:
             raise DeviceError(

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol, Unpack
 
 import numpy as np
 
 from pliant.base.errors import DeviceError
 from pliant.base.numerics import Array
-from pliant.devices.base import Command, DeviceBase, FieldInfo, Mailbox
+from pliant.devices.base import Command, DeviceBase, DeviceOptions, FieldInfo, Mailbox
 from pliant.devices.kinds import devices_for
 from pliant.rods.device.parallel import ParallelRobotDevice, pose_matrix
 from pliant.rods.model.mechanism import ParallelMechanism
@@ -64,7 +64,7 @@ class PlateController(DeviceBase):
         name: str = "controller",
         *,
         period: float = PERIOD,
-        **options: Any,
+        **options: Unpack[DeviceOptions],
     ) -> None:
         if robot.planar:
             raise DeviceError(
@@ -152,7 +152,7 @@ class PlateController(DeviceBase):
 
 
 @devices_for(ParallelMechanism)
-def parallel_devices(mechanism: ParallelMechanism, **options: Any) -> list[DeviceBase]:
+def parallel_devices(mechanism: ParallelMechanism, **options: Unpack[DeviceOptions]) -> list[DeviceBase]:
     """Return the device of a parallel robot, after that of its controller where it has one.
 
     Args:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Unpack
 
 import mujoco
 import numpy as np
 
-from pliant.devices.base import Command, DeviceBase, FieldInfo
+from pliant.devices.base import Command, DeviceBase, DeviceOptions, FieldInfo
 from pliant.devices.kinds import device_for
 from pliant.engine.base import Engine, mujoco_state
 from pliant.model.robot import Robot
@@ -36,7 +36,7 @@ class TendonDevice(DeviceBase):
 
     signatures = ("tendons",)
 
-    def __init__(self, description: TendonMechanism, robot: Robot, **options: Any) -> None:
+    def __init__(self, description: TendonMechanism, robot: Robot, **options: Unpack[DeviceOptions]) -> None:
         d, count = description.description, len(description.spools)
         n = (count,)
         self.description = description

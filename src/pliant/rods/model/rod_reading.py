@@ -24,7 +24,7 @@ LISTS = ("xyz", "rpy", "force", "moment", "distributed_force", "distributed_mome
 """Elements of the tag that hold several numbers."""
 
 
-def rod_from_mapping(data: Any, where: str, document: Document | None = None) -> RodBetween:
+def rod_from_mapping(data: object, where: str, document: Document | None = None) -> RodBetween:
     """Return the rod that a mapping describes: the keys of a limb's ``rod``, and those of `RodBetween`.
 
     Args:
@@ -85,7 +85,7 @@ def _load(r: Reader) -> Load:
         raise placed(fault, r) from None
 
 
-def _apply(robot: Robot, settings: Any) -> None:
+def _apply(robot: Robot, settings: object) -> None:
     if not isinstance(settings, list) or not settings:
         raise ModelError(f"rods: must be a list of rods, found {settings!r}", field="rods")
     for k, one in enumerate(settings):

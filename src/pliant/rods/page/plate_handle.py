@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.base.numerics import Array
 from pliant.base.spatial import pose, quaternion_from_rotation, rotation_from_quaternion
 from pliant.page.server import PageServer
+
+if TYPE_CHECKING:
+    import viser
 
 ARROW_COLOUR = (213, 94, 0)
 ARROW_LENGTH = 0.3
@@ -31,7 +34,7 @@ class PlateHandle:
         self, server: PageServer, *, planar: bool, size: float, moved: Callable[[Array], None], turns: bool = True
     ) -> None:
         self._moved = moved
-        self._held: set[Any] = set()
+        self._held: set[int | None] = set()
         self._gizmo = server.scene.add_transform_controls(
             "/plate-handle", scale=0.2 * size, line_width=2.5, active_axes=(True, True, not planar), depth_test=False,
             opacity=0.85, disable_rotations=not turns,
@@ -61,7 +64,7 @@ class PlateHandle:
         self._gizmo.position = tuple(plate[:3, 3].tolist())
         self._gizmo.wxyz = tuple(quaternion_from_rotation(plate[:3, :3]).tolist())
 
-    async def _changed(self, event: Any) -> None:
+    async def _changed(self, event: viser.TransformControlsEvent) -> None:
         if event.phase == "start":
             self._held.add(event.client_id)
         elif event.phase == "end":
@@ -83,7 +86,7 @@ class WrenchArrow:
 
     def __init__(self, server: PageServer, *, size: float, largest: float) -> None:
         self._server, self._size, self._largest = server, size, largest
-        self._arrow: Any = None
+        self._arrow: viser.ArrowsHandle | None = None
         self._shown: Array | None = None
 
     def draw(self, origin: Array, wrench: Array) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from pliant.rods.page.rod_facts import small
 from pliant.rods.page.saved_poses import SavedPoses
 from pliant.rods.page.statics import StaticsSolver, Target
 from pliant.rods.tables import SHAPE_COLUMNS, joint_columns, plate_columns, shape_rows, table_text
+
+if TYPE_CHECKING:
+    import viser
 
 MAX_FILE_BYTES = 1 << 20
 """Largest file that a browser may give [bytes]."""
@@ -110,7 +113,7 @@ class RodFiles:
         self._changed()
         return True
 
-    def _download(self, what: str, client: Any) -> None:
+    def _download(self, what: str, client: viser.ClientHandle) -> None:
         if client is None:
             return
         robot = self._solver.robot
@@ -135,7 +138,7 @@ class RodFiles:
             self._rows = None
             self._show()
 
-    def _send_shapes(self, client: Any, name: str, last: Solution) -> None:
+    def _send_shapes(self, client: viser.ClientHandle, name: str, last: Solution) -> None:
         guarded(self._say, lambda _: _send(client, name, table_text(SHAPE_COLUMNS, shape_rows(last))))()
 
     def _portion(self, job: _Rows, robot: ContinuumParallelRobot, present: Solution) -> None:
@@ -236,5 +239,5 @@ def _path_text(robot: ContinuumParallelRobot, table: Array) -> str:
     return table_text([*joint_columns(robot.actuator_count), *plate_columns(robot.planar)[0]], table)
 
 
-def _send(client: Any, name: str, text: str) -> None:
+def _send(client: viser.ClientHandle, name: str, text: str) -> None:
     client.send_file_download(name, text.encode(), save_immediately=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -36,6 +36,11 @@ from pliant.rods.page.statics import (
     pose_ranges,
     wrench_ranges,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import viser
 
 JOINTS, POSE = "joint values", "plate pose"
 """Given quantity: joint values for the direct model, the plate pose for the inverse model."""
@@ -68,7 +73,7 @@ class RodPanel:
         *,
         size: float,
         device: ParallelRobotDevice | None = None,
-        store: Any = None,
+        store: Path | None = None,
         opened: Callable[[ContinuumParallelRobot], None] | None = None,
         taken: Sequence[str] = (),
     ) -> None:
@@ -111,7 +116,7 @@ class RodPanel:
         )
         self._joints = self._sliders("joints", joint_ranges(robot, home), home.q, JOINTS)
         self._poses = self._sliders("plate pose", pose_ranges(robot, home), home.pose, POSE)
-        self._free: dict[str, Any] = {}
+        self._free: dict[str, viser.GuiCheckboxHandle] = {}
         d = robot.description
         if robot.actuator_count < len(d.freedoms):
             with gui.add_folder("controlled degrees of freedom"):
@@ -135,7 +140,9 @@ class RodPanel:
             given=lambda: self._target(str(self._mode.value)), changed=self._path_changed,
         )  # fmt: skip
 
-    def _sliders(self, title: str, rows: Sequence[Range], values: Sequence[float], given: str | None) -> list[Any]:
+    def _sliders(
+        self, title: str, rows: Sequence[Range], values: Sequence[float], given: str | None
+    ) -> list[viser.GuiSliderHandle[float]]:
         made = []
         with self._gui.add_folder(title):
             for row, value in zip(rows, values):
@@ -353,7 +360,7 @@ class RodPanel:
     def _tell(self) -> None:
         self._facts.content = facts(self.shown, self._spent, self._note, self._device is None)
 
-    def _put(self, handles: Sequence[Any], values: Sequence[float]) -> None:
+    def _put(self, handles: Sequence[viser.GuiSliderHandle[float]], values: Sequence[float]) -> None:
         for handle, value in zip(handles, values):
             # What a person holds is not moved under the pointer.
             if handle is self._touched or abs(handle.value - value) < 1e-9:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pliant.devices.base import Device
 from pliant.model.robot import Robot
@@ -16,6 +16,11 @@ from pliant.rods.model import build_parallel, find_mechanism
 from pliant.rods.page.rods import RodPanel
 from pliant.rods.page.statics_view import StaticsView
 from pliant.rods.robot import ContinuumParallelRobot
+
+if TYPE_CHECKING:
+    import mujoco
+
+    from pliant.page.curve_drawing import CurveDrawing
 
 
 class RodSection:
@@ -32,7 +37,7 @@ class RodSection:
         self.panel = RodPanel(around.server, device.robot, around.say, size=around.size, device=device)
         """The controls."""
 
-    def show(self, drawing: Any, data: Any) -> None:
+    def show(self, drawing: CurveDrawing | None, data: mujoco.MjData) -> None:
         """Show what was found; with drawn rods at the simulated plate."""
         if drawing is None:
             self.panel.draw()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -22,6 +22,11 @@ from pliant.page.server import PageServer
 from pliant.rods import ContinuumParallelRobot
 from pliant.rods.page.rods import RodPanel
 from pliant.rods.page.statics import PlainEquilibrium
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import viser
 
 PERIOD = 1.0 / 30.0
 """Time between two pictures [s of wall time]."""
@@ -50,7 +55,7 @@ class StaticsView:
         *,
         robots: Sequence[str] = (),
         replaceable: Sequence[str] = (),
-        store: Any = None,
+        store: Path | None = None,
     ) -> None:
         self._robot, self._server, self._robots = robot, server, list(robots)
         self._taken = [name for name in robots if name not in replaceable]
@@ -60,7 +65,7 @@ class StaticsView:
         """The robot that somebody opened from a file on the page, if that is the chosen one."""
         self._stopping = threading.Event()
         self._held: tuple[Array, Array] | None = None
-        self._links: Any = None
+        self._links: viser.LineSegmentsHandle | None = None
         self._drawn: tuple[PlainEquilibrium, bool] | None = None
         d, home = robot.description, robot.home()
         self._bases = np.array([np.asarray(limb.base, dtype=float)[:3, 3] for limb in d.limbs])
@@ -141,7 +146,7 @@ class StaticsView:
             return
         self._links.points = points
 
-    def _build(self, store: Any) -> RodPanel:
+    def _build(self, store: Path | None) -> RodPanel:
         gui = self._server.gui
         gui.main_panel.dock_right()
         gui.main_panel.set_width(320)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from pliant.rods.device.solving import Solver
 from pliant.rods.device.tendons import TendonDevice
 from pliant.rods.page.plate_handle import PlateHandle
 from pliant.rods.tendons.robot import TendonRobot, TendonSolution
+
+if TYPE_CHECKING:
+    import mujoco
+
+    from pliant.page.curve_drawing import CurveDrawing
 
 MOVED = 1e-4
 """Change of the base plate's pose at which the statics are built anew [m, -]."""
@@ -57,7 +62,7 @@ class TendonSection:
             number, base, goal = self._asked, self._base.copy(), np.array(target[:3, 3], dtype=float)
         self._solver.submit("tip", lambda: self._solve(number, base, goal))
 
-    def show(self, drawing: Any, data: Any) -> None:
+    def show(self, drawing: CurveDrawing | None, data: mujoco.MjData) -> None:
         """Let the handle follow the tip of the simulated robot, unless somebody drags it."""
         self._solver.results()
         description = self._tendons.description

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, Unpack
 
 import mujoco
 import numpy as np
 
 from pliant.base.errors import DeviceError
 from pliant.base.numerics import Array
-from pliant.devices.base import DeviceBase
+from pliant.devices.base import DeviceBase, DeviceOptions
 from pliant.model.robot import Robot
 from pliant.yarp.control_board import layout as at
 from pliant.yarp.control_board.drives import Drive
@@ -89,7 +89,7 @@ class BoardState(DeviceBase):
     plan: Callable[..., None]
     """Kernel that begins a trajectory of an axis."""
 
-    def __init__(self, description: ControlBoard, robot: Robot, **options: Any) -> None:
+    def __init__(self, description: ControlBoard, robot: Robot, **options: Unpack[DeviceOptions]) -> None:
         names = description.axis_names
         self.description = description
         self.axes: tuple[str, ...] = names
@@ -98,11 +98,11 @@ class BoardState(DeviceBase):
         """Whether each axis is prismatic."""
         rate, dt = description.sample_rate, float(robot.spec.option.timestep)
         period = None if not rate else max(1, round(1.0 / (rate * dt))) * dt
+        options.setdefault("sample_period", period)
         super().__init__(
             description.name,
             samples=at.samples_of(self.slides),
             commands=at.commands_of(self.slides),
-            sample_period=options.pop("sample_period", period),
             **options,
         )
         self.joints = names

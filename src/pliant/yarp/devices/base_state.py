@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from pliant.base.errors import DeviceError, nearest
-from pliant.devices.base import DeviceBase, FieldInfo
+from pliant.devices.base import DeviceBase, DeviceOptions, FieldInfo
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import sample_period
 from pliant.engine.base import Engine, mujoco_state
@@ -43,11 +43,12 @@ class BaseStateDevice(DeviceBase):
 
     signatures = ("base_state",)
 
-    def __init__(self, description: BaseState, robot: Robot, **options: Any) -> None:
+    def __init__(self, description: BaseState, robot: Robot, **options: Unpack[DeviceOptions]) -> None:
+        options.setdefault("sample_period", sample_period(RATE, float(robot.spec.option.timestep)))
         super().__init__(
             description.name,
             samples=_FIELDS,
-            **{"sample_period": sample_period(RATE, float(robot.spec.option.timestep)), **options},
+            **options,
         )
         names = [body.name for body in robot.spec.bodies]
         if description.link not in names:

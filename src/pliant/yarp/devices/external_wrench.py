@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError, nearest
-from pliant.devices.base import DeviceBase, FieldInfo, request
+from pliant.devices.base import DeviceBase, DeviceOptions, FieldInfo, request
 from pliant.devices.kinds import device_for
 from pliant.engine.base import Engine
 from pliant.model.robot import Robot
@@ -47,7 +47,7 @@ class ExternalWrenchDevice(DeviceBase):
 
     signatures = ("external_wrench",)
 
-    def __init__(self, description: ExternalWrench, robot: Robot, **options: Any) -> None:
+    def __init__(self, description: ExternalWrench, robot: Robot, **options: Unpack[DeviceOptions]) -> None:
         samples = {
             "pushes": FieldInfo((), "", "number of pushes that are under way"),
             "pushed_force": FieldInfo((3,), "N", "sum of their forces, in world axes"),

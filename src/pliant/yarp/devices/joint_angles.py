@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from pliant.base.errors import DeviceError, nearest
-from pliant.devices.base import DeviceBase, FieldInfo
+from pliant.devices.base import DeviceBase, DeviceOptions, FieldInfo
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import sample_period
 from pliant.engine.base import Engine
@@ -30,7 +30,7 @@ class JointAnglesDevice(DeviceBase):
 
     signatures = ("joint_angles",)
 
-    def __init__(self, description: JointAngles, robot: Robot, **options: Any) -> None:
+    def __init__(self, description: JointAngles, robot: Robot, **options: Unpack[DeviceOptions]) -> None:
         if not description.joints:
             raise DeviceError(f"{description.name}: it has no joint", field="joints")
         known = [joint for joint in robot.joints if joint]
@@ -40,10 +40,11 @@ class JointAnglesDevice(DeviceBase):
                     f"{description.name}: there is no joint {joint!r}; {nearest(joint, known)}", field="joints"
                 )
         samples = {"angle": FieldInfo((len(description.joints),), "rad", "angles of the joints")}
+        options.setdefault("sample_period", sample_period(RATE, float(robot.spec.option.timestep)))
         super().__init__(
             description.name,
             samples=samples,
-            **{"sample_period": sample_period(RATE, float(robot.spec.option.timestep)), **options},
+            **options,
         )
         self.joints = description.joints
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from pliant.base.errors import DeviceError, nearest
-from pliant.devices.base import DeviceBase, FieldInfo
+from pliant.devices.base import DeviceBase, DeviceOptions, FieldInfo
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import sample_period
 from pliant.engine.base import Engine, mujoco_state
@@ -35,7 +35,7 @@ class LoadCellsDevice(DeviceBase):
 
     signatures = ("load_cells",)
 
-    def __init__(self, description: ContactLoadCells, robot: Robot, **options: Any) -> None:
+    def __init__(self, description: ContactLoadCells, robot: Robot, **options: Unpack[DeviceOptions]) -> None:
         n = len(description.cells)
         if n < 1 or len(description.positions) != n:
             raise DeviceError(
@@ -53,10 +53,11 @@ class LoadCellsDevice(DeviceBase):
             "load": FieldInfo((n,), "N", f"vertical forces on the cells {', '.join(description.cells)}, in link axes"),
             "wrench": FieldInfo((6,), "N, N m", "force and torque of all contacts, at the link's origin, in its axes"),
         }
+        options.setdefault("sample_period", sample_period(RATE, float(robot.spec.option.timestep)))
         super().__init__(
             description.name,
             samples=samples,
-            **{"sample_period": sample_period(RATE, float(robot.spec.option.timestep)), **options},
+            **options,
         )
         self.joints = tuple(description.cells)
         self.metadata = {"link": description.link}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from pliant.base.errors import DeviceError
-from pliant.devices.base import DeviceBase, FieldInfo
+from pliant.devices.base import DeviceBase, DeviceOptions, FieldInfo
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import sample_period
 from pliant.engine.base import Engine, mujoco_state
@@ -27,13 +27,14 @@ class ModelPoseDevice(DeviceBase):
 
     signatures = ("model_pose",)
 
-    def __init__(self, description: ModelPose, robot: Robot, **options: Any) -> None:
+    def __init__(self, description: ModelPose, robot: Robot, **options: Unpack[DeviceOptions]) -> None:
         fields = {
             "position": FieldInfo((3,), "m", "origin of the link's frame in the world"),
             "orientation": FieldInfo((4,), "", "orientation of the link's frame in the world, quaternion (w, x, y, z)"),
         }
         period = sample_period(1.0 / description.period, float(robot.spec.option.timestep))
-        super().__init__(description.name, samples=fields, **{"sample_period": period, **options})
+        options.setdefault("sample_period", period)
+        super().__init__(description.name, samples=fields, **options)
         first = description.link or next((b.name for b in robot.spec.worldbody.bodies if b.name), "")
         if first not in [body.name for body in robot.spec.bodies]:
             raise DeviceError(f"{self.name}: the robot has no link {first!r} whose pose could be sent", field="link")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from pliant.base.errors import DeviceError
-from pliant.devices.base import DeviceBase, FieldInfo, request
+from pliant.devices.base import DeviceBase, DeviceOptions, FieldInfo, request
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import sample_period
 from pliant.engine.base import Engine, mujoco_state
@@ -32,11 +32,12 @@ class VideoTextureDevice(DeviceBase):
 
     signatures = ("video_texture",)
 
-    def __init__(self, description: VideoTexture, robot: Robot, **options: Any) -> None:
+    def __init__(self, description: VideoTexture, robot: Robot, **options: Unpack[DeviceOptions]) -> None:
+        options.setdefault("sample_period", sample_period(RATE, float(robot.spec.option.timestep)))
         super().__init__(
             description.name,
             samples={"images": FieldInfo((), "", "number of images that were shown since the start")},
-            **{"sample_period": sample_period(RATE, float(robot.spec.option.timestep)), **options},
+            **options,
         )
         self.description = description
         self.metadata = {"port": description.port, "source": description.source}
