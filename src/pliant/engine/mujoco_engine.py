@@ -389,7 +389,8 @@ class MujocoEngine:
     def set_mode(self, joint: str, mode: Mode | int) -> None:
         """Switch the operation mode of a compliant actuator, among the modes with the same state variables.
 
-        Modes 0, 2 and 3 have no motors; modes 4, 5 and 6 have motors. The new mode starts at rest at the current pose.
+        Modes 0, 2 and 3 have no motors; modes 4, 5 and 6 have motors. The references become those that hold the motors
+        where they are; of mode 4, no torque. What a delay or a slew limit still had on its way is dropped.
 
         Raises:
             ModelError: the mode needs different state variables from those in the compiled model.
@@ -412,13 +413,35 @@ class MujocoEngine:
                 field="mode",
             )
         i = self.model.actuator(joint).id
-        self.model.actuator_user[i, layout.P_MODE] = float(new)
-        q = _link_angle(self.model, self.data, i)
+        row = self.model.actuator_user[i]
+        if self.robot is not None:
+            packed = self.robot.actuators[joint].replace(mode=new).pack(self.dt)
+            quanta = slice(layout.P_RESOLUTION_1, layout.P_RESOLUTION_2 + 1)
+            row[quanta] = packed[quanta]
+        row[layout.P_MODE] = float(new)
+        self._hold(joint, i, old)
+
+    def _hold(self, joint: str, i: int, old: Mode) -> None:
+        """Hold the motors of an actuator where they are, or the link where it has none, after a change of its mode."""
+        row = np.ascontiguousarray(self.model.actuator_user[i])
         state, refs = np.zeros(max(1, int(row[layout.P_STATES]))), np.zeros(2)
         cls = callbacks.laws_of(self.model)[i]
-        preset = float(self.observed[self._index(joint), layout.OUT["preset"]])
-        row = np.ascontiguousarray(self.model.actuator_user[i])
-        call_hold(compiled(cls).hold, row, q, preset if np.isfinite(preset) else 0.0, state, refs)
+        seen = self.observed[self._index(joint)]
+        preset, place = (float(seen[layout.OUT[name]]) for name in ("preset", "equilibrium"))
+        if cls.second_input == "pressure" or not np.isfinite(place):
+            place = _link_angle(self.model, self.data, i)
+        call_hold(compiled(cls).hold, row, place, preset if np.isfinite(preset) else 0.0, state, refs)
+        # References on their way are in the unit of the old mode; the controllers of mode 4 were off.
+        stale = [(layout.A_SLEW, 2), (layout.A_DELAY, 1 + 2 * int(row[layout.P_DELAY]))]
+        stale += [(layout.A_PREVIOUS_1, 1), (layout.A_PREVIOUS_2, 1)]
+        if old == Mode.MOTOR_TORQUES:
+            stale += [(layout.A_MOTOR_1, layout.MOTOR_STATES), (layout.A_MOTOR_2, layout.MOTOR_STATES)]
+        first = int(self.model.actuator_actadr[i])
+        for where, length in stale:
+            if row[where] >= 0.0:
+                begin = int(row[where]) + (layout.S_INTEGRAL if length == layout.MOTOR_STATES else 0)
+                end = int(row[where]) + length
+                self.data.act[first + begin : first + end] = state[begin:end]
         self.data.ctrl[self.model.actuator_ctrladr[i]] = refs[0]
         if row[layout.P_COMPANION] > 0.5:
             self.data.ctrl[self.model.actuator_ctrladr[i + 1]] = refs[1]
