@@ -35,8 +35,8 @@ MISFIT = 0.4
 
 POSITIONS = ("link_position", "motor_1_position", "motor_2_position")
 REFERENCES = ("reference_1", "reference_2", "equilibrium", "preset")
-MEASURED = ("link_position", "link_velocity", "motor_1_position", "motor_2_position", "torque", "external_torque")
-ANGLES = (*POSITIONS, *REFERENCES)
+MEASURED = (*POSITIONS[:1], "link_velocity", *POSITIONS[1:], "torque", "external_torque", "deflection")
+ANGLES = (*POSITIONS, *REFERENCES, "deflection")
 COMPARED = ("torque", "external_torque")
 """Columns of which single rows can be left out: they are never the input of a simulation."""
 
@@ -269,7 +269,7 @@ def _others_move(part: Measurement, name: str, a: int, b: int, share: float, law
     elif name == "link_position":
         related = [n for n in related if n in (*COMPARED, "link_velocity")]
     elif name in COMPARED:
-        related = [n for n in related if n in POSITIONS]
+        related = [n for n in related if n in (*POSITIONS, "deflection")]
     columns = [part[n] for n in related]
     if name in COMPARED and law_torque is not None:
         columns = [law_torque]  # a spring may be flat where it is wound up
@@ -349,6 +349,7 @@ def _changes(present: Columns) -> Iterator[tuple[str, tuple[str, ...], str, str,
         ("link_position", "link_velocity"),
         ("link_position", "motor_1_position"),
         ("link_position", "torque"),
+        ("deflection", "torque"),
     ):
         remedy = f"--column {one}=<column of {two}> --column {two}=<column of {one}>"
         yield "swapped", (one, two), "exchanged", remedy, _exchanged(one, two)
