@@ -297,11 +297,7 @@ class _Joint:
 
     def _effort_limit(self) -> float:
         """Return the largest torque command, of the motor or of its supply voltage."""
-        motor = self.actuator.motor_1
-        limit, winding = motor.max_torque, motor.electrical
-        if winding is not None:
-            limit = min(limit, winding.torque_constant * winding.supply_voltage / winding.resistance)
-        return self.count * limit
+        return self.count * self.actuator.motor_1.stall_torque
 
     def _write_pid(self, element: object, count: float) -> None:
         pid = self.actuator.pid_1 or PID()
