@@ -31,7 +31,7 @@ FIRST_LINE_S, LINE_FACTOR = 10.0, 3.0
 
 
 class Bar:
-    """A progress bar that appears if the work takes longer than 0.5 s; outside a terminal a line after 10 s, 30 s, ..."""
+    """A progress bar, shown if the work takes longer than 0.5 s; outside a terminal a line after 10 s, 30 s, ..."""
 
     def __init__(self, console: Console, label: str, unit: str, *, shown: bool = True) -> None:
         self._console, self._label, self._unit, self._shown = console, label, unit, shown
