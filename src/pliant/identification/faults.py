@@ -92,7 +92,7 @@ def find_faults(
         predicted = None if actuator is None else _law_torque(part.columns, actuator)
         found.extend(_of_sensors(part, _first_row(trial, part), predicted))
     muscles = actuator is not None and actuator.law.second_input == "pressure"
-    spoiled = [] if muscles else [*_of_units(longest, first, dynamic)]
+    spoiled = [] if muscles else [*units_by_size(longest, dynamic=dynamic, first=first)]
     if not spoiled:
         spoiled = [*_of_relations(longest, actuator, first)]
     return tuple(_named(trial, [*found, *spoiled]))
@@ -287,8 +287,14 @@ def _only_noise(values: Array) -> bool:
 # -- units, swapped columns, signs ------------------------------------------------------------------------
 
 
-def _of_units(part: Measurement, first: int, dynamic: bool) -> Iterator[Fault]:
-    """Yield units that are wrong by their size alone."""
+def units_by_size(part: Measurement, *, dynamic: bool, first: int = 0) -> Iterator[Fault]:
+    """Yield units that are wrong by their size alone.
+
+    Args:
+        part: the log, or a part of it.
+        dynamic: whether it shows the motion of motors; its time is then expected in steps below 0.25 s.
+        first: row of the log at which the part begins, from 0.
+    """
     rows = (first + 1, first + part.samples)
     angles = [name for name in ANGLES if name in part and float(np.ptp(part[name])) > 4.0 * math.pi]
     if angles:
