@@ -231,12 +231,7 @@ def _kind_of_commands(robot: Robot, candidates: Sequence[Candidate], log: Shadow
 
 
 def least_left(
-    bank: Worlds,
-    found: Mapping[str, Compared],
-    begin: float,
-    end: float,
-    *,
-    like: Mapping[str, Compared] | None = None,
+    bank: Worlds, found: Mapping[str, Compared], begin: float, end: float, *, like: Mapping[str, Compared] | None = None
 ) -> float:
     """Return the misfit that the best change of one parameter other than a delay leaves.
 
