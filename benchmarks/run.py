@@ -299,26 +299,37 @@ def bench_batch() -> list[Figure]:
 
 
 def bench_loop() -> list[Figure]:
-    """The whole loop (devices, clock; recorder off) over mj_step alone."""
+    """The whole loop (devices, clock; recorder off) over mj_step alone, as processor time.
+
+    Rounds are short, so that most of them are not interrupted by other work of the machine; the note has the twentieth
+    part of them that was least disturbed.
+    """
     figures = []
-    steps = 3000
+    steps = 100
     for n in (1, 5):
         robot = compliant(n, 6)
         bare = MujocoEngine(robot, check=False, guard=False)
         engine = MujocoEngine(robot, check=False)
         simulation = Simulation(engine, make_devices(robot), pacer="free")
         simulation.devices["board"].inbox.put({"reference_1": [0.3] * n, "reference_2": [0.3] * n})
-        t = rounds(
+        times = in_turns(
             {
                 "mj_step": lambda bare=bare: mujoco.mj_step(bare.model, bare.data, steps),
                 "loop": lambda simulation=simulation: simulation.step(steps),
             },
-            9,
+            300,
+            time.process_time,
         )
-        over = (t["loop"] - t["mj_step"]) / steps * 1e6
+        differences = sorted(a - b for a, b in zip(times["loop"], times["mj_step"], strict=True))
+        over, least = (differences[k] / steps * 1e6 for k in (150, 15))
         figures.append(
             Figure(
-                f"loop over mj_step, {n} joints, board at 1 kHz, joints at 100 Hz", over, "us", "<= 20", over <= 20.0
+                f"loop over mj_step, {n} joints, board at 1 kHz, joints at 100 Hz",
+                over,
+                "us",
+                "<= 20",
+                over <= 20.0,
+                f"{least:.1f} us where least disturbed",
             )
         )
         simulation.close()

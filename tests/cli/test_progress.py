@@ -59,3 +59,19 @@ def test_two_bars_do_not_overwrite_each_other(terminal, monkeypatch):
         bar(1.0, 2.0)
         assert "experiments" not in printed(terminal)
     assert "franka" in printed(other)
+
+
+def test_outside_a_terminal_long_work_says_after_10_30_and_90_s_how_far_it_is(capsys, monkeypatch):
+    seconds = [0.0]
+    monkeypatch.setattr("pliant.cli.progress.time.perf_counter", lambda: seconds[0])
+    with Bar(Console(file=io.StringIO()), "simulating 4,000,000 steps", "s") as bar:
+        for second in range(1, 100):
+            seconds[0] = float(second)
+            bar(0.01 * second, 4.0, "0.01 x real time")
+    first, *others = capsys.readouterr().err.splitlines()
+    assert first == "pliant: simulating 4,000,000 steps: 0.1 of 4 s 0.01 x real time after 10 s; about 390 s more"
+    assert [line.split(" after ")[1].split(";")[0] for line in others] == ["30 s", "90 s"]
+    with Bar(Console(file=io.StringIO()), "serving", "s") as bar:  # a run without end
+        seconds[0] = 1000.0
+        bar(5.0, None)
+    assert not capsys.readouterr().err

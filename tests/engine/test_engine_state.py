@@ -276,18 +276,43 @@ def test_a_mode_with_one_reference_has_no_second_port():
 # -- switching -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("old", "new"), [(6, 5), (5, 6), (6, 4), (2, 3), (3, 2)])
-def test_a_mode_is_switched_at_rest_in_the_present_pose(old, new):
-    engine = MujocoEngine(bench(CompliantActuator(QbMove(), mode=old, initial_preset=0.2), gravity=0.0))
-    start = {6: (0.3, 0.2), 3: (0.3, 0.2)}.get(old, (0.5, 0.1))
-    drive(engine, "joint", np.full(1500, start[0]), np.full(1500, start[1]))
-    q = engine.port("joint/position")[0]
+ON_ITS_WAY = {
+    "plain": {},
+    "delay": {"command_delay": 0.02},
+    "slew": {"reference_slew_1": 1.0, "reference_slew_2": 1.0},
+    "integral": {"pid_1": PID(ki=50.0, velocity_feedforward=True), "command_resolution": 2e-4},
+}
+SWITCHED = [("plain", old, new) for old, new in [(6, 5), (5, 6), (6, 4), (4, 5), (4, 6), (5, 5), (2, 3), (3, 2)]]
+SWITCHED += [(name, old, new) for name in ("delay", "slew") for old, new in [(6, 4), (4, 5), (5, 6), (2, 3)]]
+SWITCHED += [("integral", old, new) for old, new in [(4, 6), (5, 6)]]
+
+
+@pytest.mark.parametrize(("name", "old", "new"), SWITCHED)
+def test_a_switched_joint_holds_its_loaded_pose_whatever_was_on_its_way(name, old, new):
+    """Under gravity the motors stand apart from the link; a reference of the old mode means nothing in the new one."""
+    engine = MujocoEngine(bench(CompliantActuator(QbMove(), mode=old, initial_preset=0.2, **ON_ITS_WAY[name])))
+    start = {4: (0.02, -0.02), 5: (0.5, 0.1), 2: (0.5, 0.1)}.get(old, (0.3, 0.2))
+    drive(engine, "joint", np.full(1000, start[0]), np.full(1000, start[1]))
+    q, motor = engine.port("joint/position")[0], engine.port("joint/motor_1_position")[0]
     engine.set_mode("joint", new)
     assert engine.mode("joint") == Mode(new)
-    engine.step(200)
-    assert engine.port("joint/position")[0] == pytest.approx(q, abs=0.02)
+    engine.step(100)
+    assert engine.port("joint/motor_1_position")[0] == pytest.approx(motor, abs=0.006)
+    assert engine.port("joint/position")[0] == pytest.approx(q, abs=0.01)
     engine.reset()
     assert engine.mode("joint") == Mode(old)
+
+
+def test_a_torque_is_not_quantised_like_the_angles_of_the_mode_before():
+    engine = MujocoEngine(bench(CompliantActuator(SEA(k=0.0), mode=5, command_resolution=0.1)))
+    engine.set_mode("joint", 4)
+    engine.port("joint/reference_1")[0] = 0.03
+    engine.step(1)
+    assert engine.port("joint/motor_1_effort")[0] == pytest.approx(0.03)
+    engine.set_mode("joint", 5)
+    engine.port("joint/reference_1")[0] = 0.06
+    engine.step(1000)
+    assert engine.port("joint/motor_1_position")[0] == pytest.approx(0.1, abs=1e-3)
 
 
 @pytest.mark.parametrize(("old", "new"), [(6, 3), (3, 6), (0, 3), (3, 0), (1, 3)])

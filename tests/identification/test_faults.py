@@ -9,7 +9,7 @@ from logs_of_joints import pull_log, servo_log
 
 from pliant.identification.faults import find_faults, usable_parts
 from pliant.identification.measurements import Measurement
-from pliant.laws import Mode
+from pliant.laws import CompliantActuator, Mode, QbMove, get_law
 
 LAWS = ("sea", "qbmove", "bavs", "awas_ii")
 RATES = (50.0, 100.0, 250.0, 500.0, 1000.0)
@@ -168,6 +168,28 @@ def test_a_stuck_link_cuts_a_log_and_a_saturated_torque_is_only_not_compared():
     assert part.compared("motor_1_position").all()
 
 
+@pytest.mark.parametrize("law", LAWS)
+def test_a_column_of_deflections_is_examined_like_one_of_positions(law):
+    for n, rate, noise in ((60, 1.0, 2e-3), (600, 100.0, 0.0)):
+        actuator, log = pull_log(law, n=n, rate=rate, noise=noise)
+        log["deflection"] = log.pop("link_position") - log.pop("equilibrium")
+        named = lambda change: {(f.name, *f.columns) for f in faults_of(change(log), actuator, dynamic=False)}  # noqa: B023, E731
+        assert named(dict) == set()
+        assert named(scale("deflection", by=DEG)) == {("unit", "deflection")}
+        assert named(scale("torque", by=-1.0)) == {("sign", "torque")}
+        if n > 60:
+            assert named(stick("deflection")) == {("stuck", "deflection")}
+
+
+def test_exchanged_columns_of_deflection_and_torque_are_named_where_the_spring_is_no_line():
+    deflection = np.tile(np.linspace(-0.4, 0.4, 60), 3)
+    preset = np.repeat((0.0, 0.2, 0.4), 60)
+    law = QbMove()
+    log = {"deflection": law.evaluate(deflection, preset, -preset).torque, "preset": preset, "torque": deflection}
+    (fault,) = faults_of(log, CompliantActuator(law, Mode.SPRING_EQ_PRESET), dynamic=False)
+    assert (fault.name, fault.columns) == ("swapped", ("deflection", "torque"))
+
+
 def test_two_faults_of_one_log_are_both_named():
     actuator, log = logged("qbmove", 500.0)
     found = faults_of(scale("link_velocity", by=-1.0)(scale("torque", by=1e3)(log)), actuator)
@@ -176,8 +198,6 @@ def test_two_faults_of_one_log_are_both_named():
 
 
 def test_muscles_and_short_logs_are_not_judged():
-    from pliant.laws import CompliantActuator, get_law
-
     log = {"time": np.arange(5) * 0.1, "q": np.ones(5), "tau": np.ones(5)}
     assert not faults_of(log, None)
     muscle = CompliantActuator(get_law("pam")(), Mode.SPRING_REFS)

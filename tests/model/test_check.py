@@ -13,8 +13,10 @@ from pliant.laws import (
     PID,
     SEA,
     AwAS2,
+    Cogging,
     CompliantActuator,
     DCMotor,
+    Electrical,
     LeverDrive,
     Mode,
     PreslidingFriction,
@@ -262,7 +264,7 @@ def test_all_problems_come_at_once_and_the_errors_first():
     robot.actuators["knee"] = CompliantActuator(SEA())
     problems = robot.check()
     errors = " | ".join(str(p) for p in problems if p.severity == "error")
-    for text in ("RK4", "'knee'", "jiont", "elbow", "did you mean 'link'", "two devices", "friction 7", "unstable"):
+    for text in ("RK4", "'knee'", "jiont", "elbow", "did you mean 'link'", "two devices", "up to 7 N m", "unstable"):
         assert text in errors
     order = [p.severity for p in problems]
     assert order == sorted(order, key=["error", "warning", "info"].index)
@@ -305,6 +307,22 @@ def test_a_motor_that_starts_beyond_its_stop_is_found():
     assert any(
         "beyond its stops" in p.message for p in found(bench(CompliantActuator(SEA(), motor_1=motor)), "warning")
     )
+
+
+@pytest.mark.parametrize(
+    ("blocks", "moves"),
+    [
+        ({"cogging": Cogging(torque=7.0)}, False),
+        ({"cogging": Cogging(torque=5.9)}, True),
+        ({"friction": PreslidingFriction(torque=4.0, breakaway=2.5, stribeck_velocity=0.1)}, False),
+        ({"friction": PreslidingFriction(torque=1.0), "electrical": Electrical(max_current=1.2)}, False),
+        ({"friction": PreslidingFriction(torque=1.0), "electrical": Electrical(max_current=1.3)}, True),
+        ({"friction": PreslidingFriction(torque=1.0), "electrical": Electrical(supply_voltage=2.8)}, False),
+    ],
+)
+def test_a_motor_that_its_friction_and_cogging_hold_is_an_error(blocks, moves):
+    errors = found(bench(CompliantActuator(SEA(), motor_1=DCMotor(**blocks))), "error")
+    assert any("it cannot move" in p.message for p in errors) != moves
 
 
 def test_a_second_actuator_on_the_joint_is_found():

@@ -1,5 +1,7 @@
 """Logs of a robot: recordings, bags and tables; gaps and restarts are named."""
 
+import math
+
 import numpy as np
 import pytest
 from shadow_logs import described
@@ -37,6 +39,36 @@ def test_an_exported_table_gives_the_same_log(recorded, tmp_path):
     first, second = read_shadow_log(recorded, robot), read_shadow_log(tmp_path / "arm.csv", robot)
     for port, signal in first.measured.items():
         np.testing.assert_allclose(second.measured[port].values, signal.values, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("prefix", ["", "joint/"])
+def test_the_only_joint_of_a_table_may_be_named(prefix, tmp_path):
+    rows = "\n".join(f"{0.01 * k},{0.1 * k},0.3" for k in range(50))
+    (tmp_path / "log.csv").write_text(f"time,{prefix}position,{prefix}reference_1\n{rows}")
+    log = read_shadow_log(tmp_path / "log.csv", described("sea-1dof"))
+    assert set(log.commands) == {"joint/reference_1"}
+    np.testing.assert_allclose(log.measured["joint/position"].values, 0.1 * np.arange(50))
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("time,position", None),
+        ("time,position [deg]", None),
+        ("time,position:57.3", "a range of .* more than two turns of a joint; if it is in deg, the header must say so"),
+        ("time:1000,position", r"each 100 s is too slow .*; if it is in ms, the header must say so: 'time \[ms\]'"),
+        ("time [ms]:1000,position", None),
+    ],
+)
+def test_a_unit_that_is_wrong_by_its_size_is_named(header, message, tmp_path):
+    (time, clock), (position, angle) = ((*part.split(":"), "1")[:2] for part in header.split(","))
+    rows = "\n".join(f"{0.1 * k * float(clock)},{math.sin(k) * float(angle)},0.3" for k in range(50))
+    (tmp_path / "log.csv").write_text(f"{time},{position},reference_1\n{rows}")
+    if message is None:
+        assert read_shadow_log(tmp_path / "log.csv", described("sea-1dof")).end == pytest.approx(4.9)
+    else:
+        with pytest.raises(RecordingError, match=message):
+            read_shadow_log(tmp_path / "log.csv", described("sea-1dof"))
 
 
 def test_gaps_are_named_and_restarts_are_refused():

@@ -26,17 +26,25 @@ def without_bars() -> Iterator[None]:
         yield
 
 
+FIRST_LINE_S, LINE_FACTOR = 10.0, 3.0
+"""Outside a terminal a line is printed after this time, and each after so many times the time of the one before."""
+
+
 class Bar:
-    """A progress bar that appears if the work takes longer than 0.5 s."""
+    """A progress bar, shown if the work takes longer than 0.5 s; outside a terminal a line after 10 s, 30 s, ..."""
 
     def __init__(self, console: Console, label: str, unit: str, *, shown: bool = True) -> None:
         self._console, self._label, self._unit, self._shown = console, label, unit, shown
         self._progress: Any = None
         self._task: Any = None
         self._began = time.perf_counter()
+        self._line_due = FIRST_LINE_S
 
     def __call__(self, done: float, total: float | None, note: str = "") -> None:
         if not self._shown:
+            return
+        if not self._console.is_terminal:
+            self._print_line(done, total, note)
             return
         if self._progress is None:
             if time.perf_counter() - self._began < 0.5 or not _terminal.acquire(blocking=False):
@@ -57,6 +65,15 @@ class Bar:
             self._progress.start()
             self._task = self._progress.add_task(self._label, total=total, unit=self._unit, note="")
         self._progress.update(self._task, completed=done, note=note)
+
+    def _print_line(self, done: float, total: float | None, note: str) -> None:
+        passed = time.perf_counter() - self._began
+        if passed < self._line_due or not 0.0 < done < (total or 0.0) or self._console.quiet:
+            return
+        self._line_due = LINE_FACTOR * passed
+        rest = passed * ((total or 0.0) / done - 1.0)
+        text = f"{self._label}: {done:.5g} of {total:.5g} {self._unit} {note}".rstrip()
+        print(f"pliant: {text} after {passed:.0f} s; about {rest:.0f} s more", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         if self._progress is not None:

@@ -45,6 +45,8 @@ USUAL_DURATION = 5.0
 """Simulated time without --duration and without a bridge [s]."""
 GRACE = 1.0
 """Time that a run has to end by itself after the first Ctrl-C [s]."""
+MANY_STEPS = 1_000_000
+"""Steps of a run from which on its progress names their number."""
 
 
 @Parameter(name="*")
@@ -265,7 +267,9 @@ class Run:
                 self._say_where()
                 if self.plan.realtime:
                     stack.enter_context(realtime())
-                bar = stack.enter_context(Bar(self.console, "simulating", "s", shown=not self.plan.json))
+                steps = round((self.duration or 0.0) * 1e9 / self.simulation.dt_ns)
+                label = f"simulating {steps:,} steps" if steps >= MANY_STEPS else "simulating"
+                bar = stack.enter_context(Bar(self.console, label, "s", shown=not self.plan.json))
                 if self.plan.console:
                     stack.enter_context(self._listen())
                 self.report = self.simulation.run(

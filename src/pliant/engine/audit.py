@@ -120,14 +120,7 @@ class EnergyAudit:
             (nv,) [N m].
     """
 
-    def __init__(
-        self,
-        model: mujoco.MjModel,
-        data: mujoco.MjData,
-        where: np.ndarray,
-        *,
-        friction: np.ndarray,
-    ) -> None:
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, where: np.ndarray, *, friction: np.ndarray) -> None:
         import mujoco
 
         self._probe = mujoco.MjData(model)

@@ -30,6 +30,7 @@ from pliant.laws.compile import bound, compiled
 from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
+    from pliant.laws import Law
     from pliant.model.robot import Robot
 
 __all__ = ["MujocoEngine", "hold_pose"]
@@ -64,15 +65,25 @@ def hold_pose(
         kind = layout.SECOND_INPUTS[int(row[layout.P_SECOND])]
         preset = (presets or {}).get(name, layout.USUAL_PRESETS[kind])
         states = int(row[layout.P_STATES])
-        state, refs = np.zeros(max(1, states)), np.zeros(2)
         q = 0.0 if name in zero else _link_angle(model, data, i)
-        call_hold(compiled(cls).hold, row, q, float(preset), state, refs)
-        if states:
-            first = int(model.actuator_actadr[i])
-            data.act[first : first + states] = state[:states]
-        data.ctrl[model.actuator_ctrladr[i]] = refs[0]
-        if row[layout.P_COMPANION] > 0.5:
-            data.ctrl[model.actuator_ctrladr[i + 1]] = refs[1]
+        state, refs = _at_rest(cls, row, q, float(preset))
+        first = int(model.actuator_actadr[i])
+        data.act[first : first + states] = state[:states]
+        _refer(model, data, i, refs)
+
+
+def _at_rest(cls: type[Law], row: np.ndarray, q: float, preset: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the state of an actuator at rest at a joint position, and the two references that hold it there."""
+    state, refs = np.zeros(max(1, int(row[layout.P_STATES]))), np.zeros(2)
+    call_hold(compiled(cls).hold, row, q, preset, state, refs)
+    return state, refs
+
+
+def _refer(model: mujoco.MjModel, data: mujoco.MjData, i: int, refs: np.ndarray) -> None:
+    """Write the references of an actuator."""
+    data.ctrl[model.actuator_ctrladr[i]] = refs[0]
+    if model.actuator_user[i, layout.P_COMPANION] > 0.5:
+        data.ctrl[model.actuator_ctrladr[i + 1]] = refs[1]
 
 
 def starts_at_zero(actuators: Mapping[str, CompliantActuator]) -> frozenset[str]:
@@ -389,7 +400,8 @@ class MujocoEngine:
     def set_mode(self, joint: str, mode: Mode | int) -> None:
         """Switch the operation mode of a compliant actuator, among the modes with the same state variables.
 
-        Modes 0, 2 and 3 have no motors; modes 4, 5 and 6 have motors. The new mode starts at rest at the current pose.
+        Modes 0, 2 and 3 have no motors; modes 4, 5 and 6 have motors. The references become those that hold the motors
+        where they are; of mode 4, no torque. What a delay or a slew limit still had on its way is dropped.
 
         Raises:
             ModelError: the mode needs different state variables from those in the compiled model.
@@ -412,16 +424,34 @@ class MujocoEngine:
                 field="mode",
             )
         i = self.model.actuator(joint).id
-        self.model.actuator_user[i, layout.P_MODE] = float(new)
-        q = _link_angle(self.model, self.data, i)
-        state, refs = np.zeros(max(1, int(row[layout.P_STATES]))), np.zeros(2)
-        cls = callbacks.laws_of(self.model)[i]
-        preset = float(self.observed[self._index(joint), layout.OUT["preset"]])
+        row = self.model.actuator_user[i]
+        if self.robot is not None:
+            packed = self.robot.actuators[joint].replace(mode=new).pack(self.dt)
+            quanta = slice(layout.P_RESOLUTION_1, layout.P_RESOLUTION_2 + 1)
+            row[quanta] = packed[quanta]
+        row[layout.P_MODE] = float(new)
+        self._hold(joint, i, old)
+
+    def _hold(self, joint: str, i: int, old: Mode) -> None:
+        """Hold the motors of an actuator where they are, or the link where it has none, after a change of its mode."""
         row = np.ascontiguousarray(self.model.actuator_user[i])
-        call_hold(compiled(cls).hold, row, q, preset if np.isfinite(preset) else 0.0, state, refs)
-        self.data.ctrl[self.model.actuator_ctrladr[i]] = refs[0]
-        if row[layout.P_COMPANION] > 0.5:
-            self.data.ctrl[self.model.actuator_ctrladr[i + 1]] = refs[1]
+        cls = callbacks.laws_of(self.model)[i]
+        seen = self.observed[self._index(joint)]
+        preset, place = (float(seen[layout.OUT[name]]) for name in ("preset", "equilibrium"))
+        if cls.second_input == "pressure" or not np.isfinite(place):
+            place = _link_angle(self.model, self.data, i)
+        state, refs = _at_rest(cls, row, place, preset if np.isfinite(preset) else 0.0)
+        # References on their way are in the unit of the old mode; the controllers of mode 4 were off.
+        stale = [(layout.A_SLEW, 0, 2), (layout.A_DELAY, 0, 1 + 2 * int(row[layout.P_DELAY]))]
+        stale += [(layout.A_PREVIOUS_1, 0, 1), (layout.A_PREVIOUS_2, 0, 1)]
+        if old == Mode.MOTOR_TORQUES:
+            stale += [(motor, layout.S_INTEGRAL, 1) for motor in (layout.A_MOTOR_1, layout.A_MOTOR_2)]
+        first = int(self.model.actuator_actadr[i])
+        for where, offset, length in stale:
+            if row[where] >= 0.0:
+                begin = int(row[where]) + offset
+                self.data.act[first + begin : first + begin + length] = state[begin : begin + length]
+        _refer(self.model, self.data, i, refs)
         self._observe()
 
     def set_gains(self, joint: str, motor: int = 1, **gains: float) -> None:

@@ -35,8 +35,8 @@ MISFIT = 0.4
 
 POSITIONS = ("link_position", "motor_1_position", "motor_2_position")
 REFERENCES = ("reference_1", "reference_2", "equilibrium", "preset")
-MEASURED = ("link_position", "link_velocity", "motor_1_position", "motor_2_position", "torque", "external_torque")
-ANGLES = (*POSITIONS, *REFERENCES)
+MEASURED = (*POSITIONS[:1], "link_velocity", *POSITIONS[1:], "torque", "external_torque", "deflection")
+ANGLES = (*POSITIONS, *REFERENCES, "deflection")
 COMPARED = ("torque", "external_torque")
 """Columns of which single rows can be left out: they are never the input of a simulation."""
 
@@ -92,7 +92,7 @@ def find_faults(
         predicted = None if actuator is None else _law_torque(part.columns, actuator)
         found.extend(_of_sensors(part, _first_row(trial, part), predicted))
     muscles = actuator is not None and actuator.law.second_input == "pressure"
-    spoiled = [] if muscles else [*_of_units(longest, first, dynamic)]
+    spoiled = [] if muscles else [*units_by_size(longest, dynamic=dynamic, first=first)]
     if not spoiled:
         spoiled = [*_of_relations(longest, actuator, first)]
     return tuple(_named(trial, [*found, *spoiled]))
@@ -269,7 +269,7 @@ def _others_move(part: Measurement, name: str, a: int, b: int, share: float, law
     elif name == "link_position":
         related = [n for n in related if n in (*COMPARED, "link_velocity")]
     elif name in COMPARED:
-        related = [n for n in related if n in POSITIONS]
+        related = [n for n in related if n in (*POSITIONS, "deflection")]
     columns = [part[n] for n in related]
     if name in COMPARED and law_torque is not None:
         columns = [law_torque]  # a spring may be flat where it is wound up
@@ -287,8 +287,14 @@ def _only_noise(values: Array) -> bool:
 # -- units, swapped columns, signs ------------------------------------------------------------------------
 
 
-def _of_units(part: Measurement, first: int, dynamic: bool) -> Iterator[Fault]:
-    """Yield units that are wrong by their size alone."""
+def units_by_size(part: Measurement, *, dynamic: bool, first: int = 0) -> Iterator[Fault]:
+    """Yield units that are wrong by their size alone.
+
+    Args:
+        part: the log, or a part of it.
+        dynamic: whether it shows the motion of motors; its time is then expected in steps below 0.25 s.
+        first: row of the log at which the part begins, from 0.
+    """
     rows = (first + 1, first + part.samples)
     angles = [name for name in ANGLES if name in part and float(np.ptp(part[name])) > 4.0 * math.pi]
     if angles:
@@ -349,6 +355,7 @@ def _changes(present: Columns) -> Iterator[tuple[str, tuple[str, ...], str, str,
         ("link_position", "link_velocity"),
         ("link_position", "motor_1_position"),
         ("link_position", "torque"),
+        ("deflection", "torque"),
     ):
         remedy = f"--column {one}=<column of {two}> --column {two}=<column of {one}>"
         yield "swapped", (one, two), "exchanged", remedy, _exchanged(one, two)

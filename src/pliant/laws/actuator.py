@@ -251,7 +251,6 @@ class CompliantActuator:
             size += length
 
         two = law.motors == 2
-        controlled = self.mode in (Mode.PID_REFS, Mode.PID_EQ_PRESET)
         if self.mode == Mode.LINK_PID:
             reserve(layout.A_MOTOR_1, 1)
         elif self.mode.has_motors:
@@ -262,9 +261,10 @@ class CompliantActuator:
                 reserve(layout.A_CURRENT_1, 1)
             if two and isinstance(self.motor_2, DCMotor) and self.motor_2.electrical is not None:
                 reserve(layout.A_CURRENT_2, 1)
-        if self.pid_1 is not None and self.pid_1.velocity_feedforward and (controlled or self.mode == Mode.LINK_PID):
+        controlled = self.mode.has_motors or self.mode == Mode.LINK_PID
+        if self.pid_1 is not None and self.pid_1.velocity_feedforward and controlled:
             reserve(layout.A_PREVIOUS_1, 1)
-        if two and self.pid_2 is not None and self.pid_2.velocity_feedforward and controlled:
+        if two and self.pid_2 is not None and self.pid_2.velocity_feedforward and self.mode.has_motors:
             reserve(layout.A_PREVIOUS_2, 1)
         if self.link_friction is not None:
             reserve(layout.A_LINK, 1)

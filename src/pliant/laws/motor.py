@@ -78,7 +78,7 @@ class Thermal:
     """Thermal resistance from the winding to the ambient air."""
     capacity: float = option(20.0, unit="J/K", low=0.0, above=True, source="assumed")
     """Heat capacity of the winding."""
-    ambient: float = option(298.15, unit="K", low=0.0, above=True)
+    ambient: float = option(298.15, unit="K", low=150.0)
     """Ambient temperature, and that of the winding at the start."""
     temperature_coefficient: float = option(0.00393, unit="1/K", low=0.0, source="copper at 20 C, IEC 60028")
     """Relative increase of the resistance per kelvin."""
@@ -162,6 +162,20 @@ class DCMotor:
             )
         if self.torque_speed and math.isinf(self.max_velocity):
             raise LawError(f"{name}: torque_speed needs a finite max_velocity", field="max_velocity")
+
+    @property
+    def stall_torque(self) -> float:
+        """Largest torque at rest, which torque limit, supply and largest current allow together."""
+        winding = self.electrical
+        if winding is None:
+            return self.max_torque
+        current = winding.supply_voltage / (winding.resistance + winding.supply_resistance)
+        return min(self.max_torque, winding.torque_constant * min(current, winding.max_current))
+
+    @property
+    def holding_torque(self) -> float:
+        """Torque at which friction and cogging let the motor go."""
+        return self.friction.torque + self.friction.breakaway + (self.cogging.torque if self.cogging else 0.0)
 
     def step(
         self, state: tuple[float, float, float], torque: float, load: float, dt: float

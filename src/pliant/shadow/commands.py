@@ -169,12 +169,7 @@ def shadow(
 
 
 def _judge_log(
-    console: Console,
-    robot: Robot,
-    asked: tuple[str, str],
-    window: float | None,
-    plot: Path | None,
-    json: bool,
+    console: Console, robot: Robot, asked: tuple[str, str], window: float | None, plot: Path | None, json: bool
 ) -> int:
     """Judge a log of a kind that a wing declares."""
     from pliant.recording.live import make_source

@@ -231,12 +231,7 @@ def _kind_of_commands(robot: Robot, candidates: Sequence[Candidate], log: Shadow
 
 
 def least_left(
-    bank: Worlds,
-    found: Mapping[str, Compared],
-    begin: float,
-    end: float,
-    *,
-    like: Mapping[str, Compared] | None = None,
+    bank: Worlds, found: Mapping[str, Compared], begin: float, end: float, *, like: Mapping[str, Compared] | None = None
 ) -> float:
     """Return the misfit that the best change of one parameter other than a delay leaves.
 
@@ -269,22 +264,18 @@ def judge(bank: Worlds, found: Mapping[str, Compared], begin: float, end: float,
         end: end of the window [s].
         kind: how commands are between their samples.
     """
-    weights = _weights(found, begin, end)
-    terms = [_Terms.of(bank, found, weights, low, high) for low, high in _blocks(begin, end)]
-    whole = sum(terms[1:], terms[0])
-    candidates = [*bank.candidates, *bank.offsets]
-    estimates = [_estimate(candidate, k, whole, terms) for k, candidate in enumerate(candidates)]
-    estimates.sort(key=lambda e: -e.explained)
+    weights, candidates = _weights(found, begin, end), [*bank.candidates, *bank.offsets]
+
+    def estimated(values: Mapping[str, Compared]) -> list[Estimate]:
+        terms = [_Terms.of(bank, values, weights, low, high) for low, high in _blocks(begin, end)]
+        whole = sum(terms[1:], terms[0])
+        return sorted((_estimate(c, k, whole, terms) for k, c in enumerate(candidates)), key=lambda e: -e.explained)
+
+    estimates = estimated(found)
     # The best one is judged by what it acts on: the rest of a robot of many joints may differ for reasons of its own.
     best = candidates.index(estimates[0].candidate)
     acted = {port: one for port, one in found.items() if _acts(bank, port, one, best)}
-    judged = estimates
-    if acted and len(acted) < len(found):
-        terms = [_Terms.of(bank, acted, weights, low, high) for low, high in _blocks(begin, end)]
-        whole = sum(terms[1:], terms[0])
-        judged = [_estimate(candidate, k, whole, terms) for k, candidate in enumerate(candidates)]
-        judged.sort(key=lambda e: -e.explained)
-    drifted = _drifted(judged, bank.dt)
+    drifted = _drifted(estimated(acted) if acted and len(acted) < len(found) else estimates, bank.dt)
     return Drift(begin, end, _misfit(found, begin, end), tuple(estimates), kind, drifted, bank.unit)
 
 

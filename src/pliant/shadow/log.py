@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 
 from pliant.base.errors import RecordingError
 from pliant.base.numerics import Array
+from pliant.identification.faults import units_by_size
 from pliant.identification.measurements import Measurement, measurement_of, read_measurement
 from pliant.model.robot import Robot
 from pliant.model.wanted import check_robot
@@ -22,6 +24,8 @@ MEASURED = ("position", "motor_1_position", "motor_2_position")
 _COLUMNS = {"position": "link_position"}
 PIECES = 8
 """Pieces of an interpolated command between two samples."""
+SLOW = 1.0
+"""Period of a log that is rather one of milliseconds [s]."""
 GAP = 5.0
 """A pause of more than this many usual sample periods is a gap."""
 
@@ -140,7 +144,7 @@ def read_shadow_log(path: str | Path, robot: Robot) -> ShadowLog:
     notes: list[str] = []
     for joint in joints:
         try:
-            table = _table(path, joint if len(joints) > 1 else None)
+            table = _table(path, joint, only=len(joints) == 1)
         except RecordingError as error:
             if len(joints) == 1:
                 raise
@@ -148,6 +152,11 @@ def read_shadow_log(path: str | Path, robot: Robot) -> ShadowLog:
             continue
         if "time" not in table:
             raise RecordingError("there is no column 'time'", file=path, field="time")
+        sizes = Measurement({name: table[name] for name in ("time", "link_position") if name in table})
+        for fault in units_by_size(sizes, dynamic=bool(np.median(np.diff(table["time"])) >= SLOW)):
+            unit = fault.remedy.rpartition("=")[2]
+            header = f"if it is in {unit}, the header must say so: '{fault.columns[0]} [{unit}]'"
+            raise RecordingError(f"{fault.text}; {header}", file=path, field=fault.columns[0])
         # Ideal motors are where they are told to be: nothing of theirs can drift.
         outputs = MEASURED if robot.actuators[joint].mode.has_motors else MEASURED[:1]
         for signals, names in ((commands, COMMANDS), (measured, outputs)):
@@ -164,13 +173,19 @@ def read_shadow_log(path: str | Path, robot: Robot) -> ShadowLog:
     return ShadowLog(commands, measured, str(path), (*notes, *_gaps(measured)))
 
 
-def _table(path: Path, joint: str | None) -> Measurement:
+def _table(path: Path, joint: str, *, only: bool) -> Measurement:
+    """Return what a file holds of a joint; of the only one also where the file has another name for it, or none."""
+    device = None if only else joint
     foreign = foreign_format(path)
     if foreign is not None:
-        return measurement_of(foreign.traces(path, joint).columns, str(path))
+        return measurement_of(foreign.traces(path, device).columns, str(path))
     if is_recording(path):
-        return measurement_of(traces_of_recording(path, joint).columns, str(path))
-    return read_measurement(path, device=joint)
+        return measurement_of(traces_of_recording(path, device).columns, str(path))
+    with contextlib.suppress(RecordingError):
+        table = read_measurement(path, device=joint)
+        if "link_position" in table or not only:
+            return table
+    return read_measurement(path, device=device)
 
 
 def _gaps(measured: Mapping[str, Signal]) -> list[str]:

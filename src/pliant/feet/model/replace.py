@@ -95,10 +95,7 @@ class Replacement:
 
 
 def replace_foot(
-    robot: Robot,
-    body: str,
-    foot: FootDescription | mujoco.MjSpec,
-    fit: FootFit | None = None,
+    robot: Robot, body: str, foot: FootDescription | mujoco.MjSpec, fit: FootFit | None = None
 ) -> ReplacedFoot:
     """Replace a foot of a robot.
 
@@ -338,13 +335,7 @@ def _measure_again(robot: Description, model: mujoco.MjModel, part: ReplacedFoot
         ModelError: it gives way under the robot as it is now.
     """
     support = support_of(
-        model,
-        body=part.body,
-        anchor=part.anchor,
-        key=part.key,
-        foot=part.foot,
-        offset=part.offset,
-        mount=part.pitch,
+        model, body=part.body, anchor=part.anchor, key=part.key, foot=part.foot, offset=part.offset, mount=part.pitch
     )
     for i, note in enumerate(robot.notes):
         if note.startswith(_head(part)):

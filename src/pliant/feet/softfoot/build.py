@@ -18,6 +18,19 @@ CLEARANCE = 0.005
 """Height of the soles over the ground or the bar at the start [m].  # assumed"""
 
 
+def add_carriage(spec: mujoco.MjSpec, height: float, scale: float) -> mujoco.MjsBody:
+    """Add the body that carries the foot at a height [m], on the vertical joint ``slide``."""
+    import mujoco
+
+    from pliant.robots.parts import box
+
+    carriage = spec.worldbody.add_body(name="carriage", pos=[0.0, 0.0, height])
+    slide = mujoco.mjtJoint.mjJNT_SLIDE
+    carriage.add_joint(name="slide", type=slide, axis=[0.0, 0.0, 1.0], damping=[SLIDE_DAMPING, 0.0, 0.0])
+    box(carriage, (0.05 * scale, 0.05 * scale, 0.02 * scale), (0.0, 0.0, 0.045 * scale), "metal")
+    return carriage
+
+
 def add_load(spec: mujoco.MjSpec, load: float, limits: tuple[float, float]) -> None:
     """Add the actuator ``load``, which presses the joint ``slide`` down.
 
@@ -52,20 +65,13 @@ def build(options: SoftFootRigOptions) -> Robot:
     from pliant.feet.model.press import Press
     from pliant.feet.model.sole import Sole
     from pliant.feet.softfoot.generator import add_softfoot, disable_islands
-    from pliant.robots.parts import box, finished, look_at, new_spec
+    from pliant.robots.parts import finished, look_at, new_spec
 
     s = options.scale
     spec = new_spec("softfoot", options.timestep, extent=0.3 * s, center=(0.04 * s, 0.0, 0.05 * s))
     disable_islands(spec)
     height = s * ANKLE_HEIGHT + options.bar + CLEARANCE
-    carriage = spec.worldbody.add_body(name="carriage", pos=[0.0, 0.0, height])
-    carriage.add_joint(
-        name="slide",
-        type=mujoco.mjtJoint.mjJNT_SLIDE,
-        axis=[0.0, 0.0, 1.0],
-        damping=[SLIDE_DAMPING, 0.0, 0.0],
-    )
-    box(carriage, (0.05 * s, 0.05 * s, 0.02 * s), (0.0, 0.0, 0.045 * s), "metal")
+    carriage = add_carriage(spec, height, s)
     add_softfoot(spec, carriage, options)
     if options.bar > 0.0:
         half = 0.5 * options.bar

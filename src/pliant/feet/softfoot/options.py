@@ -62,22 +62,12 @@ class SoftFootOptions:
     below that it is up to 5.4 times larger, as in the release. It sets most of the stiffness in standing. On the rig of
     that sweep, whose servo gave way, the release has 7.0e-6 m/N, and the default is a tenth softer."""
     coupling_compliance: float = option(
-        0.0386,
-        unit="rad/(N m)",
-        low=0.0,
-        above=True,
-        high=10.0,
-        source=f"the mean over the couplings of {_RELEASE}",
+        0.0386, unit="rad/(N m)", low=0.0, above=True, high=10.0, source=f"the mean over the couplings of {_RELEASE}"
     )
     """Compliance of the constraint that keeps the two hinges of a coupling equal, in a chain of its own, beyond 0.01
     rad and at scale 1. It does not depend on the armature."""
     stop_compliance: float = option(
-        0.0193,
-        unit="rad/(N m)",
-        low=0.0,
-        above=True,
-        high=10.0,
-        source=f"the mean over the hinges of {_RELEASE}",
+        0.0193, unit="rad/(N m)", low=0.0, above=True, high=10.0, source=f"the mean over the hinges of {_RELEASE}"
     )
     """Compliance of the stops of each of the two hinges of a coupling, in a chain of its own, beyond 0.001 rad and at
     scale 1. It does not depend on the armature."""

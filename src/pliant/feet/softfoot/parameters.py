@@ -164,16 +164,10 @@ radius and lateral position of two capsules per arch.  # assumed: radius and pos
 _SHORT_INERTIA = (2.7888e-07, 2.19926e-07, 1.90046e-07)
 _TURNED = (0.5, 0.5, -0.5, 0.5)
 _SHORT = Inertial(
-    mass=0.00523906,
-    center=(0.00422892, 0.000458611, -1.66954e-07),
-    inertia=_SHORT_INERTIA,
-    quaternion=_TURNED,
+    mass=0.00523906, center=(0.00422892, 0.000458611, -1.66954e-07), inertia=_SHORT_INERTIA, quaternion=_TURNED
 )
 _TOE = Inertial(
-    mass=0.00523906,
-    center=(0.00477108, 0.000458611, 1.66954e-07),
-    inertia=_SHORT_INERTIA,
-    quaternion=_TURNED,
+    mass=0.00523906, center=(0.00477108, 0.000458611, 1.66954e-07), inertia=_SHORT_INERTIA, quaternion=_TURNED
 )
 _REVERSE = Inertial(
     mass=0.00482342,
@@ -196,13 +190,7 @@ _SHORT_SOLE = (0.010, 0.0105, 0.005)
 
 MODULES = (
     *(
-        Module(
-            name=f"phalanx_{i}",
-            offset=0.0 if i == 1 else 0.022,
-            inertial=_SHORT,
-            sole=_SHORT_SOLE,
-            exit=0.009,
-        )
+        Module(name=f"phalanx_{i}", offset=0.0 if i == 1 else 0.022, inertial=_SHORT, sole=_SHORT_SOLE, exit=0.009)
         for i in range(1, 6)
     ),
     Module(name="reverse_phalanx", offset=0.022, inertial=_REVERSE, sole=(0.012, 0.010, 0.005), exit=0.010),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pliant.base.errors import ModelError
 from pliant.feet.softfoot import parameters as p
-from pliant.feet.softfoot.build import SLIDE_DAMPING, add_load
+from pliant.feet.softfoot.build import add_carriage, add_load
 from pliant.feet.softfoot.generator import disable_islands
 from pliant.feet.softfoot_bench.options import SoftFootBenchOptions
 from pliant.model import ForceTorque, Robot
@@ -58,8 +58,6 @@ def build(options: SoftFootBenchOptions) -> Robot:
         ModelError: blocks that overlap, edges that are rounder than their block is long, an option of the foot that is
             not valid.
     """
-    import mujoco
-
     from pliant.feet.softfoot import add_softfoot
     from pliant.robots.parts import box, finished, look_at, new_spec
 
@@ -68,14 +66,7 @@ def build(options: SoftFootBenchOptions) -> Robot:
     top = options.stand
     spec = new_spec("softfoot-bench", options.timestep, extent=0.3 * s, center=(0.04 * s, 0.0, top))
     disable_islands(spec)
-    carriage = spec.worldbody.add_body(name="carriage")
-    carriage.add_joint(
-        name="slide",
-        type=mujoco.mjtJoint.mjJNT_SLIDE,
-        axis=[0.0, 0.0, 1.0],
-        damping=[SLIDE_DAMPING, 0.0, 0.0],
-    )
-    box(carriage, (0.05 * s, 0.05 * s, 0.02 * s), (0.0, 0.0, 0.045 * s), "metal")
+    carriage = add_carriage(spec, 0.0, s)
     mount = carriage.add_body(
         name="mount", quat=[math.cos(0.5 * options.pitch), 0.0, math.sin(0.5 * options.pitch), 0.0]
     )

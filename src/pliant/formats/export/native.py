@@ -29,53 +29,18 @@ MOTOR_MASS = 1e-9
 _LOSSLESS = 1e-9
 """Motor constant of a ``<dcmotor>`` that carries friction and cogging alone: it damps with its square [N m s/rad]."""
 # Fields that are written, have no effect, or are refused with a reason of their own.
-_ACTUATOR = frozenset(
-    [
-        "law",
-        "mode",
-        "motor_1",
-        "motor_2",
-        "pid_1",
-        "pid_2",
-        "link_friction",
-        "link_damping",
-        "link_preset_damping",
-        "command_delay",
-        "command_resolution",
-        "reference_slew_1",
-        "reference_slew_2",
-        "initial_preset",
-        "start",
-    ]
-)
-_MOTOR = frozenset(
-    [
-        "inertia",
-        "damping",
-        "max_torque",
-        "max_velocity",
-        "min_position",
-        "max_position",
-        "friction",
-        "limit_velocity",
-        "torque_speed",
-        "preset_damping",
-        "electrical",
-        "cogging",
-        "thermal",
-    ]
-)
-_WINDING = frozenset(
-    [
-        "resistance",
-        "inductance",
-        "torque_constant",
-        "back_emf_constant",
-        "supply_voltage",
-        "supply_resistance",
-        "max_current",
-    ]
-)
+_ACTUATOR = frozenset([
+    "law", "mode", "motor_1", "motor_2", "pid_1", "pid_2", "link_friction", "link_damping", "link_preset_damping",
+    "command_delay", "command_resolution", "reference_slew_1", "reference_slew_2", "initial_preset", "start",
+])  # fmt: skip
+_MOTOR = frozenset([
+    "inertia", "damping", "max_torque", "max_velocity", "min_position", "max_position", "friction",
+    "limit_velocity", "torque_speed", "preset_damping", "electrical", "cogging", "thermal",
+])  # fmt: skip
+_WINDING = frozenset([
+    "resistance", "inductance", "torque_constant", "back_emf_constant", "supply_voltage", "supply_resistance",
+    "max_current",
+])  # fmt: skip
 _TWO_MOTOR_MODES = (Mode.SPRING_REFS, Mode.MOTOR_TORQUES, Mode.PID_REFS)
 _IMPLICIT = (mujoco.mjtIntegrator.mjINT_IMPLICITFAST, mujoco.mjtIntegrator.mjINT_IMPLICIT)
 
@@ -297,11 +262,7 @@ class _Joint:
 
     def _effort_limit(self) -> float:
         """Return the largest torque command, of the motor or of its supply voltage."""
-        motor = self.actuator.motor_1
-        limit, winding = motor.max_torque, motor.electrical
-        if winding is not None:
-            limit = min(limit, winding.torque_constant * winding.supply_voltage / winding.resistance)
-        return self.count * limit
+        return self.count * self.actuator.motor_1.stall_torque
 
     def _write_pid(self, element: object, count: float) -> None:
         pid = self.actuator.pid_1 or PID()

@@ -151,14 +151,14 @@ def check_parameters(robot: Description, joint: str, actuator: CompliantActuator
             continue
         who = f"motor_{i + 1}"
         unit = "N" if isinstance(motor, LeverDrive) else "N m"
-        if isinstance(motor, DCMotor) and motor.friction.torque >= motor.max_torque:
+        if isinstance(motor, DCMotor) and motor.holding_torque >= motor.stall_torque:
             problems.append(
                 Problem(
                     "error" if motor.max_torque > 0.0 else "warning",
                     joint,
-                    f"{who}: friction {motor.friction.torque:g} {unit} is not below max_torque {motor.max_torque:g} "
-                    f"{unit}: it cannot move",
-                    f"raise {joint}.{who}.max_torque or lower {joint}.{who}.friction.torque",
+                    f"{who}: friction and cogging hold it with up to {motor.holding_torque:g} {unit}, and it gives at "
+                    f"most {motor.stall_torque:g} {unit}: it cannot move",
+                    f"raise {joint}.{who}.max_torque, or what its winding allows, or lower friction and cogging",
                 )
             )
         if mode != Mode.MOTOR_TORQUES and pid is not None and pid.kp == pid.ki == 0.0:
