@@ -332,11 +332,12 @@ class Solution:
         """
         self._linear = None  # the kernels' memory must hold this state
         lin, u = self.linearisation(), self._unit()
-        out = {"limb": min(float(np.linalg.svd(A, compute_uv=False)[-1]) for A in limb_matrices_left(self._robot))}
+        limb = min(float(np.linalg.svd(A, compute_uv=False)[-1]) for A in limb_matrices_left(self._robot))
+        out = {}
         if lin.influence.shape[1]:
             out["serial"] = float(np.linalg.svd(u[:, None] * lin.influence, compute_uv=False)[-1])
             out["parallel"] = float(np.linalg.svd(self.jacobian() / u[:, None], compute_uv=False)[-1])
-        return out
+        return {**out, "limb": limb}
 
     def condition_numbers(self) -> dict[str, float]:
         """Return condition numbers, scaled as in :meth:`singular_values`: stiffness, serial, parallel."""

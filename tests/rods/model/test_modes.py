@@ -41,9 +41,10 @@ def test_a_robot_without_rods_has_none(call):
 
 def test_a_model_too_large_for_its_oscillations_names_the_segments_that_are_not(monkeypatch):
     monkeypatch.setattr("pliant.rods.model.modes.MAX_FREEDOMS", 20)
-    large = build_parallel("2PR", segments=8)
+    large = build_parallel("2PR", segments=6)
     (note,) = check_modes(large)
-    assert note.subject == "oscillations" and f"{large.compile().nv} degrees of freedom" in note.message
+    assert note.subject == "oscillations"
+    assert f"{large.compile().nv} degrees of freedom" in note.message
     segments = int(note.hint.rsplit(" ", 1)[1])
-    assert 3 <= segments < 8
+    assert 3 <= segments < 6
     assert len(check_modes(build_parallel("2PR", segments=segments))) == 7
