@@ -226,7 +226,7 @@ def find_all(
         lines = solution.centrelines(61)
         out.append(
             Equilibrium(
-                solution=solution, q=solution.q, plate_pose=solution.plate_pose, energy=solution.energy_of(lines),
+                solution=solution, q=solution.q, plate_pose=solution.plate_pose, energy=solution.energy(lines),
                 index=solution.morse_index, strain=max(float(line.bending_strain.max()) for line in lines),
                 connection=connection,
             )

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.base.numerics import Array
-from pliant.base.spatial import cross, exp_so3, quaternion_product
+from pliant.base.spatial import cross, quaternion_product
 from pliant.rods import kernels
 from pliant.rods._build import flatten, unflatten
-from pliant.rods.geometry import tip_joint_frames
+from pliant.rods.geometry import motion, tip_joint_frames
 from pliant.rods.kernels import layout
 from pliant.rods.linearisation import dense_step, directions
 from pliant.rods.statics import State, Statics, Task
@@ -44,9 +44,7 @@ def guess(robot: Statics, problem: Task, slack: float = 1.06) -> State:
                 a, b = d3 - axis * (axis @ d3), to - axis * (axis @ to)
                 if np.linalg.norm(a) > 1e-6 and np.linalg.norm(b) > 1e-6:
                     Q[i, j] = np.arctan2(axis @ cross(a, b), a @ b)
-                turned = np.eye(4)
-                turned[:3, :3] = exp_so3(Q[i, j] * axis)
-                frame = frame @ turned
+                frame = frame @ motion("revolute", axis, Q[i, j])
             elif joint.kind == "extension":
                 Q[i, j] = slack * np.linalg.norm(target - (frame @ limb.attach)[:3, 3])
     if not problem.inverse:

@@ -107,9 +107,14 @@ def _places(robot: Statics, free: int, inverse: bool) -> _Places:
 
 
 def _free_motions(robot: Statics, problem: Task) -> Array:
-    """Return the plate's free motions as columns of twists in world axes."""
-    free = [c for c in range(robot._npl) if not (problem.inverse and problem.controlled[c])]
-    return plate_axes(problem, robot._npl)[:, free]
+    """Return the plate's free motions as columns of twists in world axes.
+
+    Where some but not all rotations are controlled, they are those about the axes of the target's plate.
+    """
+    axes = np.eye(robot._npl)
+    if problem.inverse and not robot.planar and len(set(problem.controlled[3:6].tolist())) > 1:
+        axes[3:, 3:] = problem.x[:9].reshape(3, 3)
+    return axes[:, [c for c in range(robot._npl) if not (problem.inverse and problem.controlled[c])]]
 
 
 def dense_step(robot: Statics, problem: Task) -> tuple[Array, Array]:
@@ -154,14 +159,3 @@ def directions(robot: Statics, task: Task, steps: Array) -> list[Direction]:
         rows, columns = robot._actuators
         Q[:, rows, columns] = steps[local + end :].T
     return [Direction(W[p], Q[p], twist[p]) for p in range(count)]
-
-
-def plate_axes(problem: Task, npl: int) -> Array:
-    """Return the plate's freedoms as columns of twists in world axes.
-
-    Where some but not all rotations are controlled, they are those about the axes of the target's plate.
-    """
-    axes = np.eye(npl)
-    if problem.inverse and npl == 6 and len(set(problem.controlled[3:6].tolist())) > 1:
-        axes[3:, 3:] = problem.x[:9].reshape(3, 3)
-    return axes

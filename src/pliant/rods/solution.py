@@ -233,17 +233,14 @@ class Solution:
         """Return the shapes of all rods, as `centreline`."""
         return [self.centreline(i, points) for i in range(len(self._robot.description.limbs))]
 
-    def energy(self, points: int = 61) -> float:
+    def energy(self, lines: Sequence[Centreline] | None = None) -> float:
         """Return the potential energy [J]: of bending, twist, stretch and shear, of weight, and of the wrench.
 
         A force F has the potential -F p; a moment M about the plate's origin has none in space, and -M log(R) is taken,
         which is exact for turns about its axis. Distributed moments and loads that turn with the plate are left out.
-        Simpson's rule over the rods, at an odd number of points.
+        Simpson's rule over the rods, by their shapes at an odd number of points; None: at 61.
         """
-        return self.energy_of(self.centrelines(points + 1 - points % 2))
-
-    def energy_of(self, lines: Sequence[Centreline]) -> float:
-        """Return the potential energy [J], as `energy`, from the shapes of all rods at an odd number of points."""
+        lines = self.centrelines(61) if lines is None else lines
         d = self._robot.description
         X = self.plate_pose
         total = -d.plate.mass * float(np.dot(d.gravity, (X @ [*d.plate.com, 1.0])[:3]))
