@@ -10,6 +10,7 @@ import pytest
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.page import PageView
+from pliant.page.choice import RobotChoice
 from pliant.page.server import PageServer, set_theme
 from pliant.robots.loading import load
 from pliant.rods import load_robot
@@ -92,7 +93,7 @@ def test_text_has_contrast_and_every_control_a_label_in_light_and_dark():
 def test_the_panel_of_parallel_robots_has_contrast_and_labels_in_light_and_dark(tmp_path):
     with (
         PageServer() as server,
-        StaticsView(load_robot("2RR"), server, robots=["2RR"], store=tmp_path / "saved.json") as view,
+        StaticsView(load_robot("2RR"), server, choice=RobotChoice(["2RR"]), store=tmp_path / "saved.json") as view,
     ):
         view.panel.path.add((0.1, 0.1), direct=True)
         with chromium.Page(server.url, 1366, 1500) as browser:

@@ -20,6 +20,7 @@ from pliant.rods import (
     Round,
     load_robot,
 )
+from pliant.rods import stability as stability_module
 from pliant.rods._build import flatten
 from pliant.rods.branches import SAME, distance, wrap
 from pliant.rods.cold_start import cold_starts, is_proper, levenberg
@@ -234,3 +235,17 @@ def test_a_path_through_a_bifurcation_goes_on_on_the_stable_side_and_says_where(
     smooth = robot.follow([[]] * 21, loads, inverse=False, branch="smooth")
     assert smooth[20].morse_index == 2
     assert smooth.notes == ()
+
+
+def test_rods_cut_as_their_loads_ask_have_the_modes_of_rods_cut_into_many_parts(monkeypatch):
+    robot = load_robot("Stewart_Gough_6EFR")
+    X = np.array(robot.description.home)
+    X[:2, 3] += 0.05, 0.02
+    found = [one.solution for one in robot.equilibria(X)]
+    own = [one.stability().rods for one in found]
+    assert sum(map(sum, own)) > 0
+    for parts, same in ((24, True), (1, False)):  # rods that are not cut hide their modes
+        monkeypatch.setattr(stability_module, "parts_of_rods", lambda *_, parts=parts: np.full(robot._n, parts))
+        for one in found:
+            one._stability = None
+        assert ([one.stability().rods for one in found] == own) is same

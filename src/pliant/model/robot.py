@@ -291,18 +291,18 @@ class Robot(Description):
             rest = tail.split(".")
             if heads:
                 # A pattern means those of its matches that have such a parameter.
-                heads = [h for h in heads if self._kinds_with(h, rest)] or heads[:1]
+                heads = [h for h in heads if self._kinds_with(names, h, rest)] or heads[:1]
         if not heads or not rest[0]:
             name = path.split(".")[0]
             valid = ["option", *(["actuator"] if self.actuators else []), *names]
-            owner = next((n for n in names if "." not in path and self._kinds_with(n, [path])), None)
+            owner = next((n for n in names if "." not in path and self._kinds_with(names, n, [path])), None)
             where = (
                 "" if "." in path else f" (a path is <name>.<parameter>{f', such as {owner}.{path}' if owner else ''})"
             )
             raise ModelError(f"{path}: nothing is named {name!r}{where}; {nearest(name, valid)}", field=path)
         found = []
         for head in heads:
-            kinds = self._kinds_with(head, rest)
+            kinds = self._kinds_with(names, head, rest)
             if not kinds and head in self.actuators and rest[0] in PASSIVE_SPRING:
                 kinds = ["actuator"]  # which refuses it by saying what is meant
             if not kinds:
@@ -333,8 +333,8 @@ class Robot(Description):
         """Return the described sensors by name."""
         return {device.name: device for device in self.devices if isinstance(device, SensorDescription)}
 
-    def _kinds_with(self, name: str, rest: list[str]) -> list[str]:
-        kinds = self._names().get(name, [])
+    def _kinds_with(self, names: dict[str, list[str]], name: str, rest: list[str]) -> list[str]:
+        kinds = names.get(name, [])
         if len(rest) > 1:
             return [k for k in kinds if k in ("actuator", "sensor") and rest[0] in self._parameters(k, name)]
         return [k for k in kinds if rest[0] in self._parameters(k, name)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from pliant.page.controls import Say, guarded
@@ -26,16 +26,26 @@ class RobotChoice:
     Args:
         names: names to choose from.
         replaceable: names that a robot from a file may have, because they came from files themselves.
+        opener: returns what a file holds, from its content, its name, and the names that are taken.
+        hint: says which files it opens.
     """
 
-    def __init__(self, names: Sequence[str], *, replaceable: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        *,
+        replaceable: Sequence[str] = (),
+        opener: Callable[[bytes, str, Collection[str]], Sequence[Opened]] = open_dropped,
+        hint: str = HINT,
+    ) -> None:
+        self._opener, self._hint = opener, hint
         self.names = list(names)
         """Names to choose from."""
         self.taken = [name for name in names if name not in replaceable]
         """Names that a robot from a file may not have."""
         self.wanted = ""
         """What somebody chose on the page."""
-        self.opened: list[Opened] = []
+        self.opened: Sequence[Opened] = []
         """What somebody opened from a file on the page, the chosen one first."""
         self._leave: Callable[[str], None] = lambda _: None
 
@@ -75,7 +85,7 @@ class RobotChoice:
                 self.open(file.name, file.content)
 
         choice.on_update(changed)
-        button = server.gui.add_upload_button("Open a file", icon="upload", color="gray", hint=HINT)
+        button = server.gui.add_upload_button("Open a file", icon="upload", color="gray", hint=self._hint)
         server.uploads.accept(button, MAX_DROPPED_BYTES, say)
         button.on_upload(guarded(say, give))
 
@@ -85,5 +95,5 @@ class RobotChoice:
         Raises:
             PliantError: it cannot be opened.
         """
-        self.opened = open_dropped(data, name, self.taken)
+        self.opened = self._opener(data, name, self.taken)
         self.change_to(self.opened[0].name)

@@ -221,14 +221,16 @@ def find_all(
         if solution is not None:
             add(solution, "")
     connections = _connections(robot, task, found, home)
-    out = [
-        Equilibrium(
-            solution=solution, q=solution.q, plate_pose=solution.plate_pose, energy=solution.energy(),
-            index=solution.morse_index, strain=max(float(c.bending_strain.max()) for c in solution.centrelines(41)),
-            connection=connection,
-        )
-        for (solution, _), connection in zip(found, connections)
-    ]  # fmt: skip
+    out = []
+    for (solution, _), connection in zip(found, connections):
+        lines = solution.centrelines(61)
+        out.append(
+            Equilibrium(
+                solution=solution, q=solution.q, plate_pose=solution.plate_pose, energy=solution.energy(lines),
+                index=solution.morse_index, strain=max(float(line.bending_strain.max()) for line in lines),
+                connection=connection,
+            )
+        )  # fmt: skip
     return sorted(out, key=lambda one: one.energy)
 
 

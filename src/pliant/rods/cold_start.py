@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.base.numerics import Array
-from pliant.base.spatial import exp_so3, quaternion_from_rotation, quaternion_product
+from pliant.base.spatial import cross, quaternion_product
 from pliant.rods import kernels
 from pliant.rods._build import flatten, unflatten
-from pliant.rods.geometry import tip_joint_frames
+from pliant.rods.geometry import motion, tip_joint_frames
 from pliant.rods.kernels import layout
-from pliant.rods.linearisation import dense_step
+from pliant.rods.linearisation import dense_step, directions
 from pliant.rods.statics import State, Statics, Task
 
 SEGMENTS = 4
@@ -23,7 +23,7 @@ Run = Callable[[Statics, State], tuple[bool, float, int]]
 Newton steps."""
 
 
-def guess(robot: Statics, problem: Task, aim: float = 0.0, slack: float = 1.06) -> State:
+def guess(robot: Statics, problem: Task, slack: float = 1.06) -> State:
     """Return a first guess: zero wrenches, plate at the target or at home, joints aimed at the plate."""
     d = robot.description
     X = problem.x.copy() if problem.inverse else flatten(d.home)
@@ -43,10 +43,8 @@ def guess(robot: Statics, problem: Task, aim: float = 0.0, slack: float = 1.06) 
                 to = frame[:3, :3].T @ (target - frame[:3, 3])
                 a, b = d3 - axis * (axis @ d3), to - axis * (axis @ to)
                 if np.linalg.norm(a) > 1e-6 and np.linalg.norm(b) > 1e-6:
-                    Q[i, j] = np.arctan2(axis @ np.cross(a, b), a @ b) + aim
-                turned = np.eye(4)
-                turned[:3, :3] = exp_so3(Q[i, j] * axis)
-                frame = frame @ turned
+                    Q[i, j] = np.arctan2(axis @ cross(a, b), a @ b)
+                frame = frame @ motion("revolute", axis, Q[i, j])
             elif joint.kind == "extension":
                 Q[i, j] = slack * np.linalg.norm(target - (frame @ limb.attach)[:3, 3])
     if not problem.inverse:
@@ -99,6 +97,17 @@ def _tips(md: kernels.Model, X: Array, p0: Array, length: Array) -> tuple[Array,
     return p1, np.where(held[:, None], t1, p1 - p0)
 
 
+def _quaternions(R: Array) -> Array:
+    """Return the unit quaternions of rotations, shape (..., 4): the longest row of the matrix 4 q q^T."""
+    trace, K = np.trace(R, axis1=-2, axis2=-1)[..., None, None], np.empty((*R.shape[:-2], 4, 4))
+    K[..., 0, 0] = 1.0 + trace[..., 0, 0]
+    K[..., 1:, 0] = K[..., 0, 1:] = R[..., [2, 0, 1], [1, 2, 0]] - R[..., [1, 2, 0], [2, 0, 1]]
+    K[..., 1:, 1:] = R + np.swapaxes(R, -1, -2) + (1.0 - trace) * np.eye(3)
+    longest = np.argmax(np.diagonal(K, axis1=-2, axis2=-1), axis=-1)
+    q = np.take_along_axis(K, longest[..., None, None], axis=-2)[..., 0, :]
+    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+
+
 def disturbance(rng: np.random.Generator, limbs: int, amplitude: float) -> Array:
     """Return random numbers for `curved_nodes`, shape (limbs, 5): a bump by rest length, factors of both tangents."""
     return np.array(
@@ -121,9 +130,7 @@ def curved_nodes(robot: Statics, states: Sequence[State], disturbances: ArrayLik
     change = np.broadcast_to(np.asarray(disturbances, dtype=float), (*length.shape, 5))
     tangent, bump = R[..., 2], change[..., :3] * length[..., None]
     t0, t1 = tangent * (length * change[..., 3])[..., None], t1 * change[..., 4:]
-    nodes, q = np.zeros((*length.shape, SEGMENTS - 1, layout.NODE_SIZE)), np.empty((4, *length.shape))
-    for at in np.ndindex(*length.shape):
-        q[:, *at] = quaternion_from_rotation(R[at])
+    nodes, q = np.zeros((*length.shape, SEGMENTS - 1, layout.NODE_SIZE)), np.moveaxis(_quaternions(R), -1, 0)
     for s in range(SEGMENTS - 1):
         t = (s + 1) / SEGMENTS
         p = (
@@ -167,7 +174,7 @@ def levenberg(robot: Statics, state: State, problem: Task, steps: int, limit: in
     """Levenberg and Marquardt's method on single shooting, with the exact Jacobian."""
     damping = 1e-3
     _, out = robot._one(state, problem, steps, limit=layout.LINEARISE_ONLY)
-    r, J, unpack = dense_step(robot, state, problem)
+    r, J = dense_step(robot, problem)
     cost = float(r @ r)
     worst = float(out[0])
     for it in range(limit):
@@ -175,13 +182,9 @@ def levenberg(robot: Statics, state: State, problem: Task, steps: int, limit: in
             scale = np.sum(J * J, axis=0) + 1e-12
         if not np.isfinite(cost) or not np.all(np.isfinite(scale)):
             return False, np.inf, it
-        step = np.linalg.lstsq(
-            np.vstack([J, np.diag(np.sqrt(damping * scale))]),
-            np.concatenate([-r, np.zeros(len(scale))]),
-            rcond=None,
-        )[0]
-        trial = state.copy()
-        unpack(trial, step)
+        Q, R = np.linalg.qr(np.vstack([J, np.diag(np.sqrt(damping * scale))]))
+        step = np.linalg.solve(R, -Q[: len(r)].T @ r)
+        trial = directions(robot, problem, step[:, None])[0].moved(state, 1.0)
         if any(
             joint.kind == "extension" and trial.Q[i, j] < 0.05 * robot.description.limbs[i].rod.length
             for i, limb in enumerate(robot.description.limbs)
@@ -190,11 +193,11 @@ def levenberg(robot: Statics, state: State, problem: Task, steps: int, limit: in
             damping = min(damping * 8.0, 1e8)
             continue
         _, out = robot._one(trial, problem, steps, limit=layout.LINEARISE_ONLY)
-        r1, J1, unpack1 = dense_step(robot, trial, problem)
+        r1, J1 = dense_step(robot, problem)
         c1 = float(r1 @ r1)
         if np.isfinite(c1) and c1 < cost:
             state.W[:], state.Q[:], state.X[:] = trial.W, trial.Q, trial.X
-            r, J, unpack, cost, worst = r1, J1, unpack1, c1, float(out[0])
+            r, J, cost, worst = r1, J1, c1, float(out[0])
             damping = max(damping * 0.2, 1e-12)
             if worst < 1e-4:
                 ok, out = robot._one(state, problem, steps, limit=12)
@@ -209,9 +212,14 @@ def levenberg(robot: Statics, state: State, problem: Task, steps: int, limit: in
 def random_starts(robot: Statics, task: Task, count: int, seed: int) -> Iterator[tuple[str, State, Array]]:
     """Yield names, first guesses and nodes of multiple shooting for bounded random starts."""
     rng = np.random.default_rng(seed)
-    states, disturbances = [], []
+    states, disturbances, first = [], [], guess(robot, task)
+    turning = robot._model(robot._steps(None, None)).kind == layout.REVOLUTE
+    if not task.inverse:
+        turning[robot._actuators] = False
     for trial in range(count):
-        state = guess(robot, task, aim=0.0 if trial % 2 == 0 else rng.uniform(-1.0, 1.0))
+        state = first.copy()
+        if trial % 2:
+            state.Q[turning] += rng.uniform(-1.0, 1.0)
         if task.inverse:
             for i, j in robot.description.actuators:
                 length = robot.description.limbs[i].rod.length

@@ -1,4 +1,4 @@
-"""Geometry of limbs: base poses, joint axes and tip frames for joint values, and errors between poses."""
+"""Geometry of limbs: base poses and tip frames for joint values, and errors between poses."""
 
 from __future__ import annotations
 
@@ -18,19 +18,8 @@ def freedom_indices(planar: bool) -> list[int]:
     return [0, 1, 5] if planar else list(range(6))
 
 
-def joint_axis(limb: Limb, Q: Array, j: int) -> tuple[Array, Array]:
-    """Return origin and axis of base joint j of a limb, in the world."""
-    X = np.asarray(limb.base, dtype=float)
-    for k, joint in enumerate(limb.joints):
-        X = X @ joint.pose
-        axis = np.asarray(joint.axis, dtype=float) / np.linalg.norm(joint.axis)
-        if k == j:
-            return X[:3, 3], X[:3, :3] @ axis
-        X = X @ _motion(joint.kind, axis, Q[k])
-    raise IndexError(j)
-
-
-def _motion(kind: str, axis: Array, q: float) -> Array:
+def motion(kind: str, axis: Array, q: float) -> Array:
+    """Return what a joint of this kind does at a value, shape (4, 4)."""
     M = np.eye(4)
     if kind == "prismatic":
         M[:3, 3] = q * axis
@@ -44,7 +33,7 @@ def root_pose(limb: Limb, Q: Array, rest: float) -> tuple[Array, float]:
     X, L = np.asarray(limb.base, dtype=float), float(rest)
     for j, joint in enumerate(limb.joints):
         axis = np.asarray(joint.axis, dtype=float) / np.linalg.norm(joint.axis)
-        X = X @ joint.pose @ _motion(joint.kind, axis, Q[j])
+        X = X @ joint.pose @ motion(joint.kind, axis, Q[j])
         if joint.kind == "extension":
             L = float(Q[j])
     return X @ limb.attach, L

@@ -18,7 +18,7 @@ import numpy as np
 
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import Array
-from pliant.base.spatial import exp_so3
+from pliant.base.spatial import cross, hat
 from pliant.rods import kernels
 from pliant.rods._build import (
     bending_unit,
@@ -35,7 +35,7 @@ from pliant.rods._build import (
 from pliant.rods.description import RobotDescription
 from pliant.rods.geometry import freedom_indices
 from pliant.rods.kernels import layout
-from pliant.rods.linearisation import dense_step, limb_rows, plate_axes, stiffness_left
+from pliant.rods.linearisation import Direction, dense_step, directions, limb_rows, stiffness_left
 from pliant.rods.parameters import Change, changed, offset_actuator, parameter_scale, parameter_value
 from pliant.rods.stability import plate_curvatures, softest_rod
 from pliant.rods.statics import State, Statics, Task
@@ -152,7 +152,7 @@ def _weight(change: Change, state: State, scale: Array) -> Array:
     """Return the scaled weight of the plate in the plate's balance, shape (6,)."""
     force = change.plate.mass * np.asarray(change.gravity, dtype=float)
     arm = state.X[:9].reshape(3, 3) @ np.asarray(change.plate.com, dtype=float)
-    return np.concatenate([force / scale[0], np.cross(arm, force) / scale[1]])
+    return np.concatenate([force / scale[0], cross(arm, force) / scale[1]])
 
 
 def _variants_residual(
@@ -184,7 +184,7 @@ def _variants_residual(
     )  # fmt: skip
     n = wk.tips[:, layout.TIP_N : layout.TIP_LENGTH]
     arm = wk.tips[:, layout.TIP_P : layout.TIP_Q] - X[layout.POS_X :]
-    m = wk.tips[:, layout.TIP_M : layout.TIP_N] + np.cross(arm, n)
+    m = wk.tips[:, layout.TIP_M : layout.TIP_N] + (hat(arm) @ n[:, :, None])[..., 0]
     return wk.r, -np.hstack([n / md.scale[layout.FORCE], m / md.scale[layout.MOMENT]])
 
 
@@ -231,60 +231,24 @@ def _residual_gradient(robot: Statics, state: State, task: Task, steps: int, end
     return out
 
 
-@dataclass(frozen=True, slots=True)
-class _Direction:
-    """How the unknowns change with one parameter."""
-
-    W: Array
-    Q: Array
-    twist: Array  # of the plate, world axes, shape (6,)
-
-    def moved(self, state: State, by: float) -> State:
-        X = state.X.copy()
-        X[layout.POS_X :] += by * self.twist[:3]
-        X[: layout.POS_X] = (exp_so3(by * self.twist[3:]) @ X[: layout.POS_X].reshape(3, 3)).ravel()
-        return State(state.W + by * self.W, state.Q + by * self.Q, X)
-
-
 def _jacobian(solution: Solution) -> tuple[Array, Task]:
     """Return F_z at a solution, by `dense_step`, and the task whose unknowns it has."""
     robot = solution._robot
     task = dataclasses.replace(solution._task, q=solution.q, x=solution._state.X)
     if solution._gradient_matrix is None:
         robot._call(solution._state.copy(), solution.steps, task.rows(), limit=layout.LINEARISE_ONLY)
-        solution._gradient_matrix = dense_step(robot, solution._state, task)[1]
+        solution._gradient_matrix = dense_step(robot, task)[1]
     return solution._gradient_matrix, task
 
 
-def _directions(robot: Statics, task: Task, steps: Array) -> list[_Direction]:
-    """Return the changes of the unknowns that columns of `dense_step` stand for."""
-    count = steps.shape[1]
-    W, Q = np.zeros((count, robot._n, 6)), np.zeros((count, robot._n, robot._k))
-    twist, at = np.zeros((count, 6)), 0
-    for i in range(robot._n):
-        for c in limb_rows(robot, i)[1]:
-            if c < 6:
-                W[:, i, c] = steps[at]
-            else:
-                Q[:, i, c - 6] = steps[at]
-            at += 1
-    free = [c for c in range(robot._npl) if not (task.inverse and task.controlled[c])]
-    index = freedom_indices(robot.planar)
-    twist[:, index] = (plate_axes(task, robot._npl)[:, free] @ steps[at : at + len(free)]).T
-    if task.inverse:
-        for a, (i, j) in enumerate(robot.description.actuators):
-            Q[:, i, j] = steps[at + len(free) + a]
-    return [_Direction(W[p], Q[p], twist[p]) for p in range(count)]
-
-
-def _offset(solution: Solution, a: int) -> _Direction:
+def _offset(solution: Solution, a: int) -> Direction:
     """Return the change by the offset of an actuator: of the direct model as by its joint value."""
     robot, state = solution._robot, solution._state
     Q, zero = np.zeros_like(state.Q), np.zeros_like(state.W)
     i, j = robot.description.actuators[a]
     if solution.inverse:  # the shape stays; the command takes the offset back
         Q[i, j] = -1.0
-        return _Direction(zero, Q, np.zeros(6))
+        return Direction(zero, Q, np.zeros(6))
     J, task = _jacobian(solution)
     wk, column = robot._wk, np.zeros(len(J))
     first = sum(len(limb_rows(robot, k)[0]) for k in range(i))
@@ -293,7 +257,7 @@ def _offset(solution: Solution, a: int) -> _Direction:
     column[first : first + len(rows)] = wk.d[i, rows, layout.JOINT_COLUMN + j]
     index = freedom_indices(robot.planar)
     column[len(J) - robot._npl :] = wk.pw[i, index, layout.JOINT_COLUMN + j]
-    way = _directions(robot, task, np.linalg.lstsq(J, -column[:, None], rcond=None)[0])[0]
+    way = directions(robot, task, np.linalg.lstsq(J, -column[:, None], rcond=None)[0])[0]
     way.Q[i, j] = 1.0
     return way
 
@@ -319,12 +283,12 @@ def gradients(solution: Solution, parameters: Sequence[str], of: Sequence[str] =
     ends = [_ends(robot, name, steps) for name, a in zip(parameters, actuators) if a is None]
     scales = iter(end.scale for end in ends)
     J, task = _jacobian(solution)
-    ways: list[_Direction] = []
+    ways: list[Direction] = []
     if ends:
         right = -_residual_gradient(robot, state, task, steps, ends)
         square = J.shape[0] == J.shape[1]
         z = np.linalg.solve(J, right) if square else np.linalg.lstsq(J, right, rcond=None)[0]
-        ways = _directions(robot, task, z)
+        ways = directions(robot, task, z)
     solved = iter(ways)
     ways = [next(solved) if a is None else _offset(solution, a) for a in actuators]
     index = freedom_indices(robot.planar)
@@ -356,7 +320,7 @@ def moved_along(solution: Solution, found: Gradients, changes: Sequence[float]) 
     for p, change in enumerate(changes):
         twist = np.zeros(6)
         twist[freedom_indices(solution._robot.planar)] = found.pose[p]
-        state = _Direction(found.base_wrenches[p], found.base_joints[p], twist).moved(state, change)
+        state = Direction(found.base_wrenches[p], found.base_joints[p], twist).moved(state, change)
     return state
 
 
@@ -377,7 +341,7 @@ class _Lines:
                 :, 0
             ]
 
-    def along(self, name: str, actuator: int | None, scale: float, way: _Direction) -> dict[str, Any]:
+    def along(self, name: str, actuator: int | None, scale: float, way: Direction) -> dict[str, Any]:
         """Return the derivatives by a parameter, in whose direction the unknowns change."""
         robot, steps, d = self.robot, self.solution.steps, self.robot.description
         md, state = robot._model(steps), self.solution._state
@@ -389,7 +353,7 @@ class _Lines:
         value = 0.0 if actuator is not None else parameter_value(d, name)
         middle = h if value == 0.0 and name.endswith("mass") else 0.0
         if actuator is not None and self.task.inverse:  # the shape does not change
-            way = _Direction(way.W, np.zeros_like(way.Q), way.twist)
+            way = Direction(way.W, np.zeros_like(way.Q), way.twist)
         ends = []
         for by in (middle + h, middle - h):
             change = Change({}, d.plate, d.gravity) if actuator is not None else changed(d, name, value + by)
@@ -437,7 +401,7 @@ def actuator_forces_left(robot: Statics, state: State, md: kernels.Model) -> Arr
         if md.kind[i, j] == layout.PRISMATIC:
             out[a] = -axis @ w[:3]
         elif md.kind[i, j] == layout.REVOLUTE:
-            out[a] = -axis @ (w[3:] + np.cross(root[layout.POS_X :] - wk.origins[i, j], w[:3]))
+            out[a] = -axis @ (w[3:] + cross(root[layout.POS_X :] - wk.origins[i, j], w[:3]))
         else:
             R, row = root[: layout.POS_X].reshape(3, 3), md.table[i, 0]
             n, m = R.T @ w[:3], R.T @ w[3:]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3
 from pliant.rods import kernels
+from pliant.rods.geometry import freedom_indices
 from pliant.rods.kernels import layout
-from pliant.rods.statics import Statics
+from pliant.rods.statics import State, Statics, Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,27 +23,24 @@ class Linearisation:
     """Plate stiffness with locked actuators, shape (freedoms, freedoms) [N/m, N, N m/rad]: wrench = K dX."""
     influence: Array
     """Change of the wrench on the held plate by the joint values, shape (freedoms, actuators)."""
-    limb_matrices: tuple[Array, ...]
-    """Each limb's scaled joint residuals by its scaled base wrench (and passive joints)."""
 
 
 def linearisation_left(robot: Statics, steps: int) -> Linearisation:
     """Return the linearisation that the kernels left in the memory of a robot with a number of integration steps."""
-    md, wk, npl = robot._model(steps), robot._wk, robot._npl
-    scale = np.repeat(md.scale, 3)
-    unit = scale[md.plate_index[:npl], None]
-    matrices = []
+    md, npl = robot._model(steps), robot._npl
+    unit = np.repeat(md.scale, 3)[md.plate_index[:npl], None]
+    return Linearisation(stiffness=stiffness_left(robot, md), influence=robot._wk.influence[:npl, : robot._na] * unit)
+
+
+def limb_matrices_left(robot: Statics) -> list[Array]:
+    """Return each limb's scaled joint residuals by its scaled base wrench (and passive joints), as the kernels left."""
+    md, out = robot._model(robot._steps(None, None)), []
+    unit = np.ones(layout.COLUMNS)
+    unit[: layout.JOINT_COLUMN] = np.repeat(md.scale, 3)
     for i in range(robot._n):
         rows, cols = limb_rows(robot, i)
-        wrench = [col < 6 for col in cols]
-        A = wk.d[i][np.ix_(rows, cols)].copy()
-        A[:, wrench] *= scale[[col for col in cols if col < 6]]
-        matrices.append(A)
-    return Linearisation(
-        stiffness=stiffness_left(robot, md),
-        influence=wk.influence[:npl, : robot._na] * unit,
-        limb_matrices=tuple(matrices),
-    )
+        out.append(robot._wk.d[i][np.ix_(rows, cols)] * unit[cols])
+    return out
 
 
 def stiffness_left(robot: Statics, md: kernels.Model) -> Array:
@@ -64,63 +63,99 @@ def limb_rows(robot: Statics, i: int) -> tuple[list[int], list[int]]:
     return cache[i]
 
 
-def dense_step(robot: Statics, state, problem):
-    """Return residual, Jacobian and a function that applies a step, from the kernels' last linearisation."""
-    md, wk = robot._model(robot._steps(None, None)), robot._wk
-    n, npl, na = robot._n, robot._npl, robot._na
-    layout = [limb_rows(robot, i) for i in range(n)]
-    plate = [c for c in range(npl) if not (problem.inverse and problem.controlled[c])]
-    axes = plate_axes(problem, npl)  # columns: the plate's freedoms as twists in world axes
-    local = sum(len(cols) for _, cols in layout)
-    width = local + len(plate) + (na if problem.inverse else 0)
-    height = sum(len(rows) for rows, _ in layout) + npl
-    r, J = np.zeros(height), np.zeros((height, width))
-    pidx = [int(v) for v in md.plate_index[:npl]]
-    free = axes[:, plate]
-    at = ac = 0
-    for i, (rows, cols) in enumerate(layout):
-        m, k = len(rows), len(cols)
-        r[at : at + m] = wk.r[i, rows]
-        J[at : at + m, ac : ac + k] = wk.d[i][np.ix_(rows, cols)]
-        J[height - npl :, ac : ac + k] = wk.pw[i][np.ix_(pidx, cols)]
-        joint_rows = [t for t, row in enumerate(rows) if row < 6]
-        for t in joint_rows:
-            J[at + t, local : local + len(plate)] = wk.dx[i, rows[t], pidx] @ free
-        if problem.inverse:
-            for j in range(int(md.joint_count[i])):
-                a = int(md.actuator[i, j])
-                if a >= 0:
-                    J[at : at + m, local + len(plate) + a] = wk.d[i, rows, 6 + j]
-                    J[height - npl :, local + len(plate) + a] = wk.pw[i, pidx, 6 + j]
-        at, ac = at + m, ac + k
-    r[height - npl :] = wk.b[pidx]
-    J[height - npl :, local : local + len(plate)] = wk.bx[np.ix_(pidx, pidx)] @ free
+class _Places(NamedTuple):
+    """Where the kernels' numbers stand in the rows and columns of `dense_step`, as index arrays."""
 
-    def unpack(target, step) -> None:
-        ac = 0
-        for i, (_, cols) in enumerate(layout):
-            for c in cols:
-                if c < 6:
-                    target.W[i, c] += step[ac]
-                else:
-                    target.Q[i, c - 6] += step[ac]
-                ac += 1
-        twist = np.zeros(6)
-        twist[pidx] = free @ step[local : local + len(plate)]
-        target.X[9:] += twist[:3]
-        target.X[:9] = (exp_so3(twist[3:]) @ target.X[:9].reshape(3, 3)).ravel()
-        if problem.inverse:
-            target.Q[robot._actuators] += step[local + len(plate) :]
-
-    return r, J, unpack
+    residual: tuple[Array, Array]  # of the rows of the limbs in Work.r
+    local: tuple[Array, Array]  # in J, and in Work.d
+    local_from: tuple[Array, Array, Array]
+    balance: tuple[Array, Array]  # in J, and in Work.pw
+    balance_from: tuple[Array, Array, Array]
+    joint: Array  # rows of distal joints
+    joint_from: tuple[Array, Array]  # in Work.dx
+    unknown: tuple[Array, Array]  # limb and column of each local unknown
+    shape: tuple[int, int]
 
 
-def plate_axes(problem, npl: int) -> Array:
-    """Return the plate's freedoms as columns of twists in world axes.
+def _places(robot: Statics, free: int, inverse: bool) -> _Places:
+    """Return the places for a number of free motions of the plate; found once."""
+    known = robot.__dict__.setdefault("_places", {})
+    if (free, inverse) in known:
+        return known[free, inverse]
+    md, npl = robot._model(robot._steps(None, None)), robot._npl
+    each = [limb_rows(robot, i) for i in range(robot._n)]
+    height, local = sum(len(rows) for rows, _ in each), sum(len(cols) for _, cols in each)
+    d, pw, joint, residual, unknown = [], [], [], [], []
+    for i, (rows, cols) in enumerate(each):
+        columns = [(len(unknown) + t, c) for t, c in enumerate(cols)]
+        if inverse:
+            actuated = [(int(md.actuator[i, j]), j) for j in range(int(md.joint_count[i])) if md.actuator[i, j] >= 0]
+            columns += [(local + free + a, layout.JOINT_COLUMN + j) for a, j in actuated]
+        for t, row in enumerate(rows, len(residual)):
+            d += [(t, at, i, row, c) for at, c in columns]
+            joint += [(t, i, row)] * (row < layout.PASSIVE_ROW)
+        pw += [(height + t, at, i, md.plate_index[t], c) for t in range(npl) for at, c in columns]
+        residual += [(i, row) for row in rows]
+        unknown += [(i, c) for c in cols]
+    (r, c, *of), (br, bc, *b_of), (jr, *j_of) = (np.array(one).reshape(len(one), -1).T for one in (d, pw, joint))
+    known[free, inverse] = out = _Places(
+        residual=tuple(np.array(residual).T), local=(r, c), local_from=tuple(of), balance=(br, bc),
+        balance_from=tuple(b_of), joint=jr, joint_from=tuple(j_of), unknown=tuple(np.array(unknown).T),
+        shape=(height + npl, local + free + (robot._na if inverse else 0)),
+    )  # fmt: skip
+    return out
+
+
+def _free_motions(robot: Statics, problem: Task) -> Array:
+    """Return the plate's free motions as columns of twists in world axes.
 
     Where some but not all rotations are controlled, they are those about the axes of the target's plate.
     """
-    axes = np.eye(npl)
-    if problem.inverse and npl == 6 and len(set(problem.controlled[3:6].tolist())) > 1:
+    axes = np.eye(robot._npl)
+    if problem.inverse and not robot.planar and len(set(problem.controlled[3:6].tolist())) > 1:
         axes[3:, 3:] = problem.x[:9].reshape(3, 3)
-    return axes
+    return axes[:, [c for c in range(robot._npl) if not (problem.inverse and problem.controlled[c])]]
+
+
+def dense_step(robot: Statics, problem: Task) -> tuple[Array, Array]:
+    """Return residual and Jacobian from the kernels' last linearisation; `directions` reads the columns."""
+    wk, free = robot._wk, _free_motions(robot, problem)
+    to, count, npl = _places(robot, free.shape[1], problem.inverse), free.shape[1], robot._npl
+    index = robot._model(robot._steps(None, None)).plate_index[:npl]
+    local = len(to.unknown[0])
+    J = np.zeros(to.shape)
+    J[to.local], J[to.balance] = wk.d[to.local_from], wk.pw[to.balance_from]
+    J[to.joint, local : local + count] = wk.dx[to.joint_from][:, index] @ free
+    J[len(J) - npl :, local : local + count] = wk.bx[index[:, None], index] @ free
+    return np.concatenate([wk.r[to.residual], wk.b[index]]), J
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """A change of the unknowns."""
+
+    W: Array
+    Q: Array
+    twist: Array  # of the plate, world axes, shape (6,)
+
+    def moved(self, state: State, by: float) -> State:
+        """Return a state that is moved along."""
+        X = state.X.copy()
+        X[layout.POS_X :] += by * self.twist[:3]
+        X[: layout.POS_X] = (exp_so3(by * self.twist[3:]) @ X[: layout.POS_X].reshape(3, 3)).ravel()
+        return State(state.W + by * self.W, state.Q + by * self.Q, X)
+
+
+def directions(robot: Statics, task: Task, steps: Array) -> list[Direction]:
+    """Return the changes of the unknowns that columns of `dense_step` stand for."""
+    free = _free_motions(robot, task)
+    to, end = _places(robot, free.shape[1], task.inverse), free.shape[1]
+    (limb, column), local, count = to.unknown, len(to.unknown[0]), steps.shape[1]
+    z, twist = np.zeros((count, robot._n, layout.JOINT_COLUMN + robot._k)), np.zeros((count, 6))
+    z[:, limb, column] = steps[:local].T
+    twist[:, freedom_indices(robot.planar)] = (free @ steps[local : local + end]).T
+    W, Q = z[..., : layout.JOINT_COLUMN], z[..., layout.JOINT_COLUMN :]
+    if task.inverse:
+        rows, columns = robot._actuators
+        Q[:, rows, columns] = steps[local + end :].T
+    return [Direction(W[p], Q[p], twist[p]) for p in range(count)]

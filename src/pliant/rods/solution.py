@@ -17,7 +17,7 @@ from pliant.rods.description import Rectangular, Round
 from pliant.rods.geometry import QUATERNION, root_pose
 from pliant.rods.gradients import SOLVED, Gradients, actuator_forces_left, gradients
 from pliant.rods.kernels import layout
-from pliant.rods.linearisation import Linearisation, linearisation_left
+from pliant.rods.linearisation import Linearisation, limb_matrices_left, linearisation_left
 from pliant.rods.stability import Stability, plate_curvatures, stability_left, survey_tables
 from pliant.rods.statics import State, Statics, Task, check_statics
 
@@ -233,30 +233,33 @@ class Solution:
         """Return the shapes of all rods, as `centreline`."""
         return [self.centreline(i, points) for i in range(len(self._robot.description.limbs))]
 
-    def energy(self, points: int = 61) -> float:
+    def energy(self, lines: Sequence[Centreline] | None = None) -> float:
         """Return the potential energy [J]: of bending, twist, stretch and shear, of weight, and of the wrench.
 
         A force F has the potential -F p; a moment M about the plate's origin has none in space, and -M log(R) is taken,
         which is exact for turns about its axis. Distributed moments and loads that turn with the plate are left out.
-        Simpson's rule over the rods.
+        Simpson's rule over the rods, by their shapes at an odd number of points; None: at 61.
         """
+        lines = self.centrelines(61) if lines is None else lines
         d = self._robot.description
         X = self.plate_pose
         total = -d.plate.mass * float(np.dot(d.gravity, (X @ [*d.plate.com, 1.0])[:3]))
         if not self.follower:
             total -= float(self.wrench[:3] @ X[:3, 3] + self.wrench[3:] @ log_so3(X[:3, :3]))
-        points += 1 - points % 2
+        points = len(lines[0].s)
         weights = np.ones(points)
         weights[1:-1:2], weights[2:-1:2] = 4.0, 2.0
         weights /= 3.0 * (points - 1)
-        for line, limb in zip(self.centrelines(points), d.limbs):
-            v = [limb.rod.values(s) for s in line.s]
+        for line, table in zip(lines, survey_tables(self._robot, points - 1)):
+            row = table[np.minimum(np.arange(points) * layout.STAGES, len(table) - 1)]
             n = np.einsum("kji,kj->ki", line.rotation, line.force)
             m = np.einsum("kji,kj->ki", line.rotation, line.moment)
-            density = 0.5 * (n**2 / np.array([[*one.shear, one.axial] for one in v])).sum(axis=1)
-            density += 0.5 * (m**2 / np.array([[*one.bending, one.torsion] for one in v])).sum(axis=1)
-            load = np.outer([one.mass for one in v], d.gravity) + np.asarray(limb.rod.distributed_force)
-            total += line.length * float(weights @ (density - (line.position * load).sum(axis=1)))
+            strain, load = n * row[:, layout.SHEAR_1 : layout.BEND_1], row[:, layout.LOAD_X : layout.COUPLE_X]
+            density = 0.5 * ((n * strain).sum(axis=1) + (m**2 * row[:, layout.BEND_1 : layout.CURVATURE_1]).sum(axis=1))
+            # the potential of the distributed force, integrated by parts: its integral F is in the table
+            slope = line.rotation[:, :, 2] + np.einsum("kij,kj->ki", line.rotation, strain)
+            density += line.length * (load * slope).sum(axis=1)
+            total += line.length * float(weights @ density - line.position[-1] @ load[-1])
         return total
 
     # --- first order -----------------------------------------------------------------------------------------
@@ -324,13 +327,14 @@ class Solution:
         Rotations are scaled by the characteristic length; the limb value is the smallest over the limbs of the
         scaled joint residuals by the scaled base wrench (zero at a rod's own limit point).
         """
+        self._linear = None  # the kernels' memory must hold this state
         lin, u = self.linearisation(), self._unit()
+        limb = min(float(np.linalg.svd(A, compute_uv=False)[-1]) for A in limb_matrices_left(self._robot))
         out = {}
         if lin.influence.shape[1]:
             out["serial"] = float(np.linalg.svd(u[:, None] * lin.influence, compute_uv=False)[-1])
             out["parallel"] = float(np.linalg.svd(self.jacobian() / u[:, None], compute_uv=False)[-1])
-        out["limb"] = min(float(np.linalg.svd(A, compute_uv=False)[-1]) for A in lin.limb_matrices)
-        return out
+        return {**out, "limb": limb}
 
     def condition_numbers(self) -> dict[str, float]:
         """Return condition numbers, scaled as in :meth:`singular_values`: stiffness, serial, parallel."""
@@ -352,7 +356,7 @@ class Solution:
         return self.stability().verdict == "stable"
 
     def stability(self) -> Stability:
-        """Count the unstable directions (exact up to the cutting of each rod into twelve parts)."""
+        """Count the unstable directions (exact: see `pliant.rods.stability.parts_of_rods`)."""
         if self._stability is None:
             self._linear = None  # the kernels' memory must hold this state
             lin, potential = self.linearisation(), not (self.follower and self.wrench.any())

@@ -15,7 +15,7 @@ from pliant.rods.kernels import layout
 from pliant.rods.linearisation import Linearisation, limb_rows
 from pliant.rods.statics import State, Statics
 
-CUTS = 12  # of a rod for the stability index
+MOST_PARTS = 12  # of a rod for the stability index
 NEUTRAL = 1e-7  # a curvature below it, in units of the bending of the softest rod, is none
 BY_ROTATION, BY_POSITION = slice(layout.BY_PHI, layout.BY_P), slice(layout.BY_P, layout.BY_M)
 FREE = {"fixed": (), "revolute": (5,), "universal": (4, 5), "spherical": (3, 4, 5), "prismatic": (2,)}
@@ -58,7 +58,7 @@ def stability_left(
         potential: as for `plate_curvatures`.
     """
     d, plate = robot.description, plate_curvatures(robot, lin, potential)
-    rods = tuple(_modes_inside(robot, state, i) for i in range(robot._n))
+    rods = tuple(_modes_inside(robot, state, i, int(parts)) for i, parts in enumerate(parts_of_rods(robot, state)))
     joints = tuple(_joint_indices(robot, state.X, robot._model(steps)))
     values, directions, floor = plate
     unstable = directions[:, values < -floor]
@@ -71,12 +71,40 @@ def stability_left(
     return found, unstable
 
 
-def _modes_inside(robot: Statics, state: State, i: int) -> int:
-    """Count the negative modes of rod i with both ends clamped."""
+def parts_of_rods(robot: Statics, state: State) -> Array:
+    """Return into how many parts each rod is cut, so that no part has a negative mode of its own, shape (limbs,).
+
+    With the turn T(s) of the cross-sections (world axes) zero at both ends, the second variation of the energy of a
+    part of length l is the integral of T'.K T' + m.(T' x T) + n.(T x (T x t)), at least k - |m| l / pi - |n| l^2 / pi^2
+    times that of |T'|^2 by Wirtinger's inequality; k is the least stiffness. Where `MOST_PARTS` are not enough (loads
+    of a hundred times that at which the clamped rod buckles), the index may miss modes inside a part.
+    """
+    wk = robot._wk
+    known = robot.__dict__.setdefault("_softest_sections", [])
+    if not known:
+        for table in survey_tables(robot, 1):
+            load, couple = (
+                np.linalg.norm(table[:, at : at + 3], axis=1).max() for at in (layout.LOAD_X, layout.COUPLE_X)
+            )
+            yields = table[:, layout.SHEAR_1 : layout.CURVATURE_1].max(axis=0)
+            known.append((1.0 / yields[3:].max(), yields[:3].max(), load, couple))
+    k, yielding, load, couple = np.array(known).T
+    L = wk.tips[:, layout.TIP_LENGTH]
+    n = np.linalg.norm(state.W[:, :3], axis=1) + L * load
+    n = n * (1.0 + 2.0 * n * yielding)  # what shear and stretch add
+    ends = np.linalg.norm(state.W[:, 3:], axis=1) + np.linalg.norm(wk.tips[:, layout.TIP_M : layout.TIP_N], axis=1)
+    a, b = 0.5 * (ends + L * (n + couple)) * L / (np.pi * k), n * L**2 / (np.pi**2 * k)
+    return np.minimum(np.floor(0.5 * (a + np.sqrt(a**2 + 4.0 * b))) + 1.0, MOST_PARTS)
+
+
+def _modes_inside(robot: Statics, state: State, i: int, parts: int) -> int:
+    """Count the negative modes of rod i, cut into parts, with both ends clamped."""
+    if parts == 1:
+        return 0
     wk, length = robot._wk, robot.characteristic_length()
-    states = np.zeros((CUTS + 4, layout.TIP_SIZE))
+    states = np.zeros((parts + 4, layout.TIP_SIZE))
     count = 0
-    for cuts in (CUTS, CUTS + 1, CUTS + 3):  # elsewhere, where a cut lies at a singular point
+    for cuts in (parts, parts + 1, parts + 3):  # elsewhere, where a cut lies at a singular point
         count = kernels.survey(
             survey_tables(robot, cuts)[i], wk.roots[i], state.W[i], wk.tips[i, layout.TIP_LENGTH], length,
             robot.planar, True, states, wk.w,
@@ -154,54 +182,54 @@ def _joint_indices(robot: Statics, X: Array, md: kernels.Model) -> list[int]:
     """
     wk = robot._wk
     counts = [0] * robot._n
-    groups: dict[tuple[int, int], list] = {}
     on_plate, on_tip, tips = tip_joint_frames(robot, X)
-    for i, limb in enumerate(robot.description.limbs):
-        rows, unknown = limb_rows(robot, i)
-        kind = limb.distal.kind
+    for limbs, kind, rows, unknown in _alike(robot):
         free = [row for row in FREE[kind] if row in rows]
-        passive = [c for c in unknown if c >= 6]
-        size = len(free) + len(passive)
-        if size == 0:
-            continue
-        d, cols = wk.d[i][:, unknown], wk.cols[i][:, unknown]
-        J, B = on_plate[i], on_tip[i]
-        M, force = np.zeros((len(unknown), len(unknown))), np.zeros((size, len(unknown)))
-        held = [row for row in rows if row < 6 and row not in free]
-        M[: len(held)] = d[held]
+        passive = [c for c in unknown if c >= layout.JOINT_COLUMN]
+        size, width = len(free) + len(passive), len(unknown)
+        d, cols = wk.d[limbs][:, :, unknown], wk.cols[limbs][:, :, unknown]
+        J, B = on_plate[limbs], on_tip[limbs]
+        axes = {"revolute": [B[:, :, 2]], "universal": [J[:, :, 0], B[:, :, 1]], "prismatic": [J[:, :, 2]],
+                "spherical": [np.broadcast_to(a, (len(limbs), 3)) for a in np.eye(3)], "fixed": []}[kind]  # fmt: skip
+        M, force = np.zeros((len(limbs), width, width)), np.zeros((len(limbs), size, width))
+        held = [row for row in rows if row < layout.PASSIVE_ROW and row not in free]
+        M[:, : len(held)] = d[:, held]
         at = len(held)
-        for t, row in enumerate(free):
-            if kind == "prismatic":
-                a = J[:, 2]
-                rho = tips[i] @ md.tip[i, layout.POS_X :]
-                M[at + t] = a @ cols[BY_POSITION] + np.cross(rho, a) @ cols[BY_ROTATION]
-            else:
-                if kind == "revolute":
-                    a = B[:, 2]
-                elif kind == "universal":
-                    a = J[:, 0] if t == 0 else B[:, 1]
-                else:
-                    a = np.eye(3)[t]
-                M[at + t] = a @ cols[BY_ROTATION]
-            force[t] = d[row] * md.scale[layout.FORCE if kind == "prismatic" else layout.MOMENT]
-        passive_rows = [row for row in rows if row >= 6]
-        for t, c in enumerate(passive):
-            M[at + len(free) + t, unknown.index(c)] = 1.0
-            slides = md.kind[i, c - 6] == layout.PRISMATIC
-            force[len(free) + t] = d[passive_rows[t]] * md.scale[layout.FORCE if slides else layout.MOMENT]
-        groups.setdefault((len(unknown), size), []).append((i, M, force))
-    for (_, size), members in groups.items():
-        M = np.array([m for _, m, _ in members])
-        rhs = np.zeros((M.shape[1], size))
-        rhs[M.shape[1] - size :] = np.eye(size)
+        for t, (row, a) in enumerate(zip(free, axes)):
+            slides = kind == "prismatic"
+            turned = np.cross((tips[limbs] @ md.tip[limbs, layout.POS_X :, None])[..., 0], a) if slides else a
+            M[:, at + t] = (turned[:, None] @ cols[:, BY_ROTATION])[:, 0]
+            if slides:
+                M[:, at + t] += (a[:, None] @ cols[:, BY_POSITION])[:, 0]
+            force[:, t] = d[:, row] * md.scale[layout.FORCE if slides else layout.MOMENT]
+        passive_rows = [row for row in rows if row >= layout.PASSIVE_ROW]
+        for t, c in enumerate(passive, len(free)):
+            M[:, at + t, unknown.index(c)] = 1.0
+            slides = md.kind[limbs, c - layout.JOINT_COLUMN, None] == layout.PRISMATIC
+            scale = np.where(slides, md.scale[layout.FORCE], md.scale[layout.MOMENT])
+            force[:, t] = d[:, passive_rows[t - len(free)]] * scale
+        rhs = np.zeros((width, size))
+        rhs[width - size :] = np.eye(size)
         try:
             Z = np.linalg.solve(M, np.broadcast_to(rhs, (len(M), *rhs.shape)))
         except np.linalg.LinAlgError:  # a limb at its own limit point
             Z = np.linalg.pinv(M) @ rhs
-        H = -np.array([f for _, _, f in members]) @ Z
-        negative = np.sum(
-            np.linalg.eigvalsh(0.5 * (H + np.swapaxes(H, 1, 2))) < -NEUTRAL * softest_rod(robot)[1], axis=1
-        )
-        for (i, _, _), count in zip(members, negative):
+        H = -force @ Z
+        negative = np.linalg.eigvalsh(0.5 * (H + np.swapaxes(H, 1, 2))) < -NEUTRAL * softest_rod(robot)[1]
+        for i, count in zip(limbs, np.sum(negative, axis=1)):
             counts[i] = int(count)
     return counts
+
+
+def _alike(robot: Statics) -> list[tuple[list[int], str, list[int], list[int]]]:
+    """Return the limbs that have free joints, their joint's kind, rows and unknowns, those with the same together."""
+    known = robot.__dict__.get("_alike")
+    if known is None:
+        groups: dict[tuple, list[int]] = {}
+        for i, limb in enumerate(robot.description.limbs):
+            rows, unknown = limb_rows(robot, i)
+            if max(unknown) >= layout.JOINT_COLUMN or set(FREE[limb.distal.kind]) & set(rows):
+                groups.setdefault((limb.distal.kind, tuple(rows), tuple(unknown)), []).append(i)
+        known = [(limbs, kind, list(rows), list(unknown)) for (kind, rows, unknown), limbs in groups.items()]
+        robot.__dict__["_alike"] = known
+    return known

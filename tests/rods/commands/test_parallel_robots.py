@@ -172,13 +172,13 @@ def test_view_shows_the_statics_alone_and_goes_on_with_what_is_chosen_or_opened_
         name = page._robot.name
         seen.append((name, name.encode() in urllib.request.urlopen(page._server.url, timeout=5).read()))
         if len(seen) == 1:
-            page.panel.files.open("tripod.yaml", TRIPOD.encode())
+            page.choice.open("tripod.yaml", TRIPOD.encode())
         elif len(seen) == 2:
-            page.panel.files.open("tripod.yaml", TRIPOD.replace("50 g", "60 g").encode())  # mended, with its name
+            page.choice.open("tripod.yaml", TRIPOD.replace("50 g", "60 g").encode())  # mended, with its name
         elif len(seen) == 3:
             assert page._robot.description.plate.mass == pytest.approx(0.06)
-            assert page._robots[0] == "tripod"
-            page._change_to("2RR")
+            assert page.choice.names[0] == "tripod"
+            page.choice.change_to("2RR")
         else:
             raise KeyboardInterrupt
 
@@ -187,6 +187,24 @@ def test_view_shows_the_statics_alone_and_goes_on_with_what_is_chosen_or_opened_
     assert code == 0
     assert "view: http://localhost:" in err
     assert seen == [("Stewart_Gough_6PFR", True), ("tripod", True), ("tripod", True), ("2RR", True)]
+
+
+@pytest.mark.network
+def test_view_shows_the_statics_of_a_robot_in_a_file(call, monkeypatch, tmp_path):
+    from tripod import TRIPOD
+
+    from pliant.rods.page.statics_view import StaticsView
+
+    shown = []
+
+    def look(page):
+        shown.append((page._robot.name, "tripod" in page.choice.names))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(StaticsView, "run", look)
+    (tmp_path / "tripod.yaml").write_text(TRIPOD)
+    assert call("view", str(tmp_path / "tripod.yaml"), "--statics")[0] == 0
+    assert shown == [("tripod", True)]
 
 
 @pytest.mark.network

@@ -37,3 +37,14 @@ def test_a_robot_without_rods_has_none(call):
     code, out, _ = call("check", "sea-1dof", "--json")
     assert code == 0
     assert "oscillation" not in out
+
+
+def test_a_model_too_large_for_its_oscillations_names_the_segments_that_are_not(monkeypatch):
+    monkeypatch.setattr("pliant.rods.model.modes.MAX_FREEDOMS", 20)
+    large = build_parallel("2PR", segments=6)
+    (note,) = check_modes(large)
+    assert note.subject == "oscillations"
+    assert f"{large.compile().nv} degrees of freedom" in note.message
+    segments = int(note.hint.rsplit(" ", 1)[1])
+    assert 3 <= segments < 6
+    assert len(check_modes(build_parallel("2PR", segments=segments))) == 7

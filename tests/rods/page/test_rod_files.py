@@ -1,4 +1,4 @@
-"""Files of a parallel robot's page: what is opened becomes the path or the robot, what is downloaded can be opened."""
+"""Files of a parallel robot's page: what is opened becomes the path, what is downloaded can be opened."""
 
 import threading
 
@@ -35,43 +35,19 @@ class Browser:
 
 
 @pytest.fixture
-def opened():
-    return []
-
-
-@pytest.fixture
-def panel(tmp_path, opened):
+def panel(tmp_path):
     said = []
     with PageServer() as server:
-        made = RodPanel(
-            server, load_robot("2RR"), said.append, size=1.0, store=tmp_path / "saved.json", opened=opened.append,
-            taken=["3RR"],
-        )  # fmt: skip
+        made = RodPanel(server, load_robot("2RR"), said.append, size=1.0, store=tmp_path / "saved.json")
         made.said = said
         yield made
         made.close()
 
 
-def test_a_description_is_opened_and_one_with_a_fault_is_told(panel, opened):
-    panel.files.open("tripod.yaml", TRIPOD.encode())
-    assert opened[0].name == "tripod"
-    for name, data, message in (
-        ("a.yaml", b"limbs: 3", "a.yaml"),
-        ("a.yml", TRIPOD.replace("name: tripod", "name: 3RR").encode(), "already"),
-        ("a.exe", b"", r"must end in \.yaml"),
-        ("", b"", r"must end in \.yaml"),
-    ):
-        with pytest.raises(PliantError, match=message):
+def test_only_tables_are_opened_as_a_path(panel):
+    for name, data in (("tripod.yaml", TRIPOD.encode()), ("", b"")):
+        with pytest.raises(PliantError, match=r"must end in \.csv or \.txt"):
             panel.files.open(name, data)
-    assert len(opened) == 1
-
-
-def test_the_page_of_a_run_opens_tables_only(tmp_path):
-    with PageServer() as server:
-        panel = RodPanel(server, load_robot("2RR"), print, size=1.0, store=tmp_path / "saved.json")
-        with pytest.raises(PliantError, match="a robot is opened with `pliant view`"):
-            panel.files.open("tripod.yaml", TRIPOD.encode())
-        panel.close()
 
 
 def test_a_table_becomes_the_path(panel):

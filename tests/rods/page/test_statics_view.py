@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from tripod import TRIPOD
 
-from pliant.base.errors import BridgeError
+from pliant.base.errors import BridgeError, PliantError
 from pliant.base.spatial import rotation_from_quaternion
 from pliant.page.server import PageServer
 from pliant.rods import catalogue, load_robot
+from pliant.rods.page.section import statics_choice
 from pliant.rods.page.statics_view import StaticsView
 
 pytestmark = pytest.mark.network
@@ -90,14 +91,22 @@ def test_what_is_drawn_fades_where_there_is_no_equilibrium_and_comes_back(tmp_pa
 
 
 def test_another_robot_is_chosen_and_one_from_a_file_is_handed_over(tmp_path):
-    with running("2RR", tmp_path, robots=["2RR", "3RR"], replaceable=[]) as (server, view):
+    with running("2RR", tmp_path, choice=statics_choice(["2RR", "3RR"])) as (server, view):
         choice = next(h for h in server.gui._gui_input_handle_from_uuid.values() if h.label == "robot")
         choice.value = "3RR"
         eventually(lambda: view._stopping.is_set())
-        assert (view.wanted, view.opened) == ("3RR", None)
-        view.panel.files.open("tripod.yaml", TRIPOD.encode())
-        assert view.wanted == "tripod"
-        assert view.opened.name == "tripod"
+        assert (view.choice.wanted, view.choice.opened) == ("3RR", [])
+        for name, data, message in (
+            ("a.yaml", b"limbs: 3", "a.yaml"),
+            ("a.yml", TRIPOD.replace("name: tripod", "name: 3RR").encode(), "already"),
+            ("a.exe", b"", r"must end in \.yaml"),
+            ("", b"", r"must end in \.yaml"),
+        ):
+            with pytest.raises(PliantError, match=message):
+                view.choice.open(name, data)
+        view.choice.open("tripod.yaml", TRIPOD.encode())
+        assert view.choice.wanted == "tripod"
+        assert [one.name for one in view.choice.opened] == ["tripod"]
 
 
 def test_a_server_that_ends_is_an_error_of_the_page(tmp_path):
@@ -133,7 +142,7 @@ def upload(browser, name, text):
 
 @with_browser
 def test_in_a_browser_sliders_the_plate_and_its_handle_move_the_robot_and_files_are_opened(tmp_path):
-    with running("6PFR", tmp_path, robots=["6PFR"]) as (server, view):
+    with running("6PFR", tmp_path, choice=statics_choice(["6PFR"])) as (server, view):
         panel = view.panel
         with chromium.Page(server.url, 1280, 800, webgl=True) as browser:
             browser.until(
@@ -184,8 +193,8 @@ def test_in_a_browser_sliders_the_plate_and_its_handle_move_the_robot_and_files_
             upload(browser, "large.csv", "x" * (1 << 21))
             browser.until("document.body.innerText.includes('must be at most 1048576')")
             upload(browser, "tripod.yaml", TRIPOD)
-            eventually(lambda: view.opened is not None)
-            assert view.opened.name == "tripod"
+            eventually(lambda: view.choice.opened)
+            assert view.choice.opened[0].name == "tripod"
             # viser's own, after a drag in the scene.
             assert [e for e in browser.errors if "inside passive event listener" not in e] == []
 

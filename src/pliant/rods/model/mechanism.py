@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from pliant.base.errors import ModelError
 from pliant.base.numerics import Array
-from pliant.base.spatial import pose
+from pliant.base.spatial import cross, pose
 from pliant.model.description import REST_KEY
 from pliant.model.interface import PartDefaults
 from pliant.model.problem import Problem
@@ -261,7 +261,9 @@ class MechanismState:
         if len(speed) == 3:
             return speed
         # MuJoCo gives the turning of a free body in its own axes.
-        return np.append(speed[:3], self.data.xmat[self._plate].reshape(3, 3) @ speed[3:])
+        twist = speed.copy()
+        twist[3:] = self.data.xmat[self._plate].reshape(3, 3) @ speed[3:]
+        return twist
 
     def set_wrench(self, wrench: ArrayLike) -> None:
         """Apply a dead wrench to the plate about its origin, world axes, shape (6,) or planar (3,) [N, N m].
@@ -271,7 +273,7 @@ class MechanismState:
         w = self.mechanism.solution.robot.checked_wrench(wrench)
         arm = self.data.xmat[self._plate].reshape(3, 3) @ self._com
         self.data.xfrc_applied[self._plate, :3] = w[:3]
-        self.data.xfrc_applied[self._plate, 3:] = w[3:] - np.cross(arm, w[:3])
+        self.data.xfrc_applied[self._plate, 3:] = w[3:] - cross(arm, w[:3])
 
     def step(self) -> None:
         """Advance the simulation by one step."""

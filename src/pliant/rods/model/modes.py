@@ -27,6 +27,9 @@ MIN_STIFFNESS = 1e-9
 """Stiffness of a free direction of the plate, as a part of the largest."""
 POINTS = 21
 """Points of a rod's centre line at which its inertia is taken, an odd number."""
+MAX_FREEDOMS = 500
+"""Most degrees of freedom of a model whose oscillations are found: one step for each number of its state, and the
+eigenvalues of the map, take the third power of their number, 20 s for this one."""
 DIFFERENCE = 1e-6
 """Step of the differences [m, rad and their rates]; the map of a step is smooth at rest."""
 
@@ -138,6 +141,10 @@ def check_modes(robot: Robot) -> list[Problem] | None:
     if mechanism is None or mechanism.options.variant == "flex":
         return None
     model = robot.compile()
+    if model.nv > MAX_FREEDOMS:
+        most = mechanism.options.segments * MAX_FREEDOMS // model.nv
+        text = f"not computed: the model has {model.nv} degrees of freedom, more than {MAX_FREEDOMS}"
+        return [Problem("info", "oscillations", text, f"set robot.segments to at most {most}")]
     state = mechanism.bind(model, mujoco.MjData(model))
     state.start()
     out = [

@@ -1,4 +1,4 @@
-"""Files of parallel robots on the page: a button that opens a robot or a path, buttons that download."""
+"""Files of parallel robots on the page: a button that opens a path, buttons that download."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from pliant.page.dropped import plain_file_name
 from pliant.page.server import PageServer
 from pliant.rods import ContinuumParallelRobot, Solution
 from pliant.rods.page.pose_path import PosePath
-from pliant.rods.page.robot_files import read_robot
 from pliant.rods.page.rod_facts import small
 from pliant.rods.page.saved_poses import SavedPoses
 from pliant.rods.page.statics import StaticsSolver, Target
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 MAX_FILE_BYTES = 1 << 20
 """Largest file that a browser may give [bytes]."""
-ROBOT_ENDS, TABLE_ENDS = (".yaml", ".yml"), (".csv", ".txt")
+TABLE_ENDS = (".csv", ".txt")
 DOWNLOADS = ("Path", "Shapes", "Poses")
 PORTION = 16
 """Rows of a path that are solved at a time; what is asked in between does not wait for the others."""
@@ -41,8 +40,6 @@ class RodFiles:
         saved: the saved poses.
         path: the path.
         say: tells what was refused.
-        opened: gets a robot that was opened; None: robots cannot be opened.
-        taken: names that such a robot may not have.
         given: what the controls ask for.
         changed: called when the path has other rows.
     """
@@ -55,20 +52,17 @@ class RodFiles:
         path: PosePath,
         say: Say,
         *,
-        opened: Callable[[ContinuumParallelRobot], None] | None,
-        taken: Sequence[str],
         given: Callable[[], Target],
         changed: Callable[[], None],
     ) -> None:
         self._solver, self._saved, self._path, self._say = solver, saved, path, say
-        self._opened, self._taken, self._given, self._changed = opened, taken, given, changed
+        self._given, self._changed = given, changed
         gui = server.gui
         with gui.add_folder("files", expand_by_default=False):
-            ends = (*(ROBOT_ENDS if opened is not None else ()), *TABLE_ENDS)
-            text = "A table of joint values or plate poses (.csv) becomes the path"
-            if opened is not None:
-                text += "; the description of a parallel robot (.yaml) is shown"
-            button = gui.add_upload_button("Open a file", icon="upload", mime_type=",".join(ends), hint=text)
+            button = gui.add_upload_button(
+                "Open a path", icon="upload", mime_type=",".join(TABLE_ENDS),
+                hint="A table of joint values or plate poses (.csv) becomes the path",
+            )  # fmt: skip
             group = gui.add_button_group(
                 "download", DOWNLOADS,
                 hint="Path: its rows, solved (.csv), without a path the present pose. Shapes: the rods (.csv). "
@@ -87,16 +81,10 @@ class RodFiles:
         """Take a file that a browser gives.
 
         Raises:
-            PliantError: it is neither a table nor a robot.
+            PliantError: it is no table.
         """
-        if self.open_table(file, data):
-            return
-        name = plain_file_name(file)
-        if not name.lower().endswith(ROBOT_ENDS):
-            raise PliantError(f"the file must end in {', '.join((*ROBOT_ENDS, *TABLE_ENDS))}", file=name)
-        if self._opened is None:
-            raise PliantError("a robot is opened with `pliant view`; this page shows the robot of a run", file=name)
-        self._opened(read_robot(data, name, self._taken))
+        if not self.open_table(file, data):
+            raise PliantError(f"the file must end in {' or '.join(TABLE_ENDS)}", file=plain_file_name(file))
 
     def open_table(self, file: str, data: bytes) -> bool:
         """Take a table of joint values or plate poses as the path; return False for another file.

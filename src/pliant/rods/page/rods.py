@@ -61,8 +61,6 @@ class RodPanel:
         size: size of the robot as it is drawn [m].
         device: the robot's device in a simulation; it gets the joint values that were found. None: no simulation.
         store: file of the saved poses; None takes the user's.
-        opened: gets a robot that was opened from a file; None: robots cannot be opened.
-        taken: names that a robot from a file may not have.
     """
 
     def __init__(
@@ -74,8 +72,6 @@ class RodPanel:
         size: float,
         device: ParallelRobotDevice | None = None,
         store: Path | None = None,
-        opened: Callable[[ContinuumParallelRobot], None] | None = None,
-        taken: Sequence[str] = (),
     ) -> None:
         self._server, self._gui, self._say, self._device = server, server.gui, say, device
         self._solver = StaticsSolver(robot, self._answered)
@@ -94,7 +90,7 @@ class RodPanel:
         self.shown: PlainEquilibrium = self._solver.home
         """The newest equilibrium."""
         self._spent: float | None = None
-        self._build(robot, opened, taken)
+        self._build(robot)
         wrenches = wrench_ranges(robot)
         self._arrow = WrenchArrow(server, size=size, largest=wrenches[0].high)
         self._handle = PlateHandle(server, planar=robot.planar, size=size, moved=self.move_plate)
@@ -102,12 +98,7 @@ class RodPanel:
 
     # -- what is made -------------------------------------------------------------------------------------------
 
-    def _build(
-        self,
-        robot: ContinuumParallelRobot,
-        opened: Callable[[ContinuumParallelRobot], None] | None,
-        taken: Sequence[str],
-    ) -> None:
+    def _build(self, robot: ContinuumParallelRobot) -> None:
         gui, home, say = self._gui, self._solver.home, self._say
         self._facts = gui.add_html("")
         self._bar = gui.add_html("")
@@ -136,7 +127,7 @@ class RodPanel:
         self._add_saved()
         self._add_path()
         self.files = RodFiles(
-            self._server, self._solver, self._saved, self.path, say, opened=opened, taken=taken,
+            self._server, self._solver, self._saved, self.path, say,
             given=lambda: self._target(str(self._mode.value)), changed=self._path_changed,
         )  # fmt: skip
 

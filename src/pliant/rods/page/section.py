@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
+from pliant.base.errors import PliantError
 from pliant.devices.base import Device
 from pliant.model.robot import Robot
+from pliant.page.choice import RobotChoice
+from pliant.page.dropped import plain_file_name
 from pliant.page.loaded import LoadedRobots
 from pliant.page.panels import OpenedRobot, Surroundings
 from pliant.page.server import PageServer
 from pliant.rods.device.parallel import ParallelRobotDevice
+from pliant.rods.format import PARALLEL
 from pliant.rods.loaders import catalogue, load_robot
 from pliant.rods.model import build_parallel, find_mechanism
+from pliant.rods.page.robot_files import read_robot
+from pliant.rods.page.rod_files import TABLE_ENDS
 from pliant.rods.page.rods import RodPanel
 from pliant.rods.page.statics_view import StaticsView
 from pliant.rods.robot import ContinuumParallelRobot
@@ -21,6 +27,8 @@ if TYPE_CHECKING:
     import mujoco
 
     from pliant.page.curve_drawing import CurveDrawing
+
+HINT = "The description of a parallel robot (.yaml), or a table of joint values or plate poses (.csv)"
 
 
 class RodSection:
@@ -61,6 +69,18 @@ def _opened(robot: ContinuumParallelRobot) -> OpenedRobot:
     return OpenedRobot(name=robot.name, build=lambda: build_parallel(robot), source=robot)
 
 
+def _open(data: bytes, name: str, taken: Collection[str]) -> list[OpenedRobot]:
+    name = plain_file_name(name)
+    if not name.lower().endswith(PARALLEL.suffixes):
+        raise PliantError(f"the file must end in {', '.join((*PARALLEL.suffixes, *TABLE_ENDS))}", file=name)
+    return [_opened(read_robot(data, name, taken))]
+
+
+def statics_choice(names: Sequence[str], replaceable: Sequence[str] = ()) -> RobotChoice:
+    """Return a choice of parallel robots, from a list and from files."""
+    return RobotChoice(names, replaceable=replaceable, opener=_open, hint=HINT)
+
+
 def show_statics(robot: Robot, *, host: str, port: int, tell: Callable[[str], None]) -> bool:
     """Show the equilibrium of a parallel robot on a page until Ctrl-C, without a simulation.
 
@@ -79,17 +99,18 @@ def show_statics(robot: Robot, *, host: str, port: int, tell: Callable[[str], No
     shown = mechanism.solution.robot
     loaded = LoadedRobots(catalogue())
     if shown.name not in loaded.names:
-        loaded.add(_opened(shown))
+        loaded.add([_opened(shown)])
     with PageServer(host=host, port=port, title=shown.name) as server:
         tell(server.url)
         while True:
-            with StaticsView(shown, server, robots=loaded.names, replaceable=list(loaded.robots)) as page:
+            choice = statics_choice(loaded.names, list(loaded.robots))
+            with StaticsView(shown, server, choice=choice) as page:
                 try:
                     page.run()
                 except KeyboardInterrupt:
                     return True
-            if not page.wanted:
+            if not choice.wanted:
                 return True
-            loaded.add([] if page.opened is None else [_opened(page.opened)])
-            other = loaded.robots.get(page.wanted)
-            shown = other.source if isinstance(other, OpenedRobot) else load_robot(page.wanted)
+            loaded.add(choice.opened)
+            other = loaded.robots.get(choice.wanted)
+            shown = other.source if isinstance(other, OpenedRobot) else load_robot(choice.wanted)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import mujoco
@@ -13,6 +12,7 @@ from pliant.base.errors import BridgeError
 from pliant.base.numerics import Array
 from pliant.base.spatial import quaternion_from_rotation
 from pliant.model.inertia import set_inertia
+from pliant.page.choice import RobotChoice
 from pliant.page.controls import plain_name, plain_text
 from pliant.page.curve_drawing import THINNEST, CurveDrawing
 from pliant.page.document import READY
@@ -40,8 +40,7 @@ class StaticsView:
     Args:
         robot: the robot.
         server: the page's server.
-        robots: names to choose another robot from; then `run` returns, and `wanted` names it.
-        replaceable: those of them that a robot from a file may have, because they came from files themselves.
+        choice: the list of robots, and the button for files; when it names another robot, `run` returns.
         store: file of the saved poses; None takes the user's.
 
     Raises:
@@ -53,16 +52,12 @@ class StaticsView:
         robot: ContinuumParallelRobot,
         server: PageServer,
         *,
-        robots: Sequence[str] = (),
-        replaceable: Sequence[str] = (),
+        choice: RobotChoice | None = None,
         store: Path | None = None,
     ) -> None:
-        self._robot, self._server, self._robots = robot, server, list(robots)
-        self._taken = [name for name in robots if name not in replaceable]
-        self.wanted = ""
-        """The robot that somebody chose on the page."""
-        self.opened: ContinuumParallelRobot | None = None
-        """The robot that somebody opened from a file on the page, if that is the chosen one."""
+        self._robot, self._server = robot, server
+        self.choice = choice
+        """The list of robots, where there is one."""
         self._stopping = threading.Event()
         self._held: tuple[Array, Array] | None = None
         self._links: viser.LineSegmentsHandle | None = None
@@ -151,28 +146,15 @@ class StaticsView:
         gui.main_panel.dock_right()
         gui.main_panel.set_width(320)
         gui.add_html(READY)
-        name = self._robot.name
-        if self._robots:
-            choice = gui.add_dropdown("robot", [name, *(r for r in self._robots if r != name)], initial_value=name)
-
-            def changed(_: object) -> None:
-                if choice.value != name and choice.value in self._robots:
-                    self._change_to(str(choice.value))
-
-            choice.on_update(changed)
-        panel = RodPanel(
-            self._server, self._robot, self._say, size=self._scene.size, store=store,
-            opened=self._open if self._robots else None, taken=self._taken,
-        )  # fmt: skip
+        if self.choice is not None:  # the panel, which takes tables, comes later
+            self.choice.build(
+                self._server, self._robot.name, self._say, self._leave, lambda *file: panel.files.open_table(*file)
+            )
+        panel = RodPanel(self._server, self._robot, self._say, size=self._scene.size, store=store)
         theme_button(gui)
         return panel
 
-    def _open(self, robot: ContinuumParallelRobot) -> None:
-        self.opened = robot
-        self._change_to(robot.name)
-
-    def _change_to(self, name: str) -> None:
-        self.wanted = name
+    def _leave(self, name: str) -> None:
         self._server.rename(plain_name(name))
         self.stop()
 
