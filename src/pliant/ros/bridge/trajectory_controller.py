@@ -24,6 +24,9 @@ STATE_RATE = 50.0
 TAKE_TOPICS = {1: "command", 2: "joint_trajectory"}
 """Topic of joint_trajectory_controller in each generation of ROS."""
 
+LARGEST_END_VELOCITY = float(np.finfo(np.float32).eps)
+"""Largest velocity of the last point that joint_trajectory_controller of ROS 2 takes for none [rad/s]."""
+
 # control_msgs/FollowJointTrajectoryResult
 SUCCESSFUL = 0
 INVALID_GOAL = -1
@@ -48,6 +51,8 @@ class Limb(Protocol):
     """How long after its end a goal may take to get there where it gives no time [s]."""
     settling_time: float
     """How long the last position is commanded on after a trajectory has ended [s]."""
+    wraps: np.ndarray | None
+    """Which joints turn without limits, shape (n,); None for none."""
 
     def check(self, points: JointPoints | None) -> None:
         """Refuse points that the joints cannot take, or all points while the joints take none.
@@ -93,6 +98,7 @@ class LimbBase:
     goal_tolerance = math.inf
     goal_time = 0.0
     settling_time = 0.0
+    wraps: np.ndarray | None = None
 
     def check(self, points: JointPoints | None) -> None:
         """Take all points."""
@@ -129,10 +135,12 @@ class TrajectoryController:
     Args:
         limb: the joints.
         refuse: is told what the other side did wrong.
+        version: generation of ROS, whose joint_trajectory_controller is followed where the two differ.
     """
 
-    def __init__(self, limb: Limb, refuse: Callable[[str], None]) -> None:
+    def __init__(self, limb: Limb, refuse: Callable[[str], None], version: int = 2) -> None:
         self.limb = limb
+        self._version = version
         self.joints = list(limb.joints)
         self.topic = ""
         """Full name of the command topic."""
@@ -208,6 +216,10 @@ class TrajectoryController:
         if not self.enabled:
             raise DeviceError("the controller is not active; the service switch_controller activates it")
         points = read_points(message, self.joints)
+        last = points.velocities[-1]
+        # By default that of ROS 2 refuses it from Jazzy on; NaN, where there are none, is not greater.
+        if self._version == 2 and (np.abs(last) > LARGEST_END_VELOCITY).any():
+            raise DeviceError(f"the last point has velocities {last.tolist()}; must be 0", field="points")
         self.limb.check(points)
         return points
 
@@ -216,9 +228,8 @@ class TrajectoryController:
         state = self._desired if self._trajectory is not None else self.limb.standing()
         if state is None:
             raise DeviceError(f"{self.joints} are not measured yet: there is no motion to stop")
-        return JointPoints(
-            times=np.zeros(1), positions=state.position[None, :], velocities=None, accelerations=None, start_ns=0
-        )
+        here, none = state.position[None, :], np.full((1, len(self.joints)), np.nan)
+        return JointPoints(times=np.zeros(1), positions=here, velocities=none, accelerations=none, start_ns=0)
 
     def _tolerances(self, asked: list[MessageView], default: float) -> _Tolerances:
         """Return the bounds of a goal: 0 takes the default, below 0 is none."""
@@ -288,7 +299,7 @@ class TrajectoryController:
         for rival in self.rivals:
             rival.release(f"a trajectory for {self.joints} took its place")
         self._plan = plan
-        trajectory = Trajectory(plan.points, stamp_ns, begin)
+        trajectory = Trajectory(plan.points, stamp_ns, begin, wraps=self.limb.wraps, early=self._version == 2)
         if not moving:
             self.limb.begin()
         self._trajectory, self._leaving = trajectory, False
@@ -414,7 +425,7 @@ def serve_controller(topics: RosTopics, base: str, limb: Limb, *, take: str = ""
         take: name of the topic below it; "" for that of joint_trajectory_controller.
     """
     node = topics.node
-    controller = TrajectoryController(limb, topics.refuse)
+    controller = TrajectoryController(limb, topics.refuse, node.codec.version)
     for other in topics.controllers:
         if set(other.limb.owned) & set(limb.owned):
             controller.rivals.append(other)
