@@ -327,11 +327,11 @@ def test_a_publisher_whose_connection_breaks_is_tried_again(node):
 
 def test_a_message_is_counted_when_its_callback_has_returned(node):
     listener, seen = node(), []
-    subscription = listener.subscribe("/text", "std_msgs/Float64", lambda _: seen.append(subscription.count))
+    listener.subscribe("/text", "std_msgs/Float64", lambda _: seen.append(listener.subscriptions["/text"].count))
     publication = node("/talker").advertise("/text", "std_msgs/Float64")
     until(lambda: publication.connections)
     publication.send(CODEC.encode("std_msgs/Float64", {}))
-    until(lambda: subscription.count == 1)
+    until(lambda: listener.subscriptions["/text"].count == 1)
     assert seen == [0]
 
 
