@@ -21,7 +21,7 @@ from pliant.laws import COMMAND_NAMES
 from pliant.ros.bridge.control_topics import TORQUE_MODES
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.bridge.trajectory import JointPoints, MotionState
-from pliant.ros.bridge.trajectory_controller import LimbBase, serve_controller
+from pliant.ros.bridge.trajectory_controller import Limb, serve_controller
 
 __all__ = ["CompliantLimb", "DirectLimb", "serve_groups"]
 
@@ -67,7 +67,7 @@ def _follows_positions(device: JointDevice) -> bool:
     return device.mode not in TORQUE_MODES and device.actuator.law.second_input != "pressure"
 
 
-class BoardLimb(LimbBase):
+class BoardLimb(Limb):
     """The joints of a device with arrays of positions and velocities.
 
     Args:
@@ -211,7 +211,7 @@ def _servo_limb(topics: RosTopics, devices: list[NativeActuator], model: mujoco.
     return ServoLimb(topics, found, model) if found and len(joints) == len(found) == len(set(joints)) else None
 
 
-class ServoLimb(LimbBase):
+class ServoLimb(Limb):
     """The joints that position servos of MuJoCo move.
 
     Args:

@@ -7,9 +7,9 @@ are, and how a position reaches them, is a `Limb`.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -36,78 +36,56 @@ PATH_TOLERANCE_VIOLATED = -4
 GOAL_TOLERANCE_VIOLATED = -5
 
 
-class Limb(Protocol):
+class Limb(ABC):
     """Joints that a controller moves. The loop's thread calls all but `check`, which any thread calls."""
 
     joints: Sequence[str]
     """Names of the joints in messages."""
     owned: Sequence[str]
     """Joints of the model that it moves; controllers of the same joint take turns."""
-    path_tolerance: float
+    path_tolerance = math.inf
     """Largest distance from the path where a goal gives none; infinity for any."""
-    goal_tolerance: float
+    goal_tolerance = math.inf
     """Largest distance from the end where a goal gives none; infinity for any."""
-    goal_time: float
+    goal_time = 0.0
     """How long after its end a goal may take to get there where it gives no time [s]."""
-    settling_time: float
+    settling_time = 0.0
     """How long the last position is commanded on after a trajectory has ended [s]."""
-    wraps: np.ndarray | None
+    wraps: np.ndarray | None = None
     """Which joints turn without limits, shape (n,); None for none."""
 
-    def check(self, points: JointPoints | None) -> None:
+    def check(self, points: JointPoints | None) -> None:  # noqa: B027  # most take all points
         """Refuse points that the joints cannot take, or all points while the joints take none.
 
         Raises:
             DeviceError: they cannot be taken.
         """
-        ...
 
+    @abstractmethod
     def actual(self) -> MotionState | None:
         """Return how the joints move; None before they are measured."""
-        ...
 
+    @abstractmethod
     def standing(self) -> MotionState | None:
         """Return where the joints are held, which is where a trajectory begins; None before that is known."""
-        ...
 
-    def begin(self) -> None:
+    def begin(self) -> None:  # noqa: B027  # most need nothing in advance
         """Take the joints for a trajectory.
 
         Raises:
             DeviceError: something else moves them.
         """
-        ...
 
+    @abstractmethod
     def put(self, desired: MotionState, stamp_ns: int) -> None:
         """Command the motion of this time [ns].
 
         Raises:
             DeviceError: the joints do not follow any more.
         """
-        ...
 
-    def end(self) -> None:
+    def end(self) -> None:  # noqa: B027  # of most the last command stays
         """Leave the joints where they are: no more commands come."""
-        ...
-
-
-class LimbBase:
-    """What most limbs do not do: they take all points, take no joints in advance and leave them as they are."""
-
-    path_tolerance = math.inf
-    goal_tolerance = math.inf
-    goal_time = 0.0
-    settling_time = 0.0
-    wraps: np.ndarray | None = None
-
-    def check(self, points: JointPoints | None) -> None:
-        """Take all points."""
-
-    def begin(self) -> None:
-        """Do nothing."""
-
-    def end(self) -> None:
-        """Do nothing: the last command stays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
