@@ -130,8 +130,8 @@ class Trajectory:
             positions = np.vstack([begin.position, positions])
             velocities = np.vstack([begin.velocity, velocities])
             accelerations = np.vstack([begin.acceleration, accelerations])
-        moving = np.isfinite(velocities).all(axis=1)
-        curved = moving & np.isfinite(accelerations).all(axis=1)
+        moving = np.array(np.isfinite(velocities).all(axis=1))
+        curved = np.array(moving & np.isfinite(accelerations).all(axis=1))
         self._cubic, self._quintic = (rows[:-1] & rows[1:] for rows in (moving, curved))
         self._times, self._positions, self._before = times, positions, begin.position
         self._velocities, self._accelerations = velocities, accelerations
