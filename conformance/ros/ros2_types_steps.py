@@ -108,6 +108,8 @@ def goals(node, count, extra):
 
 def franka(node):
     """Do what a client of franka_ros2 does: read the state, set a load, home, move and close the hand, recover."""
+    from control_msgs.action import GripperCommand
+    from control_msgs.msg import GripperCommand as Command
     from franka_msgs.action import ErrorRecovery, Grasp, Homing, Move
     from franka_msgs.msg import FrankaRobotState
     from franka_msgs.srv import SetLoad
@@ -160,6 +162,10 @@ def franka(node):
     found["width"] = sum(fingers.values())
     found["wide"] = hand("move", Move, width=0.5, speed=0.1)
     found["nothing"] = hand("grasp", Grasp, width=0.03, speed=0.1, force=20.0)
+    ended = act("/franka_gripper/gripper_action", GripperCommand, command=Command(position=0.02, max_effort=0.0))
+    found["command"] = [ended.status, ended.result.position, ended.result.reached_goal]
+    until(lambda: all(abs(q - 0.02) < 1e-3 for q in fingers.values()), f"the fingers at 0.02 m: {fingers}")
+    found["fingers"] = list(fingers.values())
     found["recovery"] = act("/action_server/error_recovery", ErrorRecovery).status
     return found
 

@@ -11,6 +11,7 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -78,25 +79,15 @@ def build(folder, package):
         for file in (folder / "share" / kind).glob("*.idl"):
             (idl / kind).mkdir(exist_ok=True)
             file.replace(idl / kind / file.name)
-    files = [f"{idl}:{f.relative_to(idl)}" for f in sorted(idl.rglob("*.idl"))]
-    rosidl(
-        "generate",
-        "-o",
-        made,
-        "-t",
-        "c",
-        "-t",
-        "py",
-        "-ts",
-        "fastrtps_c",
-        "-ts",
-        "introspection_c",
-        "-ts",
-        "c",
-        *include,
-        name,
-        *files,
+    files, messages = (
+        [f"{idl}:{f.relative_to(idl)}" for f in sorted(idl.rglob(f"{kind}/*.idl"))] for kind in ("*", "msg")
     )
+    supports = [word for kind in ("fastrtps_c", "introspection_c", "c") for word in ("-ts", kind)]
+    rosidl("generate", "-o", made, "-t", "c", "-t", "py", *supports, *include, name, *files)
+    # A message and an action of one name have had the description of the action.
+    if messages:
+        shutil.rmtree(made / "c" / "msg" / "detail")
+        rosidl("generate", "-o", made / "c", "-t", "c", *include, name, *messages)
     headers = folder / "include"
     headers.mkdir(exist_ok=True)
     for part in ("c", "fastrtps_c", "introspection_c"):

@@ -55,8 +55,8 @@ def vendors_packages(folder):
     write_package(
         folder,
         "control_msgs",
-        ("JointTolerance", "JointComponentTolerance"),
-        {"FollowJointTrajectory": ACTIONS[FOLLOW]},
+        ("JointTolerance", "JointComponentTolerance", "GripperCommand"),
+        {"FollowJointTrajectory": ACTIONS[FOLLOW], "GripperCommand": ACTIONS_2["control_msgs/GripperCommand"]},
     )
     write_package(folder, "franka_msgs", FRANKA, franka, {"SetLoad": SERVICES_2["franka_msgs/SetLoad"]})
     lists = ("ListControllers", "ListControllerTypes", "ListHardwareComponents", "ListHardwareInterfaces")
@@ -153,6 +153,9 @@ def test_a_client_of_franka_ros2_reads_sets_recovers_and_grasps_by_the_vendors_t
     assert found["width"] == pytest.approx(0.05, abs=2e-3)
     assert found["wide"] == [6, False, "libfranka gripper: Command failed!"]  # STATUS_ABORTED
     assert found["nothing"][1:] == [False, ""]
+    assert found["command"][0] == 4
+    assert found["command"][1:] == [pytest.approx(0.04, abs=2e-3), True]  # the width, as the vendor answers
+    assert found["fingers"] == pytest.approx([0.02, 0.02], abs=1e-3)
     assert found["recovery"] == 4
 
 

@@ -238,7 +238,37 @@ def test_a_worker_of_a_cluster_that_is_killed_costs_nothing(robot_file, plan, cl
 def test_a_scheduler_that_does_not_answer_is_named(robot_file, plan):
     pytest.importorskip("distributed")
     with pytest.raises(PliantError, match="no scheduler"):
-        run_sweep(plan(robot_file, "elbow.k1=0.001"), executor=Executor(dask="not-an-address"))
+        run_sweep(plan(robot_file, "elbow.k1=0.001"), executor=Executor(dask="tcp://127.0.0.1:1"))
+
+
+ADDRESSES = (
+    "localhost:8786",
+    "tcp://127.0.0.1:8786",
+    "tls://[::1]:1",
+    "ws://a-b.example:65535",
+    "inproc://10.0.0.1/7/1",
+)
+WRONG_ADDRESSES = (
+    "", " ", "=:?!", "host", "host:", ":8786", "host:0", "host:65536", "host:-1", "host:1.5", "host:port", "host:8786 ",
+    "host:8786\n", "tcp://", "tcp:/host:1", "http://host:1", "tcp://host:1/x", "[::1]", "::1:8786", "a b:1", "h\0st:1",
+    "host:٣", "host:999999999999", "inproc://", "../x:1", "$(x):1",
+)  # fmt: skip
+
+
+def test_an_address_of_another_form_is_refused_before_anything_runs():
+    assert [Executor(dask=address).dask for address in ADDRESSES] == list(ADDRESSES)
+    for address in WRONG_ADDRESSES:
+        with pytest.raises(PliantError, match="must be the address of a scheduler"):
+            Executor(dask=address)
+
+
+@pytest.mark.parametrize(
+    "command", [("reproduce", "chirp", "--quick"), ("sweep", "qbmove-1dof", "--vary", "robot.preset=0,0.1")]
+)
+def test_a_command_refuses_an_address_of_another_form(call, command):
+    code, _, err = call(*command, "--dask", "=:?!")
+    assert code == 1
+    assert "must be the address of a scheduler" in err
 
 
 def test_a_cluster_without_its_package_names_the_command_that_installs_it(monkeypatch):

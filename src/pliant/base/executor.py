@@ -15,6 +15,7 @@ import itertools
 import logging
 import os
 import pickle
+import re
 import signal
 import threading
 import traceback
@@ -36,6 +37,11 @@ Answer = tuple[bool, Any]
 MAX_DEATHS = 3
 """Number of processes that one task may end; then the run ends with an error."""
 
+_ADDRESS = re.compile(
+    r"inproc://[\w./:-]+|(?:(?:tcp|tls|ucxx?|wss?)://)?(?:[A-Za-z0-9][\w.-]*|\[[\w:.%]+\]):(\d{1,5})", re.ASCII
+)
+"""Addresses of a scheduler, as distributed writes them; the port is the group."""
+
 _log = logging.getLogger("pliant.sweep")
 _local = threading.local()
 
@@ -45,7 +51,7 @@ class Executor:
     """Place where tasks run. The default is this process, one task after the other.
 
     Raises:
-        PliantError: a number is negative, or more than one kind of worker is chosen.
+        PliantError: a number is negative, more than one kind of worker is chosen, or an address has another form.
     """
 
     processes: int = 1
@@ -60,6 +66,13 @@ class Executor:
         for name in ("processes", "threads"):
             if getattr(self, name) < 0:
                 raise PliantError(f"{name} is {getattr(self, name)}; must be >= 0", field=name)
+        found = _ADDRESS.fullmatch(self.dask) if self.dask is not None else None
+        if self.dask is not None and (found is None or not 0 < int(found[1] or 1) < 65536):
+            raise PliantError(
+                f"dask is {self.dask!r}; must be the address of a scheduler, HOST:PORT or tcp://HOST:PORT with a port "
+                "of 1 to 65535: the program 'dask scheduler' prints it",
+                field="dask",
+            )
         if self.dask is not None and (self.processes, self.threads) != (1, 1):
             raise PliantError(
                 "processes and threads have no effect with dask, because the cluster has its own; omit one of them",

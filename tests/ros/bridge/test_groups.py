@@ -182,6 +182,23 @@ def test_a_goal_that_no_motor_can_follow_ends_with_a_code_and_the_robot_goes_on(
     standing.simulation.step(60)
 
 
+def test_a_joint_that_urdf_calls_continuous_takes_the_short_way(arm):
+    near = arm.simulation.sample("board").values["equilibrium"] + np.array([0.1, -0.1])
+    goal = arm.send(GROUP, JOINTS, (0.3, near + 2 * math.pi))
+    assert arm.end(goal) == (GoalState.SUCCEEDED, 0)
+    arm.simulation.step(500)
+    assert arm.simulation.sample("board").values["equilibrium"] == pytest.approx(near, abs=0.02)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_velocity_of_the_last_point_is_refused_in_ros_2_alone(version):
+    with RosRun("qbmove-2dof", version=version, clock=False) as run:
+        run.simulation.step(20)
+        goal = run.send(GROUP, JOINTS, (0.1, (0.05, 0.05), {"velocities": [0.0, 0.1]}))
+        state, code = run.end(goal, 200)
+        assert (state, code) == ((GoalState.SUCCEEDED, 0) if version == 1 else (GoalState.REJECTED, -1))
+
+
 def test_a_goal_whose_time_is_over_is_refused_as_old(arm):
     arm.simulation.step(200)
     goal = arm.send(GROUP, JOINTS, (0.05, (0.1, 0.1)), start=1)

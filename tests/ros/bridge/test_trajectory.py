@@ -14,7 +14,7 @@ REST = MotionState(np.array([0.5]), np.zeros(1), np.zeros(1))
 
 def points(times, positions, velocities=None, accelerations=None, start_ns=0):
     def column(values):
-        return None if values is None else np.array(values, dtype=float)[:, None]
+        return np.array([np.nan] * len(times) if values is None else values, dtype=float)[:, None]
 
     return JointPoints(
         times=np.array(times, dtype=float),
@@ -79,9 +79,48 @@ def test_a_start_in_the_future_is_waited_for():
     assert motion(trajectory, 10.5)[0] == pytest.approx(1.0)
 
 
+def test_in_ros_2_the_way_to_a_start_in_the_future_begins_at_once():
+    trajectory = Trajectory(points([1], [1.5], start_ns=10 * S), 8 * S, REST, early=True)
+    assert motion(trajectory, 8.0)[0] == pytest.approx(0.5)
+    assert motion(trajectory, 9.5)[0] == pytest.approx(1.0)
+    assert motion(trajectory, 11.0)[0] == 1.5
+
+
+@pytest.mark.parametrize(("early", "between"), [(False, 0.5), (True, 1.0)])
+def test_a_first_point_at_time_0_of_a_start_in_the_future_is_not_taken_before(early, between):
+    trajectory = Trajectory(points([0, 1], [1.5, 2.5], start_ns=10 * S), 8 * S, REST, early=early)
+    assert motion(trajectory, 9.0)[0] == pytest.approx(between)
+    assert motion(trajectory, 10.5)[0] == pytest.approx(2.0)
+
+
 def test_a_point_at_time_0_is_taken_at_once():
     trajectory = Trajectory(points([0], [1.5]), 8 * S, REST)
     assert motion(trajectory, 8.0)[0] == 1.5
+
+
+def test_each_segment_has_the_degree_that_both_of_its_points_allow():
+    velocities, accelerations = [1.0, 1.0, np.nan, np.nan, 0.0], [0.0, np.nan, np.nan, np.nan, np.nan]
+    trajectory = Trajectory(points([1, 2, 3, 4, 5], [0.5, 2, 3, 5, 6], velocities, accelerations), 0, REST)
+    assert motion(trajectory, 0.5) == pytest.approx((0.34375, -0.4375, 1.5))  # x = 0.5 - 4 s^3 + 7 s^4 - 3 s^5
+    assert motion(trajectory, 1.5) == pytest.approx((1.25, 1.75, 0.0))  # cubic
+    assert motion(trajectory, 2.25) == pytest.approx((2.25, 1.0, 0.0))  # lines
+    assert motion(trajectory, 4.75) == pytest.approx((5.75, 1.0, 0.0))
+
+
+@given(
+    begin=st.floats(-50, 50),
+    path=st.lists(st.floats(-20, 20), min_size=1, max_size=4),
+    wraps=st.booleans(),
+)
+def test_a_joint_without_limits_takes_the_short_way_and_the_same_path_from_there(begin, path, wraps):
+    still = MotionState(np.array([begin]), np.zeros(1), np.zeros(1))
+    times = list(range(1, len(path) + 1))
+    trajectory = Trajectory(points(times, path), 0, still, wraps=np.array([wraps]))
+    found = [motion(trajectory, t)[0] for t in times]
+    assert np.diff(found) == pytest.approx(np.diff(path), abs=1e-9)
+    turns = (found[0] - path[0]) / (2 * np.pi)
+    assert turns == pytest.approx(round(turns), abs=1e-9)
+    assert abs(found[0] - begin) <= np.pi + 1e-9 if wraps else found[0] == path[0]
 
 
 def message(names=("a", "b"), **changes):
@@ -94,7 +133,7 @@ def test_values_are_put_into_the_order_of_the_joints():
     assert found.positions.tolist() == [[2.0, 1.0]]
     assert found.velocities.tolist() == [[4.0, 3.0]]
     assert found.accelerations.tolist() == [[6.0, 5.0]]
-    assert read_points(message(accelerations=[5.0, 6.0]), ["b", "a"]).accelerations is None
+    assert np.isnan(read_points(message(), ["b", "a"]).velocities).all()
 
 
 @pytest.mark.parametrize(

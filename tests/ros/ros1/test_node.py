@@ -325,6 +325,16 @@ def test_a_publisher_whose_connection_breaks_is_tried_again(node):
     assert client.errors == server.errors  # nobody complains
 
 
+def test_a_message_is_counted_when_its_callback_has_returned(node):
+    listener, seen = node(), []
+    listener.subscribe("/text", "std_msgs/Float64", lambda _: seen.append(listener.subscriptions["/text"].count))
+    publication = node("/talker").advertise("/text", "std_msgs/Float64")
+    until(lambda: publication.connections)
+    publication.send(CODEC.encode("std_msgs/Float64", {}))
+    until(lambda: listener.subscriptions["/text"].count == 1)
+    assert seen == [0]
+
+
 def test_a_publisher_of_another_type_is_complained_about_once(node):
     server, client = node("/server"), node("/client")
     server.advertise("/clock", "std_msgs/Bool")

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import heapq
+import mmap
 import re
 from array import array
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
 from pliant.base.errors import PliantError, RecordingError
+from pliant.recording.mcap_reader import decompressed
 from pliant.ros.wire import Codec, Registry, registry
 from pliant.ros.wire.message import Message
 
-__all__ = ["MESSAGE_LIMIT", "Bag", "BagMessage", "BagPart", "BagTopic", "MessageIndex"]
+__all__ = ["MESSAGE_LIMIT", "Bag", "BagMessage", "BagPart", "BagTopic", "IndexedFile", "MessageIndex"]
 
 MESSAGE_LIMIT = 50_000_000
 """Messages of a file that are listed at most: 32 bytes of memory each."""
@@ -125,14 +127,7 @@ class Bag:
                 key = (topic.name, topic.type, topic.version)
                 before = merged.get(key)
                 count = topic.count + (before.count if before else 0)
-                merged[key] = BagTopic(
-                    name=topic.name,
-                    type=topic.type,
-                    version=topic.version,
-                    count=count,
-                    text=topic.text or (before.text if before else ""),
-                    latched=topic.latched,
-                )
+                merged[key] = replace(topic, count=count, text=topic.text or (before.text if before else ""))
         self.topics: list[BagTopic] = sorted(merged.values(), key=lambda t: (t.name, t.type))
 
     def __enter__(self) -> Bag:
@@ -250,6 +245,50 @@ class MessageIndex:
         times = np.frombuffer(self._times, dtype=np.int64)[chosen]
         for row in chosen[np.argsort(times, kind="stable")].tolist():
             yield self._times[row], self._channels[row], self._blocks[row], self._offsets[row], self._lengths[row]
+
+
+class IndexedFile:
+    """A file of a bag whose messages are listed, and read from the file when they are asked for.
+
+    Args:
+        path: the file.
+        data: the whole file, as a map of it; it is closed by `close`.
+        index: where its messages stand.
+        chunks: place, length, compression and plain size of its compressed blocks.
+    """
+
+    def __init__(
+        self, path: Path, data: mmap.mmap, index: MessageIndex, chunks: list[tuple[int, int, str, int]]
+    ) -> None:
+        self.path, self.fault = path, ""
+        self._data, self._index, self._chunks = data, index, chunks
+        self._cached: tuple[int, bytes] = (-1, b"")
+
+    def _list(self, topics: dict[int, BagTopic]) -> None:
+        """Take the topics by their numbers in the index, which is complete."""
+        counts = self._index.counts()
+        self._by_number = {number: replace(topic, count=counts.get(number, 0)) for number, topic in topics.items()}
+        self.topics = list(self._by_number.values())
+        self.begin_ns, self.end_ns = self._index.span()
+
+    def messages(self, topics: Collection[str]) -> Iterator[BagMessage]:
+        """Yield the messages of these topics in the order of their log time."""
+        numbers = [number for number, topic in self._by_number.items() if topic.name in topics]
+        for time, number, chunk, offset, length in self._index.rows(numbers):
+            topic = self._by_number[number]
+            source = self._data if chunk < 0 else self._chunk(chunk)
+            yield BagMessage(time, topic, prefixed(topic.version, source[offset : offset + length]))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._cached = (-1, b"")
+        self._data.close()
+
+    def _chunk(self, number: int) -> bytes:
+        if self._cached[0] != number:
+            begin, length, compression, size = self._chunks[number]
+            self._cached = (number, decompressed(compression, self._data[begin : begin + length], size, self.path))
+        return self._cached[1]
 
 
 def prefixed(version: int, data: bytes) -> bytes:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import mmap
 import struct
-from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from pliant.recording.mcap_reader import Channel, CutOff, McapScan, decompressed
-from pliant.ros.bags.base import BagMessage, BagTopic, MessageIndex, plain_type, prefixed
+from pliant.recording.mcap_reader import Channel, CutOff, McapScan
+from pliant.ros.bags.base import BagTopic, IndexedFile, MessageIndex, plain_type
 
 VERSIONS = {"cdr": 2, "ros1": 1}
 TEXTS = {"ros2msg": 2, "ros1msg": 1}
@@ -42,7 +41,7 @@ class _Places(McapScan):
         self.index.add(log_time, number, block, at, length - 22)
 
 
-class McapBag:
+class McapBag(IndexedFile):
     """One MCAP file.
 
     Args:
@@ -54,39 +53,13 @@ class McapBag:
     """
 
     def __init__(self, path: Path, data: mmap.mmap) -> None:
-        self.path = path
-        self._data = data
         scan = _Places(data, path)
+        super().__init__(path, data, scan.index, scan.chunks)
         self.fault = scan.run().fault
-        self._index = scan.index
-        self._chunks = scan.chunks
-        self._cached: tuple[int, bytes] = (-1, b"")
-        counts = self._index.counts()
-        self._by_number = {number: _topic(channel, counts.get(number, 0)) for number, channel in scan.channels.items()}
-        self.topics = list(self._by_number.values())
-        self.begin_ns, self.end_ns = self._index.span()
-
-    def messages(self, topics: Collection[str]) -> Iterator[BagMessage]:
-        """Yield the messages of these topics in the order of their log time."""
-        numbers = [number for number, topic in self._by_number.items() if topic.name in topics]
-        for time, number, chunk, offset, length in self._index.rows(numbers):
-            topic = self._by_number[number]
-            source = self._data if chunk < 0 else self._chunk(chunk)
-            yield BagMessage(time, topic, prefixed(topic.version, source[offset : offset + length]))
-
-    def close(self) -> None:
-        """Close the file."""
-        self._cached = (-1, b"")
-        self._data.close()
-
-    def _chunk(self, number: int) -> bytes:
-        if self._cached[0] != number:
-            begin, length, compression, size = self._chunks[number]
-            self._cached = (number, decompressed(compression, self._data[begin : begin + length], size, self.path))
-        return self._cached[1]
+        self._list({number: _topic(channel) for number, channel in scan.channels.items()})
 
 
-def _topic(channel: Channel, count: int) -> BagTopic:
+def _topic(channel: Channel) -> BagTopic:
     version = VERSIONS.get(channel.encoding, 0)
     text = ""
     if TEXTS.get(channel.schema_encoding) == version:
@@ -96,7 +69,6 @@ def _topic(channel: Channel, count: int) -> BagTopic:
         name=channel.topic,
         type=plain_type(channel.type),
         version=version,
-        count=count,
         text=text,
         latched="durability: 1" in qos or "transient_local" in qos or channel.metadata.get("latching") == "1",
     )

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import mmap
 import struct
-from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pliant.base.errors import RecordingError
-from pliant.recording.mcap_reader import CutOff, decompressed
-from pliant.ros.bags.base import BagMessage, BagTopic, MessageIndex, plain_type, prefixed
+from pliant.recording.mcap_reader import CutOff
+from pliant.ros.bags.base import BagTopic, IndexedFile, MessageIndex, plain_type
 
 MAGIC = b"#ROSBAG V2.0\n"
 MESSAGE, BAG_HEADER, CHUNK, CONNECTION = 2, 3, 5, 7
@@ -22,7 +21,7 @@ HEADER_LIMIT = 1 << 20
 _U32 = struct.Struct("<I")
 
 
-class Rosbag1:
+class Rosbag1(IndexedFile):
     """One ROS 1 bag.
 
     Args:
@@ -34,41 +33,11 @@ class Rosbag1:
     """
 
     def __init__(self, path: Path, data: mmap.mmap) -> None:
-        self.path = path
-        self._data = data
-        self._index = MessageIndex(path)
-        self._chunks: list[tuple[int, int, str, int]] = []
+        super().__init__(path, data, MessageIndex(path), [])
         self._connections: dict[int, BagTopic] = {}
-        self._cached: tuple[int, bytes] = (-1, b"")
-        self.fault = ""
         self._check_magic()
         self._scan()
-        counts = self._index.counts()
-        self._by_number = {
-            number: BagTopic(
-                name=topic.name,
-                type=topic.type,
-                version=1,
-                count=counts.get(number, 0),
-                text=topic.text,
-                latched=topic.latched,
-            )
-            for number, topic in self._connections.items()
-        }
-        self.topics = list(self._by_number.values())
-        self.begin_ns, self.end_ns = self._index.span()
-
-    def messages(self, topics: Collection[str]) -> Iterator[BagMessage]:
-        """Yield the messages of these topics in the order of their log time."""
-        numbers = [number for number, topic in self._by_number.items() if topic.name in topics]
-        for time, number, chunk, offset, length in self._index.rows(numbers):
-            source = self._data if chunk < 0 else self._chunk(chunk)
-            yield BagMessage(time, self._by_number[number], prefixed(1, source[offset : offset + length]))
-
-    def close(self) -> None:
-        """Close the file."""
-        self._cached = (-1, b"")
-        self._data.close()
+        self._list(self._connections)
 
     # ------------------------------------------------------------------ inside
     def _check_magic(self) -> None:
@@ -120,7 +89,7 @@ class Rosbag1:
         if plain:
             records, at, stop = self._data, begin, end
         else:
-            self._chunks.append((begin, end, compression, size))
+            self._chunks.append((begin, end - begin, compression, size))
             records = self._chunk(number)
             at, stop = 0, len(records)
         if stop - at != size:
@@ -133,12 +102,6 @@ class Rosbag1:
             elif op == MESSAGE:
                 self._note(inner, number, first, last)
             at = last
-
-    def _chunk(self, number: int) -> bytes:
-        if self._cached[0] != number:
-            begin, end, compression, size = self._chunks[number]
-            self._cached = (number, decompressed(compression, bytes(self._data[begin:end]), size, self.path))
-        return self._cached[1]
 
     def _connect(self, header: dict[bytes, bytes], body: bytes) -> None:
         number = _number(header, b"conn", 4)

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import Protocol
 
 from pliant.ros.bridge.actions import ActionServer, Goal, GoalRefused, GoalState
-from pliant.ros.bridge.node import TopicHandle
-from pliant.ros.wire import Codec
-from pliant.ros.wire.message import DeferredService, Message, MessageView, Respond, ServiceCallback
+from pliant.ros.bridge.node import Node
+from pliant.ros.wire.message import Message, MessageView, Respond
 
 MAX_MEMORY = 64
 """Results that are kept for who asks late."""
@@ -35,28 +33,6 @@ _STATES = {
 ACCEPTED, REJECTED, UNKNOWN_GOAL, TERMINATED = 0, 1, 2, 3
 
 
-class ActionNode(Protocol):
-    """Members that a node must have for actions made of topics and services."""
-
-    codec: Codec
-
-    def advertise(self, topic: str, type_name: str, *, latch: bool = False) -> TopicHandle:
-        """Publish a topic."""
-        ...
-
-    def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
-        """Answer a service."""
-        ...
-
-    def serve_later(self, name: str, type_name: str, callback: DeferredService) -> None:
-        """Answer a service whose reply comes later."""
-        ...
-
-    def complain(self, text: str) -> None:
-        """Note a fault of the other side."""
-        ...
-
-
 class ActionServices:
     """The goals of one action on a wire.
 
@@ -67,7 +43,7 @@ class ActionServices:
         server: the goals.
     """
 
-    def __init__(self, node: ActionNode, name: str, type_name: str, server: ActionServer) -> None:
+    def __init__(self, node: Node, name: str, type_name: str, server: ActionServer) -> None:
         self._node = node
         self._server = server
         self._lock = threading.Lock()

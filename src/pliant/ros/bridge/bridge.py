@@ -134,8 +134,8 @@ class RosBridge(BridgeBase):
             topics.writers[name] = []
             INTERFACES.find(device)(topics, name, device)
         serve_control_topics(topics)
-        serve_groups(topics)
         description = described(topics)
+        serve_groups(topics, None if description is None else description.tree.model)
         if description is not None:
             serve_other_joints(topics, description.tree, description.joints)
             serve_odometry(topics, description)

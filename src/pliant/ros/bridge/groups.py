@@ -21,7 +21,7 @@ from pliant.laws import COMMAND_NAMES
 from pliant.ros.bridge.control_topics import TORQUE_MODES
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.bridge.trajectory import JointPoints, MotionState
-from pliant.ros.bridge.trajectory_controller import LimbBase, serve_controller
+from pliant.ros.bridge.trajectory_controller import Limb, serve_controller
 
 __all__ = ["CompliantLimb", "DirectLimb", "serve_groups"]
 
@@ -31,19 +31,24 @@ FOLLOWING = ("position", DIRECT, "mixed")
 """Control modes of axes that follow positions; others are left alone, since another program moves the axis in them."""
 
 
-def serve_groups(topics: RosTopics) -> None:
-    """Serve one controller for each group of joints that follow positions."""
+def serve_groups(topics: RosTopics, model: mujoco.MjModel | None) -> None:
+    """Serve one controller for each group of joints that follow positions.
+
+    Args:
+        topics: the topics of the bridge.
+        model: the model of the robot; None where none is simulated.
+    """
     for name, device in topics.devices.items():
         if not isinstance(device, Device):
             continue
         if BOARD.of(device):
             joints = _joint_devices(topics, device)
             if all(_follows_positions(joint) for joint in joints):
-                _serve(topics, "joint", CompliantLimb(topics, device, joints))
+                _serve(topics, "joint", CompliantLimb(topics, device, joints, model))
         elif CONTROL_BOARD.live(device) and JOINT_STATES.of(device):
             _serve(topics, name, DirectLimb(topics, device))
     servos = [d for d in topics.devices.values() if isinstance(d, NativeActuator)]
-    limb = _servo_limb(topics, servos) if topics.simulation is not None else None
+    limb = _servo_limb(topics, servos, model) if model is not None else None
     if limb is not None:
         taken = any(c.topic.startswith(topics.name("joint_trajectory_controller")) for c in topics.controllers)
         _serve(topics, "servo" if taken else "joint", limb)
@@ -62,7 +67,7 @@ def _follows_positions(device: JointDevice) -> bool:
     return device.mode not in TORQUE_MODES and device.actuator.law.second_input != "pressure"
 
 
-class BoardLimb(LimbBase):
+class BoardLimb(Limb):
     """The joints of a device with arrays of positions and velocities.
 
     Args:
@@ -108,11 +113,15 @@ class CompliantLimb(BoardLimb):
         topics: the topics of the bridge.
         board: the board over the joints.
         devices: the device of each joint, in the board's order.
+        model: the model of the robot; None where none is simulated.
     """
 
-    def __init__(self, topics: RosTopics, board: Device, devices: list[JointDevice]) -> None:
+    def __init__(
+        self, topics: RosTopics, board: Device, devices: list[JointDevice], model: mujoco.MjModel | None
+    ) -> None:
         super().__init__(topics, board, "equilibrium")
         self.devices = devices
+        self.wraps = _continuous(model, self.owned)
         self._presets = self._still
 
     def check(self, points: JointPoints | None) -> None:
@@ -180,11 +189,16 @@ class DirectLimb(BoardLimb):
         self.device.inbox.put({DIRECT: desired.position}, mode=DIRECT)
 
 
-def _servo_limb(topics: RosTopics, devices: list[NativeActuator]) -> ServoLimb | None:
-    """Return the limb of the actuators that are position servos of a joint; None where there is none."""
-    if not devices or topics.simulation is None or topics.robot is None:
+def _continuous(model: mujoco.MjModel | None, joints: Sequence[str]) -> np.ndarray | None:
+    """Return which joints are hinges without limits, which URDF calls continuous; None where there is no model."""
+    if model is None:
         return None
-    model = topics.robot.compile()  # pyright: ignore[reportAttributeAccessIssue]
+    found = [model.joint(joint).id for joint in joints]
+    return (model.jnt_type[found] == HINGE) & (model.jnt_limited[found] == 0)
+
+
+def _servo_limb(topics: RosTopics, devices: list[NativeActuator], model: mujoco.MjModel) -> ServoLimb | None:
+    """Return the limb of the actuators that are position servos of a joint; None where there is none."""
     found: list[tuple[NativeActuator, str, float]] = []
     for device in devices:
         i = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, device.actuator)
@@ -194,21 +208,25 @@ def _servo_limb(topics: RosTopics, devices: list[NativeActuator]) -> ServoLimb |
         if int(model.jnt_type[joint]) in (HINGE, SLIDE) and servo_of(model, i) == "position":
             found.append((device, model.joint(joint).name, float(model.actuator_gear[i, 0])))
     joints = [joint for _, joint, _ in found if joint]
-    return ServoLimb(topics, found) if found and len(joints) == len(found) == len(set(joints)) else None
+    return ServoLimb(topics, found, model) if found and len(joints) == len(found) == len(set(joints)) else None
 
 
-class ServoLimb(LimbBase):
+class ServoLimb(Limb):
     """The joints that position servos of MuJoCo move.
 
     Args:
         topics: the topics of the bridge.
         servos: device, joint and gear of each.
+        model: the model of the robot.
     """
 
-    def __init__(self, topics: RosTopics, servos: list[tuple[NativeActuator, str, float]]) -> None:
+    def __init__(
+        self, topics: RosTopics, servos: list[tuple[NativeActuator, str, float]], model: mujoco.MjModel
+    ) -> None:
         assert topics.simulation is not None  # of a recording there are no servos
         engine = topics.simulation.engine
         self.owned = [joint for _, joint, _ in servos]
+        self.wraps = _continuous(model, self.owned)
         self.joints = [topics.names.joint(joint) for joint in self.owned]
         self._devices = [device for device, _, _ in servos]
         self._gears = np.array([gear for _, _, gear in servos])

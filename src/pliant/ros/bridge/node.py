@@ -13,7 +13,7 @@ from pliant.base.threads import Threads
 from pliant.ros.bridge.actions import ActionServer
 from pliant.ros.bridge.send_rate import SendRate
 from pliant.ros.wire import Codec
-from pliant.ros.wire.message import MessageCallback, ServiceCallback
+from pliant.ros.wire.message import DeferredService, MessageCallback, ServiceCallback
 from pliant.simulation.switching import SwitchInterval
 
 MAX_COMPLAINT = 500
@@ -126,6 +126,9 @@ class Node(ABC):
     @abstractmethod
     def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
         """Answer a service; the callback runs in a thread of its own and may wait."""
+
+    def serve_later(self, name: str, type_name: str, callback: DeferredService) -> None:  # noqa: B027  # ROS 2 alone
+        """Answer a service whose reply comes later, where the wire is one of ROS 2; the callback must not wait."""
 
     @abstractmethod
     def serve_action(self, name: str, type_name: str, server: ActionServer) -> None:

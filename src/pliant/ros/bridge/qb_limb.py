@@ -12,7 +12,7 @@ from pliant.base.errors import DeviceError
 from pliant.devices.signatures import JointDevice
 from pliant.laws import COMMAND_NAMES
 from pliant.ros.bridge.trajectory import JointPoints, MotionState
-from pliant.ros.bridge.trajectory_controller import LimbBase
+from pliant.ros.bridge.trajectory_controller import Limb
 
 QB_PRESET = 3000 * math.pi / 2**14
 """Preset 1.0 of the qb_move packages [rad]: 3000 ticks of 180 deg / 2^14."""
@@ -69,7 +69,7 @@ class QbMotion:
         return max(known, key=lambda item: item[0])[1:] if known else None
 
 
-class QbLimb(LimbBase):
+class QbLimb(Limb):
     """Two of the joints that the packages give one qbmove.
 
     Args:

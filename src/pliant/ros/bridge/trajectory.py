@@ -34,10 +34,10 @@ class JointPoints:
     """Time of each point after the start [s], increasing, shape (m,)."""
     positions: np.ndarray
     """Shape (m, n)."""
-    velocities: np.ndarray | None
-    """Shape (m, n); None where a point has none."""
-    accelerations: np.ndarray | None
-    """Shape (m, n); None where a point has none, or there are no velocities."""
+    velocities: np.ndarray
+    """Shape (m, n); NaN in the rows of points that have none."""
+    accelerations: np.ndarray
+    """Shape (m, n); NaN in the rows of points that have none."""
     start_ns: int
     """When it begins [ns of simulation time]; 0 for at once."""
 
@@ -62,7 +62,7 @@ def read_points(message: MessageView, joints: Sequence[str]) -> JointPoints:
         raise DeviceError(
             f"time_from_start of point {at} is {times[at]:g} s; must be increasing times from 0 on", field="points"
         )
-    columns: dict[str, np.ndarray | None] = {}
+    columns: list[np.ndarray] = []
     for key in ("positions", "velocities", "accelerations"):
         valid = (n,) if key == "positions" else (0, n)
         wrong = next((i for i, p in enumerate(points) if len(p[key]) not in valid), None)
@@ -71,21 +71,19 @@ def read_points(message: MessageView, joints: Sequence[str]) -> JointPoints:
                 f"point {wrong} has {len(points[wrong][key])} {key}; there must be {n}, one for each of {list(joints)}",
                 field="points",
             )
-        if any(len(p[key]) == 0 for p in points):
-            columns[key] = None
-            continue
-        values = np.array([p[key] for p in points], dtype=float)[:, order]
-        if not np.isfinite(values).all():
-            at = int(np.argmin(np.isfinite(values).all(axis=1)))
+        given = np.array([len(p[key]) > 0 for p in points])
+        values = np.array([p[key] if len(p[key]) else np.full(n, np.nan) for p in points], dtype=float)[:, order]
+        bad = given & ~np.isfinite(values).all(axis=1)
+        if bad.any():
+            at = int(np.argmax(bad))
             raise DeviceError(f"point {at} has {key} {values[at].tolist()}; must be finite numbers", field="points")
-        columns[key] = values
-    positions = columns["positions"]
-    assert positions is not None  # a point without positions was refused
+        columns.append(values)
+    positions, velocities, accelerations = columns
     return JointPoints(
         times=times,
         positions=positions,
-        velocities=columns["velocities"],
-        accelerations=columns["accelerations"] if columns["velocities"] is not None else None,
+        velocities=velocities,
+        accelerations=accelerations,
         start_ns=int(message["header"]["stamp"]),
     )
 
@@ -93,21 +91,28 @@ def read_points(message: MessageView, joints: Sequence[str]) -> JointPoints:
 class Trajectory:
     """A joint trajectory being executed.
 
-    Between positions it is linear; cubic where velocities are given; quintic where accelerations are given too, as
+    A segment is linear; cubic where both of its points have velocities; quintic where both have accelerations too, as
     joint_trajectory_controller interpolates.
 
     Args:
         points: what was asked for.
         now_ns: simulation time at which it is taken up [ns]; points before it are left away.
         begin: the motion at that time.
+        wraps: which joints turn without limits, shape (n,): the trajectory is moved by whole turns so that its first
+            point is the nearest one; None for none.
+        early: whether the way to the first point begins at once where the start is in the future, as in ROS 2; else at
+            the start, as in ROS 1.
 
     Raises:
         DeviceError: all of its points are over.
     """
 
-    def __init__(self, points: JointPoints, now_ns: int, begin: MotionState) -> None:
+    def __init__(
+        self, points: JointPoints, now_ns: int, begin: MotionState, *, wraps: np.ndarray | None = None,
+        early: bool = False,
+    ) -> None:  # fmt: skip
         self.start_ns = points.start_ns or now_ns
-        since = max(0.0, (now_ns - self.start_ns) * 1e-9)
+        since = (now_ns - self.start_ns) * 1e-9
         keep = points.times >= since
         if not keep.any():
             raise DeviceError(
@@ -115,16 +120,20 @@ class Trajectory:
                 field="points",
             )
         times, positions = points.times[keep], points.positions[keep]
-        velocities = None if points.velocities is None else points.velocities[keep]
-        accelerations = None if points.accelerations is None else points.accelerations[keep]
+        velocities, accelerations = points.velocities[keep], points.accelerations[keep]
+        if wraps is not None:
+            turns = np.round((begin.position - positions[0]) / (2.0 * np.pi))
+            positions = positions + np.where(wraps, 2.0 * np.pi * turns, 0.0)
+        since = since if early else max(0.0, since)
         if times[0] > since:
             times = np.concatenate([[since], times])
             positions = np.vstack([begin.position, positions])
-            if velocities is not None:
-                velocities = np.vstack([begin.velocity, velocities])
-            if accelerations is not None:
-                accelerations = np.vstack([begin.acceleration, accelerations])
-        self._times, self._positions = times, positions
+            velocities = np.vstack([begin.velocity, velocities])
+            accelerations = np.vstack([begin.acceleration, accelerations])
+        moving = np.array(np.isfinite(velocities).all(axis=1))
+        curved = np.array(moving & np.isfinite(accelerations).all(axis=1))
+        self._cubic, self._quintic = (rows[:-1] & rows[1:] for rows in (moving, curved))
+        self._times, self._positions, self._before = times, positions, begin.position
         self._velocities, self._accelerations = velocities, accelerations
         self.end_ns = self.start_ns + round(float(times[-1]) * 1e9)
 
@@ -133,16 +142,18 @@ class Trajectory:
         t = (now_ns - self.start_ns) * 1e-9
         times, x = self._times, self._positions
         still = np.zeros(x.shape[1])
-        if t < times[0] or now_ns >= self.end_ns:
-            return MotionState(x[-1] if now_ns >= self.end_ns else x[0], still, still)
+        if now_ns >= self.end_ns:
+            return MotionState(x[-1], still, still)
+        if t < times[0]:
+            return MotionState(self._before, still, still)
         i = min(int(np.searchsorted(times, t, side="right")) - 1, len(times) - 2)
         h = times[i + 1] - times[i]
         s = min(1.0, max(0.0, (t - times[i]) / h))
         a, b = x[i], x[i + 1]
-        if self._velocities is None:
+        if not self._cubic[i]:
             return MotionState(a + s * (b - a), (b - a) / h, still)
         va, vb = self._velocities[i] * h, self._velocities[i + 1] * h
-        if self._accelerations is None:
+        if not self._quintic[i]:
             coefficients = (a, va, 3 * (b - a) - 2 * va - vb, 2 * (a - b) + va + vb)
         else:
             aa, ab = self._accelerations[i] * h * h, self._accelerations[i + 1] * h * h

@@ -7,9 +7,9 @@ are, and how a position reaches them, is a `Limb`.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -24,6 +24,9 @@ STATE_RATE = 50.0
 TAKE_TOPICS = {1: "command", 2: "joint_trajectory"}
 """Topic of joint_trajectory_controller in each generation of ROS."""
 
+LARGEST_END_VELOCITY = float(np.finfo(np.float32).eps)
+"""Largest velocity of the last point that joint_trajectory_controller of ROS 2 takes for none [rad/s]."""
+
 # control_msgs/FollowJointTrajectoryResult
 SUCCESSFUL = 0
 INVALID_GOAL = -1
@@ -33,75 +36,56 @@ PATH_TOLERANCE_VIOLATED = -4
 GOAL_TOLERANCE_VIOLATED = -5
 
 
-class Limb(Protocol):
+class Limb(ABC):
     """Joints that a controller moves. The loop's thread calls all but `check`, which any thread calls."""
 
     joints: Sequence[str]
     """Names of the joints in messages."""
     owned: Sequence[str]
     """Joints of the model that it moves; controllers of the same joint take turns."""
-    path_tolerance: float
+    path_tolerance = math.inf
     """Largest distance from the path where a goal gives none; infinity for any."""
-    goal_tolerance: float
+    goal_tolerance = math.inf
     """Largest distance from the end where a goal gives none; infinity for any."""
-    goal_time: float
+    goal_time = 0.0
     """How long after its end a goal may take to get there where it gives no time [s]."""
-    settling_time: float
+    settling_time = 0.0
     """How long the last position is commanded on after a trajectory has ended [s]."""
+    wraps: np.ndarray | None = None
+    """Which joints turn without limits, shape (n,); None for none."""
 
-    def check(self, points: JointPoints | None) -> None:
+    def check(self, points: JointPoints | None) -> None:  # noqa: B027  # most take all points
         """Refuse points that the joints cannot take, or all points while the joints take none.
 
         Raises:
             DeviceError: they cannot be taken.
         """
-        ...
 
+    @abstractmethod
     def actual(self) -> MotionState | None:
         """Return how the joints move; None before they are measured."""
-        ...
 
+    @abstractmethod
     def standing(self) -> MotionState | None:
         """Return where the joints are held, which is where a trajectory begins; None before that is known."""
-        ...
 
-    def begin(self) -> None:
+    def begin(self) -> None:  # noqa: B027  # most need nothing in advance
         """Take the joints for a trajectory.
 
         Raises:
             DeviceError: something else moves them.
         """
-        ...
 
+    @abstractmethod
     def put(self, desired: MotionState, stamp_ns: int) -> None:
         """Command the motion of this time [ns].
 
         Raises:
             DeviceError: the joints do not follow any more.
         """
-        ...
 
-    def end(self) -> None:
+    def end(self) -> None:  # noqa: B027  # of most the last command stays
         """Leave the joints where they are: no more commands come."""
-        ...
-
-
-class LimbBase:
-    """What most limbs do not do: they take all points, take no joints in advance and leave them as they are."""
-
-    path_tolerance = math.inf
-    goal_tolerance = math.inf
-    goal_time = 0.0
-    settling_time = 0.0
-
-    def check(self, points: JointPoints | None) -> None:
-        """Take all points."""
-
-    def begin(self) -> None:
-        """Do nothing."""
-
-    def end(self) -> None:
-        """Do nothing: the last command stays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,10 +113,12 @@ class TrajectoryController:
     Args:
         limb: the joints.
         refuse: is told what the other side did wrong.
+        version: generation of ROS, whose joint_trajectory_controller is followed where the two differ.
     """
 
-    def __init__(self, limb: Limb, refuse: Callable[[str], None]) -> None:
+    def __init__(self, limb: Limb, refuse: Callable[[str], None], version: int = 2) -> None:
         self.limb = limb
+        self._version = version
         self.joints = list(limb.joints)
         self.topic = ""
         """Full name of the command topic."""
@@ -208,6 +194,10 @@ class TrajectoryController:
         if not self.enabled:
             raise DeviceError("the controller is not active; the service switch_controller activates it")
         points = read_points(message, self.joints)
+        last = points.velocities[-1]
+        # By default that of ROS 2 refuses it from Jazzy on; NaN, where there are none, is not greater.
+        if self._version == 2 and (np.abs(last) > LARGEST_END_VELOCITY).any():
+            raise DeviceError(f"the last point has velocities {last.tolist()}; must be 0", field="points")
         self.limb.check(points)
         return points
 
@@ -216,9 +206,8 @@ class TrajectoryController:
         state = self._desired if self._trajectory is not None else self.limb.standing()
         if state is None:
             raise DeviceError(f"{self.joints} are not measured yet: there is no motion to stop")
-        return JointPoints(
-            times=np.zeros(1), positions=state.position[None, :], velocities=None, accelerations=None, start_ns=0
-        )
+        here, none = state.position[None, :], np.full((1, len(self.joints)), np.nan)
+        return JointPoints(times=np.zeros(1), positions=here, velocities=none, accelerations=none, start_ns=0)
 
     def _tolerances(self, asked: list[MessageView], default: float) -> _Tolerances:
         """Return the bounds of a goal: 0 takes the default, below 0 is none."""
@@ -288,7 +277,7 @@ class TrajectoryController:
         for rival in self.rivals:
             rival.release(f"a trajectory for {self.joints} took its place")
         self._plan = plan
-        trajectory = Trajectory(plan.points, stamp_ns, begin)
+        trajectory = Trajectory(plan.points, stamp_ns, begin, wraps=self.limb.wraps, early=self._version == 2)
         if not moving:
             self.limb.begin()
         self._trajectory, self._leaving = trajectory, False
@@ -414,7 +403,7 @@ def serve_controller(topics: RosTopics, base: str, limb: Limb, *, take: str = ""
         take: name of the topic below it; "" for that of joint_trajectory_controller.
     """
     node = topics.node
-    controller = TrajectoryController(limb, topics.refuse)
+    controller = TrajectoryController(limb, topics.refuse, node.codec.version)
     for other in topics.controllers:
         if set(other.limb.owned) & set(limb.owned):
             controller.rivals.append(other)

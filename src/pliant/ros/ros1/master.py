@@ -7,7 +7,6 @@ import logging
 import queue
 import threading
 import time
-import urllib.parse
 from collections.abc import Callable
 from typing import Any
 from xmlrpc.client import ServerProxy
@@ -16,19 +15,14 @@ from pliant.base.errors import BridgeError, WireError
 from pliant.ros.ros1.graph import HEARTBEAT, Graph, Publication, Service, Subscription
 from pliant.ros.ros1.publishers import Publishers
 from pliant.ros.ros1.sockets import Sockets
-from pliant.ros.ros1.xml_rpc import XML_RPC_ERRORS, check_uris, proxy
+from pliant.ros.ros1.xml_rpc import XML_RPC_ERRORS, check_uris, is_address, proxy
 
 _log = logging.getLogger("pliant.ros1")
 
 
 def check_master(uri: str) -> None:
     """Raise BridgeError unless this is the address of a master."""
-    try:
-        parts = urllib.parse.urlsplit(uri)
-        good = parts.scheme == "http" and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number, or too large; brackets that do not close
-        good = False
-    if not good:
+    if not is_address(uri):
         raise BridgeError(
             f"the address of the ROS master is {uri!r}; must be http://HOST:PORT, such as http://127.0.0.1:11311, as "
             "ros1:master= or in ROS_MASTER_URI",

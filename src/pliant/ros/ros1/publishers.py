@@ -133,12 +133,12 @@ class Publishers:
 
         def arrived(_: Connection, frame: bytes) -> None:
             try:
-                subscription.count += 1
                 subscription.callback(codec.decode(types, frame))
             except WireError as error:
                 subscription.malformed += 1
                 self._graph.complain(f"{subscription.topic}: {error}")
             except Exception as error:  # a fault of ours must not stop the sockets
                 self._graph.fail(f"a message on {subscription.topic}", error)
+            subscription.count += 1  # whoever waits for the count finds what the message did
 
         connection.on_frame = arrived

@@ -122,18 +122,22 @@ class _Transport(xmlrpc.client.Transport):
             raise WireError(f"the answer is not XML-RPC: {type(error).__name__}: {error}") from None
 
 
+def is_address(uri: str) -> bool:
+    """Return whether a text is the address of a master or node: http://HOST:PORT/."""
+    try:
+        parts = urllib.parse.urlsplit(uri)
+        return parts.scheme == "http" and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, or too large; brackets that do not close
+        return False
+
+
 def proxy(uri: str) -> xmlrpc.client.ServerProxy:
     """Return what calls the functions of a master or node.
 
     Raises:
         WireError: the address is none of HTTP.
     """
-    try:
-        parts = urllib.parse.urlsplit(uri)
-        good = parts.scheme == "http" and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number, or too large; brackets that do not close
-        good = False
-    if not good:
+    if not is_address(uri):
         raise WireError(f"{uri[:200]!r} is not the address of a node; must be http://HOST:PORT/")
     return xmlrpc.client.ServerProxy(uri, transport=_Transport(), allow_none=True)
 
