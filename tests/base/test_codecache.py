@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import pytest
 
-from pliant.base.codecache import cache_folder, code_files, fingerprint, njit, private_folder, read_text, write_text
+from pliant.base.codecache import cache_folder, fingerprint, njit, private_folder, read_text, write_text
 from pliant.base.errors import LawError
 
 
@@ -307,7 +307,7 @@ def test_a_damaged_file_of_numba_is_compiled_again(damage, caplog, monkeypatch, 
     function = factor(2.0)
     first = njit(error_model="numpy")(function)
     assert first(1.5) == 3.0
-    files = sorted(Path(first.stats.cache_path).glob(f"{code_files(first)._stem}.*.code"))
+    files = sorted(Path(first.stats.cache_path).glob(f"{first._cache._cache_file._stem}.*.code"))
     assert len(files) == 1
     spoil(files[0], damage)
     again = njit(error_model="numpy")(function)

@@ -55,7 +55,6 @@ def test_code_for_the_family_is_found_by_a_processor_of_it(package, tmp_path, mo
     CodeFiles(str(build), "test.doubled-1.py311", doubled).save(generic, np.arange(3.0))
     package()
     files = CodeFiles(str(user), "test.doubled-1.py311", doubled)
-    assert files.exist()
     assert files.load(KEY).tolist() == [0.0, 1.0, 2.0]
     assert files.load(("int64(int64)", *KEY[1:])) is None  # another signature is not there
 
@@ -68,7 +67,6 @@ def test_an_older_processor_does_not_use_code_of_the_family(package, tmp_path, m
     CodeFiles(str(tmp_path / "build"), "test.doubled-1.py311", doubled).save(generic, 1)
     package()
     files = CodeFiles(str(tmp_path), "test.doubled-1.py311", doubled)
-    assert not files.exist()
     assert files.load(KEY) is None
 
 
