@@ -351,11 +351,11 @@ def test_code_that_cannot_be_kept_is_compiled_all_the_same(monkeypatch, caplog):
 def test_the_class_of_a_named_tuple_is_its_fields_in_every_process():
     source = (
         "from typing import NamedTuple\n"
-        "from pliant.base.codecache import portable_fingerprint\n"
+        "from pliant.base.codecache import fingerprints\n"
         "Pair = NamedTuple('Pair', [(name, float) for name in {!r}])\n"
         "def kernel(a, b):\n"
         "    return Pair(a, b)[0]\n"
-        "print(portable_fingerprint([kernel]))\n"
+        "print(fingerprints([kernel])[1])\n"
     )
     texts = [
         subprocess.run([sys.executable, "-c", source.format(names)], capture_output=True, text=True, check=True).stdout

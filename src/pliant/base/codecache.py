@@ -243,49 +243,20 @@ def write_text(path: Path, text: str, comment: str) -> None:
 
 # -- fingerprints ---------------------------------------------------------------------------------------------
 
-_OPAQUE = frozenset(
-    (
-        "builtins",
-        "cmath",
-        "enum",
-        "functools",
-        "itertools",
-        "llvmlite",
-        "math",
-        "numba",
-        "numpy",
-        "operator",
-        "sympy",
-        "typing",
-    )
-)
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_OPAQUE = _words("""
+    builtins cmath enum functools itertools llvmlite math numba numpy operator sympy typing
+""")
 """Packages whose contents change with their version only."""
-_UNSAID = frozenset(
-    (
-        "__abstractmethods__",
-        "__annotate__",
-        "__annotate_func__",
-        "__annotations__",
-        "__annotations_cache__",
-        "__dataclass_fields__",
-        "__dataclass_params__",
-        "__dict__",
-        "__doc__",
-        "__eq__",
-        "__firstlineno__",
-        "__getstate__",
-        "__hash__",
-        "__match_args__",
-        "__module__",
-        "__qualname__",
-        "__replace__",
-        "__repr__",
-        "__setstate__",
-        "__static_attributes__",
-        "__weakref__",
-        "_abc_impl",
-    )
-)
+_UNSAID = _words("""
+    __abstractmethods__ __annotate__ __annotate_func__ __annotations__ __annotations_cache__ __dataclass_fields__
+    __dataclass_params__ __dict__ __doc__ __eq__ __firstlineno__ __getstate__ __hash__ __match_args__ __module__
+    __qualname__ __replace__ __repr__ __setstate__ __static_attributes__ __weakref__ _abc_impl
+""")
 """Attributes of a class that no result depends on."""
 _process = f"{os.getpid()} {os.urandom(8).hex()}"
 
@@ -500,20 +471,13 @@ def fingerprint(
     return fingerprints(functions, bound, extra=extra)[0]
 
 
-def portable_fingerprint(
-    functions: Iterable[types.FunctionType], bound: Mapping[str, types.FunctionType] | None = None, *, extra: str = ""
-) -> str:
-    """Return the digest under which code is shipped (`pliant.base.shipped`), "" if something cannot be compared.
-
-    It differs from `fingerprint` in that another build of the same Python 3.x or another NumPy 2.x leaves it as it is.
-    """
-    return fingerprints(functions, bound, extra=extra)[1]
-
-
 def fingerprints(
     functions: Iterable[types.FunctionType], bound: Mapping[str, types.FunctionType] | None = None, *, extra: str = ""
 ) -> tuple[str, str]:
-    """Return `fingerprint` and `portable_fingerprint`, which follow the same code."""
+    """Return `fingerprint`, and the digest of shipped code, "" if something cannot be compared.
+
+    The latter is that of all builds of this Python 3.x with any NumPy 2.x (`pliant.base.shipped`).
+    """
     digest = _Digest(bound or {})
     for function in functions:
         digest.function(function)
@@ -582,7 +546,7 @@ class CodeFiles:
 
     @functools.cached_property
     def _shipped_stem(self) -> str:
-        digest = portable_fingerprint([self._function], extra=self._options)
+        digest = fingerprints([self._function], extra=self._options)[1]
         return f"{self._base.rpartition('.')[0]}-{digest}" if digest else ""
 
     def _shipped(self, folder: Path | None, key: object) -> Path | None:
@@ -648,6 +612,7 @@ class Compiled:
     """
 
     def __init__(self, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
+        self._options = options
         self.py_func = function
         """The function in Python."""
         self.targetoptions = {**options, "nopython": True, "boundscheck": None}
@@ -657,7 +622,7 @@ class Compiled:
     @functools.cached_property
     def dispatcher(self) -> Any:
         """numba's function, with a cache whose files are checked (`CodeFiles`)."""
-        return _dispatcher(self.py_func, {k: self.targetoptions[k] for k in list(self.targetoptions)[:-2]})
+        return _dispatcher(self.py_func, self._options)
 
     def __call__(self, *args: Any) -> Any:
         return self.dispatcher(*args)

@@ -35,7 +35,6 @@ from pliant.base.codecache import (
     fingerprint,
     fingerprints,
     njit,
-    portable_fingerprint,
     private_folder,
     python_function,
     read_shipped,
@@ -144,7 +143,7 @@ class CompiledLaw:
 
     @functools.cached_property
     def _portable(self) -> str:
-        return portable_fingerprint(_kernel_functions(self._step), self._bound, extra=_VERSION)
+        return fingerprints(_kernel_functions(self._step), self._bound, extra=_VERSION)[1]
 
     def _shipped(self, entry: str) -> str:
         """Return the name of the entry's assembly among the files that come with the package."""
@@ -544,21 +543,19 @@ def _prepare(cls: type[Compilable]) -> CompiledLaw:
 
 
 _kernel_codes: dict[str, tuple[Any, int]] = {}
+_Records = Mapping[str, np.dtype[Any]]
 
 
 def _kernel_code(
-    function: types.FunctionType,
-    signature: Callable[[Any], Any],
-    kinds: Sequence[str],
-    records: Mapping[str, np.dtype[Any]],
+    function: types.FunctionType, records: _Records, signature: Callable[[Any], Any], kinds: Sequence[str]
 ) -> int:
     """Return the address of a kernel that takes its arguments from a block, from cached assembly if available.
 
     Args:
         function: function of scalars and pointers only; it may call other such functions.
+        records: names in it of functions that turn an address into a record.
         signature: function that creates the numba signature from `numba.types`; called only for compilation.
         kinds: LLVM types of the arguments.
-        records: names in the function that turn an address into a record of a type.
     """
     folder = private_folder("laws")
     name = function.__name__
@@ -662,12 +659,7 @@ def bound(function: types.FunctionType, *groups: Argument | tuple[Argument, ...]
     kinds = ["ptr" if isinstance(a, np.ndarray) else "i64" if isinstance(a, int) else "double" for a in arguments]
     codes, form = _addresses.setdefault(function, {}), (*map(type, groups), *kinds)
     if form not in codes:
-        records = {
-            f"record_{i}": group.dtype
-            for i, group in enumerate(groups)
-            if isinstance(group, np.ndarray) and group.dtype.names
-        }
-        codes[form] = _kernel_code(_spread(function, groups, records), signature, kinds, records)
+        codes[form] = _kernel_code(*_spread(function, groups), signature, kinds)
     return BoundKernel(codes[form], arguments)
 
 
@@ -677,30 +669,21 @@ _addresses: weakref.WeakKeyDictionary[types.FunctionType, dict[tuple[object, ...
 
 def _record_at(kind: np.dtype[Any]) -> Any:
     """Return numba's function that takes an address as a record of a type."""
-    from numba import from_dtype
-    from numba.core import types as t
     from numba.extending import intrinsic
 
-    record: Any = from_dtype(kind)
+    record = _numba().from_dtype(kind)
 
-    @intrinsic
-    def record_at(context, address):
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return builder.bitcast(arguments[0], context.get_value_type(record))
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], context.get_value_type(record))
 
-        return record(t.voidptr), generate
-
-    return record_at
+    return intrinsic(lambda context, address: (record(_numba().types.voidptr), generate))
 
 
-def _spread(
-    function: types.FunctionType,
-    groups: tuple[Argument | tuple[Argument, ...], ...],
-    records: Mapping[str, np.dtype[Any]],
-) -> types.FunctionType:
+def _spread(function: types.FunctionType, groups: tuple[Any, ...]) -> tuple[types.FunctionType, _Records]:
     """Return a kernel of single arguments that calls one of named tuples and records, which C functions do not have."""
+    records = {f"record_{i}": g.dtype for i, g in enumerate(groups) if isinstance(g, np.ndarray) and g.dtype.names}
     if not records and not any(isinstance(group, tuple) for group in groups):
-        return function
+        return function, records
     names: dict[str, Any] = {"kernel": function, "__name__": function.__module__, **records}
     taken, given = [], []
     for i, group in enumerate(groups):
@@ -713,4 +696,4 @@ def _spread(
             given.append(f"record_{i}(a_{i})" if f"record_{i}" in records else f"a_{i}")
         taken += parts
     exec(f"def {function.__name__}({', '.join(taken)}):\n    kernel({', '.join(given)})", names)
-    return names[function.__name__]
+    return names[function.__name__], records

@@ -22,8 +22,6 @@ from pliant.franka.device.memory import (
 from pliant.franka.device.parameters import CAPSULES, HAND_CAPSULES
 from pliant.franka.wire.fci import ERROR
 
-__all__ = ["check_contact", "check_guiding", "check_motion", "deviates", "raise_error"]
-
 # Self collision: the wrist (links 6 and 7) and the hand against the base and the shoulder (links 0 to 2). Other pairs
 # are kept apart by the joint limits.
 _SHAPES = (*CAPSULES, *((7, *capsule) for capsule in HAND_CAPSULES))
