@@ -1,5 +1,8 @@
 """The cabinet as a state machine and as a controller, against MuJoCo physics, without sockets."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from franka_plant import Plant
@@ -1129,3 +1132,17 @@ def test_two_runs_give_the_same_bytes():
     for rig in (first, second):
         rig.move(EXTERNAL, NONE)
     assert run(first, packer, 300) == run(second, packer, 300)
+
+
+def test_a_cabinet_whose_code_is_compiled_needs_no_numba():
+    program = (
+        "import sys, numpy as np\n"
+        "from pliant.franka.device.cabinet import Cabinet\n"
+        "from pliant.franka.robots.parameters import FR3\n"
+        f"cabinet = Cabinet(FR3, q={Q_START.tolist()})\n"
+        "cabinet.observe(cabinet.fields['q'], np.zeros(7), cabinet.control())\n"
+        "print('numba' in sys.modules)"
+    )
+    Cabinet(FR3, q=Q_START)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
