@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import pytest
 
-from pliant.base.codecache import cache_folder, code_files, fingerprint, njit, private_folder, read_text, write_text
+from pliant.base.codecache import cache_folder, fingerprint, njit, private_folder, read_text, write_text
 from pliant.base.errors import LawError
 
 
@@ -307,7 +307,7 @@ def test_a_damaged_file_of_numba_is_compiled_again(damage, caplog, monkeypatch, 
     function = factor(2.0)
     first = njit(error_model="numpy")(function)
     assert first(1.5) == 3.0
-    files = sorted(Path(first.stats.cache_path).glob(f"{code_files(first)._stem}.*.code"))
+    files = sorted(Path(first.stats.cache_path).glob(f"{first._cache._cache_file._stem}.*.code"))
     assert len(files) == 1
     spoil(files[0], damage)
     again = njit(error_model="numpy")(function)
@@ -351,11 +351,11 @@ def test_code_that_cannot_be_kept_is_compiled_all_the_same(monkeypatch, caplog):
 def test_the_class_of_a_named_tuple_is_its_fields_in_every_process():
     source = (
         "from typing import NamedTuple\n"
-        "from pliant.base.codecache import portable_fingerprint\n"
+        "from pliant.base.codecache import fingerprints\n"
         "Pair = NamedTuple('Pair', [(name, float) for name in {!r}])\n"
         "def kernel(a, b):\n"
         "    return Pair(a, b)[0]\n"
-        "print(portable_fingerprint([kernel]))\n"
+        "print(fingerprints([kernel])[1])\n"
     )
     texts = [
         subprocess.run([sys.executable, "-c", source.format(names)], capture_output=True, text=True, check=True).stdout

@@ -22,6 +22,8 @@ Port = tuple[str, str, int]
 
 MOST_GROWN = 150e6
 """Most memory that strangers may cost [bytes]: what they send in a sweep of the long form is some hundred MB."""
+FRANKA_CONNECT = struct.pack("<II", 0, 0)
+"""Begin of the packet with which a client takes a Franka arm."""
 FILLER = 60_000
 """Bytes behind a packet whose length lies, so that a reader that believes it has begun to collect."""
 
@@ -92,8 +94,8 @@ def first_packets() -> list[bytes]:
         Hello(carrier="udp", sender="/stranger").encode(),
         TextHello("/stranger", True).encode() + b"d\r\n(1 2)\r\n",
         Query(("query", "/clock")).encode(),
-        struct.pack("<IIIHH", 0, 0, 16, 10, 1),
-        struct.pack("<IIIHH", 0, 0, 16, 3, 1),
+        FRANKA_CONNECT + struct.pack("<IHH", 16, 10, 1),
+        FRANKA_CONNECT + struct.pack("<IHH", 16, 3, 1),
         encode_instruction(1, Instruction.PING, b""),
         encode_instruction(254, Instruction.SYNC_READ, b"\x84\0\4\0\1\2"),
         *(encode_message(Header(prefix=prefix), (to, submessage)) for submessage in submessages),
@@ -126,7 +128,13 @@ class Strangers:
             with contextlib.suppress(OSError):
                 self._idle.append(socket.create_connection(address, timeout=5.0))
                 sock = socket.create_connection(address, timeout=5.0)
-                self._drips.append((sock, itertools.chain(self._packet.valid(), itertools.repeat(0x61))))
+                self._drips.append((sock, itertools.chain(self._said_first(), itertools.repeat(0x61))))
+
+    def _said_first(self) -> bytes:
+        """Return a packet whose sender may stay without keeping others out, as the one client of a Franka arm does."""
+        while (packet := self._packet.valid()).startswith(FRANKA_CONNECT):
+            pass
+        return packet
 
     def go_on(self, frames: int) -> None:
         """Send at least so many frames, to each port in turn."""

@@ -14,7 +14,7 @@ import pytest
 from pliant.base.codecache import read_shipped, read_text
 from pliant.base.errors import LawError
 from pliant.laws import SEA, Law, QbMove, law
-from pliant.laws.compile import assemble, compiled
+from pliant.laws.compile import assemble, bound, compiled
 
 LAWS = {"SEA": SEA, "QbMove": QbMove}
 
@@ -183,3 +183,18 @@ def test_machine_code_is_generated_once_and_again_where_its_file_is_damaged_or_o
     assert parsed[2:] == [SQUARE]
     assert square(SQUARE.replace("fmul", "fadd"))[0] == 6.0
     assert len(list(tmp_path.iterdir())) == 2
+
+
+PAIR = np.dtype([("x", "f8", (2,)), ("sum", "f8")], align=True)
+
+
+def add(s):
+    s.sum = s.x[0] + s.x[1]
+
+
+def test_a_bound_kernel_writes_the_record_that_it_is_given():
+    record = np.zeros(1, PAIR)
+    kernel = bound(add, record)
+    record["x"] = 2.0, 3.0
+    kernel()
+    assert record["sum"][0] == 5.0

@@ -243,49 +243,20 @@ def write_text(path: Path, text: str, comment: str) -> None:
 
 # -- fingerprints ---------------------------------------------------------------------------------------------
 
-_OPAQUE = frozenset(
-    (
-        "builtins",
-        "cmath",
-        "enum",
-        "functools",
-        "itertools",
-        "llvmlite",
-        "math",
-        "numba",
-        "numpy",
-        "operator",
-        "sympy",
-        "typing",
-    )
-)
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_OPAQUE = _words("""
+    builtins cmath enum functools itertools llvmlite math numba numpy operator sympy typing
+""")
 """Packages whose contents change with their version only."""
-_UNSAID = frozenset(
-    (
-        "__abstractmethods__",
-        "__annotate__",
-        "__annotate_func__",
-        "__annotations__",
-        "__annotations_cache__",
-        "__dataclass_fields__",
-        "__dataclass_params__",
-        "__dict__",
-        "__doc__",
-        "__eq__",
-        "__firstlineno__",
-        "__getstate__",
-        "__hash__",
-        "__match_args__",
-        "__module__",
-        "__qualname__",
-        "__replace__",
-        "__repr__",
-        "__setstate__",
-        "__static_attributes__",
-        "__weakref__",
-        "_abc_impl",
-    )
-)
+_UNSAID = _words("""
+    __abstractmethods__ __annotate__ __annotate_func__ __annotations__ __annotations_cache__ __dataclass_fields__
+    __dataclass_params__ __dict__ __doc__ __eq__ __firstlineno__ __getstate__ __hash__ __match_args__ __module__
+    __qualname__ __replace__ __repr__ __setstate__ __static_attributes__ __weakref__ _abc_impl
+""")
 """Attributes of a class that no result depends on."""
 _process = f"{os.getpid()} {os.urandom(8).hex()}"
 
@@ -342,8 +313,11 @@ class _Digest:
         self._keep: list[object] = []  # what was seen stays alive, so that its id is not given to something else
         self.certain = True
 
-    def text(self) -> str:
-        return self._hash.hexdigest()[:16]
+    def text(self, *words: object) -> str:
+        """Return the digest of all that was added, and of these words."""
+        whole = self._hash.copy()
+        whole.update(repr(words).encode(errors="surrogatepass"))
+        return whole.hexdigest()[:16]
 
     def add(self, *words: object) -> None:
         self._hash.update(repr(words).encode(errors="surrogatepass"))
@@ -397,7 +371,7 @@ class _Digest:
             self.add("array", array.dtype.descr if array.dtype.names else array.dtype.str, array.shape)
             self._hash.update(array.tobytes())
         elif isinstance(value, np.dtype):
-            self.add("dtype", repr(value))
+            self.add("dtype", _text_of_type(value))
         elif isinstance(value, types.ModuleType):
             self._module(value, names)
         elif isinstance(value, tuple | list | set | frozenset | dict | types.MappingProxyType):
@@ -494,35 +468,28 @@ def fingerprint(
         bound: kernels that stand for the ``law_*`` names.
         extra: further text that the digest depends on.
     """
-    digest = _walked(functions, bound)
-    digest.add(extra, sys.version, *map(_version, ("numba", "llvmlite", "numpy")))
-    if not digest.certain:
-        digest.add(_process)
-    return digest.text()
+    return fingerprints(functions, bound, extra=extra)[0]
 
 
-def portable_fingerprint(
+def fingerprints(
     functions: Iterable[types.FunctionType], bound: Mapping[str, types.FunctionType] | None = None, *, extra: str = ""
-) -> str:
-    """Return the digest under which code is shipped (`pliant.base.shipped`), "" if something cannot be compared.
+) -> tuple[str, str]:
+    """Return `fingerprint`, and the digest of shipped code, "" if something cannot be compared.
 
-    It differs from `fingerprint` in that another build of the same Python 3.x or another NumPy 2.x leaves it as it is.
+    The latter is that of all builds of this Python 3.x with any NumPy 2.x (`pliant.base.shipped`).
     """
-    digest = _walked(functions, bound)
-    numpy = _version("numpy").partition(".")[0]
-    versions = map(_version, ("numba", "llvmlite"))
-    digest.add(extra, sys.implementation.cache_tag, numpy, *versions)
-    return digest.text() if digest.certain else ""
-
-
-_version = functools.cache(importlib.metadata.version)
-
-
-def _walked(functions: Iterable[types.FunctionType], bound: Mapping[str, types.FunctionType] | None) -> _Digest:
     digest = _Digest(bound or {})
     for function in functions:
         digest.function(function)
-    return digest
+    numba, llvmlite, numpy = map(_version, ("numba", "llvmlite", "numpy"))
+    process = () if digest.certain else (_process,)
+    own = digest.text(extra, sys.version, numba, llvmlite, numpy, *process)
+    portable = digest.text(extra, sys.implementation.cache_tag, numpy.partition(".")[0], numba, llvmlite)
+    return own, portable if digest.certain else ""
+
+
+_version = functools.cache(importlib.metadata.version)
+_text_of_type = functools.cache(repr)
 
 
 # -- code that comes with the package -------------------------------------------------------------------------
@@ -579,7 +546,7 @@ class CodeFiles:
 
     @functools.cached_property
     def _shipped_stem(self) -> str:
-        digest = portable_fingerprint([self._function], extra=self._options)
+        digest = fingerprints([self._function], extra=self._options)[1]
         return f"{self._base.rpartition('.')[0]}-{digest}" if digest else ""
 
     def _shipped(self, folder: Path | None, key: object) -> Path | None:
@@ -587,14 +554,6 @@ class CodeFiles:
         if folder is None or not self._shipped_stem:
             return None
         return folder / f"{self._shipped_stem}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.code"
-
-    def exist(self) -> bool:
-        """Return whether a version of the function as it is now lies there, whole or damaged."""
-        folder = shipped.folder()
-        stem = self._shipped_stem if folder is not None else ""
-        if folder is not None and stem and shipped.fits() and any(folder.glob(f"{stem}.*.code")):
-            return True
-        return any(self._folder.glob(f"{self._stem}.*.code"))
 
     def load(self, key: object) -> Any:
         """Return what was kept under a key, None if there is nothing that is whole."""
@@ -642,8 +601,40 @@ class CodeFiles:
             old.unlink(missing_ok=True)
 
 
-def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator as `numba.njit` with these options and a cache whose files are checked (`CodeFiles`).
+class Compiled:
+    """A function that numba compiles, or loads from the cache, at its first call; numba is imported only then.
+
+    Compiled functions may call it. Everything but the fields below is the dispatcher's.
+
+    Args:
+        function: the function.
+        options: of `numba.njit`, without ``cache``.
+    """
+
+    def __init__(self, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
+        self._options = options
+        self.py_func = function
+        """The function in Python."""
+        self.targetoptions = {**options, "nopython": True, "boundscheck": None}
+        """Options as numba keeps them."""
+        functools.update_wrapper(self, function)
+
+    @functools.cached_property
+    def dispatcher(self) -> Any:
+        """numba's function, with a cache whose files are checked (`CodeFiles`)."""
+        return _dispatcher(self.py_func, self._options)
+
+    def __call__(self, *args: Any) -> Any:
+        return self.dispatcher(*args)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "dispatcher":
+            raise AttributeError(name)
+        return getattr(self.dispatcher, name)
+
+
+def njit(**options: Any) -> Callable[[Callable[..., Any]], Compiled]:
+    """Return a decorator as `numba.njit` with these options; the function is `Compiled` at its first call.
 
     numba keeps compiled functions beside their source, or in the user's cache folder. Where it can write to neither, a
     temporary folder is used, which only costs the time of a compilation.
@@ -651,12 +642,18 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     Args:
         options: of `numba.njit`, without ``cache``.
     """
-    import numba
-    from numba.core import config
+    return lambda function: Compiled(function, options)
+
+
+@functools.cache
+def _cache_class() -> type:
+    """Return numba's cache of functions, less what only a compilation needs; tell numba what `Compiled` is."""
     from numba.core.caching import FunctionCache
     from numba.core.runtime.nrt import rtsys
+    from numba.extending import typeof_impl
 
     follow_numba()
+    typeof_impl.register(Compiled)(lambda value, context: typeof_impl(value.dispatcher, context))
 
     class Cache(FunctionCache):
         def load_overload(self, sig: object, target_context: object) -> object:
@@ -669,29 +666,27 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
             register_arrays()
             return None
 
-    def attach(dispatcher: object) -> object:
-        cache = Cache(dispatcher.py_func)
+    return Cache
+
+
+def _dispatcher(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
+    import numba
+    from numba.core import config
+
+    make = _cache_class()
+
+    def attach(dispatcher: Any) -> Any:
+        cache = make(dispatcher.py_func)
         base = cache._impl.filename_base
         chosen = repr(sorted((key, repr(value)) for key, value in options.items()))
-        cache._cache_file = CodeFiles(  # pyright: ignore[reportAttributeAccessIssue]
-            cache._cache_path, base, dispatcher.py_func, chosen
-        )
+        cache._cache_file = CodeFiles(cache._cache_path, base, dispatcher.py_func, chosen)
         dispatcher._cache = cache
         return dispatcher
 
-    def decorate(function: Callable[..., object]) -> object:
-        dispatcher = numba.njit(**options)(function)
-        try:
-            return attach(dispatcher)
-        except RuntimeError:  # numba found no place for a cache
-            # For all that follow, too: numba asks for this folder first.
-            config.CACHE_DIR = str(temporary_cache() / "numba")
-            return attach(dispatcher)
-
-    return decorate
-
-
-def code_files(dispatcher: object) -> CodeFiles | None:
-    """Return the files of a function that `njit` made, None if it has none."""
-    found = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-    return found if isinstance(found, CodeFiles) else None
+    dispatcher = numba.njit(**options)(function)
+    try:
+        return attach(dispatcher)
+    except RuntimeError:  # numba found no place for a cache
+        # For all that follow, too: numba asks for this folder first.
+        config.CACHE_DIR = str(temporary_cache() / "numba")
+        return attach(dispatcher)

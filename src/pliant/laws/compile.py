@@ -33,8 +33,8 @@ import numpy as np
 from pliant.base.codecache import (
     cache_folder,
     fingerprint,
+    fingerprints,
     njit,
-    portable_fingerprint,
     private_folder,
     python_function,
     read_shipped,
@@ -143,7 +143,7 @@ class CompiledLaw:
 
     @functools.cached_property
     def _portable(self) -> str:
-        return portable_fingerprint(_kernel_functions(self._step), self._bound, extra=_VERSION)
+        return fingerprints(_kernel_functions(self._step), self._bound, extra=_VERSION)[1]
 
     def _shipped(self, entry: str) -> str:
         """Return the name of the entry's assembly among the files that come with the package."""
@@ -543,30 +543,38 @@ def _prepare(cls: type[Compilable]) -> CompiledLaw:
 
 
 _kernel_codes: dict[str, tuple[Any, int]] = {}
+_Records = Mapping[str, np.dtype[Any]]
 
 
-def _kernel_code(function: types.FunctionType, signature: Callable[[Any], Any], kinds: Sequence[str]) -> int:
+def _kernel_code(
+    function: types.FunctionType, records: _Records, signature: Callable[[Any], Any], kinds: Sequence[str]
+) -> int:
     """Return the address of a kernel that takes its arguments from a block, from cached assembly if available.
 
     Args:
         function: function of scalars and pointers only; it may call other such functions.
+        records: names in it of functions that turn an address into a record.
         signature: function that creates the numba signature from `numba.types`; called only for compilation.
         kinds: LLVM types of the arguments.
     """
     folder = private_folder("laws")
     name = function.__name__
-    key = f"{name}_{fingerprint([function], extra=_VERSION)}"
+    own, portable = fingerprints([function], extra=_VERSION)
+    key = f"{name}_{own}"
     with _lock:
         if key not in _kernel_codes:
             path, symbol = folder / f"{key}.{_host()[0]}.ll", f"pliant_{name}"
-            given = f"{name}_{portable_fingerprint([function], extra=_VERSION) or 'none'}.ll"
+            given = f"{name}_{portable or 'none'}.ll"
             text = read_shipped(given, ";") or read_text(path, ";")
             if text is None:
                 numba = _numba()
-                plain = _dispatchers([function], {}, key)[name].py_func
+                calls = {known: _record_at(kind) for known, kind in records.items()}
+                plain = _dispatchers([function], calls, key)[name].py_func
                 build = numba.cfunc(signature(numba.types), error_model="numpy")
                 compiled_function = _compile_entry(name, build, plain)
                 text = _standalone(compiled_function.inspect_llvm(), compiled_function._wrapper_name, symbol)
+                if "NRT_Allocate" in text:
+                    raise LawError(f"{name} makes arrays, which a bound kernel cannot", **_place_of(function))
                 write_text(path, text, ";")
                 ship_text(given, text, ";")
             block_symbol = f"{symbol}_block"
@@ -630,7 +638,8 @@ def bound(function: types.FunctionType, *groups: Argument | tuple[Argument, ...]
 
     Args:
         function: the kernel.
-        groups: its arguments; a named tuple groups some of them, and the kernel gets it as one.
+        groups: its arguments; a named tuple groups some of them, and the kernel gets it as one. Of an array of one
+            record the kernel gets the record.
     """
     arguments: list[Argument] = []
     for group in groups:
@@ -639,7 +648,9 @@ def bound(function: types.FunctionType, *groups: Argument | tuple[Argument, ...]
     def signature(kind: Any) -> Any:
         kinds: list[Any] = []
         for value in arguments:
-            if isinstance(value, np.ndarray):
+            if isinstance(value, np.ndarray) and value.dtype.names:
+                kinds.append(kind.voidptr)
+            elif isinstance(value, np.ndarray):
                 kinds.append(kind.CPointer(getattr(kind, value.dtype.name)))
             else:
                 kinds.append(kind.int64 if isinstance(value, int) else kind.float64)
@@ -648,7 +659,7 @@ def bound(function: types.FunctionType, *groups: Argument | tuple[Argument, ...]
     kinds = ["ptr" if isinstance(a, np.ndarray) else "i64" if isinstance(a, int) else "double" for a in arguments]
     codes, form = _addresses.setdefault(function, {}), (*map(type, groups), *kinds)
     if form not in codes:
-        codes[form] = _kernel_code(_spread(function, groups), signature, kinds)
+        codes[form] = _kernel_code(*_spread(function, groups), signature, kinds)
     return BoundKernel(codes[form], arguments)
 
 
@@ -656,11 +667,24 @@ _addresses: weakref.WeakKeyDictionary[types.FunctionType, dict[tuple[object, ...
 """Kernel -> types of its arguments -> address of its machine code."""
 
 
-def _spread(function: types.FunctionType, groups: tuple[Argument | tuple[Argument, ...], ...]) -> types.FunctionType:
-    """Return a kernel of single arguments that calls one of named tuples; C functions have no such arguments."""
-    if not any(isinstance(group, tuple) for group in groups):
-        return function
-    names: dict[str, Any] = {"kernel": function, "__name__": function.__module__}
+def _record_at(kind: np.dtype[Any]) -> Any:
+    """Return numba's function that takes an address as a record of a type."""
+    from numba.extending import intrinsic
+
+    record = _numba().from_dtype(kind)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], context.get_value_type(record))
+
+    return intrinsic(lambda context, address: (record(_numba().types.voidptr), generate))
+
+
+def _spread(function: types.FunctionType, groups: tuple[Any, ...]) -> tuple[types.FunctionType, _Records]:
+    """Return a kernel of single arguments that calls one of named tuples and records, which C functions do not have."""
+    records = {f"record_{i}": g.dtype for i, g in enumerate(groups) if isinstance(g, np.ndarray) and g.dtype.names}
+    if not records and not any(isinstance(group, tuple) for group in groups):
+        return function, records
+    names: dict[str, Any] = {"kernel": function, "__name__": function.__module__, **records}
     taken, given = [], []
     for i, group in enumerate(groups):
         if isinstance(group, tuple):
@@ -669,7 +693,7 @@ def _spread(function: types.FunctionType, groups: tuple[Argument | tuple[Argumen
             given.append(f"group_{i}({', '.join(parts)})")
         else:
             parts = [f"a_{i}"]
-            given += parts
+            given.append(f"record_{i}(a_{i})" if f"record_{i}" in records else f"a_{i}")
         taken += parts
     exec(f"def {function.__name__}({', '.join(taken)}):\n    kernel({', '.join(given)})", names)
-    return names[function.__name__]
+    return names[function.__name__], records

@@ -462,7 +462,7 @@ def test_verbose_changes_the_level_of_what_is_logged(robot, caplog):
     with caplog.at_level(logging.INFO, "pliant.franka"):
         robot.set_robot_state("position")
         assert not caplog.records
-        robot.set_verbose(True)
+        robot.verbose = True
         robot.set_robot_state("stop")
     assert "state stop" in caplog.text
 

@@ -78,9 +78,9 @@ def test_the_friction_of_steady_sliding_is_the_identified_one(arm):
         static = StaticFriction(bristles(arm, *BARE), q, dq, torque, 1e-3)
         for _ in range(200):
             q += 1e-3 * dq
-            friction_kernel(dq, arm.friction, torque)
+            friction_kernel(dq, arm.friction.ravel(), torque)
             static.step()
-        friction_kernel(dq, arm.friction, identified)
+        friction_kernel(dq, arm.friction.ravel(), identified)
         level = 0.5 * arm.friction[:, 0]
         wanted = 0.01 + 0.99 * np.exp(-((speed * arm.friction[:, 1]) ** 2))
         np.testing.assert_allclose(torque - identified, np.sign(speed) * wanted * level, rtol=1e-6)

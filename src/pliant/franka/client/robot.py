@@ -96,7 +96,8 @@ class FrankaRobot(ArmModel):
         self._cycles = round(as_number(period, "period", "a whole number of milliseconds [s]") / PERIOD)
         if self._cycles < 1 or not math.isclose(self._cycles * PERIOD, period, rel_tol=1e-9):
             raise DeviceError(f"period is {period} s; must be a whole number of milliseconds", field="period")
-        self._verbose = False
+        self.verbose = False
+        """Whether changes of state are logged at level INFO instead of DEBUG, in the logger ``pliant.franka``."""
         self._percent = 20.0
         self._frame: Frame = "joint"
         self._wanted = np.zeros(7)
@@ -235,12 +236,8 @@ class FrankaRobot(ArmModel):
         self._refresh()
         return self._backend.mode
 
-    def set_verbose(self, verbose: bool) -> None:
-        """Log changes of state at level INFO instead of DEBUG, in the logger ``pliant.franka``."""
-        self._verbose = bool(verbose)
-
     def _say(self, text: str, *values: object) -> None:
-        _log.log(logging.INFO if self._verbose else logging.DEBUG, text, *values)
+        _log.log(logging.INFO if self.verbose else logging.DEBUG, text, *values)
 
     # ------------------------------------------------------------------------------------------------- state
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from pliant.franka.device.parameters import NO_PAYLOAD, Arm, Payload
 from pliant.franka.device.settings import Settings
 from pliant.franka.wire import fci
 from pliant.franka.wire.fci import ERROR, ERRORS, RobotCommand, RobotMode, RobotState
+from pliant.laws.compile import bound
 
 
 def _frozen(array: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -115,7 +116,6 @@ class Cabinet:
         motors: kernels.Motors | None = None,
     ) -> None:
         self.arm = arm
-        self._motors = motors or kernels.Motors.none()
         self.settings = settings or Settings()
         self.configuration = Configuration(
             arm,
@@ -136,13 +136,14 @@ class Cabinet:
         self._motion: Motion | None = None
         self._recovery: tuple[int | None, int] | None = None
         self._locked_at: Array | None = None
-        self._zero_motion = np.zeros(fci.N_MOTION)
         self._torque, self._rest = m["torque"], self._memory["rest"]
-        self.reset(q)
-        # Compile or load every kernel now, so that no motion waits for it.
-        kernels.control(self._memory, self._zero_motion, _STILL, 0, *kernels.Motors.none())
-        kernels.goal_deviates(self._memory)
-        kernels.publish(self._memory, np.empty(fci.N_REALS))
+        self._flags, self._raised = self._memory["flags"], self._memory["raised"]
+        self._measured = [m[name] for name in ("q", "dq", "motor_torque", "inertia", "acceleration")]
+        self._observe = bound(kernels.observe, self._memory)
+        self._publish = bound(kernels.publish, self._memory)
+        self._desired_pose = bound(kernels.desired_pose, self._memory)
+        self._goal_deviates = bound(kernels.goal_deviates, self._memory)
+        self._control = bound(kernels.control, self._memory, *(motors or kernels.Motors.none()))
         self.reset(q)
 
     # ------------------------------------------------------------------------------------------------ set-up
@@ -156,7 +157,9 @@ class Cabinet:
             m[name][:] = 0.0
         self._set("observer_started", 0)
         # the first control needs the dynamics at q
-        kernels.observe(self._memory, m["q"], _STILL, _STILL, _STILL, _STILL, np.empty(fci.N_REALS))
+        for name in ("motor_torque", "inertia", "acceleration"):
+            m[name][:] = 0.0
+        self._observe()
         for name in ("integral", "residual", "F_K", "contact", "collision", "errors"):
             m[name][:] = 0
         self._set("observer_started", 0)
@@ -167,7 +170,7 @@ class Cabinet:
         self.state.robot_mode = RobotMode.IDLE
         self.state.errors = self.state.reflex_reason = NO_ERRORS
         self._idle_modes()
-        kernels.desired_pose(self._memory, True)
+        self._desired_pose()
 
     # ------------------------------------------------------------------------------------------------- cycle
 
@@ -184,10 +187,12 @@ class Cabinet:
             inertia: of the rotors at the joints, shape (7,) [kg m^2].
             acceleration: of the joints during the last cycle, shape (7,) [rad/s^2].
         """
-        reals = np.empty(fci.N_REALS)
-        if kernels.observe(self._memory, q, dq, tau_J, inertia, acceleration, reals):
+        for place, value in zip(self._measured, (q, dq, tau_J, inertia, acceleration), strict=True):
+            place[:] = value
+        self._observe()
+        if self._raised.item():
             self._reflex("reflex")
-            kernels.publish(self._memory, reals)
+            self._publish()
         state = self.state
         state.message_id += 1
         motion = self._motion
@@ -197,7 +202,7 @@ class Cabinet:
             state.success_rate = motion.window.bit_count() / min(motion.counted, _SUCCESS_WINDOW)
         else:
             state.success_rate = 1.0
-        return state.snapshot(reals)
+        return state.snapshot()
 
     def control(self, command: RobotCommand | None = None) -> Array:
         """Advance by one millisecond, drive the motors and return their torques (a view, shape (7,) [N m]).
@@ -208,11 +213,10 @@ class Cabinet:
         """
         motion = self._motion
         flags = 0
-        values, tau = self._zero_motion, _STILL
         if motion is not None:
             if command is not None and not motion.finishing:
                 flags = k.PRESENT
-                values, tau = command.motion, command.tau_J_d
+                self.fields["motion"][:], self.fields["tau"][:] = command.motion, command.tau_J_d
                 if command.valid_elbow:
                     flags |= k.ELBOW
                 if motion.first:
@@ -242,10 +246,13 @@ class Cabinet:
                 elif motion.first:
                     # Hold, so that nothing depends on how many cycles the client takes to its first command.
                     flags = k.WAIT if motion.holding else 0 if motion.controller == k.EXTERNAL else k.FINISH
-        raised = kernels.control(self._memory, values, tau, flags, *self._motors)
+        self._flags[0] = flags
+        self._control()
+        raised = self._raised.item()
         if raised:
             self._reflex("input_error" if raised >= k.UNUSABLE else "reflex")
-            kernels.control(self._memory, self._zero_motion, _STILL, 0, *self._motors)
+            self._flags[0] = 0
+            self._control()
         motion = self._motion
         if motion is not None and motion.finishing and self._rest[0]:
             self._end(motion)
@@ -361,9 +368,10 @@ class Cabinet:
     def _end(self, motion: Motion) -> None:
         m = self.fields
         status = motion.finishing
-        deviates = status == "success" and motion.controller != k.EXTERNAL and kernels.goal_deviates(self._memory)
-        if deviates and self._raise(ERROR.max_goal_pose_deviation_violation):
-            return
+        if status == "success" and motion.controller != k.EXTERNAL:
+            self._goal_deviates()
+            if self._raised.item() and self._raise(ERROR.max_goal_pose_deviation_violation):
+                return
         self._motion = None
         self._set("mode", k.HOLD)
         self._idle_modes()
@@ -551,7 +559,7 @@ class Cabinet:
         else:
             try:
                 if self.configuration.apply(request):
-                    kernels.desired_pose(self._memory, True)
+                    self._desired_pose()
                 status = "success"
             except (ModelError, DeviceError):
                 status = "invalid_argument"
@@ -594,7 +602,7 @@ class Cabinet:
         self._set("controller", r.controller)
         self._set("generator", r.motion_generator)
         self._set("use_elbow", 0)
-        kernels.desired_pose(self._memory, True)
+        self._desired_pose()
         state.robot_mode = RobotMode.MOVE
         state.motion_generator_mode = r.motion_generator + 1
         state.controller_mode = r.controller
@@ -631,48 +639,6 @@ class Cabinet:
         eye = tuple(np.eye(4).T.reshape(-1).tolist())
         payload = fci.cartesian_limit_payload((0.0, 0.0, 0.0), eye, False)
         self.answers.append(Answer("GetCartesianLimit", command_id, "success", payload))
-
-    # -------------------------------------------------------------------------------------------- save, load
-
-    def save(self) -> dict[str, Any]:
-        """Return everything that changes in a run, for `load_saved`."""
-        state = self.state
-        motion = self._motion
-        return {
-            "memory": self._memory.copy(),
-            "modes": (
-                state.message_id,
-                state.motion_generator_mode,
-                state.controller_mode,
-                state.robot_mode,
-                state.success_rate,
-            ),
-            "errors": (state.errors, state.reflex_reason),
-            "motion": None if motion is None else replace(motion),
-            "recovery": self._recovery,
-            "locked_at": None if self._locked_at is None else self._locked_at.copy(),
-            "bodies": (self.configuration.load, self.configuration.NE_T_EE.copy()),
-            "answers": list(self.answers),
-        }
-
-    def load_saved(self, saved: dict[str, Any]) -> None:
-        """Return to a state that `save` returned."""
-        self._memory[:] = saved["memory"]
-        state = self.state
-        (
-            state.message_id,
-            state.motion_generator_mode,
-            state.controller_mode,
-            state.robot_mode,
-            state.success_rate,
-        ) = saved["modes"]
-        state.errors, state.reflex_reason = saved["errors"]
-        motion = saved["motion"]
-        self._motion = None if motion is None else replace(motion)
-        self._recovery = saved["recovery"]
-        self._locked_at = None if saved["locked_at"] is None else saved["locked_at"].copy()
-        self.configuration.load, self.configuration.NE_T_EE = saved["bodies"][0], saved["bodies"][1].copy()
-        self.answers = list(saved["answers"])
 
 
 _HANDLERS: dict[type, Callable[[Cabinet, Any, int], None]] = {

@@ -93,7 +93,7 @@ class Configuration:
         if self.F_T_NE.shape != (4, 4):
             raise DeviceError(f"F_T_NE has shape {self.F_T_NE.shape}; it must be (4, 4)", field="F_T_NE")
         record, limits = self.memory[0], arm.limits
-        record["friction"], record["joint_stiffness"] = arm.friction, arm.joint_stiffness
+        record["friction"], record["joint_stiffness"] = np.ravel(arm.friction), arm.joint_stiffness
         record["gravity"], record["rotor_inertia"] = gravity, rotor_inertia
         for name, source in _OF_SETTINGS.items():
             record[name] = getattr(settings, source)

@@ -8,6 +8,7 @@ of a link, the rows of `link_table`. `pliant.franka.robots.dynamics` has the fun
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Literal
 
@@ -205,10 +206,10 @@ def gravity_kernel(R, p, table, g, out):
 
 @njit(error_model="numpy")
 def friction_kernel(dq, table, out):
-    """Write the friction torques (7), which oppose the motion."""
+    """Write the friction torques (7), which oppose the motion; table (21) has three numbers a joint."""
     for i in range(7):
-        a, b, c = table[i, 0], table[i, 1], table[i, 2]
-        out[i] = a / (1.0 + np.exp(-b * (dq[i] + c))) - a / (1.0 + np.exp(-b * c))
+        a, b, c = table[3 * i], table[3 * i + 1], table[3 * i + 2]
+        out[i] = a / (1.0 + math.exp(-b * (dq[i] + c))) - a / (1.0 + math.exp(-b * c))
 
 
 @lru_cache(maxsize=256)

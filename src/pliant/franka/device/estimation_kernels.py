@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from pliant.base.codecache import njit
 from pliant.franka.device.dynamics import coriolis_kernel, friction_kernel, gravity_kernel, mass_kernel
-from pliant.franka.device.kinematics import cholesky_solve_kernel, frames_kernel, jacobian_kernel, tool_kernel
+from pliant.franka.device.kinematics import (
+    cholesky_solve_kernel,
+    copy_kernel,
+    frames_kernel,
+    jacobian_kernel,
+    tool_kernel,
+)
 from pliant.franka.device.memory import DT
 
 
@@ -79,6 +85,6 @@ def estimate_wrench(s):
     for r in range(6):
         manipulability *= s.A6[r, r]
     if solved and manipulability >= s.singular:
-        s.F_K[:] = s.b6
+        copy_kernel(s.b6, s.F_K, 6)
     else:
         s.F_K[:] = 0.0

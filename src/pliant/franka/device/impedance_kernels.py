@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from pliant.base.codecache import njit
 from pliant.franka.device.kinematics import cholesky_solve_kernel, rotation_error_kernel
 from pliant.franka.device.memory import DT
@@ -14,7 +12,7 @@ from pliant.franka.device.memory import DT
 @njit(error_model="numpy")
 def _projector(s, J):
     """Write P = 1 - J' (J J')^-1 J to P7 and leave J' (J J')^-1 unused."""
-    B = np.empty(6)
+    B, A = s.b6, s.L6
     for r in range(6):
         for c in range(r + 1):
             v = 0.0
@@ -22,11 +20,11 @@ def _projector(s, J):
                 v += J[r, i] * J[c, i]
             s.A6[r, c] = v
         s.A6[r, r] += 1e-8
-    L = s.A6.copy()
     for j in range(7):
         for r in range(6):
             B[r] = J[r, j]
-        A = L.copy()
+            for c in range(6):
+                A[r, c] = s.A6[r, c]
         cholesky_solve_kernel(A, B, 6)
         for i in range(7):
             v = 1.0 if i == j else 0.0
@@ -61,7 +59,7 @@ def _solve_impedance(s, force):
 
 @njit(error_model="numpy")
 def joint_impedance(s):
-    force = np.empty(7)
+    force = s.force
     s.K7[:, :] = 0.0
     s.D7[:, :] = 0.0
     for i in range(7):
@@ -78,12 +76,7 @@ def joint_impedance(s):
 @njit(error_model="numpy")
 def cartesian_impedance(s, X_d, q_d, use_rates, K, K_null):
     """Springs K (6) along and about the axes of K's frame towards X_d, and K_null on the elbow."""
-    force = np.empty(7)
-    JL = np.empty((6, 7))  # Jacobian in the axes of the stiffness frame
-    e = np.empty(6)
-    Dx = np.empty(6)
-    w = np.empty(3)
-    XKd = np.empty((3, 4))
+    force, JL, e, Dx, w, XKd = s.force, s.JL, s.e6, s.D6, s.w3, s.XKd
     for r in range(3):
         for c in range(4):
             v = X_d[r, 3] if c == 3 else 0.0

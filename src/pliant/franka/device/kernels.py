@@ -1,7 +1,7 @@
 """The arithmetic of one control cycle, compiled. All state lies in one record, `memory.MEMORY`.
 
 `observe` turns measurements into kinematics, dynamics, the external-torque estimate and the published numbers;
-`control` turns a command into joint torques. Both set bits in ``errors`` and return how many they set.
+`control` turns a command into joint torques. Both set bits in ``errors`` and say in ``raised`` how many they set.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pliant.franka.device.estimation_kernels import (
     update_model,
 )
 from pliant.franka.device.impedance_kernels import cartesian_impedance, joint_impedance
-from pliant.franka.device.kinematics import frames_kernel, tool_kernel
+from pliant.franka.device.kinematics import copy_kernel, copy_rows_kernel, frames_kernel, tool_kernel
 from pliant.franka.device.memory import (
     CARTESIAN_IMPEDANCE,
     DEVIATION,
@@ -60,23 +60,13 @@ def _columns(T, reals, at):
 
 
 @njit(error_model="numpy")
-def observe(memory, q, dq, torque, inertia, ddq, out):
-    """Take in the measurements of a cycle; return the number of errors raised. Without one, publish.
+def observe(s):
+    """Take in the measurements of a cycle: q, dq, the motors' torque, inertia and acceleration of the rotors.
 
-    Args:
-        memory: the record of the cabinet.
-        q: joint positions, shape (7,) [rad].
-        dq: joint velocities, shape (7,) [rad/s].
-        torque: of the motors, shape (7,) [N m]; what is left behind the rotors is measured.
-        inertia: of the rotors, shape (7,) [kg m^2].
-        ddq: joint accelerations, shape (7,) [rad/s^2].
-        out: the published numbers, shape (N_REALS,); written.
+    Without an error, publish.
     """
-    s = memory[0]
     for i in range(7):
-        s.q[i] = q[i]
-        s.dq[i] = dq[i]
-        s.tau_J[i] = torque[i] - inertia[i] * ddq[i]
+        s.tau_J[i] = s.motor_torque[i] - s.inertia[i] * s.acceleration[i]
     update_model(s)
     follow_rotors(s)
     estimate_external_torques(s)
@@ -86,50 +76,40 @@ def observe(memory, q, dq, torque, inertia, ddq, out):
         raised += check_motion(s)
     elif s.mode == GUIDING:
         raised += check_guiding(s)
+    s.raised = raised
     if not raised:
-        _publish(s)
-        out[:] = s.reals
-    return raised
+        publish(s)
 
 
 @njit(error_model="numpy")
-def goal_deviates(memory):
-    """Return whether the end of a motion is farther from the desired pose than the Move request allows."""
-    return deviates(memory[0], DEVIATION.goal)
+def goal_deviates(s):
+    """Raise 1 if the end of a motion is farther from the desired pose than the Move request allows."""
+    s.raised = 1 if deviates(s, DEVIATION.goal) else 0
 
 
 @njit(error_model="numpy")
-def desired_pose(memory, reset_command):
-    """Bring X_d to q_d; with reset_command also the commanded pose, at rest."""
-    s = memory[0]
+def desired_pose(s):
+    """Bring X_d to q_d, and the commanded pose to X_d, at rest."""
     _desired_pose(s)
-    if reset_command:
-        s.X_c[:, :] = s.X_d
-        s.dX_c[:] = 0.0
-        s.ddX_c[:] = 0.0
-        s.elbow_c[0] = s.q_d[2]
-        s.elbow_c[1] = _elbow_sign(s.q_d)
-        s.delbow_c = 0.0
-        s.ddelbow_c = 0.0
+    copy_rows_kernel(s.X_d, s.X_c, 4)
+    s.dX_c[:] = 0.0
+    s.ddX_c[:] = 0.0
+    s.elbow_c[0] = s.q_d[2]
+    s.elbow_c[1] = _elbow_sign(s.q_d)
+    s.delbow_c = 0.0
+    s.ddelbow_c = 0.0
 
 
 @njit(error_model="numpy")
 def _desired_pose(s):
-    R = np.empty((7, 3, 3))
-    p = np.empty((7, 3))
+    R, p = s.search.R, s.search.p
     frames_kernel(s.q_d, R, p)
     tool_kernel(R[6], p[6], s.F_T_EE, s.X_d)
 
 
 @njit(error_model="numpy")
-def publish(memory, out):
-    """Write the published numbers of a cycle that raised an error, after its reflex."""
-    _publish(memory[0])
-    out[:] = memory[0].reals
-
-
-@njit(error_model="numpy")
-def _publish(s):
+def publish(s):
+    """Write the published numbers; after an error and its reflex, once more."""
     o = s.reals
     _columns(s.X, o, AT.O_T_EE)
     _columns(s.X_d, o, AT.O_T_EE_d)
@@ -187,7 +167,7 @@ def _take_torques(s, tau):
             raised += raise_error(s, ERROR.controller_torque_discontinuity)
         s.q_new[i] = t
     if not raised:
-        s.tau_c[:] = s.q_new
+        copy_kernel(s.q_new, s.tau_c, 7)
     return raised
 
 
@@ -195,12 +175,12 @@ def _take_torques(s, tau):
 def _run_controller(s, moving):
     """Write tau_d and rotor_drive: the client's torques, or those of an impedance."""
     if moving and s.controller == EXTERNAL:
-        s.tau_d[:] = s.tau_c
-        s.rotor_drive[:] = s.rotor_torque
+        copy_kernel(s.tau_c, s.tau_d, 7)
+        copy_kernel(s.rotor_torque, s.rotor_drive, 7)
     elif moving and s.controller == CARTESIAN_IMPEDANCE:
         cartesian_impedance(s, s.X_d, s.q_d, True, s.K_x, s.K_null)
     elif s.mode == GUIDING:
-        K = np.empty(6)
+        K = s.K6
         for r in range(6):
             K[r] = 0.0 if s.guiding_free[r] else (LOCKED_TRANSLATION if r < 3 else LOCKED_ROTATION)
         cartesian_impedance(s, s.X_latch, s.q_latch, False, K, 0.0 if s.guiding_free[6] else LOCKED_ELBOW)
@@ -211,7 +191,7 @@ def _run_controller(s, moving):
 
 
 class Motors(NamedTuple):
-    """NDArray[np.float64]s of the plant that `drive` reads and writes, in the order of its arguments."""
+    """Arrays of the plant that `drive` reads and writes, in the order of its arguments."""
 
     dq: NDArray[np.float64]
     curve: NDArray[np.float64]
@@ -222,7 +202,7 @@ class Motors(NamedTuple):
     @classmethod
     def none(cls) -> Motors:
         """Return motors that move nothing."""
-        return cls(np.zeros(7), np.zeros((0, 3)), np.zeros(7), np.zeros(7), np.zeros(7))
+        return cls(np.zeros(7), np.zeros(21), np.zeros(7), np.zeros(7), np.zeros(7))
 
 
 @njit(error_model="numpy")
@@ -232,15 +212,12 @@ def drive(torque, dq, curve, bristles, friction, motors):
     Args:
         torque: of the motors, shape (7,) [N m].
         dq: joint velocities, shape (7,) [rad/s].
-        curve: the identified friction, shape (7, 3); shape (0, 3): none.
+        curve: the identified friction, shape (21,); zeros: none.
         bristles: static friction of this step, shape (7,) [N m]; taken.
         friction: of this step, shape (7,) [N m]; written.
         motors: where the simulation reads the torques, shape (7,) [N m]; written.
     """
-    if curve.shape[0]:
-        friction_kernel(dq, curve, friction)
-    else:
-        friction[:] = 0.0
+    friction_kernel(dq, curve, friction)
     for i in range(7):
         friction[i] += bristles[i]
         bristles[i] = 0.0
@@ -248,33 +225,34 @@ def drive(torque, dq, curve, bristles, friction, motors):
 
 
 @njit(error_model="numpy")
-def control(memory, motion, tau, flags, dq, curve, bristles, friction, motors):
-    """Advance the motion by one command and drive the motors, as `drive` says; return the number of errors, `UNUSABLE`
-    and more for input that cannot be followed at all. With an error, the motors are not driven."""
-    s = memory[0]
-    raised = 0
+def control(s, dq, curve, bristles, friction, motors):
+    """Advance the motion by one command (motion, tau, flags) and drive the motors, as `drive` says.
+
+    It raises `UNUSABLE` and more for input that cannot be followed at all. With an error, the motors are not driven.
+    """
+    raised, flags = 0, s.flags
     waiting = (flags & WAIT) != 0
     moving = s.mode == MOTION and not waiting and (flags & FINISH) == 0
     if moving:
         if s.controller == EXTERNAL and flags & PRESENT:
-            raised = _take_torques(s, tau)
+            raised = _take_torques(s, s.tau)
         if not raised:
-            raised = generate(s, motion, flags)
+            raised = generate(s, s.motion, flags)
     elif s.mode != GUIDING:
         if waiting:
-            s.q_d[:] = s.q_hold
+            copy_kernel(s.q_hold, s.q_d, 7)
         decelerate(s)
     if not waiting:
         _desired_pose(s)
     if s.mode != MOTION or s.generator == JOINT_POSITION or s.generator == JOINT_VELOCITY or s.generator == NONE:
-        s.X_c[:, :] = s.X_d
+        copy_rows_kernel(s.X_d, s.X_c, 4)
         s.elbow_c[0] = s.q_d[2]
         s.elbow_c[1] = _elbow_sign(s.q_d)
     _run_controller(s, moving)
     if waiting:
         # Until the first command comes, the arm holds its old place, and the desired pose is the measured one.
-        s.q_d[:] = s.q
-        desired_pose(memory, True)
+        copy_kernel(s.q, s.q_d, 7)
+        desired_pose(s)
     for i in range(7):
         t = s.tau_d[i] + s.rotor_drive[i] + s.g[i] + s.tau_f[i]
         s.torque[i] = min(s.tau_max[i], max(-s.tau_max[i], t)) + s.motor_noise[i]
@@ -282,4 +260,4 @@ def control(memory, motion, tau, flags, dq, curve, bristles, friction, motors):
         s.tau_d[:] = 0.0  # what the client has commanded so far, from which its first torques may differ by a step
     if not raised:
         drive(s.torque, dq, curve, bristles, friction, motors)
-    return raised
+    s.raised = raised

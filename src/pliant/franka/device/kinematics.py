@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from pliant.base.codecache import njit
 from pliant.franka.device.parameters import D_FLANGE, DH
 
@@ -16,6 +14,21 @@ _A = tuple(float(x) for x in DH[:7, 0])
 _CA = tuple(float(round(math.cos(x))) for x in DH[:7, 1])
 _SA = tuple(float(round(math.sin(x))) for x in DH[:7, 1])
 _D = tuple(float(x) for x in DH[:7, 2])
+
+
+@njit(error_model="numpy")
+def copy_kernel(x, out, n):
+    """Write the first n numbers of x to out; compiled code allocates memory to copy a slice."""
+    for i in range(n):
+        out[i] = x[i]
+
+
+@njit(error_model="numpy")
+def copy_rows_kernel(X, out, n):
+    """Write the first n rows of a pose to out."""
+    for r in range(n):
+        for c in range(4):
+            out[r, c] = X[r, c]
 
 
 @njit(fastmath=False, error_model="numpy")
@@ -72,15 +85,21 @@ def jacobian_kernel(R, p, x, n, J):
 
 
 @njit(error_model="numpy")
+def _dot(A, i, B, k):
+    return A[i, 0] * B[k, 0] + A[i, 1] * B[k, 1] + A[i, 2] * B[k, 2]
+
+
+@njit(error_model="numpy")
 def rotation_error_kernel(Rd, R, out):
     """Write the rotation vector, in base axes, that turns R into Rd."""
-    E = np.empty((3, 3))
-    for r in range(3):
-        for c in range(3):
-            E[r, c] = Rd[r, 0] * R[c, 0] + Rd[r, 1] * R[c, 1] + Rd[r, 2] * R[c, 2]
-    v0, v1, v2 = 0.5 * (E[2, 1] - E[1, 2]), 0.5 * (E[0, 2] - E[2, 0]), 0.5 * (E[1, 0] - E[0, 1])
+    E = (
+        (_dot(Rd, 0, R, 0), _dot(Rd, 0, R, 1), _dot(Rd, 0, R, 2)),
+        (_dot(Rd, 1, R, 0), _dot(Rd, 1, R, 1), _dot(Rd, 1, R, 2)),
+        (_dot(Rd, 2, R, 0), _dot(Rd, 2, R, 1), _dot(Rd, 2, R, 2)),
+    )
+    v0, v1, v2 = 0.5 * (E[2][1] - E[1][2]), 0.5 * (E[0][2] - E[2][0]), 0.5 * (E[1][0] - E[0][1])
     sine = math.sqrt(v0 * v0 + v1 * v1 + v2 * v2)
-    cosine = 0.5 * (E[0, 0] + E[1, 1] + E[2, 2] - 1.0)
+    cosine = 0.5 * (E[0][0] + E[1][1] + E[2][2] - 1.0)
     angle = math.atan2(sine, cosine)
     if angle < 1e-8:
         out[0], out[1], out[2] = v0, v1, v2
@@ -90,19 +109,18 @@ def rotation_error_kernel(Rd, R, out):
     else:
         best = 0
         for i in range(1, 3):
-            if E[i, i] > E[best, best]:
+            if E[i][i] > E[best][best]:
                 best = i
         length = 0.0
-        axis = np.empty(3)
         for i in range(3):
-            axis[i] = 0.5 * (E[i, best] + E[best, i])
-        axis[best] -= cosine
+            out[i] = 0.5 * (E[i][best] + E[best][i])
+        out[best] -= cosine
         for i in range(3):
-            length += axis[i] * axis[i]
+            length += out[i] * out[i]
         length = math.sqrt(length)
-        sign = 1.0 if axis[0] * v0 + axis[1] * v1 + axis[2] * v2 >= 0.0 else -1.0
+        sign = 1.0 if out[0] * v0 + out[1] * v1 + out[2] * v2 >= 0.0 else -1.0
         for i in range(3):
-            out[i] = sign * angle * axis[i] / length
+            out[i] = sign * angle * out[i] / length
 
 
 @njit(error_model="numpy")
@@ -135,20 +153,13 @@ def cholesky_solve_kernel(A, b, n):
 
 
 @njit(error_model="numpy")
-def inverse_kernel(q, T, F_T_EE, use_elbow, q3, iterations, damping):
+def inverse_kernel(s, q, T, F_T_EE, use_elbow, q3, iterations, damping):
     """Move q, in place, so that the end effector comes to T; return the residual (metres and radians mixed).
 
     Newton steps on six pose equations, of least norm; with use_elbow also q[2] = q3. The damping keeps the steps
-    bounded near singular poses; at the solution it does not bias the result.
+    bounded near singular poses; at the solution it does not bias the result. s is scratch, a `memory.SEARCH`.
     """
-    R = np.empty((7, 3, 3))
-    p = np.empty((7, 3))
-    X = np.empty((4, 4))
-    J = np.empty((6, 7))
-    A = np.empty((7, 7))
-    b = np.empty(7)
-    e = np.empty(7)
-    w = np.empty(3)
+    R, p, X, J, A, b, e, w = s.R, s.p, s.X, s.J, s.A, s.b, s.e, s.w
     residual = 0.0
     for k in range(iterations + 1):
         frames_kernel(q, R, p)

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.franka.wire.fci import ERRORS, N_REALS, Controller, MotionGenerator
+from pliant.franka.device.parameters import CAPSULES, HAND_CAPSULES
+from pliant.franka.wire.fci import ERRORS, N_MOTION, N_REALS, Controller, MotionGenerator
 
+N_CAPSULES = len(CAPSULES) + len(HAND_CAPSULES)
 DT = 1e-3
 """Control period [s]."""
 UNUSABLE = 1000
@@ -40,11 +42,34 @@ DEVIATION = _numbered("Deviation", "path goal")
 FILTER = _numbered("Filter", "joint_position joint_velocity cartesian_position cartesian_velocity controller")
 """Filters of commands, named as the fields of `fci.SetFilters`."""
 
+SEARCH = np.dtype(
+    [
+        ("R", "f8", (7, 3, 3)),
+        ("p", "f8", (7, 3)),
+        ("X", "f8", (4, 4)),
+        ("J", "f8", (6, 7)),
+        ("A", "f8", (7, 7)),
+        ("b", "f8", (7,)),
+        ("e", "f8", (7,)),
+        ("w", "f8", (3,)),
+    ],
+    align=True,
+)
+"""Scratch of the inverse kinematics, and frames of any joint positions."""
+
 MEMORY = np.dtype(
     [
+        # what comes in with a cycle, besides q and dq
+        ("motion", "f8", (N_MOTION,)),
+        ("tau", "f8", (7,)),
+        ("flags", "i8"),
+        ("motor_torque", "f8", (7,)),
+        ("inertia", "f8", (7,)),
+        ("acceleration", "f8", (7,)),
+        ("raised", "i8"),  # what comes out: the number of errors
         # what the cabinet sets
         ("table", "f8", (7, 10)),
-        ("friction", "f8", (7, 3)),
+        ("friction", "f8", (21,)),
         ("friction_on", "i8"),
         ("gravity", "f8", (3,)),
         ("rotor_inertia", "f8", (7,)),  # that the torque loop leaves, reflected
@@ -146,6 +171,15 @@ MEMORY = np.dtype(
         ("b7", "f8", (7,)),
         ("b6", "f8", (6,)),
         ("w3", "f8", (3,)),
+        ("L6", "f8", (6, 6)),
+        ("K6", "f8", (6,)),
+        ("D6", "f8", (6,)),
+        ("e6", "f8", (6,)),
+        ("force", "f8", (7,)),
+        ("JL", "f8", (6, 7)),  # Jacobian in the axes of the stiffness frame
+        ("XKd", "f8", (3, 4)),
+        ("capsules", "f8", (2, N_CAPSULES, 3)),  # ends of the capsules of self collision
+        ("search", SEARCH),
         ("q_new", "f8", (7,)),
         ("X_new", "f8", (4, 4)),
         ("dX_new", "f8", (6,)),

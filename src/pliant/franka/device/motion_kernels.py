@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from pliant.base.codecache import njit
-from pliant.franka.device.kinematics import inverse_kernel, rotation_error_kernel
+from pliant.franka.device.kinematics import copy_kernel, copy_rows_kernel, inverse_kernel, rotation_error_kernel
 from pliant.franka.device.memory import (
     ASYNC,
     AXIS,
@@ -118,7 +118,7 @@ def _joint_motion(s, motion, flags):
             for i in range(7):
                 near = near and min(abs(wanted[i] - s.q_d[i]), abs(wanted[i] - s.q[i])) <= s.start_tolerance
             if near:
-                s.q_d[:] = wanted
+                copy_kernel(wanted, s.q_d, 7)
             elif raise_error(s, invalid_start):
                 return 1
         for i in range(7):
@@ -213,7 +213,7 @@ def _take_pose(s, T, first):
             wrong = ERROR.cartesian_position_motion_generator_start_pose_invalid
             return raise_error(s, wrong) + (0 if s.enabled[wrong] else UNUSABLE)
         if _at_rest(s):
-            s.X_c[:3, :] = s.X_new[:3, :]
+            copy_rows_kernel(s.X_new, s.X_c, 3)
     rotation_error_kernel(s.X_new, s.X_c, s.w3)
     gain = s.filter[FILTER.cartesian_position]
     for r in range(3):
@@ -322,22 +322,20 @@ def _cartesian_motion(s, motion, flags):
             s.w3[r] = DT * v[3 + r]
             s.X_new[r, 3] = s.X_c[r, 3] + DT * v[r]
         _rotate(s.X_c, s.w3, s.X_new)
-    s.q_new[:] = s.q_d
-    residual = inverse_kernel(s.q_new, s.X_new, s.F_T_EE, s.use_elbow == 1, elbow, 4, 1e-9)
+    copy_kernel(s.q_d, s.q_new, 7)
+    residual = inverse_kernel(s.search, s.q_new, s.X_new, s.F_T_EE, s.use_elbow == 1, elbow, 4, 1e-9)
     if not residual < 1e-5:
         raised = raise_error(s, ERROR.cartesian_motion_generator_joint_position_limits_violation)
         return raised if raised else UNUSABLE
     if present:
         if first and s.generator == CARTESIAN_POSITION and _at_rest(s):
-            s.q_d[:] = s.q_new
+            copy_kernel(s.q_new, s.q_d, 7)
         raised = _check_joints(s, s.q_new, CARTESIAN_ERRORS, 10.0)
         if raised:
             return raised
     else:
         _accept_joints(s, s.q_new)
-    for r in range(3):
-        for c in range(4):
-            s.X_c[r, c] = s.X_new[r, c]
+    copy_rows_kernel(s.X_new, s.X_c, 3)
     for r in range(6):
         s.dX_c[r] = v[r]
         s.ddX_c[r] = acceleration[r]
@@ -357,7 +355,7 @@ def _take_target(s, target):
         if target[i] < s.q_min[i] or target[i] > s.q_max[i]:
             raised += raise_error(s, ERROR.joint_motion_generator_position_limits_violation)
     if not raised:
-        s.target[:] = target
+        copy_kernel(target, s.target, 7)
     return raised
 
 

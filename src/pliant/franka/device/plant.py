@@ -79,7 +79,7 @@ class ArmPlant:
         self._held: Array | None = None
         self._u = data.ctrl[u0 : u0 + 7]
         total = np.zeros(7) if friction_torque is None else friction_torque[v0 : v0 + 7]
-        curve = arm.friction if friction else np.zeros((0, 3))
+        curve = np.ravel(arm.friction) if friction else np.zeros(21)
         self.motors = kernels.Motors(self._dq, curve, np.zeros(7), total, self._u)
         """What drives the joints."""
         self._static: StaticFriction | None = None

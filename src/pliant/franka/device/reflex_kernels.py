@@ -22,8 +22,6 @@ from pliant.franka.device.memory import (
 from pliant.franka.device.parameters import CAPSULES, HAND_CAPSULES
 from pliant.franka.wire.fci import ERROR
 
-__all__ = ["check_contact", "check_guiding", "check_motion", "deviates", "raise_error"]
-
 # Self collision: the wrist (links 6 and 7) and the hand against the base and the shoulder (links 0 to 2). Other pairs
 # are kept apart by the joint limits.
 _SHAPES = (*CAPSULES, *((7, *capsule) for capsule in HAND_CAPSULES))
@@ -47,9 +45,11 @@ def raise_error(s, index):
 
 
 @njit(error_model="numpy")
-def _segments(a0, a1, b0, b1):
-    """Return the squared distance of two segments (clamped closest points)."""
-    d1, d2, r = a1 - a0, b1 - b0, a0 - b0
+def _segments(A, B, i, j):
+    """Return the squared distance of two segments (clamped closest points), from rows i and j of A to those of B."""
+    d1 = (B[i, 0] - A[i, 0], B[i, 1] - A[i, 1], B[i, 2] - A[i, 2])
+    d2 = (B[j, 0] - A[j, 0], B[j, 1] - A[j, 1], B[j, 2] - A[j, 2])
+    r = (A[i, 0] - A[j, 0], A[i, 1] - A[j, 1], A[i, 2] - A[j, 2])
     a = d1[0] * d1[0] + d1[1] * d1[1] + d1[2] * d1[2]
     e = d2[0] * d2[0] + d2[1] * d2[1] + d2[2] * d2[2]
     f = d2[0] * r[0] + d2[1] * r[1] + d2[2] * r[2]
@@ -74,10 +74,16 @@ def _segments(a0, a1, b0, b1):
 
 
 @njit(error_model="numpy")
-def self_collision(R, p, hand):
-    """Return whether the wrist, or the hand where there is one, overlaps the base or the shoulder."""
-    A = np.empty((_CAP_LINK.shape[0], 3))
-    B = np.empty((_CAP_LINK.shape[0], 3))
+def self_collision(R, p, hand, ends):
+    """Return whether the wrist, or the hand where there is one, overlaps the base or the shoulder.
+
+    Args:
+        R: rotations of the links, shape (7, 3, 3).
+        p: their origins, shape (7, 3) [m].
+        hand: whether there is a hand.
+        ends: scratch, shape (2, `memory.N_CAPSULES`, 3).
+    """
+    A, B = ends[0], ends[1]
     for k in range(_CAP_LINK.shape[0]):
         link = _CAP_LINK[k] - 1
         for r in range(3):
@@ -100,7 +106,7 @@ def self_collision(R, p, hand):
             d = 0.5 * (A[i, r] + B[i, r] - A[j, r] - B[j, r])
             far += d * d
             size += 0.5 * (abs(A[i, r] - B[i, r]) + abs(A[j, r] - B[j, r]))
-        if far < size * size and _segments(A[i], B[i], A[j], B[j]) < reach * reach:
+        if far < size * size and _segments(A, B, i, j) < reach * reach:
             return True
     return False
 
@@ -174,7 +180,7 @@ def check_motion(s):
         fast = math.sqrt(speed) > s.velocity_margin * s.cartesian[AXIS.translation, RATE.velocity]
         if fast or math.sqrt(turn) > s.velocity_margin * s.cartesian[AXIS.rotation, RATE.velocity]:
             raised += raise_error(s, ERROR.cartesian_velocity_violation)
-    if s.enabled[ERROR.self_collision_avoidance_violation] and self_collision(s.R, s.p, s.hand):
+    if s.enabled[ERROR.self_collision_avoidance_violation] and self_collision(s.R, s.p, s.hand, s.capsules):
         raised += raise_error(s, ERROR.self_collision_avoidance_violation)
     if s.controller != EXTERNAL and deviates(s, DEVIATION.path):
         raised += raise_error(s, ERROR.max_path_pose_deviation_violation)

@@ -25,7 +25,6 @@ from pliant.base.numerics import Array
 from pliant.franka.device.dynamics import (
     Variant,
     coriolis_kernel,
-    friction_kernel,
     gravity_kernel,
     link_table,
     mass_kernel,
@@ -58,12 +57,6 @@ def _gravity_batch(q, table, g, out):
     for k in range(q.shape[0]):
         frames_kernel(q[k], R, p)
         gravity_kernel(R, p, table, g[k if g.shape[0] > 1 else 0], out[k])
-
-
-@njit(error_model="numpy")
-def _friction_batch(dq, table, out):
-    for k in range(dq.shape[0]):
-        friction_kernel(dq[k], table, out[k])
 
 
 def _rows(x: ArrayLike, name: str) -> Array:
@@ -200,8 +193,6 @@ def friction(dq: ArrayLike, *, arm: Arm = FER) -> Array:
     Raises:
         ModelError: a wrong shape.
     """
-    dq = _rows(dq, "dq")
-    flat = np.ascontiguousarray(dq.reshape(-1, 7))
-    out = np.empty(flat.shape)
-    _friction_batch(flat, arm.friction, out)
-    return out.reshape(dq.shape)
+    a, b, c = arm.friction.T
+    with np.errstate(over="ignore"):
+        return a / (1.0 + np.exp(-b * (_rows(dq, "dq") + c))) - a / (1.0 + np.exp(-b * c))

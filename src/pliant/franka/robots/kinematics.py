@@ -15,6 +15,7 @@ from pliant.base.codecache import njit
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import Array
 from pliant.franka.device.kinematics import frames_kernel, inverse_kernel, jacobian_kernel, tool_kernel
+from pliant.franka.device.memory import SEARCH
 from pliant.franka.device.parameters import ELBOW_FLIP
 from pliant.franka.robots.parameters import EE_OF_HAND
 
@@ -198,7 +199,7 @@ def inverse_kinematics(
     if X.shape != (4, 4) or q.shape != (7,):
         raise ModelError(f"pose and start have shapes {X.shape} and {q.shape}; must be (4, 4) and (7,)")
     _, tool = _tool("end_effector", F_T_EE)
-    residual = inverse_kernel(q, X, tool, elbow is not None, elbow or 0.0, iterations, 1e-6)
+    residual = inverse_kernel(np.zeros(1, SEARCH)[0], q, X, tool, elbow is not None, elbow or 0.0, iterations, 1e-6)
     if not residual <= tolerance:
         raise ModelError(f"no joint positions found for the pose: error {residual:.3g} after {iterations} steps")
     return q

@@ -146,17 +146,14 @@ class RobotState:
             raise AttributeError(f"RobotState has no field {name!r}: {nearest(name, REALS)}") from None
         return self.reals[place.offset : place.end]
 
-    def snapshot(self, reals: Array | None = None) -> RobotState:
+    def snapshot(self) -> RobotState:
         """Return the state as it is now, with real numbers that no later cycle changes.
 
         The arrays of errors are shared: who changes the errors of a state gives it new arrays.
-
-        Args:
-            reals: a copy of the real numbers that is already there; None makes one.
         """
         # Called in every cycle: setting the fields one by one takes half the time of the constructor.
         copy = RobotState.__new__(RobotState)
-        copy.reals = reals = self.reals.copy() if reals is None else reals
+        copy.reals = reals = self.reals.copy()
         reals.setflags(write=False)
         copy.message_id = self.message_id
         copy.accelerometers = self.accelerometers
