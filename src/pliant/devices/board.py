@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -209,7 +208,7 @@ class _Gather:
         rows = self._rows
         # Rows that follow each other are written through a slice, which is faster than an index array.
         together = rows.size > 0 and rows.size == rows[-1] - rows[0] + 1
-        self._where: Any = slice(int(rows[0]), int(rows[-1]) + 1) if together else rows
+        self._where: slice | np.ndarray = slice(int(rows[0]), int(rows[-1]) + 1) if together else rows
         for i in sorted(set(range(len(ports))) - set(rows.tolist())):
             own = set(steps[i].tolist()) if count > 1 else set()
             if len(own) == 1 and (distance := own.pop()) > 0:

@@ -9,17 +9,10 @@ from __future__ import annotations
 
 import math
 import zlib
-from typing import TYPE_CHECKING
+from typing import Any
 
 from pliant.base.numerics import Array
 from pliant.laws.fields import OBSERVED
-
-if TYPE_CHECKING:
-    from pliant.laws.actuator import CompliantActuator
-    from pliant.laws.friction import PreslidingFriction
-    from pliant.laws.motor import DCMotor
-    from pliant.laws.pid import PID
-    from pliant.laws.pneumatics import PneumaticDrive
 
 __all__ = ["PARAMETERS", "law_key", "pack_motor", "pack_pid"]
 
@@ -231,7 +224,7 @@ def _limit(value: float) -> float:
     return math.copysign(BIG, value) if abs(value) > BIG else float(value)
 
 
-def pack_friction(par: Array, base: int, friction: PreslidingFriction) -> None:
+def pack_friction(par: Array, base: int, friction: Any) -> None:
     """Write a `PreslidingFriction` into ``par`` from index ``base`` on."""
     par[base + F_LEVEL] = float(friction.torque)
     par[base + F_STIFFNESS] = float(friction.stiffness)
@@ -242,7 +235,7 @@ def pack_friction(par: Array, base: int, friction: PreslidingFriction) -> None:
     par[base + F_BRISTLE_DAMPING] = float(friction.bristle_damping)
 
 
-def pack_motor(par: Array, base: int, motor: DCMotor) -> None:
+def pack_motor(par: Array, base: int, motor: Any) -> None:
     """Write a `DCMotor` or `LeverDrive` into ``par`` from index ``base`` on."""
     electrical, cogging, thermal = motor.electrical, motor.cogging, motor.thermal
     par[base + M_INERTIA] = float(motor.inertia)
@@ -284,7 +277,7 @@ def pack_motor(par: Array, base: int, motor: DCMotor) -> None:
         par[base + M_GEAR_DAMPING] = float(motor.gear.damping)
 
 
-def pack_spring(par: Array, actuator: CompliantActuator) -> None:
+def pack_spring(par: Array, actuator: Any) -> None:
     """Write what a `CompliantActuator` has between its motors and its link beside the law into ``par``."""
     par[P_YIELD], par[P_BREAK] = BIG, BIG
     if actuator.link_backlash is not None:
@@ -299,7 +292,7 @@ def pack_spring(par: Array, actuator: CompliantActuator) -> None:
         par[P_BREAK] = _limit(actuator.strength.break_torque)
 
 
-def pack_drive(par: Array, base: int, drive: PneumaticDrive) -> None:
+def pack_drive(par: Array, base: int, drive: Any) -> None:
     """Write a `PneumaticDrive` into ``par`` from index ``base`` on."""
     par[base + N_SUPPLY] = float(drive.supply_pressure)
     par[base + N_AMBIENT] = float(drive.ambient_pressure)
@@ -310,7 +303,7 @@ def pack_drive(par: Array, base: int, drive: PneumaticDrive) -> None:
     par[base + N_EXPONENT] = float(drive.exponent)
 
 
-def pack_pid(par: Array, base: int, pid: PID) -> None:
+def pack_pid(par: Array, base: int, pid: Any) -> None:
     """Write a `PID` into ``par`` from index ``base`` on."""
     par[base + C_KP] = float(pid.kp)
     par[base + C_KI] = float(pid.ki)

@@ -97,7 +97,7 @@ class Policy:
     """Prefix of the robot's topics."""
     joints: tuple[str, ...] = ()
     """All compliant joints of the robot, by which `pliant policy run` identifies it; empty if they are not known."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
     """Options with which the robot of the catalogue is created."""
     version: str = ""
     """Version of pliant that wrote the file."""
@@ -198,7 +198,7 @@ class Policy:
             raise PolicyError(f"cannot write {path}: {error}") from None
         return path
 
-    def _save_onnx(self, path: Path, header: Mapping[str, Any]) -> Path:
+    def _save_onnx(self, path: Path, header: Mapping[str, object]) -> Path:
         half = 0.5 * (self.high - self.low)
         network = Network(
             mean=self.mean,
@@ -266,7 +266,7 @@ def clock_value(name: str, t: float) -> float:
     return getattr(math, function)(2.0 * math.pi * hertz * t)
 
 
-def _array(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def _array(name: str, value: object, shape: tuple[int, ...]) -> NDArray[np.float64]:
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):

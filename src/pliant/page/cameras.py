@@ -136,14 +136,15 @@ class Cameras:
         if not picture.tags.value or picture.camera is None:
             return []
         try:
-            if picture.detector is None:
+            found = picture.detector
+            if found is None:
                 detector = offer("detectors", "tags")
                 if detector is None:
                     picture.tags.value = False
                     self._say("no wing that detects tags is installed")
                     return []
-                picture.detector = detector.load()(picture.camera, size=TAG_SIZE, decimate=2.0)
-            return [(np.asarray(tag.pixels), int(tag.tag_id)) for tag in picture.detector.detect(image)]
+                found = picture.detector = detector.load()(picture.camera, size=TAG_SIZE, decimate=2.0)
+            return [(np.asarray(tag.pixels), int(tag.tag_id)) for tag in found.detect(image)]
         except MissingDependency as error:
             picture.tags.value = False
             self._say(str(error))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -40,9 +40,7 @@ from pliant.rods.parameters import Change, changed, offset_actuator, parameter_s
 from pliant.rods.stability import plate_curvatures, softest_rod
 from pliant.rods.statics import State, Statics, Task
 
-if TYPE_CHECKING:
-    from pliant.rods.solution import Solution
-
+Solution = Any  # pliant.rods.solution.Solution, which imports this module
 OUTPUTS: dict[str, str] = {
     "joints": "actuated joint values (inverse model) [m or rad]",
     "pose": "twist of the plate, world axes [m, rad]",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +14,7 @@ from pliant.base.numerics import Array
 from pliant.rods import kernels
 from pliant.rods.description import RobotDescription
 
-if TYPE_CHECKING:
-    from pliant.rods.solution import Solution
-
+Solution = Any  # pliant.rods.solution.Solution, which imports this module
 SURE_STEPS = 5
 """Steps of Newton's method from a start; more may have led to another branch."""
 

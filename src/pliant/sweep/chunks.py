@@ -60,7 +60,7 @@ def load_robots(plan: SweepPlan, points: Iterable[Mapping[str, object]]) -> list
         import_user_module(name)
     varied = _option_paths(plan)
     commands = [variation.path for variation in plan.variations if is_command_path(variation.path)]
-    built: dict[Any, Robot] = {}
+    built: dict[object, Robot] = {}
     robots = []
     for point in points:
         options = {path: _whole(value) for path, value in point.items() if path in varied}
@@ -311,7 +311,7 @@ def _simulate_on_device(
     rest = [p for p in points[0] if not is_actuator_path(first, p)]
     alone = [p for p in rest if any(q[p] != points[0][p] for q in points) and not batch.can_differ(p)]
     if alone:  # what only a model can hold: a batch for each of its values
-        groups: dict[Any, list[int]] = {}
+        groups: dict[object, list[int]] = {}
         for i, point in enumerate(points):
             groups.setdefault(tuple(str(point[p]) for p in alone), []).append(i)
         rows: list[list[Any]] = [[] for _ in points]

@@ -130,7 +130,7 @@ def _chunks(plan: SweepPlan, robot: Robot, chunk: int) -> list[tuple[int, list[d
     actuators = [v.path for v in plan.variations if is_actuator_path(robot, v.path)]
     others = [v.path for v in plan.variations if v.path not in actuators]
     parts: list[tuple[int, list[dict[str, Any]]]] = []
-    previous: Any = None
+    previous: tuple[object, ...] | None = None
     for index, point in enumerate(plan.points()):
         rest = tuple(point[p] for p in others) if actuators and others and plan.device == CPU else None
         if not parts or len(parts[-1][1]) >= chunk or rest != previous:

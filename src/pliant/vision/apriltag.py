@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ def _detector(families: str, **options: object) -> object:
     return pyapriltags.Detector(families=families, **options)
 
 
-def _known(tag_id: object, family: str, count: int) -> int:
+def _known(tag_id: Any, family: str, count: int) -> int:
     """Return the number of a tag, if its family has it."""
     whole = isinstance(tag_id, int | np.integer) and not isinstance(tag_id, bool)
     if not whole or not 0 <= tag_id < count:

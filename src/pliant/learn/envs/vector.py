@@ -175,8 +175,8 @@ class BatchEnv(gymnasium.vector.VectorEnv):
     def __init__(self, task: Task, num_envs: int = 1, **options: Any) -> None:
         chosen = BatchOptions(**named_options(options, BatchOptions.__slots__, "BatchEnv"))
         self.task = task
-        self.autoreset_mode = chosen.autoreset_mode
-        mode = gymnasium.vector.AutoresetMode(chosen.autoreset_mode).value
+        self.autoreset_mode = gymnasium.vector.AutoresetMode(chosen.autoreset_mode)
+        mode = self.autoreset_mode.value
         self._disabled, self._same = mode == "Disabled", mode == "SameStep"
         self.render_mode = render_mode = chosen.render_mode
         batch = chosen.batch

@@ -47,7 +47,7 @@ CONDITIONS = {"isnan": "wp.isnan({0})", "isinf": "wp.isinf({0})", "isfinite": "w
 NUMPY = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "absolute": "fabs", "power": "pow",
           "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh"}  # fmt: skip
 
-ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
+ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[..., object]]] = {
     ast.Add: ("+", operator.add),
     ast.Sub: ("-", operator.sub),
     ast.Mult: ("*", operator.mul),
@@ -56,7 +56,7 @@ ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Mod: ("%", operator.mod),
     ast.Pow: ("**", operator.pow),
 }
-COMPARISONS: dict[type[ast.cmpop], tuple[str, Callable[[Any, Any], bool]]] = {
+COMPARISONS: dict[type[ast.cmpop], tuple[str, Callable[..., bool]]] = {
     ast.Eq: ("==", operator.eq),
     ast.NotEq: ("!=", operator.ne),
     ast.Lt: ("<", operator.lt),
