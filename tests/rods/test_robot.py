@@ -331,7 +331,7 @@ def test_a_passive_base_joint_carries_no_moment_and_a_redundant_limb_takes_the_s
     assert s.residual < 1e-8
     assert s.plate_pose == pytest.approx(X, abs=1e-8)
     w, values = s.base_wrenches[0], s._state[1][0]
-    first, second = d.limbs[0].joints
+    first, second, _ = d.limbs[0].joints
     frame = d.limbs[0].base @ first.pose @ motion(first.kind, np.array(first.axis), values[0]) @ second.pose
     origin, axis = frame[:3, 3], frame[:3, :3] @ second.axis
     root, _ = root_pose(d.limbs[0], values, 1.0)

@@ -26,7 +26,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pliant.rods.kernels.jit import FAST, INNER
+from pliant.rods.kernels.jit import FAST, INLINED, INNER
 from pliant.rods.kernels.layout import (
     AXIAL,
     BEND_1,
@@ -112,45 +112,55 @@ LAST_SLOPE = 2  # place of the slope of the last stage
 LAST_WEIGHT = 0.04471061572777259  # its weight in the result
 
 
+@njit(fastmath=FAST, **INLINED)
+def rod_slope(q, n, m, s, k, u0, couple, length):
+    """Return the rotation, row by row, the strains u times L, and the slopes of position, quaternion and moment.
+
+    Args:
+        q: quaternion of any norm.
+        n, m: force and moment, world.
+        s, k: compliances of shear and stretch and of bending and twist, times L.
+        u0, couple: curvature of the undeformed rod and distributed moment, times L.
+        length: rest length L.
+    """
+    qw, qx, qy, qz = q
+    nx, ny, nz = n
+    mx, my, mz = m
+    r = 2.0 / (qw * qw + qx * qx + qy * qy + qz * qz)
+    a, b, c = 1.0 - r * (qy * qy + qz * qz), r * (qx * qy - qw * qz), r * (qx * qz + qw * qy)
+    d, e, f = r * (qx * qy + qw * qz), 1.0 - r * (qx * qx + qz * qz), r * (qy * qz - qw * qx)
+    g, i, j = r * (qx * qz - qw * qy), r * (qy * qz + qw * qx), 1.0 - r * (qx * qx + qy * qy)
+    v1, v2 = s[0] * (a * nx + d * ny + g * nz), s[1] * (b * nx + e * ny + i * nz)
+    v3 = s[2] * (c * nx + f * ny + j * nz) + length
+    u1 = k[0] * (a * mx + d * my + g * mz) + u0[0]
+    u2 = k[1] * (b * mx + e * my + i * mz) + u0[1]
+    u3 = k[2] * (c * mx + f * my + j * mz) + u0[2]
+    px, py, pz = a * v1 + b * v2 + c * v3, d * v1 + e * v2 + f * v3, g * v1 + i * v2 + j * v3
+    turning = -0.5 * (qx * u1 + qy * u2 + qz * u3), 0.5 * (qw * u1 + qy * u3 - qz * u2)
+    turning_2 = 0.5 * (qw * u2 + qz * u1 - qx * u3), 0.5 * (qw * u3 + qx * u2 - qy * u1)
+    my_, mz_ = -(pz * nx - px * nz) - couple[1], -(px * ny - py * nx) - couple[2]
+    slope = px, py, pz, *turning, *turning_2, -(py * nz - pz * ny) - couple[0], my_, mz_
+    return (a, b, c, d, e, f, g, i, j), (u1, u2, u3), slope
+
+
 @njit(fastmath=FAST, **INNER)
 def write_slope(w, tab, row, n0, n1, n2, length, column, lo):
     """Write the slope of the record at STAGE to the record at SLOPE; with lo == STATE of the state alone.
 
     The compiler vectorises loops that write to a fixed place; `keep_slope` then copies the record.
     """
-    qw, qx, qy, qz = w[STAGE + Q_W], w[STAGE + Q_X], w[STAGE + Q_Y], w[STAGE + Q_Z]
-    k = 2.0 / (qw * qw + qx * qx + qy * qy + qz * qz)
-    a = 1.0 - k * (qy * qy + qz * qz)
-    b = k * (qx * qy - qw * qz)
-    c = k * (qx * qz + qw * qy)
-    d = k * (qx * qy + qw * qz)
-    e = 1.0 - k * (qx * qx + qz * qz)
-    f = k * (qy * qz - qw * qx)
-    g = k * (qx * qz - qw * qy)
-    i = k * (qy * qz + qw * qx)
-    j = 1.0 - k * (qx * qx + qy * qy)
-    nx, ny, nz = n0 - length * tab[row, LOAD_X], n1 - length * tab[row, LOAD_Y], n2 - length * tab[row, LOAD_Z]
-    mx, my, mz = w[STAGE + M_X], w[STAGE + M_Y], w[STAGE + M_Z]
-    s1, s2, s3 = length * tab[row, SHEAR_1], length * tab[row, SHEAR_2], length * tab[row, AXIAL]
-    b1, b2, b3 = length * tab[row, BEND_1], length * tab[row, BEND_2], length * tab[row, TWIST]
-    # local strains, times L
-    v1 = s1 * (a * nx + d * ny + g * nz)
-    v2 = s2 * (b * nx + e * ny + i * nz)
-    v3 = s3 * (c * nx + f * ny + j * nz) + length
-    u1 = b1 * (a * mx + d * my + g * mz) + length * tab[row, CURVATURE_1]
-    u2 = b2 * (b * mx + e * my + i * mz) + length * tab[row, CURVATURE_2]
-    u3 = b3 * (c * mx + f * my + j * mz) + length * tab[row, CURVATURE_3]
-    px = a * v1 + b * v2 + c * v3
-    py = d * v1 + e * v2 + f * v3
-    pz = g * v1 + i * v2 + j * v3
+    q = w[STAGE + Q_W], w[STAGE + Q_X], w[STAGE + Q_Y], w[STAGE + Q_Z]
+    n = nx, ny, nz = n0 - length * tab[row, LOAD_X], n1 - length * tab[row, LOAD_Y], n2 - length * tab[row, LOAD_Z]
+    m = mx, my, mz = w[STAGE + M_X], w[STAGE + M_Y], w[STAGE + M_Z]
+    s = s1, s2, s3 = length * tab[row, SHEAR_1], length * tab[row, SHEAR_2], length * tab[row, AXIAL]
+    k = b1, b2, b3 = length * tab[row, BEND_1], length * tab[row, BEND_2], length * tab[row, TWIST]
+    u0 = length * tab[row, CURVATURE_1], length * tab[row, CURVATURE_2], length * tab[row, CURVATURE_3]
+    couple = length * tab[row, COUPLE_X], length * tab[row, COUPLE_Y], length * tab[row, COUPLE_Z]
+    (a, b, c, d, e, f, g, i, j), (u1, u2, u3), slope = rod_slope(q, n, m, s, k, u0, couple, length)
+    px, py, pz = slope[0], slope[1], slope[2]
     w[SLOPE + P_X], w[SLOPE + P_Y], w[SLOPE + P_Z] = px, py, pz
-    w[SLOPE + Q_W] = -0.5 * (qx * u1 + qy * u2 + qz * u3)
-    w[SLOPE + Q_X] = 0.5 * (qw * u1 + qy * u3 - qz * u2)
-    w[SLOPE + Q_Y] = 0.5 * (qw * u2 + qz * u1 - qx * u3)
-    w[SLOPE + Q_Z] = 0.5 * (qw * u3 + qx * u2 - qy * u1)
-    w[SLOPE + M_X] = -(py * nz - pz * ny) - length * tab[row, COUPLE_X]
-    w[SLOPE + M_Y] = -(pz * nx - px * nz) - length * tab[row, COUPLE_Y]
-    w[SLOPE + M_Z] = -(px * ny - py * nx) - length * tab[row, COUPLE_Z]
+    w[SLOPE + Q_W], w[SLOPE + Q_X], w[SLOPE + Q_Y], w[SLOPE + Q_Z] = slope[3], slope[4], slope[5], slope[6]
+    w[SLOPE + M_X], w[SLOPE + M_Y], w[SLOPE + M_Z] = slope[7], slope[8], slope[9]
     if lo > 0:
         return
     # S and B are symmetric; C = -B hat(m)' s counterpart, D gathers what multiplies dphi in dp'.
@@ -211,62 +221,55 @@ def keep_slope(w, target):
         w[target + t] = w[SLOPE + t]
 
 
-@njit(fastmath=FAST, **INNER)
-def combine_early(w, lo, h, weights):
-    """Write the state of one of the first stages to the record at STAGE.
+@njit(fastmath=FAST, **INLINED)
+def combine_early(w, begin, end, stage, slopes, record, h, weights):
+    """Write numbers begin to end of the state of one of the first stages to the record at `stage`.
 
-    Two loops with constant ends, here and below, take half the time of one that begins at lo.
+    Where the ends are constants it takes half the time. `record` is the size of the records that begin at `slopes`.
     """
     a0, a1, a2, a3, a4 = h * weights[0], h * weights[1], h * weights[2], h * weights[3], h * weights[4]
-    if lo == 0:
-        for t in range(STATE):
-            w[STAGE + t] = w[t] + (
-                a0 * w[SLOPES + t]
-                + a1 * w[SLOPES + RECORD + t]
-                + a2 * w[SLOPES + 2 * RECORD + t]
-                + a3 * w[SLOPES + 3 * RECORD + t]
-                + a4 * w[SLOPES + 4 * RECORD + t]
-            )
-    for t in range(STATE, RECORD):
-        w[STAGE + t] = w[t] + (
-            a0 * w[SLOPES + t]
-            + a1 * w[SLOPES + RECORD + t]
-            + a2 * w[SLOPES + 2 * RECORD + t]
-            + a3 * w[SLOPES + 3 * RECORD + t]
-            + a4 * w[SLOPES + 4 * RECORD + t]
+    for t in range(begin, end):
+        w[stage + t] = w[t] + (
+            a0 * w[slopes + t]
+            + a1 * w[slopes + record + t]
+            + a2 * w[slopes + 2 * record + t]
+            + a3 * w[slopes + 3 * record + t]
+            + a4 * w[slopes + 4 * record + t]
+        )
+
+
+@njit(fastmath=FAST, **INLINED)
+def combine_late(w, begin, end, stage, slopes, record, h, weights, last):
+    """Write those of one of the later stages, or with the weight `last` of the end of the step: see `combine_early`."""
+    a0, a3, a4, a5, a6 = h * weights[0], h * weights[1], h * weights[2], h * weights[3], h * weights[4]
+    a7, a8, a9, a10, a2 = h * weights[5], h * weights[6], h * weights[7], h * weights[8], h * last
+    for t in range(begin, end):
+        w[stage + t] = w[t] + (
+            a0 * w[slopes + t]
+            + a2 * w[slopes + LAST_SLOPE * record + t]
+            + a3 * w[slopes + 3 * record + t]
+            + a4 * w[slopes + 4 * record + t]
+            + a5 * w[slopes + 5 * record + t]
+            + a6 * w[slopes + 6 * record + t]
+            + a7 * w[slopes + 7 * record + t]
+            + a8 * w[slopes + 8 * record + t]
+            + a9 * w[slopes + 9 * record + t]
+            + a10 * w[slopes + 10 * record + t]
         )
 
 
 @njit(fastmath=FAST, **INNER)
-def combine_late(w, lo, h, weights):
-    """Write the state of one of the later stages, or of the end of the step, to the record at STAGE."""
-    a0, a3, a4, a5, a6 = h * weights[0], h * weights[1], h * weights[2], h * weights[3], h * weights[4]
-    a7, a8, a9, a10 = h * weights[5], h * weights[6], h * weights[7], h * weights[8]
-    if lo == 0:
-        for t in range(STATE):
-            w[STAGE + t] = w[t] + (
-                a0 * w[SLOPES + t]
-                + a3 * w[SLOPES + 3 * RECORD + t]
-                + a4 * w[SLOPES + 4 * RECORD + t]
-                + a5 * w[SLOPES + 5 * RECORD + t]
-                + a6 * w[SLOPES + 6 * RECORD + t]
-                + a7 * w[SLOPES + 7 * RECORD + t]
-                + a8 * w[SLOPES + 8 * RECORD + t]
-                + a9 * w[SLOPES + 9 * RECORD + t]
-                + a10 * w[SLOPES + 10 * RECORD + t]
-            )
-    for t in range(STATE, RECORD):
-        w[STAGE + t] = w[t] + (
-            a0 * w[SLOPES + t]
-            + a3 * w[SLOPES + 3 * RECORD + t]
-            + a4 * w[SLOPES + 4 * RECORD + t]
-            + a5 * w[SLOPES + 5 * RECORD + t]
-            + a6 * w[SLOPES + 6 * RECORD + t]
-            + a7 * w[SLOPES + 7 * RECORD + t]
-            + a8 * w[SLOPES + 8 * RECORD + t]
-            + a9 * w[SLOPES + 9 * RECORD + t]
-            + a10 * w[SLOPES + 10 * RECORD + t]
-        )
+def combine(w, lo, h, stage, last):
+    """Write the state at a stage to the record at STAGE; at the one after the last that of the end of the step."""
+    if stage < len(EARLY):
+        if lo == 0:
+            combine_early(w, 0, STATE, STAGE, SLOPES, RECORD, h, EARLY[stage])
+        combine_early(w, STATE, RECORD, STAGE, SLOPES, RECORD, h, EARLY[stage])
+    else:
+        weights = LATE[stage - len(EARLY)] if stage < STAGES else RESULT
+        if lo == 0:
+            combine_late(w, 0, STATE, STAGE, SLOPES, RECORD, h, weights, last)
+        combine_late(w, STATE, RECORD, STAGE, SLOPES, RECORD, h, weights, last)
 
 
 @njit(fastmath=FAST, **INNER)
@@ -286,16 +289,10 @@ def advance(w, tab, first, last, steps, n0, n1, n2, length, column, lo):
         w[t] = 0.0
     for step in range(first, last):
         for stage in range(STAGES):
-            if stage < len(EARLY):
-                combine_early(w, lo, h, EARLY[stage])
-            else:
-                combine_late(w, lo, h, LATE[stage - len(EARLY)])
+            combine(w, lo, h, stage, 0.0)
             slope = LAST_SLOPE if stage == STAGES - 1 else stage
             write_slope(w, tab, STAGES * step + stage, n0, n1, n2, length, column, lo)
             keep_slope(w, SLOPES + RECORD * slope)
-        combine_late(w, lo, h, RESULT)
-        if lo == 0:
-            for t in range(STATE):
-                w[t] = w[STAGE + t] + h * LAST_WEIGHT * w[SLOPES + LAST_SLOPE * RECORD + t]
-        for t in range(STATE, RECORD):
-            w[t] = w[STAGE + t] + h * LAST_WEIGHT * w[SLOPES + LAST_SLOPE * RECORD + t]
+        combine(w, lo, h, np.int64(STAGES), LAST_WEIGHT)
+        for t in range(lo, RECORD):
+            w[t] = w[STAGE + t]

@@ -5,9 +5,19 @@ The equations and the formula of `pliant.rods.kernels.integrator`; eight rods ta
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
-from pliant.rods.kernels.integrator import EARLY, LAST_SLOPE, LAST_WEIGHT, LATE, RESULT
+from pliant.rods.kernels.integrator import (
+    EARLY,
+    LAST_SLOPE,
+    LAST_WEIGHT,
+    LATE,
+    RESULT,
+    combine_early,
+    combine_late,
+    rod_slope,
+)
 from pliant.rods.kernels.jit import FAST, INLINED, INNER
 from pliant.rods.kernels.layout import (
     AXIAL,
@@ -62,73 +72,36 @@ __all__ = ["shoot_states"]
 def write_slopes(w):
     """Write the slopes of the states at SIDE_STAGE to the record at SIDE_SLOPE, a fixed place, for the compiler."""
     for t in range(RODS):
-        qw, qx = w[SIDE_STAGE + SIDE_Q_W + t], w[SIDE_STAGE + SIDE_Q_X + t]
-        qy, qz = w[SIDE_STAGE + SIDE_Q_Y + t], w[SIDE_STAGE + SIDE_Q_Z + t]
-        k = 2.0 / (qw * qw + qx * qx + qy * qy + qz * qz)
-        a = 1.0 - k * (qy * qy + qz * qz)
-        b = k * (qx * qy - qw * qz)
-        c = k * (qx * qz + qw * qy)
-        d = k * (qx * qy + qw * qz)
-        e = 1.0 - k * (qx * qx + qz * qz)
-        f = k * (qy * qz - qw * qx)
-        g = k * (qx * qz - qw * qy)
-        i = k * (qy * qz + qw * qx)
-        j = 1.0 - k * (qx * qx + qy * qy)
-        nx = w[SIDE_FORCE + t] - w[SIDE_ROW + RODS * LOAD_X + t]
-        ny = w[SIDE_FORCE + RODS + t] - w[SIDE_ROW + RODS * LOAD_Y + t]
-        nz = w[SIDE_FORCE + 2 * RODS + t] - w[SIDE_ROW + RODS * LOAD_Z + t]
-        mx, my, mz = w[SIDE_STAGE + SIDE_M_X + t], w[SIDE_STAGE + SIDE_M_Y + t], w[SIDE_STAGE + SIDE_M_Z + t]
-        v1 = w[SIDE_ROW + RODS * SHEAR_1 + t] * (a * nx + d * ny + g * nz)
-        v2 = w[SIDE_ROW + RODS * SHEAR_2 + t] * (b * nx + e * ny + i * nz)
-        v3 = w[SIDE_ROW + RODS * AXIAL + t] * (c * nx + f * ny + j * nz) + w[SIDE_LENGTH + t]
-        u1 = w[SIDE_ROW + RODS * BEND_1 + t] * (a * mx + d * my + g * mz) + w[SIDE_ROW + RODS * CURVATURE_1 + t]
-        u2 = w[SIDE_ROW + RODS * BEND_2 + t] * (b * mx + e * my + i * mz) + w[SIDE_ROW + RODS * CURVATURE_2 + t]
-        u3 = w[SIDE_ROW + RODS * TWIST + t] * (c * mx + f * my + j * mz) + w[SIDE_ROW + RODS * CURVATURE_3 + t]
-        px = a * v1 + b * v2 + c * v3
-        py = d * v1 + e * v2 + f * v3
-        pz = g * v1 + i * v2 + j * v3
-        w[SIDE_SLOPE + SIDE_P_X + t], w[SIDE_SLOPE + SIDE_P_Y + t], w[SIDE_SLOPE + SIDE_P_Z + t] = px, py, pz
-        w[SIDE_SLOPE + SIDE_Q_W + t] = -0.5 * (qx * u1 + qy * u2 + qz * u3)
-        w[SIDE_SLOPE + SIDE_Q_X + t] = 0.5 * (qw * u1 + qy * u3 - qz * u2)
-        w[SIDE_SLOPE + SIDE_Q_Y + t] = 0.5 * (qw * u2 + qz * u1 - qx * u3)
-        w[SIDE_SLOPE + SIDE_Q_Z + t] = 0.5 * (qw * u3 + qx * u2 - qy * u1)
-        w[SIDE_SLOPE + SIDE_M_X + t] = -(py * nz - pz * ny) - w[SIDE_ROW + RODS * COUPLE_X + t]
-        w[SIDE_SLOPE + SIDE_M_Y + t] = -(pz * nx - px * nz) - w[SIDE_ROW + RODS * COUPLE_Y + t]
-        w[SIDE_SLOPE + SIDE_M_Z + t] = -(px * ny - py * nx) - w[SIDE_ROW + RODS * COUPLE_Z + t]
+        at = SIDE_ROW + t
+        q = (
+            w[SIDE_STAGE + SIDE_Q_W + t], w[SIDE_STAGE + SIDE_Q_X + t], w[SIDE_STAGE + SIDE_Q_Y + t],
+            w[SIDE_STAGE + SIDE_Q_Z + t],
+        )  # fmt: skip
+        n = (
+            w[SIDE_FORCE + t] - w[at + RODS * LOAD_X], w[SIDE_FORCE + RODS + t] - w[at + RODS * LOAD_Y],
+            w[SIDE_FORCE + 2 * RODS + t] - w[at + RODS * LOAD_Z],
+        )  # fmt: skip
+        m = w[SIDE_STAGE + SIDE_M_X + t], w[SIDE_STAGE + SIDE_M_Y + t], w[SIDE_STAGE + SIDE_M_Z + t]
+        s = w[at + RODS * SHEAR_1], w[at + RODS * SHEAR_2], w[at + RODS * AXIAL]
+        k = w[at + RODS * BEND_1], w[at + RODS * BEND_2], w[at + RODS * TWIST]
+        u0 = w[at + RODS * CURVATURE_1], w[at + RODS * CURVATURE_2], w[at + RODS * CURVATURE_3]
+        couple = w[at + RODS * COUPLE_X], w[at + RODS * COUPLE_Y], w[at + RODS * COUPLE_Z]
+        slope = rod_slope(q, n, m, s, k, u0, couple, w[SIDE_LENGTH + t])[2]
+        out = SIDE_SLOPE + t
+        w[out + SIDE_P_X], w[out + SIDE_P_Y], w[out + SIDE_P_Z] = slope[0], slope[1], slope[2]
+        w[out + SIDE_Q_W], w[out + SIDE_Q_X] = slope[3], slope[4]
+        w[out + SIDE_Q_Y], w[out + SIDE_Q_Z] = slope[5], slope[6]
+        w[out + SIDE_M_X], w[out + SIDE_M_Y], w[out + SIDE_M_Z] = slope[7], slope[8], slope[9]
 
 
 @njit(fastmath=FAST, **INNER)
-def combine_first(w, h, weights):
-    """Write the states at one of the first stages to the record at SIDE_STAGE."""
-    a0, a1, a2, a3, a4 = h * weights[0], h * weights[1], h * weights[2], h * weights[3], h * weights[4]
-    for t in range(SIDE_RECORD):
-        w[SIDE_STAGE + t] = w[t] + (
-            a0 * w[SIDE_SLOPES + t]
-            + a1 * w[SIDE_SLOPES + SIDE_RECORD + t]
-            + a2 * w[SIDE_SLOPES + 2 * SIDE_RECORD + t]
-            + a3 * w[SIDE_SLOPES + 3 * SIDE_RECORD + t]
-            + a4 * w[SIDE_SLOPES + 4 * SIDE_RECORD + t]
-        )
-
-
-@njit(fastmath=FAST, **INNER)
-def combine_last(w, h, weights, last):
-    """Write the states at one of the later stages, or with the weight `last` at the end, to the one at SIDE_STAGE."""
-    a0, a3, a4, a5, a6 = h * weights[0], h * weights[1], h * weights[2], h * weights[3], h * weights[4]
-    a7, a8, a9, a10, a2 = h * weights[5], h * weights[6], h * weights[7], h * weights[8], h * last
-    for t in range(SIDE_RECORD):
-        w[SIDE_STAGE + t] = w[t] + (
-            a0 * w[SIDE_SLOPES + t]
-            + a2 * w[SIDE_SLOPES + LAST_SLOPE * SIDE_RECORD + t]
-            + a3 * w[SIDE_SLOPES + 3 * SIDE_RECORD + t]
-            + a4 * w[SIDE_SLOPES + 4 * SIDE_RECORD + t]
-            + a5 * w[SIDE_SLOPES + 5 * SIDE_RECORD + t]
-            + a6 * w[SIDE_SLOPES + 6 * SIDE_RECORD + t]
-            + a7 * w[SIDE_SLOPES + 7 * SIDE_RECORD + t]
-            + a8 * w[SIDE_SLOPES + 8 * SIDE_RECORD + t]
-            + a9 * w[SIDE_SLOPES + 9 * SIDE_RECORD + t]
-            + a10 * w[SIDE_SLOPES + 10 * SIDE_RECORD + t]
-        )
+def combine(w, h, stage, last):
+    """Write the states at a stage to the record at SIDE_STAGE; after the last one those of the end of the step."""
+    if stage < len(EARLY):
+        combine_early(w, 0, SIDE_RECORD, SIDE_STAGE, SIDE_SLOPES, SIDE_RECORD, h, EARLY[stage])
+    else:
+        weights = LATE[stage - len(EARLY)] if stage < STAGES else RESULT
+        combine_late(w, 0, SIDE_RECORD, SIDE_STAGE, SIDE_SLOPES, SIDE_RECORD, h, weights, last)
 
 
 @njit(**INNER)
@@ -149,10 +122,7 @@ def advance_side(w, tables, first, steps):
         w[t] = 0.0
     for step in range(steps):
         for stage in range(STAGES):
-            if stage < len(EARLY):
-                combine_first(w, h, EARLY[stage])
-            else:
-                combine_last(w, h, LATE[stage - len(EARLY)], 0.0)
+            combine(w, h, stage, 0.0)
             for t in range(RODS):
                 i, length = min(first + t, len(tables) - 1), w[SIDE_LENGTH + t]
                 for c in range(TABLE_WIDTH):
@@ -160,7 +130,7 @@ def advance_side(w, tables, first, steps):
             slope = LAST_SLOPE if stage == STAGES - 1 else stage
             write_slopes(w)
             copy_record(w, SIDE_SLOPE, SIDE_SLOPES + SIDE_RECORD * slope)
-        combine_last(w, h, RESULT, LAST_WEIGHT)
+        combine(w, h, np.int64(STAGES), LAST_WEIGHT)
         copy_record(w, SIDE_STAGE, 0)
 
 
