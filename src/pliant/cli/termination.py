@@ -84,6 +84,8 @@ def _interrupt(_: int, frame: types.FrameType | None) -> None:
     functions so: an interrupt there would be taken for a missing dependency, and the command would run on.
     """
     now = time.monotonic()
+    if _deferred and now - _deferred[-1] > LONGEST_IMPORT:  # of an interrupt that another handler has taken
+        _deferred.clear()
     if not _is_lost(frame) or (_deferred and now - _deferred[0] > LONGEST_IMPORT):
         _deferred.clear()
         raise KeyboardInterrupt
