@@ -79,6 +79,7 @@ def beyond(monkeypatch):
 
 
 def other_sine(monkeypatch):
+    healthy(False, False, False)  # of this process, kept: with the sine of before
     monkeypatch.setattr(franka_torque, "WAVES", ((0, 0.9, 0.1), *franka_torque.WAVES[1:]))
 
 
