@@ -68,9 +68,9 @@ def unstable(robot: ContinuumParallelRobot, pose: Any, tries: int = 400) -> Solu
         True, np.zeros(robot.actuator_count), x, robot._controlled(None), np.zeros(6), False, robot._tolerance(None)
     )
     for _ in range(tries):
-        state = guess(robot, task, aim=rng.uniform(-2.0, 2.0))
+        state = guess(robot, task)
         if robot.description.limbs[0].joints[0].kind == "revolute":
-            state.Q[:] += rng.uniform(-1.5, 1.5, state.Q.shape)
+            state.Q[:] += rng.uniform(-2.0, 2.0) + rng.uniform(-1.5, 1.5, state.Q.shape)
         change = disturbance(rng, len(state.Q), rng.uniform(0.1, 0.8))
         ok, worst, count = lifted_newton(robot, state, task, 4, curved_nodes(robot, [state], [change])[0])
         if ok and is_proper(robot, state):

@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 import pytest
 
+from pliant.engine import MujocoEngine
 from pliant.page import following
 from pliant.page.look import LAYERS, LookPanel
 from pliant.page.scene import Layers
@@ -138,7 +139,7 @@ def test_a_camera_that_does_not_follow_stays(walker):
 
 def test_a_key_frame_is_gone_to():
     model = mujoco.MjModel.from_xml_string(WALKER)
-    engine = SimpleNamespace(model=model, data=mujoco.MjData(model))
+    engine = MujocoEngine(model)
     gui = Gui()
     gui.add_dropdown = lambda label, options, initial_value: SimpleNamespace(
         options=options, value=initial_value, on_update=lambda changed: setattr(gui, "changed", changed)

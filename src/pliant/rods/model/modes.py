@@ -142,7 +142,9 @@ def check_modes(robot: Robot) -> list[Problem] | None:
         return None
     model = robot.compile()
     if model.nv > MAX_FREEDOMS:
-        most = mechanism.options.segments * MAX_FREEDOMS // model.nv
+        names = (model.body(int(body)).name.rpartition("/")[2] for body in model.dof_bodyid)
+        rods = sum(name.startswith(("link", "node")) for name in names)
+        most = mechanism.options.segments * (MAX_FREEDOMS - model.nv + rods) // rods
         text = f"not computed: the model has {model.nv} degrees of freedom, more than {MAX_FREEDOMS}"
         return [Problem("info", "oscillations", text, f"set robot.segments to at most {most}")]
     state = mechanism.bind(model, mujoco.MjData(model))
