@@ -6,7 +6,7 @@ import contextlib
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pliant.base.compiling import Compilation, observed
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rich.console import Console
+    from rich.progress import Progress, TaskID
 
 _terminal = threading.Lock()
 """Held by the bar that is shown: two would overwrite each other."""
@@ -35,8 +36,8 @@ class Bar:
 
     def __init__(self, console: Console, label: str, unit: str, *, shown: bool = True) -> None:
         self._console, self._label, self._unit, self._shown = console, label, unit, shown
-        self._progress: Any = None
-        self._task: Any = None
+        self._progress: Progress | None = None
+        self._task: TaskID | None = None
         self._began = time.perf_counter()
         self._line_due = FIRST_LINE_S
 
@@ -64,7 +65,8 @@ class Bar:
             )
             self._progress.start()
             self._task = self._progress.add_task(self._label, total=total, unit=self._unit, note="")
-        self._progress.update(self._task, completed=done, note=note)
+        if self._task is not None:
+            self._progress.update(self._task, completed=done, note=note)
 
     def _print_line(self, done: float, total: float | None, note: str) -> None:
         passed = time.perf_counter() - self._began
@@ -100,7 +102,8 @@ class Compiling:
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console
-        self._bar: Any = None
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
         self._told: set[str] = set()
         self._observing = contextlib.ExitStack()
 
@@ -139,7 +142,7 @@ class Compiling:
             )
             self._bar.start()
             self._task = self._bar.add_task(_sentence(now), total=now.total)
-        if self._bar is not None:
+        if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=now.done, total=now.total)
 
     def _close(self) -> None:

@@ -79,7 +79,7 @@ class CameraDevice(SensorDevice):
         self.camera: CameraModel | None = None
         """How points in its optical frame become pixels, distortion included; known once it is attached."""
         self._thread: RenderThread | None = None
-        self._finalizer: Any = None
+        self._finalizer: weakref.finalize | None = None
         self._pictures: deque[tuple[int, Future[Mapping[str, np.ndarray]]]] = deque()
         self._waited_ns = self._worst_ns = self._late = 0
 
@@ -187,8 +187,9 @@ class CameraDevice(SensorDevice):
         """Free the graphics library and join the thread; may be called twice. The simulation calls it."""
         self._pictures.clear()
         thread, self._thread = self._thread, None
-        if thread is not None:
+        if self._finalizer is not None:
             self._finalizer.detach()
+        if thread is not None:
             thread.stop()
 
     def health(self) -> Mapping[str, object]:

@@ -15,7 +15,7 @@ import json
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar
+from typing import Generic, Self, TextIO, TypeVar
 
 import msgspec
 
@@ -64,7 +64,7 @@ class FolderLock:
     """
 
     def __init__(self, folder: Path, what: str) -> None:
-        self._file: Any = None
+        self._file: TextIO | None = None
         try:
             import fcntl
         except ImportError:  # not on Windows: there nothing is locked
