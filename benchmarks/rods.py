@@ -2,9 +2,10 @@
 
 Rates are of one core, the best of several runs, in ratio to the published C++ solver as shipped (155 ms a solve of
 the 6PFR, 200 Dormand-Prince steps and dense finite differences). Run: python benchmarks/rods.py [--cold] [--compile]
-Reached on two shared cores (numba 0.68): 6PFR fast 14-17 kHz at 4e-6 m, accurate 10-12 kHz at 2e-8 m,
-paths of 500 poses 29-30 kHz and of 2000 45-49 kHz, both 1e-9 m from converged,
-Python call 4.4-5.7 kHz, stability index 0.8-0.9 ms; cold starts 100, 100, 100 (6PFF, 6PFR, 6PFS),
+Reached on two shared cores (numba 0.68): 6PFR fast 14 kHz at 4e-6 m, accurate 10 kHz at 2e-8 m,
+paths of 500 poses 31-33 kHz and of 2000 49-50 kHz, both 1e-9 m from converged,
+stability index 0.7 ms, a step of 1 ms of the 6PFR 450-490 us; two thirds of these rates, in the middle of a process,
+where something outside takes a share of the core; cold starts 100, 100, 100 (6PFF, 6PFR, 6PFS),
 98 (Till), 46 (6EFR); first compilation 23.5 s of processor time, imports included, then 0.8 s a process.
 
 --cold adds the cold-start counts (a minute), --compile the first compilation in a new cache (half a minute).
