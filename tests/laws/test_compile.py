@@ -198,3 +198,34 @@ def test_a_bound_kernel_writes_the_record_that_it_is_given():
     record["x"] = 2.0, 3.0
     kernel()
     assert record["sum"][0] == 5.0
+
+
+def through_an_array(x):
+    x[0] = np.ones(3).sum()
+
+
+def test_a_kernel_that_makes_arrays_is_refused():
+    with pytest.raises(LawError, match="through_an_array: a kernel makes arrays"):
+        bound(through_an_array, np.zeros(1))
+
+
+def test_a_law_whose_kernel_makes_arrays_is_refused():
+    @law("test_arrays")
+    @dataclass(frozen=True)
+    class Arrays(Law):
+        k: float = 1.0
+
+        @staticmethod
+        def energy(q, theta_1, theta_2, p):
+            return 0.5 * p[0] * q * q
+
+        @staticmethod
+        def torques(q, theta_1, theta_2, p):
+            return np.full(2, p[0] * q).sum(), 0.0, 0.0
+
+        @staticmethod
+        def stiffness(q, theta_1, theta_2, p):
+            return p[0]
+
+    with pytest.raises(LawError, match=r"arrays.*: a kernel makes arrays\. Valid in a kernel"):
+        _ = compiled(Arrays).torque

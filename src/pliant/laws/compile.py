@@ -103,8 +103,9 @@ def simulate_c(step, par, q, dq, ref_1, ref_2, h, act, load, torque, trace):
 '''
 
 
-_VERSION = f"{_SOURCE} {_LOOP} 6"
+_VERSION = f"{_SOURCE} {_LOOP} 7"
 """Content of the files beside the kernels; another text gives other file names."""
+_VALID = "Valid in a kernel: arithmetic, comparisons, if, min, max, abs and functions of math on scalars"
 
 
 class Compilable(Protocol):
@@ -235,7 +236,12 @@ def _standalone(assembly: str, wrapper: str, symbol: str, *, distinct: bool = Fa
         wrapper: name of the wrapper in it.
         symbol: name of the function.
         distinct: whether no two of its arrays overlap, so that a write to one leaves what was read of the others.
+
+    Raises:
+        LawError: it makes arrays, whose memory numba's runtime would give.
     """
+    if "@NRT_MemInfo_alloc" in assembly:
+        raise LawError(f"{symbol.removeprefix('pliant_')}: a kernel makes arrays. {_VALID}")
 
     def stub(match: re.Match[str]) -> str:
         kind, name, arguments = match.group(1), match.group(2), match.group(3)
@@ -346,10 +352,7 @@ def _compile_entry(label: str, build: Callable[[Callable[..., Any]], Any], funct
     except _numba().core.errors.NumbaError as error:
         lines = [re.sub(r"\x1b\[\d*m", "", line).strip() for line in str(error).splitlines()]
         reason = next((line for line in lines if line and not line.startswith("Failed in nopython")), "unknown")
-        raise LawError(
-            f"the kernels of {label} cannot be compiled: {reason}. Valid in a kernel: arithmetic, comparisons, "
-            "if, min, max, abs and functions of math on scalars"
-        ) from error
+        raise LawError(f"the kernels of {label} cannot be compiled: {reason}. {_VALID}") from error
 
 
 _translating = threading.Lock()
@@ -573,8 +576,6 @@ def _kernel_code(
                 build = numba.cfunc(signature(numba.types), error_model="numpy")
                 compiled_function = _compile_entry(name, build, plain)
                 text = _standalone(compiled_function.inspect_llvm(), compiled_function._wrapper_name, symbol)
-                if "NRT_Allocate" in text:
-                    raise LawError(f"{name} makes arrays, which a bound kernel cannot", **_place_of(function))
                 write_text(path, text, ";")
                 ship_text(given, text, ";")
             block_symbol = f"{symbol}_block"
