@@ -25,6 +25,7 @@ from pliant.base.numerics import Array
 from pliant.franka.device.dynamics import (
     Variant,
     coriolis_kernel,
+    friction_kernel,
     gravity_kernel,
     link_table,
     mass_kernel,
@@ -193,6 +194,8 @@ def friction(dq: ArrayLike, *, arm: Arm = FER) -> Array:
     Raises:
         ModelError: a wrong shape.
     """
-    a, b, c = arm.friction.T
-    with np.errstate(over="ignore"):
-        return a / (1.0 + np.exp(-b * (_rows(dq, "dq") + c))) - a / (1.0 + np.exp(-b * c))
+    dq = np.ascontiguousarray(_rows(dq, "dq"))
+    out, table = np.empty(dq.shape), np.ravel(arm.friction)
+    for row in np.ndindex(dq.shape[:-1]):
+        friction_kernel(dq[row], table, out[row])
+    return out
