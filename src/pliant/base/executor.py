@@ -66,18 +66,19 @@ class Executor:
         for name in ("processes", "threads"):
             if getattr(self, name) < 0:
                 raise PliantError(f"{name} is {getattr(self, name)}; must be >= 0", field=name)
-        found = _ADDRESS.fullmatch(self.dask) if self.dask is not None else None
-        if self.dask is not None and (found is None or not 0 < int(found[1] or 1) < 65536):
-            raise PliantError(
-                f"dask is {self.dask!r}; must be the address of a scheduler, HOST:PORT or tcp://HOST:PORT with a port "
-                "of 1 to 65535: the program 'dask scheduler' prints it",
-                field="dask",
-            )
-        if self.dask is not None and (self.processes, self.threads) != (1, 1):
-            raise PliantError(
-                "processes and threads have no effect with dask, because the cluster has its own; omit one of them",
-                field="dask",
-            )
+        if self.dask is not None:
+            found = _ADDRESS.fullmatch(self.dask)
+            if found is None or not 0 < int(found[1] or 1) < 65536:
+                raise PliantError(
+                    f"dask is {self.dask!r}; must be the address of a scheduler, HOST:PORT or tcp://HOST:PORT with a "
+                    "port of 1 to 65535: the program 'dask scheduler' prints it",
+                    field="dask",
+                )
+            if (self.processes, self.threads) != (1, 1):
+                raise PliantError(
+                    "processes and threads have no effect with dask, because the cluster has its own; omit one of them",
+                    field="dask",
+                )
         if self.processes != 1 and self.threads != 1:
             raise PliantError(
                 f"processes is {self.processes} and threads is {self.threads}; one of them must be 1", field="threads"

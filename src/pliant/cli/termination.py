@@ -10,7 +10,6 @@ import socket
 import sys
 import threading
 import time
-import types
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -77,7 +76,7 @@ def signals_as_interrupt() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
-def _interrupt(_: int, frame: types.FrameType | None) -> None:
+def _interrupt(_: int, frame: FrameType | None) -> None:
     """Raise `KeyboardInterrupt`, or later if it would be lost where the main thread is.
 
     Packages import their optional dependencies under ``except BaseException`` or a bare ``except``, and some call
@@ -95,7 +94,7 @@ def _interrupt(_: int, frame: types.FrameType | None) -> None:
     timer.start()
 
 
-def _is_lost(frame: types.FrameType | None) -> bool:
+def _is_lost(frame: FrameType | None) -> bool:
     while frame is not None:
         package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
         if package in CATCHING or frame.f_code.co_filename.startswith("<frozen importlib"):
