@@ -29,7 +29,7 @@ POINTS = 21
 """Points of a rod's centre line at which its inertia is taken, an odd number."""
 MAX_FREEDOMS = 500
 """Most degrees of freedom of a model whose oscillations are found: one step for each number of its state, and the
-eigenvalues of the map, take the third power of their number, 20 s for this one."""
+eigenvalues of the map. 372 took 13 s of processor time, 732 took 55 s."""
 DIFFERENCE = 1e-6
 """Step of the differences [m, rad and their rates]; the map of a step is smooth at rest."""
 
