@@ -90,8 +90,9 @@ bench: $(STAMP)
 bench-camera bench-rods bench-franka bench-startup bench-ros bench-softfoot bench-softfoot_robots: bench-%: $(STAMP)
 	$(BIN)/python benchmarks/$*.py
 
-$(VENV)/.lint: $(STAMP)
+$(VENV)/.lint: $(STAMP) tests/helpers/mujoco_types.py
 	$(call install,lint)
+	@$(BIN)/python tests/helpers/mujoco_types.py typings # MuJoCo ships no types
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

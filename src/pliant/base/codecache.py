@@ -24,7 +24,7 @@ import stat
 import sys
 import tempfile
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -403,7 +403,7 @@ class _Digest:
                 self.add("attribute", name)
                 self.value(getattr(module, name), names)
 
-    def _collection(self, value: object, names: Iterable[str]) -> None:
+    def _collection(self, value: Collection[object], names: Iterable[str]) -> None:
         self.add(type(value).__qualname__, len(value), getattr(value, "_fields", ()))  # names of a named tuple
         if self._again(value):
             return
@@ -414,7 +414,7 @@ class _Digest:
         elif isinstance(value, tuple | list):
             for item in value:
                 self.value(item, names)
-        else:
+        elif isinstance(value, Mapping):
             for key, item in value.items():
                 self.value(key)
                 self.value(item, names)
@@ -423,8 +423,8 @@ class _Digest:
         self.add("class", cls.__module__, cls.__qualname__)
         if _opaque(cls.__module__) or self._again(cls):
             return
-        if issubclass(cls, tuple) and hasattr(cls, "_fields"):  # numba sees nothing else of a named tuple
-            self.add("fields", cls._fields)
+        if issubclass(cls, tuple) and (fields := getattr(cls, "_fields", None)) is not None:
+            self.add("fields", fields)  # numba sees nothing else of a named tuple
             return
         for base in cls.__bases__:
             self.value(base, names)

@@ -14,6 +14,7 @@ import threading
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 log = logging.getLogger("pliant")
 
@@ -138,12 +139,12 @@ def follow_numba() -> None:
     from numba.core import event
 
     class _Listener(event.Listener):
-        def on_start(self, event: object) -> None:
+        def on_start(self, event: Any) -> None:
             dispatcher = event.data["dispatcher"]
             if _ours(dispatcher):
                 _begin(getattr(_naming, "name", "") or _label(dispatcher), lambda: count_functions(dispatcher))
 
-        def on_end(self, event: object) -> None:
+        def on_end(self, event: Any) -> None:
             if _ours(event.data["dispatcher"]):
                 _end()
 
@@ -172,7 +173,7 @@ def count_functions(function: object) -> int:
         if id(found) in seen or getattr(found, "overloads", None):
             continue
         seen[id(found)] = found
-        plain = getattr(found, "py_func", found)
+        plain: Any = getattr(found, "py_func", found)
         for value in (plain.__globals__.get(name) for name in plain.__code__.co_names):
             inside = [value]
             if isinstance(value, types.ModuleType) and value.__name__.startswith("pliant."):

@@ -111,7 +111,7 @@ def finite_result(name: str, value: object) -> Array:
     return out
 
 
-def number(field: str, value: object, *, low: float = -np.inf, above: bool = False, high: float = np.inf) -> float:
+def number(field: str, value: Any, *, low: float = -np.inf, above: bool = False, high: float = np.inf) -> float:
     """Return a finite number inside [low, high], or (low, high] with ``above``.
 
     Raises:

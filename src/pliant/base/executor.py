@@ -27,6 +27,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pliant.base.errors import PliantError, importing
 
 if TYPE_CHECKING:
+    import distributed
+
+if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 T = TypeVar("T")
@@ -306,7 +309,7 @@ class _Cluster:
 
     room = None
 
-    def __init__(self, client: object, completed: object) -> None:
+    def __init__(self, client: distributed.Client, completed: distributed.as_completed) -> None:
         self._client, self._completed = client, completed
 
     def submit(self, function: Callable[..., object], task: Task) -> object:

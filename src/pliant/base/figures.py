@@ -64,7 +64,7 @@ COLORS = {
 }
 """Colours with a meaning, the same in every figure."""
 
-_RC: dict[str, Any] = {
+_RC: Any = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9.0,
@@ -122,13 +122,15 @@ def new_figure(
     """
     require("matplotlib", extra="plot", purpose="drawing a figure")
     import matplotlib
+    from cycler import cycler
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    with matplotlib.rc_context({**_RC, "axes.prop_cycle": matplotlib.cycler(color=CYCLE)}):
-        figure = Figure(figsize=(width, height * rows), layout="constrained")
+    with matplotlib.rc_context({**_RC, "axes.prop_cycle": cycler(color=CYCLE)}):
+        layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08, wspace=0.03, hspace=0.04)
+        figure = Figure(figsize=(width, height * rows), layout=layout)
         FigureCanvasAgg(figure)
-        figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08, wspace=0.03, hspace=0.04)  # pyright: ignore[reportOptionalMemberAccess]
         axes = figure.subplots(rows, columns, **options)
         for axis in np.ravel(axes):
             axis.tick_params(length=3)

@@ -9,6 +9,7 @@ import socketserver
 import sys
 import threading
 import time
+from typing import Any
 
 CLOSE_TIMEOUT_S = 5.0
 """How long the connections that are open at the end may take to end [s]."""
@@ -26,7 +27,7 @@ class ConnectionThreads(socketserver.TCPServer):
     thread_name = "connection"
     """Name of the threads."""
 
-    def __init__(self, *arguments: object, **options: object) -> None:
+    def __init__(self, *arguments: Any, **options: Any) -> None:
         self._open: dict[threading.Thread, socket.socket] = {}
         self._lock = threading.Lock()
         self.refused = 0
@@ -35,7 +36,7 @@ class ConnectionThreads(socketserver.TCPServer):
         """Requests that raised."""
         super().__init__(*arguments, **options)
 
-    def process_request(self, request: object, client_address: object) -> None:
+    def process_request(self, request: socket.socket, client_address: object) -> None:
         """Serve a connection in a thread."""
         thread = threading.Thread(
             target=self._serve, args=(request, client_address), name=self.thread_name, daemon=True
@@ -50,7 +51,7 @@ class ConnectionThreads(socketserver.TCPServer):
             return
         thread.start()
 
-    def _serve(self, request: object, client_address: object) -> None:
+    def _serve(self, request: socket.socket, client_address: object) -> None:
         try:
             self.finish_request(request, client_address)
         except Exception:  # as in socketserver: one request must not end the server

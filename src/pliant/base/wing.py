@@ -180,7 +180,7 @@ class Offer:
         return resolve(place, f"the wing {self.wing.name!r}: {self.kind} {self.key or self.value!r}", self.wing)
 
 
-def resolve(place: str, what: str = "", wing: Wing | None = None) -> object:
+def resolve(place: str, what: str = "", wing: Wing | None = None) -> Any:
     """Import "module:name", or "module".
 
     Args:

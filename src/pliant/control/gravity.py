@@ -171,7 +171,7 @@ class GravityCompensation:
         return out
 
 
-def _torque(law: Law, p: object, phi: float, preset: float, q: float) -> float:
+def _torque(law: Law, p: Array, phi: float, preset: float, q: float) -> float:
     """Return the torque on the link at q with the equilibrium q + phi; only that of muscles depends on q."""
     at = q if law.second_input == "pressure" else 0.0
     ref_1, ref_2 = type(law).references(at + phi, preset, p)

@@ -33,6 +33,7 @@ from types import MappingProxyType
 from typing import Any, TypedDict, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pliant.base.errors import DeviceError, nearest
 from pliant.base.numerics import Array
@@ -94,6 +95,7 @@ class _Counters:
 class DeviceOptions(TypedDict, total=False):
     """Options of `DeviceBase` that devices pass on; its arguments are described there."""
 
+    period: float | None
     sample_period: float | None
     latency: float
     command_latency: float
@@ -455,7 +457,7 @@ class DeviceBase:
             else:
                 values[item.name] = float(value)
 
-    def _check_measured(self, values: Mapping[str, object]) -> None:
+    def _check_measured(self, values: Mapping[str, ArrayLike]) -> None:
         if list(values) != list(self.samples):
             raise DeviceError(
                 f"{self.name}: {type(self).__name__}._measure gave the fields {list(values)}; "

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Unpack
 
 import numpy as np
 
 from pliant.base.errors import DeviceError
-from pliant.devices.base import Command, DeviceBase, FieldInfo, Sample
+from pliant.devices.base import Command, DeviceBase, DeviceOptions, FieldInfo, Sample
 from pliant.devices.command_range import CommandRange
 from pliant.engine.base import Engine
 from pliant.laws import COMMAND_NAMES, JOINT_FIELDS, CompliantActuator, Mode
@@ -51,7 +52,7 @@ class Board(DeviceBase):
         *,
         name: str = "board",
         routes: Mapping[str, tuple[str, str]] | None = None,
-        **options: object,
+        **options: Unpack[DeviceOptions],
     ) -> None:
         if not actuators:
             raise DeviceError(f"{name}: the robot has no compliant joint", field="joints")

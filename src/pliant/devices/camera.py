@@ -15,13 +15,13 @@ from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from pliant.base.camera import CameraModel
 from pliant.base.errors import DeviceError
-from pliant.devices.base import FieldInfo, Mount, Sample
+from pliant.devices.base import DeviceOptions, FieldInfo, Mount, Sample
 from pliant.devices.camera_renderer import Exposure, Renderer, RenderThread
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import SensorDevice
@@ -53,8 +53,9 @@ class CameraDevice(SensorDevice):
     """
 
     signatures = ("camera",)
+    description: Camera
 
-    def __init__(self, description: Camera, robot: Robot, **options: object) -> None:
+    def __init__(self, description: Camera, robot: Robot, **options: Unpack[DeviceOptions]) -> None:
         height, width = description.height, description.width
         fields: dict[str, FieldInfo] = {}
         if description.color:
@@ -91,7 +92,7 @@ class CameraDevice(SensorDevice):
         import mujoco
 
         self.close()
-        described: Any = self.description
+        described = self.description
         purpose = f"camera {self.name!r} (or switch it off: --set {self.name}.enabled=false)"
 
         def make() -> Renderer:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Unpack
 
 import numpy as np
 
 from pliant.base.errors import DeviceError
-from pliant.devices.base import Command, DeviceBase, FieldInfo, request
+from pliant.devices.base import Command, DeviceBase, DeviceOptions, FieldInfo, request
 from pliant.devices.command_range import CommandRange
 from pliant.engine.base import Engine
 from pliant.laws import COMMAND_NAMES, COMMANDS, JOINT_FIELDS, CompliantActuator, Mode
@@ -53,7 +54,9 @@ class CompliantJoint(DeviceBase):
 
     signatures = ("joint",)
 
-    def __init__(self, joint: str, actuator: CompliantActuator, *, name: str | None = None, **options: object) -> None:
+    def __init__(
+        self, joint: str, actuator: CompliantActuator, *, name: str | None = None, **options: Unpack[DeviceOptions]
+    ) -> None:
         kind = actuator.law.second_input
         units = {field.name: field.unit_of(kind) for field in JOINT_FIELDS.values()}
         first, second = COMMANDS[actuator.mode]

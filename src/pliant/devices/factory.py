@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Unpack
 
-from pliant.devices.base import DeviceBase
+from pliant.devices.base import DeviceBase, DeviceOptions
 from pliant.devices.board import Board
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.devices.kinds import devices_of, has_device
@@ -15,7 +15,9 @@ from pliant.model.sensors import SensorDescription
 from pliant.model.wanted import check_robot
 
 
-def make_devices(robot: Robot, *, joint_sample_period: float | None = None, **options: object) -> list[DeviceBase]:
+def make_devices(
+    robot: Robot, *, joint_sample_period: float | None = None, **options: Unpack[DeviceOptions]
+) -> list[DeviceBase]:
     """Return the devices of a robot: one for each compliant joint and a board for all of them, one for each actuator.
 
     Commands reach the joints at every step. The board is sampled at every step. The joints, whose samples have the
@@ -33,9 +35,9 @@ def make_devices(robot: Robot, *, joint_sample_period: float | None = None, **op
     check_robot(robot, "make_devices", compiled=False)
     dt = float(robot.spec.option.timestep)
     period = max(1, round(0.01 / dt)) * dt if joint_sample_period is None else joint_sample_period
-    devices: list[DeviceBase] = [
-        CompliantJoint(joint, actuator, sample_period=period, **options) for joint, actuator in robot.actuators.items()
-    ]
+    devices: list[DeviceBase] = []
+    for joint, actuator in robot.actuators.items():
+        devices.append(CompliantJoint(joint, actuator, **{**options, "sample_period": period}))
     for described in robot.devices:
         if isinstance(described, DeviceSpec) or (isinstance(described, SensorDescription) and not described.enabled):
             continue
@@ -49,10 +51,10 @@ def make_devices(robot: Robot, *, joint_sample_period: float | None = None, **op
                 devices.extend(devices_of(service, robot, options))
     if robot.actuators:
         devices.append(_board(robot, options))
-    return [*devices, *native_actuators(robot, devices, sample_period=period, **options)]
+    return [*devices, *native_actuators(robot, devices, **{**options, "sample_period": period})]
 
 
-def _board(robot: Robot, options: Mapping[str, object]) -> Board:
+def _board(robot: Robot, options: DeviceOptions) -> Board:
     """Return the board of all compliant joints."""
     manager = robot.interface.manager
     order, routes = tuple(robot.actuators), None

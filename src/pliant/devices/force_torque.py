@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import numpy as np
 
-from pliant.devices.base import FieldInfo, request
+from pliant.devices.base import DeviceOptions, FieldInfo, request
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import SensorDevice
 from pliant.engine.base import Engine
@@ -26,8 +28,9 @@ class ForceTorqueDevice(SensorDevice):
     """
 
     signatures = ("wrench",)
+    description: ForceTorque
 
-    def __init__(self, description: ForceTorque, robot: Robot, **options: object) -> None:
+    def __init__(self, description: ForceTorque, robot: Robot, **options: Unpack[DeviceOptions]) -> None:
         to_parent = description.measure_direction == "child_to_parent"
         who = "child on its parent" if to_parent else "parent on its child"
         axes = f"{description.measure_frame}'s axes"

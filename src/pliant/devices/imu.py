@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import numpy as np
 
-from pliant.devices.base import FieldInfo
+from pliant.devices.base import DeviceOptions, FieldInfo
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import SensorDevice
 from pliant.engine.base import Engine
@@ -34,7 +36,7 @@ class ImuDevice(SensorDevice):
 
     signatures = ("imu",)
 
-    def __init__(self, description: Imu, robot: Robot, **options: object) -> None:
+    def __init__(self, description: Imu, robot: Robot, **options: Unpack[DeviceOptions]) -> None:
         fields = {key: info for key, info in _FIELDS.items() if key != "orientation" or description.orientation}
         noise = {
             "angular_velocity": description.angular_velocity_noise,

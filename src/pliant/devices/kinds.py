@@ -52,7 +52,7 @@ def device_for(description: type) -> Callable[[F], F]:
 
 def _check_arguments(device: type, description: type) -> None:
     """Make a class of devices refuse a description of another kind, and what is no robot, before it looks at them."""
-    create: object = device.__init__
+    create = device.__init__
     names = list(inspect.signature(create).parameters)[1:3]
 
     @functools.wraps(create)

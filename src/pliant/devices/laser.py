@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import numpy as np
 
-from pliant.devices.base import FieldInfo
+from pliant.devices.base import DeviceOptions, FieldInfo
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import SensorDevice
 from pliant.engine.base import Engine, mujoco_state
@@ -27,7 +29,7 @@ class LaserDevice(SensorDevice):
 
     signatures = ("laser",)
 
-    def __init__(self, description: Laser, robot: Robot, **options: object) -> None:
+    def __init__(self, description: Laser, robot: Robot, **options: Unpack[DeviceOptions]) -> None:
         fields = {
             "ranges": FieldInfo(
                 (description.rays,), "m", "distances, first ray first; inf: nothing there, -inf: too near"

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -219,7 +220,7 @@ class Mailbox:
             )
         return mode
 
-    def _check(self, name: str, value: object, info: FieldInfo) -> float | np.ndarray:
+    def _check(self, name: str, value: Any, info: FieldInfo) -> float | np.ndarray:
         unit = f" [{info.unit}]" if info.unit else ""
         wanted = f"a finite number{unit}" if not info.shape else f"an array of {info.size} finite numbers{unit}"
         if isinstance(value, str | bytes | bool) or value is None:

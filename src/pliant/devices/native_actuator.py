@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Unpack
 
 import mujoco
 import numpy as np
 
 from pliant.base.errors import ModelError
-from pliant.devices.base import Command, DeviceBase, FieldInfo
+from pliant.devices.base import Command, DeviceBase, DeviceOptions, FieldInfo
 from pliant.engine.base import Engine, PortInfo
 from pliant.engine.native import native_ports
 from pliant.model.robot import Robot
@@ -31,7 +32,9 @@ class NativeActuator(DeviceBase):
         options: options of `DeviceBase`: period, sample_period, latency, command_latency, watchdog, noise, stamp.
     """
 
-    def __init__(self, actuator: str, model: mujoco.MjModel, *, name: str | None = None, **options: object) -> None:
+    def __init__(
+        self, actuator: str, model: mujoco.MjModel, *, name: str | None = None, **options: Unpack[DeviceOptions]
+    ) -> None:
         index = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, actuator)
         fields = native_ports(model, index)
         commands = {f: _field(port.info) for f, port in fields.items() if port.info.writable}
@@ -66,7 +69,9 @@ class NativeActuator(DeviceBase):
         self._control[:] = self._start
 
 
-def native_actuators(robot: Robot, devices: Iterable[DeviceBase], **options: object) -> list[NativeActuator]:
+def native_actuators(
+    robot: Robot, devices: Iterable[DeviceBase], **options: Unpack[DeviceOptions]
+) -> list[NativeActuator]:
     """Return a device for each actuator of MuJoCo itself whose control no other device writes, in the model's order.
 
     Args:

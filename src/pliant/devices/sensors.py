@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Unpack
 
 import numpy as np
 
 from pliant.base.errors import DeviceError, PortError
-from pliant.devices.base import DeviceBase, FieldInfo, Mount
+from pliant.devices.base import DeviceBase, DeviceOptions, FieldInfo, Mount
 from pliant.engine.base import Engine, MujocoState
 from pliant.model.noise import Noise
 from pliant.model.sensors import SensorDescription
@@ -39,20 +40,22 @@ class SensorDevice(DeviceBase):
         description: SensorDescription,
         samples: dict[str, FieldInfo],
         noise: dict[str, Noise],
+        /,
         *,
         dt: float,
-        **options: object,
+        **options: Unpack[DeviceOptions],
     ) -> None:
         if not (math.isfinite(dt) and dt > 0.0):
             raise DeviceError(f"{description.name}: the step is {dt!r} s; must be more than 0", field="dt")
-        given = {
+        given: DeviceOptions = {
             "period": dt,
             "sample_period": sample_period(description.rate, dt),
             "latency": description.latency,
             "stamp": "measurement",
             "noise": {field: value for field, value in noise.items() if not value.silent},
         }
-        super().__init__(description.name, samples=samples, **{**given, **options})
+        given.update(options)
+        super().__init__(description.name, samples=samples, **given)
         self.description = description
         self.frame = description.frame_id
         self.topic = description.topic

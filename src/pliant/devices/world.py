@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from pliant.base.spatial import (
     rotation_from_quaternion,
     rpy_from_rotation,
 )
-from pliant.devices.base import DeviceBase, FieldInfo, request
+from pliant.devices.base import DeviceBase, DeviceOptions, FieldInfo, request
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import sample_period
 from pliant.devices.spare_bodies import SHAPES, SpareBody, SpareConstants, shape_body
@@ -61,7 +62,7 @@ class WorldDevice(DeviceBase):
 
     signatures = ("world",)
 
-    def __init__(self, description: World, robot: Robot, **options: object) -> None:
+    def __init__(self, description: World, robot: Robot, **options: Unpack[DeviceOptions]) -> None:
         n = description.objects
         samples = {
             "count": FieldInfo((), "", "number of objects"),
@@ -439,7 +440,7 @@ class WorldDevice(DeviceBase):
 
     # -- what requests are made of ------------------------------------------------------------------------------
 
-    def _make(self, kind: str, sizes: dict[str, float], position: Sequence[float], options: dict[str, object]) -> str:
+    def _make(self, kind: str, sizes: dict[str, float], position: Sequence[float], options: Mapping[str, Any]) -> str:
         known = ("angles", "color", "name", "frame", "mass", "gravity", "collision")
         for key in options:
             if key not in known:

@@ -138,22 +138,20 @@ class MujocoEngine:
         check: bool = True,
     ) -> None:
         check_robot(robot, "MujocoEngine")
-        self.robot = None if isinstance(robot, mujoco.MjModel) else robot
+        self.robot: Robot | None = None if isinstance(robot, mujoco.MjModel) else robot
         self._presets: dict[str, float] = {}
         self._mode_cells: dict[str, np.ndarray] = {}
         self._zero: frozenset[str] = frozenset()
-        if self.robot is not None:
+        if isinstance(robot, mujoco.MjModel):
+            model = robot
+        else:
             if check:
-                errors = [p for p in self.robot.check() if p.severity == "error"]
+                errors = [p for p in robot.check() if p.severity == "error"]
                 if errors:
                     raise ModelError("\n".join(f"{p.subject}: {p.message}. {p.hint}" for p in errors))
-            model = self.robot.compile()
-            self._presets = {
-                joint: float(actuator.initial_preset or 0.0) for joint, actuator in self.robot.actuators.items()
-            }
-            self._zero = starts_at_zero(self.robot.actuators)
-        else:
-            model = robot
+            model = robot.compile()
+            self._presets = {joint: float(a.initial_preset or 0.0) for joint, a in robot.actuators.items()}
+            self._zero = starts_at_zero(robot.actuators)
         self.model = model
         if int(model.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4) and any(
             model.actuator_actnum[i] for i in callbacks.compliant_ids(model)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import Array
@@ -53,9 +54,9 @@ class _Compiled:
     quaternion: Array
     inertia: Array
     same: int
-    geoms: Array
+    geoms: NDArray[np.intp]
     geoms_same: Array
-    sites: Array
+    sites: NDArray[np.intp]
     sites_same: Array
     boxes: slice
     aabb: Array
@@ -75,8 +76,7 @@ class Payloads:
         """How often the payloads have changed."""
         self._compiled: dict[int, _Compiled] = {}
         self._derived: dict[str, Array] = {}
-        self._copy: mujoco.MjModel | None = None
-        self._scratch: mujoco.MjData | None = None
+        self._copy: tuple[mujoco.MjModel, mujoco.MjData] | None = None
 
     def __bool__(self) -> bool:
         return bool(self._loads)
@@ -238,12 +238,12 @@ class Payloads:
         if self._copy is None:
             import copy
 
-            self._copy = copy.copy(m)
-            self._scratch = mujoco.MjData(self._copy)
-        twin = self._copy
+            twin = copy.copy(m)
+            self._copy = twin, mujoco.MjData(twin)
+        twin, scratch = self._copy
         for name in ("body_mass", "body_ipos", "body_iquat", "body_inertia", "body_sameframe"):
             getattr(twin, name)[:] = getattr(m, name)
-        mujoco.mj_setConst(twin, self._scratch)
+        mujoco.mj_setConst(twin, scratch)
         for name in DERIVED:
             getattr(m, name)[:] = getattr(twin, name)
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import importlib.util
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pliant.base.documents.files import MAX_BYTES, check_file, read_file
 from pliant.base.errors import MissingDependency, ModelError, importing
+
+if TYPE_CHECKING:
+    import trimesh
 
 NATIVE_MESHES = (".stl", ".obj", ".msh")
 """Suffixes of the meshes that MuJoCo reads."""
@@ -43,7 +47,7 @@ def check_faces(path: Path) -> None:
                 )
 
 
-def read_mesh(path: Path) -> object:
+def read_mesh(path: Path) -> trimesh.Trimesh:
     """Return the `trimesh.Trimesh` of a file, in metres, with its scene's transforms applied.
 
     Files that it names, such as buffers and textures, are read as it is: regular files within the same limit.

@@ -377,7 +377,8 @@ def _prepare(
 ) -> _Run:
     if "time" not in trial and _timeless(actuator):
         # Springs and presliding friction know no rate: the order of the samples is enough.
-        trial = Measurement({**trial.columns, "time": 1.0e-3 * np.arange(trial.samples)}, trial.source, trial.unused)
+        time = np.arange(trial.samples, dtype=float) * 1.0e-3
+        trial = Measurement({**trial.columns, "time": time}, trial.source, trial.unused)
     time = trial["time"]
     if time.size < 4:
         raise LawError(f"{trial.source}: {time.size} samples; must be 4 or more", field="time")

@@ -155,7 +155,7 @@ def _of_clock(trial: Measurement) -> Iterator[Fault]:
     if period <= 0.0:
         return
     regular = np.mean(np.abs(dt - period) < 0.5 * period) > 0.9
-    for i in np.flatnonzero(dt == 0.0):
+    for i in np.flatnonzero(dt == 0.0).tolist():
         yield Fault(
             name="repeated time",
             columns=("time",),
@@ -281,7 +281,7 @@ def _only_noise(values: Array) -> bool:
     steps = np.diff(values)
     if steps.size < 4:
         return False
-    return bool(np.std(steps) > 0.9 * np.std(values)) and np.count_nonzero(steps) > 0.5 * steps.size
+    return bool(np.std(steps) > 0.9 * np.std(values) and np.count_nonzero(steps) > 0.5 * steps.size)
 
 
 # -- units, swapped columns, signs ------------------------------------------------------------------------

@@ -324,7 +324,7 @@ def scale_parameters(
     return ScaledParameters(names, np.array(starts), np.array(typical), np.array(logarithmic), ties)
 
 
-def load_with(load: Load, values: Mapping[str, float]) -> Load:
+def load_with(load: Load, values: Mapping[str, float | str]) -> Load:
     """Return a load with new values at some paths, such as "load.inertia"."""
     return dataclasses.replace(load, **{n[5:]: float(v) for n, v in values.items() if n.startswith("load.")})
 

@@ -233,8 +233,8 @@ def _autocorrelation(series: list[Array]) -> tuple[Array, Array]:
     """Return lags and correlation of residuals, without pairs across two series."""
     most = max(1, min(SHOWN_LAGS, min(r.size for r in series) // 4))
     total = sum(float(r @ r) for r in series) or 1.0
-    lags = np.arange(1, most + 1)
-    return lags, np.array([sum(float(r[k:] @ r[:-k]) for r in series) / total for k in lags])
+    lags = range(1, most + 1)
+    return np.array(lags, dtype=float), np.array([sum(float(r[k:] @ r[:-k]) for r in series) / total for k in lags])
 
 
 def _interval_figure(found: Identification) -> Figure:

@@ -364,7 +364,7 @@ class CompliantActuator:
         if q.ndim != 1 or q.size == 0:
             raise LawError(f"simulate: q has shape {q.shape}; must be (n,) with n >= 1", field="q")
         if dq is None:
-            dq = np.gradient(q, dt) if q.size > 1 else np.zeros(1)
+            dq = np.asarray(np.gradient(q, dt)) if q.size > 1 else np.zeros(1)
         traces = {"q": q}
         for name, value in (("dq", dq), ("ref_1", ref_1), ("ref_2", ref_2)):
             array = _numbers(name, value)
@@ -394,7 +394,7 @@ class CompliantActuator:
             par, q, traces["dq"], traces["ref_1"], traces["ref_2"], dt, act, np.empty(0), torque, trace
         )
         values = dict(zip(layout.OUT, np.ascontiguousarray(trace.T), strict=True))
-        return ActuatorTraces(np.arange(q.size) * dt, torque, values)
+        return ActuatorTraces(np.arange(q.size, dtype=float) * dt, torque, values)
 
 
 def _numbers(name: str, value: ArrayLike) -> Array:

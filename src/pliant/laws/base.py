@@ -75,6 +75,10 @@ class Law:
 
     name: ClassVar[str] = ""
     """Name of the law in the registry, in tags and on the command line."""
+    torques: ClassVar[Any]
+    """Torques of the law, see above."""
+    stiffness: ClassVar[Any]
+    """Stiffness of the law, see above."""
     motors: ClassVar[int] = 2
     """Number of motor positions of the law: 1 or 2."""
     second_input: ClassVar[str] = "angle"

@@ -224,7 +224,7 @@ def _limit(value: float) -> float:
     return math.copysign(BIG, value) if abs(value) > BIG else float(value)
 
 
-def pack_friction(par: Array, base: int, friction: Any) -> None:
+def pack_friction(par: Array | list[float], base: int, friction: Any) -> None:
     """Write a `PreslidingFriction` into ``par`` from index ``base`` on."""
     par[base + F_LEVEL] = float(friction.torque)
     par[base + F_STIFFNESS] = float(friction.stiffness)
@@ -235,7 +235,7 @@ def pack_friction(par: Array, base: int, friction: Any) -> None:
     par[base + F_BRISTLE_DAMPING] = float(friction.bristle_damping)
 
 
-def pack_motor(par: Array, base: int, motor: Any) -> None:
+def pack_motor(par: Array | list[float], base: int, motor: Any) -> None:
     """Write a `DCMotor` or `LeverDrive` into ``par`` from index ``base`` on."""
     electrical, cogging, thermal = motor.electrical, motor.cogging, motor.thermal
     par[base + M_INERTIA] = float(motor.inertia)
@@ -292,7 +292,7 @@ def pack_spring(par: Array, actuator: Any) -> None:
         par[P_BREAK] = _limit(actuator.strength.break_torque)
 
 
-def pack_drive(par: Array, base: int, drive: Any) -> None:
+def pack_drive(par: Array | list[float], base: int, drive: Any) -> None:
     """Write a `PneumaticDrive` into ``par`` from index ``base`` on."""
     par[base + N_SUPPLY] = float(drive.supply_pressure)
     par[base + N_AMBIENT] = float(drive.ambient_pressure)
@@ -303,7 +303,7 @@ def pack_drive(par: Array, base: int, drive: Any) -> None:
     par[base + N_EXPONENT] = float(drive.exponent)
 
 
-def pack_pid(par: Array, base: int, pid: Any) -> None:
+def pack_pid(par: Array | list[float], base: int, pid: Any) -> None:
     """Write a `PID` into ``par`` from index ``base`` on."""
     par[base + C_KP] = float(pid.kp)
     par[base + C_KI] = float(pid.ki)

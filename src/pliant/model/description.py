@@ -222,7 +222,7 @@ class Description:
                 device.finish(model)
         return model
 
-    def find_joint(self, name: str) -> object:
+    def find_joint(self, name: str) -> mujoco.MjsJoint:
         """Return the hinge or slide joint of a given name.
 
         Raises:
@@ -346,7 +346,7 @@ def _name_actuators(spec: mujoco.MjSpec) -> list[str]:
     return notes
 
 
-def _as_user_actuator(actuator: object, joint: str) -> None:
+def _as_user_actuator(actuator: mujoco.MjsActuator, joint: str) -> None:
     actuator.target = joint
     actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
     actuator.gaintype = mujoco.mjtGain.mjGAIN_FIXED

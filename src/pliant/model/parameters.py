@@ -7,6 +7,7 @@ import functools
 import types
 import typing
 from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 from pliant.base.errors import LawError, ModelError, nearest
 from pliant.base.options import parse_number, parse_value
@@ -14,6 +15,8 @@ from pliant.laws import PID, CompliantActuator, DCMotor, Law, LeverDrive, Mode, 
 from pliant.laws.fields import COMMANDS
 
 __all__ = ["MODE_NAMES", "PASSIVE_SPRING", "change_actuator", "convert", "parse_mode"]
+
+T = TypeVar("T")
 
 MODE_NAMES: dict[str, Mode] = {
     "LinkTorque": Mode.LINK_TORQUE,
@@ -91,14 +94,15 @@ def convert(value: object, hint: object, what: str) -> object:
     return parse_value(value, kind, what)
 
 
-def rebuild(instance: object, tree: Mapping[str, object], where: str) -> object:
+def rebuild(instance: T, tree: Mapping[str, object], where: str) -> T:
     """Return a copy of a frozen dataclass with changes; a change of a nested one is a mapping.
 
     Raises:
         ModelError: an unknown field, a value that does not convert or that the class refuses.
     """
     hints = _hints(type(instance))
-    valid = [f.name for f in dataclasses.fields(instance)]
+    same: Any = instance
+    valid = [f.name for f in dataclasses.fields(same)]
     changes: dict[str, object] = {}
     for name, value in tree.items():
         path = f"{where}.{name}" if where else name
@@ -110,7 +114,7 @@ def rebuild(instance: object, tree: Mapping[str, object], where: str) -> object:
         else:
             changes[name] = convert(value, hints[name], path)
     try:
-        return dataclasses.replace(instance, **changes)
+        return dataclasses.replace(same, **changes)
     except LawError as error:
         given = ", ".join(f"{where}.{k}={v}" for k, v in tree.items() if not isinstance(v, Mapping))
         raise ModelError(

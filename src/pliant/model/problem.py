@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +29,25 @@ class Problem:
         return f"{self.severity}: {self.subject}: {self.message}" + (f" ({self.hint})" if self.hint else "")
 
 
+class Measured(TypedDict, total=False):
+    """What was measured, as fields of a `Problem`."""
+
+    value: float | None
+    limit: float | None
+    unit: str
+
+
 class Problems(list[Problem]):
     """Findings of a check, in the order in which they were found."""
 
-    def error(self, subject: str, message: str, hint: str = "", **measured: object) -> None:
+    def error(self, subject: str, message: str, hint: str = "", **measured: Unpack[Measured]) -> None:
         """Add a finding with which the robot must not run; ``measured`` are value, limit and unit."""
         self.append(Problem("error", subject, message, hint, **measured))
 
-    def warning(self, subject: str, message: str, hint: str = "", **measured: object) -> None:
+    def warning(self, subject: str, message: str, hint: str = "", **measured: Unpack[Measured]) -> None:
         """Add a finding with which the robot runs, with a doubt."""
         self.append(Problem("warning", subject, message, hint, **measured))
 
-    def info(self, subject: str, message: str, hint: str = "", **measured: object) -> None:
+    def info(self, subject: str, message: str, hint: str = "", **measured: Unpack[Measured]) -> None:
         """Add what was assumed, or measured."""
         self.append(Problem("info", subject, message, hint, **measured))

@@ -6,7 +6,8 @@ import dataclasses
 import fnmatch
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any, SupportsInt, TypeVar
 
 import mujoco
 import numpy as np
@@ -95,17 +96,24 @@ class Robot(Description):
 
     # -- joining and checking ---------------------------------------------------------------------------
 
-    def check(self, **options: object) -> list[Problem]:
+    def check(
+        self,
+        *,
+        timestep: float | None = None,
+        presets: Mapping[str, tuple[float, float]] | None = None,
+        poses: int = 4,
+        seed: int = 0,
+    ) -> list[Problem]:
         """Return all problems of the robot, errors first; see `pliant.model.check.check`."""
-        return check(self, **options)
+        return check(self, timestep=timestep, presets=presets, poses=poses, seed=seed)
 
     def attach(
         self,
         other: Robot,
         *,
-        frame: str | object | None = None,
-        site: str | object | None = None,
-        body: str | object | None = None,
+        frame: str | mujoco.MjsFrame | None = None,
+        site: str | mujoco.MjsSite | None = None,
+        body: str | mujoco.MjsBody | None = None,
         prefix: str = "",
     ) -> Robot:
         """Attach another robot, with its actuators, devices and interface, under a prefix.
@@ -131,9 +139,14 @@ class Robot(Description):
             raise ModelError(
                 f"attach: {' and '.join(given)} are given; must be one of frame, site, body", field="attach"
             )
-        kind, place = next(iter(given.items()), ("body", "world"))
-        if isinstance(place, str):
-            place = self._place(kind, place)
+        if site is not None:
+            place = _element(self.spec.sites, "site", site) if isinstance(site, str) else site
+        elif frame is not None:
+            place = _element(self.spec.frames, "frame", frame) if isinstance(frame, str) else frame
+        elif body is None or body == "world":
+            place = self.spec.worldbody
+        else:
+            place = _element(self.spec.bodies, "body", body) if isinstance(body, str) else body
         taken = {
             "joint": {j.name for j in self.spec.joints if j.name},
             "body": {b.name for b in self.spec.bodies if b.name} - {"world"},
@@ -155,11 +168,12 @@ class Robot(Description):
         child = other.spec.copy()
         self._take_over_options(child)
         try:
-            if kind == "site":
+            if isinstance(place, mujoco.MjsBody):
+                place = place.add_frame()
+            if isinstance(place, mujoco.MjsSite):
                 self.spec.attach(child, prefix=prefix, site=place)
             else:
-                target = place if kind == "frame" else place.add_frame()
-                self.spec.attach(child, prefix=prefix, frame=target)
+                self.spec.attach(child, prefix=prefix, frame=place)
         except (ValueError, TypeError) as error:
             raise ModelError(f"attach: MuJoCo refuses it: {tidy(error)}", field="attach") from error
         for joint, actuator in other.actuators.items():
@@ -236,17 +250,6 @@ class Robot(Description):
         return self
 
     # -- the parts of the above -------------------------------------------------------------------------
-
-    def _place(self, kind: str, name: str) -> object:
-        if kind == "body" and name == "world":
-            return self.spec.worldbody
-        every = {"frame": self.spec.frames, "site": self.spec.sites, "body": self.spec.bodies}[kind]
-        for element in every:
-            if element.name == name:
-                return element
-        raise ModelError(
-            f"attach: there is no {kind} {name!r}; {nearest(name, (e.name for e in every if e.name))}", field=kind
-        )
 
     @staticmethod
     def _prefixed(device: DescribedDevice, prefix: str) -> DescribedDevice:
@@ -348,7 +351,7 @@ class Robot(Description):
         compliant = kind == "joint" and name in self.actuators
         return [field for field in _FIELDS[kind] if not (compliant and field in PASSIVE_SPRING)]
 
-    def _assignment(self, kind: str, name: str, rest: list[str], value: object, path: str) -> list[_Assignment]:
+    def _assignment(self, kind: str, name: str, rest: list[str], value: Any, path: str) -> list[_Assignment]:
         if len(rest) != 1:
             raise ModelError(f"{path}: {rest[0]!r} has no parts", field=path)
         field = rest[0]
@@ -381,7 +384,7 @@ class Robot(Description):
                 return [(element, attribute, 0, float(parse_number(value, path)))]
         return [(element, attribute, None, parse_vector(value, path, length))]
 
-    def _joint_assignment(self, joint: object, field: str, value: object, path: str) -> list[_Assignment]:
+    def _joint_assignment(self, joint: mujoco.MjsJoint, field: str, value: object, path: str) -> list[_Assignment]:
         number = float(parse_number(value, path))
         hinge = joint.type == mujoco.mjtJoint.mjJNT_HINGE
         scale = 180.0 / math.pi if hinge and joint.compiler.degree else 1.0
@@ -466,15 +469,28 @@ _FIELDS: dict[str, dict[str, tuple[str, int]]] = {
 """Parameters of the spec's elements that have a path: MuJoCo's attribute and the count of numbers."""
 
 
-def _enum_names(enum: object, prefix: str) -> dict[str, int]:
-    return {name.removeprefix(prefix).lower(): int(value) for name, value in enum.__members__.items()}
+_Element = TypeVar("_Element", mujoco.MjsFrame, mujoco.MjsSite, mujoco.MjsBody)
+
+
+def _element(every: Sequence[_Element], kind: str, name: str) -> _Element:
+    """Return the element of a name to which a robot can be attached."""
+    for element in every:
+        if element.name == name:
+            return element
+    raise ModelError(
+        f"attach: there is no {kind} {name!r}; {nearest(name, (e.name for e in every if e.name))}", field=kind
+    )
+
+
+def _enum_names(members: Mapping[str, SupportsInt], prefix: str) -> dict[str, int]:
+    return {name.removeprefix(prefix).lower(): int(value) for name, value in members.items()}
 
 
 _OPTION_ENUMS: dict[str, dict[str, int]] = {
     "integrator": INTEGRATORS,
-    "cone": _enum_names(mujoco.mjtCone, "mjCONE_"),
-    "jacobian": _enum_names(mujoco.mjtJacobian, "mjJAC_"),
-    "solver": _enum_names(mujoco.mjtSolver, "mjSOL_"),
+    "cone": _enum_names(mujoco.mjtCone.__members__, "mjCONE_"),
+    "jacobian": _enum_names(mujoco.mjtJacobian.__members__, "mjJAC_"),
+    "solver": _enum_names(mujoco.mjtSolver.__members__, "mjSOL_"),
 }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import typing
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -73,10 +75,11 @@ def described_sensors(spec: mujoco.MjSpec, taken: Iterable[str] = ()) -> list[Se
     for camera in spec.cameras:
         if camera.name:
             width, height = (int(n) for n in camera.resolution)
-            size = {"width": width, "height": height} if min(width, height) > 1 else {}
-            name = _free(camera.name, used)
+            described = Camera(name=_free(camera.name, used), camera=camera.name, enabled=False)
+            if min(width, height) > 1 and max(width, height) <= MAX_IMAGE_SIDE:
+                described = replace(described, width=width, height=height)
             if max(width, height) <= MAX_IMAGE_SIDE:
-                found.append(Camera(name=name, camera=camera.name, enabled=False, **size))
+                found.append(described)
     return found
 
 
@@ -89,8 +92,13 @@ def _free(name: str, used: set[str]) -> str:
     return name
 
 
-def _name(device: str, sensors: Mapping[object, object], quantities: Mapping[object, str], orientation: object) -> None:
-    if orientation in sensors:
+def _name(
+    device: str,
+    sensors: Mapping[mujoco.mjtSensor, mujoco.MjsSensor],
+    quantities: Mapping[mujoco.mjtSensor, str],
+    orientation: mujoco.mjtSensor | None,
+) -> None:
+    if orientation is not None and orientation in sensors:
         quantities = {**quantities, orientation: "orientation"}
     for kind, quantity in quantities.items():
         if not sensors[kind].name:
@@ -142,7 +150,7 @@ def sensor_from_mapping(name: str, tree: Mapping[str, object], where: str) -> Se
 
 def _converted(
     kind: type[SensorDescription], tree: Mapping[str, object], where: str, current: SensorDescription | None
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Return fields of a description from text or values; noises start from those of ``current``."""
     hints = typing.get_type_hints(kind)
     valid = [f.name for f in dataclasses.fields(kind) if f.name != "name"]

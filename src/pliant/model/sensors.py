@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -25,6 +25,7 @@ from pliant.base.options import Registry, check_values, option, place_of
 from pliant.base.spatial import quaternion_product
 from pliant.model.noise import Noise
 
+Element = TypeVar("Element", mujoco.MjsSite, mujoco.MjsBody, mujoco.MjsCamera)
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 
@@ -144,8 +145,8 @@ class SensorDescription:
 
     # -- for the kinds ----------------------------------------------------------------------------------
 
-    def _find(self, spec: mujoco.MjSpec, kind: str, name: str) -> object:
-        every = {"site": spec.sites, "body": spec.bodies, "camera": spec.cameras}[kind]
+    def _find(self, every: Sequence[Element], kind: str, name: str) -> Element:
+        """Return the element of a name."""
         for element in every:
             if element.name == name:
                 return element
@@ -154,9 +155,9 @@ class SensorDescription:
     def _site(self, spec: mujoco.MjSpec, *, quat: Quaternion | None = None) -> str:
         """Return the name of the site that it sits on; one is added where a body is named."""
         if self.site:
-            self._find(spec, "site", self.site)
+            self._find(spec.sites, "site", self.site)
             return self.site
-        body = self._find(spec, "body", self.body)
+        body = self._find(spec.bodies, "body", self.body)
         name = f"{self.name}/frame"
         if not any(site.name == name for site in spec.sites):
             body.add_site(name=name, pos=self.pos, quat=self.quat if quat is None else quat, group=5, size=[1e-3] * 3)
@@ -167,7 +168,7 @@ class SensorDescription:
         original: mujoco.MjSpec,
         quantity: str,
         site: str,
-        kind: object,
+        kind: mujoco.mjtSensor,
         *,
         parent: str = "",
         add: mujoco.MjSpec | None = None,
@@ -334,8 +335,9 @@ class ForceTorque(SensorDescription):
             found["orientation"] = self._sensor(original, "orientation", site, _FRAMEQUAT, add=add)
         return found
 
-    def _child(self, spec: mujoco.MjSpec) -> object:
-        body = self._find(spec, "site", self.site).parent if self.site else self._find(spec, "body", self.body)
+    def _child(self, spec: mujoco.MjSpec) -> mujoco.MjsBody:
+        on_site = self._find(spec.sites, "site", self.site) if self.site else None
+        body = on_site.parent if on_site is not None else self._find(spec.bodies, "body", self.body)
         if body.name == "world" or body.parent is None:
             raise self.fault(
                 "it sits on the world, which has no parent; must be a body that something carries",
@@ -539,12 +541,12 @@ class Camera(SensorDescription):
             ModelError: the camera, site or body that it names does not exist.
         """
         if self.camera:
-            self._find(spec, "camera", self.camera)
+            self._find(spec.cameras, "camera", self.camera)
             return
         if any(camera.name == self.model_camera for camera in spec.cameras):
             return
         if self.site:
-            site = self._find(spec, "site", self.site)
+            site = self._find(spec.sites, "site", self.site)
             if site.alt.type != mujoco.mjtOrientation.mjORIENTATION_QUAT:
                 raise self.fault(
                     f"site {self.site!r} has its orientation as angles; must be a site with a quaternion, or a body",
@@ -552,12 +554,12 @@ class Camera(SensorDescription):
                 )
             body, pos, quat = site.parent, site.pos, tuple(map(float, site.quat))
         else:
-            body, pos, quat = self._find(spec, "body", self.body), self.pos, self.quat
+            body, pos, quat = self._find(spec.bodies, "body", self.body), self.pos, self.quat
         body.add_camera(
             name=self.model_camera, pos=pos, quat=quaternion_product(quat, HALF_TURN), fovy=float(self.fovy)
         )
 
 
-def reference_of(sensor: object) -> str:
+def reference_of(sensor: mujoco.MjsSensor) -> str:
     """Return what a sensor measures against; attaching a model prefixes the name even where there is none."""
     return sensor.refname if sensor.reftype != mujoco.mjtObj.mjOBJ_UNKNOWN else ""

@@ -88,15 +88,15 @@ def _main(folder: str) -> None:
     from pliant.model.scene import overview, visual_options
 
     frames = []
-    view = None
+    view: mujoco.MjvCamera | str = camera
     with mujoco.Renderer(model, int(height), int(width)) as renderer:
         for pose in poses:
             data.qpos[:] = pose
             # Positions alone: the actuators play no role in a picture.
             mujoco.mj_fwdPosition(model, data)
-            if not camera and view is None:
+            if not view:
                 view = overview(model, data, aspect=float(width) / float(height))
-            renderer.update_scene(data, camera or view, visual_options(model))
+            renderer.update_scene(data, view, visual_options(model))
             frames.append(renderer.render().copy())
     np.savez(place / "out.npz", frames=np.array(frames, dtype=np.uint8))
 

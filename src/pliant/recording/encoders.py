@@ -5,12 +5,15 @@ from __future__ import annotations
 import struct
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import importing
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 SUFFIXES = (".mp4", ".gif")
 MAX_GIF_FPS = 50.0
@@ -167,14 +170,14 @@ class GifEncoder:
             self._file.write(data)
 
 
-def _reduced(image: object) -> object:
+def _reduced(image: Image) -> Image:
     """Return an image in 255 colours of its own."""
-    from PIL import Image
+    from PIL.Image import Dither, Quantize
 
-    return image.quantize(255, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    return image.quantize(255, method=Quantize.MAXCOVERAGE, dither=Dither.NONE)
 
 
-def _table(image: object) -> bytes:
+def _table(image: Image) -> bytes:
     """Return the palette of an image, 256 colours."""
     palette = bytes(image.getpalette() or ())[: 3 * TRANSPARENT]
     return palette + bytes(3 * 256 - len(palette))

@@ -74,7 +74,7 @@ class _Scene:
         self._renderer = mujoco.Renderer(model, height, width)
         self._option = visual_options(model)
         self._asked = camera
-        self._camera: Any = None
+        self._camera: str | mujoco.MjvCamera | None = None
         self._root = find_root(model)
         self._sky = bool((model.tex_type == int(mujoco.mjtTexture.mjTEXTURE_SKYBOX)).any())
         self._floor = (0.0, 1.0)
@@ -96,12 +96,12 @@ class _Scene:
         mujoco.mj_flex(model, data)
         mujoco.mj_tendon(model, data)
         if self._camera is None:
-            self._place()
-        if self._root >= 0 and not isinstance(self._camera, str):
+            self._camera = self._place()
+        camera = self._camera
+        if self._root >= 0 and not isinstance(camera, str):
             way = data.xpos[self._root] - self._start
-            camera: Any = self._camera
             camera.lookat[:2] += FOLLOW * (self._look[:2] + way[:2] - camera.lookat[:2])
-        self._renderer.update_scene(data, self._camera, self._option)
+        self._renderer.update_scene(data, camera, self._option)
         add_floor(model, self._renderer.scene, *self._floor)
         self._draw_curves()
         self._draw_arrows(data.xipos, data.xfrc_applied[:, :3], FORCE_COLOR)
@@ -119,18 +119,18 @@ class _Scene:
             pixels[empty] = sky(*empty.shape)[empty]
         return pixels
 
-    def _place(self) -> None:
+    def _place(self) -> str | mujoco.MjvCamera:
         from pliant.model.scene import bounds, overview
 
         low, high = bounds(self._model, self._data)
         self._floor = float(low[2]) - 1e-3, float(np.linalg.norm(high - low)) / 2.0
         angles = view_angles(self._asked)
         if self._asked and angles is None:
-            self._camera = self._asked
-            return
-        self._camera = overview(self._model, self._data, aspect=self._aspect, **(angles or {}))
-        self._look = np.array(self._camera.lookat)
+            return self._asked
+        camera = overview(self._model, self._data, aspect=self._aspect, **(angles or {}))
+        self._look = np.array(camera.lookat)
         self._start = self._data.xpos[max(self._root, 0)].copy()
+        return camera
 
     def _draw_curves(self) -> None:
         """Draw the curves of wings, such as rods, with the colours of their quantity."""

@@ -69,8 +69,8 @@ class ForeignRecording(Protocol):
 
     path: Path
     """The file or folder."""
-    topics: Sequence[Any]
-    """Its topics: `ForeignTopic`."""
+    topics: Sequence[ForeignTopic]
+    """Its topics."""
 
     @property
     def fault(self) -> str:
@@ -92,15 +92,15 @@ class ForeignRecording(Protocol):
         """From the first message to the last [s]."""
         ...
 
-    def messages(self) -> Iterator[object]:
-        """Yield the messages, `ForeignMessage`, in the order of their log time."""
+    def messages(self) -> Iterator[ForeignMessage]:
+        """Yield the messages in the order of their log time."""
         ...
 
-    def is_clock(self, topic: object) -> bool:
+    def is_clock(self, topic: Any) -> bool:
         """Return whether a topic has the simulation's time."""
         ...
 
-    def clock_ns(self, message: object) -> int:
+    def clock_ns(self, message: Any) -> int:
         """Return the time that a message of the clock has [ns]."""
         ...
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -247,11 +247,14 @@ class Recording(Mapping[str, np.ndarray]):
             data = json.loads(text)
             manager = data.get("manager")
             if manager is not None:
-                lists = {name: tuple(str(v) for v in manager[name]) for name in ("joints", "ref_1", "ref_2")}
+                joints, ref_1, ref_2 = (tuple(str(v) for v in manager[name]) for name in ("joints", "ref_1", "ref_2"))
                 sample_time = float(manager["sample_time"])
                 if not (math.isfinite(sample_time) and sample_time > 0.0):
                     raise ValueError(f"sample_time {sample_time!r}")
-                manager = PluginManager(namespace=str(manager["namespace"]), sample_time=sample_time, **lists)
+                namespace = str(manager["namespace"])
+                manager = PluginManager(
+                    namespace=namespace, sample_time=sample_time, joints=joints, ref_1=ref_1, ref_2=ref_2
+                )
             joints = {
                 str(name): JointInterface(
                     joint=str(name),
@@ -526,7 +529,7 @@ def _frozen(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _write_csv(recording: Recording, file: object) -> None:
+def _write_csv(recording: Recording, file: TextIO) -> None:
     writer = csv.writer(file, lineterminator="\n")
     columns = ["time"]
     for name, device in recording.devices.items():

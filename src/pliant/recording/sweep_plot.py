@@ -17,6 +17,7 @@ from pliant.recording.plot import save
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.collections import QuadMesh
     from matplotlib.figure import Figure
 
 USUAL = (("rms_error", "final"), ("peak_torque",), ("settling_time",))
@@ -245,9 +246,9 @@ def _map(axis: Axes, across: Sequence[object], up: Sequence[object], values: Arr
         mean = np.ma.masked_invalid(total / count)
     edges = _edges(columns), _edges(rows)
     for row, column in np.argwhere((asked > 0.0) & (count == 0.0)):
-        corner = edges[0][column], edges[1][row]
-        size = edges[0][column + 1] - corner[0], edges[1][row + 1] - corner[1]
-        axis.add_patch(Rectangle(corner, *size, hatch="////", edgecolor="#b6bec7", facecolor="white", lw=0.0))
+        left, bottom = float(edges[0][column]), float(edges[1][row])
+        width, height = float(edges[0][column + 1]) - left, float(edges[1][row + 1]) - bottom
+        axis.add_patch(Rectangle((left, bottom), width, height, hatch="////", edgecolor="#b6bec7", fc="white", lw=0.0))
     drawn = axis.pcolormesh(*edges, mean, cmap="viridis")
     for places, scale in ((columns, axis.set_xscale), (rows, axis.set_yscale)):
         if _logarithmic(places):
@@ -263,7 +264,7 @@ def _map(axis: Axes, across: Sequence[object], up: Sequence[object], values: Arr
     return drawn
 
 
-def _color_bar(figure: Figure, axis: Axes, drawn: object, text: str) -> None:
+def _color_bar(figure: Figure, axis: Axes, drawn: QuadMesh, text: str) -> None:
     from pliant.base.figures import INK
 
     bar = figure.colorbar(drawn, ax=axis)

@@ -134,7 +134,7 @@ def _option_blocks() -> set[str]:
     return {offer.key for offer in offers("blocks") if offer.load().settable}
 
 
-def load_with_settings(path_or_name: str | Path, settings: Mapping[str, object], **how: object) -> Robot:
+def load_with_settings(path_or_name: str | Path, settings: Mapping[str, object], **how: Any) -> Robot:
     """Load a robot as `load` does and set its parameters by dotted path.
 
     Args:

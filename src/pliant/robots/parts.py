@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pliant.base.numerics import GRAVITY
 from pliant.base.options import option
@@ -151,7 +151,7 @@ def finished(robot: Robot, *, namespace: str = "") -> Robot:
     return robot
 
 
-def _shape(body: mujoco.MjsBody, kind: str, material: str, **arguments: object) -> mujoco.MjsGeom:
+def _shape(body: mujoco.MjsBody, kind: str, material: str, **arguments: Any) -> mujoco.MjsGeom:
     import mujoco
 
     return body.add_geom(
@@ -220,13 +220,13 @@ def actuator(law: Law, options: JointOptions, preset: float | None = None) -> Co
         options: the robot's options.
         preset: stiffness preset before the first command; None for a law that has none.
     """
-    from pliant.laws import CompliantActuator, PreslidingFriction
+    from pliant.laws import CompliantActuator, Mode, PreslidingFriction
     from pliant.robots.realism import realistic
 
     friction = None
     if options.friction > 0.0:
         friction = PreslidingFriction(torque=options.friction, stiffness=options.friction_stiffness)
-    made = CompliantActuator(law, mode=options.mode, initial_preset=preset, link_friction=friction)
+    made = CompliantActuator(law, mode=Mode(options.mode), initial_preset=preset, link_friction=friction)
     return realistic(made) if options.realistic else made
 
 

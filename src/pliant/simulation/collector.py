@@ -15,6 +15,7 @@ import gc
 import threading
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 YOUNG = 1_000
 """New objects after which the young generation is collected where there is time."""
@@ -69,6 +70,14 @@ class _Switch:
 _SWITCH = _Switch()
 
 
+class GarbageCollector(Protocol):
+    """What the module `gc` has of it."""
+
+    def get_count(self) -> tuple[int, int, int]: ...
+
+    def collect(self, generation: int = 2, /) -> int: ...
+
+
 class Collector:
     """Collects garbage between steps. One thread uses it: ``start``, ``between`` after each step, ``stop``.
 
@@ -77,7 +86,7 @@ class Collector:
         collector: what has ``get_count`` and ``collect``, as the module `gc`.
     """
 
-    def __init__(self, *, clock: Callable[[], int] = time.perf_counter_ns, collector: object = gc) -> None:
+    def __init__(self, *, clock: Callable[[], int] = time.perf_counter_ns, collector: GarbageCollector = gc) -> None:
         self._clock = clock
         self._count = collector.get_count
         self._collect = collector.collect

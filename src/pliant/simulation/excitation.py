@@ -201,7 +201,7 @@ def _joint_of(robot: Robot, joint: str) -> CompliantActuator:
 
 
 def _times(options: ExcitationOptions) -> Array:
-    return options.period * np.arange(round(options.duration / options.period))
+    return np.arange(round(options.duration / options.period), dtype=float) * float(options.period)
 
 
 def _window(t: Array, duration: float) -> Array:

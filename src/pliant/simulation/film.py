@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pliant.base.errors import PliantError
 from pliant.base.numerics import Array
@@ -135,8 +135,8 @@ class PoseTrack(BridgeBase):
     def __init__(self, period: float = 0.02) -> None:
         super().__init__()
         self._period = period
-        self._data: Any = None
-        self.model: Any = None
+        self._data: mujoco.MjData
+        self.model: mujoco.MjModel
         """The compiled model."""
         self.times: list[float] = []
         """Times of the poses [s]."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import types
 from collections.abc import Iterator
 
 from pliant.base.errors import PliantError
@@ -18,7 +19,7 @@ PRIORITY = 10
 
 
 @contextlib.contextmanager
-def kept_scheduling(*, system: object = os) -> Iterator[None]:
+def kept_scheduling(*, system: types.ModuleType = os) -> Iterator[None]:
     """Give the calling thread the scheduling back that it had before the block, where the system has schedulers.
 
     Args:
@@ -43,7 +44,7 @@ def kept_scheduling(*, system: object = os) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def realtime(priority: int = PRIORITY, *, system: object = os) -> Iterator[None]:
+def realtime(priority: int = PRIORITY, *, system: types.ModuleType = os) -> Iterator[None]:
     """Run the calling thread with SCHED_FIFO inside the block; afterwards it has what it had.
 
     Args:

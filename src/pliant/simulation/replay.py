@@ -286,7 +286,7 @@ def open_replay(source: str | Path | Recording | ForeignRecording) -> Replay:
 
 
 def replay(
-    source: str | Path | Recording | ForeignRecording, *, bridges: Iterable[Bridge] = (), **options: object
+    source: str | Path | Recording | ForeignRecording, *, bridges: Iterable[Bridge] = (), **options: Any
 ) -> Iterator[Sample]:
     """Yield the samples of a recording, at a chosen speed, and publish them on bridges; see `Replay.play`.
 

@@ -6,10 +6,13 @@ import hashlib
 import math
 import threading
 from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 import numpy as np
 
 from pliant.base.errors import PliantError, nearest
+
+T = TypeVar("T")
 
 TIMEOUT_POLICIES = ("hold", "halt", "error")
 DEAD_THREAD_POLICIES = ("hold", "error")
@@ -40,7 +43,7 @@ def check_devices(given: object, asker: str) -> None:
         )
 
 
-def check_parts(kind: str, parts: object) -> list[object]:
+def check_parts(kind: str, parts: Iterable[T]) -> list[T]:
     """Return devices or bridges as a list; raise PliantError where one of them is of another type."""
     needed, hint = {
         "device": ("attach", "make_devices(robot) of pliant.devices returns those of a robot"),

@@ -19,6 +19,7 @@ from pliant.sweep.plan import SweepPlan, is_command_path
 
 if TYPE_CHECKING:
     import mujoco
+    from mujoco.batch import Batch
 
     from pliant.engine.measures import Measures
     from pliant.model.robot import Robot
@@ -185,7 +186,7 @@ def is_actuator_path(robot: Robot, path: str) -> bool:
 
 
 def _simulate(
-    plan: SweepPlan, variants: Sequence[object], layouts: Sequence[Sequence[int]], every: Sequence[object], nthread: int
+    plan: SweepPlan, variants: Sequence[Robot], layouts: Sequence[Sequence[int]], every: Sequence[Robot], nthread: int
 ) -> list[list[object]]:
     """Simulate variants whose actuators have equal states on the cores."""
     first = variants[0]
@@ -209,8 +210,8 @@ def _check_memory(simulations: int, joints: int, steps: int) -> None:
 
 
 def _make_batch(
-    variants: Sequence[object], layouts: Sequence[Sequence[int]], every: Sequence[object], nthread: int
-) -> tuple[object, mujoco.MjModel]:
+    variants: Sequence[Robot], layouts: Sequence[Sequence[int]], every: Sequence[Robot], nthread: int
+) -> tuple[Batch, mujoco.MjModel]:
     """Return a batch at rest, with a model for each layout, and the first of the models."""
     import mujoco
 
@@ -237,7 +238,7 @@ def _make_batch(
 
 
 def _run_measured(
-    batch: object,
+    batch: Batch,
     model: mujoco.MjModel,
     joints: Sequence[str],
     commands: Sequence[Sequence[tuple[int, float]]],
@@ -300,7 +301,7 @@ def _rows(found: Measures, robot: Robot, dt: float, fine: np.ndarray) -> list[li
 
 
 def _simulate_on_device(
-    plan: SweepPlan, variants: Sequence[object], points: Sequence[Mapping[str, object]]
+    plan: SweepPlan, variants: Sequence[Robot], points: Sequence[Mapping[str, object]]
 ) -> list[list[object]]:
     """Simulate variants whose actuators have equal states on a device of a back end."""
     backend = find_backend(plan.device)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from pliant.base.errors import DeviceError, PortError
-from pliant.devices.base import Command, DeviceBase, FieldInfo, button, request
+from pliant.devices.base import Command, DeviceBase, DeviceOptions, FieldInfo, button, request
 from pliant.devices.kinds import device_for
 from pliant.engine.base import Engine, mujoco_state
 from pliant.walking.control.settings import WalkSettings
@@ -104,7 +104,7 @@ class WalkingDevice(DeviceBase):
 
     signatures = ("walking",)
 
-    def __init__(self, description: WalkingDescription, robot: Robot, **options: object) -> None:
+    def __init__(self, description: WalkingDescription, robot: Robot, **options: Unpack[DeviceOptions]) -> None:
         dt = float(robot.spec.option.timestep)
         period = max(1, round(description.period / dt)) * dt
         sample = max(1, round(0.01 / period)) * period

@@ -139,6 +139,19 @@ def test_a_foot_of_closed_loops_is_refused_and_the_loops_are_named(tmp_path):
         export_urdf(load("softfoot"), tmp_path / "foot.urdf")
 
 
+CABLE = """
+<mujoco><worldbody><body name="base"><geom size="0.1"/><joint name="j"/></body>
+<flexcomp name="{name}" type="grid" count="4 1 1" spacing="0.1 0.1 0.1" mass="1" dim="1" radius="0.01"/>
+</worldbody></mujoco>
+"""
+
+
+@pytest.mark.parametrize("name", ["rope", "sheet of cloth"])
+def test_a_flexible_body_is_refused_by_its_name(name, tmp_path):
+    with pytest.raises(ModelError, match=f"flex '{name}' has no place in URDF"):
+        export_urdf(Robot(mujoco.MjSpec.from_string(CABLE.format(name=name))), tmp_path / "rope.urdf")
+
+
 @pytest.mark.parametrize("name", ["tdcr", "tdcr-v4", "tdcr-v6", "fr3-tdcr"])
 def test_a_robot_of_tendons_is_refused_and_the_tendons_are_named(name, tmp_path):
     with pytest.raises(ModelError, match=r"equality 'coupling1' \(tendon\) has no place in URDF"):

@@ -213,7 +213,7 @@ def _described(cls: type) -> tuple[OptionInfo, ...]:
         default = field.default
         if field.default_factory is not dataclasses.MISSING:
             default = field.default_factory()
-        declared = _declared(cls, field.name)
+        declared: dict[str, Any] = _declared(cls, field.name)
         hint = hints[field.name]
         if typing.get_origin(hint) is Literal:
             declared["choices"] = typing.get_args(hint)

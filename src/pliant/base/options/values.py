@@ -7,9 +7,9 @@ import functools
 import math
 import types
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pliant.base.errors import ModelError, PliantError, nearest
 
@@ -86,7 +86,7 @@ def parse_number(
     kind = "a whole number" if integer else "a number"
     if isinstance(value, bool) or (not isinstance(value, str | int | float) and not hasattr(value, "__float__")):
         raise error(f"{what} is {value!r}; must be {kind}", field=what)
-    text = value.strip() if isinstance(value, str) else value
+    text: Any = value.strip() if isinstance(value, str) else value
     try:
         # float() also takes "1_000", which in a file is a typing error.
         number = float(text) if not isinstance(text, str) or "_" not in text else math.nan
@@ -142,10 +142,10 @@ def nearest_choice(value: object, choices: Iterable[object]) -> str:
     return nearest(str(value), map(str, choices), limit=40)
 
 
-def _parts(value: object) -> list[object]:
+def _parts(value: object) -> Sequence[object]:
     if isinstance(value, str):
         return value.strip().strip("[]()").replace(",", " ").split()
-    return list(value) if hasattr(value, "__len__") else [value]
+    return list(value) if isinstance(value, Iterable) and hasattr(value, "__len__") else [value]
 
 
 @functools.cache

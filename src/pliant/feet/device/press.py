@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Unpack
 
 import numpy as np
 
 from pliant.base.errors import DeviceError
-from pliant.devices.base import Command, DeviceBase, FieldInfo, request
+from pliant.devices.base import Command, DeviceBase, DeviceOptions, FieldInfo, request
 from pliant.devices.kinds import device_for
 from pliant.engine.base import Engine
 from pliant.feet.model.press import Press
@@ -29,7 +30,7 @@ class PressDevice(DeviceBase):
 
     signatures = ("press", "contact_forces")
 
-    def __init__(self, description: Press, robot: Robot, **options: object) -> None:
+    def __init__(self, description: Press, robot: Robot, **options: Unpack[DeviceOptions]) -> None:
         dt = float(robot.spec.option.timestep)
         self.description = description
         force = "force towards the ground"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Unpack
 
 import mujoco
 import numpy as np
 
 from pliant.base.errors import DeviceError
 from pliant.base.numerics import GRAVITY
-from pliant.devices.base import FieldInfo
+from pliant.devices.base import DeviceOptions, FieldInfo
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import SensorDevice, sample_period
 from pliant.engine.base import Engine, mujoco_state
@@ -203,7 +204,7 @@ class SoleDevice(SensorDevice):
 
     description: Sole
 
-    def __init__(self, description: Sole, robot: Robot, **options: object) -> None:
+    def __init__(self, description: Sole, robot: Robot, **options: Unpack[DeviceOptions]) -> None:
         dt = float(robot.spec.option.timestep)
         self._parts = description.parts(robot.spec)
         model = robot.spec.copy().compile()

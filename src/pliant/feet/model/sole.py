@@ -89,7 +89,7 @@ class Sole(SensorDescription):
         Raises:
             ModelError: the body does not exist, or is no root of a SoftFoot.
         """
-        root = self._find(spec, "body", self.body)
+        root = self._find(spec.bodies, "body", self.body)
         prefix = self.body.removesuffix(ROOT)
         names = []
 

@@ -102,7 +102,7 @@ class Source:
         for t in range(m.ntendon):
             fault("tendon", m.tendon(t).name, t, "has no place in URDF")
         for f in range(m.nflex):
-            fault("flex", m.flex(f).name, f, "has no place in URDF")
+            fault("flex", mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_FLEX, f) or "", f, "has no place in URDF")
         for g in range(m.ngeom):
             if int(m.geom_type[g]) in UNWRITABLE_SHAPES:
                 fault("geom", self.geoms[g], g, f"is {UNWRITABLE_SHAPES[int(m.geom_type[g])]}; URDF has none")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +43,7 @@ def preset_reach(actuator: CompliantActuator) -> tuple[float, float]:
     return 0.0, top
 
 
-def slopes_of(law: Law, presets: Array) -> Slopes:
+def slopes_of(law: Law, presets: Sequence[float] | Array) -> Slopes:
     """Return the largest slopes of a law for each preset."""
     rows = [_slopes_at(law, float(preset)) for preset in presets]
     return Slopes(np.asarray(presets, dtype=float), *np.maximum(np.array(rows), 0.0).T)
