@@ -85,7 +85,11 @@ def converted(text: str, *, argument: bool) -> str:
             found.append("SupportsFloat")
         else:
             found.append(part if part in PLAIN else short if short in OWN else "Any")
-    return "Any" if any("Any" in kind or kind.startswith("NDArray") for kind in found) else " | ".join(dict.fromkeys(found))
+    return (
+        "Any"
+        if any("Any" in kind or kind.startswith("NDArray") for kind in found)
+        else " | ".join(dict.fromkeys(found))
+    )
 
 
 def signature(name: str, text: str, *, method: bool) -> str:
@@ -120,7 +124,16 @@ def members(cls: type) -> Iterator[str]:
         value = getattr(cls, name)
         if name == "__init__":
             yield "def __init__(self, *args: Any, **kwargs: Any) -> None: ..."
-        elif name in {"__getitem__", "__setitem__", "__len__", "__iter__", "__copy__", "__deepcopy__", "__call__", "__eq__"}:
+        elif name in {
+            "__getitem__",
+            "__setitem__",
+            "__len__",
+            "__iter__",
+            "__copy__",
+            "__deepcopy__",
+            "__call__",
+            "__eq__",
+        }:
             if name in vars(cls):
                 kind = {"__len__": "int", "__eq__": "bool"}.get(name, "Any")
                 rest = {"__len__": "", "__iter__": "", "__copy__": "", "__eq__": ", other: object"}
