@@ -61,7 +61,9 @@ class FilmLook:
             return None
         from pliant.recording.film import FilmOptions
 
-        return FilmOptions(contacts=contacts, **({} if size is None else {"size": size}) | given)
+        if size is not None:
+            given.setdefault("size", size)
+        return FilmOptions(contacts=contacts, **given)
 
 
 _LOOKS = ("size", "fps", "speed", "camera")

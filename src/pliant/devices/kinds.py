@@ -42,7 +42,7 @@ def device_for(description: type) -> Callable[[F], F]:
                 "remove one of them",
                 field=description.__name__,
             )
-        if isinstance(factory, type):
+        if inspect.isclass(factory):
             _check_arguments(factory, description)
         _FACTORIES[description] = factory
         return factory

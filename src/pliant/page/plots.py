@@ -307,4 +307,6 @@ def _first(signals: Iterable[Signal]) -> list[Signal]:
     some = [s for s in known if s.device in list(dict.fromkeys(devices))[:FIRST_DEVICES]]
     if len(own := [s for s in some if s.device == devices[0]]) >= MANY:
         some = own
+    if len(some) == 1:  # a load on a bench: the vertical forces that its sensors measure
+        some += [s for s in known if s.name == "force" and s.index == 2]
     return sorted(some, key=lambda s: rank[s.name])[:6]

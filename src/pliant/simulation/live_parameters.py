@@ -26,7 +26,7 @@ class LiveParameter:
     """bool, int or float."""
     read: Callable[[], object]
     """Returns its value; any thread may call it."""
-    write: Callable[[Any], None] | None
+    write: Callable[[Any], object] | None
     """Sets it and waits for the loop, in a thread that is not the loop's; None where it cannot be set."""
     text: str
     """Description of the parameter."""

@@ -7,7 +7,7 @@ steps, so that they do not run in one `mujoco.batch.Batch`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -70,7 +70,7 @@ def check_devices(plan: SweepPlan, robot: Robot) -> dict[str, str]:
 
 def simulate_devices(
     plan: SweepPlan, robot: Robot, steps: int, point: Mapping[str, object]
-) -> tuple[list[str], list[object]]:
+) -> tuple[list[str], Sequence[object]]:
     """Simulate one robot with its devices.
 
     Args:

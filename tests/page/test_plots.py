@@ -1,0 +1,24 @@
+"""The curves that a page draws before somebody chooses others."""
+
+from unittest.mock import MagicMock
+
+import pytest
+
+from pliant.devices import make_devices
+from pliant.page.plots import Plots
+from pliant.robots.loading import load
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("qbmove-1dof", ["joint/position", "joint/torque", "joint/stiffness"]),
+        (
+            "softfoot-bench",
+            ["load/force", "heel_force/force[2]", "fascia_force/force[2]", "metatarsus_force/force[2]"],
+        ),
+    ],
+)
+def test_the_first_curves_are_those_that_a_user_of_the_robot_looks_at(name, expected):
+    devices = {device.name: device for device in make_devices(load(name))}
+    assert [signal.label for signal in Plots(MagicMock(), devices, print).signals] == expected
