@@ -34,6 +34,12 @@ class BranchProblem:
     wrench: np.ndarray
 
 
+def refined_residual(solution, steps: int) -> float:
+    """Return the residual of an equilibrium with another number of integration steps."""
+    state = State(*(each[None] for each in solution._state))
+    return float(solution.robot._refined_residual(state, solution.wrench[None], solution.follower, steps)[0])
+
+
 def problems(count: int, seed: int = 0):
     """Yield random tasks within about a quarter of a rod's length, half a radian and half the buckling load."""
     rng = np.random.default_rng(seed)

@@ -19,8 +19,9 @@ __all__ = ["loose_solver", "offset_joints", "section", "unstable", "weight"]
 
 def loose_solver(patch: pytest.MonkeyPatch) -> None:
     """Let the solver stop at a residual of 0.01, and confirm what it finds."""
-    patch.setattr("pliant.rods.robot.TOLERANCE", 1e-2)
-    patch.setattr(ContinuumParallelRobot, "_refined_residual", lambda *_: 0.0)
+    for module in ("robot", "cold_start"):
+        patch.setattr(f"pliant.rods.{module}.TOLERANCE", 1e-2)
+    patch.setattr(ContinuumParallelRobot, "_refined_residual", lambda self, states, *_: np.zeros(len(states.X)))
 
 
 def offset_joints(patch: pytest.MonkeyPatch) -> None:
@@ -72,7 +73,7 @@ def unstable(robot: ContinuumParallelRobot, pose: Any, tries: int = 400) -> Solu
         if robot.description.limbs[0].joints[0].kind == "revolute":
             state.Q[:] += rng.uniform(-2.0, 2.0) + rng.uniform(-1.5, 1.5, state.Q.shape)
         change = disturbance(rng, len(state.Q), rng.uniform(0.1, 0.8))
-        ok, worst, count = lifted_newton(robot, state, task, 4, curved_nodes(robot, [state], [change])[0])
+        ok, worst, count = lifted_newton(robot, [state], task, 4, list(curved_nodes(robot, [state], [change])))[0]
         if ok and is_proper(robot, state):
             found = robot._finish(state, task, 4, np.array([worst, count, 0.0, 0.0]), [], "")
             if found is not None and found.morse_index:

@@ -11,6 +11,7 @@ from pliant.base.documents.yaml_tree import Document
 from pliant.base.errors import PliantError
 from pliant.rods import loaders
 from pliant.rods.model.rod_reading import READER, rod_from_mapping
+from pliant.rods.tendons import files as tendon_files
 from pliant.rods.tubes.files import describe
 
 NAN, INF = math.nan, math.inf
@@ -46,6 +47,21 @@ TUBES = {
     "name": "t", "base": FRAME, "gravity": [0.0, 0.0, -9.81], "translation": [-0.02, -0.01],
     "tubes": [TUBE, {**TUBE, "length": 0.15, "outer_radius": 8e-4, "inner_radius": 5.5e-4}],
 }  # fmt: skip
+TENDONS = {
+    "name": "f", "base": FRAME, "gravity": [0.0, 0.0, 9.81], "tip_mass": "5 g", "tip_offset": [0.0, 0.0, 0.01],
+    "links": "chords",
+    "segment": {"rod": {**ROD, "precurvature": [0.0, 0.1, 0.0]}, "disks": 3, "disk_radius": 6e-3, "disk_mass": 1e-3},
+    "segments": [{"disk_mass": 2e-3}, {"rod": {"length": 0.1}}],
+    "tendon": {
+        "radius": 5e-3, "tip_radius": 4e-3, "turn": 0.1, "drive_stiffness": 3200.0, "axial_stiffness": 2e4,
+        "pretension": "3 N", "slack": 0.0, "friction": 0.1, "presliding": 2e-4, "guide_angle": 1.0,
+        "breaking_load": 100.0, "diameter": "0.3 mm",
+    },
+    "tendons": [
+        {"segment": 1, "angle": "60 deg"},
+        {"segment": 0, "holes": [[-5e-3, 0.0], [-5e-3, 1e-4], [-5e-3, 2e-4], [-5e-3, 3e-4]]},
+    ],
+}  # fmt: skip
 BETWEEN = {
     **ROD, "name": "rod", "body_a": "world", "pose_a": FRAME, "body_b": "hand", "pose_b": FRAME, "end_b": "clamped",
     "segments": 10, "damping": 1e-3, "contact": True,
@@ -60,6 +76,10 @@ def robot(data, _):
 
 def tubes(data, _):
     return describe(Document(data, {}, Path("tubes.yaml")))
+
+
+def tendons(data, _):
+    return tendon_files.describe(Document(data, {}, Path("finger.yaml")))
 
 
 def between(data, _):
@@ -90,7 +110,8 @@ def tag(data, folder):
 
 
 KINDS = {
-    "robot": (robot, ROBOT), "planar robot": (robot, PLANAR), "tubes": (tubes, TUBES), "rod": (between, BETWEEN),
+    "robot": (robot, ROBOT), "planar robot": (robot, PLANAR), "tubes": (tubes, TUBES),
+    "tendons": (tendons, TENDONS), "rod": (between, BETWEEN),
     "flat rod": (between, {**FLAT, "body_a": "world", "body_b": "hand"}), "tag": (tag, BETWEEN),
 }  # fmt: skip
 
@@ -122,7 +143,7 @@ def wrong(data, place):
     for key in place:
         was = was[key]
     text = isinstance(was, str) and not was[0].isdigit()
-    empty = place[-1] in ("loads", "precurvature", "joints")  # there may be none
+    empty = place[-1] in ("loads", "precurvature", "joints", "holes")  # there may be none
     yield from (v for v in NEVER if not (text and isinstance(v, str)) and not (empty and v == []))
     if isinstance(was, list):
         if not isinstance(was[0], dict):

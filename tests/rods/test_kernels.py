@@ -78,7 +78,7 @@ def mixed():
         kernels.solve(
             md,
             wk,
-            kernels.Unknowns(W.copy(), Q.copy(), X.copy(), np.zeros((n, 1, layout.NODE_SIZE))),
+            kernels.Unknowns(W.copy(), Q.copy(), X.copy(), np.zeros((1, n, 1, layout.NODE_SIZE))),
             kernels.Tasks(False, q, X[None].copy(), np.ones(6, bool), wrench, follower),
             kernels.Newton(1e-12, layout.LINEARISE_ONLY, 1, False),
             kernels.Rows(

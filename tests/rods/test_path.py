@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.helpers.branch_problems import refined_residual
 
 from pliant.base.spatial import exp_so3
 from pliant.rods import load_robot
@@ -35,7 +36,7 @@ def test_a_path_in_both_models_has_the_solutions_of_its_rows_solved_one_by_one(n
         if again is not None:
             assert path[row].q == pytest.approx(again.q, abs=1e-8)
         held = path[row]
-        residual = robot._refined_residual(held._state, held._task, path._steps)
+        residual = refined_residual(held, path._steps)
         assert residual < 2e-8
         assert residual <= held.residual + 1e-9
     back = robot.follow(path.q, wrenches, inverse=False, start=path[0])
@@ -56,7 +57,7 @@ def test_the_residual_of_a_row_that_was_not_integrated_again_is_estimated_from_a
     path = robot.follow(circle(robot, 300), one_step=True)
     assert path.residual.max() < 1e-8
     for row in range(100, 200):  # with old derivatives and new ones
-        exact = robot._refined_residual(path[row]._state, path[row]._task, path._steps)
+        exact = refined_residual(path[row], path._steps)
         assert exact <= path.residual[row] + 1e-11
 
 

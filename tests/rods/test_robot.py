@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from daily import SIBLINGS, by_day
+from tests.helpers.branch_problems import refined_residual
 
 from pliant.base.errors import ModelError
 from pliant.base.spatial import exp_so3, pose, transport_wrench
@@ -391,7 +392,7 @@ def test_strong_bending_raises_the_number_of_steps_until_the_accuracy_holds(robo
     X = robot.description.home.copy()
     X[2, 3] -= 0.3
     s = robot.solve_dgm(robot.home().q, (0, 0, -6.0, 0.1, 0.2, 0.4), start=robot.home())
-    assert robot._refined_residual(s._state, s._task, 2 * s.steps) < 1e-6
+    assert refined_residual(s, 2 * s.steps) < 1e-6
     path = robot.follow([s.q] * 30, [(0, 0, -0.2 * k, 0.1, 0.2, 0.4) for k in range(30)], inverse=False)
     assert (path.residual < 1e-8).all()
     assert path[-1].steps >= robot.home().steps
@@ -432,7 +433,7 @@ def test_warm_starts_on_random_walks_end_in_equilibria_of_four_times_the_integra
         except (NoEquilibrium, ModelError):  # ModelError: a rod of no length
             start = home
             continue
-        finer = robot._refined_residual(start._state, start._task, 4 * start.steps)
+        finer = refined_residual(start, 4 * start.steps)
         assert finer <= 2.0 * start._task.tolerance
         checked += 1
     assert checked >= 4

@@ -37,8 +37,11 @@ def pose_row(description: RobotDescription, pose: ArrayLike) -> Array:
 
 def pose_rows(description: RobotDescription, rows: Sequence[ArrayLike]) -> Array:
     """Return many poses as rows of 12 numbers, checked together where they are 4x4."""
-    X = np.asarray(rows, dtype=float) if len({np.shape(row) for row in rows}) == 1 else None
-    if X is not None and X.shape[1:] == (4, 4) and np.isfinite(X).all():
+    try:
+        X = np.asarray(rows, dtype=float)
+    except (TypeError, ValueError):  # of different shapes, or no numbers
+        X = np.zeros(0)
+    if X.shape[1:] == (4, 4) and np.isfinite(X).all():
         R = X[:, :3, :3]
         straight = np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(3)).max() < 1e-6 and np.linalg.det(R).min() > 0.0
         flat = not description.planar or (np.abs(X[:, 2, 3]).max() < 1e-9 and np.abs(X[:, 2, 2] - 1.0).max() < 1e-9)

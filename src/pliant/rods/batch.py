@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,7 +16,7 @@ from pliant.base.errors import ModelError, PliantError
 from pliant.base.numerics import Array
 from pliant.rods import kernels
 from pliant.rods.kernels import layout
-from pliant.rods.path import coarse_rows, state_at, unsure_rows
+from pliant.rods.path import first_coarse_row, state_at, unsure_rows
 from pliant.rods.solution import Solution
 from pliant.rods.statics import SURE_STEPS, Statics, Task, check_statics
 from pliant.rods.variation import with_parameters
@@ -24,13 +25,20 @@ LOOP_ROWS = 128
 """Most rows of a call of the compiled loop; the threads then take turns in it and in the interpreter."""
 
 
-def share(work: Callable[[range], None], count: int, workers: int | None) -> None:
-    """Call ``work`` in threads, each with its part of ``count`` rows."""
+def share(
+    work: Callable[[Iterable[int]], None], count: int, workers: int | None, *, in_turn: bool = False
+) -> None:  # fmt: skip
+    """Call ``work`` in threads, each with its part of ``count`` rows.
+
+    Args:
+        in_turn: whether a thread takes the next row when it is free, where rows differ in time; else its part is a
+            range.
+    """
     from pliant.base.executor import Executor, run_tasks  # here, as `import pliant.rods` has no use for it
 
     workers = max(1, min(count, workers or os.cpu_count() or 1))
     edges = np.linspace(0, count, workers + 1).astype(int)
-    parts = [(range(a, b),) for a, b in pairwise(edges) if b > a]
+    parts = [(iter(range(count)),)] * workers if in_turn else [(range(a, b),) for a, b in pairwise(edges) if b > a]
     run_tasks(work, parts, lambda *_: None, executor=Executor(threads=workers))
 
 
@@ -59,20 +67,20 @@ def _loop_solutions(robot: Statics, before: Solution, tasks: kernels.Tasks, task
     """
     ready, rows = robot._call(before._state.copy(), before.steps, tasks, limit=SURE_STEPS)
     ready = min([ready, *unsure_rows(rows.report[:ready]).tolist()])
-    mask, follower, tolerance = task.controlled, task.follower, task.tolerance
-    each = [
-        Task(task.inverse, tasks.q[k], tasks.x[k], mask, tasks.wrench[k], follower, tolerance) for k in range(ready)
-    ]
     if ready:
-        coarse = next(coarse_rows(robot, rows, each, before.steps, 10), None)
+        coarse = first_coarse_row(robot, rows, ready, tasks.wrench, task, before.steps, 10)
         ready = ready if coarse is None else max(0, coarse - 9)
-    return [
-        Solution(
-            robot, state_at(rows, k), each[k], steps=before.steps, residual=float(rows.report[k, layout.RESIDUAL]),
-            iterations=int(rows.report[k, layout.STEPS]),
-        )
-        for k in range(ready)
-    ]  # fmt: skip
+    residuals, steps = rows.report[:, layout.RESIDUAL].tolist(), rows.report[:, layout.STEPS].astype(int).tolist()
+
+    def row(k: int) -> Solution:
+        one = Task(
+            task.inverse, tasks.q[k], tasks.x[k], task.controlled, tasks.wrench[k], task.follower, task.tolerance
+        )  # fmt: skip
+        return Solution(
+            robot, state_at(rows, k), one, steps=before.steps, residual=residuals[k], iterations=steps[k]
+        )  # fmt: skip
+
+    return [row(k) for k in range(ready)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,14 +118,12 @@ def _checked_rows(
             raise ModelError(
                 f"parameter {name!r} needs a finite number for each of the {count} rows", field="parameters"
             )
-    groups: dict[int, list[int]] = {}
-    for k, robot in enumerate(robots):
-        if id(robot) not in groups:
-            check_statics(robot, "solve_batch")
-        groups.setdefault(id(robot), []).append(k)
+    identities = np.array([id(robot) for robot in robots])
+    groups = {robot: np.flatnonzero(identities == robot).tolist() for robot in dict.fromkeys(identities.tolist())}
     out = []
     for numbers in groups.values():
         robot = robots[numbers[0]]
+        check_statics(robot, "solve_batch")
         mine = [rows[k] for k in numbers]
         out.append(
             _Rows(
@@ -171,6 +177,8 @@ def solve_batch(
     out: list = [None] * count
     tell = told(progress, count)
     for group in _checked_rows(robots, rows, wrenches, inverse, parameters or {}):
+        with contextlib.suppress(PliantError):
+            group.robot.home()  # once, and not by each thread
         share(lambda part, group=group: _solve_part(group, part, out, tell), len(group.numbers), workers)
     return out
 

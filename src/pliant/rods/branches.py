@@ -7,8 +7,9 @@ sides; a small disturbance in the unstable direction leads the continuation ther
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,7 @@ from pliant.base.numerics import Array
 from pliant.rods import kernels
 from pliant.rods._build import bending_unit, unflatten
 from pliant.rods.batch import share, told
-from pliant.rods.cold_start import cold_starts, is_proper
+from pliant.rods.cold_start import Lifted, cold_starts, is_proper, lifted_newton
 from pliant.rods.continuation import continue_to
 from pliant.rods.geometry import freedom_indices, root_pose
 from pliant.rods.kernels import layout
@@ -35,6 +36,7 @@ BRANCHES: dict[str, str] = {
 }
 # Disturbances that lead to the stable neighbour, in units of the softest rod (E I / L^2); the first that does is used.
 DISTURBANCES = (0.3, 0.05, 1.0)
+TOGETHER = 4  # starts that a thread solves in one call
 SAME = 1e-5  # two equilibria are the same below it: scaled base wrenches, metres, radians
 
 
@@ -189,87 +191,111 @@ def find_all(
     robot: Statics, task: Task, starts: int, seed: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Equilibrium]:  # fmt: skip
-    """Return the equilibria that are found, by energy: from home, by every cold start, by random starts."""
+    """Return the equilibria that are found, by energy: from home, by every cold start, by random starts.
+
+    All cores search; the result does not depend on their number.
+    """
     steps = robot._steps(None, None)
     home: Solution | None
     try:
         home = robot.home()
     except PliantError:
         home = None
-    found: list[tuple[Solution, str]] = []
-
-    def add(solution: Solution, connection: str) -> None:
-        state = solution._state
-        if all(distance(robot, state, other._state) > SAME for other, _ in found):
-            found.append((solution, connection))
-
-    for branch in ("smooth", "home"):
-        try:
-            solution = robot._from_home(task, steps, branch)
-        except PliantError:
-            solution = None
-        if solution is not None:
-            add(solution, solution.branch)
+    solved, continued = _solved_starts(robot, task, steps, starts, seed, progress, home)
     near = np.zeros((robot._n, robot._k)) if home is None else home._state.Q
-    seen: list[State] = []
-    for name, state in _solved_starts(robot, task, steps, starts, seed, progress):
+    seen = [solution._state for solution in continued]
+    candidates: list[Solution | tuple[str, State]] = [*continued]
+    for name, state in solved:
         wrap(robot, state, near, only_into_limits=False)
-        if any(distance(robot, state, other) <= SAME for other in seen):
-            continue
-        seen.append(state)
-        solution = robot._checked(state, task, steps, [], name)
-        if solution is not None:
-            add(solution, "")
-    connections = _connections(robot, task, found, home)
-    out = []
-    for (solution, _), connection in zip(found, connections):
+        if not _among(robot, state, seen):
+            seen.append(state)
+            candidates.append((name, state))
+    found: list[Equilibrium | None] = [None] * len(candidates)
+
+    def finish(mine: Statics, k: int) -> None:
+        one = candidates[k]
+        if isinstance(one, Solution):
+            solution, connection = one.belonging_to(mine), one.branch
+        else:
+            solution = mine._checked(one[1], task, steps, [], one[0])
+            if solution is None:
+                return
+            connection = _way_back(mine, task, solution, home)
         lines = solution.centrelines(61)
-        out.append(
-            Equilibrium(
-                solution=solution, q=solution.q, plate_pose=solution.plate_pose, energy=solution.energy(lines),
-                index=solution.morse_index, strain=max(float(line.bending_strain.max()) for line in lines),
-                connection=connection,
-            )
+        found[k] = Equilibrium(
+            solution=solution, q=solution.q, plate_pose=solution.plate_pose, energy=solution.energy(lines),
+            index=solution.morse_index, strain=max(float(line.bending_strain.max()) for line in lines),
+            connection=connection,
         )  # fmt: skip
+
+    _by_forks(robot, finish, len(candidates))
+    out: list[Equilibrium] = []
+    for one in found:
+        if one is not None and not _among(robot, one.solution._state, [other.solution._state for other in out]):
+            out.append(dataclasses.replace(one, solution=one.solution.belonging_to(robot)))
     return sorted(out, key=lambda one: one.energy)
 
 
+def _among(robot: Statics, state: State, others: Sequence[State]) -> bool:
+    return any(distance(robot, state, other) <= SAME for other in others)
+
+
+def _by_forks(robot: Statics, job: Callable[[Statics, int], None], count: int) -> None:
+    """Call a job with a fork of a robot and each number below ``count``, on all cores."""
+
+    def work(part: Iterable[int]) -> None:
+        mine = robot.fork()
+        for k in part:
+            job(mine, k)
+
+    share(work, count, None, in_turn=True)
+
+
 def _solved_starts(
-    robot: Statics, task: Task, steps: int, starts: int, seed: int, progress: Callable[[int, int], None] | None
-) -> list[tuple[str, State]]:
+    robot: Statics, task: Task, steps: int, starts: int, seed: int, progress: Callable[[int, int], None] | None,
+    home: Solution | None,
+) -> tuple[list[tuple[str, State]], list[Solution]]:  # fmt: skip
     """Return name and state of each cold start that reaches an equilibrium, in the order of the starts.
 
-    They are solved on all cores, in the integration steps of a first solve.
+    They are solved in the integration steps of a first solve. Beside them the equilibrium is continued from home; it
+    and what is beside it, if it has lost its stability, are the second list.
     """
     cold = list(cold_starts(robot, task, steps, starts, seed))
     tell = told(progress, len(cold))
-    solved = [False] * len(cold)
+    solved, continued = [False] * len(cold), []
+    lifted = [k for k, (_, _, run) in enumerate(cold) if isinstance(run, Lifted)]
+    groups = [[k] for k in range(len(cold)) if k not in lifted] + [
+        lifted[k : k + TOGETHER] for k in range(0, len(lifted), TOGETHER)
+    ]
 
-    def work(part: range) -> None:
-        mine = robot.fork()
-        for k in part:
-            _, state, run = cold[k]
-            solved[k] = run(mine, state)[0]
-            tell(1)
+    def job(mine: Statics, number: int) -> None:
+        if number == 0:
+            if home is not None:
+                continued.extend(_from_home(mine, task, steps))
+            return
+        group = groups[number - 1]
+        states, runs = [cold[k][1] for k in group], [cold[k][2] for k in group]
+        if isinstance(runs[0], Lifted):
+            out = lifted_newton(mine, states, task, steps, [run.nodes for run in runs], polished=False)
+        else:
+            out = [runs[0](mine, states[0])]
+        for k, (ok, *_) in zip(group, out):
+            solved[k] = ok
+        tell(len(group))
 
-    share(work, len(cold), None)
-    return [(name, state) for (name, state, _), ok in zip(cold, solved) if ok]
+    _by_forks(robot, job, 1 + len(groups))
+    return [(name, state) for (name, state, _), ok in zip(cold, solved) if ok], continued
 
 
-def _connections(
-    robot: Statics, task: Task, found: list[tuple[Solution, str]], home: Solution | None
-) -> list[str]:  # fmt: skip
-    """Return what each equilibrium is called or becomes on the straight way to home; the ways are gone on all cores."""
-    names = [name for _, name in found]
-    unknown = [k for k, name in enumerate(names) if not name]
-
-    def work(part: range) -> None:
-        mine = robot.fork()
-        for k in part:
-            names[unknown[k]] = _way_back(mine, task, found[unknown[k]][0], home)
-
-    share(work, len(unknown), None)
-    return names
+def _from_home(robot: Statics, task: Task, steps: int) -> list[Solution]:
+    """Return the equilibrium that is continued from home, and the one of the branch ``home``."""
+    out: list[Solution] = []
+    with contextlib.suppress(PliantError):
+        solution = robot._from_home(task, steps, "smooth")
+        if solution is not None:
+            out.append(solution)
+            out.append(robot._settled(solution, task, robot.home()))
+    return out
 
 
 def _way_back(robot: Statics, task: Task, solution: Solution, home: Solution | None) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -13,6 +14,11 @@ from pliant.base.spatial import is_rotation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+
+def quantity(kind: str, default: Any = dataclasses.MISSING) -> Any:
+    """Return the field of a dataclass that files hold as a quantity: ``length``, ``angle``, ..., ``whole`` numbers."""
+    return dataclasses.field(default=default, metadata={"quantity": kind})
 
 
 def check_above(owner: str, low: float, **values: object) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,16 +13,38 @@ from pliant.base.numerics import Array
 from pliant.base.spatial import cross, quaternion_product
 from pliant.rods import kernels
 from pliant.rods._build import flatten, unflatten
-from pliant.rods.geometry import motion, tip_joint_frames
+from pliant.rods.accuracy import TOLERANCE
+from pliant.rods.geometry import motion, rod_bases, rotations, tip_joint_frames, turned
 from pliant.rods.kernels import layout
 from pliant.rods.linearisation import dense_step, directions
 from pliant.rods.statics import State, Statics, Task
 
 SEGMENTS = 4
 """Segments of multiple shooting in a cold start."""
-Run = Callable[[Statics, State], tuple[bool, float, int]]
-"""Solves from a state, in place, with a robot's memory; returns whether it converged, the residual and the number of
-Newton steps."""
+NEAR = 1e-2
+"""Residual of multiple shooting from which single shooting goes on."""
+
+
+class Run(Protocol):
+    """How a solve goes on from a state, in place, with a robot's memory."""
+
+    def __call__(self, robot: Statics, state: State) -> tuple[bool, float, int]:
+        """Return whether it converged, the residual and the number of Newton steps."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """Multiple shooting from nodes; many of one task are solved together by `lifted_newton`."""
+
+    task: Task
+    steps: int
+    nodes: Array | None = None
+    """From `curved_nodes`; None: those of an undisturbed curve."""
+
+    def __call__(self, robot: Statics, state: State) -> tuple[bool, float, int]:
+        """Return whether it converged, the residual and the number of Newton steps."""
+        return lifted_newton(robot, [state], self.task, self.steps, [self.nodes])[0]
 
 
 def guess(robot: Statics, problem: Task, slack: float = 1.06) -> State:
@@ -52,47 +76,21 @@ def guess(robot: Statics, problem: Task, slack: float = 1.06) -> State:
     return State(np.zeros((robot._n, 6)), Q, X)
 
 
-def _about(axis: Array, angle: Array, v: Array) -> Array:
-    """Return vectors turned about axes of length 1 (Rodrigues' formula), shape (..., 3)."""
-    c, s = np.cos(angle)[..., None], np.sin(angle)[..., None]
-    return c * v + s * np.cross(axis, v) + (1.0 - c) * np.sum(axis * v, axis=-1, keepdims=True) * axis
-
-
-def _rotations(poses: Array) -> Array:
-    return poses[..., :9].reshape(*poses.shape[:-1], 3, 3)
-
-
-def _bases(md: kernels.Model, Q: Array) -> tuple[Array, Array, Array]:
-    """Return rotation, position and rest length of the base of every rod for joint values Q, shape (starts, n, k)."""
-    R = np.broadcast_to(_rotations(md.base), (*Q.shape[:2], 3, 3))
-    p, length = np.broadcast_to(md.base[:, 9:], (*Q.shape[:2], 3)), np.broadcast_to(md.rest, Q.shape[:2])
-    for j in range(Q.shape[2]):
-        q, kind, has = Q[:, :, j], md.kind[:, j], j < md.joint_count
-        p = p + (R @ md.offset[:, j, 9:, None])[..., 0]
-        R = R @ np.where(has[:, None, None], _rotations(md.offset[:, j]), np.eye(3))
-        axis = (R @ md.axis[:, j, :, None])[..., 0]
-        p = p + np.where(has & (kind == layout.PRISMATIC), q, 0.0)[..., None] * axis
-        angle = np.where(has & (kind == layout.REVOLUTE), q, 0.0)
-        R = np.stack([_about(axis, angle, R[..., c]) for c in range(3)], axis=-1)
-        length = np.where(has & (kind == layout.EXTENSION), q, length)
-    return R @ _rotations(md.attach), p + (R @ md.attach[:, 9:, None])[..., 0], length
-
-
 def _tips(md: kernels.Model, X: Array, p0: Array, length: Array) -> tuple[Array, Array]:
     """Return position and tangent (rest length long) of every rod's tip at plate poses; p0: its base.
 
     From a revolute joint the rod may leave in any direction about the axis: the one nearest the chord is taken.
     """
-    plate = _rotations(X)[:, None]
-    joint = plate @ _rotations(md.plate_joint)
+    plate = rotations(X)[:, None]
+    joint = plate @ rotations(md.plate_joint)
     origin = X[:, None, 9:] + (plate @ md.plate_joint[:, 9:, None])[..., 0]
-    R = joint @ np.swapaxes(_rotations(md.tip), -1, -2)
+    R = joint @ np.swapaxes(rotations(md.tip), -1, -2)
     p1, t1, axis = origin - (R @ md.tip[:, 9:, None])[..., 0], R[..., 2], joint[..., 2]
     d, to = (v - axis * np.sum(axis * v, axis=-1, keepdims=True) for v in (t1, p1 - p0))
     free = (np.linalg.norm(d, axis=-1) > 1e-6) & (np.linalg.norm(to, axis=-1) > 1e-9)
     angle = np.arctan2(np.sum(axis * np.cross(d, to), axis=-1), np.sum(d * to, axis=-1))
     angle = np.where(free & (md.distal == layout.REVOLUTE_JOINT), angle, 0.0)
-    p1, t1 = origin + _about(axis, angle, p1 - origin), _about(axis, angle, t1) * length[..., None]
+    p1, t1 = origin + turned(axis, angle, p1 - origin), turned(axis, angle, t1) * length[..., None]
     held = np.isin(md.distal, (layout.FIXED_JOINT, layout.REVOLUTE_JOINT, layout.PRISMATIC_JOINT))
     return p1, np.where(held[:, None], t1, p1 - p0)
 
@@ -110,9 +108,13 @@ def _quaternions(R: Array) -> Array:
 
 def disturbance(rng: np.random.Generator, limbs: int, amplitude: float) -> Array:
     """Return random numbers for `curved_nodes`, shape (limbs, 5): a bump by rest length, factors of both tangents."""
-    return np.array(
-        [[*rng.normal(size=3) * amplitude, rng.uniform(0.6, 1.6), rng.uniform(0.6, 1.6)] for _ in range(limbs)]
-    )
+    out = np.empty((limbs, 5))
+    for row in out:
+        rng.standard_normal(out=row[:3])
+        rng.random(out=row[3:])
+    out[:, :3] *= amplitude
+    out[:, 3:] += 0.6
+    return out
 
 
 def curved_nodes(robot: Statics, states: Sequence[State], disturbances: ArrayLike = (0.0, 0.0, 0.0, 1.0, 1.0)) -> Array:
@@ -125,7 +127,7 @@ def curved_nodes(robot: Statics, states: Sequence[State], disturbances: ArrayLik
         shape (starts, limbs, `SEGMENTS` - 1, 10).
     """
     md = robot._model(robot._steps(None, None))
-    R, p0, length = _bases(md, np.array([state.Q for state in states]))
+    R, p0, length = rod_bases(md, np.array([state.Q for state in states]))
     p1, t1 = _tips(md, np.array([state.X for state in states]), p0, length)
     change = np.broadcast_to(np.asarray(disturbances, dtype=float), (*length.shape, 5))
     tangent, bump = R[..., 2], change[..., :3] * length[..., None]
@@ -160,14 +162,46 @@ def curved_nodes(robot: Statics, states: Sequence[State], disturbances: ArrayLik
     return nodes
 
 
-def lifted_newton(robot: Statics, state: State, problem: Task, steps: int, nodes: Array) -> tuple[bool, float, int]:
-    ok, out = robot._one(state, problem, max(steps, SEGMENTS), segments=SEGMENTS, nodes=nodes, limit=40)
-    worst, iterations = float(out[0]), int(out[1])
-    if ok or worst < 1e-2:
-        good, out = robot._one(state, problem, steps, limit=15)
-        worst, iterations = float(out[0]), iterations + int(out[1])
-        ok = good
-    return ok, worst, iterations
+def lifted_newton(
+    robot: Statics, states: Sequence[State], problem: Task, steps: int, nodes: Sequence[Array | None], *,
+    polished: bool = True,
+) -> list[tuple[bool, float, int]]:  # fmt: skip
+    """Solve by multiple shooting, then by single shooting, from each of several states, which change in place.
+
+    Args:
+        nodes: of each state, from `curved_nodes`; None: those of an undisturbed curve.
+        polished: whether single shooting follows where multiple shooting has converged, too.
+
+    Returns:
+        Of each state whether it converged, the residual and the number of Newton steps.
+    """
+    plain = [k for k, each in enumerate(nodes) if each is None]
+    made = iter(curved_nodes(robot, [states[k] for k in plain]) if plain else ())
+    placed = np.array([next(made) if each is None else each for each in nodes])
+    report = _solve_apart(robot, states, problem, max(steps, SEGMENTS), placed, limit=40, segments=SEGMENTS)
+    again = [k for k, row in enumerate(report) if row[0] < NEAR and (polished or row[0] >= TOLERANCE)]
+    if again:
+        taken = report[again, layout.STEPS]
+        report[again] = _solve_apart(robot, [states[k] for k in again], problem, steps, placed, limit=15, segments=1)
+        report[again, layout.STEPS] += taken
+    residuals = report[:, layout.RESIDUAL]
+    return [(bool(worst < TOLERANCE), float(worst), int(n)) for worst, n in zip(residuals, report[:, layout.STEPS])]
+
+
+def _solve_apart(
+    robot: Statics, states: Sequence[State], problem: Task, steps: int, nodes: Array, *, limit: int, segments: int
+) -> Array:  # fmt: skip
+    """Solve by Newton's method from each of several states, in place, and return the report of each."""
+    one = problem.rows()
+    tasks = one._replace(**{key: np.repeat(getattr(one, key), len(states), axis=0) for key in ("q", "x", "wrench")})
+    rows = kernels.Rows(np.zeros((len(states), layout.REPORT_SIZE)), *(np.array(each) for each in zip(*states)))
+    kernels.solve(
+        robot._model(steps), robot._wk, kernels.Unknowns(*states[0].copy(), nodes), tasks,
+        kernels.Newton(TOLERANCE, limit, segments, False, True), rows,
+    )  # fmt: skip
+    for k, state in enumerate(states):
+        state.W[:], state.Q[:], state.X[:] = rows.W[k], rows.Q[k], rows.X[k]
+    return rows.report
 
 
 def levenberg(robot: Statics, state: State, problem: Task, steps: int, limit: int = 40) -> tuple[bool, float, int]:
@@ -244,19 +278,20 @@ def cold_starts(
 ) -> Iterator[tuple[str, State, Run]]:
     """Yield (name, state, function that solves from it): lifted Newton, Levenberg-Marquardt, seeded restarts."""
 
-    def lifted(robot: Statics, state: State) -> tuple[bool, float, int]:
-        return lifted_newton(robot, state, problem, steps, curved_nodes(robot, [state])[0])
+    def lifted(name: str, state: State) -> tuple[str, State, Run]:
+        return name, state, Lifted(problem, steps)
 
     if problem.inverse and robot.description.home_joints is not None:
         state = guess(robot, problem)
         state.Q[robot._actuators] = robot.description.home_joints
-        yield "lifted Newton from the home joints", state, lifted
-    yield "lifted Newton", guess(robot, problem), lifted
-    yield "Levenberg-Marquardt", guess(robot, problem), lambda robot, state: levenberg(robot, state, problem, steps)
+        yield lifted("lifted Newton from the home joints", state)
+    first = guess(robot, problem)
+    yield lifted("lifted Newton", first.copy())
+    yield "Levenberg-Marquardt", first, lambda robot, state: levenberg(robot, state, problem, steps)
     if problem.inverse and any(j.kind == "extension" for limb in robot.description.limbs for j in limb.joints):
-        yield "lifted Newton, rods taut", guess(robot, problem, slack=1.0), lifted
+        yield lifted("lifted Newton, rods taut", guess(robot, problem, slack=1.0))
     for name, state, nodes in random_starts(robot, problem, restarts, seed):
-        yield name, state, lambda robot, state, nodes=nodes: lifted_newton(robot, state, problem, steps, nodes)
+        yield name, state, Lifted(problem, steps, nodes)
 
 
 def is_proper(robot: Statics, state: State) -> bool:

@@ -31,6 +31,7 @@ def continue_to(robot: Statics, state: State, before: Task, after: Task, steps: 
     p1, R1 = after.x[layout.POS_X :], after.x[: layout.POS_X].reshape(3, 3)
     turn = log_so3(R1 @ R0.T) if after.inverse else np.zeros(3)
     done, step = 0.0, 0.05
+    fresh = False  # whether the robot's memory holds the derivatives at the state
     state = state.copy()
     unit = np.repeat(robot._model(steps).scale, 3)
     at, rate = np.concatenate([(state.W / unit).ravel(), state.Q.ravel(), state.X]), None
@@ -48,14 +49,15 @@ def continue_to(robot: Statics, state: State, before: Task, after: Task, steps: 
         )
         trial = state.copy()
         model = None if models is None else models(t)
-        ok, out = robot._one(trial, problem, steps, limit=MOST_STEPS, model=model)
+        ok, out = robot._one(trial, problem, steps, limit=MOST_STEPS, model=model, fresh=fresh)
+        fresh = False
         if ok:
             new = np.concatenate([(trial.W / unit).ravel(), trial.Q.ravel(), trial.X])
             change = (new - at) / (t - done)
             if rate is not None:
                 ok = bool(np.abs(change - rate).max() < MOST_BEND * (np.abs(rate).max() + 0.1))
         if ok:
-            state, done, at, rate = trial, t, new, change
+            state, done, at, rate, fresh = trial, t, new, change, True
             step = min(0.25, step * (2.0 if out[1] <= 3 else 1.0))
         else:
             step *= 0.5

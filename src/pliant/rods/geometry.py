@@ -6,6 +6,7 @@ import numpy as np
 
 from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, log_so3, rotation_from_quaternion
+from pliant.rods import kernels
 from pliant.rods.description import Limb
 from pliant.rods.kernels import layout
 from pliant.rods.statics import Statics
@@ -26,6 +27,33 @@ def motion(kind: str, axis: Array, q: float) -> Array:
     elif kind == "revolute":
         M[:3, :3] = exp_so3(q * axis)
     return M
+
+
+def turned(axis: Array, angle: Array, v: Array) -> Array:
+    """Return vectors turned about axes of length 1 (Rodrigues' formula), shape (..., 3)."""
+    c, s = np.cos(angle)[..., None], np.sin(angle)[..., None]
+    return c * v + s * np.cross(axis, v) + (1.0 - c) * np.sum(axis * v, axis=-1, keepdims=True) * axis
+
+
+def rotations(poses: Array) -> Array:
+    """Return the rotations of poses as the kernels have them, shape (..., 3, 3)."""
+    return poses[..., : layout.POS_X].reshape(*poses.shape[:-1], 3, 3)
+
+
+def rod_bases(md: kernels.Model, Q: Array) -> tuple[Array, Array, Array]:
+    """Return rotation, position and rest length of the base of every rod for joint values Q, shape (states, n, k)."""
+    R = np.broadcast_to(rotations(md.base), (*Q.shape[:2], 3, 3))
+    p, length = np.broadcast_to(md.base[:, 9:], (*Q.shape[:2], 3)), np.broadcast_to(md.rest, Q.shape[:2])
+    for j in range(Q.shape[2]):
+        q, kind, has = Q[:, :, j], md.kind[:, j], j < md.joint_count
+        p = p + (R @ md.offset[:, j, 9:, None])[..., 0]
+        R = R @ np.where(has[:, None, None], rotations(md.offset[:, j]), np.eye(3))
+        axis = (R @ md.axis[:, j, :, None])[..., 0]
+        p = p + np.where(has & (kind == layout.PRISMATIC), q, 0.0)[..., None] * axis
+        angle = np.where(has & (kind == layout.REVOLUTE), q, 0.0)
+        R = np.stack([turned(axis, angle, R[..., c]) for c in range(3)], axis=-1)
+        length = np.where(has & (kind == layout.EXTENSION), q, length)
+    return R @ rotations(md.attach), p + (R @ md.attach[:, 9:, None])[..., 0], length
 
 
 def root_pose(limb: Limb, Q: Array, rest: float) -> tuple[Array, float]:

@@ -177,7 +177,7 @@ def _variants_residual(
     held = kernels.Tasks(True, np.zeros((1, robot._na)), X[None], np.zeros(6, bool), task.wrench[None], task.follower)
     report = kernels.Rows(np.zeros((1, layout.REPORT_SIZE)), np.empty((1, *W.shape)), np.empty((1, *Q.shape)), X[None])
     kernels.solve(
-        md._replace(size=size, **arrays), wk, kernels.Unknowns(W, Q, X, np.zeros((len(of), 1, 10))), held,
+        md._replace(size=size, **arrays), wk, kernels.Unknowns(W, Q, X, np.zeros((1, len(of), 1, 10))), held,
         kernels.Newton(0.0, layout.RESIDUAL_ONLY, 1, False), report,
     )  # fmt: skip
     n = wk.tips[:, layout.TIP_N : layout.TIP_LENGTH]

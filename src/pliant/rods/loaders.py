@@ -23,6 +23,7 @@ A planar rod leaves its base along the local y axis, a spatial one along the loc
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import re
 from collections.abc import Mapping, Sequence
@@ -118,7 +119,8 @@ class Reader:
     def fail(self, message: str, key: str | None = None) -> ModelError:
         field = ".".join(v for v in (self.field, key or "") if v)
         line = self.line() if key is None else self.line(key)
-        return ModelError(f"{field}: {message}", file=self.document.file, line=line, field=field)
+        text = f"{field}: {message}" if field else message
+        return ModelError(text, file=self.document.file, line=line, field=field)
 
     def known(self, *keys: str, empty: str = "") -> None:
         """Refuse unknown keys, and keys without a value but for `empty`, whose null has a meaning."""
@@ -203,6 +205,14 @@ class Reader:
             raise self.fail(f"needs a list of numbers, found {value!r}", key)
         return tuple(self._value(v, quantity, key) for v in value)
 
+    def whole(self, key: str, default: int | None = None) -> int:
+        value = self.data.get(key, default)
+        if value is None:
+            raise self.fail("is missing; must be a whole number", key)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise self.fail(f"needs a whole number, found {value!r}", key)
+        return value
+
     def choice(self, key: str, valid, default: str | None = None) -> str:
         value = self.data.get(key, default)
         if value not in valid:
@@ -227,6 +237,32 @@ def read_frame(r: Reader, planar: bool) -> np.ndarray:
 
 
 FRAME = ("xyz", "rpy", "xy", "angle")
+SHORT = {"young_modulus": "E", "shear_modulus": "G"}
+"""Keys of fields that have another name in files."""
+
+
+def read_pose(r: Reader, key: str, planar: bool = False) -> np.ndarray:
+    """Read the frame at a key, where there is one."""
+    if key not in r:
+        return np.eye(4)
+    frame = r.sub(key)
+    frame.known(*FRAME)
+    return read_frame(frame, planar)
+
+
+def field_keys(kind: Any) -> list[str]:
+    """Return the keys of the fields of a dataclass that are declared by `pliant.rods.checks.quantity`."""
+    return [SHORT.get(f.name, f.name) for f in dataclasses.fields(kind) if "quantity" in f.metadata]
+
+
+def read_fields(r: Reader, kind: Any) -> dict[str, Any]:
+    """Read these fields, with their units; those with a default may be left out."""
+    out = {}
+    for f in dataclasses.fields(kind):
+        key, quantity = SHORT.get(f.name, f.name), f.metadata.get("quantity")
+        if quantity is not None and (key in r or f.default is dataclasses.MISSING):
+            out[f.name] = r.whole(key) if quantity == "whole" else r.number(key, quantity)
+    return out
 
 
 def read_rod(r: Reader) -> Rod:
@@ -287,17 +323,16 @@ def placed(fault: ModelError, r: Reader) -> ModelError:
     """Give an error of a dataclass the file and field it came from."""
     if fault.file is not None:
         return fault
-    names = {"young_modulus": "E", "shear_modulus": "G"}
-    key = names.get(fault.field or "", fault.field)
+    key = SHORT.get(fault.field or "", fault.field)
     if isinstance(key, str) and key in r.data:
         return r.fail(fault.message, key)
     return r.fail(fault.message)
 
 
-def _merge(base: Any, over: Any) -> Any:
+def merge(base: Any, over: Any) -> Any:
     """Return base with the values of over, mappings merged, everything else replaced."""
     if isinstance(base, Mapping) and isinstance(over, Mapping):
-        return {**base, **{key: _merge(base[key], over[key]) if key in base else over[key] for key in over}}
+        return {**base, **{key: merge(base[key], over[key]) if key in base else over[key] for key in over}}
     return over
 
 
@@ -335,13 +370,6 @@ def _limb(r: Reader, number: int, planar: bool) -> Limb:
     p.known("type", "axis", "axis_2", "attach", *FRAME)
     turn = planar_turn() if planar else np.eye(4)
 
-    def place(reader: Reader, key: str) -> np.ndarray:
-        if key not in reader:
-            return np.eye(4)
-        sub = reader.sub(key)
-        sub.known(*FRAME)
-        return read_frame(sub, planar)
-
     kind = p.choice("type", DISTAL_JOINT_KINDS)
     default = (1.0, 0.0, 0.0) if kind == "universal" or (planar and kind == "prismatic") else (0.0, 0.0, 1.0)
     try:
@@ -350,19 +378,19 @@ def _limb(r: Reader, number: int, planar: bool) -> Limb:
             axis=p.vector("axis", "direction", 3, default),
             axis_2=p.vector("axis_2", "direction", 3, (0.0, 1.0, 0.0)),
             pose=read_frame(p, planar),
-            attach=place(p, "attach") @ turn,
+            attach=read_pose(p, "attach", planar) @ turn,
         )
     except ModelError as fault:
         raise placed(fault, p) from None
     return Limb(
         name=r.text("name", ""),
         rod=read_rod(r.sub("rod")),
-        base=place(r, "base"),
+        base=read_pose(r, "base", planar),
         joints=tuple(
             _joint(r.inner(joint, "joints", k, field=f"{r.field}.joints[{k + 1}]"), planar)
             for k, joint in enumerate(joints)
         ),
-        attach=place(r, "attach") @ turn,
+        attach=read_pose(r, "attach", planar) @ turn,
         distal=distal,
     )
 
@@ -396,7 +424,7 @@ def describe(document: Document) -> RobotDescription:
     shared = r.data.get("limb") or {}
     built = []
     for k, one in enumerate(limbs):
-        merged = _merge(shared, one) if isinstance(one, Mapping) else one
+        merged = merge(shared, one) if isinstance(one, Mapping) else one
         reader = Reader(merged, document, (("limbs", k), ("limb",)), f"limbs[{k + 1}]")
         built.append(_limb(reader, k + 1, planar))
     plate = Plate()

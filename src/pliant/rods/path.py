@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,18 +73,22 @@ def unsure_rows(report: Array) -> NDArray[np.intp]:
     return np.flatnonzero((report[:, layout.MARGIN] <= 0.0) & (report[:, layout.STEPS] > 0))
 
 
-def coarse_rows(
-    robot: Statics, rows: kernels.Rows, tasks: Sequence[Task], steps: int, every: int
-) -> Iterator[int]:  # fmt: skip
-    """Yield the rows, of those looked at, whose states do not solve their tasks with twice the integration steps.
+def first_coarse_row(
+    robot: Statics, rows: kernels.Rows, count: int, wrenches: Array, task: Task, steps: int, every: int
+) -> int | None:  # fmt: skip
+    """Return the first row whose state is no equilibrium with twice the integration steps, of those looked at, or None.
 
     The error of the integration grows with the forces, so the row of the largest is looked at beside each of `every`.
+
+    Args:
+        count: number of the rows.
+        wrenches: on the plate, one for each row.
+        task: one of those that they solve.
     """
-    count = len(tasks)
     strongest = int(np.argmax(np.abs(rows.W[:count]).reshape(count, -1).max(axis=1)))
-    for k in sorted({*range(0, count, every), strongest, count - 1}):
-        if not robot._confirms(state_at(rows, k), tasks[k], steps):
-            yield k
+    looked = np.array(sorted({*range(0, count, every), strongest, count - 1}))
+    good = robot._confirms(State(rows.W[looked], rows.Q[looked], rows.X[looked]), wrenches[looked], task, steps)
+    return None if good.all() else int(looked[np.argmin(good)])
 
 
 class _Following:
@@ -193,7 +197,7 @@ def follow_tasks(
         path = following.run()
         if one_step:
             return path
-        coarse = next(coarse_rows(robot, path._rows, tasks, steps, max(1, count // 50)), None)
+        coarse = first_coarse_row(robot, path._rows, count, path._wrenches, tasks[0], steps, max(1, count // 50))
         if coarse is None:
             return path
         if steps >= MAX_STEPS:

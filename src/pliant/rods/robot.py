@@ -65,7 +65,7 @@ class ContinuumParallelRobot:
         md = self._model(ACCURACIES[self.accuracy].steps)
         self._n, self._k, self._na, self._npl = (int(v) for v in md.size[:4])
         self._wk = build_work(self._n, self._k, self._na)
-        self._no_nodes = np.zeros((self._n, 1, 10))
+        self._no_nodes = np.zeros((1, self._n, 1, 10))
         self._actuators = tuple(np.array(self.description.actuators, dtype=int).reshape(-1, 2).T)
 
     def fork(self) -> Self:
@@ -408,14 +408,13 @@ class ContinuumParallelRobot:
         return self._models[steps]
 
     def _call(
-        self, state: State, steps: int, tasks: kernels.Tasks, *, limit: int = 25, segments: int = 1,
-        nodes: Array | None = None, fresh: bool = False, model: kernels.Model | None = None,
+        self, state: State, steps: int, tasks: kernels.Tasks, *, limit: int = 25,
+        fresh: bool = False, model: kernels.Model | None = None,
     ) -> tuple[int, kernels.Rows]:  # fmt: skip
         """Solve rows of tasks in the compiled loop, each from the one before; see `pliant.rods.kernels.solve`.
 
         Args:
             state: where the first row starts; changed in place.
-            nodes: of multiple shooting.
             model: in place of the robot's own.
 
         Returns:
@@ -425,9 +424,9 @@ class ContinuumParallelRobot:
         done = kernels.solve(
             self._model(steps) if model is None else model,
             self._wk,
-            kernels.Unknowns(*state, self._no_nodes if nodes is None else nodes),
+            kernels.Unknowns(*state, self._no_nodes),
             tasks,
-            kernels.Newton(TOLERANCE, limit, segments, fresh),
+            kernels.Newton(TOLERANCE, limit, 1, fresh),
             rows,
         )
         return done, rows
@@ -437,7 +436,7 @@ class ContinuumParallelRobot:
     ) -> tuple[int, kernels.Rows]:  # fmt: skip
         """Follow rows of tasks that are near each other in the compiled loop; see `pliant.rods.kernels.follow`."""
         rows = self._rows(len(tasks.x))
-        unknowns = kernels.Unknowns(*state, self._no_nodes)
+        unknowns = kernels.Unknowns(*state, self._no_nodes[0])
         return kernels.follow(self._model(steps), self._wk, unknowns, tasks, margins, rows), rows
 
     def _rows(self, count: int) -> kernels.Rows:
@@ -450,16 +449,30 @@ class ContinuumParallelRobot:
         done, rows = self._call(state, steps, problem.rows(), **options)
         return done == 1, rows.report[0]
 
-    def _refined_residual(self, state: State, task: Task, steps: int) -> float:
-        """Return the residual of a state with another number of integration steps, whatever the task's target."""
-        held = dataclasses.replace(task, inverse=True, x=state.X, controlled=np.zeros(6, bool))
-        _, report = self._one(state.copy(), held, steps, limit=layout.RESIDUAL_ONLY)
-        return float(report[layout.RESIDUAL])
+    def _refined_residual(self, states: State, wrenches: Array, follower: bool, steps: int) -> Array:
+        """Return the residuals of states with a number of integration steps, whatever the targets, shape (states,).
 
-    def _confirms(self, state: State, task: Task, steps: int) -> bool:
-        """Return whether a state solves its task with twice the integration steps, too."""
+        Args:
+            states: arrays of all states, a row each.
+            wrenches: on the plate, one for each.
+        """
+        count = len(states.X)
+        rows = kernels.Rows(np.zeros((count, layout.REPORT_SIZE)), *states)
+        kernels.solve(
+            self._model(steps), self._wk, kernels.Unknowns(*(a[0].copy() for a in states), self._no_nodes),
+            kernels.Tasks(True, np.zeros((count, self._na)), states.X, np.zeros(6, bool), wrenches, follower),
+            kernels.Newton(TOLERANCE, layout.RESIDUAL_ONLY, 1, False, True), rows,
+        )  # fmt: skip
+        return rows.report[:, layout.RESIDUAL]
+
+    def _confirms(self, states: State, wrenches: Array, task: Task, steps: int) -> NDArray[np.bool_]:
+        """Return which states are equilibria with twice the integration steps, too; otherwise as `_refined_residual`.
+
+        Args:
+            task: one of those that they solve.
+        """
         allowed = task.tolerance * (FINEST if steps >= MAX_STEPS else 1.0)
-        return self._refined_residual(state, task, 2 * steps) <= allowed
+        return self._refined_residual(states, wrenches, task.follower, 2 * steps) <= allowed
 
     def _solve(
         self, problem: Task, start: Solution | None, steps: int, seed: int, restarts: int, branch: str = "home"
@@ -618,7 +631,7 @@ class ContinuumParallelRobot:
         """
         wk = self._wk
         tips, cols = wk.tips.copy(), wk.cols.copy()
-        while not self._confirms(state, problem, steps):
+        while not self._confirms(State(*(a[None] for a in state)), problem.wrench[None], problem, steps)[0]:
             if steps >= MAX_STEPS:
                 return None
             state = state.copy()

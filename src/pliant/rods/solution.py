@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,8 +14,8 @@ from pliant.base.numerics import Array
 from pliant.base.spatial import log_so3, rotation_from_quaternion
 from pliant.rods import kernels
 from pliant.rods._build import flatten, unflatten
-from pliant.rods.description import Rectangular, Round
-from pliant.rods.geometry import QUATERNION, root_pose
+from pliant.rods.description import Rectangular, Round, Section
+from pliant.rods.geometry import QUATERNION, rod_bases
 from pliant.rods.gradients import SOLVED, Gradients, actuator_forces_left, gradients
 from pliant.rods.kernels import layout
 from pliant.rods.linearisation import Linearisation, limb_matrices_left, linearisation_left
@@ -43,6 +44,16 @@ class Centreline:
     """Strain of bending at the surface, shape (points,); of a section without a size the curvature [1/m]."""
     length: float
     """Rest length [m]."""
+
+
+def _surface_strain(section: Section, s: Array, curvature: Array) -> Array:
+    """Return the strain of bending at the surface for curvatures about both axes, shape (points, 2) [1/m]."""
+    if isinstance(section, Round):
+        tip = section.radius if section.tip_radius is None else section.tip_radius
+        return np.hypot(*curvature.T) * (section.radius + s * (tip - section.radius))
+    if isinstance(section, Rectangular):
+        return 0.5 * np.abs(curvature) @ [section.height, section.width]
+    return np.hypot(*curvature.T)
 
 
 class Solution:
@@ -143,19 +154,18 @@ class Solution:
         """Internal force and moment of each rod at its base, world axes, shape (limbs, 6) [N, N m]."""
         return self._state.W.copy()
 
-    def _again(self, robot: Statics, steps: int) -> Solution:
+    def with_steps(self, steps: int) -> Solution:
+        """Return the same state labelled for another number of integration steps, as a start for a finer solve."""
         return Solution(
-            robot, self._state, self._task, steps=steps, residual=self.residual, iterations=self.iterations,
+            self._robot, self._state, self._task, steps=steps, residual=self.residual, iterations=self.iterations,
             starts=self.starts, branch=self.branch,
         )  # fmt: skip
 
-    def with_steps(self, steps: int) -> Solution:
-        """Return the same state labelled for another number of integration steps, as a start for a finer solve."""
-        return self._again(self._robot, steps)
-
     def belonging_to(self, robot: Statics) -> Solution:
         """Return the same equilibrium for a fork of its robot, in whose memory further questions are answered."""
-        return self._again(robot, self.steps)
+        other = copy.copy(self)
+        other._robot = robot
+        return other
 
     def with_unknowns(self, base_wrenches: Array, q: Array, plate_pose: Array) -> Solution:
         """Return a start for a solve with other unknowns; passive joints stay.
@@ -199,39 +209,35 @@ class Solution:
         Raises:
             ModelError: the robot has no such limb, or there are fewer than two points.
         """
-        d = self._robot.description
-        if not 0 <= limb < len(d.limbs):
-            raise ModelError(f"limb is {limb!r}; must be from 0 to {len(d.limbs) - 1}", field="limb")
+        count = len(self._robot.description.limbs)
+        if not 0 <= limb < count:
+            raise ModelError(f"limb is {limb!r}; must be from 0 to {count - 1}", field="limb")
         if points < 2:
             raise ModelError(f"points is {points!r}; must be a whole number >= 2", field="points")
-        one = d.limbs[limb]
-        X, L = root_pose(one, self._state.Q[limb], one.rod.length)
-        states = np.zeros((points, layout.TIP_SIZE))
-        kernels.survey(
-            survey_tables(self._robot, points - 1)[limb], flatten(X), self._state.W[limb], L, 1.0, d.planar, False,
-            states, self._robot._wk.w,
-        )  # fmt: skip
-        R = rotation_from_quaternion(states[:, QUATERNION])
-        m = states[:, MOMENT]
-        s = np.linspace(0.0, 1.0, points)
-        table = survey_tables(self._robot, points - 1)[limb]
-        at = np.minimum(np.arange(points) * layout.STAGES, len(table) - 1)
-        local = np.einsum("kji,kj->ki", R, m)[:, :2] * table[at, layout.BEND_1 : layout.TWIST]
-        section = one.rod.section
-        if isinstance(section, Round):
-            tip = section.radius if section.tip_radius is None else section.tip_radius
-            strain = np.hypot(local[:, 0], local[:, 1]) * (section.radius + s * (tip - section.radius))
-        elif isinstance(section, Rectangular):
-            strain = 0.5 * (np.abs(local[:, 0]) * section.height + np.abs(local[:, 1]) * section.width)
-        else:
-            strain = np.hypot(local[:, 0], local[:, 1])
-        return Centreline(
-            s=s, position=states[:, :3], rotation=R, force=states[:, FORCE], moment=m, bending_strain=strain, length=L
-        )
+        return self._lines([limb], points)[0]
 
     def centrelines(self, points: int = 41) -> list[Centreline]:
         """Return the shapes of all rods, as `centreline`."""
-        return [self.centreline(i, points) for i in range(len(self._robot.description.limbs))]
+        return self._lines(range(len(self._robot.description.limbs)), points)
+
+    def _lines(self, limbs: Sequence[int], points: int) -> list[Centreline]:
+        robot, d = self._robot, self._robot.description
+        bases, origins, lengths = (a[0] for a in rod_bases(robot._model(robot._steps(None, None)), self._state.Q[None]))
+        tables, states = survey_tables(robot, points - 1), np.zeros((len(limbs), points, layout.TIP_SIZE))
+        for out, i in zip(states, limbs):
+            root = np.concatenate([bases[i].ravel(), origins[i]])
+            kernels.survey(tables[i], root, self._state.W[i], lengths[i], 1.0, d.planar, False, out, robot._wk.w)
+        R, m, s = rotation_from_quaternion(states[..., QUATERNION]), states[..., MOMENT], np.linspace(0.0, 1.0, points)
+        at = np.minimum(np.arange(points) * layout.STAGES, len(tables[0]) - 1)
+        yields = np.array([tables[i][at, layout.BEND_1 : layout.TWIST] for i in limbs])
+        bent = (np.swapaxes(R, -1, -2) @ m[..., None])[..., :2, 0] * yields
+        return [
+            Centreline(
+                s=s, position=states[k, :, :3], rotation=R[k], force=states[k, :, FORCE], moment=m[k],
+                bending_strain=_surface_strain(d.limbs[i].rod.section, s, bent[k]), length=float(lengths[i]),
+            )
+            for k, i in enumerate(limbs)
+        ]  # fmt: skip
 
     def energy(self, lines: Sequence[Centreline] | None = None) -> float:
         """Return the potential energy [J]: of bending, twist, stretch and shear, of weight, and of the wrench.
@@ -250,16 +256,20 @@ class Solution:
         weights = np.ones(points)
         weights[1:-1:2], weights[2:-1:2] = 4.0, 2.0
         weights /= 3.0 * (points - 1)
-        for line, table in zip(lines, survey_tables(self._robot, points - 1)):
-            row = table[np.minimum(np.arange(points) * layout.STAGES, len(table) - 1)]
-            n = np.einsum("kji,kj->ki", line.rotation, line.force)
-            m = np.einsum("kji,kj->ki", line.rotation, line.moment)
-            strain, load = n * row[:, layout.SHEAR_1 : layout.BEND_1], row[:, layout.LOAD_X : layout.COUPLE_X]
-            density = 0.5 * ((n * strain).sum(axis=1) + (m**2 * row[:, layout.BEND_1 : layout.CURVATURE_1]).sum(axis=1))
-            # the potential of the distributed force, integrated by parts: its integral F is in the table
-            slope = line.rotation[:, :, 2] + np.einsum("kij,kj->ki", line.rotation, strain)
-            density += line.length * (load * slope).sum(axis=1)
-            total += line.length * float(weights @ density - line.position[-1] @ load[-1])
+        tables = np.array(survey_tables(self._robot, points - 1))
+        row = tables[:, np.minimum(np.arange(points) * layout.STAGES, tables.shape[1] - 1)]
+        rotation, force, moment, place = (
+            np.array([getattr(line, key) for line in lines]) for key in ("rotation", "force", "moment", "position")
+        )
+        back, length = np.swapaxes(rotation, -1, -2), np.array([line.length for line in lines])
+        n, m = (back @ force[..., None])[..., 0], (back @ moment[..., None])[..., 0]
+        strain, load = n * row[..., layout.SHEAR_1 : layout.BEND_1], row[..., layout.LOAD_X : layout.COUPLE_X]
+        density = 0.5 * (n * strain).sum(axis=-1)
+        density += 0.5 * (m**2 * row[..., layout.BEND_1 : layout.CURVATURE_1]).sum(axis=-1)
+        # the potential of the distributed force, integrated by parts: its integral F is in the table
+        slope = rotation[..., 2] + (rotation @ strain[..., None])[..., 0]
+        density += length[:, None] * (load * slope).sum(axis=-1)
+        total += float(length @ (density @ weights - (place[:, -1] * load[:, -1]).sum(axis=-1)))
         return total
 
     # --- first order -----------------------------------------------------------------------------------------

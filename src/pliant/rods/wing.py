@@ -28,7 +28,7 @@ WING = Wing(
         "tdcr-v4": _TENDONS,
         "tdcr-v6": _TENDONS,
     },
-    formats=("pliant.rods.format:PARALLEL",),
+    formats=("pliant.rods.format:PARALLEL", "pliant.rods.format:TENDONS"),
     tags=("pliant.rods.model.rod_reading:READER",),
     blocks={"rods": "pliant.rods.model.rod_reading:RODS_BLOCK"},
     drawings=("pliant.rods.device.rod_lines:RODS",),

@@ -8,13 +8,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pliant.base.errors import PliantError, nearest
+from pliant.base.errors import PliantError
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, print_table
 
 
 def identify_tendons(
-    robot: Annotated[str, Parameter(help="tdcr, tdcr-v4 or tdcr-v6.")],
+    robot: Annotated[str, Parameter(help="tdcr, tdcr-v4, tdcr-v6, or a YAML file of tendons.")],
     table: Annotated[
         Path, Parameter(help="CSV file: timestamp, pattern_label, NAME_mm of each tendon, tip_x, tip_y, tip_z [mm].")
     ],
@@ -33,13 +33,11 @@ def identify_tendons(
 
     import numpy as np
 
+    from pliant.rods.tendons.files import load_tendons
     from pliant.rods.tendons.identify import EFFECTS, cross_validate, fit
     from pliant.rods.tendons.measured import read_tips
-    from pliant.rods.tendons.robots import ROBOTS
 
-    if robot not in ROBOTS:
-        raise PliantError(f"there is no tendon-driven robot {robot!r}; {nearest(robot, ROBOTS)}", field="robot")
-    description, data = ROBOTS[robot](), read_tips(table)
+    description, data = load_tendons(robot), read_tips(table)
     motions = len(set(data.pattern))
     if every < 1 or folds < 0 or folds == 1 or folds > motions:
         raise PliantError(f"--every {every} --folds {folds}: must be >= 1, and 0 or 2 to {motions} (the motions)")

@@ -94,6 +94,7 @@ class Newton(NamedTuple):
     limit: int  # most steps, or LINEARISE_ONLY or RESIDUAL_ONLY
     segments: int  # of multiple shooting; 1: single shooting
     fresh: bool  # Work.tips and Work.cols belong to the unknowns already: the first step costs no integration
+    apart: bool = False  # each row starts from its own numbers in Rows
 
 
 class Rows(NamedTuple):

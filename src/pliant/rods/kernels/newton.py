@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pliant.rods.kernels.arrays import Unknowns
 from pliant.rods.kernels.balance import residual
 from pliant.rods.kernels.jit import INLINED, INNER, entry
 from pliant.rods.kernels.layout import (
@@ -142,17 +143,17 @@ def copy_unknowns(source, target):
 
 
 @entry
-def solve(md, wk, un, tasks, newton, rows):
+def solve(md, wk, start, tasks, newton, rows):
     """Solve by Newton's method for each row of the tasks, each from the one before; return the number of rows done.
 
     After a step with fresh columns the rods are integrated without sensitivities; the old columns serve again while the
     residual falls a hundredfold at each step. With segments the nodes are unknowns, and a step that doubles the
-    residual is halved.
+    residual is halved. Rows that start apart are all done; one that fails has its last unknowns.
 
     Args:
         md: `Model`, the robot.
         wk: `Work`, changed in place.
-        un: `Unknowns`, changed in place.
+        start: `Unknowns`, changed in place; nodes for each row that starts apart, shape (rows or 1, n, ..., 10).
         tasks: `Tasks`.
         newton: `Newton`.
         rows: `Rows`, written as far as rows are done, and the report of the row that fails, the last one looked at.
@@ -162,6 +163,10 @@ def solve(md, wk, un, tasks, newton, rows):
     limit, segments = newton.limit, newton.segments
     fresh = newton.fresh
     for s in range(tasks.x.shape[0]):
+        un = Unknowns(start.W, start.Q, start.X, start.nodes[s % start.nodes.shape[0]])
+        if newton.apart:
+            copy_numbers(rows.W[s], rows.Q[s], rows.X[s], un.W, un.Q, un.X)
+            fresh = False
         steps, shots, rise = 0, 0, 0
         before, merit, alpha = np.inf, np.inf, 1.0
         retry = False
@@ -225,7 +230,7 @@ def solve(md, wk, un, tasks, newton, rows):
             else:
                 todo = TIPS_ONLY
         fresh = segments == 1 and limit != RESIDUAL_ONLY
-        if not ok and limit > 0:
+        if not ok and limit > 0 and not newton.apart:
             return s
         copy_numbers(un.W, un.Q, un.X, rows.W[s], rows.Q[s], rows.X[s])
     return tasks.x.shape[0]

@@ -39,6 +39,7 @@ from pliant.model.interface import Interface
 from pliant.model.robot import Robot
 from pliant.rods.model.assembly import PLATE, Assembly, add_inertia
 from pliant.rods.model.chain import add_chain
+from pliant.rods.model.cost import count_freedoms, note_cost
 from pliant.rods.model.flex import add_flex
 from pliant.rods.model.mechanism import ParallelMechanism, Servo
 from pliant.rods.model.options import ParallelOptions
@@ -114,6 +115,9 @@ def build_parallel(
     _add_plate(out, d, solution)
     for limb, tip in zip(d.limbs, fasten):
         tip(limb)
+    note_cost(
+        out.notes, d.name, count_freedoms(spec), float(spec.option.timestep), "robot.segments", chosen.segments
+    )  # fmt: skip
     servos = [_add_servo(out, out.actuators[a], d.limbs[i].joints[j]) for a, (i, j) in enumerate(d.actuators)]
     mechanism = ParallelMechanism(
         solution=solution, options=chosen, servos=tuple(servos), constraints=tuple(out.constraints),

@@ -25,6 +25,7 @@ from pliant.rods.checks import check_least, check_name, rigid_pose
 from pliant.rods.description import Rod
 from pliant.rods.model.assembly import OBJECT_CONTACT, ROD_CONTACT, STIFF_SOLIMP
 from pliant.rods.model.chain import SAMPLES, SOFT, Chain, add_links, strains
+from pliant.rods.model.cost import count_freedoms, note_cost
 from pliant.rods.model.damping import install_damping
 
 REACH = 0.05
@@ -297,6 +298,9 @@ def attach_rod(robot: Robot, part: RodBetween) -> Robot:
         raise ModelError(f"the name {part.name!r} is taken; give the rod another one", field="name")
     robot.devices.append(part)
     try:
+        segments = sum(device.segments for device in robot.devices if isinstance(device, RodBetween))
+        freedoms, dt = count_freedoms(robot.spec) + 3 * segments, float(robot.spec.option.timestep)
+        note_cost(robot.notes, part.name, freedoms, dt, "segments", part.segments)
         robot.compile()
     except PliantError as error:
         robot.devices.remove(part)

@@ -51,15 +51,12 @@ def rod_from_mapping(data: object, where: str, document: Document | None = None)
     loads = own.get("loads") or []
     if not isinstance(loads, list):
         raise r.fail(f"needs a list of loads, found {loads!r}", "loads")
-    segments = own.get("segments", 10)
-    if isinstance(segments, bool) or not isinstance(segments, int):
-        raise r.fail(f"needs a whole number, found {segments!r}", "segments")
     try:
         return RodBetween(
             name=ends.text("name", "rod"), rod=rod, body_a=ends.text("body_a", "world"),
             body_b=ends.text("body_b", "") or None, end_b=own.get("end_b", "clamped"),
             loads=tuple(_load(ends.inner(one, "loads", k, field=f"{where}.loads.{k}")) for k, one in enumerate(loads)),
-            segments=segments, damping=ends.number("damping", "time", 1e-3),
+            segments=ends.whole("segments", 10), damping=ends.number("damping", "time", 1e-3),
             contact=ends.flag("contact", True), **poses,
         )  # fmt: skip
     except ModelError as fault:

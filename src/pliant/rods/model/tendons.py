@@ -37,6 +37,7 @@ from pliant.model.robot import Robot
 from pliant.robots.parts import COLORS, finished, interface_of, look_at, new_spec
 from pliant.rods.model.assembly import OBJECT_CONTACT, ROD_CONTACT, STIFF_SOLIMP
 from pliant.rods.model.chain import add_links
+from pliant.rods.model.cost import count_freedoms, note_cost
 from pliant.rods.model.damping import install_damping
 from pliant.rods.model.tendon_options import TendonOptions
 from pliant.rods.solution import Centreline
@@ -167,6 +168,9 @@ def mount_tendon_robot(
     spec.option.solver = mujoco.mjtSolver.mjSOL_NEWTON
     base = body.add_body(name="tendon_base", pos=X[:3, 3], quat=quaternion_from_rotation(X[:3, :3]))
     mechanism, actuators = _Build(spec, base, description, options).all()
+    note_cost(
+        robot.notes, description.name, count_freedoms(spec), float(spec.option.timestep), "robot.pairs", options.pairs
+    )  # fmt: skip
     robot.actuators.update(actuators)
     robot.devices.append(mechanism)
     robot.chosen_options |= {"integrator", "solver"}

@@ -10,6 +10,7 @@ _EXPORTS: dict[str, str] = {
     "TendonRobot": "pliant.rods.tendons.robot",
     "TendonRobotDescription": "pliant.rods.tendons.description",
     "TendonSolution": "pliant.rods.tendons.robot",
+    "load_tendons": "pliant.rods.tendons.files",
 }
 
 __all__ = [*_EXPORTS]

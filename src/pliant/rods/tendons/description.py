@@ -17,6 +17,7 @@ from pliant.rods.checks import (
     check_parts,
     check_whole,
     given,
+    quantity,
     rigid_pose,
     vector,
 )
@@ -34,11 +35,11 @@ class Segment:
 
     rod: Rod
     """The rod between the end of the segment before and this end."""
-    disks: int
+    disks: int = quantity("whole")
     """Number of disks, >= 1."""
-    disk_radius: float
+    disk_radius: float = quantity("length")
     """Outer radius of a disk [m], > 0."""
-    disk_mass: float = 0.0
+    disk_mass: float = quantity("mass", 0.0)
     """Mass of each disk [kg], >= 0."""
 
     def __post_init__(self) -> None:
@@ -66,35 +67,35 @@ class Tendon:
     turns from one limit to the other over the slide 2 ``presliding`` and is remembered.
     """
 
-    segment: int
+    segment: int = quantity("whole")
     """Index of the segment at whose end it is fixed, from 0."""
-    radius: float
+    radius: float = quantity("length")
     """Distance from the rod's axis at the base plate [m], >= 0."""
-    angle: float
+    angle: float = quantity("angle")
     """Polar angle at the base plate, from d1 to d2 [rad]."""
-    turn: float = 0.0
+    turn: float = quantity("angle", 0.0)
     """Turn of the routing about the rod from the base plate to the end [rad]; 0: straight, otherwise helical."""
-    tip_radius: float | None = None
+    tip_radius: float | None = quantity("length", None)
     """Distance from the axis at its end [m]; None: as at the base."""
     holes: tuple[tuple[float, float], ...] = ()
     """Places (d1, d2) of its holes in the base plate and each disk [m], instead of radius and angle."""
-    drive_stiffness: float | None = None
+    drive_stiffness: float | None = quantity("force per length", None)
     """Stiffness of servo, spool and mount [N/m], > 0; None: rigid."""
-    axial_stiffness: float | None = None
+    axial_stiffness: float | None = quantity("force", None)
     """E A of the tendon [N], > 0; None: inextensible."""
-    pretension: float = 0.0
+    pretension: float = quantity("force", 0.0)
     """Tension of the straight robot at d = 0 [N], >= 0; needs an elastic tendon or drive."""
-    slack: float = 0.0
+    slack: float = quantity("length", 0.0)
     """Length that must be drawn in before the straight robot's tendon is taut [m], >= 0."""
-    friction: float = 0.0
+    friction: float = quantity("ratio", 0.0)
     """Coefficient of friction between tendon and holes, >= 0."""
-    presliding: float = 1e-4
+    presliding: float = quantity("length", 1e-4)
     """Slide over which friction builds up from none to its limit [m], > 0."""  # assumed: stretch between two disks
-    guide_angle: float = 0.0
+    guide_angle: float = quantity("angle", 0.0)
     """Turning angle between spool and base plate [rad], >= 0: pulleys and tubes before the robot."""
-    breaking_load: float = 100.0
+    breaking_load: float = quantity("force", 100.0)
     """Largest tension [N], > 0."""  # assumed: braided PE line of 0.2 mm
-    diameter: float = 3e-4
+    diameter: float = quantity("length", 3e-4)
     """Thickness, for the check of crossings [m]."""  # assumed
 
     def __post_init__(self) -> None:
@@ -163,7 +164,7 @@ class TendonRobotDescription:
     """Pose of the base plate in the world, shape (4, 4)."""
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     """Gravity in the world [m/s^2]."""
-    tip_mass: float = 0.0
+    tip_mass: float = quantity("mass", 0.0)
     """Mass at the last disk [kg], >= 0."""
     tip_offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Place of the tip (tool, marker) in axes of the last disk [m]."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from pliant.base.errors import ModelError
 from pliant.base.numerics import Array
-from pliant.rods.checks import check_above, check_least, check_name, check_parts, rigid_pose, vector
+from pliant.rods.checks import check_above, check_least, check_name, check_parts, quantity, rigid_pose, vector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,21 +20,21 @@ class Tube:
     The unloaded tube bends towards its own x axis; its rotation turns this axis about z of the robot's base.
     """
 
-    length: float
+    length: float = quantity("length")
     """Length of the whole tube [m], > 0."""
-    curved_length: float
+    curved_length: float = quantity("length")
     """Length of the curved part at the end [m], 0 to `length`."""
-    curvature: float
+    curvature: float = quantity("curvature")
     """Curvature of this part without load [1/m], >= 0."""
-    outer_radius: float
+    outer_radius: float = quantity("length")
     """Outer radius [m], > `inner_radius`."""
-    inner_radius: float
+    inner_radius: float = quantity("length")
     """Inner radius [m], >= 0; 0: a wire."""
-    young_modulus: float = 60e9
+    young_modulus: float = quantity("pressure", 60e9)
     """E [Pa]; superelastic nitinol, austenite: 41 to 75 GPa in data sheets."""
-    shear_modulus: float = 23e9
+    shear_modulus: float = quantity("pressure", 23e9)
     """G [Pa]; E / (2 (1 + 0.3))."""
-    density: float = 0.0
+    density: float = quantity("density", 0.0)
     """Mass per volume [kg/m^3], >= 0; 0: weight is left out; nitinol: 6450."""
 
     def __post_init__(self) -> None:

@@ -15,17 +15,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from pliant.base.documents.yaml_tree import Document, read_yaml
 from pliant.base.errors import ModelError, nearest
-from pliant.rods.loaders import FRAME, Reader, placed, read_frame
+from pliant.rods.loaders import Reader, field_keys, placed, read_fields, read_pose
 from pliant.rods.tubes.description import Tube, TubesDescription
 from pliant.rods.tubes.robots import ROBOTS
-
-QUANTITIES = {"length": "length", "curved_length": "length", "curvature": "curvature", "outer_radius": "length",
-              "inner_radius": "length", "E": "pressure", "G": "pressure", "density": "density"}  # fmt: skip
-FIELDS = {"E": "young_modulus", "G": "shear_modulus"}
 
 
 def load_tubes(name: str | Path) -> TubesDescription:
@@ -57,11 +51,7 @@ def describe(document: Document) -> TubesDescription:
     if not isinstance(rows, list) or not rows:
         raise r.fail(f"needs a list of tubes, the innermost first, found {rows!r}", "tubes")
     tubes = tuple(_tube(r.inner(row, "tubes", i, field=f"tubes[{i}]")) for i, row in enumerate(rows))
-    base = np.eye(4)
-    if "base" in r:
-        frame = r.sub("base")
-        frame.known(*FRAME)
-        base = read_frame(frame, planar=False)
+    base = read_pose(r, "base")
     gravity = r.vector("gravity", "acceleration", 3, (0.0, 0.0, -9.81))
     try:
         return TubesDescription(
@@ -74,12 +64,8 @@ def describe(document: Document) -> TubesDescription:
 
 
 def _tube(r: Reader) -> Tube:
-    r.known(*QUANTITIES)
-    values = {}
-    for key, quantity in QUANTITIES.items():
-        if key in r or key not in ("E", "G", "density"):
-            values[FIELDS.get(key, key)] = r.number(key, quantity)
+    r.known(*field_keys(Tube))
     try:
-        return Tube(**values)
+        return Tube(**read_fields(r, Tube))
     except ModelError as fault:
         raise placed(fault, r) from None
