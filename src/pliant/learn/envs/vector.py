@@ -196,7 +196,10 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             )
         seen = add_camera(robot) if render_mode else robot
         self._devices = DeviceBatch(seen, num_envs, task) if firmware else None
-        self.batch: RobotBatch = self._devices or (batch or CpuBatch)(seen, num_envs)
+        made = self._devices or (batch or CpuBatch)(seen, num_envs)
+        if not isinstance(made, RobotBatch):
+            raise PliantError(f"batch returned {made!r:.100}; must be a RobotBatch, such as CpuBatch", field="batch")
+        self.batch: RobotBatch = made
         """The `RobotBatch` below: ports, parameters, resets of single worlds."""
         self.num_envs = self.batch.worlds
         self.frames = task.frames(self.batch.dt)
@@ -226,7 +229,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         state = (self._world.last, self._world.elapsed)
         # The memory of the controls itself, where it is float64 and stays: on the CPU.
         self._values: NDArray[np.float64] | None = None
-        delays = check_delays(chosen.latency, chosen.command_latency)
+        delays = check_delays({"latency": chosen.latency, "command_latency": chosen.command_latency})
         self._delays: Delays | None = None
         if any(delays.values()) or set(DELAYS) & set(task.distributions(0)):
             self._delays = Delays(self.num_envs, self.frames, self._write_values, self.batch.step, self._observed)
@@ -382,8 +385,9 @@ class BatchEnv(gymnasium.vector.VectorEnv):
                 self._delay(name, parameters[name], mask)
 
     def _delay(self, name: str, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
-        if (values < 0.0).any() or self._delays is None:
-            raise ModelError(f"randomize: {name} is {float(values.min()):g}; must be >= 0 s", field=name)
+        assert self._delays is not None
+        for value in (values.min(initial=0.0), values.max(initial=0.0)):
+            check_delays({name: float(value)})
         steps = self._delays.age if name == "latency" else self._delays.command
         given = values if values.shape != (self.num_envs,) else values[mask]
         steps[mask] = np.round(given / self.batch.dt).astype(np.int64)
@@ -429,19 +433,30 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             The observations of all worlds, shape (num_envs, n).
 
         Raises:
-            PliantError: the state is of another robot or number of worlds.
+            PliantError: the state is of another robot, task or number of worlds; nothing has changed then.
         """
         mask = self._with_state(worlds)
         if not isinstance(state, Mapping) or set(state) != set(WorldStates.__annotations__):
             raise PliantError("the state is none of get_state()", field="state")
-        self.batch.load(state["batch"], mask)
-        self._world.stepped()
-        self._world.elapsed[mask], self._world.last[mask] = state["elapsed"], state["action"]
+        count = int(mask.sum())
         self._ended = self._ended.copy()
-        self._ended[mask], self._observation[mask] = state["ended"], state["observation"]
-        kept = state["rng"]
-        for k, world in enumerate(np.flatnonzero(mask).tolist()):
-            self._rngs[world].bit_generator.state = kept[k if len(kept) > 1 else 0]
+        world = self._world
+        own = {"elapsed": world.elapsed, "action": world.last, "ended": self._ended, "observation": self._observation}
+        for name, array in own.items():
+            found = np.asarray(state[name])
+            if found.dtype != array.dtype or found.shape not in ((count, *array.shape[1:]), (1, *array.shape[1:])):
+                raise PliantError(
+                    f"the state has {name} of shape {found.shape} of {found.dtype}; must be of this task, shape "
+                    f"{(count, *array.shape[1:])} of {array.dtype}",
+                    field=name,
+                )
+        rngs = _generators(state["rng"], count)
+        self.batch.load(state["batch"], mask)
+        world.stepped()
+        for name, array in own.items():
+            array[mask] = state[name]
+        for k, index in enumerate(np.flatnonzero(mask).tolist()):
+            self._rngs[index] = rngs[k]
         return self._seen(mask)
 
     def _with_state(self, worlds: Selection) -> NDArray[np.bool_]:
@@ -592,6 +607,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         """
         if self.render_mode is None:
             return None
+        self._check_open()
         qpos = self.batch.read("state/qpos")[:RENDERED]
         return tuple(picture for row in qpos for picture in self._view.render(row).values())
 
@@ -602,6 +618,24 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             self._devices.close()
         self._cameras.close()
         self._view.close()
+
+
+def _generators(states: object, count: int) -> list[np.random.Generator]:
+    """Return random generators with given states; one state is taken for all of them.
+
+    Raises:
+        PliantError: another number of states, or a state that is none.
+    """
+    given = states if isinstance(states, list) else []
+    if len(given) not in (1, count):
+        raise PliantError(f"the state has the random generators of {len(given)} worlds; must be {count}", field="rng")
+    made = [np.random.default_rng(0) for _ in range(count)]
+    for k, generator in enumerate(made):
+        try:
+            generator.bit_generator.state = given[k if len(given) > 1 else 0]
+        except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
+            raise PliantError(f"the state of the random generator of world {k} is none", field="rng") from None
+    return made
 
 
 def check_same_step(env: object, library: str, *, pictures: bool = False) -> None:
