@@ -593,7 +593,7 @@ class CpuBatch(RobotBatch):
         for name, column in self._settings().items():
             column[mask] = state.get(name, np.nan)
         self.batch.state[mask] = state["state"]
-        self._live.steps[mask], self._live.diverged_at[mask] = state["steps"], state["diverged_at"]
+        self._live.restore(mask, state["steps"], state["diverged_at"])
         whole = self.batch.state.copy()
         self.batch.forward(np.flatnonzero(mask))
         self.batch.state[:] = whole

@@ -17,7 +17,7 @@ from pliant.learn.envs.delays import check_delays
 from pliant.learn.envs.optional import load_gymnasium
 from pliant.learn.envs.pictures import Cameras, Observations, add_camera, picture_size
 from pliant.learn.envs.plant import Plant, key_positions
-from pliant.learn.envs.task import Task, flags, positions, reset_options, start_positions
+from pliant.learn.envs.task import Task, flags, joined_ports, positions, reset_options, start_positions
 from pliant.simulation import Simulation
 
 gymnasium = load_gymnasium()
@@ -39,6 +39,9 @@ class _Truth:
             return _read_only(self.plant.measured(name))
         return _read_only(self.plant.engine.port(name))
 
+    def ports(self, names: Sequence[str]) -> NDArray[np.float64]:
+        return joined_ports(self, names)
+
     @property
     def time(self) -> NDArray[np.float64]:
         return np.array([self.elapsed * self.period])
@@ -58,6 +61,9 @@ class _Measured:
 
     def port(self, name: str) -> NDArray[np.float64]:
         return _read_only(self._truth.plant.measured(name))
+
+    def ports(self, names: Sequence[str]) -> NDArray[np.float64]:
+        return joined_ports(self, names)
 
     @property
     def time(self) -> NDArray[np.float64]:

@@ -16,9 +16,10 @@ from pliant.engine import callbacks
 from pliant.engine.distributions import draw
 from pliant.engine.ports import port_places
 from pliant.engine.worlds import CpuBatch, RobotBatch, Selection
-from pliant.learn.envs.actions import ActionWriter, Scale, observe, reward_terms
+from pliant.learn.envs.actions import ActionWriter, Scale, reward_terms
 from pliant.learn.envs.delays import Delays, ObservationNoise, check_delays
 from pliant.learn.envs.device_batch import DeviceBatch
+from pliant.learn.envs.gather import JoinedPorts, Observer, can_gather
 from pliant.learn.envs.optional import load_gymnasium
 from pliant.learn.envs.pictures import Cameras, Observations, add_camera, picture_size
 from pliant.learn.envs.plant import DELAYS
@@ -26,6 +27,7 @@ from pliant.learn.envs.task import (
     Task,
     evaluate,
     flags,
+    joined_ports,
     named_options,
     positions,
     reset_options,
@@ -64,6 +66,8 @@ class _BatchWorld:
         self.live = batch.live and isinstance(batch.port("state/qpos"), np.ndarray)
         self._ports: dict[str, NDArray[np.float64]] = {}
         self._fields: dict[str, NDArray[np.float64]] = {}
+        self._joined: dict[Sequence[str], JoinedPorts] = {}
+        self._time = np.zeros(batch.worlds)
         self.elapsed = np.zeros(batch.worlds, dtype=np.int64)
         self.last = np.zeros((batch.worlds, actions))
         self.period = 0.0
@@ -82,6 +86,14 @@ class _BatchWorld:
             found.flags.writeable = False  # a function that changes a port would change the state
         return found
 
+    def ports(self, names: Sequence[str]) -> NDArray[np.float64]:
+        joined = self._joined.get(names := tuple(names))
+        if joined is None:
+            if not self.live or not can_gather(parts := [self.port(name) for name in names], self.worlds):
+                return joined_ports(self, names)
+            joined = self._joined[names] = JoinedPorts(parts)
+        return joined.read()
+
     def stepped(self) -> None:
         """Forget copies of ports that are not live."""
         if not self.live:
@@ -90,7 +102,7 @@ class _BatchWorld:
 
     @property
     def time(self) -> NDArray[np.float64]:
-        return self.elapsed * self.period
+        return np.multiply(self.elapsed, self.period, out=self._time)
 
     @property
     def action(self) -> NDArray[np.float64]:
@@ -247,10 +259,15 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._rngs: list[np.random.Generator] = []
         self._randomized = dict(task.distributions(0))
         self._set(draw(self._randomized, 0, self.num_envs), np.ones(self.num_envs, dtype=bool))  # checks every name
+        # Every port is read once before the first episode: one that is read first between two steps is computed anew
+        # from the state, and those that were read before then change, too.
+        for kind, functions in (("reward", task.reward), ("terminated", task.terminated)):
+            evaluate(kind, functions, self._world)
         parts = evaluate("observation", task.observation, self._world)
         sizes = {name: part.shape[1] for name, part in zip(task.observation, parts)}
         self._noise = ObservationNoise(chosen.noise or {}, sizes)
-        self._observation = observe(task, self._world)
+        self._observe = Observer(task, self._world)
+        self._observation = self._observe()
         space = gymnasium.spaces
         self.single_action_space = space.Box(-1.0, 1.0, (count,), np.float32)
         numbers = space.Box(-np.inf, np.inf, self._observation.shape[1:], np.float32)
@@ -364,7 +381,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._world.elapsed[mask] = 0
         self._world.last[mask] = 0.0
         self._ended[mask] = False
-        observation = observe(self.task, self._world)
+        observation = self._observe()
         if self._delays is not None:
             self._delays.clear(mask, observation)
         self._observation = self._noisy(observation)
@@ -397,7 +414,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._world.stepped()
         bad = self.batch.diverged
         with np.errstate(invalid="ignore", over="ignore"):
-            return observe(self.task, self._world, ~bad if np.count_nonzero(bad) else None)
+            return self._observe(~bad if np.count_nonzero(bad) else None)
 
     def _noisy(self, observation: NDArray[np.float32]) -> NDArray[np.float32]:
         return self._noise.add(observation, self._rngs) if self._noise.active and self._rngs else observation
@@ -510,7 +527,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         bad = self.batch.diverged
         sane = ~bad if np.count_nonzero(bad) else None
         with np.errstate(invalid="ignore", over="ignore"):
-            observation = observe(self.task, world, sane) if self._delays is None else self._delays.seen()
+            observation = self._observe(sane) if self._delays is None else self._delays.seen()
             observation = self._noisy(observation)
             reward, terms = reward_terms(self.task, world, sane)
             endings = flags(self.task.terminated, world)

@@ -83,7 +83,7 @@ def height(world: World) -> NDArray[np.float64]:
 
 def joints(world: World) -> NDArray[np.float64]:
     """Return positions [rad] and velocities [rad/s] of the legs, as their servos measure them."""
-    return np.concatenate([world.port(name) for name in _PORTS], axis=1)
+    return world.ports(_PORTS)
 
 
 def body(world: World) -> NDArray[np.float64]:
