@@ -10,8 +10,10 @@ import mujoco
 
 from pliant.base.errors import LawError, MissingDependency, ModelError
 from pliant.engine import MujocoEngine
+from pliant.engine.worlds import CpuBatch
 from pliant.learn import warp as module
 from pliant.learn.warp import WarpBatch
+from pliant.model.robot import Robot
 from pliant.robots import build_robot
 
 
@@ -159,6 +161,7 @@ def test_a_field_that_is_fetched_keeps_its_values_when_the_batch_goes_on(device)
         np.testing.assert_array_equal(batch.read(place), batch.field(at.field)[(slice(None), *at.index)])
 
 
+@pytest.mark.parametrize("device", WARP_DEVICES)
 def test_a_robot_without_compliant_joints_moves_as_in_the_engine(device):
     text = (
         '<mujoco><option timestep="0.002"/><worldbody><body><joint name="j" axis="0 1 0" damping="0.1"/>'
