@@ -10,8 +10,10 @@ import mujoco
 
 from pliant.base.errors import LawError, MissingDependency, ModelError
 from pliant.engine import MujocoEngine
+from pliant.engine.worlds import CpuBatch
 from pliant.learn import warp as module
 from pliant.learn.warp import WarpBatch
+from pliant.model.robot import Robot
 from pliant.robots import build_robot
 
 
@@ -157,3 +159,20 @@ def test_a_field_that_is_fetched_keeps_its_values_when_the_batch_goes_on(device)
     for place in ("joint_1/torque", "joint_2/position", "state/qpos"):
         at = batch.place(place)
         np.testing.assert_array_equal(batch.read(place), batch.field(at.field)[(slice(None), *at.index)])
+
+
+@pytest.mark.parametrize("device", WARP_DEVICES)
+def test_a_robot_without_compliant_joints_moves_as_in_the_engine(device):
+    text = (
+        '<mujoco><option timestep="0.002"/><worldbody><body><joint name="j" axis="0 1 0" damping="0.1"/>'
+        '<geom size="0.1" mass="1" pos="0.2 0 0"/></body></worldbody>'
+        '<actuator><motor name="m" joint="j"/></actuator></mujoco>'
+    )
+    robot = Robot(mujoco.MjSpec.from_string(text))
+    batches = [WarpBatch(robot, 2, device), CpuBatch(robot, 2)]
+    for batch in batches:
+        batch.write("m/control", 0.5)
+        batch.step(100)
+    q = [batch.read("j/position") for batch in batches]
+    np.testing.assert_allclose(q[0], q[1], atol=1e-5)
+    assert np.abs(q[1]).min() > 0.5

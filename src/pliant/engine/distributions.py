@@ -134,10 +134,12 @@ def draw(distributions: Mapping[str, Distribution], seed: int, count: int) -> di
     Equal seeds give equal draws of a parameter, independent of the other parameters.
 
     Raises:
-        ModelError: a value is not a distribution.
+        ModelError: a path is no text, or a value is not a distribution.
     """
     drawn = {}
     for path, distribution in distributions.items():
+        if not isinstance(path, str):
+            raise ModelError(f"{path!r} is no path of a parameter; must be <name>.<parameter>", field=repr(path))
         if not isinstance(distribution, Distribution):
             raise ModelError(
                 f"{path}: {distribution!r} is not a distribution; must be Uniform, LogUniform, Normal or Choice",

@@ -6,7 +6,7 @@ import logging
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pliant.engine.flush import Field, flush_worlds
 from pliant.engine.guard import MAX_SPEED
@@ -20,17 +20,22 @@ LONGEST = 100
 _log = logging.getLogger(__name__)
 
 
-def count_steps(qvel, stride, nv, worlds, n, most, steps, bad):
-    """Count n steps of the worlds that are not marked, and mark those that are not finite or too fast (C arrays)."""
+def count_steps(qpos, qvel, act, worlds, now, most, steps, bad):
+    """Count now[0] steps of the worlds that are not marked, mark those that are not finite or too fast, count the
+    marked ones in now[1], and remove small numbers from the others (fields, C arrays)."""
+    marked = 0
     for w in range(worlds):
+        if bad[w] == 0:
+            steps[w] += now[0]
+            total = 0.0
+            for k in range(qvel.size):
+                total += qvel.values[w * qvel.stride + k] * qvel.values[w * qvel.stride + k]
+            if not total < most:  # NaN too
+                bad[w] = steps[w]
         if bad[w] != 0:
-            continue
-        steps[w] += n[0]
-        total = 0.0
-        for k in range(nv):
-            total += qvel[w * stride + k] * qvel[w * stride + k]
-        if not total < most:  # NaN too
-            bad[w] = steps[w]
+            marked += 1
+    now[1] = marked
+    flush_worlds(qpos, qvel, act, worlds, now, steps, bad)
 
 
 class LiveWorlds:
@@ -51,32 +56,28 @@ class LiveWorlds:
         """Number of steps of each world since its last reset."""
         self.diverged_at = np.zeros(worlds, dtype=np.int64)
         """Step at whose end, or up to 100 steps before it, each world diverged; 0 if it did not."""
-        qvel = batch.bind("qvel")
-        self._advance = np.zeros(1, dtype=np.int64)
-        size = (qvel.strides[0] // qvel.itemsize, qvel.shape[1], worlds)
-        self._count = bound(
-            count_steps, qvel, *size, self._advance, MAX_SPEED**2, self.steps, self.diverged_at
-        )  # fmt: skip
+        self._now = np.zeros(2, dtype=np.int64)  # steps of a call, number of marked worlds
         arrays = [batch.bind(field) for field in ("qpos", "qvel", "act")]
         state = [Field(array, array.shape[1], array.strides[0] // array.itemsize) for array in arrays]
-        self._flush = bound(flush_worlds, *state, worlds, self._advance, self.steps, self.diverged_at)
+        self._count = bound(
+            count_steps, *state, worlds, self._now, MAX_SPEED**2, self.steps, self.diverged_at
+        )  # fmt: skip
 
     def step(self, n: int) -> None:
         """Advance the worlds that have not diverged by n steps."""
         while n > 0:
             count = min(n, LONGEST)
-            if not self.diverged_at.any():
+            if not self._now[1]:
                 self._batch.step(nstep=count)
             else:
                 live = np.flatnonzero(self.diverged_at == 0)
                 if not live.size:
                     return
                 self._batch.step(live, nstep=count)
-            self._advance[0] = count
+            self._now[0] = count
             self._count()
-            self._flush()
             n -= count
-            if self._warn and self.diverged_at.any():
+            if self._warn and self._now[1]:
                 self._warn = False
                 first = int(np.flatnonzero(self.diverged_at)[0])
                 _log.warning(
@@ -87,5 +88,9 @@ class LiveWorlds:
 
     def clear(self, ids: NDArray[np.int64]) -> None:
         """Take worlds that were reset as live again."""
-        self.steps[ids] = 0
-        self.diverged_at[ids] = 0
+        self.restore(ids, 0, 0)
+
+    def restore(self, worlds: NDArray[np.generic], steps: ArrayLike, diverged_at: ArrayLike) -> None:
+        """Set the counts of some worlds, by their mask or numbers."""
+        self.steps[worlds], self.diverged_at[worlds] = steps, diverged_at
+        self._now[1] = np.count_nonzero(self.diverged_at)

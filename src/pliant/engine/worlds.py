@@ -22,7 +22,9 @@ from pliant.engine.batch import make_batch
 from pliant.engine.distributions import Distribution, draw
 from pliant.engine.live_worlds import LiveWorlds
 from pliant.engine.mujoco_engine import hold_pose, starts_at_zero
+from pliant.engine.payload import Payloads
 from pliant.engine.ports import PortPlace, port_places
+from pliant.engine.world_states import check_state
 from pliant.laws import layout
 from pliant.laws.actuator import CompliantActuator, call_hold
 from pliant.laws.compile import compiled
@@ -330,6 +332,12 @@ class RobotBatch(abc.ABC):
             else:
                 fields += self._fields_of(path, owner, parameter, numbers)
             given[path] = self._changed(given.get(path), numbers, mask)
+        for owner in {path.partition(".")[0] for path in values}:
+            mass, load = given.get(f"{owner}.mass"), given.get(f"{owner}.payload")
+            if mass is not None and load is not None:
+                body = self.model.body(owner).id
+                own = np.where(np.isfinite(mass), mass, self.model.body_mass[body])
+                fields.append(("body_mass", body, (own + np.nan_to_num(load))[mask]))
         rows = {joint: self._rows(joint, changes[joint], mask) for joint in sorted(changed)}
         for joint, row in rows.items():
             self._put_rows(self.joints.index(joint), row, mask)
@@ -462,14 +470,14 @@ class RobotBatch(abc.ABC):
             scale = values / m.body_mass[body]
             return [("body_mass", body, values), ("body_inertia", body, scale[:, None] * m.body_inertia[body])]
         if owner in bodies and parameter == "payload":
+            Payloads(m).check(owner, float(values.max(initial=0.0)))
             body = bodies.index(owner)
             return [("body_mass", body, m.body_mass[body] + values)]
         if owner in geoms and parameter == "friction":
             return [("geom_friction", (geoms.index(owner), 0), values)]
         valid = [f"{j}.{p}" for j in joints if j for p in _JOINT_FIELDS]
-        valid += [f"{b}.{p}" for b in bodies[1:] if b for p in ("mass", "payload")] + [
-            f"{g}.friction" for g in geoms if g
-        ]
+        valid += [f"{b}.mass" for b in bodies[1:] if b] + [f"{b}.payload" for b in Payloads(m).bodies()]
+        valid += [f"{g}.friction" for g in geoms if g]
         valid += [f"{j}.<parameter of its actuator>" for j in self.joints]
         raise ModelError(f"no parameter {path!r} that can differ between worlds; {nearest(path, valid)}", field=path)
 
@@ -548,7 +556,16 @@ class CpuBatch(RobotBatch):
         self._settle()
         found = {"state": self.batch.state, "steps": self._live.steps, "diverged_at": self._live.diverged_at}
         found |= {f"model/{name}": self.batch.expand(name) for name in sorted(self._differing)}
+        found |= self._settings()
         return {name: rows[mask].copy() for name, rows in found.items()}
+
+    def _settings(self) -> dict[str, Array]:
+        """Return what was set by name: presets after a reset, and parameters of actuators and by path."""
+        found = {f"preset/{joint}": column for joint, column in self._presets.items()}
+        found |= {f"given/{path}": column for path, column in self._given.items()}
+        for joint, columns in self._changes.items():
+            found |= {f"changed/{joint}/{name}": column for name, column in columns.items()}
+        return found
 
     def load(self, state: Mapping[str, NDArray[np.generic]], worlds: Selection = None) -> None:
         """Restore the state and the parameters of worlds; one row is taken for all of them.
@@ -557,20 +574,26 @@ class CpuBatch(RobotBatch):
             ModelError: the state is of another robot or of another number of worlds.
         """
         mask = self.select(worlds)
-        count, width = int(mask.sum()), self.batch.state.shape[1]
-        rows = np.shape(state.get("state", ()))
-        if len(rows) != 2 or rows[1] != width or rows[0] not in (1, count):
-            raise ModelError(
-                f"the state has shape {rows}; must be ({count}, {width}), or (1, {width}) for all worlds", field="state"
-            )
+        shapes: dict[str, tuple[int, ...]] = {"state": self.batch.state.shape[1:], "steps": (), "diverged_at": ()}
+        shapes |= {f"preset/{joint}": () for joint in self._presets}
+        check_state(state, shapes, {"model": self.model, "given": None, "changed": None}, int(mask.sum()))
         self._differing |= {name.removeprefix("model/") for name in state if name.startswith("model/")}
         for name in self._differing:
             own = getattr(self.model, name)
             self.batch.expand(name)[mask] = state.get(f"model/{name}", own[None])
         self._constants |= bool(self._differing & _CONSTANTS)
         self._settle()
+        for name in state:
+            kind, _, rest = name.partition("/")
+            if kind == "given":
+                self._given.setdefault(rest, np.full(self.worlds, np.nan))
+            elif kind == "changed":
+                joint, _, parameter = rest.partition("/")
+                self._changes.setdefault(joint, {}).setdefault(parameter, np.full(self.worlds, np.nan))
+        for name, column in self._settings().items():
+            column[mask] = state.get(name, np.nan)
         self.batch.state[mask] = state["state"]
-        self._live.steps[mask], self._live.diverged_at[mask] = state["steps"], state["diverged_at"]
+        self._live.restore(mask, state["steps"], state["diverged_at"])
         whole = self.batch.state.copy()
         self.batch.forward(np.flatnonzero(mask))
         self.batch.state[:] = whole

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import PliantError
+
 OPSET = 13
 """Version of the operators of a file that is written."""
 OPSETS = range(7, 24)
@@ -27,7 +29,7 @@ _MAX_NODES = 1000
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
-class OnnxError(ValueError):
+class OnnxError(PliantError):
     """A file is no ONNX model, or no feed-forward network."""
 
 
@@ -51,6 +53,19 @@ class Network:
     """Multiplies the output, shape (outputs,); None for 1."""
     header: str = ""
     """Header of a policy in the metadata; "" for a file of another program."""
+
+    def actor(self) -> list[Pair]:
+        """Return the layers with what follows them, for outputs that are actions of -1 to 1.
+
+        Raises:
+            OnnxError: the outputs are limited first and scaled afterwards, so that they are something else.
+        """
+        weight, bias = self.layers[-1]
+        half = np.ones(len(bias)) if self.half is None else self.half
+        middle = np.zeros(len(bias)) if self.middle is None else self.middle
+        if self.output and ((half != 1.0).any() or middle.any()):
+            raise OnnxError(f"its outputs are scaled after {self.output}; must be actions of -1 to 1", field="output")
+        return [*self.layers[:-1], (half[:, None] * weight, half * bias + middle)]
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
@@ -248,21 +263,28 @@ def _read_network(data: bytes) -> Network:
     if not graph or opset not in OPSETS:
         raise OnnxError(f"it has operators of the version {opset}; must be {OPSETS[0]} to {OPSETS[-1]}")
     constants: dict[str, NDArray[np.float64]] = {}
-    nodes, inputs = [], []
+    nodes, inputs, outputs = [], [], []
     for number, value in _fields(graph):
         if number == 5:
             name, array = _read_tensor(_bytes(value))
             constants[name] = array
         elif number == 1:
             nodes.append(_read_node(_bytes(value)))
-        elif number == 11:
-            inputs.append(_decoded(dict(_fields(_bytes(value))).get(1, b"")))
+        elif number in (11, 12):
+            (inputs if number == 11 else outputs).append(_decoded(dict(_fields(_bytes(value))).get(1, b"")))
     chain = _Chain(constants, [name for name in inputs if name not in constants])
     if len(nodes) > _MAX_NODES:
         raise OnnxError(f"it has {len(nodes)} operators; must be at most {_MAX_NODES}")
     for node in nodes:
         chain.take(*node)
-    return chain.finished(header)
+    return chain.finished(header, outputs)
+
+
+def _row(owner: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a constant that is added to or multiplied with one row of numbers, shape (1,) or (n,)."""
+    if array.ndim and array.size != array.shape[-1]:
+        raise OnnxError(f"{owner} has a constant of shape {array.shape}; must be one row")
+    return array.reshape(-1)
 
 
 class _Chain:
@@ -307,18 +329,25 @@ class _Chain:
             if kind == "Elu" and attributes.get("alpha", 1.0) != 1.0:
                 raise OnnxError(f"an Elu has alpha {attributes['alpha']}; must be 1")
             self._steps.append((kind.lower(), None))
+        elif kind == "Cast" and attributes.get("to") not in _TYPES:
+            raise OnnxError(f"a Cast is to the type {attributes.get('to')}; must be float32 or float64")
         elif kind in ("Add", "Sub", "Mul", "Div"):
             if len(arrays) != 1:
                 raise OnnxError(f"the operator {kind} has {len(arrays)} constants; must be one")
-            self._steps.append((kind, arrays[0].reshape(-1)))
+            self._steps.append((kind, _row(kind, arrays[0])))
 
     def _layer(self, weight: NDArray[np.float64], bias: NDArray[np.float64]) -> None:
         if weight.ndim != 2 or bias.size != len(weight):
             raise OnnxError(f"a layer has weights of shape {weight.shape} and {bias.size} biases")
-        self._steps.append(("layer", (weight, bias.reshape(-1))))
+        self._steps.append(("layer", (weight, _row("a layer", bias))))
 
-    def finished(self, header: str) -> Network:
-        """Return the network."""
+    def finished(self, header: str, outputs: Sequence[str]) -> Network:
+        """Return the network; ``outputs`` are the names of the graph's outputs."""
+        if list(outputs) != [self._value]:
+            raise OnnxError(
+                f"its outputs are {', '.join(map(repr, outputs[:4])) or 'none'}; must be {self._value!r:.40}, the end "
+                "of the chain"
+            )
         places = [k for k, (kind, _) in enumerate(self._steps) if kind == "layer"]
         if not places:
             raise OnnxError("it has no layer, that is no Gemm and no MatMul")
@@ -335,20 +364,21 @@ class _Chain:
                     raise OnnxError(f"{kind} has a zero before the first layer")
                 scale = scale * (array if kind == "Div" else 1.0 / array)
         network = Network(mean, scale, header=header)
-        between: set[str] = set()
+        between: list[str] = []
         for kind, array in self._steps[first : last + 1]:
-            if kind == "layer":
+            fresh = len(network.layers) > len(between)  # no activation has followed the last layer
+            if kind == "layer" and not fresh:
                 network.layers.append(array)
-            elif kind == "Add" and array.size in (1, len(network.layers[-1][1])):
+            elif kind == "Add" and fresh and array.size in (1, len(network.layers[-1][1])):
                 weight, bias = network.layers[-1]
                 network.layers[-1] = (weight, bias + array)
-            elif kind in ("tanh", "relu", "elu"):
-                between.add(kind)
+            elif kind in ("tanh", "relu", "elu") and fresh:
+                between.append(kind)
             else:
-                raise OnnxError(f"{kind} stands between two layers; must be Add, Tanh, Relu or Elu")
-        if len(between) > 1 or len(places) - 1 > sum(k in between for k, _ in self._steps[first:last]):
-            raise OnnxError(f"the activations are {', '.join(sorted(between)) or 'none'}; must be one kind, everywhere")
-        network.activation = between.pop() if between else ""
+                raise OnnxError(f"{kind} stands between two layers; must be biases, then one Tanh, Relu or Elu")
+        if len(set(between)) > 1:
+            raise OnnxError(f"the activations are {', '.join(sorted(set(between)))}; must be one kind, everywhere")
+        network.activation = between[0] if between else ""
         self._tail(network, self._steps[last + 1 :])
         return network
 
@@ -356,7 +386,7 @@ class _Chain:
         """Read what follows the last layer: a bias, a limit, and the range of the commands."""
         m = len(network.layers[-1][1])
         for kind, array in steps:
-            if kind in ("clip", "tanh") and not network.output:
+            if kind in ("clip", "tanh") and not network.output and network.half is None:
                 network.output = kind
             elif kind in ("Add", "Mul") and array.size in (1, m):
                 values = np.broadcast_to(array, (m,)).astype(float)

@@ -295,7 +295,7 @@ def _onnx_arrays(path: Path) -> dict[str, NDArray[Any]]:
     if not header:
         raise PolicyError(
             f"{path} is an ONNX file of another program, which names no observations and commands; give them with "
-            "export_policy(task, read_network(data).layers, names)",
+            "export_policy(task, read_network(data), names)",
             field="path",
         )
     try:

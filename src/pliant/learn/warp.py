@@ -319,11 +319,9 @@ class WarpBatch(RobotBatch):
         self._table = wp.array(table, dtype=wp.int32)
         self._start_at_zero = wp.array(np.array([j in self._zero for j in self.joints], dtype=bool), dtype=wp.bool)
         width = max([1, *states])
-        users = np.zeros((0, m.nuser_actuator))
+        self._par = self._zeros(n, m.nuser_actuator)
         if n:
-            users = np.ascontiguousarray(m.actuator_user[table[:, _ACTUATOR]])
-        self._par = self._zeros(n, users.shape[1])
-        self._par.assign(np.broadcast_to(users, self._par.shape))
+            self._par.assign(np.broadcast_to(m.actuator_user[table[:, _ACTUATOR]], self._par.shape))
         self._act, self._rate = self._zeros(n, width), self._zeros(n, width)
         self.observed = self._zeros(n, layout.OBSERVATIONS)
         """Outputs of the laws at the end of the last step, an array of Warp."""

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.stats import trim_mean
+from scipy.stats import bootstrap, permutation_test, trim_mean
 
 from pliant.base.errors import PliantError
 from pliant.base.numerics import holm
-from pliant.learn.compliance.statistics import Interval, interval, iqm, judge, sign_flip, smallest_p
+from pliant.learn.compliance.statistics import MAX_EXACT, Interval, interval, iqm, judge, sign_flip, smallest_p
 
 
 @pytest.mark.parametrize("runs", [1, 3, 4, 7, 10, 16])
@@ -21,6 +21,30 @@ def test_the_sign_flip_test_counts_all_signs():
     assert sign_flip(np.array([1.0, 2.0, -3.0]), rng) == 1.0
     assert sign_flip(np.zeros(4), rng) == 1.0
     assert sign_flip(np.ones(10), rng) == smallest_p(10)
+
+
+@pytest.mark.parametrize("runs", [5, 8, 10, 13, 18])
+def test_the_sign_flip_test_is_scipys_permutation_test_of_paired_samples(runs):
+    differences = np.random.default_rng(runs).normal(0.4, 1.0, runs)
+    exact = runs <= MAX_EXACT
+    expected = permutation_test(
+        (differences,), lambda x, axis: x.mean(axis=axis), permutation_type="samples", vectorized=True,
+        n_resamples=np.inf if exact else 50_000, rng=np.random.default_rng(1),
+    ).pvalue  # fmt: skip
+    found = sign_flip(differences, np.random.default_rng(2))
+    assert found == pytest.approx(expected, abs=1e-12 if exact else 0.01)
+
+
+@pytest.mark.parametrize("runs", [5, 9, 10, 20])
+def test_the_interval_of_runs_is_scipys_percentile_bootstrap_of_the_interquartile_mean(runs):
+    scores = np.random.default_rng(runs).normal(size=runs)
+    found = interval(scores[:, None], np.random.default_rng(1))
+    expected = bootstrap(
+        (scores,), lambda x, axis: trim_mean(x, 0.25, axis=axis), n_resamples=20_000, method="percentile",
+        vectorized=True, rng=np.random.default_rng(2),
+    ).confidence_interval  # fmt: skip
+    width = expected.high - expected.low
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.05 * width)
 
 
 def test_holm_multiplies_the_smallest_p_by_all_claims():

@@ -8,8 +8,9 @@ import pytest
 
 from pliant.base.errors import ModelError, PliantError
 from pliant.engine.distributions import Uniform
-from pliant.learn.envs.make import make_env, make_vec
+from pliant.learn.envs.make import find_task, make_env, make_vec, task_names
 from pliant.learn.envs.task import Action
+from pliant.learn.envs.vector import BatchEnv
 from pliant.robots import build_robot
 
 pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'pliant[learn]'")
@@ -109,7 +110,14 @@ def test_a_curriculum_is_asked_with_the_number_of_ended_episodes():
 
 @pytest.mark.parametrize("make", [vec, single])
 @pytest.mark.parametrize(
-    ("path", "words"), [("joint_1.stifness", "stifness"), ("joint_9.k1", "joint_9"), ("nothing.payload", "nothing")]
+    ("path", "words"),
+    [
+        ("joint_1.stifness", "stifness"),
+        ("joint_9.k1", "joint_9"),
+        ("nothing.payload", "nothing"),
+        ("base.payload", "base"),
+        (3, "3 is no path"),
+    ],
 )
 def test_a_parameter_that_does_not_exist_is_refused_at_construction(make, path, words):
     with pytest.raises(ModelError, match=words):
@@ -162,15 +170,53 @@ def test_a_state_that_is_none_or_of_another_robot_is_refused():
     state = env.get_state()
     with pytest.raises(PliantError, match="none of get_state"):
         env.set_state({"qpos": 1})
-    with pytest.raises(PliantError, match=r"must be \(2, "):
-        env.set_state({**state, "batch": {**state["batch"], "state": np.zeros((2, 3))}})
+    worlds, before = state["batch"], env.get_state()
+    other = vec(2, observation={"q": lambda world: world.port("joint_1/position")})
+    other.reset(seed=1)
+    for wrong, words in (
+        ({**state, "batch": {**worlds, "state": np.zeros((2, 3))}}, r"'state' of shape \(2, 3\); must be of this"),
+        ({**state, "batch": {**worlds, "steps": np.zeros(7)}}, r"'steps' of shape \(7,\)"),
+        ({**state, "batch": {**worlds, "model/body_mass": np.zeros((2, 1))}}, "'model/body_mass' of shape"),
+        ({**state, "batch": {**worlds, "nothing": np.zeros(2)}}, "'nothing'"),
+        ({**state, "batch": {**worlds, "model/nothing": np.zeros((2, 1))}}, "'model/nothing'"),
+        ({**state, "batch": {k: v for k, v in worlds.items() if k != "steps"}}, "'steps' of shape"),
+        ({**state, "batch": None}, "'state' of shape"),
+        ({**state, "rng": None}, "random generators of 0 worlds; must be 2"),
+        ({**state, "rng": state["rng"][:0]}, "random generators of 0 worlds; must be 2"),
+        ({**state, "rng": [{}, {}]}, "random generator of world 0"),
+        (other.get_state(), r"observation of shape \(2, 1\) of float32; must be of this task"),
+        *(({**state, name: None}, name) for name in ("elapsed", "action", "ended", "observation")),
+    ):
+        env.step(np.full((2, 2), 0.1))
+        before = env.get_state()
+        with pytest.raises(PliantError, match=words):
+            env.set_state(wrong)
+        for name, array in {**before["batch"], "action": before["action"], "ended": before["ended"]}.items():
+            np.testing.assert_array_equal(array, {**env.get_state(), **env.get_state()["batch"]}[name])  # unchanged
+
+
+def test_a_state_brings_what_was_set_by_name_along():
+    env = vec(2, duration=10.0)
+    env.reset(seed=1)
+    env.batch.set_parameters({"joint_1.k1": 0.003, "actuator.initial_preset": 0.4, "link_2.mass": 0.9}, [1])
+    env.reset(options={"reset_mask": [1]})
+    env.set_state(env.get_state([1]))
+    assert env.batch.parameter("joint_1.k1").tolist() == [0.003, 0.003]
+    env.batch.set_parameters({"joint_1.k2": 0.002})  # keeps k1 in both
+    env.reset(seed=[7, 7])
+    for _ in range(20):
+        seen = env.step(np.full((2, 2), 0.7))[0]
+    assert seen[0].tobytes() == seen[1].tobytes()
+
+
+def test_a_state_that_needs_delays_is_refused():
     delayed = vec(2, options={"latency": 0.01})
     delayed.reset(seed=1)
     with pytest.raises(PliantError, match="with delays cannot be read"):
         delayed.get_state()
 
 
-@pytest.mark.parametrize("delays", [(0.0, 0.004), (0.006, 0.0), (0.014, 0.01), (0.01, 0.023)])
+@pytest.mark.parametrize("delays", [(0.0, 0.004), (0.006, 0.0), (0.014, 0.01), (0.01, 0.023), (0.1, 0.0)])
 def test_a_batch_with_delays_sees_and_does_what_the_devices_of_one_robot_do(delays):
     options = dict(zip(("latency", "command_latency"), delays))
     rest = {"start": None, "duration": 1.0}
@@ -183,6 +229,29 @@ def test_a_batch_with_delays_sees_and_does_what_the_devices_of_one_robot_do(dela
         far, near = many.step(np.tile(action, (2, 1)))[0], one.step(action)[0]
         np.testing.assert_allclose(far[0], near, atol=1e-6)
     assert np.abs(near).max() > 0.05
+    one.close()
+
+
+@pytest.mark.parametrize(
+    "ranges",
+    [
+        {"latency": Uniform(0.0, 0.05), "command_latency": Uniform(0.0, 0.05)},
+        {"link_1.mass": Uniform(0.3, 0.6), "link_1.payload": Uniform(0.2, 0.5)},
+        {"joint_1.damping": Uniform(0.1, 1.0), "joint_2.friction": Uniform(0.1, 0.5)},
+        {"actuator.motor_1.damping": Uniform(0.1, 0.4), "joint_1.k1": Uniform(0.001, 0.004)},
+        {"actuator.initial_preset": Uniform(0.0, 0.5), "joint_2.armature": Uniform(0.001, 0.05)},
+    ],
+)
+def test_a_world_with_drawn_parameters_moves_as_the_single_environment_of_its_seed(ranges):
+    many, one = vec(3, randomize=ranges, duration=1.0), single(randomize=ranges, duration=1.0)
+    first = many.reset(seed=5)[0]
+    actions = np.random.default_rng(1).uniform(-1.0, 1.0, (15, 3, 2))
+    seen = [many.step(action)[0] for action in actions]
+    for world in range(3):
+        np.testing.assert_array_equal(one.reset(seed=5 + world)[0], first[world])
+        for k, action in enumerate(actions):
+            # The oldest that a late device shows is the first step, not the start: 1e-5 rad here.
+            np.testing.assert_allclose(one.step(action[world])[0], seen[k][world], atol=1e-4 if k < 5 else 1e-6)
     one.close()
 
 
@@ -243,14 +312,28 @@ def test_worlds_of_a_batch_show_the_pictures_of_single_environments():
     one.close()
 
 
-def test_a_closed_environment_refuses_steps_and_resets():
-    for env, action in ((vec(2), np.zeros((2, 2))), (single(), np.zeros(2))):
+@pytest.mark.parametrize("name", task_names())
+def test_worlds_of_every_task_do_the_same_whatever_their_number(name):
+    envs = [BatchEnv(find_task(name), worlds) for worlds in (1, 2, 5)]
+    starts = [env.reset(seed=11)[0] for env in envs]
+    assert [np.array_equal(few, starts[-1][: len(few)]) for few in starts] == [True] * 3
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        actions = rng.uniform(-1.0, 1.0, (5, *envs[0].single_action_space.shape))
+        *some, most = (env.step(actions[: env.num_envs])[:4] for env in envs)
+        for env, found in zip(envs, some, strict=False):
+            for mine, theirs in zip(found, most, strict=True):
+                assert mine.tobytes() == theirs[: env.num_envs].tobytes()
+
+
+def test_a_closed_environment_refuses_steps_resets_and_pictures():
+    options = {"render_mode": "rgb_array"}
+    for env, action in ((vec(2, options=options), np.zeros((2, 2))), (single(options=options), np.zeros(2))):
         env.reset(seed=1)
         env.close()
-        with pytest.raises(PliantError, match="the environment is closed"):
-            env.step(action)
-        with pytest.raises(PliantError, match="the environment is closed"):
-            env.reset()
+        for call in (lambda env=env, action=action: env.step(action), env.reset, env.render):
+            with pytest.raises(PliantError, match="the environment is closed"):
+                call()
 
 
 def test_the_last_infos_of_an_episode_are_where_gymnasium_puts_them():

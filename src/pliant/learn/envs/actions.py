@@ -12,7 +12,7 @@ from pliant.base.errors import ModelError, PortError
 from pliant.laws.compile import bound
 from pliant.learn.envs.task import Action, Task, World, evaluate
 
-__all__ = ["ActionWriter", "Scale", "checked_actions", "observe", "reward_terms"]
+__all__ = ["ActionWriter", "Scale", "checked_actions", "joined_observation", "observe", "reward_terms"]
 
 
 class _Target(NamedTuple):
@@ -142,7 +142,17 @@ def observe(task: Task, world: World, sane: NDArray[np.bool_] | None = None) -> 
     Raises:
         ModelError: a function gave NaN or infinity in a world that did not diverge.
     """
-    parts = evaluate("observation", task.observation, world)
+    return joined_observation(task, evaluate("observation", task.observation, world), sane)
+
+
+def joined_observation(
+    task: Task, parts: list[NDArray[np.float64]], sane: NDArray[np.bool_] | None
+) -> NDArray[np.float32]:
+    """Return the parts of an observation side by side, of shape (worlds, n) each.
+
+    Raises:
+        ModelError: a part is not finite in a world that did not diverge.
+    """
     out = np.concatenate(parts, axis=1, dtype=np.float32, casting="same_kind")
     finite = np.isfinite(out)
     if np.count_nonzero(finite) < out.size:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
@@ -12,18 +11,20 @@ from numpy.typing import NDArray
 from pliant.base.errors import PliantError, nearest
 from pliant.base.numerics import is_finite_number, is_number
 
+MAX_DELAY = 10.0
+"""Longest delay [s]; all observations of this time are kept."""
 
-def check_delays(latency: float, command_latency: float) -> dict[str, float]:
-    """Return the two delays by name [s].
+
+def check_delays(delays: Mapping[str, float]) -> dict[str, float]:
+    """Return delays by name [s].
 
     Raises:
-        PliantError: one of them is no time >= 0 s.
+        PliantError: one of them is no time of 0 to `MAX_DELAY`.
     """
-    delays = {"latency": latency, "command_latency": command_latency}
     for name, value in delays.items():
-        if not is_number(value) or not 0.0 <= value < math.inf:
-            raise PliantError(f"{name} is {value!r}; must be a time >= 0 s", field=name)
-    return delays
+        if not is_number(value) or not 0.0 <= value <= MAX_DELAY:
+            raise PliantError(f"{name} is {value!r}; must be a time of 0 to {MAX_DELAY:g} s", field=name)
+    return dict(delays)
 
 
 class Delays:

@@ -108,7 +108,9 @@ class DeviceBatch(RobotBatch):
             numbers = self._fitted(path, value, int(mask.sum()), (1,))[:, 0]
             given[path] = self._changed(given.get(path), numbers, mask)
         for world in np.flatnonzero(mask).tolist():
-            changed_robot(self._robot, _of_world(given, world))  # checks names and values
+            _, payloads, _ = changed_robot(self._robot, _of_world(given, world))  # checks names and values
+            for body, mass in payloads.items():
+                self.plants[world].engine.payloads.check(body, mass)
         self._given = given
         self._stale |= mask
 

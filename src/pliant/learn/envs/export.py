@@ -15,12 +15,13 @@ from pliant.devices import make_devices
 from pliant.engine import callbacks
 from pliant.engine.ports import port_places
 from pliant.learn.envs.task import Task
+from pliant.learn.onnx import Network
 from pliant.learn.policy import Policy
 
 
 def export_policy(
     task: Task,
-    layers: Sequence[tuple[ArrayLike, ArrayLike]] | NDArray[np.float64],
+    layers: Sequence[tuple[ArrayLike, ArrayLike]] | NDArray[np.float64] | Network,
     observations: Sequence[str],
     *,
     robot: str | None = None,
@@ -35,7 +36,8 @@ def export_policy(
     Args:
         task: the trained task, whose actions define the commands and their limits.
         layers: weights (outputs, inputs) and biases (outputs,) of each layer; or one array of shape
-            (actions, observations + 1) for a linear policy, with the biases in the last column.
+            (actions, observations + 1) for a linear policy, with the biases in the last column; or the `Network` of an
+            ONNX file, which gives mean, scale, activation and output, too.
         observations: name of each element of the observation, as in `Policy.observations`.
         robot: name of the robot in the catalogue; None for the name of the model.
         settings: options with which the robot of the catalogue is created.
@@ -48,6 +50,7 @@ def export_policy(
     Raises:
         ModelError: no device of the robot accepts one of the actions.
         PolicyError: the shapes are inconsistent.
+        OnnxError: the outputs of a network are no actions of -1 to 1.
     """
     made = task.robot()
     model = made.compile()
@@ -64,6 +67,10 @@ def export_policy(
                 field="actions",
             )
         commands.append(channel.name)
+    if isinstance(layers, Network):
+        network = layers
+        layers, mean, scale = network.actor(), network.mean, network.scale
+        options = {"activation": network.activation or "tanh", "output": network.output or "clip", **options}
     if isinstance(layers, np.ndarray):
         layers = [(layers[:, :-1], layers[:, -1])]
     count = len(observations)

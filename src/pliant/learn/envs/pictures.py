@@ -120,6 +120,9 @@ class Cameras:
     """
 
     def __init__(self, model: mujoco.MjModel, names: Iterable[str | None], size: tuple[int, int]) -> None:
+        if not isinstance(names, Iterable):
+            raise PliantError(f"cameras is {names!r}; must be names of cameras", field="cameras")
+        names = [names] if isinstance(names, str) else names
         self.names = tuple(dict.fromkeys(chosen_camera(model, name) for name in names))
         self._model, self._size = model, size
         self._pictures: dict[str, Pictures] = {}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pliant.base.errors import ModelError, PliantError, PortError, nearest
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
+from pliant.learn.envs.delays import check_delays
 from pliant.simulation import Simulation
 from pliant.simulation.commander import Channel, Commander, commander_of
 
@@ -33,7 +34,8 @@ class Plant:
         robot: the robot.
         task: the task, whose actions are given.
         dump_folder: folder for the last states of a robot that diverges; None for the default.
-        delays: ``latency`` and ``command_latency`` [s] of all devices; ports without a device get the second too.
+        delays: ``latency`` and ``command_latency`` [s] of all devices, rounded to whole steps; ports without a device
+            get the second too.
         parameters: path of a parameter, as in ``Task.randomize`` -> value.
 
     Raises:
@@ -54,7 +56,8 @@ class Plant:
         else:
             self._payloads, own = {}, {}
         self.engine = MujocoEngine(robot, dump_folder=dump_folder)
-        self._delays = {"latency": 0.0, "command_latency": 0.0, **(delays or {}), **own}
+        given = {"latency": 0.0, "command_latency": 0.0, **(delays or {}), **own}
+        self._delays = {name: round(value / self.engine.dt) * self.engine.dt for name, value in given.items()}
         made = make_devices(robot, joint_sample_period=self.engine.dt, **self._delays)
         devices = task.kept_devices(made)
         self.channels: list[Channel] = task.channels(self.engine.ports(), devices)
@@ -68,6 +71,8 @@ class Plant:
         self._line: deque[tuple[int, dict[str, float]]] = deque()
         self._commanders: list[tuple[Commander, NDArray[np.int64]]] = []
         try:
+            for body, mass in self._payloads.items():
+                self.engine.payloads.check(body, mass)
             for name, numbers in groups.items():
                 device = next(device for device in devices if device.name == name)
                 commander = commander_of(self.simulation, device, [self.channels[k] for k in numbers])
@@ -162,16 +167,8 @@ def changed_robot(robot: Robot, parameters: Mapping[str, float]) -> tuple[Robot,
     Raises:
         ModelError: a name is unknown, or a value is out of range.
     """
-    delays = {path: value for path, value in parameters.items() if path in DELAYS}
+    delays = check_delays({path: value for path, value in parameters.items() if path in DELAYS})
     payloads = {path[: -len(PAYLOAD)]: value for path, value in parameters.items() if path.endswith(PAYLOAD)}
-    for what, values in (("a delay", delays), ("a payload", payloads)):
-        for name, value in values.items():
-            if value < 0.0:
-                raise ModelError(f"{name} is {value:g}; {what} must be >= 0", field=name)
-    bodies = [body.name for body in robot.spec.bodies]
-    for body in payloads:
-        if body not in bodies:
-            raise ModelError(f"no body {body!r} that can carry a payload; {nearest(body, bodies)}", field=body)
     made = robot.copy()
     made.update({p: v for p, v in parameters.items() if p not in DELAYS and not p.endswith(PAYLOAD)})
     return made, payloads, delays

@@ -16,8 +16,8 @@ from pliant.learn.envs.actions import Scale, checked_actions, observe, reward_te
 from pliant.learn.envs.delays import check_delays
 from pliant.learn.envs.optional import load_gymnasium
 from pliant.learn.envs.pictures import Cameras, Observations, add_camera, picture_size
-from pliant.learn.envs.plant import Plant, changed_robot, key_positions
-from pliant.learn.envs.task import Task, flags, positions, reset_options, start_positions
+from pliant.learn.envs.plant import Plant, key_positions
+from pliant.learn.envs.task import Task, flags, joined_ports, positions, reset_options, start_positions
 from pliant.simulation import Simulation
 
 gymnasium = load_gymnasium()
@@ -39,6 +39,9 @@ class _Truth:
             return _read_only(self.plant.measured(name))
         return _read_only(self.plant.engine.port(name))
 
+    def ports(self, names: Sequence[str]) -> NDArray[np.float64]:
+        return joined_ports(self, names)
+
     @property
     def time(self) -> NDArray[np.float64]:
         return np.array([self.elapsed * self.period])
@@ -58,6 +61,9 @@ class _Measured:
 
     def port(self, name: str) -> NDArray[np.float64]:
         return _read_only(self._truth.plant.measured(name))
+
+    def ports(self, names: Sequence[str]) -> NDArray[np.float64]:
+        return joined_ports(self, names)
 
     @property
     def time(self) -> NDArray[np.float64]:
@@ -87,8 +93,8 @@ class RobotEnv(gymnasium.Env):
         render_mode: ``"rgb_array"`` or None.
         cameras: cameras of the model whose pictures are observed; the observation then is a dictionary of ``state``,
             and of each camera a picture of shape (height, width, 3), uint8.
-        latency: age of the measurements, not of pictures [s].
-        command_latency: delay of the commands [s], to devices and to ports alike.
+        latency: age of the measurements, not of pictures [s], rounded to whole steps of the engine.
+        command_latency: delay of the commands [s], to devices and to ports alike, rounded in the same way.
         width: width of an image [pixel].
         height: height of an image [pixel].
 
@@ -117,21 +123,20 @@ class RobotEnv(gymnasium.Env):
             raise PliantError(f"render_mode is {render_mode!r}; must be 'rgb_array' or None", field="render_mode")
         self.task = task
         self.render_mode = render_mode
-        self._delays = check_delays(latency, command_latency)
+        self._delays = check_delays({"latency": latency, "command_latency": command_latency})
         robot = task.robot()
         self._robot = add_camera(robot) if render_mode else robot
         self._size = picture_size(width, height)
         self._ended, self._broken = True, False
         self._episodes = 0
-        first = draw(task.distributions(0), 0, 1)
-        changed_robot(robot, {path: float(value[0]) for path, value in first.items()})  # checks every name
         self._scale = Scale(task.actions)
         count = len(task.actions)
         folder = tempfile.TemporaryDirectory(prefix="pliant-env-", ignore_cleanup_errors=True)
         self._folder: tempfile.TemporaryDirectory[str] | None = folder
         with contextlib.ExitStack() as unfinished:
             unfinished.callback(folder.cleanup)
-            self._plant = self._made({})
+            first = draw(task.distributions(0), 0, 1)
+            self._plant = self._made({path: float(value[0]) for path, value in first.items()})  # checks every name
             unfinished.callback(self._plant.close)
             self._observation = observe(task, self._measured)
             self._look(cameras)

@@ -16,9 +16,10 @@ from pliant.engine import callbacks
 from pliant.engine.distributions import draw
 from pliant.engine.ports import port_places
 from pliant.engine.worlds import CpuBatch, RobotBatch, Selection
-from pliant.learn.envs.actions import ActionWriter, Scale, observe, reward_terms
+from pliant.learn.envs.actions import ActionWriter, Scale, reward_terms
 from pliant.learn.envs.delays import Delays, ObservationNoise, check_delays
 from pliant.learn.envs.device_batch import DeviceBatch
+from pliant.learn.envs.gather import JoinedPorts, Observer, can_gather
 from pliant.learn.envs.optional import load_gymnasium
 from pliant.learn.envs.pictures import Cameras, Observations, add_camera, picture_size
 from pliant.learn.envs.plant import DELAYS
@@ -26,6 +27,7 @@ from pliant.learn.envs.task import (
     Task,
     evaluate,
     flags,
+    joined_ports,
     named_options,
     positions,
     reset_options,
@@ -64,6 +66,8 @@ class _BatchWorld:
         self.live = batch.live and isinstance(batch.port("state/qpos"), np.ndarray)
         self._ports: dict[str, NDArray[np.float64]] = {}
         self._fields: dict[str, NDArray[np.float64]] = {}
+        self._joined: dict[Sequence[str], JoinedPorts] = {}
+        self._time = np.zeros(batch.worlds)
         self.elapsed = np.zeros(batch.worlds, dtype=np.int64)
         self.last = np.zeros((batch.worlds, actions))
         self.period = 0.0
@@ -82,6 +86,14 @@ class _BatchWorld:
             found.flags.writeable = False  # a function that changes a port would change the state
         return found
 
+    def ports(self, names: Sequence[str]) -> NDArray[np.float64]:
+        joined = self._joined.get(names := tuple(names))
+        if joined is None:
+            if not self.live or not can_gather(parts := [self.port(name) for name in names], self.worlds):
+                return joined_ports(self, names)
+            joined = self._joined[names] = JoinedPorts(parts)
+        return joined.read()
+
     def stepped(self) -> None:
         """Forget copies of ports that are not live."""
         if not self.live:
@@ -90,7 +102,7 @@ class _BatchWorld:
 
     @property
     def time(self) -> NDArray[np.float64]:
-        return self.elapsed * self.period
+        return np.multiply(self.elapsed, self.period, out=self._time)
 
     @property
     def action(self) -> NDArray[np.float64]:
@@ -196,7 +208,10 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             )
         seen = add_camera(robot) if render_mode else robot
         self._devices = DeviceBatch(seen, num_envs, task) if firmware else None
-        self.batch: RobotBatch = self._devices or (batch or CpuBatch)(seen, num_envs)
+        made = self._devices or (batch or CpuBatch)(seen, num_envs)
+        if not isinstance(made, RobotBatch):
+            raise PliantError(f"batch returned {made!r:.100}; must be a RobotBatch, such as CpuBatch", field="batch")
+        self.batch: RobotBatch = made
         """The `RobotBatch` below: ports, parameters, resets of single worlds."""
         self.num_envs = self.batch.worlds
         self.frames = task.frames(self.batch.dt)
@@ -226,7 +241,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         state = (self._world.last, self._world.elapsed)
         # The memory of the controls itself, where it is float64 and stays: on the CPU.
         self._values: NDArray[np.float64] | None = None
-        delays = check_delays(chosen.latency, chosen.command_latency)
+        delays = check_delays({"latency": chosen.latency, "command_latency": chosen.command_latency})
         self._delays: Delays | None = None
         if any(delays.values()) or set(DELAYS) & set(task.distributions(0)):
             self._delays = Delays(self.num_envs, self.frames, self._write_values, self.batch.step, self._observed)
@@ -244,10 +259,15 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._rngs: list[np.random.Generator] = []
         self._randomized = dict(task.distributions(0))
         self._set(draw(self._randomized, 0, self.num_envs), np.ones(self.num_envs, dtype=bool))  # checks every name
+        # Every port is read once before the first episode: one that is read first between two steps is computed anew
+        # from the state, and those that were read before then change, too.
+        for kind, functions in (("reward", task.reward), ("terminated", task.terminated)):
+            evaluate(kind, functions, self._world)
         parts = evaluate("observation", task.observation, self._world)
         sizes = {name: part.shape[1] for name, part in zip(task.observation, parts)}
         self._noise = ObservationNoise(chosen.noise or {}, sizes)
-        self._observation = observe(task, self._world)
+        self._observe = Observer(task, self._world)
+        self._observation = self._observe()
         space = gymnasium.spaces
         self.single_action_space = space.Box(-1.0, 1.0, (count,), np.float32)
         numbers = space.Box(-np.inf, np.inf, self._observation.shape[1:], np.float32)
@@ -361,7 +381,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._world.elapsed[mask] = 0
         self._world.last[mask] = 0.0
         self._ended[mask] = False
-        observation = observe(self.task, self._world)
+        observation = self._observe()
         if self._delays is not None:
             self._delays.clear(mask, observation)
         self._observation = self._noisy(observation)
@@ -382,8 +402,9 @@ class BatchEnv(gymnasium.vector.VectorEnv):
                 self._delay(name, parameters[name], mask)
 
     def _delay(self, name: str, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
-        if (values < 0.0).any() or self._delays is None:
-            raise ModelError(f"randomize: {name} is {float(values.min()):g}; must be >= 0 s", field=name)
+        assert self._delays is not None
+        for value in (values.min(initial=0.0), values.max(initial=0.0)):
+            check_delays({name: float(value)})
         steps = self._delays.age if name == "latency" else self._delays.command
         given = values if values.shape != (self.num_envs,) else values[mask]
         steps[mask] = np.round(given / self.batch.dt).astype(np.int64)
@@ -393,7 +414,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._world.stepped()
         bad = self.batch.diverged
         with np.errstate(invalid="ignore", over="ignore"):
-            return observe(self.task, self._world, ~bad if np.count_nonzero(bad) else None)
+            return self._observe(~bad if np.count_nonzero(bad) else None)
 
     def _noisy(self, observation: NDArray[np.float32]) -> NDArray[np.float32]:
         return self._noise.add(observation, self._rngs) if self._noise.active and self._rngs else observation
@@ -429,19 +450,30 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             The observations of all worlds, shape (num_envs, n).
 
         Raises:
-            PliantError: the state is of another robot or number of worlds.
+            PliantError: the state is of another robot, task or number of worlds; nothing has changed then.
         """
         mask = self._with_state(worlds)
         if not isinstance(state, Mapping) or set(state) != set(WorldStates.__annotations__):
             raise PliantError("the state is none of get_state()", field="state")
-        self.batch.load(state["batch"], mask)
-        self._world.stepped()
-        self._world.elapsed[mask], self._world.last[mask] = state["elapsed"], state["action"]
+        count = int(mask.sum())
         self._ended = self._ended.copy()
-        self._ended[mask], self._observation[mask] = state["ended"], state["observation"]
-        kept = state["rng"]
-        for k, world in enumerate(np.flatnonzero(mask).tolist()):
-            self._rngs[world].bit_generator.state = kept[k if len(kept) > 1 else 0]
+        world = self._world
+        own = {"elapsed": world.elapsed, "action": world.last, "ended": self._ended, "observation": self._observation}
+        for name, array in own.items():
+            found = np.asarray(state[name])
+            if found.dtype != array.dtype or found.shape not in ((count, *array.shape[1:]), (1, *array.shape[1:])):
+                raise PliantError(
+                    f"the state has {name} of shape {found.shape} of {found.dtype}; must be of this task, shape "
+                    f"{(count, *array.shape[1:])} of {array.dtype}",
+                    field=name,
+                )
+        rngs = _generators(state["rng"], count)
+        self.batch.load(state["batch"], mask)
+        world.stepped()
+        for name, array in own.items():
+            array[mask] = state[name]
+        for k, index in enumerate(np.flatnonzero(mask).tolist()):
+            self._rngs[index] = rngs[k]
         return self._seen(mask)
 
     def _with_state(self, worlds: Selection) -> NDArray[np.bool_]:
@@ -495,7 +527,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         bad = self.batch.diverged
         sane = ~bad if np.count_nonzero(bad) else None
         with np.errstate(invalid="ignore", over="ignore"):
-            observation = observe(self.task, world, sane) if self._delays is None else self._delays.seen()
+            observation = self._observe(sane) if self._delays is None else self._delays.seen()
             observation = self._noisy(observation)
             reward, terms = reward_terms(self.task, world, sane)
             endings = flags(self.task.terminated, world)
@@ -592,6 +624,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         """
         if self.render_mode is None:
             return None
+        self._check_open()
         qpos = self.batch.read("state/qpos")[:RENDERED]
         return tuple(picture for row in qpos for picture in self._view.render(row).values())
 
@@ -602,6 +635,24 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             self._devices.close()
         self._cameras.close()
         self._view.close()
+
+
+def _generators(states: object, count: int) -> list[np.random.Generator]:
+    """Return random generators with given states; one state is taken for all of them.
+
+    Raises:
+        PliantError: another number of states, or a state that is none.
+    """
+    given = states if isinstance(states, list) else []
+    if len(given) not in (1, count):
+        raise PliantError(f"the state has the random generators of {len(given)} worlds; must be {count}", field="rng")
+    made = [np.random.default_rng(0) for _ in range(count)]
+    for k, generator in enumerate(made):
+        try:
+            generator.bit_generator.state = given[k if len(given) > 1 else 0]
+        except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
+            raise PliantError(f"the state of the random generator of world {k} is none", field="rng") from None
+    return made
 
 
 def check_same_step(env: object, library: str, *, pictures: bool = False) -> None:

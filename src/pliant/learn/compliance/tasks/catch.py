@@ -8,7 +8,7 @@ impact the link shall be horizontal again, with the mass on it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -99,10 +99,31 @@ def build_catcher() -> Robot:
 def evaluate(parameters: Array, seeds: Sequence[int]) -> dict[str, Array]:
     """Catch with each candidate in each world."""
     run = Episodes(build_catcher, parameters, [p.name for p in PARAMETERS], seeds)
-    of, batch = run.of, run.batch
+    of = run.of
+
+    def command(felt: Array) -> tuple[Array, Array]:
+        given = np.where(felt < of["give_time"], of["give"], of["lift"])
+        return np.where(felt < 0.0, 0.0, given), np.where(felt < of["switch"], of["preset_before"], of["preset_after"])
+
+    return simulate(run, of["preset_before"], command)
+
+
+def simulate(run: Episodes, preset: Array, command: Callable[[Array], tuple[Array, Array]]) -> dict[str, Array]:
+    """Catch in each world.
+
+    Args:
+        run: the worlds, new.
+        preset: stiffness preset with which each world starts [rad], shape (worlds,).
+        command: function of the time since each world has felt the mass [s], negative before, that returns the change
+            of the reference from the level, and the preset [rad]; called once in `CHECK_STEPS`.
+
+    Returns:
+        The measures of the task.
+    """
+    batch = run.batch
     batch.set_parameters({"ball.mass": run.draw(*MASSES)})
     height = run.draw(*HEIGHTS)
-    run.start(of["preset_before"], {JOINT: LEVEL})
+    run.start(preset, {JOINT: LEVEL})
     fall, rate = batch.port("fall/position"), batch.port("fall/velocity")
     efforts = [batch.port(f"{JOINT}/motor_{k}_effort") for k in (1, 2)]
     peak, (lowest, final) = np.zeros(batch.worlds), np.full((2, batch.worlds), LEVEL)
@@ -112,10 +133,8 @@ def evaluate(parameters: Array, seeds: Sequence[int]) -> dict[str, Array]:
         time = k * period - SETTLE
         if time < 0.0:  # the ball waits on its rail
             fall[:, 0], rate[:, 0] = height, 0.0
-        felt = time - impact - FELT
-        given = np.where(felt < of["give_time"], of["give"], of["lift"])
-        reference = LEVEL + np.where(felt < 0.0, 0.0, given)
-        run.command(JOINT, reference, np.where(felt < of["switch"], of["preset_before"], of["preset_after"]))
+        change, preset = command(time - impact - FELT)
+        run.command(JOINT, LEVEL + change, preset)
         counts = (time >= impact - period) & (time < impact + AFTER)
         run.step(CHECK_STEPS, counts)
         largest = np.maximum(*(np.abs(effort[:, 0]) for effort in efforts))

@@ -109,7 +109,7 @@ def effort(world: World) -> NDArray[np.float64]:
 def joints(world: World) -> NDArray[np.float64]:
     """Return positions [rad, m] and velocities of joints and rail."""
     names = ("rail", *JOINTS)
-    return np.concatenate([world.port(f"{j}/{q}") for q in ("position", "velocity") for j in names], axis=1)
+    return world.ports([f"{j}/{q}" for q in ("position", "velocity") for j in names])
 
 
 def touch(world: World) -> NDArray[np.float64]:

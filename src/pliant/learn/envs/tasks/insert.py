@@ -159,7 +159,7 @@ def inserted(world: World) -> NDArray[np.bool_]:
 
 def measured(world: World) -> NDArray[np.float64]:
     """Return what the arm measures: positions [rad], velocities [rad/s] and external torques [N m] of the joints."""
-    return np.concatenate([world.port(f"{ARM}/{field}") for field in ("q", "dq", "tau_ext_hat_filtered")], axis=1)
+    return world.ports([f"{ARM}/{field}" for field in ("q", "dq", "tau_ext_hat_filtered")])
 
 
 def force(world: World) -> NDArray[np.float64]:

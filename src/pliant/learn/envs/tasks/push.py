@@ -41,7 +41,7 @@ def heading(world: World) -> NDArray[np.float64]:
 
 def joints(world: World) -> NDArray[np.float64]:
     """Return positions [rad] and velocities [rad/s] of the joints."""
-    return np.concatenate([world.port(name) for name in _STATE], axis=1)
+    return world.ports(_STATE)
 
 
 def box(world: World) -> NDArray[np.float64]:

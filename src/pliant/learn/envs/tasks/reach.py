@@ -59,7 +59,7 @@ def robot() -> Robot:
 
 
 def _goal(world: World) -> NDArray[np.float64]:
-    return np.concatenate([world.port(f"goal_{axis}/position") for axis in "xyz"], axis=1)
+    return world.ports([f"goal_{axis}/position" for axis in "xyz"])
 
 
 def distance(world: World) -> NDArray[np.float64]:
@@ -79,7 +79,7 @@ def reached(world: World) -> NDArray[np.bool_]:
 
 def joints(world: World) -> NDArray[np.float64]:
     """Return positions [rad] and velocities [rad/s] of the joints."""
-    return np.concatenate([world.port(name) for name in _STATE], axis=1)
+    return world.ports(_STATE)
 
 
 def start(rng: np.random.Generator, count: int) -> dict[str, NDArray[np.float64]]:

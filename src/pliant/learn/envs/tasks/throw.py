@@ -110,13 +110,12 @@ def distance(world: World) -> NDArray[np.float64]:
 
 def joints(world: World) -> NDArray[np.float64]:
     """Return positions [rad] and velocities [rad/s] of the joints."""
-    return np.concatenate([world.port(name) for name in _STATE], axis=1)
+    return world.ports(_STATE)
 
 
 def ball(world: World) -> NDArray[np.float64]:
     """Return position [m] and velocity [m/s] of the ball in the plane of the arm."""
-    names = ("ball_x/position", "ball_z/position", "ball_x/velocity", "ball_z/velocity")
-    return np.concatenate([world.port(name) for name in names], axis=1)
+    return world.ports(("ball_x/position", "ball_z/position", "ball_x/velocity", "ball_z/velocity"))
 
 
 def task(

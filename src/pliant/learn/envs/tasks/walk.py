@@ -83,7 +83,7 @@ def height(world: World) -> NDArray[np.float64]:
 
 def joints(world: World) -> NDArray[np.float64]:
     """Return positions [rad] and velocities [rad/s] of the legs, as their servos measure them."""
-    return np.concatenate([world.port(name) for name in _PORTS], axis=1)
+    return world.ports(_PORTS)
 
 
 def body(world: World) -> NDArray[np.float64]:
@@ -100,7 +100,10 @@ def rhythm(world: World) -> NDArray[np.float64]:
 
 def effort(world: World) -> NDArray[np.float64]:
     """Return the mean square torque of the servos of the legs [N^2 m^2]."""
-    return np.mean([world.port(f"{joint}/force")[:, 0] ** 2 for joint in LEGS], axis=0)
+    total = np.zeros(world.worlds)  # np.mean adds in another order for one world than for many
+    for joint in LEGS:
+        total += world.port(f"{joint}/force")[:, 0] ** 2
+    return total / len(LEGS)
 
 
 def task(
