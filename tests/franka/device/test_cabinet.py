@@ -51,8 +51,7 @@ class Rig:
         return self.arm.read()[0].copy()
 
     def begin(self):
-        q, dq, tau = self.arm.read()
-        return self.cabinet.observe(q, dq, tau)
+        return self.cabinet.observe(self.arm.read())
 
     def end(self, command=None):
         self.arm.write(self.cabinet.control(command))
@@ -1140,7 +1139,7 @@ def test_a_cabinet_whose_code_is_compiled_needs_no_numba():
         "from pliant.franka.device.cabinet import Cabinet\n"
         "from pliant.franka.robots.parameters import FR3\n"
         f"cabinet = Cabinet(FR3, q={Q_START.tolist()})\n"
-        "cabinet.observe(cabinet.fields['q'], np.zeros(7), cabinet.control())\n"
+        "cabinet.observe((cabinet.fields['q'], np.zeros(7), cabinet.control()))\n"
         "print('numba' in sys.modules)"
     )
     Cabinet(FR3, q=Q_START)

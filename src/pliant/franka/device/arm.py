@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 
 from pliant.base.errors import DeviceError
-from pliant.base.numerics import Array
 from pliant.devices.base import Command, DeviceBase, DeviceOptions, FieldInfo, Sample, button, request
 from pliant.devices.kinds import device_for
 from pliant.engine.base import Engine, mujoco_state
@@ -353,6 +352,7 @@ class FrankaArm(DeviceBase):
             rotor_inertia=self.plant.rotor_inertia,
             hand=description.hand is not None,
             motors=self.plant.motors,
+            sensors=self.plant.sensors,
         )
         """The controller."""
         self.gripper = None if description.hand is None else Gripper(description.hand, width=description.opening)
@@ -400,7 +400,6 @@ class FrankaArm(DeviceBase):
         plant, noise = self.plant, self._joint_noise
         if noise is not None:
             self.cabinet.fields["motor_noise"][:] = noise.of_motors()
-        plant.hold()
         self.cabinet.control(command)
         if self.gripper is not None:
             plant.write_hand(self.gripper.step(*plant.read_hand()))
@@ -412,17 +411,10 @@ class FrankaArm(DeviceBase):
         """Let the cabinet observe; return its state."""
         cabinet = self.cabinet
         motion = cabinet.motion
-        moves = motion is not None and not motion.first and self._joint_noise is None
-        measured: tuple[Array, ...] = self.plant.measured() if moves else self.plant.read()
-        if self._joint_noise is not None:
-            measured = self._joint_noise.measure(*measured)
-        if cabinet.locked_at is not None:
-            self.plant.settle(cabinet.locked_at)
-        elif motion is None or motion.first:
-            rest = cabinet.settle(measured[0], measured[1])
-            if rest is not None:
-                self.plant.settle(rest)
-        state = cabinet.observe(*measured)
+        if motion is not None and not motion.first and self._joint_noise is None and cabinet.locked_at is None:
+            state = cabinet.observe()
+        else:
+            state = self._observe_at_rest()
         self._follow()
         hand, cup = self.gripper, self.vacuum
         if hand is not None:
@@ -432,6 +424,20 @@ class FrankaArm(DeviceBase):
         else:
             values = StateValues(state)
         return self._sample(stamp_ns, values)
+
+    def _observe_at_rest(self) -> fci.RobotState:
+        """Let the cabinet observe an arm that may rest, or whose sensors are not exact."""
+        cabinet, motion = self.cabinet, self.cabinet.motion
+        measured = self.plant.read()
+        if self._joint_noise is not None:
+            measured = self._joint_noise.measure(*measured)
+        if cabinet.locked_at is not None:
+            self.plant.settle(cabinet.locked_at)
+        elif motion is None or motion.first:
+            rest = cabinet.settle(measured[0], measured[1])
+            if rest is not None:
+                self.plant.settle(rest)
+        return cabinet.observe(measured)
 
     def _follow(self) -> None:
         """Accept commands of the running motion only, and hand out the answers that are due."""
