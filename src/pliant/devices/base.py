@@ -288,12 +288,9 @@ class DeviceBase:
 
     def write(self) -> None:
         """Latch the latest command that has arrived, check the watchdog and run the firmware."""
-        inbox = self.inbox
-        command = inbox.take()
-        if self._command_latency_ns:
-            command = self._delayed(command, self._command_line)
+        command = self._delayed(self.inbox.take(), self._command_line)
         if command is not None:
-            if command.mode in inbox.accepted:
+            if command.mode in self.inbox.accepted:
                 self._counters.commands += 1
                 self._tripped = False
                 if self._watchdog_ns is not None:
