@@ -303,6 +303,7 @@ class FrankaArm(DeviceBase):
         self._motion = np.zeros(fci.N_MOTION)
         self._ticket = 0
         self._waiting: dict[int, Answered] = {}
+        self._waiting_tool: dict[int, Answered] = {}  # for the hand or the vacuum gripper, whose clients are others
         for kind in _ROBOT_REQUESTS:
             self._add_request(kind, self._ask)
         for kind in _HAND_REQUESTS:
@@ -366,6 +367,7 @@ class FrankaArm(DeviceBase):
             for answer in part.cancel() if part is not None else ():
                 self._deliver(answer)
         self._waiting.clear()
+        self._waiting_tool.clear()
         if self._joint_noise is not None:
             self._joint_noise.restart(rng)
         self.plant.start(self._q0, self.description.opening)
@@ -478,19 +480,25 @@ class FrankaArm(DeviceBase):
         future.result()
 
     def _ask(self, asked: fci.Request, answered: Answered | None) -> str:
-        return self._handle(self.cabinet.request, asked, answered)
+        return self._handle(self.cabinet.request, asked, answered, self._waiting)
 
     def _ask_hand(self, asked: fci.GripperRequest, answered: Answered | None) -> str:
         if self.gripper is None:
             raise DeviceError(f"{self.name} has no hand", field="hand")
-        return self._handle(self.gripper.request, asked, answered)
+        return self._handle(self.gripper.request, asked, answered, self._waiting_tool)
 
     def _ask_vacuum(self, asked: fci.VacuumRequest, answered: Answered | None) -> str:
         if self.vacuum is None:
             raise DeviceError(f"{self.name} has no vacuum gripper", field="vacuum")
-        return self._handle(self.vacuum.request, asked, answered)
+        return self._handle(self.vacuum.request, asked, answered, self._waiting_tool)
 
-    def _handle(self, handle: Callable[[Any, int], None], asked: object, answered: Answered | None) -> str:
+    def _handle(
+        self,
+        handle: Callable[[Any, int], None],
+        asked: object,
+        answered: Answered | None,
+        waiting: dict[int, Answered],
+    ) -> str:
         """Handle a request; return the status of its answer, "" if it is answered later."""
         self._ticket += 1
         statuses: list[str] = []
@@ -500,7 +508,7 @@ class FrankaArm(DeviceBase):
             if answered is not None:
                 answered(answer)
 
-        self._waiting[self._ticket] = note
+        waiting[self._ticket] = note
         handle(asked, self._ticket)
         self._follow()
         status = statuses[0] if statuses else ""
@@ -513,9 +521,10 @@ class FrankaArm(DeviceBase):
         return status
 
     def _deliver(self, answer: Answer | GripperAnswer) -> None:
-        receive = self._waiting.get(answer.command_id)
+        waiting = self._waiting if answer.command_id in self._waiting else self._waiting_tool
+        receive = waiting.get(answer.command_id)
         if answer.status != "started":
-            self._waiting.pop(answer.command_id, None)
+            waiting.pop(answer.command_id, None)
         if receive is not None:
             receive(answer)
 
