@@ -304,25 +304,22 @@ class FrankaArm(DeviceBase):
         self._ticket = 0
         self._waiting: dict[int, Answered] = {}
         self._waiting_tool: dict[int, Answered] = {}  # for the hand or the vacuum gripper, whose clients are others
-        for kind in _ROBOT_REQUESTS:
-            self._add_request(kind, self._ask)
-        for kind in _HAND_REQUESTS:
-            self._add_request(kind, self._ask_hand)
-            if description.hand is None:
-                self._buttons.pop(REQUESTS[kind], None)
-        for kind in _VACUUM_REQUESTS:
-            self._add_request(kind, self._ask_vacuum)
-            if description.cup is None:
-                self._buttons.pop(REQUESTS[kind], None)
+        for kinds, ask, part in (
+            (_ROBOT_REQUESTS, self._ask, description.arm),
+            (_HAND_REQUESTS, self._ask_hand, description.hand),
+            (_VACUUM_REQUESTS, self._ask_vacuum, description.cup),
+        ):
+            for kind in kinds:
+                self._add_request(kind, ask, pressed=kind in _PRESSED and part is not None)
 
-    def _add_request(self, kind: type, ask: Callable[..., str]) -> None:
+    def _add_request(self, kind: type, ask: Callable[..., str], *, pressed: bool) -> None:
         def method(answered: Answered | None = None, **fields: object) -> str:
             return ask(kind(**fields), answered)
 
         parameters = list(inspect.signature(kind).parameters.values())
         extra = inspect.Parameter("answered", inspect.Parameter.KEYWORD_ONLY, default=None)
         self._requests[REQUESTS[kind]] = (method, inspect.Signature([*parameters, extra]))
-        if kind in _PRESSED:
+        if pressed:
             self._buttons[REQUESTS[kind]] = ""
 
     # ------------------------------------------------------------------------------------------------- cycle
@@ -360,11 +357,12 @@ class FrankaArm(DeviceBase):
         """The hand's controller; None without a hand."""
         self.vacuum = None if description.cup is None else VacuumGripper(description.cup)
         """The vacuum gripper's controller; None without one."""
+        self._parts = [part for part in (self.cabinet, self.gripper, self.vacuum) if part is not None]
 
     def _restart(self, rng: np.random.Generator) -> None:
         self._command = None
-        for part in (self.cabinet, self.gripper, self.vacuum):
-            for answer in part.cancel() if part is not None else ():
+        for part in self._parts:
+            for answer in part.cancel():
                 self._deliver(answer)
         self._waiting.clear()
         self._waiting_tool.clear()
@@ -450,15 +448,10 @@ class FrankaArm(DeviceBase):
             self._mode = mode
             self.inbox.clear()
             self.inbox.accept((mode,) if mode else ())
-        if cabinet.answers:
-            for answer in cabinet.take_answers():
-                self._deliver(answer)
-        if self.gripper is not None and self.gripper.answers:
-            for answer in self.gripper.take_answers():
-                self._deliver(answer)
-        if self.vacuum is not None and self.vacuum.answers:
-            for answer in self.vacuum.take_answers():
-                self._deliver(answer)
+        for part in self._parts:
+            if part.answers:
+                for answer in part.take_answers():
+                    self._deliver(answer)
 
     # ---------------------------------------------------------------------------------------------- requests
 

@@ -275,8 +275,6 @@ class Cabinet:
 
     def take_answers(self) -> list[Answer]:
         """Return the answers that are due, and remove them."""
-        if not self.answers:
-            return []
         answers, self.answers = self.answers, []
         return answers
 
@@ -431,9 +429,7 @@ class Cabinet:
             self._say("StopMove", self.motion.stop_id, "success")
         if self._recovery is not None:
             self._say("AutomaticErrorRecovery", self._recovery[0], "aborted")
-        found = list(self.answers)
-        self.answers.clear()
-        return found
+        return self.take_answers()
 
     def _say(self, command: str, command_id: int | None, status: str) -> None:
         if command_id is not None:
