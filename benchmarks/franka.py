@@ -269,7 +269,7 @@ def bench_lockstep(seconds: float) -> list[Figure]:
             f"{found['cycles']} cycles, period p50 {p[0]:.0f} p99 {p[1]:.0f} us, lowest success rate {found['lowest']}"
         )
         factor = found["factor"]
-        figures.append(Figure(f"lock-step torque loop, {what}", factor, "x real time", ">= 3", factor >= 3.0, note))
+        figures.append(Figure(f"lock-step torque loop, {what}", factor, "x real time", ">= 9", factor >= 9.0, note))
         jumps = found["jumps"]
         figures.append(Figure(f"states missed, {what}", jumps, "", "0", jumps == 0))
         if product:
@@ -279,7 +279,7 @@ def bench_lockstep(seconds: float) -> list[Figure]:
         else:
             work = made.report["work_us"]
             note = f"p90 {work[1]} p99 {work[2]} us: physics, control, packing, sending; of {found['cycles']} cycles"
-            figures.append(Figure("server's work a cycle, median", work[0], "us", "<= 120", work[0] <= 120.0, note))
+            figures.append(Figure("server's work a cycle, median", work[0], "us", "<= 40", work[0] <= 40.0, note))
             lost = sum(made.report["arms"][0][name] for name in ("lost", "timeouts", "malformed"))
             figures.append(Figure("commands lost, late or malformed", lost, "", "0", lost == 0))
     return figures

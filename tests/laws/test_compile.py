@@ -200,6 +200,15 @@ def test_a_bound_kernel_writes_the_record_that_it_is_given():
     assert record["sum"][0] == 5.0
 
 
+def test_the_call_of_a_bound_kernel_keeps_its_arguments_when_the_kernel_is_gone():
+    records = [np.zeros(1, PAIR) for _ in range(50)]
+    calls = [bound(add, record).call for record in records]
+    for n, (record, call) in enumerate(zip(records, calls, strict=True)):
+        record["x"] = n, 1.0
+        call()
+    assert [record["sum"][0] for record in records] == [n + 1.0 for n in range(50)]
+
+
 def through_an_array(x):
     x[0] = np.ones(3).sum()
 

@@ -324,7 +324,7 @@ class MujocoEngine:
         try:
             stopped = self._program.run(n)
         finally:
-            self._steps = int(self._counted[0])
+            self._steps = self._counted.item()
         if stopped and self.guard is not None:
             self._stop[0] = 0
             self.guard.stop()

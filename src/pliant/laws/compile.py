@@ -613,7 +613,7 @@ class BoundKernel:
         owners: further objects that the addresses among the arguments belong to.
     """
 
-    __slots__ = ("_call", "_kept", "block", "code", "values")
+    __slots__ = ("block", "call", "code", "values")
 
     def __init__(self, code: int, arguments: Sequence[Argument], owners: object = None) -> None:
         self.code = code
@@ -625,11 +625,13 @@ class BoundKernel:
                 values[k] = value.ctypes.data if isinstance(value, np.ndarray) else value
         self.block: int = values.ctypes.data
         self.values = values
-        self._kept = (arguments, owners)
-        self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code)
+        call = functools.partial(ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code), self.block)
+        vars(call)["kept"] = (values, arguments, owners)  # by the call too, which may outlive this object
+        self.call: Callable[[], None] = call
+        """The same as calling the object, without a frame of Python's."""
 
     def __call__(self) -> None:
-        self._call(self.block)
+        self.call()
 
 
 def bound(function: types.FunctionType, *groups: Argument | tuple[Argument, ...]) -> BoundKernel:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass
 
 from pliant.base.errors import BridgeError
@@ -52,12 +52,12 @@ class AwaitedAnswers:
             )
         self._waiting.append(_Waiting(name, bridge.wait))
 
-    def wait(self, time_s: float, given_up: Callable[[], object]) -> str:
+    def wait(self, time_ns: int, deaths: Sized) -> str:
         """Wait until every client has answered; return why the run must halt, "" if it goes on.
 
         Args:
-            time_s: simulation time of the samples [s].
-            given_up: returns whether a missing answer is no time-out, because the run ends anyway.
+            time_ns: simulation time of the samples [ns].
+            deaths: threads that have died; if there are any, the run ends anyway, and a missing answer is no time-out.
 
         Raises:
             BridgeError: a client did not answer in time, and the policy is "error".
@@ -69,14 +69,14 @@ class AwaitedAnswers:
             waited = time.perf_counter_ns() - began
             item.waited_ns += waited
             item.worst_ns = max(item.worst_ns, waited)
-            if answered or given_up():
+            if answered or deaths:
                 continue
             item.timeouts += 1
             if self._on_timeout == "hold":
                 continue
             text = (
                 f"{item.name}: no answer within {self.timeout:g} s to the samples of simulation time "
-                f"{time_s:g} s; is the client running?"
+                f"{time_ns * 1e-9:g} s; is the client running?"
             )
             if self._on_timeout == "error":
                 raise BridgeError(text + " (on_timeout='hold' or 'halt' would not raise)", field=item.name)

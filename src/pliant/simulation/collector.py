@@ -116,6 +116,11 @@ class Collector:
             self._running = False
             _SWITCH.restore()
 
+    @property
+    def due(self) -> bool:
+        """Whether `between` may have something to do."""
+        return self._running and self._count()[0] >= YOUNG
+
     def between(self, slack_ns: float) -> None:
         """Collect if it is time to.
 

@@ -30,7 +30,7 @@ from pliant.base.errors import PliantError
 from pliant.devices.base import Device, Sample, step_ns, to_ns
 from pliant.engine.base import Engine, check_engine
 from pliant.simulation.awaited_answers import AwaitedAnswers
-from pliant.simulation.bridge import Bridge
+from pliant.simulation.bridge import Bridge, BridgeBase
 from pliant.simulation.collector import Collector
 from pliant.simulation.own_requests import OPEN, request_simulation
 from pliant.simulation.owner import Owner
@@ -53,6 +53,11 @@ WAKE_MARGIN_NS = 150_000
 """Time before the deadline of a step from which no submitted action is started any more [ns of wall time]."""
 PAUSE_POLL_S = 0.02
 """Interval at which a paused run checks for requests of devices [s of wall time]."""
+
+
+def _takes_time(bridge: Bridge) -> bool:
+    """Return whether a bridge does something with the time of a step."""
+    return getattr(type(bridge), "tick", None) is not BridgeBase.tick
 
 
 class Simulation:
@@ -133,10 +138,11 @@ class Simulation:
         # Resolved once: the step looks nothing up by name.
         self._engine_step = engine.step
         self._serve = self._run_devices.serve
+        self._servers = self._run_devices.servers
         self._writers = self._run_devices.writers
         self._readers = self._run_devices.readers
         self._publish = [bridge.publish for bridge in self._bridges.by_name.values()]
-        self._tick = [bridge.tick for bridge in self._bridges.by_name.values()]
+        self._tick = [bridge.tick for bridge in self._bridges.by_name.values() if _takes_time(bridge)]
         self._restart()
         self._log = RunLog(recorder, engine, self._devices, self.dt_ns)
         OPEN.add(self)
@@ -576,7 +582,9 @@ class Simulation:
             elapsed = self._now + self._offset_ns
             for play in self._players:
                 play(elapsed)
-        self._serve()
+        for queued, serve in self._servers:
+            if queued:
+                serve()
         if schedule.waits:
             schedule.check_futures()
         # 2 firmware
@@ -612,15 +620,16 @@ class Simulation:
                 for sample in fresh:
                     publish(sample)
             # 6 lock-step
-            if self._awaits and self.pacer.waits and (halted := self._answers.wait(self.time, lambda: self._deaths)):
+            if self._awaits and self.pacer.waits and (halted := self._answers.wait(now, self._deaths)):
                 self._halted = halted
                 self._interrupt = True
             if self._deaths:
                 raise self._deaths[0]
         self._in_step = False
         # 7 pace
-        if self._collector is not None and self._collector.running:
-            self._collector.between(self.pacer.slack(now))
+        collector = self._collector
+        if collector is not None and collector.due:
+            collector.between(self.pacer.slack(now))
         if self.pacer.paces:
             if self._publish:
                 self._serve_until_due()

@@ -44,7 +44,8 @@ class RunDevices:
                 device.keep_pace()
             self.by_name[device.name] = device
         # Resolved once: the step looks nothing up by name, and calls nothing that has nothing to do.
-        self._serve = [(_queued(device), device.serve) for device in self.by_name.values()]
+        self.servers = [(_queued(device), device.serve) for device in self.by_name.values()]
+        """Requests that wait for each device, and what runs them."""
         self.writers = [(device.period_ns, _fed(device), device.write) for device in self.by_name.values()]
         """Period [ns] and firmware of each device, and the mailbox that must be fresh before it is called, if any."""
         self.readers = [(device.sample_period_ns, device.read) for device in self.by_name.values()]
@@ -52,7 +53,7 @@ class RunDevices:
 
     def serve(self) -> None:
         """Run the requests of all devices."""
-        for queued, serve in self._serve:
+        for queued, serve in self.servers:
             if queued:
                 serve()
 

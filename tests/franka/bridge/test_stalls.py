@@ -23,7 +23,7 @@ class Arm(SimpleNamespace):
         self.owes = TIMEOUT
         self.changed = False
         self.connected = True
-        self.cabinet = SimpleNamespace(awaits_command=True)
+        self.awaits_command = True
 
     @property
     def fitting(self):
@@ -44,10 +44,11 @@ def waited(monkeypatch, *arms, lengths=None, cycles=1):
             clock[0] += 1e-6
             for arm in arms:
                 arm.looks += 1
-            return
+            return len(arms)
         clock[0] += max(timeout, 1e-9) if lengths is None else next(lengths)  # time passes, whatever is asked for
         for arm in arms:
             arm.slices += 1
+        return len(arms)
 
     monkeypatch.setattr(module.time, "perf_counter", lambda: clock[0])
     monkeypatch.setattr(bridge, "_serve", serve)

@@ -1,6 +1,7 @@
 """Every request and every command with wrong numbers over the interface: the vendor's answer, finite states, no end."""
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
@@ -112,3 +113,29 @@ def test_a_request_of_a_wrong_size_ends_its_connection_and_no_other(size):
                     client.answer(1)
         with Client(server) as client:
             assert client.status == "success"
+
+
+@pytest.mark.parametrize("version", fci.VERSIONS)
+def test_every_pair_of_controller_and_generator_that_a_version_has_starts_and_stops(version):
+    """Setters and a recovery are not possible meanwhile; a stop ends the motion as preempted, and the arm is idle."""
+    quiet = fci.SetJointImpedance(K_theta=(3000.0,) * 7), fci.AutomaticErrorRecovery()
+    with serve() as server, Client(server, version) as client:
+        for controller, generator in itertools.product(range(4), range(6)):
+            move = client.send(fci.Move(controller=controller, motion_generator=generator))
+            exists = controller < 3 and generator < (5 if version >= 7 else 4) and (controller == 2 or generator < 4)
+            assert client.answer(move).status == ("started" if exists else "invalid_argument"), (controller, generator)
+            if not exists:
+                continue
+            state = client.state()
+            while state.robot_mode != fci.RobotMode.MOVE:
+                state = client.state()
+            motion = np.zeros(fci.N_MOTION)
+            state = client.state()
+            motion[0:7], motion[14:30] = state.q_d, state.O_T_EE_c
+            for _ in range(5):
+                client.command(state, motion=motion)
+                state = client.state()
+            asked = [client.send(request) for request in (*quiet, fci.StopMove())]
+            assert [client.answer(number).status for number in asked] == ["not_possible", "not_possible", "success"]
+            assert client.answer(move).status == "preempted"
+            assert client.newest().robot_mode == fci.RobotMode.IDLE

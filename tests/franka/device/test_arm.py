@@ -244,3 +244,31 @@ def test_two_arms_of_one_robot_move_on_their_own():
             simulation.step()
         assert simulation.sample("left").values["q"][0] > 1e-4
         np.testing.assert_allclose(simulation.sample("right").values["q"], Q_START, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("hand", "name", "values"),
+    [
+        ("fingers", "gripper_homing", {}),
+        ("fingers", "gripper_move", {"width": 0.01, "speed": 0.05}),
+        (
+            "fingers",
+            "gripper_grasp",
+            {"width": 0.0, "epsilon_inner": 0.005, "epsilon_outer": 0.005, "speed": 0.05, "force": 10.0},
+        ),
+        ("vacuum", "vacuum", {"vacuum": 60, "timeout": 300}),
+        ("vacuum", "vacuum_drop_off", {"timeout": 300}),
+    ],
+)
+def test_a_request_of_the_tool_is_answered_although_the_client_of_the_arm_leaves_meanwhile(hand, name, values):
+    robot = build_arms([ArmMount(arm=FR3, hand=hand)])
+    with Simulation(MujocoEngine(robot), make_devices(robot), pacer="free") as simulation:
+        arm, answers, moves = simulation.devices["franka"], [], []
+        arm.request("move", controller=2, motion_generator=4, answered=moves.append)
+        arm.request(name, answered=answers.append, **values)
+        simulation.step(5)
+        arm.request("disconnect")
+        simulation.step(3000)
+        assert [answer.status for answer in moves] == ["started"]  # nobody is there to hear of its end
+        assert len(answers) == 1
+        assert answers[0].status != "started"

@@ -51,8 +51,7 @@ class Rig:
         return self.arm.read()[0].copy()
 
     def begin(self):
-        q, dq, tau = self.arm.read()
-        return self.cabinet.observe(q, dq, tau)
+        return self.cabinet.observe(self.arm.read())
 
     def end(self, command=None):
         self.arm.write(self.cabinet.control(command))
@@ -1140,9 +1139,38 @@ def test_a_cabinet_whose_code_is_compiled_needs_no_numba():
         "from pliant.franka.device.cabinet import Cabinet\n"
         "from pliant.franka.robots.parameters import FR3\n"
         f"cabinet = Cabinet(FR3, q={Q_START.tolist()})\n"
-        "cabinet.observe(cabinet.fields['q'], np.zeros(7), cabinet.control())\n"
+        "cabinet.observe((cabinet.fields['q'], np.zeros(7), cabinet.control()))\n"
         "print('numba' in sys.modules)"
     )
     Cabinet(FR3, q=Q_START)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("stiffness", "status"),
+    [
+        (0.0, "success"),
+        (14250.0, "success"),
+        (14250.1, "invalid_argument"),
+        (-1e-9, "invalid_argument"),
+        (float("nan"), "invalid_argument"),
+    ],
+)
+def test_the_joint_stiffness_has_the_range_of_the_vendors_documentation(rig, stiffness, status):
+    """libfranka's documentation of setJointImpedance gives 0 to 14250 N m/rad, both included."""
+    given = [3000.0] * 6 + [stiffness]
+    assert rig.request(fci.SetJointImpedance(K_theta=tuple(given))) == status
+    assert rig.cabinet.fields["K_theta"].tolist() == (given if status == "success" else list(Settings().K_theta))
+
+
+def test_an_arm_with_joint_stiffness_zero_keeps_still_and_yields_to_a_push():
+    rig = Rig()
+    assert rig.request(fci.SetJointImpedance(K_theta=(0.0,) * 7)) == "success"
+    assert rig.move(JOINT, POSITION) == "started"
+    start = rig.q
+    rig.run(200, lambda state, k: command(state, q=start))
+    assert np.abs(rig.q - start).max() < 1e-6
+    rig.plant.data.qfrc_applied[3] = 3.0
+    rig.run(200, lambda state, k: command(state, q=start))
+    assert rig.q[3] - start[3] > 5e-3  # with 3000 N m/rad 0.001

@@ -62,7 +62,7 @@ def play(kind, numbers, *, arm=FER, elbow=False, cycles=120, tau=None):
         end_effector=FRANKA_HAND,
         F_T_NE=EE_OF_HAND,
     )
-    state = cabinet.observe(*body.read())
+    state = cabinet.observe(body.read())
     good = np.zeros(38)
     good[:7], good[14:30], good[36:] = state.q_d, state.O_T_EE_c, state.elbow_c
     controller, generator, _ = MODES[kind]
@@ -81,7 +81,7 @@ def play(kind, numbers, *, arm=FER, elbow=False, cycles=120, tau=None):
         )
         body.write(cabinet.control(None if motion is None else given))
         plant.step()
-        state = cabinet.observe(*body.read())
+        state = cabinet.observe(body.read())
         if state.error_names():
             break
     return state.error_names()

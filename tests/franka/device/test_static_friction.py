@@ -8,10 +8,11 @@ from pliant.engine import MujocoEngine
 from pliant.franka.client import FrankaRobot
 from pliant.franka.device.dynamics import friction_kernel
 from pliant.franka.device.parameters import Payload
-from pliant.franka.device.static_friction import PRESLIDING, StaticFriction, bristles
+from pliant.franka.device.static_friction import PRESLIDING, bristles, bristles_step, packed
 from pliant.franka.robots.build import ArmMount, build_arms
 from pliant.franka.robots.parameters import FER, FR3
 from pliant.franka.wire import fci
+from pliant.laws.compile import bound
 from pliant.robots import build_robot
 from pliant.simulation import Simulation
 
@@ -75,11 +76,11 @@ def test_the_friction_of_steady_sliding_is_the_identified_one(arm):
     speeds = np.array([0.5, 1.0, 2.0])
     for speed in [*speeds, *-speeds]:
         q, dq, torque, identified = np.zeros(7), np.full(7, speed), np.zeros(7), np.zeros(7)
-        static = StaticFriction(bristles(arm, *BARE), q, dq, torque, 1e-3)
+        step = bound(bristles_step, packed(bristles(arm, *BARE)), q, dq, q.copy(), 1e-3, torque)
         for _ in range(200):
             q += 1e-3 * dq
             friction_kernel(dq, arm.friction.ravel(), torque)
-            static.step()
+            step()
         friction_kernel(dq, arm.friction.ravel(), identified)
         level = 0.5 * arm.friction[:, 0]
         wanted = 0.01 + 0.99 * np.exp(-((speed * arm.friction[:, 1]) ** 2))
@@ -91,14 +92,14 @@ def test_bristles_of_a_closed_cycle_dissipate():
     rng = np.random.default_rng(2)
     amplitude, phase = rng.uniform(0.1, 20.0, 7) * PRESLIDING, rng.uniform(0.0, 6.0, 7)
     q, dq, torque = np.zeros(7), np.zeros(7), np.zeros(7)
-    static = StaticFriction(bristles(FER, *BARE), q, dq, torque, 1e-3)
+    step = bound(bristles_step, packed(bristles(FER, *BARE)), q, dq, q.copy(), 1e-3, torque)
     work = []
     for k in range(4001):
         before = q.copy()
         q[:] = amplitude * np.sin(2.0 * np.pi * k / 1000.0 + phase)
         dq[:] = (q - before) / 1e-3
         torque[:] = 0.0
-        static.step()
+        step()
         work.append(torque * (q - before))
     assert (np.sum(work[2001:], axis=0) > 0.0).all()
 

@@ -1,5 +1,8 @@
 """The workcell: places, weights on the scale, forces of the arm on the scale, grasping, the peg in the hole."""
 
+import subprocess
+import sys
+
 import mujoco
 import numpy as np
 import pytest
@@ -164,3 +167,25 @@ def test_the_workcell_is_in_the_catalogue_with_two_cameras_a_scale_and_objects()
     model = robot.compile()
     for body in ("box", "cylinder", "peg", "hole", "pad"):
         assert mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, body) > 0
+
+
+ARMS = ("franka", "fr3", "fp3", "fr3v2", "franka-dual", "franka-torso", "fr3-workcell")
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_an_arm_of_the_catalogue_starts_without_numba(name):
+    """Its import costs more than a second of processor time; the kernels of a step are loaded without it."""
+    code = (
+        "import sys\n"
+        "from pliant.devices import make_devices\n"
+        "from pliant.engine import MujocoEngine\n"
+        "from pliant.robots import build_robot\n"
+        "from pliant.simulation import Simulation\n"
+        f"robot = build_robot({name!r})\n"
+        "with Simulation(MujocoEngine(robot), make_devices(robot)) as simulation:\n"
+        "    simulation.step(2)\n"
+        "print('numba' in sys.modules)"
+    )
+    for _ in range(2):  # the first run may compile
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
+    assert done.stdout.strip() == "False"

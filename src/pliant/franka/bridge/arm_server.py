@@ -332,6 +332,8 @@ class ArmServer:
                 self._answer(name, command_id, "error")
             else:
                 self._answer(name, command_id, "success", payload)
+        elif isinstance(request, fci.Move) and not fci.knows_generator(self._version, request.motion_generator):
+            self._answer(name, command_id, "invalid_argument")
         else:
 
             def answered(answer: Answer) -> None:
@@ -416,7 +418,8 @@ class ArmServer:
         if self._waiting:
             self._attend()
         self._message_id = values.state.message_id
-        self._unanswered = self._unanswered + 1 if self.cabinet.first_command_due else 0
+        motion = self.cabinet.motion
+        self._unanswered = self._unanswered + 1 if motion is not None and motion.awaits_first_command else 0
         if self.hand is not None:
             self.hand.publish(values)
         connection = self._connection
@@ -436,12 +439,12 @@ class ArmServer:
         Before the first command of a motion a client reads `STATES_BEFORE_COMMAND` states; from then on robot time
         waits for it, so that its first command meets the state that it was computed from.
         """
-        if self._packer is None:
+        motion = self.cabinet.motion
+        if motion is None or self._packer is None:
             return 0.0
-        cabinet = self.cabinet
-        if cabinet.awaits_command:
+        if motion.awaits_command:
             return self.command_timeout
-        if self._unanswered >= STATES_BEFORE_COMMAND and cabinet.first_command_due:
+        if self._unanswered >= STATES_BEFORE_COMMAND and motion.awaits_first_command:
             return min(self.command_timeout, FIRST_COMMAND_S)
         return 0.0
 
@@ -453,20 +456,20 @@ class ArmServer:
     @property
     def fitting(self) -> fci.RobotCommand | None:
         """The command, if it belongs to this cycle or is the first of its motion."""
-        command, cabinet = self.command, self.cabinet
-        if command is None or not cabinet.moving:
+        command, motion = self.command, self.cabinet.motion
+        if command is None or motion is None:
             return None
-        if command.message_id == self._message_id or cabinet.first_command_due or not cabinet.awaits_command:
+        if command.message_id == self._message_id or not motion.awaits_command:
             return command
         return None
 
     @property
     def timely(self) -> fci.RobotCommand | None:
         """The command, if it is at most one cycle old; a later one is dropped and counted."""
-        command, cabinet = self.command, self.cabinet
-        if command is None or not cabinet.moving:
+        command, motion = self.command, self.cabinet.motion
+        if command is None or motion is None:
             return None
-        if cabinet.awaits_command and self._message_id - command.message_id > 1:
+        if motion.awaits_command and self._message_id - command.message_id > 1:
             self.counters["late"] += 1
             return None
         return command
@@ -478,8 +481,20 @@ class ArmServer:
         if command is not None:
             mode = device.mode
             device.inbox.post(Command(command.message_id, mode, self._command_values(mode, command)))
-        elif self.cabinet.awaits_command:
+        elif self.awaits_command:
             self.counters["lost"] += 1
+
+    @property
+    def begins(self) -> bool:
+        """Whether the first command of a motion has come."""
+        motion = self.cabinet.motion
+        return motion is not None and motion.awaits_first_command and self.command is not None
+
+    @property
+    def awaits_command(self) -> bool:
+        """Whether the client owes a command for each state."""
+        motion = self.cabinet.motion
+        return motion is not None and motion.awaits_command
 
     def health(self) -> Mapping[str, object]:
         """Return counters, the client's version, and the last fault in words."""

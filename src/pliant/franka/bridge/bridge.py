@@ -160,9 +160,6 @@ class FciBridge(BridgeBase):
 
     # ------------------------------------------------------------------------------------------------ cycle
 
-    def tick(self, stamp_ns: int) -> None:
-        """Do nothing: the robot's own clock is in its state."""
-
     def publish(self, sample: Sample) -> None:
         """Send one arm's state, and at a tenth of the rate its hand's."""
         arm = self._by_name.get(sample.device)
@@ -196,8 +193,8 @@ class FciBridge(BridgeBase):
         if not left:
             self._until_next_tick(wake=True)
             return
-        if self.options.mode == "lockstep" and CORES > 1:
-            left -= self._look()
+        if self.options.mode == "lockstep" and CORES > 1 and (spent := self._look()):
+            left -= spent
         while not self._answered():
             if left <= 0.0:
                 self._count_timeouts()
@@ -230,10 +227,10 @@ class FciBridge(BridgeBase):
         if self._unlooked > 0:
             self._unlooked -= 1
             return 0.0
-        until = time.perf_counter() + LOOK_S
-        while time.perf_counter() < until:
-            self._serve(0.0)
-            if self._answered():
+        clock = time.perf_counter
+        until = clock() + LOOK_S
+        while clock() < until:
+            if self._serve(0.0) and self._answered():
                 self._in_vain = 0
                 return 0.0
         self._in_vain = min(self._in_vain + 1, 8)
@@ -242,7 +239,7 @@ class FciBridge(BridgeBase):
 
     def _count_timeouts(self) -> None:
         for arm in self.arms:
-            if arm.fitting is None and arm.cabinet.awaits_command:
+            if arm.fitting is None and arm.awaits_command:
                 arm.counters["timeouts"] += 1
                 arm.last_fault = f"no command within {self.options.command_timeout} s"
 
@@ -279,12 +276,12 @@ class FciBridge(BridgeBase):
             self._next = now
         while (wait := self._next - time.perf_counter()) > 0.0:
             self._serve(wait)
-            if wake and any(arm.cabinet.first_command_due and arm.command is not None for arm in self.arms):
+            if wake and any(arm.begins for arm in self.arms):
                 break
         self._next += PERIOD
 
-    def _serve(self, timeout: float) -> None:
-        """Handle sockets; wait at most timeout [s] for something to happen."""
+    def _serve(self, timeout: float) -> int:
+        """Handle sockets; wait at most timeout [s] for something to happen. Return how many had something to read."""
         arms = self.arms
         for arm in arms:
             if arm.changed:
@@ -305,6 +302,7 @@ class FciBridge(BridgeBase):
             for fd, handle in self._handlers.items():
                 if fd in found:
                     handle()
+        return len(ready)
 
     def _register(self) -> None:
         for fd in self._handlers:

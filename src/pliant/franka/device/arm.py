@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 
 from pliant.base.errors import DeviceError
-from pliant.base.numerics import Array
 from pliant.devices.base import Command, DeviceBase, DeviceOptions, FieldInfo, Sample, button, request
 from pliant.devices.kinds import device_for
 from pliant.engine.base import Engine, mujoco_state
@@ -304,25 +303,23 @@ class FrankaArm(DeviceBase):
         self._motion = np.zeros(fci.N_MOTION)
         self._ticket = 0
         self._waiting: dict[int, Answered] = {}
-        for kind in _ROBOT_REQUESTS:
-            self._add_request(kind, self._ask)
-        for kind in _HAND_REQUESTS:
-            self._add_request(kind, self._ask_hand)
-            if description.hand is None:
-                self._buttons.pop(REQUESTS[kind], None)
-        for kind in _VACUUM_REQUESTS:
-            self._add_request(kind, self._ask_vacuum)
-            if description.cup is None:
-                self._buttons.pop(REQUESTS[kind], None)
+        self._waiting_tool: dict[int, Answered] = {}  # for the hand or the vacuum gripper, whose clients are others
+        for kinds, ask, part in (
+            (_ROBOT_REQUESTS, self._ask, description.arm),
+            (_HAND_REQUESTS, self._ask_hand, description.hand),
+            (_VACUUM_REQUESTS, self._ask_vacuum, description.cup),
+        ):
+            for kind in kinds:
+                self._add_request(kind, ask, pressed=kind in _PRESSED and part is not None)
 
-    def _add_request(self, kind: type, ask: Callable[..., str]) -> None:
+    def _add_request(self, kind: type, ask: Callable[..., str], *, pressed: bool) -> None:
         def method(answered: Answered | None = None, **fields: object) -> str:
             return ask(kind(**fields), answered)
 
         parameters = list(inspect.signature(kind).parameters.values())
         extra = inspect.Parameter("answered", inspect.Parameter.KEYWORD_ONLY, default=None)
         self._requests[REQUESTS[kind]] = (method, inspect.Signature([*parameters, extra]))
-        if kind in _PRESSED:
+        if pressed:
             self._buttons[REQUESTS[kind]] = ""
 
     # ------------------------------------------------------------------------------------------------- cycle
@@ -353,19 +350,22 @@ class FrankaArm(DeviceBase):
             rotor_inertia=self.plant.rotor_inertia,
             hand=description.hand is not None,
             motors=self.plant.motors,
+            sensors=self.plant.sensors,
         )
         """The controller."""
         self.gripper = None if description.hand is None else Gripper(description.hand, width=description.opening)
         """The hand's controller; None without a hand."""
         self.vacuum = None if description.cup is None else VacuumGripper(description.cup)
         """The vacuum gripper's controller; None without one."""
+        self._parts = [part for part in (self.cabinet, self.gripper, self.vacuum) if part is not None]
 
     def _restart(self, rng: np.random.Generator) -> None:
         self._command = None
-        for part in (self.cabinet, self.gripper, self.vacuum):
-            for answer in part.cancel() if part is not None else ():
+        for part in self._parts:
+            for answer in part.cancel():
                 self._deliver(answer)
         self._waiting.clear()
+        self._waiting_tool.clear()
         if self._joint_noise is not None:
             self._joint_noise.restart(rng)
         self.plant.start(self._q0, self.description.opening)
@@ -400,7 +400,6 @@ class FrankaArm(DeviceBase):
         plant, noise = self.plant, self._joint_noise
         if noise is not None:
             self.cabinet.fields["motor_noise"][:] = noise.of_motors()
-        plant.hold()
         self.cabinet.control(command)
         if self.gripper is not None:
             plant.write_hand(self.gripper.step(*plant.read_hand()))
@@ -412,17 +411,10 @@ class FrankaArm(DeviceBase):
         """Let the cabinet observe; return its state."""
         cabinet = self.cabinet
         motion = cabinet.motion
-        moves = motion is not None and not motion.first and self._joint_noise is None
-        measured: tuple[Array, ...] = self.plant.measured() if moves else self.plant.read()
-        if self._joint_noise is not None:
-            measured = self._joint_noise.measure(*measured)
-        if cabinet.locked_at is not None:
-            self.plant.settle(cabinet.locked_at)
-        elif motion is None or motion.first:
-            rest = cabinet.settle(measured[0], measured[1])
-            if rest is not None:
-                self.plant.settle(rest)
-        state = cabinet.observe(*measured)
+        if motion is not None and not motion.first and self._joint_noise is None and cabinet.locked_at is None:
+            state = cabinet.observe()
+        else:
+            state = self._observe_at_rest()
         self._follow()
         hand, cup = self.gripper, self.vacuum
         if hand is not None:
@@ -433,6 +425,20 @@ class FrankaArm(DeviceBase):
             values = StateValues(state)
         return self._sample(stamp_ns, values)
 
+    def _observe_at_rest(self) -> fci.RobotState:
+        """Let the cabinet observe an arm that may rest, or whose sensors are not exact."""
+        cabinet, motion = self.cabinet, self.cabinet.motion
+        measured = self.plant.read()
+        if self._joint_noise is not None:
+            measured = self._joint_noise.measure(*measured)
+        if cabinet.locked_at is not None:
+            self.plant.settle(cabinet.locked_at)
+        elif motion is None or motion.first:
+            rest = cabinet.settle(measured[0], measured[1])
+            if rest is not None:
+                self.plant.settle(rest)
+        return cabinet.observe(measured)
+
     def _follow(self) -> None:
         """Accept commands of the running motion only, and hand out the answers that are due."""
         cabinet = self.cabinet
@@ -442,15 +448,10 @@ class FrankaArm(DeviceBase):
             self._mode = mode
             self.inbox.clear()
             self.inbox.accept((mode,) if mode else ())
-        if cabinet.answers:
-            for answer in cabinet.take_answers():
-                self._deliver(answer)
-        if self.gripper is not None and self.gripper.answers:
-            for answer in self.gripper.take_answers():
-                self._deliver(answer)
-        if self.vacuum is not None and self.vacuum.answers:
-            for answer in self.vacuum.take_answers():
-                self._deliver(answer)
+        for part in self._parts:
+            if part.answers:
+                for answer in part.take_answers():
+                    self._deliver(answer)
 
     # ---------------------------------------------------------------------------------------------- requests
 
@@ -472,19 +473,25 @@ class FrankaArm(DeviceBase):
         future.result()
 
     def _ask(self, asked: fci.Request, answered: Answered | None) -> str:
-        return self._handle(self.cabinet.request, asked, answered)
+        return self._handle(self.cabinet.request, asked, answered, self._waiting)
 
     def _ask_hand(self, asked: fci.GripperRequest, answered: Answered | None) -> str:
         if self.gripper is None:
             raise DeviceError(f"{self.name} has no hand", field="hand")
-        return self._handle(self.gripper.request, asked, answered)
+        return self._handle(self.gripper.request, asked, answered, self._waiting_tool)
 
     def _ask_vacuum(self, asked: fci.VacuumRequest, answered: Answered | None) -> str:
         if self.vacuum is None:
             raise DeviceError(f"{self.name} has no vacuum gripper", field="vacuum")
-        return self._handle(self.vacuum.request, asked, answered)
+        return self._handle(self.vacuum.request, asked, answered, self._waiting_tool)
 
-    def _handle(self, handle: Callable[[Any, int], None], asked: object, answered: Answered | None) -> str:
+    def _handle(
+        self,
+        handle: Callable[[Any, int], None],
+        asked: object,
+        answered: Answered | None,
+        waiting: dict[int, Answered],
+    ) -> str:
         """Handle a request; return the status of its answer, "" if it is answered later."""
         self._ticket += 1
         statuses: list[str] = []
@@ -494,7 +501,7 @@ class FrankaArm(DeviceBase):
             if answered is not None:
                 answered(answer)
 
-        self._waiting[self._ticket] = note
+        waiting[self._ticket] = note
         handle(asked, self._ticket)
         self._follow()
         status = statuses[0] if statuses else ""
@@ -507,9 +514,10 @@ class FrankaArm(DeviceBase):
         return status
 
     def _deliver(self, answer: Answer | GripperAnswer) -> None:
-        receive = self._waiting.get(answer.command_id)
+        waiting = self._waiting if answer.command_id in self._waiting else self._waiting_tool
+        receive = waiting.get(answer.command_id)
         if answer.status != "started":
-            self._waiting.pop(answer.command_id, None)
+            waiting.pop(answer.command_id, None)
         if receive is not None:
             receive(answer)
 

@@ -38,7 +38,6 @@ _LIMIT = [ERROR.joint_position_limits_violation, ERROR.joint_move_in_wrong_direc
 """Errors after which the arm can be guided."""
 _SUCCESS_WINDOW = 100
 """Commands over which the success rate is computed."""
-_STILL = np.zeros(7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +82,18 @@ class Motion:
     """Whether the arm still holds its old place (``q_hold``), while q_d is the measured position: until the first
     command comes."""
 
+    @property
+    def awaits_command(self) -> bool:
+        """Whether the client owes a command for each state: its first one has come."""
+        if self.first or self.asynchronous or self.stop_id is not None:
+            return False
+        return self.finishing not in ("preempted", "aborted", "emergency")
+
+    @property
+    def awaits_first_command(self) -> bool:
+        """Whether the first command has not come yet."""
+        return self.first and not self.finishing
+
 
 class Cabinet:
     """The controller of one arm.
@@ -97,6 +108,7 @@ class Cabinet:
         q: joint positions at start, shape (7,) [rad].
         hand: whether the arm carries the hand, which counts for self collision.
         motors: the motors that `control` drives; None: the torques that it returns go nowhere else.
+        sensors: what `observe` reads where it is given no measurements.
 
     Raises:
         DeviceError: a setting of the wrong shape.
@@ -114,6 +126,7 @@ class Cabinet:
         rotor_inertia: ArrayLike = (0.0,) * 7,
         hand: bool = False,
         motors: kernels.Motors | None = None,
+        sensors: kernels.Sensors | None = None,
     ) -> None:
         self.arm = arm
         self.settings = settings or Settings()
@@ -133,17 +146,20 @@ class Cabinet:
         self.fields = m = self.configuration.fields
         """Arrays of the kernels' record by name (views)."""
         self.answers: list[Answer] = []
-        self._motion: Motion | None = None
+        self.motion: Motion | None = None
+        """The running motion, the same object until it ends; None without a motion."""
         self._recovery: tuple[int | None, int] | None = None
         self._locked_at: Array | None = None
         self._torque, self._rest = m["torque"], self._memory["rest"]
+        self._commanded_motion, self._commanded_torque = m["motion"], m["tau"]
         self._flags, self._raised = self._memory["flags"], self._memory["raised"]
-        self._measured = [m[name] for name in ("q", "dq", "motor_torque", "inertia", "acceleration")]
-        self._observe = bound(kernels.observe, self._memory)
+        self._given = kernels.Sensors.none()
+        self._observe_given = bound(kernels.observe, self._memory, *self._given).call
+        self._observe = bound(kernels.observe, self._memory, *(sensors or self._given)).call
         self._publish = bound(kernels.publish, self._memory)
         self._desired_pose = bound(kernels.desired_pose, self._memory)
         self._goal_deviates = bound(kernels.goal_deviates, self._memory)
-        self._control = bound(kernels.control, self._memory, *(motors or kernels.Motors.none()))
+        self._control = bound(kernels.control, self._memory, *(motors or kernels.Motors.none())).call
         self.reset(q)
 
     # ------------------------------------------------------------------------------------------------ set-up
@@ -157,14 +173,14 @@ class Cabinet:
             m[name][:] = 0.0
         self._set("observer_started", 0)
         # the first control needs the dynamics at q
-        for name in ("motor_torque", "inertia", "acceleration"):
-            m[name][:] = 0.0
-        self._observe()
+        for array, value in zip(self._given, (q, 0.0, 0.0), strict=False):
+            array[:] = value
+        self._observe_given()
         for name in ("integral", "residual", "F_K", "contact", "collision", "errors"):
             m[name][:] = 0
         self._set("observer_started", 0)
         self._set("mode", k.HOLD)
-        self._motion = self._recovery = self._locked_at = None
+        self.motion = self._recovery = self._locked_at = None
         self.answers.clear()
         self.state.message_id = 0
         self.state.robot_mode = RobotMode.IDLE
@@ -174,28 +190,25 @@ class Cabinet:
 
     # ------------------------------------------------------------------------------------------------- cycle
 
-    def observe(
-        self, q: Array, dq: Array, tau_J: Array, inertia: Array = _STILL, acceleration: Array = _STILL
-    ) -> RobotState:
+    def observe(self, measured: tuple[Array, Array, Array] | None = None) -> RobotState:
         """Take the measurements of this cycle and return the robot state; no later cycle changes it.
 
         Args:
-            q: joint positions, shape (7,) [rad].
-            dq: joint velocities, shape (7,) [rad/s].
-            tau_J: link-side torques that acted during the last cycle, gravity included, shape (7,) [N m]; with an
-                inertia, the torques of the motors, of which the links get what does not accelerate the rotors.
-            inertia: of the rotors at the joints, shape (7,) [kg m^2].
-            acceleration: of the joints during the last cycle, shape (7,) [rad/s^2].
+            measured: joint positions [rad], joint velocities [rad/s] and the link-side torques that acted during the
+                last cycle, gravity included [N m], shape (7,) each; None for those of the sensors.
         """
-        for place, value in zip(self._measured, (q, dq, tau_J, inertia, acceleration), strict=True):
-            place[:] = value
-        self._observe()
+        if measured is None:
+            self._observe()
+        else:
+            for array, value in zip(self._given, measured, strict=False):
+                array[:] = value
+            self._observe_given()
         if self._raised.item():
             self._reflex("reflex")
             self._publish()
         state = self.state
         state.message_id += 1
-        motion = self._motion
+        motion = self.motion
         if motion is None:
             state.success_rate = 0.0
         elif motion.counted:
@@ -211,12 +224,12 @@ class Cabinet:
             command: the client's command of this cycle, or None if none came. Before the first command of a motion,
                 and with asynchronous targets, None is not counted as a loss.
         """
-        motion = self._motion
+        motion = self.motion
         flags = 0
         if motion is not None:
             if command is not None and not motion.finishing:
                 flags = k.PRESENT
-                self.fields["motion"][:], self.fields["tau"][:] = command.motion, command.tau_J_d
+                self._commanded_motion[:], self._commanded_torque[:] = command.motion, command.tau_J_d
                 if command.valid_elbow:
                     flags |= k.ELBOW
                 if motion.first:
@@ -253,7 +266,7 @@ class Cabinet:
             self._reflex("input_error" if raised >= k.UNUSABLE else "reflex")
             self._flags[0] = 0
             self._control()
-        motion = self._motion
+        motion = self.motion
         if motion is not None and motion.finishing and self._rest[0]:
             self._end(motion)
         if self._recovery is not None:
@@ -262,38 +275,18 @@ class Cabinet:
 
     def take_answers(self) -> list[Answer]:
         """Return the answers that are due, and remove them."""
-        if not self.answers:
-            return []
         answers, self.answers = self.answers, []
         return answers
 
     @property
     def moving(self) -> bool:
         """Whether a motion runs or decelerates to its end."""
-        return self._motion is not None
+        return self.motion is not None
 
     @property
     def busy(self) -> bool:
         """Whether a motion runs or decelerates, or an error recovery runs."""
-        return self._motion is not None or self._recovery is not None
-
-    @property
-    def motion(self) -> Motion | None:
-        """The running motion, the same object until it ends; None without a motion."""
-        return self._motion
-
-    @property
-    def awaits_command(self) -> bool:
-        """Whether the client owes a command for each state: a motion runs and its first command has come."""
-        motion = self._motion
-        return (
-            motion is not None and not motion.first and not motion.asynchronous and motion.stop_id is None
-        ) and motion.finishing not in ("preempted", "aborted", "emergency")
-
-    @property
-    def first_command_due(self) -> bool:
-        """Whether a motion runs whose first command has not come yet."""
-        return self._motion is not None and self._motion.first and not self._motion.finishing
+        return self.motion is not None or self._recovery is not None
 
     def settle(self, q: ArrayLike, dq: ArrayLike) -> Array | None:
         """Return where the arm rests exactly, or None if it does not rest.
@@ -301,7 +294,7 @@ class Cabinet:
         An arm that holds within 1e-9 of its goal and of standstill is kept there, as by static friction. Rounding
         errors then do not accumulate, so that a motion does not depend on how long the arm stood before it.
         """
-        m, motion = self.fields, self._motion
+        m, motion = self.fields, self.motion
         if (motion is not None and not motion.first) or self.state.robot_mode == RobotMode.GUIDING:
             return None
         if self._recovery is not None or m["dq_d"].any():
@@ -336,10 +329,10 @@ class Cabinet:
     def _release(self) -> None:
         """Switch from any controller to holding, from the measured state if the arm did not follow q_d."""
         m = self.fields
-        if self._motion is not None and self._motion.holding:
+        if self.motion is not None and self.motion.holding:
             m["q_d"][:] = m["q_hold"]
-            self._motion.holding = False
-        elif self._motion is not None and self._motion.controller != k.JOINT_IMPEDANCE:
+            self.motion.holding = False
+        elif self.motion is not None and self.motion.controller != k.JOINT_IMPEDANCE:
             self._hold_here()
 
     def _outside(self) -> bool:
@@ -357,7 +350,7 @@ class Cabinet:
 
     def _finish(self, status: str, stop_id: int | None = None) -> None:
         """Begin to end the motion: decelerate, then answer with the status."""
-        motion = self._motion
+        motion = self.motion
         if motion is None or motion.finishing:
             return
         self._release()
@@ -372,7 +365,7 @@ class Cabinet:
             self._goal_deviates()
             if self._raised.item() and self._raise(ERROR.max_goal_pose_deviation_violation):
                 return
-        self._motion = None
+        self.motion = None
         self._set("mode", k.HOLD)
         self._idle_modes()
         m["dX_c"][:] = m["ddX_c"][:] = 0.0
@@ -387,7 +380,7 @@ class Cabinet:
         if state.robot_mode == RobotMode.GUIDING:
             self._hold_here()
         self._return_inside()
-        motion, self._motion = self._motion, None
+        motion, self.motion = self.motion, None
         self._set("mode", k.HOLD)
         self._idle_modes()
         m["dX_c"][:] = m["ddX_c"][:] = 0.0
@@ -421,9 +414,9 @@ class Cabinet:
 
     def disconnected(self) -> None:
         """Decelerate and hold because the client has disconnected; answers that are due are discarded."""
-        if self._motion is not None:
+        if self.motion is not None:
             self._finish("aborted")
-            self._motion.command_id = self._motion.stop_id = None
+            self.motion.command_id = self.motion.stop_id = None
         if self._recovery is not None:
             self._recovery = (None, self._recovery[1])
         self.answers.clear()
@@ -431,14 +424,12 @@ class Cabinet:
     def cancel(self) -> list[Answer]:
         """Return the answers of requests that a reset ends: who waits for them must not wait for ever."""
         self.answers.clear()
-        if self._motion is not None:
-            self._say("Move", self._motion.command_id, "aborted")
-            self._say("StopMove", self._motion.stop_id, "success")
+        if self.motion is not None:
+            self._say("Move", self.motion.command_id, "aborted")
+            self._say("StopMove", self.motion.stop_id, "success")
         if self._recovery is not None:
             self._say("AutomaticErrorRecovery", self._recovery[0], "aborted")
-        found = list(self.answers)
-        self.answers.clear()
-        return found
+        return self.take_answers()
 
     def _say(self, command: str, command_id: int | None, status: str) -> None:
         if command_id is not None:
@@ -455,10 +446,10 @@ class Cabinet:
 
     def _halt(self) -> None:
         """End whatever runs and hold; those who wait for an answer get "emergency"."""
-        if self._motion is not None:
-            motion = self._motion
+        if self.motion is not None:
+            motion = self.motion
             self._release()
-            self._motion = None
+            self.motion = None
             self._say("Move", motion.command_id, "emergency")
             self._say("StopMove", motion.stop_id, "emergency")
         if self._recovery is not None:
@@ -554,7 +545,7 @@ class Cabinet:
             handle(self, request, command_id)
             return
         busy = (RobotMode.GUIDING, RobotMode.USER_STOPPED, RobotMode.OTHER)
-        if not Configuration.takes(type(request)) or self._motion is not None or self.state.robot_mode in busy:
+        if not Configuration.takes(type(request)) or self.motion is not None or self.state.robot_mode in busy:
             status = "not_possible"
         else:
             try:
@@ -573,13 +564,13 @@ class Cabinet:
         if status is not None:
             self.answers.append(Answer("Move", command_id, status))
             return
-        if self._motion is not None:
+        if self.motion is not None:
             # The new motion starts from the present state of the running one.
-            old = self._motion
+            old = self.motion
             self._release()
             self._say("Move", old.command_id, "preempted")
             self._say("StopMove", old.stop_id, "success")
-        self._motion = motion = Motion(command_id, r.controller, r.motion_generator, bool(r.use_async))
+        self.motion = motion = Motion(command_id, r.controller, r.motion_generator, bool(r.use_async))
         m["deviation"][:] = (r.maximum_path_deviation, r.maximum_goal_deviation)
         if r.use_async:
             v = np.array(r.maximum_joint_velocity)
@@ -610,9 +601,9 @@ class Cabinet:
 
     def _stop_move(self, r: fci.StopMove, command_id: int) -> None:
         mode = self.state.robot_mode
-        if self._motion is not None:
-            if self._motion.finishing:
-                self._motion.stop_id = command_id
+        if self.motion is not None:
+            if self.motion.finishing:
+                self.motion.stop_id = command_id
             else:
                 self._finish("preempted", command_id)
             return
@@ -622,7 +613,7 @@ class Cabinet:
     def _automatic_error_recovery(self, r: fci.AutomaticErrorRecovery, command_id: int) -> None:
         mode = self.state.robot_mode
         status = None
-        if self._motion is not None or mode in (RobotMode.GUIDING, RobotMode.OTHER) or self._recovery is not None:
+        if self.motion is not None or mode in (RobotMode.GUIDING, RobotMode.OTHER) or self._recovery is not None:
             status = "not_possible"
         elif mode == RobotMode.USER_STOPPED:
             status = "emergency"

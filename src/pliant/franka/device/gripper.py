@@ -216,8 +216,8 @@ class Gripper(HandTasks[_Task]):
         if self._hold_force != 0.0:
             return self._hold_force
         # The stroke of each finger is half of the width.
-        force = 0.5 * (self.stiffness * (self._reference - width) - self.damping * rate)
-        return max(-self._limit, min(self._limit, force))
+        force, limit = 0.5 * (self.stiffness * (self._reference - width) - self.damping * rate), self._limit
+        return limit if force > limit else -limit if force < -limit else force
 
     def _step_grasp(self, task: _Task, width: float) -> None:
         if task.still < 50 or task.age < 100:

@@ -40,6 +40,7 @@ from pliant.franka.device.memory import (
 from pliant.franka.device.motion_kernels import decelerate, finite, generate
 from pliant.franka.device.parameters import ELBOW_FLIP
 from pliant.franka.device.reflex_kernels import check_contact, check_guiding, check_motion, deviates, raise_error
+from pliant.franka.device.static_friction import bristles_step
 from pliant.franka.wire.fci import AT, ERROR
 
 LOCKED_TRANSLATION, LOCKED_ROTATION, LOCKED_ELBOW = 3000.0, 300.0, 200.0
@@ -59,14 +60,15 @@ def _columns(T, reals, at):
             reals[at + 4 * c + r] = T[r, c]
 
 
-@njit(error_model="numpy")
-def observe(s):
-    """Take in the measurements of a cycle: q, dq, the motors' torque, inertia and acceleration of the rotors.
+def observe(s, q, dq, motor_torque, inertia, acceleration):
+    """Take in the measurements of a cycle, those of `Sensors`. Without an error, publish.
 
-    Without an error, publish.
+    The links get the torque of the motors less what accelerates their rotors.
     """
     for i in range(7):
-        s.tau_J[i] = s.motor_torque[i] - s.inertia[i] * s.acceleration[i]
+        s.q[i] = q[i]
+        s.dq[i] = dq[i]
+        s.tau_J[i] = motor_torque[i] - inertia[i] * acceleration[i]
     update_model(s)
     follow_rotors(s)
     estimate_external_torques(s)
@@ -193,39 +195,59 @@ def _run_controller(s, moving):
 class Motors(NamedTuple):
     """Arrays of the plant that `drive` reads and writes, in the order of its arguments."""
 
+    q: NDArray[np.float64]
     dq: NDArray[np.float64]
     curve: NDArray[np.float64]
     bristles: NDArray[np.float64]
+    anchors: NDArray[np.float64]
+    dt: float
     friction: NDArray[np.float64]
     torque: NDArray[np.float64]
 
     @classmethod
     def none(cls) -> Motors:
         """Return motors that move nothing."""
-        return cls(np.zeros(7), np.zeros(21), np.zeros(7), np.zeros(7), np.zeros(7))
+        zero = np.zeros(21)
+        return cls(np.zeros(7), np.zeros(7), zero, zero, np.zeros(7), 0.0, np.zeros(7), np.zeros(7))
 
 
-@njit(error_model="numpy")
-def drive(torque, dq, curve, bristles, friction, motors):
-    """Drive the motors; what reaches the links is less by the friction.
+class Sensors(NamedTuple):
+    """Arrays of the plant that `observe` reads, in the order of its arguments, shape (7,) each."""
+
+    q: NDArray[np.float64]
+    dq: NDArray[np.float64]
+    motor_torque: NDArray[np.float64]
+    inertia: NDArray[np.float64]
+    acceleration: NDArray[np.float64]
+
+    @classmethod
+    def none(cls) -> Sensors:
+        """Return sensors of nothing, to write to."""
+        return cls(*(np.zeros(7) for _ in cls._fields))
+
+
+def drive(torque, q, dq, curve, bristles, anchors, dt, friction, motors):
+    """Drive the motors; what reaches the links is less by the friction (C arrays).
 
     Args:
         torque: of the motors, shape (7,) [N m].
+        q: joint positions, shape (7,) [rad].
         dq: joint velocities, shape (7,) [rad/s].
         curve: the identified friction, shape (21,); zeros: none.
-        bristles: static friction of this step, shape (7,) [N m]; taken.
+        bristles: parameters of the static friction.
+        anchors: its anchors, shape (7,) [rad]; advanced.
+        dt: time step [s]; 0: no static friction.
         friction: of this step, shape (7,) [N m]; written.
         motors: where the simulation reads the torques, shape (7,) [N m]; written.
     """
     friction_kernel(dq, curve, friction)
+    if dt > 0.0:
+        bristles_step(bristles, q, dq, anchors, dt, friction)
     for i in range(7):
-        friction[i] += bristles[i]
-        bristles[i] = 0.0
         motors[i] = torque[i] - friction[i]
 
 
-@njit(error_model="numpy")
-def control(s, dq, curve, bristles, friction, motors):
+def control(s, q, dq, curve, bristles, anchors, dt, friction, motors):
     """Advance the motion by one command (motion, tau, flags) and drive the motors, as `drive` says.
 
     It raises `UNUSABLE` and more for input that cannot be followed at all. With an error, the motors are not driven.
@@ -259,5 +281,5 @@ def control(s, dq, curve, bristles, friction, motors):
     if waiting and s.controller == EXTERNAL:
         s.tau_d[:] = 0.0  # what the client has commanded so far, from which its first torques may differ by a step
     if not raised:
-        drive(s.torque, dq, curve, bristles, friction, motors)
+        drive(s.torque, q, dq, curve, bristles, anchors, dt, friction, motors)
     s.raised = raised

@@ -59,13 +59,10 @@ SEARCH = np.dtype(
 
 MEMORY = np.dtype(
     [
-        # what comes in with a cycle, besides q and dq
+        # what comes in with a cycle, besides the measurements
         ("motion", "f8", (N_MOTION,)),
         ("tau", "f8", (7,)),
         ("flags", "i8"),
-        ("motor_torque", "f8", (7,)),
-        ("inertia", "f8", (7,)),
-        ("acceleration", "f8", (7,)),
         ("raised", "i8"),  # what comes out: the number of errors
         # what the cabinet sets
         ("table", "f8", (7, 10)),

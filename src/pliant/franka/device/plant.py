@@ -12,7 +12,8 @@ from pliant.base.numerics import Array
 from pliant.base.spatial import rotation_from_quaternion
 from pliant.franka.device import kernels
 from pliant.franka.device.parameters import Arm
-from pliant.franka.device.static_friction import StaticFriction, bristles
+from pliant.franka.device.static_friction import bristles, packed
+from pliant.laws.compile import bound
 
 if TYPE_CHECKING:
     import mujoco
@@ -80,12 +81,16 @@ class ArmPlant:
         self._u = data.ctrl[u0 : u0 + 7]
         total = np.zeros(7) if friction_torque is None else friction_torque[v0 : v0 + 7]
         curve = np.ravel(arm.friction) if friction else np.zeros(21)
-        self.motors = kernels.Motors(self._dq, curve, np.zeros(7), total, self._u)
-        """What drives the joints."""
-        self._static: StaticFriction | None = None
+        self._anchors: Array = self._q.copy()
+        held, dt = np.zeros(21), 0.0
         if static_friction is not None:
-            held, dt = bristles(arm, self.rotor_inertia, static_friction), float(model.opt.timestep)
-            self._static = StaticFriction(held, self._q, self._dq, self.motors.bristles, dt)
+            held, dt = packed(bristles(arm, self.rotor_inertia, static_friction)), float(model.opt.timestep)
+        self.motors = kernels.Motors(self._q, self._dq, curve, held, self._anchors, dt, total, self._u)
+        """What drives the joints."""
+        self.sensors = kernels.Sensors(self._q, self._dq, self._u, self.rotor_inertia, self._ddq)
+        """What the last step has left, for a cabinet that observes exactly this."""
+        self._torque = np.zeros(7)
+        self._drive = bound(kernels.drive, self._torque, *self.motors)
         self.has_hand = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, f"{name}_finger1") >= 0
         if self.has_hand:
             finger = find(mujoco.mjtObj.mjOBJ_JOINT, f"{name}_finger1")
@@ -112,39 +117,28 @@ class ArmPlant:
         self._u[:] = 0.0
         self._ddq[:] = 0.0
         self._held = None
-        if self._static is not None:
-            self._static.relax()
+        self._anchors[:] = self._q  # bristles without torque
         if self.has_hand:
             self._finger[:] = 0.5 * opening
             self._finger_rate[:] = 0.0
         self.write_cup(0.0)
-
-    def measured(self) -> tuple[Array, Array, Array, Array, Array]:
-        """Return q, dq, the motors' torques, the rotors' inertia and the acceleration of the last step (views), shape
-        (7,) each: the arguments of `Cabinet.observe`."""
-        return self._q, self._dq, self._u, self.rotor_inertia, self._ddq
 
     def read(self) -> tuple[Array, Array, Array]:
         """Return q, dq (views) and the link-side torques of the last step, shape (7,) each."""
         # The acceleration is that of the last step, and so is the torque.
         return self._q, self._dq, self._u - self.rotor_inertia * self._ddq
 
-    def hold(self) -> None:
-        """Advance the static friction by a step; who drives the `motors` then adds it to the other friction."""
-        if self._static is not None:
-            self._static.step()
-
     def write(self, torque: Array) -> None:
         """Drive the motors during the next step, shape (7,) [N m]."""
-        self.hold()
-        kernels.drive(torque, *self.motors)
+        self._torque[:] = torque
+        self._drive()
 
     def read_hand(self) -> tuple[float, float]:
         """Return the opening between the fingers [m] and its rate [m/s]; zeros without a hand."""
         if not self.has_hand:
             return 0.0, 0.0
-        width, rate = self._finger, self._finger_rate
-        return width.item(0) + width.item(1), rate.item(0) + rate.item(1)
+        (left, right), (left_rate, right_rate) = self._finger.tolist(), self._finger_rate.tolist()
+        return left + right, left_rate + right_rate
 
     def write_hand(self, force: float) -> None:
         """Apply a force to each finger, positive opening [N]."""
@@ -173,8 +167,7 @@ class ArmPlant:
         self._q[:] = q
         self._dq[:] = 0.0
         self._ddq[:] = 0.0
-        if self._static is not None:
-            self._static.relax()
+        self._anchors[:] = self._q
         for part in self._warm:
             part[:] = 0.0
         if not self.has_hand:

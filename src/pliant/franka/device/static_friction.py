@@ -9,18 +9,17 @@ speed at which the identified curve has reached it, so that steady sliding remai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from pliant.base.numerics import Array
 from pliant.franka.device.parameters import Arm
 from pliant.laws import PreslidingFriction
-from pliant.laws.compile import bound
-from pliant.laws.kernels import friction_step
+from pliant.laws.friction_kernels import friction_step
 from pliant.laws.layout import F_LEVEL, F_PARAMETERS, pack_friction
 
-__all__ = ["StaticFriction", "bristles"]
+__all__ = ["bristles", "bristles_step", "packed"]
 
 PRESLIDING = 2.0e-4
 """Deflection of a bristle at the break-away torque [rad]."""  # assumed
@@ -79,27 +78,9 @@ def bristles_step(par, q, dq, anchors, h, friction):
         friction[i] += torque
 
 
-class StaticFriction:
-    """The bristles of one arm.
-
-    Args:
-        joints: the bristle of each joint.
-        q: joint positions, shape (7,) [rad]; the array that the simulation writes.
-        dq: joint velocities, shape (7,) [rad/s]; likewise.
-        friction: where `step` adds the torques, shape (7,) [N m]; likewise.
-        dt: time step [s].
-    """
-
-    def __init__(self, joints: Sequence[PreslidingFriction], q: Array, dq: Array, friction: Array, dt: float) -> None:
-        self._q = q
-        self.anchors: Array = q.copy()
-        """Anchors of the bristles, shape (7,) [rad]; a bristle whose anchor is the joint's position is relaxed."""
-        par = np.zeros(7 * F_PARAMETERS)
-        for i, bristle in enumerate(joints):
-            pack_friction(par, F_PARAMETERS * i, bristle)
-        self.step: Callable[[], None] = bound(bristles_step, par, q, dq, self.anchors, dt, friction)
-        """Advances the bristles by a time step and adds their torques."""
-
-    def relax(self) -> None:
-        """Move the anchors to the joints' positions, where the bristles exert no torque."""
-        self.anchors[:] = self._q
+def packed(joints: Sequence[PreslidingFriction]) -> Array:
+    """Return the bristles of an arm as `bristles_step` reads them, one block a joint."""
+    par = np.zeros(len(joints) * F_PARAMETERS)
+    for i, bristle in enumerate(joints):
+        pack_friction(par, F_PARAMETERS * i, bristle)
+    return par

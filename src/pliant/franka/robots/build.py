@@ -318,11 +318,13 @@ def build_arms(
 
 def _add_objects(spec: mujoco.MjSpec, mount: ArmMount, table: Table | None, objects: Sequence[TableObject]) -> None:
     """Put objects on the table, or on the floor, and at the hand of an arm."""
-    from pliant.franka.robots.kinematics import forward_kinematics
+    hand = np.zeros(3)
+    if any(thing.at_hand for thing in objects):  # else nothing here needs numba
+        from pliant.franka.robots.kinematics import forward_kinematics
 
-    F_T_NE = _END_EFFECTORS[mount.hand][1]
-    B_T_EE = forward_kinematics(mount.q, F_T_EE=np.eye(4) if F_T_NE is None else np.array(F_T_NE))
-    hand = np.asarray(mount.position) + mount.rotation() @ B_T_EE[:3, 3]
+        F_T_NE = _END_EFFECTORS[mount.hand][1]
+        B_T_EE = forward_kinematics(mount.q, F_T_EE=np.eye(4) if F_T_NE is None else np.array(F_T_NE))
+        hand = np.asarray(mount.position) + mount.rotation() @ B_T_EE[:3, 3]
     top = (mount.position[0], mount.position[1], 0.0) if table is None else table.position
     base = (mount.position[0], mount.position[1])
     add_objects(spec, objects, top=top, base=base, hand=hand, touch=TOUCH[mount.hand])

@@ -32,6 +32,7 @@ __all__ = [
     "command_number",
     "decode_request",
     "encode_request",
+    "knows_generator",
 ]
 
 
@@ -262,6 +263,11 @@ def _commands_of(version: int) -> tuple[type, ...]:
 COMMANDS = {v: _commands_of(v) for v in VERSIONS}
 """Version -> type of each request, in the order of the command numbers."""
 _NUMBERS = {v: {c.__name__: n for n, c in enumerate(COMMANDS[v])} for v in VERSIONS}
+
+
+def knows_generator(version: int | None, generator: int) -> bool:
+    """Return whether a version has a motion generator: `MotionGenerator.NONE` came with version 7."""
+    return generator != MotionGenerator.NONE or (version is not None and version >= 7)
 
 
 def _codec(version: int, kind: type) -> FieldCodec:

@@ -255,8 +255,10 @@ class StatePacker:
         self._modes_at = offsets["motion_generator_mode"]
         self._tail_at = offsets["robot_mode"]
         self._tail = _TAILS[version >= 10]
-        self._seen: tuple[Any, Any, Any] = (None, None, None)
-        """The arrays of bits and accelerations that the buffer holds: a state gets new ones where they change."""
+        # the arrays of bits and accelerations that the buffer holds: a state gets new ones where they change
+        self._seen_errors: Any = None
+        self._seen_reflex: Any = None
+        self._seen_accelerometers: Any = None
 
     def pack(self, state: RobotState) -> bytearray:
         """Return the datagram of a state. The buffer is reused: send or copy it before the next call."""
@@ -265,12 +267,12 @@ class StatePacker:
         self._reals[:] = state.reals
         _MODES.pack_into(buffer, self._modes_at, state.motion_generator_mode, state.controller_mode)
         self._tail.pack_into(buffer, self._tail_at, state.robot_mode, state.success_rate)
-        errors, reflex, accelerometers = self._seen
-        if state.errors is not errors or state.reflex_reason is not reflex:
+        if state.errors is not self._seen_errors or state.reflex_reason is not self._seen_reflex:
+            self._seen_errors, self._seen_reflex = state.errors, state.reflex_reason
             self._errors[:], self._reflex[:] = state.errors, state.reflex_reason
-        if self._accelerometers is not None and state.accelerometers is not accelerometers:
+        if self._accelerometers is not None and state.accelerometers is not self._seen_accelerometers:
+            self._seen_accelerometers = state.accelerometers
             self._accelerometers[:] = state.accelerometers
-        self._seen = (state.errors, state.reflex_reason, state.accelerometers)
         return buffer if self.version > 4 else _without_absent(buffer)
 
 
