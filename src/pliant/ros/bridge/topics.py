@@ -23,6 +23,7 @@ from pliant.simulation.rate_timer import RateTimer
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
+    from pliant.ros.bridge.trajectory_controller import TrajectoryController
     from pliant.simulation.replay import Replay
 
 
@@ -49,8 +50,8 @@ class RosTopics:
         """Names of joints, frames and topics on the graph."""
         self.stated: set[str] = set()
         """Joints that stand in ``/joint_states``, by their names before the prefix."""
-        self.controllers: list[object] = []
-        """The trajectory controllers (`pliant.ros.bridge.trajectory_controller`); those of one joint take turns."""
+        self.controllers: list[TrajectoryController] = []
+        """The trajectory controllers; those of one joint take turns."""
         self.services: list[str] = []
         """Names of the services that are served."""
         self.simulation: SimulationControl | None = None
@@ -181,16 +182,6 @@ class RosTopics:
         self.node.complain(text)
 
     # ------------------------------------------------------------------ the simulation
-    def bound(self) -> SimulationControl:
-        """Return the simulation.
-
-        Raises:
-            BridgeError: nobody bound one.
-        """
-        if self.simulation is None:
-            raise BridgeError("no simulation is bound to this bridge: there is nothing to pause, step or reset")
-        return self.simulation
-
     def every(self, name: str, rate: float | None, device: SampleSource | None = None) -> RateTimer:
         """Return the times of a rate [Hz]; None is 0, every sample.
 
