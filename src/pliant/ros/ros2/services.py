@@ -276,7 +276,7 @@ class Services:
     def _send(self, service: _Service, asker: Asker, reply: bytes) -> bool:
         """Send a reply, if the reader that waits for it is known."""
         writer = service.writer
-        if writer is None or not writer.reaches(asker.prefix):
+        if writer is None or not writer.reaches(asker.related[0]):
             return False
         payload, inline = write_reply(asker, reply)
         only = frozenset((asker.prefix,))
