@@ -136,7 +136,7 @@ class Ros1Node(Node):
         if self._stopped or self._pool is None:
             return
         self._stopped = True
-        self.sockets.drain(0.5)
+        self.sockets.drain()
         self.threads.close()
         self.master.stop()
         self.sockets.stop()

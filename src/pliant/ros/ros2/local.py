@@ -56,7 +56,7 @@ class LocalWriter(_Local):
     """Identifiers of the readers there are and were."""
 
     def reaches(self, client: bytes) -> bool:
-        """Return whether a reader is one of its own, or, of another endpoint, whether its participant has such a reader."""
+        """Return whether a reader is matched, or, where another endpoint is named, any of its participant."""
         if client[-1] in READER_KINDS:
             return client in self.state.proxies
         return any(guid[:12] == client[:12] for guid in list(self.state.proxies))

@@ -30,8 +30,8 @@ WORKERS = 4
 """Services that run at the same time."""
 WAITING_LIMIT = 200
 """Requests that wait to be served, and replies that wait for their reader."""
-MATCH_PATIENCE = 5.0
-"""How long a reply waits until its client's reader is known [s]."""
+MATCH_PATIENCE = 20.0
+"""How long a reply waits until its client's reader is known [s]; under load discovery may take seconds."""
 _HEADER = 16
 
 
