@@ -54,6 +54,8 @@ class RosTopics:
         """The trajectory controllers; those of one joint take turns."""
         self.services: list[str] = []
         """Names of the services that are served."""
+        self.actions: list[str] = []
+        """Names of the actions that are served."""
         self.simulation: SimulationControl | None = None
         """The simulation that services reach; None where nobody bound one."""
         self.devices: dict[str, SampleSource] = {}
@@ -137,7 +139,8 @@ class RosTopics:
             handler: what its goals do.
         """
         server = ActionServer(name, handler)
-        self.node.serve_action(self.names.claim(name), type_name, server)
+        self.actions.append(self.names.claim(name))
+        self.node.serve_action(self.actions[-1], type_name, server)
         self.ticks.append(server.tick)
         self.rewinds.append(server.rewind)
         return server
