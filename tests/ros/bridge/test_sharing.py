@@ -58,7 +58,10 @@ def test_a_joint_a_frame_and_a_service_of_another_robot_are_refused_one_by_one(f
     manifest = second(first, monkeypatch, remap="/joint_states:/b/joint_states", frame_prefix="b/")
     assert manifest.joints == {"/b/joint_states": frozenset({"joint"})}
     clash = f"{next(iter(sorted(manifest.services)))}:/first/pause"
-    with pytest.raises(BridgeError, match=r"the service or action /first/pause is that of first already.*remap=/first/pause:/NAME/first/pause"):
+    with pytest.raises(
+        BridgeError,
+        match=r"the service or action /first/pause is that of first already.*remap=/first/pause:/NAME/first/pause",
+    ):
         second(first, monkeypatch, prefix="b_", remap=clash)
 
 
@@ -126,15 +129,17 @@ def test_who_types_what_each_refusal_says_runs_a_second_robot_beside_the_first(n
         robot = build_robot(name, {})
         first, typed, second = start(), {}, None
         for _ in range(12):
+            said = ""
             try:
                 second = start(**typed)
                 break
             except BridgeError as refused:
-                (options,) = re.findall(rf"\({wire}:([^)]*)\)", str(refused))[:1]
-                for option in options.replace("NAME", "left").split(","):
-                    key, _, value = option.partition("=")
-                    assert typed.get(key) != value, refused
-                    typed[key] = f"{typed[key]}+{value}" if key == "remap" and key in typed else value
+                said = str(refused)
+            (options,) = re.findall(rf"\({wire}:([^)]*)\)", said)[:1]
+            for option in options.replace("NAME", "left").split(","):
+                key, _, value = option.partition("=")
+                assert typed.get(key) != value, said
+                typed[key] = f"{typed[key]}+{value}" if key == "remap" and key in typed else value
         assert second is not None, typed
         assert {"namespace", "clock", "prefix"} <= typed.keys()
         taken = {*first.services, *first.actions, *first.incoming}
