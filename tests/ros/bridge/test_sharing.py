@@ -60,7 +60,7 @@ def test_a_joint_a_frame_and_a_service_of_another_robot_are_refused_one_by_one(f
     clash = f"{next(iter(sorted(manifest.services)))}:/first/pause"
     with pytest.raises(
         BridgeError,
-        match=r"the service or action /first/pause is that of first already.*remap=/first/pause:/NAME/first/pause",
+        match=r"action /first/pause is that of first already.*remap=/first/pause:/NAME/first/pause",
     ):
         second(first, monkeypatch, prefix="b_", remap=clash)
 

@@ -104,8 +104,8 @@ def refuse_shared(topics: RosTopics, bridge: str, mine: Manifest, others: list[s
         if not topics.node.wait_for(arrived, lambda: len(heard) >= len(others), PATIENCE):
             silent = ", ".join(sorted(others)[:8])
             topics.node.complain(
-                f"{len(others) - len(heard)} of the robots {silent} did not say within {PATIENCE:g} s what they have on "
-                "this graph: whether their joints, frames, services and commands are others is not known"
+                f"{len(others) - len(heard)} of the robots {silent} did not say within {PATIENCE:g} s what they have "
+                "on this graph: whether their joints, frames, services and commands are others is not known"
             )
     finally:
         topics.node.unsubscribe(ROBOTS)

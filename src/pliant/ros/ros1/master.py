@@ -96,8 +96,8 @@ class Master:
                 taken = other
         if taken:
             raise BridgeError(
-                f"another node is called {name} ({taken}): another robot uses its name space. Stop it, or give this one "
-                "another name space (ros1:namespace=NAME) or, if the topics are others, another name (ros1:node=NAME)",
+                f"another node is called {name} ({taken}): another robot uses its name space. Stop it, or give this "
+                "one another name space (ros1:namespace=NAME) or, for other topics, another name (ros1:node=NAME)",
                 field="name",
             )
 
