@@ -63,7 +63,7 @@ def test_the_message_names_the_joint_the_factor_and_a_remedy():
 
 
 def test_gains_are_by_joint_and_those_of_couplings_are_left_out():
-    coupling = Coupling(kind="pinky_control", axes=("x",), joints=("p", "q"))
+    coupling = Coupling(kind="linear", axes=("x",), joints=("p", "q"), matrix=((1.0,), (1.0,)))
     board = ControlBoard(
         name="b",
         joints=("p", "j", "q"),

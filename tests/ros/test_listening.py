@@ -101,13 +101,22 @@ def test_a_shadow_in_its_own_process_writes_the_headers_of_its_subscriptions_and
     bridge, simulation, _ = served("ros1")
     where = f"master={master.uri},host=127.0.0.1"
     command = [sys.executable, "-m", "pliant", "shadow", "qbmove-1dof", "--ros1", where, "--duration", "2", "--json"]
-    written = {}
+    sockets, written = bridge.node.sockets, {}
+
+    def look(link):
+        with contextlib.suppress(OSError):  # closed in between
+            written.setdefault(link, set()).add(bytes_received(link))
+
+    def end(link, end=sockets.end):
+        look(link)  # one that came and went between two looks below is seen here
+        end(link)
+
+    sockets.end = end
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as shadow:
         while shadow.poll() is None:
             simulation.run(0.02)
-            for link in list(bridge.node.sockets.links):
-                with contextlib.suppress(OSError):  # closed in between
-                    written.setdefault(link, set()).add(bytes_received(link))
+            for link in list(sockets.links):
+                look(link)
         said, errors = shadow.communicate()
     assert shadow.returncode == 0, errors
     summary = json.loads(said.splitlines()[-1])["summary"]

@@ -85,8 +85,7 @@ def serve_parallel(topics: RosTopics, name: str, device: SampleSource) -> None:
         return
     _listen(topics, device, planar)
     _draw(topics, device, present)
-    if topics.node.has_services:
-        _serve_services(topics, name, device, planar, present)
+    _serve_services(topics, name, device, planar, present)
     _set_parameters(topics, device)
     device.listeners.append(topics.refuse)
 
@@ -303,7 +302,7 @@ def _place(message: MessageView, planar: bool) -> list[float]:
 
 # ---------------------------------------------------------------------- services
 def _serve_services(topics: RosTopics, name: str, device: ParallelRobotDevice, planar: bool, present: Present) -> None:
-    serve = topics.node.serve
+    serve = topics.serve
     vector = MESSAGES[planar]["guess"]
 
     def guess(request: MessageView) -> Message:

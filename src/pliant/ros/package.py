@@ -27,6 +27,7 @@ from pliant.ros.bridge.send_rate import SendRate
 from pliant.ros.package_types import package_xml, type_packages
 from pliant.ros.wire import Codec
 from pliant.ros.wire.message import MessageCallback, ServiceCallback
+from pliant.simulation.bridge import bound
 
 __all__ = ["RosPackages", "describe_packages", "write_package"]
 
@@ -182,7 +183,7 @@ def _controllers(bridge: RosBridge) -> str:
             f"{name}:\n  ros__parameters:\n    joints:\n{joints}    command_interfaces: [position]\n"
             "    state_interfaces: [position, velocity]\n"
         )
-    rate = round(1.0 / bridge.topics.bound().engine.dt)
+    rate = round(1.0 / bound(bridge.topics.simulation).engine.dt)
     head = (
         "# For a controller manager of ROS 2 beside robot.urdf, whose hardware plugin talks to pliant over topics.\n"
         f"controller_manager:\n  ros__parameters:\n    update_rate: {rate}\n    joint_state_broadcaster:\n"

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol, TypedDict, runtime_checkable
 
+from pliant.base.errors import BridgeError
 from pliant.base.threads import Threads
 from pliant.devices.base import Sample, SampleSource
 from pliant.engine.base import Engine
@@ -101,6 +102,17 @@ class SimulationControl(Protocol):
             False if the run ends, else True.
         """
         ...
+
+
+def bound(simulation: SimulationControl | None) -> SimulationControl:
+    """Return the simulation of a bridge.
+
+    Raises:
+        BridgeError: nobody bound one.
+    """
+    if simulation is None:
+        raise BridgeError("no simulation is bound to this bridge: there is nothing to pause, step or reset")
+    return simulation
 
 
 class TopicReport(TypedDict):

@@ -182,6 +182,17 @@ def test_a_goal_that_no_motor_can_follow_ends_with_a_code_and_the_robot_goes_on(
     standing.simulation.step(60)
 
 
+def test_a_goal_that_a_reset_ends_has_a_code_that_is_not_success(standing):
+    for k, server in enumerate(follow_servers(standing)):
+        asked = goal_of(standing.wire.codec, server.handler, after=5.0)
+        goal = server.submit(f"reset {k}", asked)
+        standing.simulation.step(5)
+        assert goal.state is GoalState.ACTIVE, goal.text
+        standing.simulation.reset()
+        standing.simulation.step(60)
+        assert (goal.state, goal.result["error_code"]) == (GoalState.ABORTED, -1)
+
+
 def test_a_joint_that_urdf_calls_continuous_takes_the_short_way(arm):
     near = arm.simulation.sample("board").values["equilibrium"] + np.array([0.1, -0.1])
     goal = arm.send(GROUP, JOINTS, (0.3, near + 2 * math.pi))

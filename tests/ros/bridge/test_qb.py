@@ -349,6 +349,7 @@ def test_a_reset_ends_a_goal_and_the_next_one_works(free):
     until(lambda: client.results)
     assert client.results[0]["status"]["status"] == ABORTED
     assert "reset" in client.results[0]["status"]["text"]
+    assert client.results[0]["result"]["error_code"] == -1
     client.send(MOTOR_JOINTS, point(0.3, 0.2, 0.1))
     assert client.result(700) == (SUCCEEDED, 0, "")
 

@@ -16,7 +16,7 @@ from pliant.base.errors import BridgeError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.robots.loading import load
-from pliant.ros.ros1 import Ros1Node
+from pliant.ros.ros1 import Ros1Node, sockets
 from pliant.ros.wire import Codec, encode_header
 from pliant.simulation import Simulation
 from pliant.simulation.bridges import make_bridge
@@ -284,6 +284,13 @@ def test_a_subscriber_that_blocks_costs_its_own_messages_only(world):
     until(lambda: len(publication.connections) == 1)
 
 
+@pytest.fixture
+def patient(monkeypatch):
+    """Give a reader that gets no processor the time that a slow one gets."""
+    monkeypatch.setattr(sockets, "MAX_DRAIN_S", 60.0)
+    monkeypatch.setattr(sockets, "IDLE_DRAIN_S", 1.0)
+
+
 def slow_subscriber(item, name):
     """Connect a subscriber of /clock that does not read yet; queue 900 messages of 1000 bytes for it."""
     publication = item.node.publications["/clock"]
@@ -299,6 +306,7 @@ def slow_subscriber(item, name):
     return sock, publication
 
 
+@pytest.mark.usefixtures("patient")
 def test_a_slow_subscriber_gets_all_messages_of_the_end(world):
     item = world()
     sock, publication = slow_subscriber(item, "/slow")
@@ -307,13 +315,14 @@ def test_a_slow_subscriber_gets_all_messages_of_the_end(world):
         got = b""
         while piece := sock.recv(4096):
             got += piece
-            time.sleep(0.003)  # 0.7 s in all: longer than nobody may take anything
+            time.sleep(0.006)  # 1.3 s in all: longer than nobody may take anything
         ended.result()
     sock.close()
     assert len(got) > 900 * 1000
     assert publication.drops == 0
 
 
+@pytest.mark.usefixtures("patient")
 def test_a_subscriber_that_leaves_when_the_master_forgets_the_publisher_has_read_everything(world, monkeypatch):
     """As rospy does: what its socket holds when the master says that the publisher has gone is lost."""
     item, forgotten = world(), threading.Event()

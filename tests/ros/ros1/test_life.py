@@ -37,6 +37,10 @@ def registered(master):
     }
 
 
+def registered_nodes(master):
+    return [*master.publishers.values(), *master.subscribers.values()]
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_run_that_is_ended_leaves_nothing_in_the_master(master, tmp_path, number):
     with running(tmp_path, "run", template(tmp_path), "--bridge", f"ros1:master={master.uri}", "--no-check") as process:
@@ -62,7 +66,10 @@ def test_a_second_robot_is_told_how_to_live_beside_the_first_and_then_does(maste
         World(master, template(tmp_path), ",node=second")
     with pytest.raises(BridgeError, match=r"/clock is already published by /pliant_toBEassigned.*\(ros1:clock=false\)"):
         World(master, template(tmp_path), ",namespace=right")
-    second = World(master, template(tmp_path), ",namespace=right,clock=false")
+    with pytest.raises(BridgeError, match=r"/joint_states has the joint 'joint' of .*\(ros1:prefix=NAME_\)"):
+        World(master, template(tmp_path), ",namespace=right,clock=false")
+    assert "/pliant_right" not in {n for nodes in registered_nodes(master) for n in nodes}
+    second = World(master, template(tmp_path), ",namespace=right,clock=false,prefix=right_")
     try:
         second.connect("/listener")
         states = second.hear("/right/robot_state", "sensor_msgs/JointState")

@@ -89,6 +89,23 @@ def test_the_simulation_is_paused_stepped_reset_and_resumed_by_services(world, f
     assert bridge.health()["service_calls"] >= 8
 
 
+def test_a_reply_waits_for_the_reader_that_its_request_names_though_another_of_the_participant_is_there(world, fast):
+    """Two nodes of one process have one participant, and each has a reader of its own."""
+    _, bridge = world()
+    first, second = (fast("/pliant/resume", "std_srvs/Trigger") for _ in range(2))
+    server = bridge.node.service_server
+    writer = server._services["/pliant/resume"].writer.state
+    until(lambda: {first.reader.guid, second.reader.guid} <= set(writer.proxies))
+    with server.participant.lock:
+        late = writer.proxies.pop(second.reader.guid)  # not discovered yet
+    number = second.ask()
+    until(lambda: server._waiting or second.replies)
+    assert first.call()["success"]
+    with server.participant.lock:
+        server.participant._send_all(writer.add(late, 0.0))
+    assert until(lambda: second.replies.get(number))["success"]
+
+
 def test_types_are_described_on_request(world, fast):
     world()
     client = fast(f"{NODE}/get_type_description", "type_description_interfaces/GetTypeDescription")

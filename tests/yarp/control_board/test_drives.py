@@ -9,6 +9,7 @@ from tests.helpers.control_boards import ARM, JOINTS, Rig, arm
 
 from pliant import load
 from pliant.base.errors import DeviceError, ModelError
+from pliant.base.numerics import DEGREE
 from pliant.laws import CompliantActuator, QbMove, get_law
 from pliant.model import Robot
 from pliant.simulation import Simulation
@@ -152,7 +153,7 @@ def test_a_joint_with_a_position_controller_of_its_own_takes_no_torque():
 
 KINDS = {
     "eyes_vergence_control": (2, 2),
-    "fingers_abduction_control": (1, 3),
+    "fingers_abduction_control": (1, 4),
     "thumb_control": (3, 4),
     "index_control": (2, 3),
     "middle_control": (2, 3),
@@ -190,6 +191,52 @@ def test_axes_of_eyes_are_sum_and_difference_of_the_joints():
     assert rig.board.read_row("position") == pytest.approx([0.6, 0.0, 0.2], abs=2e-3)
 
 
+FINGER = (
+    '<body pos="{0} 0 0"><joint name="j{0}" range="-90 90"/>'
+    '<inertial pos=".1 0 0" mass=".1" diaginertia=".01 .01 .01"/></body>'
+)
+HAND = "<mujoco><option gravity='0 0 0'/><worldbody>{}</worldbody></mujoco>".format(
+    "".join(FINGER.format(k) for k in range(8))
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "axes", "commanded_deg", "expected_deg"),
+    [
+        # gazebo-yarp-plugins: -(20 - a/3), 0, 20 - a/3, 20 - a/3
+        ("fingers_abduction_control", 1, (0.0,), (-20.0, 0.0, 20.0, 20.0)),
+        ("fingers_abduction_control", 1, (60.0,), (0.0, 0.0, 0.0, 0.0)),
+        ("fingers_abduction_control", 1, (30.0,), (-10.0, 0.0, 10.0, 10.0)),
+        ("pinky_control", 1, (90.0,), (30.0,) * 6),
+        ("thumb_control", 3, (10.0, 20.0, 60.0), (10.0, 20.0, 30.0, 30.0)),
+        ("index_control", 2, (10.0, 60.0), (10.0, 30.0, 30.0)),
+        ("middle_control", 2, (-10.0, 40.0), (-10.0, 20.0, 20.0)),
+    ],
+)
+def test_fingers_stand_where_gazebo_yarp_plugins_puts_them(kind, axes, commanded_deg, expected_deg):
+    robot = Robot(mujoco.MjSpec.from_string(HAND))
+    m = len(expected_deg)
+    names, joints = tuple("abc"[:axes]), tuple(f"j{k}" for k in range(1, m + 1))
+    coupling = Coupling(kind=kind, axes=names, joints=joints)
+    robot.devices.append(
+        ControlBoard(
+            name="hand", joints=("j0", *joints), axes=("first", *names), couplings=(coupling,),
+            position_kp=(5.0,), position_kd=(1.0,), max_torque=(1e6,),
+        )
+    )  # fmt: skip
+    rig = Rig(robot)
+    started = rig.engine.port("j1/position")[0]
+    assert rig.board.read_row("position")[1] == pytest.approx(60.0 * DEGREE if "abduction" in kind else started)
+    rig.board.set_control_mode("position_direct")
+    rig.board.refer("position_direct", [0.1, *np.array(commanded_deg) * DEGREE])
+    rig.step(4000)
+    found = [rig.engine.port(joint)[0] for joint in [f"{joint}/position" for joint in joints]]
+    assert found == pytest.approx(np.array(expected_deg) * DEGREE, abs=1e-3)
+    assert rig.board.read_row("position") == pytest.approx([0.1, *np.array(commanded_deg) * DEGREE], abs=3e-3)
+    rig.board.set_control_mode("idle", 1)
+    assert rig.board.mode_of(0) == ControlMode.POSITION_DIRECT  # of an axis without coupling
+
+
 def test_torques_of_coupled_axes_do_the_work_that_the_joints_do():
     rig = eyes()
     rig.board.set_control_mode("torque")
@@ -213,7 +260,9 @@ def test_coupled_axes_change_their_modes_together():
     [
         ({"kind": "eyes"}, "did you mean|must be one of"),
         ({"kind": "eyes_vergence_control", "axes": ("a",)}, "two axes and two joints"),
-        ({"kind": "pinky_control", "axes": ("a", "b")}, "must have one axis"),
+        ({"kind": "pinky_control", "axes": ("a", "b")}, "must have one axis, and three joints"),
+        ({"kind": "pinky_control", "axes": ("a",), "joints": tuple("uvwxy")}, "three joints for each finger"),
+        ({"kind": "fingers_abduction_control", "axes": ("a",), "joints": tuple("uvwxyz")}, "one axis and four joints"),
         ({"kind": "linear"}, "matrix of 2 rows"),
         ({"kind": "linear", "axes": ("a", "b", "c")}, "at least as many joints"),
     ],

@@ -111,11 +111,11 @@ def test_coupled_axes_have_their_names_and_limits():
 
 
 def test_reserved_axes_are_left_out_and_the_others_keep_their_numbers():
-    coupling = "finger fingers_abduction_control (0 1) (finger reserved)"
-    found = board(f"jointNames e0 e1 hip\nmax_torques 1 2 3\n[COUPLING]\n{coupling}\n")
+    coupling = "finger pinky_control (0 1 2) (finger reserved reserved)"
+    found = board(f"jointNames e0 e1 slide hip\nmax_torques 1 2 3 4\n[COUPLING]\n{coupling}\n")
     assert found.board.axis_names == ("finger", "hip")
-    assert found.board.max_torque == (1.0, 3.0)
-    assert found.axis_of == {0: 0, 2: 1}
+    assert found.board.max_torque == (1.0, 4.0)
+    assert found.axis_of == {0: 0, 3: 1}
 
 
 def test_a_coupling_that_is_not_simulated_is_reported():
@@ -214,7 +214,7 @@ def test_a_joint_is_found_by_the_end_of_its_name():
         ("eyes_vergence_control (1 2) (version vergence)", ("hip", "version", "vergence"), (-1, -2, -3)),
         ("eyes_vergence_control (1 2) (version vergence) (-5 -6) (5 6)", ("hip", "version", "vergence"), (-1, -5, -6)),
         ("eyes (eyes_vergence_control (1 2) (version vergence))", ("hip", "version", "vergence"), (-1, -2, -3)),
-        ("fingers_abduction_control (1 2) (finger reserved) (-7) (7)", ("hip", "finger"), (-1, -7)),
+        ("index_control (0 1 2) (hip finger reserved) (-1 -7) (9 9)", ("hip", "finger"), (-1, -7)),
         (
             "device couplingICubEye\nactuatedAxesNames (hip version vergence)\n"
             "actuatedAxesPosMin (-4 -5 -6)\nactuatedAxesPosMax (4 5 6)",

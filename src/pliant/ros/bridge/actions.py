@@ -131,7 +131,10 @@ class ActionHandler(Protocol):
         ...
 
     def stopped(self, goal: Goal, text: str) -> MessageView:
-        """Stop a goal, or hear that it will never begin; return the fields of its result."""
+        """Stop a goal, or hear that it will never begin; return the fields of its result.
+
+        Its state is ABORTED where a reset ends it; otherwise it is cancelled.
+        """
         ...
 
 
@@ -305,7 +308,7 @@ class ActionServer:
             goals = [goal for goal in self._goals.values() if not goal.state.ended]
             self._queue.clear()
             for goal in goals:
-                text = "the simulation was reset"
+                text, goal.state = "the simulation was reset", GoalState.ABORTED
                 self._end(goal, Outcome(state=GoalState.ABORTED, result=self.handler.stopped(goal, text), text=text))
             for goal in self._goals.values():
                 goal.ended_ns = 0

@@ -7,6 +7,7 @@ from collections import deque
 
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message
+from pliant.simulation.bridge import bound
 
 PERIOD_S = 0.25
 """How often is looked and told [s of wall time]."""
@@ -53,7 +54,7 @@ class Diagnostics:
             self._handle.send(self._topics.node.codec.encode("diagnostic_msgs/DiagnosticArray", values))
 
     def _real_time(self, stamp_ns: int, now: float) -> Message:
-        lost = self._topics.bound().lost_time
+        lost = bound(self._topics.simulation).lost_time
         wall = max(now - self._looked_at, 1e-9)
         factor = max(0.0, (stamp_ns - self._simulated_ns) * 1e-9 / wall)
         more, self._lost_time = lost - self._lost_time, lost

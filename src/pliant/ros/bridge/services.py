@@ -13,6 +13,7 @@ from pliant.ros.bridge.names import node_name
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message, ServiceCallback
 from pliant.simulation.answers import ANSWER_TIMEOUT, answered
+from pliant.simulation.bridge import bound
 
 SHARED = "/pliant"
 """Name below which the simulation that publishes the time is reached, whatever its node is called."""
@@ -58,20 +59,20 @@ class _Control:
         self._served, self._base = topics, base
 
     def pause(self) -> str:
-        self._served.bound().pause()
+        bound(self._served.simulation).pause()
         return "paused"
 
     def resume(self) -> str:
-        self._served.bound().resume()
+        bound(self._served.simulation).resume()
         return "running"
 
     def reset(self) -> str:
-        answered(self._served.bound().request("simulation", "reset"))
+        answered(bound(self._served.simulation).request("simulation", "reset"))
         return "time is 0"
 
     def submit(self, count: int) -> Future[object]:
         """Queue steps; return the future."""
-        simulation = self._served.bound()
+        simulation = bound(self._served.simulation)
         if not simulation.paused:
             raise BridgeError(f"single steps need a paused simulation; call {self._base}/pause first")
         if not 1 <= count <= MAX_COUNT:
@@ -80,14 +81,14 @@ class _Control:
 
     def step(self, count: int) -> str:
         answered(self.submit(count), max(ANSWER_TIMEOUT, 0.01 * count))
-        return f"time is {self._served.bound().time:.9g} s"
+        return f"time is {bound(self._served.simulation).time:.9g} s"
 
     def answer_step(self, request: Message) -> Message:
         try:
             text = self.step(int(request["count"]))
         except PliantError as error:
             return {"success": False, "message": str(error)}
-        return {"success": True, "message": text, "time": self._served.bound().time_ns}
+        return {"success": True, "message": text, "time": bound(self._served.simulation).time_ns}
 
 
 def _empty(action: Callable[[], object]) -> ServiceCallback:
@@ -130,4 +131,4 @@ def _serve_services(topics: RosTopics, control: _Control, base: str) -> None:
 def _listen_to_topics(topics: RosTopics, control: _Control, base: str) -> None:
     topics.listen(f"{base}/pause", "std_msgs/Bool", lambda m: control.pause() if m["data"] else control.resume())
     topics.listen(f"{base}/step", "std_msgs/UInt64", lambda m: control.submit(int(m["data"])))
-    topics.listen(f"{base}/reset", "std_msgs/Empty", lambda _: topics.bound().request("simulation", "reset"))
+    topics.listen(f"{base}/reset", "std_msgs/Empty", lambda _: bound(topics.simulation).request("simulation", "reset"))

@@ -1,4 +1,4 @@
-"""What several robots of one graph must not share: joints, frames and services, told on a latched topic."""
+"""What robots of one graph must not share: joints, frames, services, actions, commands; told on a latched topic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pliant.ros.bridge.graph_names import ROBOTS
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message
 
-PATIENCE = 2.0
+PATIENCE = 5.0
 """How long the manifests of others may take [s of wall time]; without others nothing waits."""
 MAX_TEXT = 1_000_000
 """Longest manifest that is read [characters]."""
@@ -29,14 +29,17 @@ class Manifest:
     frames: Mapping[str, frozenset[str]]
     """Topic of transforms -> the frames on it."""
     services: frozenset[str]
-    """Names of its services."""
+    """Names of its services and actions."""
+    commands: frozenset[str] = frozenset()
+    """Topics that command it; what several robots may hear, such as the topics of ``sync``, is left out."""
 
     def text(self) -> str:
         """Return the manifest as JSON."""
         tables = {
             key: {topic: sorted(names) for topic, names in getattr(self, key).items()} for key in ("joints", "frames")
         }
-        return json.dumps({"node": self.node, **tables, "services": sorted(self.services)})
+        names = {"services": sorted(self.services), "commands": sorted(self.commands)}
+        return json.dumps({"node": self.node, **tables, **names})
 
     @classmethod
     def read(cls, text: str) -> Manifest | None:
@@ -46,7 +49,8 @@ class Manifest:
             tables = {
                 key: {str(t): frozenset(map(str, n)) for t, n in found[key].items()} for key in ("joints", "frames")
             }
-            return cls(node=str(found["node"]), services=frozenset(map(str, found["services"])), **tables)
+            names = {key: frozenset(map(str, found.get(key, ()))) for key in ("services", "commands")}
+            return cls(node=str(found["node"]), **names, **tables)
         except (ValueError, TypeError, KeyError, AttributeError):
             return None
 
@@ -65,7 +69,8 @@ def serve_manifest(topics: RosTopics, node: str, frames: frozenset[str]) -> Mani
         node=node,
         joints={names.topic("/joint_states"): joints},
         frames={names.topic("/tf"): frames},
-        services=frozenset(topics.services),
+        services=frozenset((*topics.services, *topics.actions)),
+        commands=frozenset(topics.incoming.keys() - topics.arrivals.keys()),
     )
     handle = topics.node.advertise(ROBOTS, "std_msgs/String", latch=True)
     handle.send(topics.node.codec.encode("std_msgs/String", {"data": manifest.text()}))
@@ -82,7 +87,7 @@ def refuse_shared(topics: RosTopics, bridge: str, mine: Manifest, others: list[s
         others: nodes that publish manifests already.
 
     Raises:
-        BridgeError: a joint, a frame or a service is another robot's too.
+        BridgeError: a joint, a frame, a service, an action or a topic of commands is another robot's too.
     """
     heard: dict[str, Manifest] = {}
     arrived = threading.Condition()
@@ -96,7 +101,12 @@ def refuse_shared(topics: RosTopics, bridge: str, mine: Manifest, others: list[s
 
     topics.node.subscribe_latched(ROBOTS, "std_msgs/String", take)
     try:
-        topics.node.wait_for(arrived, lambda: len(heard) >= len(others), PATIENCE)
+        if not topics.node.wait_for(arrived, lambda: len(heard) >= len(others), PATIENCE):
+            silent = ", ".join(sorted(others)[:8])
+            topics.node.complain(
+                f"{len(others) - len(heard)} of the robots {silent} did not say within {PATIENCE:g} s what they have "
+                "on this graph: whether their joints, frames, services and commands are others is not known"
+            )
     finally:
         topics.node.unsubscribe(ROBOTS)
     for other in heard.values():
@@ -118,9 +128,14 @@ def _compare(bridge: str, mine: Manifest, other: Manifest) -> None:
                 f"({bridge}:frame_prefix=NAME/) or none ({bridge}:tf=false)",
                 field="frame_prefix",
             )
-    for service in sorted(mine.services & other.services):
-        raise BridgeError(
-            f"the service {service} is that of {other.node} already. Give this robot another node or name space "
-            f"({bridge}:node=NAME,namespace=NAME), or remap the service ({bridge}:remap={service}:/NAME{service})",
-            field="node",
-        )
+    for what, shared in (
+        ("service or action", mine.services & other.services),
+        ("topic of commands", mine.commands & other.commands),
+    ):
+        names = sorted(shared)
+        fixed = [name for name in names if not name.startswith(f"/{mine.node}/")]
+        if names:
+            remap = "+".join([f"{name}:/NAME{name}" for name in fixed])
+            wanted = f"other names ({bridge}:remap={remap})" if fixed else f"another node name ({bridge}:node=NAME)"
+            text = f"the {what} {(fixed or names)[0]} is that of {other.node} already. Give this robot {wanted}"
+            raise BridgeError(text, field="remap" if fixed else "node")

@@ -23,6 +23,7 @@ from pliant.simulation.rate_timer import RateTimer
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
+    from pliant.ros.bridge.trajectory_controller import TrajectoryController
     from pliant.simulation.replay import Replay
 
 
@@ -49,10 +50,12 @@ class RosTopics:
         """Names of joints, frames and topics on the graph."""
         self.stated: set[str] = set()
         """Joints that stand in ``/joint_states``, by their names before the prefix."""
-        self.controllers: list[object] = []
-        """The trajectory controllers (`pliant.ros.bridge.trajectory_controller`); those of one joint take turns."""
+        self.controllers: list[TrajectoryController] = []
+        """The trajectory controllers; those of one joint take turns."""
         self.services: list[str] = []
         """Names of the services that are served."""
+        self.actions: list[str] = []
+        """Names of the actions that are served."""
         self.simulation: SimulationControl | None = None
         """The simulation that services reach; None where nobody bound one."""
         self.devices: dict[str, SampleSource] = {}
@@ -136,7 +139,8 @@ class RosTopics:
             handler: what its goals do.
         """
         server = ActionServer(name, handler)
-        self.node.serve_action(self.names.claim(name), type_name, server)
+        self.actions.append(self.names.claim(name))
+        self.node.serve_action(self.actions[-1], type_name, server)
         self.ticks.append(server.tick)
         self.rewinds.append(server.rewind)
         return server
@@ -181,16 +185,6 @@ class RosTopics:
         self.node.complain(text)
 
     # ------------------------------------------------------------------ the simulation
-    def bound(self) -> SimulationControl:
-        """Return the simulation.
-
-        Raises:
-            BridgeError: nobody bound one.
-        """
-        if self.simulation is None:
-            raise BridgeError("no simulation is bound to this bridge: there is nothing to pause, step or reset")
-        return self.simulation
-
     def every(self, name: str, rate: float | None, device: SampleSource | None = None) -> RateTimer:
         """Return the times of a rate [Hz]; None is 0, every sample.
 

@@ -344,7 +344,7 @@ class TrajectoryController:
             self._leave()
         if self._waiting is goal.plan:
             self._waiting = None
-        return _result(SUCCESSFUL, text)
+        return _result(INVALID_GOAL if goal.state is GoalState.ABORTED else SUCCESSFUL, text)
 
     def feedback(self, goal: Goal, stamp_ns: int) -> Message | None:
         """Return where the joints should be, are, and the difference."""

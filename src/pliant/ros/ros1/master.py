@@ -96,7 +96,9 @@ class Master:
                 taken = other
         if taken:
             raise BridgeError(
-                f"another node is called {name} ({taken}); give this one another name or name space", field="name"
+                f"another node is called {name} ({taken}): another robot uses its name space. Stop it, or give this "
+                "one another name space (ros1:namespace=NAME) or, for other topics, another name (ros1:node=NAME)",
+                field="name",
             )
 
     def stop(self) -> None:

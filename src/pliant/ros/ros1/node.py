@@ -10,6 +10,7 @@ Threads: ``ros1-io`` owns the sockets, ``ros1-slave`` takes XML-RPC connections 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 from collections.abc import Callable
@@ -27,7 +28,7 @@ from pliant.ros.ros1.master import Master, check_master
 from pliant.ros.ros1.publishers import Publishers
 from pliant.ros.ros1.slave_api import SlaveApi
 from pliant.ros.ros1.sockets import MAX_CONNECTIONS, Sockets
-from pliant.ros.ros1.xml_rpc import XML_RPC_ERRORS, XmlRpcServer
+from pliant.ros.ros1.xml_rpc import XML_RPC_ERRORS, XmlRpcServer, proxy
 from pliant.ros.wire import Codec
 from pliant.ros.wire.message import MessageCallback, ServiceCallback
 
@@ -136,7 +137,7 @@ class Ros1Node(Node):
         if self._stopped or self._pool is None:
             return
         self._stopped = True
-        self.sockets.drain(0.5)
+        self.sockets.drain()
         self.threads.close()
         self.master.stop()
         self.sockets.stop()
@@ -179,6 +180,13 @@ class Ros1Node(Node):
             self.subscriptions[topic] = subscription
         self.master.later(lambda master: self.master.register_subscription(master, subscription))
 
+    def subscribe_latched(self, topic: str, type_name: str, callback: MessageCallback) -> None:
+        """Listen to a topic at once, also before the node is announced."""
+        self.subscribe(topic, type_name, callback)
+        if not self.master.registered:
+            with contextlib.suppress(*XML_RPC_ERRORS):  # without the master `announce` fails
+                self.master.register_subscription(proxy(self.master_uri), self.subscriptions["/" + topic.strip("/")])
+
     def unsubscribe(self, topic: str) -> None:
         """Stop listening."""
         topic = "/" + topic.strip("/")
@@ -189,6 +197,9 @@ class Ros1Node(Node):
         for connection in list(subscription.connections.values()):
             self.sockets.shut(connection)
         self.master.later(lambda master: self.master.call(master.unregisterSubscriber, self.name, topic, self.uri))
+        if not self.master.registered:  # it was listened to before the node was announced
+            with contextlib.suppress(*XML_RPC_ERRORS):
+                self.master.call(proxy(self.master_uri).unregisterSubscriber, self.name, topic, self.uri)
 
     def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
         """Serve a service; the callback runs in a thread of its own and may wait.

@@ -10,17 +10,13 @@ from pliant.base.errors import WireError
 from pliant.ros.ros1.connection import Connection
 from pliant.ros.ros1.graph import HEARTBEAT, Graph, Subscription
 from pliant.ros.ros1.sockets import Sockets
-from pliant.ros.ros1.xml_rpc import XML_RPC_ERRORS, proxy, read_tcpros_address
+from pliant.ros.ros1.xml_rpc import CALL_TIMEOUT_S, CLIENT_TIMEOUT_S, XML_RPC_ERRORS, proxy, read_tcpros_address
 from pliant.ros.wire import Framer, decode_header, encode_header
 
-CALL_TIMEOUT = 2.0
-"""Longest wait for an XML-RPC answer [s]."""
 MAX_NAMES = 256
 """Names of publishers of one topic that are kept."""
 MAX_BACKOFF_S = 32.0
 """Longest time between two tries to reach a publisher that the master lists [s]; the first come sooner."""
-CLIENT_TIMEOUT_S = 10.0
-"""How long a client may take to say what it wants, and a publisher to answer [s]."""
 SERVICE_IDLE_S = 300.0
 """How long a persistent connection to a service may ask nothing before it is closed [s]."""
 
@@ -90,7 +86,7 @@ class Publishers:
 
     def _connect(self, subscription: Subscription, uri: str) -> None:
         answer = proxy(uri).requestTopic(self._graph.name, subscription.topic, [["TCPROS"]])
-        sock = socket.create_connection(read_tcpros_address(answer), timeout=CALL_TIMEOUT)
+        sock = socket.create_connection(read_tcpros_address(answer), timeout=CALL_TIMEOUT_S)
         connection = Connection(sock, "subscriber")
         connection.topic = subscription.topic
         connection.name = uri

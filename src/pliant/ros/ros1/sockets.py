@@ -21,6 +21,8 @@ MAX_PARTIAL_BYTES = 1 << 26
 """Bytes of frames that have not ended, of all connections together; one with a long frame is closed beyond."""
 MAX_DRAIN_S = 5.0
 """Longest time that subscribers may take for what is queued at the end of a run [s]."""
+IDLE_DRAIN_S = 0.5
+"""How long no subscriber may take anything at the end of a run [s]."""
 READ_S = 0.1
 """How long nothing may be unread before a subscriber that does not close its side is taken to have read all [s]."""
 
@@ -58,18 +60,15 @@ class Sockets:
         self._wake_out.setblocking(False)
         self._selector.register(self._wake_in, selectors.EVENT_READ, "wake")
 
-    def drain(self, patience: float) -> None:
+    def drain(self) -> None:
         """Send what is queued as long as somebody takes some of it, at most `MAX_DRAIN_S`; count and tell the rest.
 
         Then let the subscribers read what the kernel holds for them: rospy closes its connection when the master says
         that the publisher has gone, and what it has not read by then is lost.
-
-        Args:
-            patience: how long nobody may take anything [s].
         """
         end = time.monotonic() + MAX_DRAIN_S
         left, moved_at = -1, time.monotonic()
-        while left and (now := time.monotonic()) < min(end, moved_at + patience):
+        while left and (now := time.monotonic()) < min(end, moved_at + IDLE_DRAIN_S):
             links = list(self.links)
             before, left = left, sum(len(c.out) + len(c.partial or b"") for c in links)
             if left != before:
@@ -86,9 +85,9 @@ class Sockets:
                         f"{connection.topic}: the last {unsent} messages did not reach {connection.name}, which read "
                         "them too slowly; the run has ended"
                     )
-        self._let_read(end, patience)
+        self._let_read(end)
 
-    def _let_read(self, end: float, patience: float) -> None:
+    def _let_read(self, end: float) -> None:
         """End our side of the subscribers' connections and wait until they end theirs, or have read all."""
         with self._graph.lock:
             links = {link for item in self._graph.publications.values() for link in item.connections}
@@ -99,7 +98,7 @@ class Sockets:
                 link.sock.shutdown(socket.SHUT_WR)
                 ports.add(link.sock.getpeername()[1])
         state, moved_at, read_at = None, time.monotonic(), None
-        while links & self.links and (now := time.monotonic()) < min(end, moved_at + patience):
+        while links & self.links and (now := time.monotonic()) < min(end, moved_at + IDLE_DRAIN_S):
             unread = unread_bytes(("tcp", "tcp6"), ports, peer=self.port)
             before, state = state, (unread, len(links & self.links))
             if state != before:

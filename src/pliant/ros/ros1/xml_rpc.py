@@ -24,7 +24,7 @@ CALL_TIMEOUT_S = 2.0
 ANSWER_TIMEOUT_S = 10.0
 """Longest time that a whole answer takes to come [s]."""
 CLIENT_TIMEOUT_S = 10.0
-"""How long a client may take for its whole request [s]."""
+"""How long a client may take for its whole request, and a publisher to answer [s]."""
 MAX_REQUEST_BYTES = 1 << 20
 """Bytes of a request."""
 MAX_ANSWER_BYTES = 1 << 24

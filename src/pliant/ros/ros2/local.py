@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from pliant.ros.ros2.endpoints import Reader, Writer
 from pliant.ros.wire.rtps import EndpointData
 
+READER_KINDS = (0x04, 0x07)
+"""Last bytes of identifiers of readers that programs make, without and with a key (RTPS 2.5, table 9.1)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
@@ -52,9 +55,11 @@ class LocalWriter(_Local):
     seen: dict[bytes, None] = field(default_factory=dict)
     """Identifiers of the readers there are and were."""
 
-    def reaches(self, prefix: bytes) -> bool:
-        """Return whether a participant has a reader of it."""
-        return any(guid[:12] == prefix for guid in list(self.state.proxies))
+    def reaches(self, client: bytes) -> bool:
+        """Return whether a reader is matched, or, where another endpoint is named, any of its participant."""
+        if client[-1] in READER_KINDS:
+            return client in self.state.proxies
+        return any(guid[:12] == client[:12] for guid in list(self.state.proxies))
 
 
 @dataclass(slots=True, kw_only=True)

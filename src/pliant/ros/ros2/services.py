@@ -30,8 +30,8 @@ WORKERS = 4
 """Services that run at the same time."""
 WAITING_LIMIT = 200
 """Requests that wait to be served, and replies that wait for their reader."""
-MATCH_PATIENCE = 5.0
-"""How long a reply waits until its client's reader is known [s]."""
+MATCH_PATIENCE = 20.0
+"""How long a reply waits until its client's reader is known [s]; under load discovery may take seconds."""
 _HEADER = 16
 
 
@@ -276,7 +276,7 @@ class Services:
     def _send(self, service: _Service, asker: Asker, reply: bytes) -> bool:
         """Send a reply, if the reader that waits for it is known."""
         writer = service.writer
-        if writer is None or not writer.reaches(asker.prefix):
+        if writer is None or not writer.reaches(asker.related[0]):
             return False
         payload, inline = write_reply(asker, reply)
         only = frozenset((asker.prefix,))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 
 from pliant.base.errors import WireError
-from pliant.simulation.bridge import SimulationControl
+from pliant.simulation.bridge import SimulationControl, bound
 from pliant.yarp.bridge.awaited import AwaitedCommands, read_counts
 from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.requests import answered, call_of, help_reply
@@ -137,7 +137,7 @@ def _answer(served: Served, steps: PausedSteps | StepGate, commands: AwaitedComm
         counts = read_counts(items[lists:])
         request = Bottle(items[:lists] if lists > 1 else (*items[:1], 1))
     arguments = method.decode_request(request)
-    simulation = served.bound()
+    simulation = bound(served.simulation)
     if name == "pauseSimulation":
         steps.hold()
         return DONE

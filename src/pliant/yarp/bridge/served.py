@@ -179,16 +179,6 @@ class Served:
             self.writers[name].append(lambda sample: latest.__setitem__(sample.device, sample))
         return latest
 
-    def bound(self) -> SimulationControl:
-        """Return the simulation.
-
-        Raises:
-            BridgeError: nobody bound one.
-        """
-        if self.simulation is None:
-            raise BridgeError("no simulation is bound to this bridge: there is nothing to pause, step or reset")
-        return self.simulation
-
 
 class BottleTemplate:
     """Writes a Bottle whose layout stays the same and whose floats change; much faster than encoding it anew.

@@ -62,6 +62,8 @@ class ControlBoardDevice(BoardState):
         self.step_s = self.period_ns * 1e-9
         index = {joint: i for i, joint in enumerate(description.joint_names)}
         self.lead_joints = [index.get(joint, -1) for joint in self._lead_names()]
+        self._origins = np.zeros(len(index))
+        self._coupled_axes: dict[int, int] = {}
         if description.couplings:
             self.coupling_maps = self._couple(index)
         self._connect_joints()
@@ -71,7 +73,7 @@ class ControlBoardDevice(BoardState):
         }
 
     def _couple(self, index: Mapping[str, int]) -> Array:
-        """Return the maps of the couplings, by the index of each joint."""
+        """Return the maps of the couplings, by the index of each joint; keep origins, and an axis of each joint."""
         couplings = self.description.couplings
         to_joints = np.zeros((len(index), len(self.axes)))
         coupled = {axis for c in couplings for axis in c.axes}
@@ -82,6 +84,9 @@ class ControlBoardDevice(BoardState):
             rows = np.array([index[joint] for joint in c.joints])
             columns = np.array([self.axes.index(axis) for axis in c.axes])
             to_joints[np.ix_(rows, columns)] = c.rows()
+            self._origins[rows] = c.origin()
+            # A joint that stands still belongs to an axis too, whose mode and gains it has.
+            self._coupled_axes |= zip(rows.tolist(), columns[np.argmax(np.abs(c.rows()), axis=1)].tolist(), strict=True)
         if np.linalg.matrix_rank(to_joints) < len(self.axes):
             raise DeviceError(f"{self.name}: the couplings cannot be inverted", field="couplings")
         return np.array([to_joints, np.linalg.pinv(to_joints).T], dtype=np.float64)
@@ -93,10 +98,10 @@ class ControlBoardDevice(BoardState):
         table[at.MOTOR_AXIS] = -1.0
         for i, drive in enumerate(self.drives):
             drive.write(table, i)
-            coupled = self.coupling_maps.shape[2] > 0
-            table[at.AXIS, i] = (
-                int(np.argmax(np.abs(self.coupling_maps[0, i]))) if coupled else self.lead_joints.index(i)
-            )
+            table[at.AXIS, i] = self._coupled_axes.get(i, -1)
+            if table[at.AXIS, i] < 0:
+                table[at.AXIS, i] = self.lead_joints.index(i)
+        table[at.ORIGIN] = self._origins
         for a, i in enumerate(self.lead_joints):
             if i >= 0:
                 table[at.MOTOR_AXIS, i] = a
@@ -160,7 +165,8 @@ class ControlBoardDevice(BoardState):
         for axis in [axis for c in d.couplings for axis in c.axes]:
             a = self.axes.index(axis)
             weights = self.coupling_maps[1, :, a]
-            ends = [(w * self.drives[i].low, w * self.drives[i].high) for i, w in enumerate(weights) if w]
+            moved = [(w, self.drives[i], self._origins[i]) for i, w in enumerate(weights) if w]
+            ends = [(w * (drive.low - origin), w * (drive.high - origin)) for w, drive, origin in moved]
             lows[a], highs[a] = sum(min(e) for e in ends), sum(max(e) for e in ends)
         return self.per_axis(d.position_min, lows), self.per_axis(d.position_max, highs)
 
@@ -208,7 +214,7 @@ class ControlBoardDevice(BoardState):
 
     def _measured(self) -> Array:
         q = np.array([self.buffers.position[drive.q] for drive in self.drives])
-        return self.coupling_maps[1].T @ q if self.coupling_maps.shape[2] else q
+        return self.coupling_maps[1].T @ (q - self._origins) if self.coupling_maps.shape[2] else q
 
     def _latch(self, command: Command) -> None:
         for name, values in command.values.items():

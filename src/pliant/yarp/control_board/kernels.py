@@ -293,7 +293,7 @@ def step(
         if coupled:
             for i in range(m):
                 w = C[1, i, a]
-                q += w * J[at.J_POSITION, i]
+                q += w * (J[at.J_POSITION, i] - J[at.ORIGIN, i])
                 v += w * J[at.J_VELOCITY, i]
                 r += w * J[at.J_ACCELERATION, i]
                 t += C[0, i, a] * J[at.J_TORQUE, i]
@@ -324,7 +324,8 @@ def step(
             A[g + at.OUTPUT, a] = 0.0
     for i in range(m):
         a = int(J[at.AXIS, i])
-        ref = speed = torque = zero = 0.0
+        ref = speed = torque = 0.0
+        zero = J[at.ORIGIN, i]
         if coupled:
             for b in range(n):
                 w = C[0, i, b]

@@ -197,6 +197,7 @@ AXIS_ROWS = MOTOR_PARAMETERS + PARAMETER_COUNT
     BIAS_2,
     OBSERVED,  # row of a compliant joint in the engine's observations, -1
     PRESET,
+    ORIGIN,  # its position where the axes of its coupling are at 0
     # state
     J_POSITION,
     J_VELOCITY,
@@ -210,7 +211,7 @@ AXIS_ROWS = MOTOR_PARAMETERS + PARAMETER_COUNT
     J_ERROR,
     J_FRESH,  # 1 in the first step after a reset
     JOINT_ROWS,
-) = range(26)
+) = range(27)
 
 # -- kinds of drives ---------------------------------------------------------------------------------------------
 FORCE, SERVO, SPRING = range(3)

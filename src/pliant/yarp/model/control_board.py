@@ -32,21 +32,23 @@ TRAJECTORIES = ("minimum_jerk", "constant_speed", "trapezoidal_speed")
 
 COUPLINGS = {
     "eyes_vergence_control": "axes: sum and difference of the two eyes; a joint is half the sum or the difference",
-    "fingers_abduction_control": "one axis moves all joints; it is their mean, each joint follows it",
+    "fingers_abduction_control": "one axis spreads four fingers: at 0 they stand at -20, 0, 20, 20 deg, at 60 deg at 0",
     "thumb_control": "each axis but the last is a joint; the last is the sum of the other joints, shared equally",
     "index_control": "each axis but the last is a joint; the last is the sum of the other joints, shared equally",
     "middle_control": "each axis but the last is a joint; the last is the sum of the other joints, shared equally",
-    "pinky_control": "one axis is the sum of all joints, shared equally",
+    "pinky_control": "one axis closes fingers of three joints each; a joint is a third of it",
     "linear": "joints = matrix times axes",
 }
-"""Kind of a coupling -> how its axes and joints depend on each other."""
+"""Kind of a coupling -> how its axes and joints depend on each other, as in gazebo-yarp-plugins."""
+SPREAD = 20.0 * DEGREE
+"""Angle of a finger that is spread: the axis of ``fingers_abduction_control`` is 3 (20 deg - finger)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coupling:
-    """Axes that move other joints than one each: joints = matrix times axes.
+    """Axes that move other joints than one each: joints = matrix times axes + origin.
 
-    The position of the axes is the pseudo-inverse of the matrix times that of the joints, and a torque of the axes acts
+    The position of the axes is the pseudo-inverse of the matrix times joints - origin, and a torque of the axes acts
     on the joints by virtual power, so that no coupling creates energy.
 
     Raises:
@@ -71,8 +73,10 @@ class Coupling:
             wrong = "must have at least one axis and at least as many joints as axes"
         elif self.kind == "eyes_vergence_control" and (n, m) != (2, 2):
             wrong = "must have two axes and two joints"
-        elif self.kind in ("fingers_abduction_control", "pinky_control") and n != 1:
-            wrong = "must have one axis"
+        elif self.kind == "fingers_abduction_control" and (n, m) != (1, 4):
+            wrong = "must have one axis and four joints"
+        elif self.kind == "pinky_control" and (n != 1 or m % 3):
+            wrong = "must have one axis, and three joints for each finger"
         elif self.kind == "linear" and (len(self.matrix) != m or any(len(row) != n for row in self.matrix)):
             wrong = f"must have a matrix of {m} rows of {n} numbers"
         elif self.kind != "linear" and self.matrix:
@@ -88,11 +92,19 @@ class Coupling:
         if self.kind == "eyes_vergence_control":
             return [[0.5, 0.5], [0.5, -0.5]]
         if self.kind == "fingers_abduction_control":
-            return [[1.0]] * m
+            return [[1.0 / 3.0], [0.0], [-1.0 / 3.0], [-1.0 / 3.0]]
+        if self.kind == "pinky_control":
+            return [[1.0 / 3.0]] * m
         # The last axis is shared by the joints that are left.
         share = 1.0 / (m - n + 1)
         rows = [[float(i == j) for j in range(n)] for i in range(n - 1)]
         return rows + [[0.0] * (n - 1) + [share]] * (m - n + 1)
+
+    def origin(self) -> list[float]:
+        """Return the positions of the joints where all axes are at 0 [rad]."""
+        if self.kind == "fingers_abduction_control":
+            return [-SPREAD, 0.0, SPREAD, SPREAD]
+        return [0.0] * len(self.joints)
 
     def prefixed(self, prefix: str) -> Coupling:
         """Return the coupling of joints that have a prefix; the axes keep their names."""

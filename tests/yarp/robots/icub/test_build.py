@@ -6,6 +6,7 @@ it is not installed.
 
 import importlib.util
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -19,10 +20,13 @@ from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.model.world import World
 from pliant.simulation import Simulation
+from pliant.simulation.bridges import make_bridge
+from pliant.yarp.bridge.nameserver import NameServer
 from pliant.yarp.model.control_board import ControlBoard
 from pliant.yarp.robots.icub import build as icub
 
-DATA = Path(__file__).parents[3] / "data" / "yarp"
+ROOT = Path(__file__).parents[4]
+DATA = ROOT / "tests" / "data" / "yarp"
 REAL = importlib.util.find_spec("icub_models") is not None or bool(os.environ.get(icub.FOLDER_VARIABLE))
 needs_icub = pytest.mark.skipif(not REAL, reason="icub-models is not installed: pip install icub-models")
 SIMULATED = ("iCubGazeboV2_5", "iCubGazeboV2_5_KIT_007", "iCubGazeboV2_6", "iCubGazeboV2_7")
@@ -165,3 +169,17 @@ def test_an_icub_without_torque_falls_and_comes_to_rest():
         assert np.isfinite(engine.data.qpos).all()
         assert engine.data.qpos[2] < 0.3
         assert np.abs(engine.data.qvel).max() < 2.0
+
+
+@needs_icub
+@pytest.mark.network
+@pytest.mark.parametrize("variant", ["iCubGazeboV2_5", "iCubGazeboV2_7", "iCubLisboa01", "left_wrist_mk2"])
+def test_a_robot_has_as_many_ports_as_its_documentation_says(variant):
+    text = (ROOT / "docs" / "yarp" / "from-gazebo-yarp.md").read_text()
+    (row,) = re.findall(rf"^\| {variant}(?:, \w+)* \| (\d+) \|", text, re.MULTILINE)
+    robot = pliant.load("icub", options={"variant": variant})
+    with NameServer(0, "127.0.0.1") as names:
+        bridge = make_bridge(f"yarp:server={names.address}", robot)
+        with Simulation(MujocoEngine(robot, check=False), make_devices(robot), [bridge], pacer="free") as simulation:
+            simulation.start()
+            assert len(bridge.served.ports) == int(row)
