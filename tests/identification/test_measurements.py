@@ -54,7 +54,8 @@ def test_an_npz_is_read_and_units_can_be_given(tmp_path):
         ("q [N m],torque\n1,2\n", r"has the unit 'N m'; must be one of rad, mrad, deg"),
         ("x,y\n1,2\n", "no column is known; found: x, y"),
         ("q,torque\n", "no header and data"),
-        ("t,q\n0,1\n2,1\n1,1\n", "time does not increase at row 3: 1 s after 2 s"),
+        ("t,q\n0,1\n2,1\n1,1\n", "time does not increase at row 3: 1 s after 2 s; the rows before 3 and those from 3 on are"),
+        ("t,q\n0,1\n1,1\n1,1\n", "time does not increase at row 3: 1 s after 1 s; leave out row 3"),
         ("q,torque\n1,\n,2\n", "no row has a number in every used column"),
     ],
 )

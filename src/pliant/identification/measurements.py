@@ -144,9 +144,10 @@ class Measurement(Mapping[str, Array]):
         if time is None or not np.any(np.diff(time) <= 0.0):
             return
         row = int(np.flatnonzero(np.diff(time) <= 0.0)[0]) + 2
+        again = time[row - 1] == time[row - 2]
         raise RecordingError(
             f"{self.source}: the time does not increase at row {row}: {time[row - 1]:g} s after {time[row - 2]:g} s; "
-            "`find_faults` says what can be used",
+            + (f"leave out row {row}" if again else f"the rows before {row} and those from {row} on are two logs"),
             field="time",
         )
 
