@@ -97,8 +97,8 @@ class Thermal:
         for name, limit in limits.items():
             if limit <= self.ambient or _MELTING < limit < math.inf:
                 raise LawError(
-                    f"Thermal: {name} is {limit:g} K; must be above ambient {self.ambient:g} K and at most {_MELTING:g} K, "
-                    "where copper melts, or inf for none; temperatures are absolute",
+                    f"Thermal: {name} is {limit:g} K; must be above ambient {self.ambient:g} K and at most "
+                    f"{_MELTING:g} K, where copper melts, or inf for none; temperatures are absolute",
                     field=name,
                 )
         if self.derating_temperature < math.inf and not self.derating_temperature < self.max_temperature < math.inf:

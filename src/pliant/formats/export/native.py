@@ -141,7 +141,12 @@ def _approximations(actuator: CompliantActuator) -> Iterator[str]:
         yield (
             f"mode {mode.name}: in a step the spring takes the motor's angle before the step, in pliant that after it"
         )
-    if mode == Mode.LINK_PID and actuator.pid_1 and actuator.pid_1.ki > 0.0 and actuator.pid_1.integral_limit < math.inf:
+    if (
+        mode == Mode.LINK_PID
+        and actuator.pid_1
+        and actuator.pid_1.ki > 0.0
+        and actuator.pid_1.integral_limit < math.inf
+    ):
         yield "pid_1.integral_limit is reached one step later"
     frictions = [("link_friction", actuator.link_friction)]
     if mode.has_motors and isinstance(actuator.motor_1, DCMotor):
