@@ -433,6 +433,30 @@ def test_identify_gives_mode_and_step_to_the_fit(call, tmp_path, monkeypatch):
     assert (code, seen) == (1, [(5, 0.002)]), err
 
 
+@pytest.mark.parametrize("law", ["sea", "qbmove", "awas_ii"])
+def test_identify_sets_the_motors_by_the_same_names_as_it_frees_them(call, tmp_path, monkeypatch, law):
+    path = tmp_path / "servo.csv"
+    path.write_text("time,position,reference_1,reference_2,motor_1_position\n" + "".join(
+        f"{0.01 * k},0,0.1,0.01,0.05\n" for k in range(20)
+    ))  # fmt: skip
+    seen = []
+
+    def fit(actuator, data, **options):
+        seen.append(actuator)
+        raise PliantError("enough")
+
+    monkeypatch.setattr("pliant.identification.fit_servo", fit)
+    settings = ("--set", "motor.friction.stribeck_velocity=0.2", "--set", "pid.kp=60")
+    code, _, err = call("identify", path, "--kind", "servo", "--law", law, *settings)
+    if law == "awas_ii":  # its second motor is a lever's, with other units
+        assert (code, seen) == (1, [])
+        assert "motor_1" in err
+        return
+    motors = [m for m in (seen[0].motor_1, seen[0].motor_2) if m is not None]
+    assert [m.friction.stribeck_velocity for m in motors] == [0.2] * seen[0].law.motors
+    assert [p.kp for p in (seen[0].pid_1, seen[0].pid_2) if p is not None] == [60.0] * seen[0].law.motors
+
+
 def test_identify_says_by_its_exit_code_that_nothing_was_identified(call, tmp_path):
     path = tmp_path / "rest.csv"
     rows = "\n".join(f"0,0,0.2,{0.01 * (-1) ** k}" for k in range(60))  # nothing moves, so no spring is determined

@@ -144,7 +144,7 @@ def test_a_native_file_moves_in_plain_mujoco_outside_the_project(call, tmp_path,
     assert out.startswith(f"written: {file}")
     assert "pliant.engine.install" not in err + file.read_text()
     (angle,) = in_plain_mujoco(file, "joint")
-    assert angle == pytest.approx(in_pliant("sea-1dof", "joint")[0], abs=1e-4)
+    assert angle == pytest.approx(in_pliant("sea-1dof", "joint")[0], abs=1e-9)
     assert angle > 0.4
 
 

@@ -157,3 +157,20 @@ def test_a_fit_tells_how_far_it_is():
     assert done == sorted(done)
     assert {p[1] for p in told} == {3}
     assert 2.0 < done[-1] <= 3.0
+
+
+@pytest.mark.parametrize(
+    ("limit", "free", "said"), [(9.0, (), False), (2.0, (), True), (2.0, ("motor.max_torque",), False)]
+)
+def test_a_torque_limit_that_the_log_exceeds_is_named(limit, free, said):
+    actuator = CompliantActuator(
+        QbMove(), Mode.PID_EQ_PRESET, *[DCMotor(max_torque=np.inf)] * 2, *[PID(kp=20.0, kd=1.0)] * 2
+    )
+    trial = servo_trial(actuator)
+    start = actuator.replace(motor_1=DCMotor(max_torque=limit), motor_2=DCMotor(max_torque=limit))
+    found = fit_servo(start, trial, ["motor.damping", *free], max_evaluations=3, dt=1e-3)
+    notes = [w for w in found.warnings if "max_torque" in w and "asks" in w]
+    assert bool(notes) == said
+    if said:
+        assert notes[0].startswith("motor_1: its controller asks up to")
+        assert "ends at 2 in" in notes[0]

@@ -36,6 +36,18 @@ def test_columns_can_be_named_and_a_device_chosen(tmp_path):
     np.testing.assert_allclose(named["torque"], [0.5, 0.6])
 
 
+def test_names_may_be_written_with_spaces_and_unknown_columns_are_named_where_one_is_missing(tmp_path):
+    path = write(tmp_path / "log.csv", "Time [s],Link position [deg],motor-1 position,Angle\n0,90,0.5,1\n1,0,0.4,1\n")
+    found = read_measurement(path)
+    assert list(found) == ["time", "link_position", "motor_1_position"]
+    assert found["link_position"][0] == pytest.approx(np.pi / 2.0)
+    assert found.rows(np.array([0])).ignored == ("Angle",)
+    with pytest.raises(
+        RecordingError, match=r"found: time, link_position, motor_1_position; not known: Angle \(--column"
+    ):
+        found.spring_angles("angle")
+
+
 def test_an_npz_is_read_and_units_can_be_given(tmp_path):
     np.savez(tmp_path / "a.npz", phi=np.array([1.0, 2.0]), tau=np.array([0.1, 0.2]), preset=0.3)
     m = read_measurement(tmp_path / "a.npz", units={"phi": "deg"})
@@ -54,7 +66,11 @@ def test_an_npz_is_read_and_units_can_be_given(tmp_path):
         ("q [N m],torque\n1,2\n", r"has the unit 'N m'; must be one of rad, mrad, deg"),
         ("x,y\n1,2\n", "no column is known; found: x, y"),
         ("q,torque\n", "no header and data"),
-        ("t,q\n0,1\n2,1\n1,1\n", "time does not increase at row 3: 1 s after 2 s"),
+        (
+            "t,q\n0,1\n2,1\n1,1\n",
+            "time does not increase at row 3: 1 s after 2 s; the rows before 3 and",
+        ),
+        ("t,q\n0,1\n1,1\n1,1\n", "time does not increase at row 3: 1 s after 1 s; leave out row 3"),
         ("q,torque\n1,\n,2\n", "no row has a number in every used column"),
     ],
 )

@@ -8,7 +8,18 @@ from mutations import quick
 
 from pliant.identification import loop_width
 from pliant.laws import CompliantActuator, Mode, PreslidingFriction
-from pliant.papers._maker_pro_blocks import COMPLETE, OFF, SETS, WITHIN, fit_blocks, predict, shares, validate
+from pliant.papers._maker_pro_blocks import (
+    COMPLETE,
+    IN_FORCE,
+    OFF,
+    SETS,
+    WITHIN,
+    fit_blocks,
+    predict,
+    refit_one,
+    shares,
+    validate,
+)
 from pliant.papers.maker_pro import (
     MEASURED,
     PRESETS,
@@ -169,10 +180,10 @@ def test_stretching_tendons_are_in_series_with_the_springs():
     np.testing.assert_allclose(found, in_closed_form(0.0) + 0.1 * 0.5 * TORQUE, atol=5e-4)
 
 
-def made_by_blocks():
+def made_by_blocks(**presets_in_force):
     values = {"k": 0.004, "a": 8.5, "parallel": 0.4, "friction": 0.01, "spring_friction": 0.2, "presliding": 0.06}
     values |= {"dead_zone": 0.08, "motor_friction": 0.04, "torque_zero": 0.01, "deflection_zero": 0.005}
-    return {preset: predict(TORQUE, preset, values) for preset in PRESETS}
+    return {preset: predict(TORQUE, presets_in_force.get(str(preset), preset), values) for preset in PRESETS}
 
 
 def test_two_loops_predict_the_third_of_a_joint_that_has_the_blocks_and_no_others():
@@ -181,6 +192,26 @@ def test_two_loops_predict_the_third_of_a_joint_that_has_the_blocks_and_no_other
     assert shares(TORQUE, loops, found)[0.4602] < 1e-3
     law = fit_blocks(TORQUE, {p: loops[p] for p in (0.0, 0.6903)}, SETS["law"])
     assert shares(TORQUE, loops, law)[0.4602] > WITHIN
+
+
+def test_the_one_number_that_differs_in_a_loop_is_found_and_no_other_does_as_well():
+    loops = made_by_blocks(**{"0.4602": 0.5})
+    fit = validate(TORQUE, loops, SETS[COMPLETE])
+    assert fit.predicted[0.4602] > WITHIN
+    found = {name: by_preset[0.4602] for name, by_preset in refit_one(TORQUE, loops, fit).items()}
+    assert set(found) == {IN_FORCE, *SETS[COMPLETE]}
+    assert min(found, key=found.__getitem__) == IN_FORCE
+    assert found[IN_FORCE] < 5e-3
+    assert all(value <= fit.predicted[0.4602] for value in found.values())
+
+
+def test_a_preset_in_force_alone_explains_no_measured_loop_and_the_linear_spring_the_softest():
+    loops = measured_loops()
+    found = refit_one(TORQUE, loops, validate(TORQUE, loops, SETS[COMPLETE]))
+    assert min(found[IN_FORCE].values()) > WITHIN
+    assert found["parallel"][0.0] < WITHIN
+    assert min(by_preset[0.0] for name, by_preset in found.items() if name != "parallel") > WITHIN
+    assert all(min(by_preset[p] for by_preset in found.values()) > WITHIN for p in PRESETS[1:])
 
 
 def test_a_prediction_does_not_depend_on_the_loop_that_it_predicts():

@@ -29,7 +29,8 @@ class PlainMujoco:
         bool, Parameter(negative=(), help="For mjcf: write compliant actuators as elements of plain MuJoCo.")
     ] = False
     fit: Annotated[
-        bool, Parameter(negative=(), help="With --native: fit springs that MuJoCo lacks at their initial preset.")
+        bool,
+        Parameter(negative=(), help="With --native: write what MuJoCo has approximately only, and measure the error."),
     ] = False
 
     def refuse(self) -> None:

@@ -61,6 +61,7 @@ class FitOptions:
 
     def start(self) -> CompliantActuator:
         """Return the actuator from which the fit starts."""
+        from pliant.identification.parameters import target_paths
         from pliant.laws import CompliantActuator, Mode, get_law
         from pliant.model.parameters import change_actuator
 
@@ -70,11 +71,14 @@ class FitOptions:
         for path, value in assignments(self.set).items():
             if path.startswith("load."):
                 continue
-            node = tree
-            *outer, last = path.removeprefix("law.").split(".")
-            for part in outer:
-                node = node.setdefault(part, {})
-            node[last] = value
+            # As in --free, "motor.x" is that of every motor; a lever's has other units and is named itself.
+            of_all = target_paths(path) if actuator.law.second_input != "lever" else [path]
+            for target in of_all[: actuator.law.motors]:
+                node = tree
+                *outer, last = target.removeprefix("law.").split(".")
+                for part in outer:
+                    node = node.setdefault(part, {})
+                node[last] = value
         return change_actuator(actuator, tree, "actuator") if tree else actuator
 
     def load(self) -> Load | None:

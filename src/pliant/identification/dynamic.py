@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Unpack
 
@@ -23,6 +23,7 @@ from pliant.laws.base import Law, get_law
 from pliant.laws.compile import compiled
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
+from pliant.laws.motor import DCMotor
 
 __all__ = ["OUTPUTS", "expected_errors", "fit_actuator", "fit_friction", "fit_servo", "predict_actuator"]
 
@@ -156,7 +157,36 @@ def fit_actuator(
             break
     fits = compared.fits(compared.simulate(every.values(solution.x)))
     profiled = (every, compared.residuals) if options.profile else None
-    return identification_of(actuator, scaled, solution, fits, (), profiled)
+    notes = _limited(with_values(actuator, every.values(solution.x)), runs, free)
+    return identification_of(actuator, scaled, solution, fits, notes, profiled)
+
+
+def _limited(actuator: CompliantActuator, runs: Sequence[_Run], free: Iterable[str]) -> list[str]:
+    """Return for which measured motors the controller asks more torque than the actuator allows in 1 % of a log."""
+    if not actuator.mode.has_motors or any(name.endswith("max_torque") for name in free):
+        return []
+    notes = []
+    for run in runs:
+        time, commanded = run.trial["time"], _commanded(actuator, run.trial)
+        if actuator.mode == Mode.PID_EQ_PRESET:
+            mapped = [actuator.law.map_references(a, b) for a, b in zip(*commanded, strict=True)]
+            commanded = np.array(mapped)[:, 0], np.array(mapped)[:, 1]
+        late = np.searchsorted(time, time - actuator.command_delay, side="right").clip(1) - 1
+        pairs = ((actuator.motor_1, actuator.pid_1), (actuator.motor_2, actuator.pid_2))
+        for i, ((motor, pid), reference) in enumerate(zip(pairs, commanded, strict=True), 1):
+            column = f"motor_{i}_position"
+            if not isinstance(motor, DCMotor) or pid is None or column not in run.trial or time.size < 3:
+                continue
+            theta = run.trial[column]
+            asked = np.abs(pid.kp * (reference[late] - theta) - pid.kd * np.gradient(theta, time))
+            share = float(np.mean(asked > motor.stall_torque))
+            if share > 0.01:
+                notes.append(
+                    f"motor_{i}: its controller asks up to {asked.max():.3g}, and its torque ends at "
+                    f"{motor.stall_torque:g} in {100.0 * share:.0f} % of {run.trial.source}; set motor_{i}.max_torque, "
+                    "to inf for no limit, or free it"
+                )
+    return notes
 
 
 def predict_actuator(
@@ -378,7 +408,7 @@ def _prepare(
     if "time" not in trial and _timeless(actuator):
         # Springs and presliding friction know no rate: the order of the samples is enough.
         time = np.arange(trial.samples, dtype=float) * 1.0e-3
-        trial = Measurement({**trial.columns, "time": time}, trial.source, trial.unused)
+        trial = dataclasses.replace(trial, columns={**trial.columns, "time": time})
     time = trial["time"]
     if time.size < 4:
         raise LawError(f"{trial.source}: {time.size} samples; must be 4 or more", field="time")
@@ -441,12 +471,15 @@ def _references(
             a, b = 0.5 * (a + b), 0.5 * (a - b)
         # Measured motor positions are continuous.
         return np.interp(grid, time, a), np.interp(grid, time, b)
-    none = np.zeros(trial.samples)
-    if "reference_1" in trial or actuator.mode == Mode.PID_REFS:
-        a, b = trial["reference_1"], trial["reference_2"] if motors == 2 else none
-    else:
-        a, b = trial["equilibrium"], trial["preset"] if motors == 2 else none
+    a, b = _commanded(actuator, trial)
     return _held(time, a, grid, step, delay), _held(time, b, grid, step, delay)
+
+
+def _commanded(actuator: CompliantActuator, trial: Measurement) -> tuple[Array, Array]:
+    """Return the two references of a log, of the motors or equilibrium and preset."""
+    motors = "reference_1" in trial or actuator.mode == Mode.PID_REFS
+    first, second = ("reference_1", "reference_2") if motors else ("equilibrium", "preset")
+    return trial[first], trial[second] if actuator.law.motors == 2 else np.zeros(trial.samples)
 
 
 def _simulate(
@@ -578,7 +611,7 @@ def fit_servo(
             names.append("link_position")
         if not names:
             raise LawError(
-                f"fit_servo: no motor position was measured; found: {', '.join(trials[0])}. The link position takes "
+                f"fit_servo: no motor position was measured; found: {trials[0].described}. The link position takes "
                 "its place if its load is given (load=Load(inertia=...), --set load.inertia=VALUE) or free "
                 "(load.inertia)",
                 field="motor_1_position",

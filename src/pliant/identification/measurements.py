@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +81,14 @@ class Measurement(Mapping[str, Array]):
     """Source of the data for messages: a file, or a name given by the caller."""
     unused: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     """Column -> rows in which it is not compared with a simulation, shape (n,); missing for all rows compared."""
+    ignored: tuple[str, ...] = ()
+    """Columns of the file that are no quantity."""
+
+    @property
+    def described(self) -> str:
+        """The quantities, and the columns that are none, for messages."""
+        unknown = f"; not known: {', '.join(self.ignored[:12])} (--column QUANTITY=COLUMN)" if self.ignored else ""
+        return ", ".join(self) + unknown
 
     @classmethod
     def of(
@@ -144,9 +152,10 @@ class Measurement(Mapping[str, Array]):
         if time is None or not np.any(np.diff(time) <= 0.0):
             return
         row = int(np.flatnonzero(np.diff(time) <= 0.0)[0]) + 2
+        again = time[row - 1] == time[row - 2]
         raise RecordingError(
             f"{self.source}: the time does not increase at row {row}: {time[row - 1]:g} s after {time[row - 2]:g} s; "
-            "`find_faults` says what can be used",
+            + (f"leave out row {row}" if again else f"the rows before {row} and those from {row} on are two logs"),
             field="time",
         )
 
@@ -158,9 +167,8 @@ class Measurement(Mapping[str, Array]):
             unused: as the field of that name, of all rows; None for that of the measurement.
         """
         whole = self.unused if unused is None else unused
-        return Measurement(
-            {name: a[rows] for name, a in self.columns.items()}, self.source, {n: m[rows] for n, m in whole.items()}
-        )
+        columns = {name: a[rows] for name, a in self.columns.items()}
+        return replace(self, columns=columns, unused={n: m[rows] for n, m in whole.items()})
 
     def compared(self, column: str) -> NDArray[np.bool_]:
         """Return in which rows a column is compared with a simulation, shape (n,)."""
@@ -169,7 +177,7 @@ class Measurement(Mapping[str, Array]):
 
     def without(self, rows: NDArray[np.bool_]) -> Measurement:
         """Return the measurement with rows that are not compared, of any column, beside those that are not yet."""
-        return Measurement(self.columns, self.source, {n: rows | ~self.compared(n) for n in self.columns})
+        return replace(self, unused={n: rows | ~self.compared(n) for n in self.columns})
 
     def __getitem__(self, name: str) -> Array:
         try:
@@ -226,7 +234,7 @@ class Measurement(Mapping[str, Array]):
             if i < self.samples:
                 first, low, high = i, values[:, i], values[:, i]
         # The last sample of a rest moves to its limit, behind the samples that are kept.
-        shifted = Measurement({**self.columns, "time": time - shift}, self.source, self.unused)
+        shifted = replace(self, columns={**self.columns, "time": time - shift})
         kept = np.flatnonzero(keep)
         distinct = np.r_[True, np.diff(shifted["time"][kept]) > 0.0]
         return shifted.rows(kept[distinct])
@@ -238,7 +246,7 @@ class Measurement(Mapping[str, Array]):
         that change at times of samples, as from a command table of the recording's rate, are then exact.
         """
         moved = {name: np.r_[self[name][1:], self[name][-1:]] for name in COMMANDED if name in self}
-        return Measurement({**self.columns, **moved}, self.source, self.unused)
+        return replace(self, columns={**self.columns, **moved})
 
     def link_torque(self) -> Array:
         """Return the torque of the actuator on the link [N m]: the measured one, or minus the external torque."""
@@ -274,7 +282,7 @@ class Measurement(Mapping[str, Array]):
             q = self["deflection"] + self.columns.get("equilibrium", 0.0)
         else:
             raise RecordingError(
-                f"{self.source}: there is no column 'link_position' or 'deflection'; found: {', '.join(self)}",
+                f"{self.source}: there is no column 'link_position' or 'deflection'; found: {self.described}",
                 field="link_position",
             )
         zero = np.zeros_like(q)
@@ -297,7 +305,7 @@ class Measurement(Mapping[str, Array]):
             wanted = "'motor_1_position' and 'motor_2_position', or 'equilibrium' and 'preset'"
         raise RecordingError(
             f"{self.source}: the motors' positions are missing; must be {wanted}, or name by --law a law without them; "
-            f"found: {', '.join(self)}",
+            f"found: {self.described}",
             field="motor_1_position",
         )
 
@@ -351,6 +359,7 @@ def read_measurement(
             raise RecordingError("no row has a number in every used column", file=path)
         chosen = {name: a[keep] for name, a in chosen.items()}
     found = Measurement.of(chosen, used_units, source=str(path), ordered=ordered)
+    found = replace(found, ignored=_ignored(raw))
     return found.with_references_of_next_steps() if exported else found
 
 
@@ -375,7 +384,13 @@ def measurement_of(
         RecordingError: no column is known, two columns are the same quantity, or a column has an invalid unit or value.
     """
     chosen, used_units = _chosen(raw, columns, units, None, Path(source))
-    return Measurement.of(chosen, used_units, source=source, ordered=ordered)
+    return replace(Measurement.of(chosen, used_units, source=source, ordered=ordered), ignored=_ignored(raw))
+
+
+def _ignored(raw: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the headers that are no quantity; those of a recording's devices, ``<device>/<name>``, are left out."""
+    named = [(header, _HEADER.match(header)) for header in raw if "/" not in header]
+    return tuple(header for header, match in named if _quantity(match["name"] if match else header) is None)
 
 
 def _chosen(
@@ -406,7 +421,7 @@ def _chosen(
         if only is not None and header.startswith(f"{only}/"):
             short = header[len(only) + 1 :]
         match = _HEADER.match(short)
-        key = match["name"].strip().lower() if match else short
+        key = _key(match["name"] if match else short)
         quantity = _quantity(key)
         if quantity is None or quantity in named or header in taken.values() or _is_empty(values):
             continue
@@ -463,8 +478,13 @@ def _is_empty(values: Any) -> bool:
     return array.dtype.kind == "f" and array.size > 0 and bool(np.isnan(array).all())
 
 
+def _key(name: str) -> str:
+    """Return a name as those of `QUANTITIES` are written: "Motor 1 position" is motor_1_position."""
+    return re.sub(r"[\s-]+", "_", name.strip().lower())
+
+
 def _quantity(key: str) -> str | None:
-    key = key.strip().lower()
+    key = _key(key)
     if key in QUANTITIES:
         return key
     for name, (_, aliases) in QUANTITIES.items():

@@ -64,6 +64,10 @@ class Cogging:
         check_values(self, LawError)
 
 
+_MELTING = 1358.0
+"""Melting point of copper [K]."""
+
+
 @dataclass(frozen=True, slots=True)
 class Thermal:
     """Temperature of the winding: one heat capacity behind one thermal resistance, heated by the copper losses.
@@ -78,9 +82,9 @@ class Thermal:
     """Thermal resistance from the winding to the ambient air."""
     capacity: float = option(20.0, unit="J/K", low=0.0, above=True, source="assumed")
     """Heat capacity of the winding."""
-    ambient: float = option(298.15, unit="K", low=150.0)
+    ambient: float = option(298.15, unit="K", low=150.0, high=450.0)
     """Ambient temperature, and that of the winding at the start."""
-    temperature_coefficient: float = option(0.00393, unit="1/K", low=0.0, source="copper at 20 C, IEC 60028")
+    temperature_coefficient: float = option(0.00393, unit="1/K", low=0.0, high=0.02, source="copper at 20 C, IEC 60028")
     """Relative increase of the resistance per kelvin."""
     derating_temperature: float = option(math.inf, unit="K", infinite=True)
     """Temperature above which the drive reduces the current."""
@@ -89,20 +93,19 @@ class Thermal:
 
     def __post_init__(self) -> None:
         check_values(self, LawError)
-        if (
-            not math.isinf(self.derating_temperature)
-            and not self.derating_temperature < self.max_temperature < math.inf
-        ):
+        limits = {"derating_temperature": self.derating_temperature, "max_temperature": self.max_temperature}
+        for name, limit in limits.items():
+            if limit <= self.ambient or _MELTING < limit < math.inf:
+                raise LawError(
+                    f"Thermal: {name} is {limit:g} K; must be above ambient {self.ambient:g} K and at most "
+                    f"{_MELTING:g} K, where copper melts, or inf for none; temperatures are absolute",
+                    field=name,
+                )
+        if self.derating_temperature < math.inf and not self.derating_temperature < self.max_temperature < math.inf:
             raise LawError(
                 f"Thermal: derating from {self.derating_temperature:g} K needs a max_temperature above it; "
                 f"max_temperature is {self.max_temperature:g} K",
                 field="derating_temperature",
-            )
-        if self.max_temperature <= self.ambient:
-            raise LawError(
-                f"Thermal: max_temperature {self.max_temperature:g} K must be above ambient {self.ambient:g} K; "
-                "temperatures are absolute",
-                field="max_temperature",
             )
 
 

@@ -25,6 +25,7 @@ from pliant.papers._maker_pro_blocks import (
     blocks_statement,
     blocks_tables,
     fit_blocks,
+    refit_one,
     shares,
     validate,
 )
@@ -317,6 +318,8 @@ def maker_pro(context: Context, options: MakerProOptions) -> Result:
     }
     context.progress(0.6, "blocks beside the law")
     fits, ablated = blocks()
+    torque = MEASURED[:, 0]
+    refitted = refit_one(torque, measured_loops(), fits[COMPLETE])
     context.progress(0.7, "half the time step")
     half = sweep(PRESETS[-1], fit, 1e-3, every=50, options=options)
     result = Result(
@@ -347,9 +350,8 @@ def maker_pro(context: Context, options: MakerProOptions) -> Result:
             f"{_at(measured(PRESETS[1])[0], 1.4):.3f} and {_at(measured(PRESETS[2])[0], 1.4):.3f} rad measured.",
         ],
     )
-    result.tables = [*_tables(fit, left_out, options), *blocks_tables(fits, ablated)]
+    result.tables = [*_tables(fit, left_out, options), *blocks_tables(fits, ablated, refitted)]
     context.progress(0.9, "figures")
-    torque = MEASURED[:, 0]
     result.figures = [_figure(loops, options), blocks_figure(torque, measured_loops(), fits[COMPLETE])]
     result.traces = {
         f"fit_{preset:g}_{key}": values

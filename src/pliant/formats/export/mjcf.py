@@ -14,6 +14,7 @@ import mujoco
 
 from pliant.base.errors import ModelError
 from pliant.engine.abi import library
+from pliant.formats.export.comparison import describe_difference
 from pliant.formats.export.native import replace_actuators
 from pliant.model.interface import ModelPart
 from pliant.model.robot import Robot
@@ -44,11 +45,12 @@ def describe_mjcf(robot: Robot, *, native: bool = False, fit: bool = False) -> M
         robot: the robot.
         native: whether the compliant actuators become tendons, joints and actuators of MuJoCo, with which the file
             moves without pliant.
-        fit: whether, with ``native``, a spring that MuJoCo lacks becomes a cubic spline fitted at its initial preset.
+        fit: whether, with ``native``, what MuJoCo has approximately only is written, with the error that
+            `pliant.formats.export.comparison` measures; a spring that it lacks becomes a cubic spline at its preset.
 
     Raises:
         ModelError: MuJoCo refuses the robot, or it holds what no file can, such as rods that are a flex, or
-            with ``native`` an actuator has a block that MuJoCo lacks.
+            with ``native`` an actuator has a block that MuJoCo lacks, or without ``fit`` has approximately only.
     """
     check_robot(robot, "describe_mjcf", compiled=False)
     if fit and not native:
@@ -64,6 +66,8 @@ def describe_mjcf(robot: Robot, *, native: bool = False, fit: bool = False) -> M
     try:
         said = replace_actuators(robot, spec, model, fit) if native else _needed_callbacks(robot)
         _complete_inertials(spec)
+        if native and said:
+            said = [*said, *describe_difference(robot, spec.compile())]
         warnings = [*said, *_locate_files(spec)]
         with _all_digits():
             text = spec.to_xml()

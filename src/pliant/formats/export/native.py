@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import mujoco
 import numpy as np
@@ -52,50 +52,59 @@ def replace_actuators(robot: Robot, spec: mujoco.MjSpec, model: mujoco.MjModel, 
         robot: the robot.
         spec: its assembled spec, which is changed.
         model: its compiled model, which has the key frames.
-        fit: whether a law that MuJoCo lacks becomes a cubic spline at the initial preset.
+        fit: whether what MuJoCo has approximately only is written; a law that it lacks becomes a cubic spline at the
+            initial preset.
 
     Raises:
         ModelError: MuJoCo has no element for a block of an actuator; the message names all of them.
     """
-    reasons = [
-        f"joint {joint!r}: {reason}"
-        for joint, actuator in robot.actuators.items()
-        for reason in _refusals(actuator, fit)
-    ]
-    if reasons:
+    actuators = robot.actuators
+    lacking, inexact = (_by_reason(actuators, reasons) for reasons in (_refusals, _approximations))
+    if any(_has_velocity_terms(actuator) for actuator in actuators.values()):
+        inexact += _step_explicitly(spec)
+    if lacking or (inexact and not fit):
+        approximately = "" if lacking else "--fit writes the nearest that MuJoCo has and measures the error; or export "
         raise ModelError(
-            f"plain MuJoCo cannot move this robot as pliant does: {'; '.join(reasons)}. Export without --native, and "
-            "call pliant.engine.install(model) after loading",
+            f"plain MuJoCo cannot move this robot as pliant does: {'; '.join([*lacking, *([] if fit else inexact)])}. "
+            f"{approximately or 'Export '}without --native, and call pliant.engine.install(model) after loading",
             field="native",
         )
-    notes: list[str] = []
-    springs = {joint: fit_spring(actuator) for joint, actuator in robot.actuators.items() if actuator.mode.has_spring}
-    if any(_has_velocity_terms(actuator) for actuator in robot.actuators.values()):
-        notes += _step_explicitly(spec)
+    springs = {joint: fit_spring(actuator) for joint, actuator in actuators.items() if actuator.mode.has_spring}
     elements = {element.name: element for element in spec.actuators}
-    for joint, actuator in robot.actuators.items():
+    for joint, actuator in actuators.items():
         if f"{joint}/ref_2" in elements:
             spec.delete(elements[f"{joint}/ref_2"])
         _Joint(spec, joint, actuator, springs.get(joint, NO_SPRING)).write(elements[joint])
     spec.nuser_actuator = max((len(element.userdata) for element in spec.actuators), default=0)
     _fill_keys(spec, model, robot)
-    return notes + list(_differences(robot, springs))
+    return inexact + list(_fits(robot, springs))
 
 
 # -- what MuJoCo lacks ---------------------------------------------------------------------------------------------
 
 
-def _refusals(actuator: CompliantActuator, fit: bool) -> Iterator[str]:
+def _by_reason(
+    actuators: Mapping[str, CompliantActuator], reasons: Callable[[CompliantActuator], Iterator[str]]
+) -> list[str]:
+    """Return each reason with the joints that have it."""
+    joints: dict[str, list[str]] = {}
+    for joint, actuator in actuators.items():
+        for reason in reasons(actuator):
+            joints.setdefault(reason, []).append(joint)
+    return [f"joint{'s' if len(names) > 1 else ''} {_names(names)}: {reason}" for reason, names in joints.items()]
+
+
+def _names(joints: list[str]) -> str:
+    more = f", ... ({len(joints)} in all)" if len(joints) > 6 else ""
+    return ", ".join(map(repr, joints[:6])) + more
+
+
+def _refusals(actuator: CompliantActuator) -> Iterator[str]:
     """Yield the blocks of an actuator that MuJoCo does not have."""
     law, mode = actuator.law, actuator.mode
     yield from _unwritten(actuator, _ACTUATOR, "")
     if mode.has_spring and type(law) is not SEA:
-        if not fit:
-            yield (
-                f"law {law.name} is not a linear spring, and MuJoCo's are polynomials of one length without a preset; "
-                "--fit writes a cubic spline, fitted at the initial preset"
-            )
-        elif law.second_input == "angle" and mode in _TWO_MOTOR_MODES:
+        if law.second_input == "angle" and mode in _TWO_MOTOR_MODES:
             yield (
                 f"mode {mode.name} commands both motors, and a fitted spring has one; the modes SPRING_EQ_PRESET and "
                 "PID_EQ_PRESET command the equilibrium"
@@ -112,12 +121,41 @@ def _refusals(actuator: CompliantActuator, fit: bool) -> Iterator[str]:
         yield "reference_slew"
     if mode == Mode.LINK_PID or mode in (Mode.PID_REFS, Mode.PID_EQ_PRESET):
         yield from _pid_refusals(actuator.pid_1)
-    if isinstance(actuator.motor_1, PneumaticDrive):
+    if mode.has_spring and isinstance(actuator.motor_1, PneumaticDrive):
         yield "motor_1: muscles with valves and air"
     elif mode.has_motors:
         yield from _motor_refusals(actuator.motor_1)
     if actuator.link_friction is not None:
         yield from _friction_refusals(actuator.link_friction, "link_friction")
+
+
+def _approximations(actuator: CompliantActuator) -> Iterator[str]:
+    """Yield what MuJoCo steps in another way than pliant, so that the motion differs."""
+    law, mode = actuator.law, actuator.mode
+    if mode.has_spring and type(law) is not SEA:
+        yield (
+            f"law {law.name} is not a linear spring, and MuJoCo's are polynomials of one length without a preset; it "
+            "is a cubic spline at the initial preset"
+        )
+    if mode in (Mode.PID_REFS, Mode.PID_EQ_PRESET):
+        yield (
+            f"mode {mode.name}: in a step the spring takes the motor's angle before the step, in pliant that after it"
+        )
+    if (
+        mode == Mode.LINK_PID
+        and actuator.pid_1
+        and actuator.pid_1.ki > 0.0
+        and actuator.pid_1.integral_limit < math.inf
+    ):
+        yield "pid_1.integral_limit is reached one step later"
+    frictions = [("link_friction", actuator.link_friction)]
+    if mode.has_motors and isinstance(actuator.motor_1, DCMotor):
+        frictions.append(("motor_1.friction", actuator.motor_1.friction))
+        if _has_stops(actuator.motor_1):
+            yield "the stops of motor_1 are soft limits of MuJoCo, not hard ones"
+    for where, friction in frictions:
+        if friction is not None and _coulomb(friction, _preset(actuator)) > 0.0:
+            yield f"{where} is the bristle of MuJoCo's LuGre model, which slides before its largest force is reached"
 
 
 def _unwritten(part: object, written: frozenset[str], prefix: str) -> Iterator[str]:
@@ -143,6 +181,8 @@ def _pid_refusals(pid: PID | None) -> Iterator[str]:
 def _motor_refusals(motor: DCMotor) -> Iterator[str]:
     yield from _unwritten(motor, _MOTOR, "motor_1.")
     yield from _friction_refusals(motor.friction, "motor_1.friction")
+    if motor.stall_torque == 0.0:
+        yield "motor_1.max_torque of 0 (a range of MuJoCo is not empty)"
     if motor.torque_speed:
         yield "motor_1.torque_speed"
     if motor.limit_velocity:
@@ -208,6 +248,10 @@ def _link_damping(actuator: CompliantActuator) -> float:
 
 def _coulomb(friction: PreslidingFriction, preset: float) -> float:
     return friction.torque + friction.preset_coefficient * abs(preset)
+
+
+def _has_stops(motor: DCMotor) -> bool:
+    return motor.min_position > -math.inf or motor.max_position < math.inf
 
 
 class _Joint:
@@ -401,11 +445,11 @@ def _copy(into: np.ndarray, at: int, source: np.ndarray, first: int, count: int)
 # -- what the file says --------------------------------------------------------------------------------------------
 
 
-def _differences(robot: Robot, springs: dict[str, SpringFit]) -> Iterator[str]:
-    """Yield in which way the joints of the file move differently than in pliant."""
-    items = robot.actuators.items()
-    fitted = [(joint, spring) for joint, spring in springs.items() if not spring.exact]
-    for joint, spring in fitted:
+def _fits(robot: Robot, springs: dict[str, SpringFit]) -> Iterator[str]:
+    """Yield how near the fitted springs are, and that their presets stay."""
+    for joint, spring in springs.items():
+        if spring.exact:
+            continue
         yield f"the spring of joint {joint!r} is {spring.describe()}"
         actuator = robot.actuators[joint]
         if actuator.law.second_input != "none":
@@ -414,39 +458,3 @@ def _differences(robot: Robot, springs: dict[str, SpringFit]) -> Iterator[str]:
                 f"the preset of joint {joint!r} stays at {_preset(actuator):g} {unit}, reference 2 has no actuator; "
                 f"set {joint}.initial_preset and export again for another"
             )
-    motors = [j for j, a in items if a.mode in (Mode.PID_REFS, Mode.PID_EQ_PRESET)]
-    if motors:
-        yield (
-            f"in a step the spring of {_names(motors)} takes the motor's angle before the step, in pliant that after "
-            "it: the difference is proportional to the timestep"
-        )
-    limited = [j for j, a in items if a.mode == Mode.LINK_PID and a.pid_1 and a.pid_1.integral_limit < math.inf]
-    if limited:
-        yield (
-            f"the integral of the controller of {_names(limited)} reaches its limit one step later: the difference is "
-            "proportional to the timestep"
-        )
-    rubbing = [j for j, a in items if any(f.stribeck_velocity == 0.0 and _coulomb(f, 1.0) > 0.0 for f in _frictions(a))]
-    if rubbing:
-        yield (
-            f"the friction of {_names(rubbing)} is a bristle of MuJoCo's LuGre model: stiffness and sliding torque are "
-            "the same, the transition between them is smooth"
-        )
-    stopped = [j for j, a in items if a.mode.has_motors and _has_stops(a.motor_1)]
-    if stopped:
-        yield f"the stops of the motors of {_names(stopped)} are soft limits of MuJoCo, not hard ones"
-
-
-def _frictions(actuator: CompliantActuator) -> list[PreslidingFriction]:
-    found = [actuator.motor_1.friction] if actuator.mode.has_motors else []
-    return found if actuator.link_friction is None else [*found, actuator.link_friction]
-
-
-def _has_stops(motor: DCMotor) -> bool:
-    return motor.min_position > -math.inf or motor.max_position < math.inf
-
-
-def _names(joints: Iterable[str]) -> str:
-    listed = list(joints)
-    more = f", ... ({len(listed)} in all)" if len(listed) > 6 else ""
-    return ", ".join(map(repr, listed[:6])) + more

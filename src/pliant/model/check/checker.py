@@ -9,6 +9,7 @@ from pliant.base.errors import ModelError
 from pliant.model.check.assumptions import check_loads, report_defaults
 from pliant.model.check.bodies import bodies_of, compile_bodies
 from pliant.model.check.declared import check_integrator, check_names, check_parameters, check_spec
+from pliant.model.check.plausible import check_plausible
 from pliant.model.check.stability import check_position_controllers, check_steps
 from pliant.model.description import Description
 from pliant.model.problem import Problem, Problems
@@ -46,6 +47,7 @@ def check(
     check_spec(robot, problems)
     for joint in usable:
         check_parameters(robot, joint, robot.actuators[joint], problems)
+        check_plausible(joint, robot.actuators[joint], problems)
     try:
         model = compile_bodies(robot)
     except ModelError as error:

@@ -179,6 +179,12 @@ def _of_air(actuator: CompliantActuator, preset: float) -> float:
     )
 
 
+def _of_branches(actuator: CompliantActuator) -> float:
+    """Return the stiffness of hysteresis and creep beside the law [N m/rad]."""
+    slip, creep = actuator.hysteresis, actuator.creep
+    return (1.6 * slip.torque / slip.deflection if slip else 0.0) + (creep.stiffness if creep else 0.0)
+
+
 def _rows(
     joint: str,
     actuator: CompliantActuator,
@@ -199,7 +205,7 @@ def _rows(
         damping += actuator.pid_1.kd
     elif mode.has_spring:
         best = int(np.argmax(slopes.link))
-        stiffness += float(slopes.link[best]) + _of_air(actuator, float(slopes.presets[best]))
+        stiffness += float(slopes.link[best]) + _of_air(actuator, float(slopes.presets[best])) + _of_branches(actuator)
     common: dict[str, Any] = {"joint": joint, "mode": mode, "at": at, "timestep": h}
     slide = bodies.model.joint(joint).type[0] == mujoco.mjtJoint.mjJNT_SLIDE
     rows = [
@@ -225,6 +231,10 @@ def _rows(
             continue
         best = int(np.argmax(loads))
         stiffness, damping = float(loads[best]), motor.damping + motor.preset_damping * top
+        if actuator.law.second_input == "angle":  # branches lie between the link and the mean of the motors
+            stiffness += 0.25 * _of_branches(actuator)
+        elif element == "motor_1":
+            stiffness += _of_branches(actuator)
         if mode != Mode.MOTOR_TORQUES and pid is not None:
             stiffness += pid.kp
             damping += pid.kd
