@@ -259,6 +259,9 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._noise = ObservationNoise(chosen.noise or {}, sizes)
         self._observe = Observer(task, self._world)
         self._observation = self._observe()
+        self._make_spaces(count)
+
+    def _make_spaces(self, count: int) -> None:
         space = gymnasium.spaces
         self.single_action_space = space.Box(-1.0, 1.0, (count,), np.float32)
         numbers = space.Box(-np.inf, np.inf, self._observation.shape[1:], np.float32)
