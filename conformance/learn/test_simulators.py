@@ -62,6 +62,7 @@ def engine_positions():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(LIMIT + 60.0)
 @pytest.mark.parametrize("simulator", VARIABLES)
 def test_links_in_another_simulator_follow_the_engine_within_a_microradian_for_a_second(simulator):
     python = simulator_python(simulator)

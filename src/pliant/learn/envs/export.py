@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import pliant
 from pliant.base.errors import ModelError
-from pliant.devices import make_devices
-from pliant.engine import callbacks
-from pliant.engine.ports import port_places
+from pliant.learn.envs.plant import commanded_channels
 from pliant.learn.envs.task import Task
 from pliant.learn.onnx import Network
 from pliant.learn.policy import Policy
@@ -53,13 +50,8 @@ def export_policy(
         OnnxError: the outputs of a network are no actions of -1 to 1.
     """
     made = task.robot()
-    model = made.compile()
-    places = port_places(model, mujoco.MjData(model), callbacks.addresses(model))
-    devices = task.kept_devices(make_devices(made))
-    for device in devices:
-        device.close()
     commands = []
-    for action, channel in zip(task.actions, task.channels({n: p.info for n, p in places.items()}, devices)):
+    for action, channel in zip(task.actions, commanded_channels(made, task)):
         if not channel.device:
             raise ModelError(
                 f"the action on {action.command!r} is not a command of a device of the robot, so that nothing can give "

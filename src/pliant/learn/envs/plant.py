@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import ModelError, PliantError, PortError, nearest
 from pliant.devices import make_devices
-from pliant.engine import MujocoEngine
+from pliant.engine import MujocoEngine, callbacks
+from pliant.engine.ports import port_places
 from pliant.learn.envs.delays import check_delays
 from pliant.simulation import Simulation
 from pliant.simulation.commander import Channel, Commander, commander_of
@@ -159,6 +160,20 @@ class Plant:
     def close(self) -> None:
         """Close the devices. May be called twice."""
         self.simulation.close()
+
+
+def commanded_channels(robot: Robot, task: Task) -> list[Channel]:
+    """Return what each action of a task commands on a robot.
+
+    Raises:
+        PortError: a command does not exist, or cannot be given.
+    """
+    devices = task.kept_devices(make_devices(robot))
+    for device in devices:
+        device.close()
+    model = robot.compile()
+    places = port_places(model, mujoco.MjData(model), callbacks.addresses(model))
+    return task.channels({name: place.info for name, place in places.items()}, devices)
 
 
 def changed_robot(robot: Robot, parameters: Mapping[str, float]) -> tuple[Robot, dict[str, float], dict[str, float]]:

@@ -6,15 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
-import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError, PliantError, nearest
-from pliant.devices import make_devices
-from pliant.engine import callbacks
 from pliant.engine.distributions import draw
-from pliant.engine.ports import port_places
 from pliant.engine.worlds import CpuBatch, RobotBatch, Selection
 from pliant.learn.envs.actions import ActionWriter, Scale, reward_terms
 from pliant.learn.envs.delays import Delays, ObservationNoise, check_delays
@@ -22,7 +18,7 @@ from pliant.learn.envs.device_batch import DeviceBatch
 from pliant.learn.envs.gather import JoinedPorts, Observer, can_gather
 from pliant.learn.envs.optional import load_gymnasium
 from pliant.learn.envs.pictures import Cameras, Observations, add_camera, picture_size
-from pliant.learn.envs.plant import DELAYS
+from pliant.learn.envs.plant import DELAYS, commanded_channels
 from pliant.learn.envs.task import (
     Task,
     evaluate,
@@ -193,12 +189,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self.render_mode = render_mode = chosen.render_mode
         batch = chosen.batch
         robot = task.robot()
-        devices = task.kept_devices(make_devices(robot))
-        for device in devices:
-            device.close()
-        model = robot.compile()
-        places = port_places(model, mujoco.MjData(model), callbacks.addresses(model))
-        channels = task.channels({name: place.info for name, place in places.items()}, devices)
+        channels = commanded_channels(robot, task)
         firmware = next((channel.name for channel in channels if not channel.port), "")
         if firmware and batch is not None:
             raise PliantError(
@@ -268,6 +259,9 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._noise = ObservationNoise(chosen.noise or {}, sizes)
         self._observe = Observer(task, self._world)
         self._observation = self._observe()
+        self._make_spaces(count)
+
+    def _make_spaces(self, count: int) -> None:
         space = gymnasium.spaces
         self.single_action_space = space.Box(-1.0, 1.0, (count,), np.float32)
         numbers = space.Box(-np.inf, np.inf, self._observation.shape[1:], np.float32)
