@@ -30,7 +30,7 @@ from pliant.base.errors import PliantError
 from pliant.devices.base import Device, Sample, step_ns, to_ns
 from pliant.engine.base import Engine, check_engine
 from pliant.simulation.awaited_answers import AwaitedAnswers
-from pliant.simulation.bridge import Bridge, BridgeBase
+from pliant.simulation.bridge import Bridge
 from pliant.simulation.collector import Collector
 from pliant.simulation.own_requests import OPEN, request_simulation
 from pliant.simulation.owner import Owner
@@ -53,11 +53,6 @@ WAKE_MARGIN_NS = 150_000
 """Time before the deadline of a step from which no submitted action is started any more [ns of wall time]."""
 PAUSE_POLL_S = 0.02
 """Interval at which a paused run checks for requests of devices [s of wall time]."""
-
-
-def _takes_time(bridge: Bridge) -> bool:
-    """Return whether a bridge does something with the time of a step."""
-    return getattr(type(bridge), "tick", None) is not BridgeBase.tick
 
 
 class Simulation:
@@ -142,7 +137,7 @@ class Simulation:
         self._writers = self._run_devices.writers
         self._readers = self._run_devices.readers
         self._publish = [bridge.publish for bridge in self._bridges.by_name.values()]
-        self._tick = [bridge.tick for bridge in self._bridges.by_name.values() if _takes_time(bridge)]
+        self._tick = self._bridges.ticks()
         self._restart()
         self._log = RunLog(recorder, engine, self._devices, self.dt_ns)
         OPEN.add(self)

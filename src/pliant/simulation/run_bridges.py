@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from pliant.base.errors import DeadThreadError
 from pliant.devices.base import Device
-from pliant.simulation.bridge import Bridge, LockstepBridge, SimulationControl
+from pliant.simulation.bridge import Bridge, BridgeBase, LockstepBridge, SimulationControl
 
 
 class RunBridges:
@@ -37,6 +37,11 @@ class RunBridges:
 
     def __bool__(self) -> bool:
         return bool(self.by_name)
+
+    def ticks(self) -> list[Callable[[int], None]]:
+        """Return what takes the time of a step, of the bridges that do something with it."""
+        bridges = self.by_name.values()
+        return [bridge.tick for bridge in bridges if getattr(type(bridge), "tick", None) is not BridgeBase.tick]
 
     def start(self, simulation: SimulationControl, devices: Mapping[str, Device]) -> None:
         """Start every bridge and hear of its threads that die."""

@@ -326,9 +326,9 @@ def go_home(client):
 def test_too_many_requests_while_the_arm_stops_end_that_connection_only(server):
     client = Client(server)
     _, state = client.begin(0, 1)
-    for k in range(100):
+    for k in range(500):
         motion = np.zeros(38)
-        motion[7:14] = 0.003 * k
+        motion[7] = 0.003 * k  # fast: the arm has to stop for longer than a busy machine needs for the flood
         client.command(state, motion=motion)
         state = client.state()
     client.close()
