@@ -206,3 +206,15 @@ def test_muscles_and_short_logs_are_not_judged():
     assert not faults_of(
         {"time": 0.01 * n, "q": 0.1 * np.sin(0.1 * n), "tau": np.cos(0.1 * n), **pressures}, muscle, False
     )
+
+
+@pytest.mark.parametrize("names", [("theta_eq", "preset"), ("reference_1", "reference_2")])
+def test_the_references_of_mode_6_are_mapped_to_the_motors_under_both_names(names):
+    actuator = CompliantActuator(QbMove(), Mode.PID_EQ_PRESET)
+    t = 0.005 * np.arange(400)
+    eq, preset = 0.1 * np.sin(9.0 * t), 0.3 + 0.2 * np.sin(4.0 * t)
+    log = {"time": t, "q": 0.5 * eq, names[0]: eq, names[1]: preset, "theta_1": eq + preset, "theta_2": eq - preset}
+    assert find_faults(Measurement.of(log), actuator, dynamic=True) == ()
+    (fault,) = find_faults(Measurement.of({**log, "theta_2": preset - eq}), actuator, dynamic=True)
+    assert (fault.name, fault.columns) == ("sign", ("motor_2_position",))
+    assert "as read, to 100 % otherwise" in fault.text

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import LawError, nearest
 from pliant.base.numerics import Array
-from pliant.identification.measurements import Measurement, Trials, as_measurements
+from pliant.identification.measurements import Measurement, Trials, as_measurements, motor_references
 from pliant.identification.parameters import STARTS, Load, load_with, scale_parameters, with_blocks, with_values
 from pliant.identification.results import Fit, Identification
 from pliant.identification.solver import Residuals, Search, SearchOptions, identification_of, orthogonal, solve
@@ -166,19 +166,16 @@ def _limited(actuator: CompliantActuator, runs: Sequence[_Run], free: Iterable[s
     if not actuator.mode.has_motors or any(name.endswith("max_torque") for name in free):
         return []
     notes = []
-    for run in runs:
-        time, commanded = run.trial["time"], _commanded(actuator, run.trial)
-        if actuator.mode == Mode.PID_EQ_PRESET:
-            mapped = [actuator.law.map_references(a, b) for a, b in zip(*commanded, strict=True)]
-            commanded = np.array(mapped)[:, 0], np.array(mapped)[:, 1]
+    for run in (run for run in runs if run.trial.samples > 2):
+        time, commanded = run.trial["time"], motor_references(run.trial, actuator)
         late = np.searchsorted(time, time - actuator.command_delay, side="right").clip(1) - 1
         pairs = ((actuator.motor_1, actuator.pid_1), (actuator.motor_2, actuator.pid_2))
-        for i, ((motor, pid), reference) in enumerate(zip(pairs, commanded, strict=True), 1):
+        for i, (motor, pid) in enumerate(pairs, 1):
             column = f"motor_{i}_position"
-            if not isinstance(motor, DCMotor) or pid is None or column not in run.trial or time.size < 3:
+            if not isinstance(motor, DCMotor) or pid is None or i not in commanded or column not in run.trial:
                 continue
             theta = run.trial[column]
-            asked = np.abs(pid.kp * (reference[late] - theta) - pid.kd * np.gradient(theta, time))
+            asked = np.abs(pid.kp * (commanded[i][late] - theta) - pid.kd * np.gradient(theta, time))
             share = float(np.mean(asked > motor.stall_torque))
             if share > 0.01:
                 notes.append(

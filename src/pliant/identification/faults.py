@@ -24,7 +24,7 @@ import numpy as np
 
 from pliant.base.errors import LawError, RecordingError
 from pliant.base.numerics import Array
-from pliant.identification.measurements import Measurement
+from pliant.identification.measurements import Measurement, motor_references
 from pliant.laws.actuator import CompliantActuator
 
 MIN_SAMPLES = 20
@@ -315,8 +315,8 @@ def _unit(columns: Sequence[str], rows: tuple[int, int], text: str, unit: str) -
 
 
 Columns = Mapping[str, Array]
-_Known = dict[tuple[int, int], tuple[Array, Array, Array]]
-"""Identities of equilibrium and preset -> the two columns, which keeps them alive, and the motors' references."""
+_Known = dict[tuple[int, ...], tuple[list[Array | None], Mapping[int, Array]]]
+"""Identities of the commanded columns -> the columns, which keeps them alive, and the motors' references."""
 _Change = Callable[[Columns], dict[str, Array]]
 
 
@@ -446,7 +446,7 @@ def _misfit(predicted: Array, measured: Array, low: float, high: float) -> float
 
 def _servo_misfits(c: Columns, actuator: CompliantActuator | None, known: _Known) -> dict[str, float]:
     motors = [j for j in (1, 2) if f"motor_{j}_position" in c]
-    commands = dict(_commands(c, actuator, known))
+    commands = _commands(c, actuator, known)
     out = {}
     for j in motors:
         ref = commands.get(j)
@@ -461,23 +461,13 @@ def _servo_misfits(c: Columns, actuator: CompliantActuator | None, known: _Known
     return out
 
 
-def _commands(c: Columns, actuator: CompliantActuator | None, known: _Known) -> Iterator[tuple[int, Array]]:
-    """Yield motor and its reference."""
-    for j in (1, 2):
-        if f"reference_{j}" in c:
-            yield j, c[f"reference_{j}"]
-    if "reference_1" in c or "equilibrium" not in c or actuator is None or not actuator.mode.has_motors:
-        return
-    law, eq = actuator.law, c["equilibrium"]
-    if law.second_input == "pressure":
-        return
-    preset = c.get("preset", np.zeros_like(eq))
-    key = id(eq), id(c.get("preset"))
+def _commands(c: Columns, actuator: CompliantActuator | None, known: _Known) -> Mapping[int, Array]:
+    """Return motor -> its reference, from what is known already where the columns are the same."""
+    given = [c.get(name) for name in REFERENCES]
+    key = tuple(map(id, given))
     if key not in known:
-        refs = [law.map_references(float(a), float(b)) for a, b in zip(eq, preset, strict=True)]
-        known[key] = eq, preset, np.array(refs)
-    for j in range(law.motors):
-        yield j + 1, known[key][2][:, j]
+        known[key] = given, motor_references(c, actuator)
+    return known[key][1]
 
 
 def _lags(c: Columns) -> list[int]:

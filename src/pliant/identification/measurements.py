@@ -16,8 +16,10 @@ from pliant.base.documents.files import check_file, read_text
 from pliant.base.documents.tables import read_npz
 from pliant.base.errors import LawError, RecordingError, nearest
 from pliant.base.numerics import Array
+from pliant.laws.actuator import CompliantActuator
+from pliant.laws.modes import Mode
 
-__all__ = ["QUANTITIES", "UNITS", "Measurement", "measurement_of", "read_measurement"]
+__all__ = ["QUANTITIES", "UNITS", "Measurement", "measurement_of", "motor_references", "read_measurement"]
 
 
 QUANTITIES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -603,3 +605,20 @@ def as_measurements(data: Trials) -> list[Measurement]:
     for one in out:
         one.check_order()
     return out
+
+
+def motor_references(columns: Mapping[str, Array], actuator: CompliantActuator | None) -> dict[int, Array]:
+    """Return motor -> its reference, shape (n,), as far as a log and an actuator's mode tell it.
+
+    In mode 6, and where a log has equilibrium and preset alone, the law maps these to the motors.
+    """
+    named = "reference_1" in columns
+    names = ("reference_1", "reference_2") if named else ("equilibrium", "preset")
+    if actuator is None or (actuator.mode != Mode.PID_EQ_PRESET and (named or not actuator.mode.has_motors)):
+        return {j: columns[f"reference_{j}"] for j in (1, 2) if f"reference_{j}" in columns}
+    if actuator.law.second_input == "pressure" or names[0] not in columns:
+        return {}
+    first = columns[names[0]]
+    second = columns[names[1]] if names[1] in columns else np.zeros_like(first)
+    both = [actuator.law.map_references(float(a), float(b)) for a, b in zip(first, second, strict=True)]
+    return {j + 1: np.array(both)[:, j] for j in range(actuator.law.motors)}
