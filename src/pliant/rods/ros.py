@@ -18,6 +18,7 @@ from pliant.devices.fields import Values
 from pliant.rods.description import Round
 from pliant.rods.device.parallel import ParallelRobotDevice
 from pliant.rods.device.plate_controller import PlateController
+from pliant.rods.ros_trajectory import ParallelLimb, serve_trajectories
 from pliant.ros.bridge.joint_state import joint_state
 from pliant.ros.bridge.publication import Publication, picked
 from pliant.ros.bridge.topics import RosTopics
@@ -83,7 +84,7 @@ def serve_parallel(topics: RosTopics, name: str, device: SampleSource) -> None:
         publication.serve(topics, name)
     if not isinstance(device, ParallelRobotDevice):
         return
-    _listen(topics, device, planar)
+    _listen(topics, device, planar, serve_trajectories(topics, name, device))
     _draw(topics, device, present)
     _serve_services(topics, name, device, planar, present)
     _set_parameters(topics, device)
@@ -237,7 +238,7 @@ class Lines:
 
 
 # ---------------------------------------------------------------------- in
-def _listen(topics: RosTopics, device: ParallelRobotDevice, planar: bool) -> None:
+def _listen(topics: RosTopics, device: ParallelRobotDevice, planar: bool, limb: ParallelLimb) -> None:
     messages = MESSAGES[planar]
     dgm, load = messages["dgm"]
     igm, pose, igm_load = messages["igm"]
@@ -249,11 +250,13 @@ def _listen(topics: RosTopics, device: ParallelRobotDevice, planar: bool) -> Non
 
     def direct(message: MessageView) -> None:
         there()
+        limb.interrupt("/dgm_parameters")
         values = {"joints_values": _joints(message["joints_values"], device), "wrench": _wrench(message[load], planar)}
         device.inbox.put(values, mode="dgm_parameters")
 
     def inverse(message: MessageView) -> None:
         there()
+        limb.interrupt("/igm_parameters")
         place = _place(message[pose], planar)
         if controller is not None:
             controller.inbox.put({"pose": place}, mode="igm_parameters")
