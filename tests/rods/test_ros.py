@@ -108,6 +108,7 @@ def test_topics_and_services_of_a_spatial_robot_are_those_of_the_specification(w
         "/dgm_parameters": "cpr_messages/DGMParams",
         "/igm_parameters": "cpr_messages/IGMParams",
         "/controller_wrench": "geometry_msgs/Wrench",
+        "/cpr/joint_trajectory_controller/command": "trajectory_msgs/JointTrajectory",  # pliant's own
     }
     assert {t: h.type for t, h in wire.out.items() if t != "/rosout"} == {
         "/joint_values": "std_msgs/Float32MultiArray",
@@ -117,6 +118,7 @@ def test_topics_and_services_of_a_spatial_robot_are_those_of_the_specification(w
         "/cpr/robot_description": "std_msgs/String",
         "/diagnostics": "diagnostic_msgs/DiagnosticArray",
         "/pliant/robots": "std_msgs/String",
+        "/cpr/joint_trajectory_controller/state": "control_msgs/JointTrajectoryControllerState",
         "/cpr/plate_pose": "geometry_msgs/PoseStamped",
         "/cpr/rods": "visualization_msgs/MarkerArray",
     }
@@ -133,6 +135,7 @@ def test_topics_and_services_of_a_planar_robot_are_those_of_the_specification(wo
     assert {t: kind for t, (kind, _) in wire.into.items() if not t.startswith("/pliant")} == {
         "/dgm_parameters": "cpr_planar_messages/DGMParameters",
         "/igm_parameters": "cpr_planar_messages/IGMParameters",
+        "/cpr/joint_trajectory_controller/command": "trajectory_msgs/JointTrajectory",  # pliant's own
     }
     assert wire.out["/joint_values"].type == "std_msgs/Float32MultiArray"
     assert wire.services["/parameters_vector_services"][0] == "cpr_planar_messages/GuessVectorHandling"

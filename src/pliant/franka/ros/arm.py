@@ -15,7 +15,8 @@ from pliant.franka.ros.names import ArmNames
 from pliant.franka.wire import fci
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.bridge.trajectory import JointPoints, MotionState
-from pliant.ros.bridge.trajectory_controller import Limb, serve_controller
+from pliant.ros.bridge.trajectory_controller import Limb
+from pliant.ros.bridge.trajectory_topics import serve_controller
 
 GAINS_P = np.array([600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0])
 """[N m/rad]: franka_ros2's configuration of its arm controller."""

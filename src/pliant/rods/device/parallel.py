@@ -241,6 +241,16 @@ class ParallelRobotDevice(DeviceBase):
         """Whether the robot was taken away, by the request ``remove``; a reset brings it back."""
         return self._removed
 
+    @property
+    def refused(self) -> int:
+        """Number of commands since the reset that were not carried out."""
+        return self._failed
+
+    @property
+    def last_reason(self) -> str:
+        """Reason of the last of them; "" for none."""
+        return self._reason
+
     def _joint_names(self) -> tuple[str, ...]:
         """Return the names of the actuated joints, in the order of the values."""
         if self._mechanism is not None:

@@ -21,7 +21,8 @@ from pliant.laws import COMMAND_NAMES
 from pliant.ros.bridge.control_topics import TORQUE_MODES
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.bridge.trajectory import JointPoints, MotionState
-from pliant.ros.bridge.trajectory_controller import Limb, serve_controller
+from pliant.ros.bridge.trajectory_controller import Limb
+from pliant.ros.bridge.trajectory_topics import serve_controller
 
 __all__ = ["CompliantLimb", "DirectLimb", "serve_groups"]
 

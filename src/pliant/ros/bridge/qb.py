@@ -17,7 +17,7 @@ from pliant.ros.bridge.joint_state import joint_state
 from pliant.ros.bridge.publication import Publication
 from pliant.ros.bridge.qb_limb import QB_PRESET, QB_SUFFIXES, Measured, QbLimb, QbMotion
 from pliant.ros.bridge.topics import RosTopics
-from pliant.ros.bridge.trajectory_controller import serve_controller
+from pliant.ros.bridge.trajectory_topics import serve_controller
 from pliant.simulation.rate_timer import RateTimer
 
 QB_RATE = 100.0
