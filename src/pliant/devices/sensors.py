@@ -30,7 +30,7 @@ class SensorDevice(DeviceBase):
     Args:
         description: what the robot says of it.
         samples: field -> what a sample carries there.
-        noise: field -> its noise.
+        noises: field -> its noise.
         dt: step of the engine [s].
         options: of `DeviceBase`, which win over the description's.
     """
@@ -39,8 +39,7 @@ class SensorDevice(DeviceBase):
         self,
         description: SensorDescription,
         samples: dict[str, FieldInfo],
-        noise: dict[str, Noise],
-        /,
+        noises: dict[str, Noise],
         *,
         dt: float,
         **options: Unpack[DeviceOptions],
@@ -52,7 +51,7 @@ class SensorDevice(DeviceBase):
             "sample_period": sample_period(description.rate, dt),
             "latency": description.latency,
             "stamp": "measurement",
-            "noise": {field: value for field, value in noise.items() if not value.silent},
+            "noise": {field: value for field, value in noises.items() if not value.silent},
         }
         given.update(options)
         super().__init__(description.name, samples=samples, **given)
@@ -60,7 +59,7 @@ class SensorDevice(DeviceBase):
         self.frame = description.frame_id
         self.topic = description.topic
         # Messages say what noise there is, silent or not.
-        self.noise = dict(noise)
+        self.noise = dict(noises)
 
     def _port(self, engine: Engine, sensor: str) -> np.ndarray:
         try:

@@ -617,18 +617,16 @@ class BoundKernel:
 
     def __init__(self, code: int, arguments: Sequence[Argument], owners: object = None) -> None:
         self.code = code
-        values = np.zeros(max(1, len(arguments)), dtype=np.int64)
+        self.values = values = np.zeros(max(1, len(arguments)), dtype=np.int64)
         for k, value in enumerate(arguments):
             if isinstance(value, float):
                 values.view(np.float64)[k] = value
             else:
                 values[k] = value.ctypes.data if isinstance(value, np.ndarray) else value
         self.block: int = values.ctypes.data
-        self.values = values
         call = functools.partial(ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code), self.block)
         vars(call)["kept"] = (values, arguments, owners)  # by the call too, which may outlive this object
-        self.call: Callable[[], None] = call
-        """The same as calling the object, without a frame of Python's."""
+        self.call: Callable[[], None] = call  # the same as calling the object, without a frame of Python's
 
     def __call__(self) -> None:
         self.call()

@@ -422,13 +422,9 @@ class ContinuumParallelRobot:
         """
         rows = self._rows(len(tasks.x))
         done = kernels.solve(
-            self._model(steps) if model is None else model,
-            self._wk,
-            kernels.Unknowns(*state, self._no_nodes),
-            tasks,
-            kernels.Newton(TOLERANCE, limit, 1, fresh),
-            rows,
-        )
+            self._model(steps) if model is None else model, self._wk, kernels.Unknowns(*state, self._no_nodes), tasks,
+            kernels.Newton(TOLERANCE, limit, 1, fresh), rows,
+        )  # fmt: skip
         return done, rows
 
     def _follow(

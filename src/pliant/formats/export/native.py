@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping
+from typing import cast
 
 import mujoco
 import numpy as np
@@ -124,7 +125,7 @@ def _refusals(actuator: CompliantActuator) -> Iterator[str]:
     if mode.has_spring and isinstance(actuator.motor_1, PneumaticDrive):
         yield "motor_1: muscles with valves and air"
     elif mode.has_motors:
-        yield from _motor_refusals(actuator.motor_1)
+        yield from _motor_refusals(_motor(actuator))
     if actuator.link_friction is not None:
         yield from _friction_refusals(actuator.link_friction, "link_friction")
 
@@ -176,6 +177,11 @@ def _pid_refusals(pid: PID | None) -> Iterator[str]:
         yield "pid_1.velocity_feedforward (the derivative of the reference)"
     if pid.anti_windup and pid.ki > 0.0:
         yield "pid_1.anti_windup"
+
+
+def _motor(actuator: CompliantActuator) -> DCMotor:
+    """Return the first motor, which is electric where air is refused."""
+    return cast(DCMotor, actuator.motor_1)
 
 
 def _motor_refusals(motor: DCMotor) -> Iterator[str]:
@@ -264,7 +270,7 @@ class _Joint:
         # A fitted antagonistic spring has one motor: the mean of two equal ones.
         self.count = 2.0 if actuator.law.second_input == "angle" else 1.0
 
-    def write(self, element: object) -> None:
+    def write(self, element: mujoco.MjsActuator) -> None:
         mode = self.actuator.mode
         element.userdata = []
         element.biastype, element.dyntype = mujoco.mjtBias.mjBIAS_AFFINE, mujoco.mjtDyn.mjDYN_NONE
@@ -291,7 +297,7 @@ class _Joint:
                 self._write_pid(element, self.count)
                 self._limit(element, "force", self._effort_limit())
 
-    def _tendon(self, suffix: str, coefficients: dict[str, float]) -> object:
+    def _tendon(self, suffix: str, coefficients: dict[str, float]) -> mujoco.MjsTendon:
         tendon = self.spec.add_tendon(name=f"{self.joint}/{suffix}")
         for joint, coefficient in coefficients.items():
             tendon.wrap_joint(joint, coefficient)
@@ -299,16 +305,16 @@ class _Joint:
         return tendon
 
     @staticmethod
-    def _limit(element: object, what: str, limit: float) -> None:
+    def _limit(element: mujoco.MjsActuator | mujoco.MjsTendon, what: str, limit: float) -> None:
         if limit < math.inf:
             setattr(element, f"{what}limited", mujoco.mjtLimited.mjLIMITED_TRUE)
             setattr(element, f"{what}range", [-limit, limit])
 
     def _effort_limit(self) -> float:
         """Return the largest torque command, of the motor or of its supply voltage."""
-        return self.count * self.actuator.motor_1.stall_torque
+        return self.count * _motor(self.actuator).stall_torque
 
-    def _write_pid(self, element: object, count: float) -> None:
+    def _write_pid(self, element: mujoco.MjsActuator, count: float) -> None:
         pid = self.actuator.pid_1 or PID()
         ki, limit = count * pid.ki, pid.integral_limit
         if ki == 0.0:
@@ -324,7 +330,7 @@ class _Joint:
             ctrlspec=int(mujoco.mjtCtrlInput.mjINPUT_POS),
         )
 
-    def _write_ideal_spring(self, element: object) -> None:
+    def _write_ideal_spring(self, element: mujoco.MjsActuator) -> None:
         """Write a spring whose motor is its reference: a position actuator that saturates as the spring does."""
         spring = self.spring
         element.set_to_position(kp=spring.stiffness[0])
@@ -332,7 +338,7 @@ class _Joint:
             self._limit(element, "force", spring.stiffness[0] * spring.limit)
 
     def _write_motor(self) -> None:
-        motor, count = self.actuator.motor_1, self.count
+        motor, count = _motor(self.actuator), self.count
         link = next(j for j in self.spec.joints if j.name == self.joint)
         body = self.spec.worldbody.add_body(name=self.motor_name)
         set_inertia(body, MOTOR_MASS, count * motor.inertia)

@@ -48,8 +48,7 @@ class PlateController(DeviceBase):
         robot: the device of the robot that it moves.
         law: its law; the law's own period must be that of the device.
         name: unique in a simulation.
-        period: time between two wrenches [s].
-        options: of `DeviceBase`.
+        options: of `DeviceBase`; ``period`` is the time between two wrenches [s].
 
     Raises:
         DeviceError: a planar robot, for which the original has no controller either.
@@ -62,8 +61,6 @@ class PlateController(DeviceBase):
         robot: ParallelRobotDevice,
         law: PlateLaw,
         name: str = "controller",
-        *,
-        period: float = PERIOD,
         **options: Unpack[DeviceOptions],
     ) -> None:
         if robot.planar:
@@ -73,6 +70,7 @@ class PlateController(DeviceBase):
             )
         unit = "m, rad"
         text = "x, y, z and the angles of R = Rx(roll) Ry(pitch) Rz(yaw)"
+        options.setdefault("period", PERIOD)
         super().__init__(
             name,
             samples={
@@ -85,7 +83,6 @@ class PlateController(DeviceBase):
                 "igm_parameters": {"pose": FieldInfo((7,), "m", "goal (x, y, z, qx, qy, qz, qw)")},
                 "desired_value": {"height": FieldInfo((), "m", "z of the goal; the rest of it stays")},
             },
-            period=period,
             **options,
         )
         self.robot = robot
