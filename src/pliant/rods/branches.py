@@ -68,14 +68,30 @@ def checked_branch(branch: str) -> str:
     return branch
 
 
-def distance(robot: Statics, one: State, two: State) -> float:
-    """Return how far apart two states are: base wrenches in the robot's units, turns modulo a whole turn."""
-    md = robot._model(robot._steps(None, None))
-    gap = np.abs(one.W - two.W) / np.repeat(md.scale, 3)
-    Q = one.Q - two.Q
+def distances(robot: Statics, states: Sequence[State]) -> Array:
+    """Return how far apart states are, two by two: base wrenches in the robot's units, turns modulo a whole turn."""
+    md, count = robot._model(robot._steps(None, None)), len(states)
+    W, Q, X = (np.array(each) for each in zip(*states))
+    gap = np.abs(W[:, None] - W) / np.repeat(md.scale, 3)
+    turns = Q[:, None] - Q
     turning = md.kind == layout.REVOLUTE
-    Q[turning] = (Q[turning] + np.pi) % (2.0 * np.pi) - np.pi
-    return float(max(gap.max(), np.abs(Q).max(initial=0.0), np.abs(one.X - two.X).max()))
+    turns[..., turning] = (turns[..., turning] + np.pi) % (2.0 * np.pi) - np.pi
+    parts = (gap, np.abs(turns), np.abs(X[:, None] - X))
+    return np.max([part.reshape(count, count, -1).max(axis=2, initial=0.0) for part in parts], axis=0)
+
+
+def distance(robot: Statics, one: State, two: State) -> float:
+    """Return how far apart two states are; see `distances`."""
+    return float(distances(robot, [one, two])[0, 1])
+
+
+def _distinct(robot: Statics, states: Sequence[State]) -> list[int]:
+    """Return the numbers of the states that are not the same as one before them that counts."""
+    kept: list[int] = []
+    for k, row in enumerate(distances(robot, states) <= SAME if states else ()):
+        if not row[kept].any():
+            kept.append(k)
+    return kept
 
 
 def without_turns(robot: Statics, change: Array) -> Array:
@@ -203,13 +219,11 @@ def find_all(
         home = None
     solved, continued = _solved_starts(robot, task, steps, starts, seed, progress, home)
     near = np.zeros((robot._n, robot._k)) if home is None else home._state.Q
-    seen = [solution._state for solution in continued]
-    candidates: list[Solution | tuple[str, State]] = [*continued]
-    for name, state in solved:
+    for _, state in solved:
         wrap(robot, state, near, only_into_limits=False)
-        if not _among(robot, state, seen):
-            seen.append(state)
-            candidates.append((name, state))
+    every: list[Solution | tuple[str, State]] = [*continued, *solved]
+    states = [one._state if isinstance(one, Solution) else one[1] for one in every]
+    candidates = [every[k] for k in _distinct(robot, states)]
     found: list[Equilibrium | None] = [None] * len(candidates)
 
     def finish(mine: Statics, k: int) -> None:
@@ -229,15 +243,10 @@ def find_all(
         )  # fmt: skip
 
     _by_forks(robot, finish, len(candidates))
-    out: list[Equilibrium] = []
-    for one in found:
-        if one is not None and not _among(robot, one.solution._state, [other.solution._state for other in out]):
-            out.append(dataclasses.replace(one, solution=one.solution.belonging_to(robot)))
+    out = [one for one in found if one is not None]
+    out = [out[k] for k in _distinct(robot, [one.solution._state for one in out])]
+    out = [dataclasses.replace(one, solution=one.solution.belonging_to(robot)) for one in out]
     return sorted(out, key=lambda one: one.energy)
-
-
-def _among(robot: Statics, state: State, others: Sequence[State]) -> bool:
-    return any(distance(robot, state, other) <= SAME for other in others)
 
 
 def _by_forks(robot: Statics, job: Callable[[Statics, int], None], count: int) -> None:
