@@ -29,6 +29,8 @@ from pliant.base.options import parse_number
 from pliant.base.spatial import inverse, pose, rotation_from_rpy
 from pliant.rods.description import BaseJoint, DistalJoint, Limb, Plate, RobotDescription, Rod, Round, planar_turn
 
+Config = dict[str, Any]
+"""A file of YAML."""
 BASE_TYPES = {"prismatic": "prismatic", "revolute": "revolute", "continuous": "revolute", "fixed": "fixed"}
 PLATE_TYPES = {
     "revolute": "revolute",
@@ -436,7 +438,7 @@ def read_gazebo_folder(folder: str | Path) -> RobotDescription:
     )
 
 
-def _read_config(folder: Path, file: Path) -> dict[str, Any]:
+def _read_config(folder: Path, file: Path) -> Config:
     """Return the content of ``robot_config.yaml``, in which a list of launch files is known to be."""
     if not is_file(file):
         raise ModelError("there is no robot_config.yaml in this folder", file=folder, field="robot_config.yaml")
@@ -449,9 +451,7 @@ def _read_config(folder: Path, file: Path) -> dict[str, Any]:
     return config
 
 
-def _read_launch_files(
-    folder: Path, config: dict[str, Any], file: Path
-) -> tuple[_Launched, tuple[Path, dict[str, str]]]:
+def _read_launch_files(folder: Path, config: Config, file: Path) -> tuple[_Launched, tuple[Path, dict[str, str]]]:
     """Return what the launch files ask for, and the file of the plate with its arguments."""
     launch = _Launch(folder)
     for name in config["launching"]["launch_files"]:
@@ -472,7 +472,7 @@ def _read_launch_files(
     return out, out.plate
 
 
-def _read_rod(data: dict[str, Any], file: Path) -> Rod:
+def _read_rod(data: Config, file: Path) -> Rod:
     """Return the rod of all limbs."""
     if not isinstance(data, dict):
         raise ModelError(f"rod is {data!r}; must be a mapping", file=file, field="rod")
@@ -520,9 +520,7 @@ def _read_limb(name: str, file: Path, args: dict[str, str], extensible: bool, ro
     )
 
 
-def _home_joints(
-    config: dict[str, Any], limbs: int, actuated: int, planar: bool, file: Path
-) -> tuple[float, ...] | None:
+def _home_joints(config: Config, limbs: int, actuated: int, planar: bool, file: Path) -> tuple[float, ...] | None:
     """Return the joint values of the initial guess, its last numbers; None where it has none."""
     guess = config.get("initial_guess")
     if guess is None:
@@ -534,9 +532,7 @@ def _home_joints(
     return joints if actuated == limbs else None
 
 
-def _configurations(
-    config: dict[str, Any], limbs: int, planar: bool, file: Path
-) -> dict[str, dict[str, tuple[float, ...]]]:
+def _configurations(config: Config, limbs: int, planar: bool, file: Path) -> dict[str, dict[str, tuple[float, ...]]]:
     """Return the configurations that the file stores: joint values and pose."""
     tail = 3 if planar else 6
     found = {}

@@ -38,9 +38,10 @@ from pliant.rods.kernels import layout
 from pliant.rods.linearisation import Direction, dense_step, directions, limb_rows, stiffness_left
 from pliant.rods.parameters import Change, changed, offset_actuator, parameter_scale, parameter_value
 from pliant.rods.stability import plate_curvatures, softest_rod
-from pliant.rods.statics import State, Statics, Task
+from pliant.rods.statics import Solution, State, Statics, Task
 
-Solution = Any  # pliant.rods.solution.Solution, which imports this module
+LimbRows = dict[str, Any]
+"""Rows of a limb in the kernels' model, by field."""
 OUTPUTS: dict[str, str] = {
     "joints": "actuated joint values (inverse model) [m or rad]",
     "pose": "twist of the plate, world axes [m, rad]",
@@ -84,7 +85,7 @@ class Gradients:
         return {name: value[k] for name in OUTPUTS if (value := getattr(self, name)) is not None}
 
 
-def _rows_of(robot: Statics, i: int, change: Change, steps: int) -> dict[str, Any]:
+def _rows_of(robot: Statics, i: int, change: Change, steps: int) -> LimbRows:
     """Return the rows of limb i in the kernels' model that a change makes different."""
     d = robot.description
     old, new, out = d.limbs[i], change.limbs.get(i, d.limbs[i]), {}
@@ -154,7 +155,7 @@ def _weight(change: Change, state: State, scale: Array) -> Array:
 
 
 def _variants_residual(
-    robot: Statics, state: State, task: Task, steps: int, variants: list[tuple[int, dict[str, Any]]]
+    robot: Statics, state: State, task: Task, steps: int, variants: list[tuple[int, LimbRows]]
 ) -> tuple[Array, Array]:
     """Return the residual rows of limbs with other numbers, and their wrenches in the plate's balance.
 
@@ -191,7 +192,7 @@ class _Ends:
     """A parameter a little larger and smaller: what then differs in the kernels' model."""
 
     scale: float  # a large change of the parameter
-    variants: list[tuple[int, dict[str, Any], float]]  # limb, rows that differ, factor of the difference
+    variants: list[tuple[int, LimbRows, float]]  # limb, rows that differ, factor of the difference
     plates: tuple[tuple[Change, float], ...]  # where the weight of the plate differs
 
 
@@ -291,7 +292,7 @@ def gradients(solution: Solution, parameters: Sequence[str], of: Sequence[str] =
     ways = [next(solved) if a is None else _offset(solution, a) for a in actuators]
     index = freedom_indices(robot.planar)
     rows, columns = robot._actuators
-    out: dict[str, Any] = {
+    out: LimbRows = {
         "joints": np.array([way.Q[rows, columns] for way in ways]).reshape(len(ways), robot._na),
         "pose": np.array([way.twist[index] for way in ways]).reshape(len(ways), len(index)),
         "base_joints": np.array([way.Q for way in ways]).reshape(len(ways), *state.Q.shape),
@@ -339,7 +340,7 @@ class _Lines:
                 :, 0
             ]
 
-    def along(self, name: str, actuator: int | None, scale: float, way: Direction) -> dict[str, Any]:
+    def along(self, name: str, actuator: int | None, scale: float, way: Direction) -> LimbRows:
         """Return the derivatives by a parameter, in whose direction the unknowns change."""
         robot, steps, d = self.robot, self.solution.steps, self.robot.description
         md, state = robot._model(steps), self.solution._state
@@ -359,7 +360,7 @@ class _Lines:
         found = {key: (ends[0][key] - ends[1][key]) / (2.0 * h) for key in ends[0]}
         return {key: found[key] for key in self.asked}
 
-    def _at(self, change: Change, state: State, md: kernels.Model) -> dict[str, Any]:
+    def _at(self, change: Change, state: State, md: kernels.Model) -> LimbRows:
         """Return the asked quantities at a state of a robot with a changed number."""
         robot, steps = self.robot, self.solution.steps
         model = _changed_model(robot, change, steps)
@@ -367,7 +368,7 @@ class _Lines:
         only_forces = list(self.asked) == ["actuator_forces"]
         limit = layout.RESIDUAL_ONLY if only_forces else layout.LINEARISE_ONLY
         robot._call(state, steps, held.rows(), limit=limit, model=model)
-        out: dict[str, Any] = {}
+        out: LimbRows = {}
         if "actuator_forces" in self.asked:
             out["actuator_forces"] = actuator_forces_left(robot, state, model)
         if only_forces:

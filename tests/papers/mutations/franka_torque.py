@@ -5,7 +5,7 @@ import functools
 from mutations import Mutation
 
 from pliant.franka.client import FrankaRobot
-from pliant.franka.device import plant
+from pliant.franka.device import arm, plant
 from pliant.papers import franka_torque
 from pliant.papers.arms.franka_server import open_robot
 from pliant.vision.tasks import SmoothStart
@@ -20,14 +20,14 @@ def healthy(friction, compensated, feedforward):
 
 
 def drive(friction=False, compensated=False, feedforward=False):
-    with open_robot(friction=friction, compensated=compensated, fci=False) as arm:
-        return franka_torque.drive(arm.robot, feedforward=feedforward, duration=SHORT)
+    with open_robot(friction=friction, compensated=compensated, fci=False) as served:
+        return franka_torque.drive(served.robot, feedforward=feedforward, duration=SHORT)
 
 
 def free_run(context, options):
     """Judge a broken run without friction, in the place of all three."""
-    with open_robot(friction=False, fci=False) as arm:
-        run = franka_torque.drive(arm.robot, feedforward=False, duration=SHORT, options=options)
+    with open_robot(friction=False, fci=False) as served:
+        run = franka_torque.drive(served.robot, feedforward=False, duration=SHORT, options=options)
     return [*franka_torque.statements(run, run, run), *franka_torque.checks(run, [run], options)]
 
 
@@ -63,19 +63,19 @@ def late(monkeypatch):
 
 def beyond(monkeypatch):
     """Let ten times the friction act beyond the torque sensors too."""
-    start, hold = plant.ArmPlant.__init__, plant.ArmPlant.hold
+    start, firmware = plant.ArmPlant.__init__, arm.FrankaArm._firmware
 
     def started(self, model, data, name, **options):
         start(self, model, data, name, **options)
         first = int(model.joint(f"{name}_joint1").dofadr[0])
         self.applied = data.qfrc_applied[first : first + 7]
 
-    def held(self):
-        self.applied[:] = -10.0 * self.motors.friction  # of the last step
-        hold(self)
+    def ran(self):
+        self.plant.applied[:] = -10.0 * self.plant.motors.friction  # of the last step
+        firmware(self)
 
     monkeypatch.setattr(plant.ArmPlant, "__init__", started)
-    monkeypatch.setattr(plant.ArmPlant, "hold", held)
+    monkeypatch.setattr(arm.FrankaArm, "_firmware", ran)
 
 
 def other_sine(monkeypatch):

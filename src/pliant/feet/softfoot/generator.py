@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import ModelError
@@ -130,9 +131,9 @@ class _Foot:
         self.scale = options.scale
         self.sign = 1.0 if options.side == "left" else -1.0
         self.factor = p.CHAINS / options.n_chains if options.lump else 1.0
-        self.tendons: list[object] = []
-        self.hinges: list[Any] = []
-        self.ties: list[Any] = []
+        self.tendons: list[mujoco.MjsTendon] = []
+        self.hinges: list[mujoco.MjsJoint] = []
+        self.ties: list[mujoco.MjsEquality] = []
         self.couplings: list[list[list[str]]] = []
         self.soles: dict[str, float] = {}
         self.positions, self.half_width = chain_layout(options.n_chains, options.lump)
@@ -177,7 +178,7 @@ class _Foot:
 
     # -- pieces ----------------------------------------------------------------------------------------------
 
-    def length(self, values: Any) -> list[float]:
+    def length(self, values: Iterable[float]) -> list[float]:
         """Return lengths of the parameters in those of the foot."""
         return [self.scale * value for value in values]
 
@@ -194,7 +195,9 @@ class _Foot:
         else:
             body.fullinertia = [*moments[:4], self.sign * moments[4], self.sign * moments[5]]
 
-    def hinge(self, body: mujoco.MjsBody, name: str, x: float, *, factor: float = 1.0, **arguments: Any) -> Any:
+    def hinge(
+        self, body: mujoco.MjsBody, name: str, x: float, *, factor: float = 1.0, **arguments: Any
+    ) -> mujoco.MjsJoint:
         """Add a hinge about z at (x, 0, 0) of its body."""
         stiffness, damping = arguments.pop("stiffness", 0.0), arguments.pop("damping", 0.0)
         armature = arguments.pop("armature", self.options.armature)
@@ -211,7 +214,7 @@ class _Foot:
             **arguments,
         )
 
-    def geom(self, body: mujoco.MjsBody, kind: str, size: Any, **arguments: object) -> object:
+    def geom(self, body: mujoco.MjsBody, kind: str, size: Sequence[float], **arguments: Any) -> mujoco.MjsGeom:
         """Add a shape without mass that touches nothing."""
         arguments = {"contype": 0, "conaffinity": 0, "group": 2, **arguments}
         arguments["pos"] = self.length(arguments.get("pos", (0.0, 0.0, 0.0)))
@@ -221,22 +224,26 @@ class _Foot:
         size = self.length([*size, 0.0, 0.0][:3])
         return body.add_geom(type=getattr(self.mj.mjtGeom, f"mjGEOM_{kind}"), size=size, mass=0.0, **arguments)
 
-    def picture(self, body: mujoco.MjsBody, kind: str, size: Any, **arguments: Any) -> None:
+    def picture(self, body: mujoco.MjsBody, kind: str, size: Sequence[float], **arguments: Any) -> None:
         """Add a shape that is only looked at, unless the shapes that touch are shown instead."""
         if self.options.shapes == "full":
             self.geom(body, kind, size, **arguments)
 
-    def collider(self, body: mujoco.MjsBody, name: str, kind: str, size: object, **arguments: object) -> object:
+    def collider(
+        self, body: mujoco.MjsBody, name: str, kind: str, size: Sequence[float], **arguments: Any
+    ) -> mujoco.MjsGeom:
         """Add a shape that touches ground and obstacles, and no part of the foot."""
         shown = {"group": 3} if self.options.shapes == "full" else {"group": 2, "rgba": _GREY}
         return self.geom(body, kind, size, name=name, **{"contype": 1, "conaffinity": 2, **shown, **arguments})
 
-    def sole(self, body: mujoco.MjsBody, name: str, kind: str, size: object, area: float, **arguments: object) -> None:
+    def sole(
+        self, body: mujoco.MjsBody, name: str, kind: str, size: Sequence[float], area: float, **arguments: Any
+    ) -> None:
         """Add a collider that is a sole, with the area that one of its contact points with flat ground stands for."""
         self.collider(body, name, kind, size, **arguments)
         self.soles[name] = self.scale**2 * area
 
-    def arch(self, body: mujoco.MjsBody, end: Any) -> None:
+    def arch(self, body: mujoco.MjsBody, end: Sequence[float]) -> None:
         """Add the two bars of an arch, from the axis of the ankle to a point of its body."""
         for name, z in (("left", self.sign * p.ARCHES["side"]), ("right", -self.sign * p.ARCHES["side"])):
             line = [0.0, 0.0, z, end[0], end[1], z]
@@ -246,7 +253,7 @@ class _Foot:
         self.picture(body, "CAPSULE", [0.006], fromto=[end[0], end[1], -side, end[0], end[1], side], rgba=_GREY)
         self.picture(body, "CAPSULE", [0.006], fromto=[0.0, 0.0, -side, 0.0, 0.0, side], rgba=_GREY)
 
-    def metatarsal_bar(self, front: object) -> None:
+    def metatarsal_bar(self, front: mujoco.MjsBody) -> None:
         """Add the bar that carries the closures where the metatarsal joint also turns about the foot's long axis.
 
         Its mass is taken from the frontal arch. The axis is that of the joint itself, because an axis at another height
@@ -295,7 +302,7 @@ class _Foot:
                 for joint in other:
                     spring.wrap_joint(joint, -1.0)
 
-    def heel_sole(self, heel: object) -> None:
+    def heel_sole(self, heel: mujoco.MjsBody) -> None:
         half, center, angle = p.HEEL_SOLE["half"], p.HEEL_SOLE["center"], p.HEEL_SOLE["angle"]
         quat = [math.cos(0.5 * angle), 0.0, 0.0, math.sin(0.5 * angle)]
         area = half[0] * half[2]  # a quarter: four points
@@ -308,7 +315,7 @@ class _Foot:
                 self.sole(heel, f"heel_{name}_collision", "CAPSULE", [half[1], half[2]], area, pos=pos)
         self.picture(heel, "BOX", [half[0], half[1], half[2]], pos=center, quat=quat, rgba=_RED)
 
-    def chain(self, heel: object, number: int, z: float) -> None:
+    def chain(self, heel: mujoco.MjsBody, number: int, z: float) -> None:
         """Add one chain with its tendon and its closure.
 
         Args:
@@ -461,7 +468,7 @@ class _Foot:
     def hinge_names(self) -> list[str]:
         return [hinge.name for hinge in self.hinges]
 
-    def time_constant(self, field: str, compliance: float, weight: float, solimp: Any) -> float:
+    def time_constant(self, field: str, compliance: float, weight: float, solimp: Sequence[float]) -> float:
         """Return the time constant of a constraint of a joint, or refuse what the time step does not allow."""
         constant = math.sqrt(compliance / ((1.0 - solimp[1]) * weight))
         step = float(self.spec.option.timestep)
@@ -479,15 +486,15 @@ class _Foot:
 
     # -- tendons ---------------------------------------------------------------------------------------------
 
-    def site(self, body: mujoco.MjsBody, name: str, pos: object) -> str:
+    def site(self, body: mujoco.MjsBody, name: str, pos: Sequence[float]) -> str:
         body.add_site(name=name, pos=self.length(pos), size=[0.001 * self.scale] * 3, group=4, rgba=list(_TENDON))
         return name
 
-    def pulley(self, body: mujoco.MjsBody, name: str, pos: object, radius: float = p.PULLEY_RADIUS) -> str:
+    def pulley(self, body: mujoco.MjsBody, name: str, pos: Sequence[float], radius: float = p.PULLEY_RADIUS) -> str:
         self.geom(body, "CYLINDER", [radius, p.PULLEY_HALF_WIDTH], name=name, pos=pos, group=4, rgba=_GREY)
         return name
 
-    def heel_pulleys(self, heel: object, number: int, z: float) -> list[tuple[str, str]]:
+    def heel_pulleys(self, heel: mujoco.MjsBody, number: int, z: float) -> list[tuple[str, str]]:
         """Add the tendon's way through the heel; return sites and (pulley, side site) in the order of the path."""
         if self.options.tendon == "fixed":
             return []

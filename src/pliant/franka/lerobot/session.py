@@ -26,6 +26,8 @@ from pliant.franka.robots.parameters import ARMS, HAND
 from pliant.model import Camera
 from pliant.simulation import Simulation
 
+Action = Mapping[str, Any]
+"""An action of LeRobot: numbers by name."""
 DOWN = np.diag([1.0, -1.0, -1.0])
 """Rotation of an end effector whose fingers point down; rotations of actions and observations are relative to it."""
 JOINTS = tuple(f"joint_{i}.pos" for i in range(1, 8))
@@ -245,7 +247,7 @@ class ArmSession:
         """Return the pose of the end effector in the flange, shape (4, 4)."""
         return self._running().robot.backend.pose("F_T_EE")
 
-    def act(self, action: Mapping[str, Any]) -> dict[str, float]:
+    def act(self, action: Action) -> dict[str, float]:
         """Send an action; a simulated arm then advances by one frame of robot time.
 
         Args:
@@ -281,7 +283,7 @@ class ArmSession:
         sent = [*(q if options.action == "joint" else self._pose(q)), width, stiffness]
         return dict(zip(self.action_names, map(float, sent), strict=False))
 
-    def _checked(self, action: Mapping[str, Any]) -> Array:
+    def _checked(self, action: Action) -> Array:
         wanted = self.action_names
         if set(action) != set(wanted):
             raise DeviceError(_misfit(action, wanted, self.options), field="action")
@@ -337,7 +339,7 @@ class ArmSession:
         _log.info(text)
 
 
-def _misfit(action: Mapping[str, Any], wanted: tuple[str, ...], options: ArmOptions) -> str:
+def _misfit(action: Action, wanted: tuple[str, ...], options: ArmOptions) -> str:
     """Return why an action of another robot, or of other options, does not fit, and what would."""
     names = set(action)
     motions = {"joint": JOINTS, "cartesian": POSE}

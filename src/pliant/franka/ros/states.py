@@ -27,7 +27,9 @@ controller manager, which Python does not reach beside a controller."""
 HAND_RATE = 30.0
 """How often the joints of the hand are sent [Hz], the vendor's default."""
 
-Part = tuple[Sequence[str], Callable[[Values], Sequence[Any]]]
+Column = Callable[[Values], Sequence[Any]]
+Parts = Callable[[Values], tuple[Any, Any, Any]]
+Part = tuple[Sequence[str], Column]
 """Places in a message, and what returns their contents."""
 _AXES = "xyz"
 _NUMBER = {name.lower(): i for i, name in enumerate(ERRORS)}
@@ -245,11 +247,11 @@ def _single(topic: str, kind: str, frame: str, part: Part, rate: float) -> Publi
     )
 
 
-def _field(name: str) -> Callable[[Values], Sequence[Any]]:
+def _field(name: str) -> Column:
     return lambda v: (v[name],)
 
 
-def _list(name: str) -> Callable[[Values], Sequence[Any]]:
+def _list(name: str) -> Column:
     return lambda v: np.asarray(v[name]).tolist()
 
 
@@ -271,7 +273,7 @@ def _pose(at: str, field: str) -> Part:
     return paths, numbers
 
 
-def _payload(kind: str) -> Callable[[Values], tuple[Any, Any, Any]]:
+def _payload(kind: str) -> Parts:
     return lambda v: (v[f"m_{kind}"], v[f"F_x_C{kind}"], v[f"I_{kind}"])
 
 
@@ -287,7 +289,7 @@ def _total(v: Values) -> tuple[Any, Any, Any]:
     return both.mass, np.asarray(both.center_of_mass), np.asarray(both.inertia)
 
 
-def _inertia(name: str, get: Callable[[Values], tuple[Any, Any, Any]]) -> Part:
+def _inertia(name: str, get: Parts) -> Part:
     at = f"inertia_{name}.inertia"
 
     def numbers(v: Values) -> list[float]:

@@ -37,6 +37,8 @@ gymnasium = load_gymnasium()
 
 __all__ = ["BatchEnv", "BatchOptions"]
 
+Infos = dict[str, Any]
+"""Arrays by name, as Gymnasium has them."""
 RENDERED = 16
 """Maximum number of worlds that `render` draws."""
 
@@ -480,7 +482,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
 
     def step(
         self, actions: ArrayLike
-    ) -> tuple[Observations, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+    ) -> tuple[Observations, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Infos]:
         """Advance every world by one period.
 
         Args:
@@ -544,7 +546,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             for term in terms.values():
                 term[restarted] = 0.0
         ended = terminated | truncated
-        infos: dict[str, Any] = {"reward": {}, "_reward": live}
+        infos: Infos = {"reward": {}, "_reward": live}
         for name, term in terms.items():
             infos["reward"][name], infos["reward"][f"_{name}"] = term, live.copy()
         any_ended = int(np.count_nonzero(ended))
@@ -572,14 +574,14 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         for k, port in enumerate(self._written):
             self.batch.write(port, values[worlds, k : k + 1], mask)
 
-    def _same_step(self, seen: Observations, ended: NDArray[np.bool_], infos: dict[str, Any]) -> Observations:
+    def _same_step(self, seen: Observations, ended: NDArray[np.bool_], infos: Infos) -> Observations:
         """Reset the worlds that ended, and return what is seen; their last observations and reasons go to the infos."""
         final = np.full(self.num_envs, None, dtype=object)
         for world in np.flatnonzero(ended):
             final[world] = (
                 {k: v[world].copy() for k, v in seen.items()} if isinstance(seen, dict) else seen[world].copy()
             )
-        last: dict[str, Any] = {"reason": infos.pop("reason"), "_reason": infos.pop("_reason")}
+        last: Infos = {"reason": infos.pop("reason"), "_reason": infos.pop("_reason")}
         last |= {"reward": {}, "_reward": ended.copy()}
         for name, terms in infos["reward"].items():
             last["reward"][name] = ended.copy() if name.startswith("_") else np.where(ended, terms, 0.0)

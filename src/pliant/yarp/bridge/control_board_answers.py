@@ -45,6 +45,7 @@ from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Vocab, bottle, number,
 
 __all__ = ["CONTROL_MODES", "INTERACTION_MODES", "REMOTE_VARIABLES", "answer", "command", "user_scale"]
 
+Row = list[Any]
 CELSIUS = 273.15
 YARP_VERSION = (4, 0, 0)
 """Version that clients of dialect 4 are told; they compare the protocol number in front of it only."""
@@ -122,7 +123,7 @@ def _unit_of(quantity: str, loop: str) -> str:
     return unit
 
 
-def _to_wire(unit: str, column: Column, board: BoardView, axes: Axes) -> list[Any]:
+def _to_wire(unit: str, column: Column, board: BoardView, axes: Axes) -> Row:
     """Return a column of a quantity in the units of the wire."""
     if unit == "control_mode":
         return [CONTROL_MODES[ControlMode(int(mode))] for mode in column]
@@ -339,7 +340,7 @@ _WHOLE: dict[str, Callable[[BoardView, Chosen], object]] = {
 """Quantity of a whole part -> its value."""
 
 
-def _columns(board: BoardView, quantity: str, axes: Chosen, *loop: str) -> list[list[Any]]:
+def _columns(board: BoardView, quantity: str, axes: Chosen, *loop: str) -> list[Row]:
     """Return a quantity of axes, one list per field, in the units of the wire."""
     unit = _unit_of(quantity, *loop or ("",))
     if unit in _MODE_REQUESTS and axes is not None and len(axes) > 1:  # a group may name an axis twice here
@@ -434,7 +435,7 @@ def _carry_out(board: BoardView, call: Call, dialect: Dialect, arguments: Fields
     return (results,) if bundled else results
 
 
-def _axes(board: BoardView, call: Call, dialect: Dialect, given: list[Any]) -> list[int] | None:
+def _axes(board: BoardView, call: Call, dialect: Dialect, given: Row) -> list[int] | None:
     """Take the axes of a call from its arguments: None for all."""
     if call.axes == "one":
         return [given.pop(0)]

@@ -256,9 +256,9 @@ class StatePacker:
         self._tail_at = offsets["robot_mode"]
         self._tail = _TAILS[version >= 10]
         # the arrays of bits and accelerations that the buffer holds: a state gets new ones where they change
-        self._seen_errors: Any = None
-        self._seen_reflex: Any = None
-        self._seen_accelerometers: Any = None
+        self._seen_errors: object = None
+        self._seen_reflex: object = None
+        self._seen_accelerometers: object = None
 
     def pack(self, state: RobotState) -> bytearray:
         """Return the datagram of a state. The buffer is reused: send or copy it before the next call."""

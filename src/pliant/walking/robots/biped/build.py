@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pliant.model import ForceTorque, Imu, Robot
@@ -15,6 +16,7 @@ from pliant.walking.robots.biped import parameters as p
 if TYPE_CHECKING:
     import mujoco
 
+    from pliant.model.contacts import ContactLaw
     from pliant.walking.device import WalkingDescription
     from pliant.walking.robots.biped.options import BipedOptions
 
@@ -33,7 +35,7 @@ def build(options: BipedOptions) -> Robot:
     _inertial(waist, "waist", 1.0)
     _shapes(waist, "waist", 1.0)
     body = waist
-    soles: dict[str, Any] = {}
+    soles: dict[str, ContactLaw] = {}
     for name in p.PARTS["torso"]:
         body = _link(body, name, name, 1.0)
     for side, sign in p.SIDES.items():
@@ -125,7 +127,7 @@ def _walking(options: BipedOptions) -> WalkingDescription:
     )
 
 
-def _link(parent: mujoco.MjsBody, name: str, kind: str, sign: float) -> object:
+def _link(parent: mujoco.MjsBody, name: str, kind: str, sign: float) -> mujoco.MjsBody:
     """Add one body with its joint, masses and shapes; return it."""
     x, y, z = p.OFFSETS[kind]
     # A body has the name of the joint that moves it, without which it would have none.
@@ -149,7 +151,7 @@ def _inertial(body: mujoco.MjsBody, kind: str, sign: float) -> None:
     _box_inertia(body, link.mass, link.size, (link.center[0], sign * link.center[1], link.center[2]))
 
 
-def _box_inertia(body: mujoco.MjsBody, mass: float, size: Any, center: object) -> None:
+def _box_inertia(body: mujoco.MjsBody, mass: float, size: Sequence[float], center: Sequence[float]) -> None:
     a, b, c = (edge * edge for edge in size)
     set_inertia(body, mass, [mass * (b + c) / 12.0, mass * (a + c) / 12.0, mass * (a + b) / 12.0], center)
 
@@ -214,7 +216,7 @@ def _rigid_foot(foot: mujoco.MjsBody) -> None:
         capsule(foot, (0.0, 0.0, 0.0), (x * 0.5 * length + p.SOLE_FORWARD, 0.0, z), 0.016, "metal")
 
 
-def _soft_foot(foot: mujoco.MjsBody, options: BipedOptions, side: str) -> dict[str, object]:
+def _soft_foot(foot: mujoco.MjsBody, options: BipedOptions, side: str) -> dict[str, ContactLaw]:
     """Add a SoftFoot whose sole is level with that of the rigid foot; return the laws of its soles by name."""
     from pliant.feet.model.soles import measure_soles
     from pliant.feet.softfoot import softfoot
