@@ -104,6 +104,12 @@ finally:
             ("view", "sea-1dof", "--port", "0"),
             "there is no option '--port'; did you mean '--view-port'? See pliant",
         ),
+        (("doctor", "--fci"), "there is no option '--fci'; did you mean '--bridge fci'? See pliant doctor --help"),
+        (("list", "--ros1"), "there is no option '--ros1'; did you mean '--json'? must be one of --debug, --import"),
+        (
+            ("doctor", "--xyz"),
+            "there is no option '--xyz'; must be one of --bridge, --debug, --json. See pliant doctor",
+        ),
         (("reproduce", "box", "--video-format", "avi"), "--video-format is 'avi'; must be one of gif, mp4. See pliant"),
     ],
 )

@@ -167,6 +167,9 @@ def usage(error: CycloptsError) -> str:
         text = f"{error.token.keyword} is {value!r}; {nearest(value, get_args(error.target_type))}"
     elif isinstance(error, UnknownOptionError) and (longer := with_end(error)):
         text = f"there is no option {error.token.keyword!r}; did you mean {longer!r}?"
+    elif isinstance(error, UnknownOptionError) and "Did you mean" not in text:
+        word = error.token.keyword or error.token.value
+        text = f"there is no option {word!r}; {nearest(word, option_names(error))}"
     elif isinstance(error, UnknownCommandError) and error.unused_tokens:
         group = app
         for name in error.command_chain or ():
@@ -183,12 +186,23 @@ def usage(error: CycloptsError) -> str:
     return f"{text}{'' if text.endswith('?') else '.'} See {command} --help"
 
 
+def option_names(error: UnknownOptionError) -> list[str]:
+    """Return the options of the command that an unknown one was given to."""
+    names = (name for argument in error.argument_collection for name in argument.names if argument.parse)
+    return [name for name in names if name.startswith("--")]
+
+
 def with_end(error: UnknownOptionError) -> str:
-    """Return the option whose last words are those of an unknown one, as `--view-port` for `--port`; "" if none is."""
+    """Return the option whose last words are those of an unknown one, as `--view-port` for `--port`, or the bridge of
+    its name, as `--bridge fci` for `--fci`; "" if none is."""
     end = f"-{(error.token.keyword or '').lstrip('-')}"
-    names = [name for argument in error.argument_collection for name in argument.names if argument.parse]
+    names = option_names(error)
     if (meant := f"--{OTHER_WORDS.get(end.lstrip('-'))}") in names:
         return meant
+    from pliant.simulation.bridges import list_bridges
+
+    if "--bridge" in names and end.lstrip("-") in list_bridges():
+        return f"--bridge {end.lstrip('-')}"
     return next((name for name in names if len(end) > 2 and name.endswith(end) and name != f"-{end}"), "")
 
 
