@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Iterable
 from typing import Unpack
 
@@ -117,5 +118,5 @@ def free_name(name: str, taken: Collection[str]) -> str:
 def _field(port: PortInfo, *, limited: bool = True) -> FieldInfo:
     """Return the field of a device that a port is; a port of one number is a number."""
     shape = () if port.shape == (1,) else port.shape
-    limits = (port.low, port.high) if limited else ()
-    return FieldInfo(shape, port.unit, port.description, *limits)
+    info = FieldInfo(shape, port.unit, port.description)
+    return dataclasses.replace(info, low=port.low, high=port.high) if limited else info

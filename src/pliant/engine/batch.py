@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import mujoco
-import mujoco.batch
+from mujoco.batch import Batch
 
 from pliant.base.errors import ModelError
 from pliant.engine import callbacks
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def make_batch(
     robot: Robot | mujoco.MjModel, nsim: int, *, nthread: int = 0, model: mujoco.MjModel | None = None
-) -> mujoco.batch.Batch:
+) -> Batch:
     """Return a `mujoco.batch.Batch` of a robot, with every simulation at rest in the initial pose.
 
     The laws run in the threads of the batch. Write references with ``batch.ctrl``: the control of the actuator
@@ -44,7 +44,7 @@ def make_batch(
         model = robot if isinstance(robot, mujoco.MjModel) else robot.compile()
     log_to_console_only()
     callbacks.install(model)
-    batch = mujoco.batch.Batch(model, nsim, nthread)
+    batch = Batch(model, nsim, nthread)
     data = mujoco.MjData(model)
     rest = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_KEY, "rest")
     if rest >= 0:
@@ -58,7 +58,7 @@ def make_batch(
     return batch
 
 
-def put_at_rest(batch: mujoco.batch.Batch, robots: Sequence[Robot], models: Sequence[mujoco.MjModel]) -> None:
+def put_at_rest(batch: Batch, robots: Sequence[Robot], models: Sequence[mujoco.MjModel]) -> None:
     """Set each simulation of a batch to rest as its own robot: pose, motors and references.
 
     Args:
@@ -83,7 +83,7 @@ def put_at_rest(batch: mujoco.batch.Batch, robots: Sequence[Robot], models: Sequ
 
 
 def set_actuators(
-    batch: mujoco.batch.Batch,
+    batch: Batch,
     joint: str,
     actuators: Sequence[CompliantActuator] | Callable[[int], CompliantActuator],
     dt: float,

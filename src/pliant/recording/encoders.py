@@ -147,8 +147,9 @@ class GifEncoder:
         self._file.write(_table(self._palette))
         self._file.write(b"!\xff\x0bNETSCAPE2.0\x03\x01" + struct.pack("<HB", 0, 0))
 
-    def _write(self, image: object, own: bool, delay: int) -> None:
-        from PIL import GifImagePlugin, Image
+    def _write(self, image: Image, own: bool, delay: int) -> None:
+        from PIL import GifImagePlugin
+        from PIL.Image import fromarray
 
         index = np.array(image)
         rgb = np.frombuffer(_table(image), dtype=np.uint8).reshape(-1, 3)[index]
@@ -163,7 +164,7 @@ class GifEncoder:
             index = np.where(same[area], TRANSPARENT, index[area]).astype(np.uint8)
             corner = (left, top)
         self._shown = rgb
-        part = Image.fromarray(index)
+        part = fromarray(index)
         part.putpalette(_table(image))
         options = {"duration": 10 * delay, "disposal": 1, "transparency": TRANSPARENT, "include_color_table": own}
         for data in GifImagePlugin.getdata(part, corner, **options):
@@ -183,7 +184,7 @@ def _table(image: Image) -> bytes:
     return palette + bytes(3 * 256 - len(palette))
 
 
-def _differs(image: object, pixels: Pixels) -> bool:
+def _differs(image: Image, pixels: Pixels) -> bool:
     """Return whether an image differs too much from its pixels: in the mean, or in a small thing of a new colour."""
     colors = np.frombuffer(_table(image), dtype=np.uint8).reshape(-1, 3)[np.array(image)]
     errors = np.abs(colors.astype(np.int16) - pixels)

@@ -17,7 +17,7 @@ from pliant.recording.plot import save
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
-    from matplotlib.collections import QuadMesh
+    from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
 
 USUAL = (("rms_error", "final"), ("peak_torque",), ("settling_time",))
@@ -222,13 +222,13 @@ def _tick_values(axis: Axis, places: Array) -> None:
         axis.set_ticks([], minor=True)
 
 
-def _scatter(axis: Axes, across: Sequence[object], up: Sequence[object], values: Array) -> object:
+def _scatter(axis: Axes, across: Sequence[object], up: Sequence[object], values: Array) -> ScalarMappable:
     """Draw values of two parameters that were both drawn at random."""
     axis.grid(False)
     return axis.scatter(_places(across)[0], _places(up)[0], c=values, s=12, cmap="viridis")
 
 
-def _map(axis: Axes, across: Sequence[object], up: Sequence[object], values: Array) -> object:
+def _map(axis: Axes, across: Sequence[object], up: Sequence[object], values: Array) -> ScalarMappable:
     """Draw the mean of each cell of a grid of two parameters; hatch those in which all diverged."""
     from matplotlib.patches import Rectangle
 
@@ -264,7 +264,7 @@ def _map(axis: Axes, across: Sequence[object], up: Sequence[object], values: Arr
     return drawn
 
 
-def _color_bar(figure: Figure, axis: Axes, drawn: QuadMesh, text: str) -> None:
+def _color_bar(figure: Figure, axis: Axes, drawn: ScalarMappable, text: str) -> None:
     from pliant.base.figures import INK
 
     bar = figure.colorbar(drawn, ax=axis)

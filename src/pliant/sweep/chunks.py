@@ -163,7 +163,7 @@ def _simulate_alone(plan: SweepPlan, robot: Robot, point: Mapping[str, object], 
     """Simulate one robot without compliant joints."""
     quantities, row = simulate_devices(plan, robot, step_count(plan, robot.timestep), point)
     _check_equal(plan, point, [f"{name}/{metric}" for name in quantities for metric in DEVICE_METRICS], columns)
-    return row
+    return list(row)
 
 
 def _check_equal(plan: SweepPlan, point: Mapping[str, object], found: Iterable[str], columns: Sequence[str]) -> None:
