@@ -50,10 +50,16 @@ class Engine(Protocol):
 
     dt: float
     """Length of a step [s]; a whole number of nanoseconds."""
-    time_ns: int
-    """Simulation time [ns]: number of steps since the last reset times dt."""
-    model_hash: str
-    """Hash of the model, stored in recordings; "" if there is none."""
+
+    @property
+    def time_ns(self) -> int:
+        """Simulation time [ns]: number of steps since the last reset times dt."""
+        ...
+
+    @property
+    def model_hash(self) -> str:
+        """Hash of the model, stored in recordings; "" if there is none."""
+        ...
 
     def reset(self, seed: int | None = None) -> None:
         """Return to the initial state and to time 0.

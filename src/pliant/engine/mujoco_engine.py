@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import logging
 import weakref
@@ -172,7 +171,7 @@ class MujocoEngine:
         self.data = mujoco.MjData(model)
         self.dt = float(model.opt.timestep)
         self._dt_ns = round(self.dt * 1e9)
-        self._steps = 0
+        self._steps, self._hash = 0, ""
         self._where = callbacks.addresses(model)
         self.observed = np.zeros((self._where.shape[0], layout.OBSERVATIONS))
         self._observe = callbacks.observer(model, self.data, self._where, self.observed)
@@ -205,13 +204,14 @@ class MujocoEngine:
         """Number of steps since the last reset."""
         return self._steps
 
-    @functools.cached_property
+    @property
     def model_hash(self) -> str:
-        """Hash of the compiled model, stored in recordings."""
-        size = mujoco.mj_sizeModel(self.model)
-        buffer = np.zeros(size, dtype=np.uint8)
-        mujoco.mj_saveModel(self.model, None, buffer)
-        return hashlib.sha256(buffer.tobytes()).hexdigest()[:16]
+        """Hash of the model as it was compiled, stored in recordings."""
+        if not self._hash:
+            buffer = np.zeros(mujoco.mj_sizeModel(self.model), dtype=np.uint8)
+            mujoco.mj_saveModel(self.model, None, buffer)
+            self._hash = hashlib.sha256(buffer.tobytes()).hexdigest()[:16]
+        return self._hash
 
     def reset(self, seed: int | None = None) -> None:
         """Reset to the key frame "rest" or the initial pose of the model, with every actuator at rest, and to time 0.
@@ -354,7 +354,7 @@ class MujocoEngine:
         out[-1] = self._steps
         return out
 
-    def load(self, state: np.ndarray) -> None:
+    def load(self, state: object) -> None:
         """Restore a state returned by `save`.
 
         Raises:
@@ -362,13 +362,14 @@ class MujocoEngine:
         """
         spec = int(mujoco.mjtState.mjSTATE_INTEGRATION)
         size = mujoco.mj_stateSize(self.model, spec) + 1
-        if np.shape(state) != (size,):
-            raise PortError(f"a state of this model has shape ({size},); found {np.shape(state)}")
-        mujoco.mj_setState(self.model, self.data, np.ascontiguousarray(state[:-1]), spec)
+        given = np.asarray(state)
+        if given.shape != (size,):
+            raise PortError(f"a state of this model has shape ({size},); found {given.shape}")
+        mujoco.mj_setState(self.model, self.data, np.ascontiguousarray(given[:-1]), spec)
         warmstart = self.data.qacc_warmstart.copy()
         mujoco.mj_forward(self.model, self.data)
         self.data.qacc_warmstart[:] = warmstart
-        self._steps = self._counted[0] = int(state[-1])
+        self._steps = self._counted[0] = int(given[-1])
         self._observe()
 
     # -- ports -----------------------------------------------------------------------------------------
