@@ -144,7 +144,7 @@ class CameraDevice(SensorDevice):
     def _restart(self, rng: np.random.Generator) -> None:
         self._drain()
         self._waited_ns = self._worst_ns = self._late = 0
-        bias = {key: rng.normal(0.0, noise.bias) for key, noise in self.noise.items() if key in self.samples}
+        bias = {key: float(rng.normal(0.0, noise.bias)) for key, noise in self.noise.items() if key in self.samples}
         self._errors = {key: _Errors(self.noise[key], value, rng) for key, value in bias.items()}
 
     def read(self, stamp_ns: int) -> Sample:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from pliant.devices.camera_lens import Lens, gaussian_blur
 
 if TYPE_CHECKING:
     import mujoco
+
+T = TypeVar("T")
 
 APT = "apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri"
 BACKENDS = ("egl", "osmesa", "glfw", "cgl")
@@ -414,9 +416,9 @@ class RenderThread:
         """
         return self._ready.result(timeout)
 
-    def submit(self, job: Callable[[Renderer], object]) -> Future[object]:
+    def submit(self, job: Callable[[Renderer], T]) -> Future[T]:
         """Let the thread call ``job(renderer)`` after those that were asked for before."""
-        future: Future[object] = Future()
+        future: Future[T] = Future()
         self._jobs.put((job, future))
         return future
 

@@ -171,7 +171,7 @@ class Guard:
         self._states = np.full((KEPT, width), np.nan)
         self._inputs = np.full((KEPT, mujoco.mj_stateSize(model, self._rest)), np.nan)
         self._places = np.zeros((2, 1), dtype=np.int64)
-        self._time = np.frombuffer((ctypes.c_double * 1).from_address(data._address + data_offset("time")))
+        self._time = np.ctypeslib.as_array((ctypes.c_double * 1).from_address(data._address + data_offset("time")))
         moving = Moving(
             self._time, data.qpos, model.nq, data.qvel, model.nv, data.act, model.na, data.qacc_warmstart
         )  # fmt: skip

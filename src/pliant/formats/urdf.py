@@ -563,4 +563,4 @@ def _is_binary_stl(data: bytes) -> bool:
 
 def _convert(path: Path) -> bytes:
     """Return a mesh of another format as OBJ."""
-    return read_mesh(path).export(file_type="obj").encode()
+    return str(read_mesh(path).export(file_type="obj")).encode()

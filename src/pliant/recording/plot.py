@@ -105,8 +105,7 @@ def plot_recording(
                 continue
             for line in shown:
                 x, y = thin(time, line.values)
-                options = {} if line.color is None else {"color": line.color}
-                axis.plot(x, y, "--" if line.dashed else "-", label=line.label, linewidth=1.3, **options)
+                axis.plot(x, y, "--" if line.dashed else "-", label=line.label, linewidth=1.3, color=line.color)
             widen(axis, shown)
             units = dict.fromkeys(line.unit for line in shown)
             what = panel if panel == "preset" else ", ".join(LABELS[unit] for unit in units)
