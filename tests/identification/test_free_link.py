@@ -87,6 +87,28 @@ def test_commands_and_link_positions_are_enough_for_a_servo_whose_load_is_free(l
     assert found["load.inertia"].value == pytest.approx(INERTIA, rel=0.03)
 
 
+def exchanged(log):
+    return {**log, "link_position": log["motor_1_position"], "motor_1_position": log["link_position"]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrong", [True, False])
+def test_exchanged_columns_of_a_free_link_are_named_after_a_poor_fit_and_no_others_are(log, wrong):
+    load = Load(inertia=0.05, gravity=GRAVITY, angle=ANGLE, damping=DAMPING)
+    found = fit_servo(joint(), exchanged(log) if wrong else log, ["load.inertia", "law.k"], load=load, starts=1)
+    named = [text for text in found.warnings if "look exchanged" in text]
+    assert len(named) == wrong, found.report()
+    assert all("link_position and motor_1_position" in text for text in named)
+
+
+@pytest.mark.slow
+def test_a_poor_fit_of_a_log_in_order_names_no_exchange(log):
+    stiff = Load(inertia=0.2, gravity=0.0, angle=0.0, damping=0.0)  # fixed at values that the log does not have
+    found = fit_servo(joint(), log, ["law.k"], load=stiff, starts=1)
+    assert found.rms("link_position") > 100.0 * 2e-5
+    assert not [text for text in found.warnings if "look exchanged" in text]
+
+
 def test_a_servo_without_motor_positions_and_load_is_refused_with_what_is_missing():
     log = {"time": 0.01 * np.arange(10), "reference_1": 0.0, "link_position": np.zeros(10)}
     with pytest.raises(LawError, match=r"no motor position was measured.*--set load.inertia=VALUE\) or free"):

@@ -34,6 +34,12 @@ MAX_STEPS = 5_000_000
 MOTOR_STEP = 2.0e-4
 """Longest of the two steps of the default simulation with motors [s]; the other one is half as long."""
 
+EXCHANGED = ("link_position", "motor_1_position")
+"""Outputs of a free link whose columns are exchanged where that may explain a poor fit."""
+POOR = 5e-3
+"""Share of an output's variance beyond which a fit is poor; assumed."""
+EXCHANGE_GAIN = 0.2
+"""Largest rms of the residuals with exchanged columns over that without, at which they are named; assumed."""
 REWEIGHTINGS = 5
 """Most searches with weights from the residuals of the one before."""
 
@@ -142,23 +148,52 @@ def fit_actuator(
     actuator = with_blocks(actuator, free)
     scaled = scale_parameters(actuator, free, ties or {}, load)
     _check_outputs(outputs)
-    runs = [_prepare(actuator, trial, outputs, dt, skip) for trial in trials]
-    if not any(run.keep.any() for run in runs):
-        raise LawError(f"fit_actuator: skip = {skip:g} s leaves no sample", field="skip")
-    compared = _Compared.of(actuator, runs, outputs, weights or {}, load)
-    every = scaled.with_starts(compared.starts())
-    solution = solve(every, compared.residuals, options, step=1e-4, rough=compared.rough())
-    again = dataclasses.replace(options, starts=1)
-    for _ in range(REWEIGHTINGS if weights is None and len(outputs) > 1 else 0):
-        before, compared = compared.sigma, compared.reweighted(every.values(solution.x))
-        solution = solve(every, compared.residuals, again, step=1e-4, first=[solution.x])
-        ratios = np.array([compared.sigma[name] / before[name] for name in outputs])
-        if ratios.max() < 1.1 * ratios.min():
-            break
-    fits = compared.fits(compared.simulate(every.values(solution.x)))
-    profiled = (every, compared.residuals) if options.profile else None
-    notes = _limited(with_values(actuator, every.values(solution.x)), runs, free)
-    return identification_of(actuator, scaled, solution, fits, notes, profiled)
+
+    def fitted(trials: Sequence[Measurement]) -> Identification:
+        runs = [_prepare(actuator, trial, outputs, dt, skip) for trial in trials]
+        if not any(run.keep.any() for run in runs):
+            raise LawError(f"fit_actuator: skip = {skip:g} s leaves no sample", field="skip")
+        compared = _Compared.of(actuator, runs, outputs, weights or {}, load)
+        every = scaled.with_starts(compared.starts())
+        solution = solve(every, compared.residuals, options, step=1e-4, rough=compared.rough())
+        again = dataclasses.replace(options, starts=1)
+        for _ in range(REWEIGHTINGS if weights is None and len(outputs) > 1 else 0):
+            before, compared = compared.sigma, compared.reweighted(every.values(solution.x))
+            solution = solve(every, compared.residuals, again, step=1e-4, first=[solution.x])
+            ratios = np.array([compared.sigma[name] / before[name] for name in outputs])
+            if ratios.max() < 1.1 * ratios.min():
+                break
+        fits = compared.fits(compared.simulate(every.values(solution.x)))
+        profiled = (every, compared.residuals) if options.profile else None
+        notes = _limited(with_values(actuator, every.values(solution.x)), runs, free)
+        return identification_of(actuator, scaled, solution, fits, notes, profiled)
+
+    found = fitted(trials)
+    if set(EXCHANGED) <= set(outputs) and _is_poor(found):
+        note = _exchange_note(found, fitted([_exchanged(trial) for trial in trials]))
+        found = dataclasses.replace(found, warnings=(*note, *found.warnings))
+    return found
+
+
+def _exchanged(trial: Measurement) -> Measurement:
+    """Return a log with the columns of link and motor exchanged."""
+    names = dict(zip(EXCHANGED, reversed(EXCHANGED), strict=True))
+    return dataclasses.replace(trial, columns={names.get(n, n): values for n, values in trial.columns.items()})
+
+
+def _is_poor(found: Identification) -> bool:
+    return any(np.var(f.residual) > POOR * np.var(f.measured) for f in found.fits if f.quantity in EXCHANGED)
+
+
+def _exchange_note(found: Identification, other: Identification) -> list[str]:
+    """Say that link and motor are exchanged in a log, if the fit is far better then."""
+    before, after = (max(each.rms(name) for name in EXCHANGED) for each in (found, other))
+    if after > EXCHANGE_GAIN * before:
+        return []
+    return [
+        f"the columns {' and '.join(EXCHANGED)} look exchanged: with each in the place of the other the largest rms of "
+        f"the residuals is {after:.3g} rad, here {before:.3g} rad; exchange their names"
+    ]
 
 
 def _limited(actuator: CompliantActuator, runs: Sequence[_Run], free: Iterable[str]) -> list[str]:
