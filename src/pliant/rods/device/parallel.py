@@ -25,12 +25,8 @@ from numpy.typing import ArrayLike
 from pliant.base.errors import DeviceError, PliantError, nearest
 from pliant.base.numerics import Array
 from pliant.base.spatial import (
-    pose,
-    quaternion_from_rotation,
-    rotation_from_quaternion,
-    rotation_from_rpy,
-    rpy_from_rotation,
-)
+    pose, quaternion_from_rotation, rotation_from_quaternion, rotation_from_rpy, rpy_from_rotation,
+)  # fmt: skip
 from pliant.devices.base import Command, DeviceBase, DeviceOptions, Mailbox, request
 from pliant.engine.base import Engine, mujoco_state
 from pliant.rods.device.parallel_fields import parallel_fields
@@ -248,7 +244,7 @@ class ParallelRobotDevice(DeviceBase):
 
     @property
     def last_reason(self) -> str:
-        """Reason of the last of them; "" for none."""
+        """Reason of the last one; "" for none."""
         return self._reason
 
     def _joint_names(self) -> tuple[str, ...]:
