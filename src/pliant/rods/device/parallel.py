@@ -2,9 +2,8 @@
 
 Modes and fields are named as the topics of the Gazebo simulator (Gotelli et al. 2022): ``dgm_parameters`` with
 ``joints_values`` and ``wrench``, ``igm_parameters`` with ``pose`` and ``wrench``, ``controller_wrench``; samples carry
-``joint_values``. Poses are (x, y, z, qx, qy, qz, qw), the order of geometry_msgs/Pose, or (x, y, theta) for a planar
-robot; wrenches are about the plate's origin in world axes, (fx, fy, mz) for a planar robot. ``plate_pose`` takes the
-pose of a spatial robot as (x, y, z, roll, pitch, yaw), for those who type it.
+``joint_values``. Poses are (x, y, z, qx, qy, qz, qw) as in geometry_msgs/Pose, in ``plate_pose`` (x, y, z, roll, pitch,
+yaw); of a planar robot (x, y, theta). Wrenches are about the plate's origin, world axes; of a planar robot (fx, fy, mz).
 """
 
 from __future__ import annotations
@@ -25,8 +24,12 @@ from numpy.typing import ArrayLike
 from pliant.base.errors import DeviceError, PliantError, nearest
 from pliant.base.numerics import Array
 from pliant.base.spatial import (
-    pose, quaternion_from_rotation, rotation_from_quaternion, rotation_from_rpy, rpy_from_rotation,
-)  # fmt: skip
+    pose,
+    quaternion_from_rotation,
+    rotation_from_quaternion,
+    rotation_from_rpy,
+    rpy_from_rotation,
+)
 from pliant.devices.base import Command, DeviceBase, DeviceOptions, Mailbox, request
 from pliant.engine.base import Engine, mujoco_state
 from pliant.rods.device.parallel_fields import parallel_fields
