@@ -3,7 +3,7 @@
 Modes and fields are named as the topics of the Gazebo simulator (Gotelli et al. 2022): ``dgm_parameters`` with
 ``joints_values`` and ``wrench``, ``igm_parameters`` with ``pose`` and ``wrench``, ``controller_wrench``; samples carry
 ``joint_values``. Poses are (x, y, z, qx, qy, qz, qw) as in geometry_msgs/Pose, in ``plate_pose`` (x, y, z, roll, pitch,
-yaw); of a planar robot (x, y, theta). Wrenches are about its origin in world axes; of a planar robot (fx, fy, mz).
+yaw); of a planar robot (x, y, theta). Wrenches are about the plate's origin, world axes; planar ones (fx, fy, mz).
 """
 
 from __future__ import annotations
