@@ -10,6 +10,7 @@
 """
 
 import gc
+import signal
 import sys
 from collections import Counter
 from pathlib import Path
@@ -50,6 +51,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_note)
+    # A shell without job control starts background jobs with SIGINT ignored; tests press Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)
