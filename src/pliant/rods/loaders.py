@@ -26,10 +26,10 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -62,6 +62,8 @@ __all__ = [
     "read_robot_yaml",
     "short_names",
 ]
+
+T = TypeVar("T")
 
 UNITS = {
     "m": ("length", 1.0),
@@ -239,6 +241,32 @@ def read_frame(r: Reader, planar: bool) -> np.ndarray:
 FRAME = ("xyz", "rpy", "xy", "angle")
 SHORT = {"young_modulus": "E", "shear_modulus": "G"}
 """Keys of fields that have another name in files."""
+
+
+def find_or_read(
+    name: str | Path, robots: Mapping[str, Callable[[], T]], describe: Callable[[Document], T], kind: str,
+    suffixes: Sequence[str],
+) -> T:  # fmt: skip
+    """Return a description of a catalogue, or what a file describes.
+
+    Args:
+        name: a name of the catalogue, or a path.
+        robots: the catalogue.
+        describe: turns a document into a description.
+        kind: how messages name such a robot.
+        suffixes: endings of files, in small letters.
+
+    Raises:
+        ModelError: there is none of this name, or the file is not valid; the message names file, line and key.
+    """
+    if str(name) in robots:
+        return robots[str(name)]()
+    path = Path(name)
+    if path.suffix.lower() not in suffixes:
+        raise ModelError(
+            f"there is no {kind} {str(name)!r}; {nearest(str(name), robots)}, or a file .yaml", field="robot"
+        )
+    return describe(read_yaml(path))
 
 
 def read_pose(r: Reader, key: str, planar: bool = False) -> np.ndarray:

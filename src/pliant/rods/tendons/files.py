@@ -29,9 +29,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pliant.base.documents.yaml_tree import Document, read_yaml
-from pliant.base.errors import ModelError, nearest
-from pliant.rods.loaders import Reader, field_keys, merge, placed, read_fields, read_pose, read_rod
+from pliant.base.documents.yaml_tree import Document
+from pliant.base.errors import ModelError
+from pliant.rods.loaders import Reader, field_keys, find_or_read, merge, placed, read_fields, read_pose, read_rod
 from pliant.rods.tendons.description import Segment, Tendon, TendonRobotDescription
 from pliant.rods.tendons.robots import ROBOTS
 
@@ -44,15 +44,7 @@ def load_tendons(name: str | Path) -> TendonRobotDescription:
     Raises:
         ModelError: there is none of this name, or the file is not valid; the message names file, line and key.
     """
-    if str(name) in ROBOTS:
-        return ROBOTS[str(name)]()
-    path = Path(name)
-    if path.suffix.lower() not in (".yaml", ".yml", ".json"):
-        raise ModelError(
-            f"there is no tendon-driven robot {str(name)!r}; {nearest(str(name), ROBOTS)}, or a file .yaml",
-            field="robot",
-        )
-    return describe(read_yaml(path))
+    return find_or_read(name, ROBOTS, describe, "tendon-driven robot", (".yaml", ".yml", ".json"))
 
 
 def describe(document: Document) -> TendonRobotDescription:

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pliant.base.documents.yaml_tree import Document, read_yaml
-from pliant.base.errors import ModelError, nearest
-from pliant.rods.loaders import Reader, field_keys, placed, read_fields, read_pose
+from pliant.base.documents.yaml_tree import Document
+from pliant.base.errors import ModelError
+from pliant.rods.loaders import Reader, field_keys, find_or_read, placed, read_fields, read_pose
 from pliant.rods.tubes.description import Tube, TubesDescription
 from pliant.rods.tubes.robots import ROBOTS
 
@@ -28,15 +28,7 @@ def load_tubes(name: str | Path) -> TubesDescription:
     Raises:
         ModelError: there is none of this name, or the file is not valid; the message names file, line and key.
     """
-    if str(name) in ROBOTS:
-        return ROBOTS[str(name)]()
-    path = Path(name)
-    if path.suffix.lower() not in (".yaml", ".yml"):
-        raise ModelError(
-            f"there is no concentric-tube robot {str(name)!r}; {nearest(str(name), ROBOTS)}, or a file .yaml",
-            field="robot",
-        )
-    return describe(read_yaml(path))
+    return find_or_read(name, ROBOTS, describe, "concentric-tube robot", (".yaml", ".yml"))
 
 
 def describe(document: Document) -> TubesDescription:
