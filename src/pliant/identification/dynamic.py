@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import LawError, nearest
 from pliant.base.numerics import Array
+from pliant.identification.faults import exchanged
 from pliant.identification.measurements import Measurement, Trials, as_measurements, motor_references
 from pliant.identification.parameters import STARTS, Load, load_with, scale_parameters, with_blocks, with_values
 from pliant.identification.results import Fit, Identification
@@ -149,7 +150,7 @@ def fit_actuator(
     scaled = scale_parameters(actuator, free, ties or {}, load)
     _check_outputs(outputs)
 
-    def fitted(trials: Sequence[Measurement]) -> Identification:
+    def fitted(trials: Sequence[Measurement], options: Search) -> Identification:
         runs = [_prepare(actuator, trial, outputs, dt, skip) for trial in trials]
         if not any(run.keep.any() for run in runs):
             raise LawError(f"fit_actuator: skip = {skip:g} s leaves no sample", field="skip")
@@ -168,21 +169,13 @@ def fit_actuator(
         notes = _limited(with_values(actuator, every.values(solution.x)), runs, free)
         return identification_of(actuator, scaled, solution, fits, notes, profiled)
 
-    found = fitted(trials)
-    if set(EXCHANGED) <= set(outputs) and _is_poor(found):
-        note = _exchange_note(found, fitted([_exchanged(trial) for trial in trials]))
+    found = fitted(trials, options)
+    if set(EXCHANGED) <= set(outputs) and any(f.explained < 1.0 - POOR for f in found.fits if f.quantity in EXCHANGED):
+        swap = exchanged(*EXCHANGED)
+        swapped = [dataclasses.replace(trial, columns=swap(trial.columns)) for trial in trials]
+        note = _exchange_note(found, fitted(swapped, dataclasses.replace(options, starts=1, profile=False)))
         found = dataclasses.replace(found, warnings=(*note, *found.warnings))
     return found
-
-
-def _exchanged(trial: Measurement) -> Measurement:
-    """Return a log with the columns of link and motor exchanged."""
-    names = dict(zip(EXCHANGED, reversed(EXCHANGED), strict=True))
-    return dataclasses.replace(trial, columns={names.get(n, n): values for n, values in trial.columns.items()})
-
-
-def _is_poor(found: Identification) -> bool:
-    return any(np.var(f.residual) > POOR * np.var(f.measured) for f in found.fits if f.quantity in EXCHANGED)
 
 
 def _exchange_note(found: Identification, other: Identification) -> list[str]:

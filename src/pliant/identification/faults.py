@@ -324,7 +324,8 @@ def _scaled(names: Sequence[str], factor: float) -> _Change:
     return lambda c: {n: factor * a if n in names else a for n, a in c.items()}
 
 
-def _exchanged(one: str, two: str) -> _Change:
+def exchanged(one: str, two: str) -> _Change:
+    """Return the change that exchanges two columns of a log."""
     return lambda c: {{one: two, two: one}.get(n, n): a for n, a in c.items()}
 
 
@@ -358,7 +359,7 @@ def _changes(present: Columns) -> Iterator[tuple[str, tuple[str, ...], str, str,
         ("deflection", "torque"),
     ):
         remedy = f"--column {one}=<column of {two}> --column {two}=<column of {one}>"
-        yield "swapped", (one, two), "exchanged", remedy, _exchanged(one, two)
+        yield "swapped", (one, two), "exchanged", remedy, exchanged(one, two)
     for name in MEASURED:
         text = f"the log can be used after a change of the sign of {name}"
         if name == "torque":

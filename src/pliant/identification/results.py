@@ -111,6 +111,12 @@ class Fit:
         """Root mean square of the residual, in ``unit``."""
         return float(np.sqrt(np.mean(self.residual**2)))
 
+    @property
+    def explained(self) -> float:
+        """Share of the variance of the measured values that the model explains, at most 1; NaN if they are constant."""
+        total = float(np.sum((self.measured - self.measured.mean()) ** 2))
+        return 1.0 - float(np.sum(self.residual**2)) / total if total > 0.0 else math.nan
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identification:
@@ -192,7 +198,7 @@ class Identification:
                     "rms": f.rms,
                     "integration_error": f.integration_error,
                     "max": float(np.max(np.abs(f.residual))),
-                    "explained": _explained(f),
+                    "explained": f.explained,
                 }
                 for f in self.fits
             ],
@@ -288,8 +294,3 @@ def _single_valued(x: Array, y: Array) -> bool:
     order = np.argsort(x, kind="stable")
     span = np.ptp(y) or 1.0
     return bool(np.max(np.abs(np.diff(y[order])), initial=0.0) < 0.05 * span)
-
-
-def _explained(f: Fit) -> float:
-    total = float(np.sum((f.measured - f.measured.mean()) ** 2))
-    return 1.0 - float(np.sum(f.residual**2)) / total if total > 0.0 else math.nan
