@@ -45,6 +45,15 @@ def payload_radius(mass: float, size: float) -> float:
     return max((3.0 * mass / (4.0 * math.pi * STEEL)) ** (1.0 / 3.0), 0.006 * size)
 
 
+def place_bodies(model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    """Compute the places of all that is drawn from the positions: bodies, cameras, lights, flexes, tendons."""
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_camlight(model, data)
+    mujoco.mj_flex(model, data)
+    mujoco.mj_tendon(model, data)
+
+
 def has_visuals(model: mujoco.MjModel) -> bool:
     """Return whether a viewer's default groups (0 to 2) show anything of the robot, floors aside."""
     moving = model.geom_bodyid > 0

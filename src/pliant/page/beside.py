@@ -13,6 +13,7 @@ import numpy as np
 from pliant.base.numerics import Array
 from pliant.devices.base import Sample
 from pliant.devices.fields import FieldInfo
+from pliant.model.scene import place_bodies
 from pliant.page.controls import plain_name, plain_text
 from pliant.page.document import READY
 from pliant.page.look import LookPanel
@@ -112,10 +113,7 @@ class BesideView:
     def _draw(self, scene: Scene, qpos: Array) -> None:
         model, data = self._model, self._data
         data.qpos[:] = qpos
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        if model.ntendon:
-            mujoco.mj_tendon(model, data)
+        place_bodies(model, data)
         scene.update(data, None)
 
     def _build(self, gui: viser.GuiApi, joints: Sequence[str]) -> None:

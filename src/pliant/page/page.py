@@ -23,6 +23,7 @@ from pliant.base.numerics import Array
 from pliant.devices.base import Device, Sample, SampleSource
 from pliant.engine.base import MujocoState, check_engine, mujoco_state
 from pliant.model.contacts import contact_forces
+from pliant.model.scene import place_bodies
 from pliant.page.cameras import Cameras
 from pliant.page.choice import RobotChoice
 from pliant.page.controls import DeviceControls, Panel, plain_name, plain_text
@@ -482,10 +483,7 @@ class PageView(BridgeBase):
         with self._lock:
             mujoco.mj_setState(model, data, self._state, COPIED)
             found = self._found
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        if model.ntendon:
-            mujoco.mj_tendon(model, data)
+        place_bodies(model, data)
         self._scene.update(data, found)
         self._scene.draw_forces(self._forces, data)
         if self._look is not None:

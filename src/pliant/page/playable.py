@@ -14,6 +14,7 @@ import numpy as np
 
 from pliant.base.errors import PliantError
 from pliant.base.replacing import replacing
+from pliant.model.scene import place_bodies
 from pliant.page.curve_drawing import CurveDrawing, curve_thickness
 from pliant.page.document import player
 from pliant.page.payload import PayloadBalls
@@ -122,11 +123,6 @@ def _record(motion: Motion, server: PageServer) -> StateSerializer:
 def _place(model: mujoco.MjModel, data: mujoco.MjData, pose: np.ndarray) -> None:
     """Compute the places of all bodies, rounded."""
     data.qpos[:] = pose
-    mujoco.mj_kinematics(model, data)
-    mujoco.mj_comPos(model, data)
-    if model.nflex:
-        mujoco.mj_flex(model, data)
-    if model.ntendon:
-        mujoco.mj_tendon(model, data)
+    place_bodies(model, data)
     for places in (data.xpos, data.xquat):
         places[:] = np.round(places / GRAIN) * GRAIN

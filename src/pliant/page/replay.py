@@ -1,4 +1,4 @@
-"""The page of a recording: its joint positions on the robot, its fields as curves, and a slider of its time."""
+"""The page of a recording: its poses on the robot, its fields as curves, and a slider of its time."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from pliant.model.scene import place_bodies
 from pliant.page.choice import RobotChoice
 from pliant.page.document import READY
 from pliant.page.look import LookPanel
@@ -117,10 +118,7 @@ class ReplayView:
         """Show the robot at the present time."""
         model, data = self._model, self._data
         data.qpos[:] = self._qpos[min(round(self.position / self._step), len(self._qpos) - 1)]
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        if model.ntendon:
-            mujoco.mj_tendon(model, data)
+        place_bodies(model, data)
         loads, wrenches, contacts = self._acting(self._begin + self.position + 1e-9)
         self._scene.update(data, contacts)
         self._balls.draw(loads)

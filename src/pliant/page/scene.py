@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from pliant.base.numerics import Array
-from pliant.model.scene import ARROW_RADIUS, ARROW_SHARE, CONTACT_COLOR, FORCE_COLOR, sky
+from pliant.model.scene import ARROW_RADIUS, ARROW_SHARE, CONTACT_COLOR, FORCE_COLOR, place_bodies, sky
 from pliant.page.shapes import DEFAULT_RGBA, colour_of, geom_mesh, inertia_box, textured
 
 if TYPE_CHECKING:
@@ -107,9 +107,7 @@ class Scene:
             mujoco.mj_resetDataKeyframe(model, data, 0)
         if pose is not None:
             data.qpos[:] = pose
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_camlight(model, data)
+        place_bodies(model, data)
         self.bare = [b for b in range(1, model.nbody) if not self._geoms(b, seen=True)]
         """Bodies without a shape that is meant to be seen."""
         self.naked = all(not self._geoms(b, seen=True) for b in range(1, model.nbody))

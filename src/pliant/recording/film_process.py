@@ -86,15 +86,11 @@ class _Scene:
 
     def picture(self, state: Array) -> NDArray[np.uint8]:
         """Render a state."""
-        from pliant.model.scene import CONTACT_COLOR, FORCE_COLOR, add_floor
+        from pliant.model.scene import CONTACT_COLOR, FORCE_COLOR, add_floor, place_bodies
 
         mujoco, model, data = self._mujoco, self._model, self._data
         mujoco.mj_setState(model, data, state[: self._numbers], self.spec)
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_camlight(model, data)
-        mujoco.mj_flex(model, data)
-        mujoco.mj_tendon(model, data)
+        place_bodies(model, data)
         if self._camera is None:
             self._camera = self._place()
         camera = self._camera

@@ -6,6 +6,9 @@ Lichtblick, PlotJuggler and rosbags show the fields by name. A device with posit
 has a second topic ``/<device>/joint_states`` of type sensor_msgs/msg/JointState, which ``ros2 bag play`` can publish
 without additional packages. Message bodies are CDR (XCDR1, little endian). All messages of a topic have equal length.
 
+Where no device tells the positions of some joints of the model (rods, a floating base, a Franka arm), the topic
+``/pliant/pose`` has qpos as std_msgs/msg/Float64MultiArray, 100 times a second.
+
 The file contains simulation time only: runs with equal seeds and equal commands give identical files.
 """
 
@@ -17,12 +20,15 @@ import struct
 from collections.abc import Callable, Iterable, Mapping
 from importlib import metadata as packages
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.base.errors import RecordingError, nearest
+from pliant.base.numerics import Array
 from pliant.devices.base import Device, Sample
 from pliant.recording.mcap import FLUSH_INTERVAL, PENDING_LIMIT, McapWriter
+from pliant.recording.poses import POSE, POSE_HEAD, POSE_TEXT, POSE_TOPIC, POSE_TYPE, told_joints
 from pliant.recording.record_file import MESSAGE
 from pliant.recording.sample_message import (
     CDR_LITTLE_ENDIAN,
@@ -33,6 +39,9 @@ from pliant.recording.sample_message import (
     has_images,
     sample_topic,
 )
+
+if TYPE_CHECKING:
+    import mujoco
 
 JOINT_STATE_TEXT = (
     "std_msgs/Header header\nstring[] name\nfloat64[] position\nfloat64[] velocity\nfloat64[] effort\n" + DEPENDENCIES
@@ -88,6 +97,7 @@ class Recorder:
         self._started = False
         self._joint_state_schema = 0
         self._event_channel = self._events = 0
+        self._pose_channel = self._poses = 0
         self._writer = McapWriter(
             path,
             overwrite=overwrite,
@@ -102,7 +112,20 @@ class Recorder:
         """Path of the file."""
         return self._writer.path
 
-    def start(self, devices: Mapping[str, Device], *, dt: float, seed: int, model_hash: str = "") -> None:
+    @property
+    def records_poses(self) -> bool:
+        """Whether the recording needs `pose`, since the devices do not tell the positions of all joints."""
+        return self._pose_channel != 0
+
+    def start(
+        self,
+        devices: Mapping[str, Device],
+        *,
+        dt: float,
+        seed: int,
+        model_hash: str = "",
+        model: mujoco.MjModel | None = None,
+    ) -> None:
         """Declare the topics; called once by the simulation.
 
         Args:
@@ -110,6 +133,7 @@ class Recorder:
             dt: time step of the engine [s].
             seed: seed of the run.
             model_hash: hash that identifies the model, "" if there is none.
+            model: the model whose pose is recorded; None for none.
 
         Raises:
             RecordingError: the recorder was started before, or a device to record does not exist.
@@ -152,6 +176,10 @@ class Recorder:
             if joint_states:
                 encode = _both(encode, self._joint_state_encoder(device, joint_states))
             self._encoders[device.name] = encode
+        if model is not None and len(told_joints(model, {name: devices[name] for name in names})) < model.njnt:
+            about = {"offered_qos_profiles": "", "pliant": POSE}
+            schema = self._writer.add_schema(POSE_TYPE, "ros2msg", POSE_TEXT)
+            self._pose_channel = self._writer.add_channel(schema, POSE_TOPIC, "cdr", about)
 
     def record(self, sample: Sample, log_ns: int) -> None:
         """Add one sample; waits only if the disk is too slow.
@@ -186,11 +214,23 @@ class Recorder:
             self._event_channel = writer.add_channel(schema, EVENT_TOPIC, "cdr", about, late=True)
         text = json.dumps({"event": name, **values}).encode()
         body = CDR_LITTLE_ENDIAN + struct.pack("<I", len(text) + 1) + text + b"\0"
-        head = MESSAGE_HEAD.pack(
-            MESSAGE, MESSAGE_HEAD.size - 9 + len(body), self._event_channel, self._events, log_ns, stamp_ns
-        )
+        self._message(self._event_channel, self._events, body, log_ns, stamp_ns)
         self._events += 1
-        writer.append(self._event_channel, log_ns, head + body)
+
+    def pose(self, qpos: Array, log_ns: int, stamp_ns: int) -> None:
+        """Take the positions of all joints of the model, where `records_poses`.
+
+        Args:
+            qpos: positions, shape (nq,).
+            log_ns: time on the axis of the file [ns].
+            stamp_ns: simulation time [ns].
+
+        Raises:
+            RecordingError: the disk refused an earlier sample.
+        """
+        body = POSE_HEAD.pack(CDR_LITTLE_ENDIAN, 0, 0, len(qpos)) + np.ascontiguousarray(qpos, "<f8").tobytes()
+        self._message(self._pose_channel, self._poses, body, log_ns, stamp_ns)
+        self._poses += 1
 
     def close(self) -> None:
         """Write the remaining samples and the index. May be called twice.
@@ -218,6 +258,10 @@ class Recorder:
         }
 
     # ------------------------------------------------------------------ inside
+    def _message(self, channel: int, number: int, body: bytes, log_ns: int, stamp_ns: int) -> None:
+        head = MESSAGE_HEAD.pack(MESSAGE, MESSAGE_HEAD.size - 9 + len(body), channel, number, log_ns, stamp_ns)
+        self._writer.append(channel, log_ns, head + body)
+
     def _declare(self, device: Device, types: MessageTypes) -> tuple[int, int]:
         writer = self._writer
         topic = sample_topic(device.name)

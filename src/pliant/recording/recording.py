@@ -15,11 +15,14 @@ from types import MappingProxyType
 from typing import Any, TextIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.base.errors import RecordingError, nearest
+from pliant.base.numerics import Array
 from pliant.devices.base import FieldInfo, Mailbox, Mount, Noise, Sample
 from pliant.model.interface import Interface, JointInterface, PluginManager
 from pliant.recording.mcap_reader import Channel, read_mcap
+from pliant.recording.poses import POSE, decode_poses
 from pliant.recording.recorder import EVENTS
 from pliant.recording.sample_message import HEAD, value_slices
 
@@ -124,6 +127,7 @@ class Recording(Mapping[str, np.ndarray]):
         metadata: versions, seed, dt, model_hash and command_line as text.
         lost: description of what is missing in a truncated file, "" if the file is complete.
         events: resets and payloads, in the order of time.
+        poses: log times [ns] of the poses of the model, shape (t,), and qpos, shape (t, nq); None for none.
     """
 
     def __init__(
@@ -136,8 +140,11 @@ class Recording(Mapping[str, np.ndarray]):
         metadata: Mapping[str, str],
         lost: str,
         events: Iterable[RecordedEvent] = (),
+        poses: tuple[NDArray[np.int64], Array] | None = None,
     ) -> None:
         self.path = path
+        self.poses = poses or (np.zeros(0, dtype=np.int64), np.zeros((0, 0)))
+        """Log times [ns] of the poses of the model, shape (t,), and qpos, shape (t, nq)."""
         self.devices = dict(devices)
         self.metadata = dict(metadata)
         self.lost = lost
@@ -356,7 +363,8 @@ def read_recording(path: str | Path) -> Recording:
             arrays[f"{name}/{field}"] = _frozen(np.ascontiguousarray(block if info.shape else block[:, 0]))
     lost = ""
     events = [e for c in contents.channels if c.metadata.get("pliant") == EVENTS for e in _events(c, path)]
-    recording = Recording(path, devices, arrays, log_ns, stamp_ns, metadata, lost, events)
+    poses = [decode_poses(c.log_times, c.data) for c in contents.channels if c.metadata.get("pliant") == POSE]
+    recording = Recording(path, devices, arrays, log_ns, stamp_ns, metadata, lost, events, next(iter(poses), None))
     if contents.fault:
         recording.lost = (
             f"{contents.fault}; read are {sum(map(len, log_ns.values()))} samples up to "

@@ -1,4 +1,4 @@
-"""A film of a recording: the recorded joint positions on the robot that was recorded."""
+"""A film of a recording: the recorded poses of the robot that was recorded."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pliant.base.errors import RecordingError
 from pliant.base.numerics import Array
 from pliant.recording.film import INK, FilmOptions, FilmReport
 from pliant.recording.motion import Acting, Motion, film_motions
+from pliant.recording.poses import BALL, FREE, told_joints
 from pliant.recording.recording import Recording
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class RecordedPoses:
 
 
 def recorded_poses(recording: Recording, model: mujoco.MjModel, period: float) -> RecordedPoses:
-    """Return the poses of a model at equal times, from the joint positions of a recording.
+    """Return the poses of a model at equal times, from the poses and joint positions of a recording.
 
     Args:
         recording: the recording.
@@ -48,32 +49,44 @@ def recorded_poses(recording: Recording, model: mujoco.MjModel, period: float) -
     data = mujoco.MjData(model)
     if model.nkey:
         mujoco.mj_resetDataKeyframe(model, data, 0)
-    time = recording.begin_ns * 1e-9 + np.arange(int(recording.duration / period + 1e-9) + 1) * period
-    qpos = np.tile(data.qpos, (len(time), 1))
-    found = set()
-    for name, device in recording.devices.items():
-        values = recording.get(f"{name}/position")
-        times = recording[f"{name}/time"] if values is not None else ()
-        if values is None or not len(times):
-            continue
-        table = values.reshape(len(values), -1)
-        if len(device.joints) != table.shape[1]:
-            continue
-        for column, joint in enumerate(device.joints):
-            i = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
-            if i < 0 or joint in found or int(model.jnt_type[i]) not in (2, 3):
-                continue
-            found.add(joint)
-            qpos[:, model.jnt_qposadr[i]] = np.interp(time, times, table[:, column])
-    if not found:
+    count = int(recording.duration / period + 1e-9) + 1
+    time = np.asarray(recording.begin_ns * 1e-9 + np.arange(count) * period, dtype=np.float64)
+    log_ns, poses = recording.poses
+    stamps = np.asarray(log_ns * 1e-9, dtype=np.float64)
+    whole = len(stamps) > 0 and poses.shape[1] == model.nq
+    qpos = _between(model, time, stamps, poses) if whole else np.tile(data.qpos, (len(time), 1))
+    sampled = {name: device for name, device in recording.devices.items() if len(recording[f"{name}/time"])}
+    told = told_joints(model, sampled)
+    for i, (name, column) in told.items():
+        values = recording[f"{name}/position"]
+        qpos[:, model.jnt_qposadr[i]] = np.interp(
+            time, recording[f"{name}/time"], values.reshape(len(values), -1)[:, column]
+        )
+    if not told and not whole:
         raise RecordingError(
             "the recording has no positions of joints of this robot, so there is nothing to show; was another robot "
             "recorded?",
             file=recording.path,
             field="video",
         )
-    every = [model.joint(i).name or f"joint {i}" for i in range(model.njnt)]
-    return RecordedPoses(time=time, qpos=qpos, missing=tuple(name for name in every if name not in found))
+    rest = () if whole else tuple(model.joint(i).name or f"joint {i}" for i in range(model.njnt) if i not in told)
+    return RecordedPoses(time=time, qpos=qpos, missing=rest)
+
+
+def _between(model: mujoco.MjModel, time: Array, stamps: Array, poses: Array) -> Array:
+    """Return the positions at other times: lines between two poses, and the shorter way between two orientations."""
+    rows = poses.copy()
+    turns = [int(adr) + (3 if kind == FREE else 0) for adr, kind in zip(model.jnt_qposadr, model.jnt_type, strict=True)
+             if kind in (FREE, BALL)]  # fmt: skip
+    for first in turns:
+        part = rows[:, first : first + 4]
+        flips = np.where((part[1:] * part[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
+        part[1:] *= np.cumprod(flips)[:, None]
+    out = np.column_stack([np.interp(time, stamps, rows[:, k]) for k in range(model.nq)])
+    for first in turns:
+        part = out[:, first : first + 4]
+        part /= np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1e-12)
+    return out
 
 
 def recorded_actions(recording: Recording, model: mujoco.MjModel) -> Callable[[float], Acting]:

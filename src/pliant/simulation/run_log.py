@@ -1,4 +1,4 @@
-"""The recording of a run: samples, and resets, payloads, external forces and contact forces as events."""
+"""The recording of a run: samples, poses, and resets, payloads, external forces and contact forces as events."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pliant.base.errors import DivergedError, PliantError, RecordingError
+from pliant.base.numerics import Array
 from pliant.devices.base import Device, Sample
 from pliant.engine.base import Engine, MujocoState, mujoco_state
 from pliant.model.contacts import contact_forces
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 FORCES_PERIOD_NS = 40_000_000
 """Least time between two events of external forces, which a pointer changes in every step, and of contacts [ns]."""
+POSE_PERIOD_NS = 10_000_000
+"""Time between two poses of the model [ns]."""
 
 
 class RunLog:
@@ -31,7 +34,7 @@ class RunLog:
 
     __slots__ = (
         "_contacts", "_contacts_due", "_devices", "_dt_ns", "_engine", "_forces", "_forces_due", "_payloads",
-        "_recorded_change", "_recorded_forces", "_touching", "recorder", "was_reset", "write",
+        "_pose_due", "_qpos", "_recorded_change", "_recorded_forces", "_touching", "recorder", "was_reset", "write",
     )  # fmt: skip
 
     def __init__(
@@ -52,6 +55,8 @@ class RunLog:
         self._forces = engine.data.xfrc_applied if isinstance(engine, MujocoState) else None
         self._recorded_forces, self._forces_due = b"", 0
         self._contacts, self._contacts_due, self._touching = False, 0, False
+        self._qpos: Array | None = None  # where poses are recorded
+        self._pose_due = 0
 
     @property
     def path(self) -> Path | None:
@@ -59,7 +64,7 @@ class RunLog:
         return None if self.write is None or self.recorder is None else self.recorder.path
 
     def has_events(self, now_ns: int) -> bool:
-        """Return whether a reset, new payloads or new external forces are not in the recording yet.
+        """Return whether a reset, new payloads, new external forces or a pose are not in the recording yet.
 
         Args:
             now_ns: simulation time [ns].
@@ -70,6 +75,7 @@ class RunLog:
             or (payloads is not None and payloads.changes != self._recorded_change)
             or (forces is not None and now_ns >= self._forces_due and forces.tobytes() != self._recorded_forces)
             or (self._contacts and now_ns >= self._contacts_due)
+            or (self._qpos is not None and now_ns >= self._pose_due)
         )
 
     def begin(self, path: str | Path, metadata: Mapping[str, str] | None, seed: int, *, contacts: bool) -> None:
@@ -109,7 +115,15 @@ class RunLog:
             self.recorder.event("fault", values, log_ns, now_ns)
 
     def _open(self, recorder: Recorder, seed: int) -> None:
-        recorder.start(self._devices, dt=self._dt_ns * 1e-9, seed=seed, model_hash=self._engine.model_hash)
+        engine = self._engine if isinstance(self._engine, MujocoState) else None
+        recorder.start(
+            self._devices,
+            dt=self._dt_ns * 1e-9,
+            seed=seed,
+            model_hash=self._engine.model_hash,
+            model=None if engine is None else engine.model,
+        )
+        self._qpos, self._pose_due = None if engine is None or not recorder.records_poses else engine.data.qpos, 0
         self.write = recorder.record
         self.was_reset = False
         self._contacts, self._contacts_due = recorder.contacts and self._forces is not None, 0
@@ -120,6 +134,8 @@ class RunLog:
 
     def write_events(self, seed: int, log_ns: int, now_ns: int) -> None:
         """Record a reset, new payloads, external forces and contact forces, at the time at which the step began.
+
+        A pose is recorded at the time at which it ended.
 
         Args:
             seed: of the run since the reset.
@@ -133,7 +149,7 @@ class RunLog:
         if self.was_reset:
             self.was_reset = False
             recorder.event("reset", {"seed": seed}, *times)
-            self._forces_due = self._contacts_due = 0
+            self._forces_due = self._contacts_due = self._pose_due = 0
             if self._forces is not None:
                 self._recorded_forces = bytes(self._forces.nbytes)
         if payloads is not None and payloads.changes != self._recorded_change:
@@ -147,6 +163,9 @@ class RunLog:
             if found or self._touching:
                 recorder.event("contacts", {"contacts": found}, *times)
             self._touching = bool(found)
+        if self._qpos is not None and now_ns >= self._pose_due:
+            self._pose_due = now_ns - now_ns % POSE_PERIOD_NS + POSE_PERIOD_NS
+            recorder.pose(self._qpos, log_ns, now_ns)
         forces = self._forces
         if forces is None or now_ns < self._forces_due or forces.tobytes() == self._recorded_forces:
             return
