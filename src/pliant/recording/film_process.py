@@ -146,6 +146,7 @@ class _Scene:
             for k in range(min(len(line) - 1, scene.maxgeom - scene.ngeom)):
                 geom = add_geom(scene, kind, np.append(0.5 * (shades[k] + shades[k + 1]), 1.0))
                 mujoco.mjv_connector(geom, kind, width, line[k], line[k + 1])
+                geom.category = int(mujoco.mjtCatBit.mjCAT_DYNAMIC)  # it casts a shadow
 
     def _draw_arrows(self, points: Array, forces: Array, colour: tuple[float, ...]) -> None:
         """Draw forces as arrows, the largest of them `ARROW_SHARE` of the size of the robot, as the page does."""

@@ -80,6 +80,26 @@ def add_sky(
     texture.width, texture.height = 64, 384
 
 
+def add_light(spec: mujoco.MjSpec, *, extent: float, center: Sequence[float]) -> None:
+    """Add the light of pliant's scenes to a spec: a lamp that casts shadows, and light from everywhere.
+
+    Args:
+        spec: an `mujoco.MjSpec`.
+        extent: size of the robot, for shadows [m].
+        center: middle of the robot [m].
+    """
+    import mujoco
+
+    way = (-1.5, 2.5, -3.2)
+    light = spec.worldbody.add_light(name="key", type=mujoco.mjtLightType.mjLIGHT_SPOT, dir=way)
+    light.pos = [c - extent * w for c, w in zip(center, way, strict=True)]
+    light.cutoff, light.exponent = 60.0, 0.0
+    light.diffuse, light.specular = [0.6, 0.6, 0.6], [0.15, 0.15, 0.15]
+    spec.visual.headlight.ambient = [0.45, 0.45, 0.45]
+    spec.visual.headlight.diffuse = [0.2, 0.2, 0.2]
+    spec.visual.headlight.specular = [0.1, 0.1, 0.1]
+
+
 def add_floor(spec: mujoco.MjSpec, size: Sequence[float], *, reflectance: float = 0.0) -> None:
     """Add a floor of light tiles to a spec, the plane z = 0 of the name "floor".
 
@@ -112,13 +132,9 @@ def add_scene(spec: mujoco.MjSpec, *, extent: float, center: Sequence[float]) ->
         extent: size of the robot, for cameras and shadows [m].
         center: middle of the robot [m].
     """
-    import mujoco
-
     spec.stat.extent = extent
     spec.stat.center = list(center)
-    spec.visual.headlight.ambient = [0.35, 0.35, 0.37]
-    spec.visual.headlight.diffuse = [0.35, 0.35, 0.35]
-    spec.visual.headlight.specular = [0.1, 0.1, 0.1]
+    add_light(spec, extent=extent, center=center)
     spec.visual.quality.shadowsize = 4096
     spec.visual.map.znear = 0.01
     spec.visual.global_.offwidth = 1920
@@ -127,15 +143,6 @@ def add_scene(spec: mujoco.MjSpec, *, extent: float, center: Sequence[float]) ->
     spec.visual.global_.elevation = -18.0
     add_sky(spec)
     add_floor(spec, (2.0, 2.0, 0.05), reflectance=0.03)
-    spec.worldbody.add_light(
-        name="key",
-        type=mujoco.mjtLightType.mjLIGHT_SPOT,
-        pos=[1.5 * extent + center[0], -2.5 * extent + center[1], 3.2 * extent + center[2]],
-        dir=[-1.5, 2.5, -3.2],
-        diffuse=[0.75, 0.74, 0.72],
-        specular=[0.3, 0.3, 0.3],
-        cutoff=60.0,
-    )
 
 
 def finished(robot: Robot, *, namespace: str = "") -> Robot:

@@ -37,6 +37,7 @@ from pliant.base.spatial import exp_so3, quaternion_from_rotation
 from pliant.model.inertia import set_inertia
 from pliant.model.interface import Interface
 from pliant.model.robot import Robot
+from pliant.robots.parts import add_light
 from pliant.rods.model.assembly import PLATE, Assembly, add_inertia
 from pliant.rods.model.chain import add_chain
 from pliant.rods.model.cost import count_freedoms, note_cost
@@ -142,9 +143,7 @@ def add_scene(spec: mujoco.MjSpec, d: RobotDescription, solution: Solution) -> N
     extent = max(0.2, float(np.linalg.norm(points - middle, axis=1).max()))
     spec.stat.center, spec.stat.extent = middle, extent
     world = spec.worldbody
-    # The plate is over the robot: with a shadow it would be dark.
-    world.add_light(pos=middle + np.array([0.0, 0.0, 4.0 * extent]), dir=[0.0, 0.0, -1.0], castshadow=False)
-    spec.visual.headlight.ambient = [0.3, 0.3, 0.3]
+    add_light(spec, extent=extent, center=middle)
     view = np.array([0.0, 0.0, 3.5 * extent]) if d.planar else np.array([2.2, -2.2, 1.0]) * extent
     z = view / np.linalg.norm(view)
     x = np.array([1.0, 0.0, 0.0]) if d.planar else np.cross([0.0, 0.0, 1.0], z)
