@@ -1,6 +1,7 @@
 """Files that a browser gives: only for a button, only within its size."""
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 from viser import _messages
@@ -30,9 +31,15 @@ def button(server, said):
 
 
 @pytest.fixture
-def client(server):
-    """A browser that is connected: only its number matters here."""
-    server.viser._connected_clients[7] = object()
+def answers():
+    return []
+
+
+@pytest.fixture
+def client(server, answers):
+    """A browser that is connected: its number and what it is sent matter here."""
+    sends = SimpleNamespace(queue_message=answers.append)
+    server.viser._connected_clients[7] = SimpleNamespace(gui=SimpleNamespace(_websock_interface=sends))
     yield 7
     server.viser._connected_clients.pop(7, None)
 
@@ -88,6 +95,18 @@ def test_a_file_that_is_too_large_is_refused_with_the_limit(server, button, clie
     assert said == [f"the file 'big.csv' has {LIMIT + 1} bytes; must be at most {LIMIT}"]
     assert button.value.content == b""
     assert waiting(server) == {}
+
+
+def test_answers_go_to_the_browser_that_sends_and_none_is_kept_for_browsers_to_come(server, button, client, answers):
+    send(server, client, start(button, 10, parts=2))
+    send(server, client, part(button, b"01234", 0))
+    send(server, client, part(button, b"56789", 1))
+    send(server, client, start(button, 0, parts=0, transfer="empty"))
+    send(server, client, start(button, LIMIT + 1, transfer="big"))
+    expected = [("t", 5), ("t", 10), ("empty", 0), ("big", LIMIT + 1)]
+    assert [(answer.transfer_uuid, answer.transferred_bytes) for answer in answers] == expected
+    kept = server.viser._websock_server._broadcast_buffer.message_from_id.values()
+    assert not [message for message in kept if isinstance(message, _messages.FileTransferPartAck)]
 
 
 def test_more_bytes_than_were_announced_are_thrown_away(server, button, client):

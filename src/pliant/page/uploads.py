@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from viser import GuiUploadButtonHandle, ViserServer, _messages
+    from viser import GuiApi, GuiUploadButtonHandle, ViserServer, _messages
     from viser.infra import ClientId
 
 MAX_DROPPED_BYTES = 64 << 20
@@ -86,13 +87,14 @@ class Uploads:
         if size > most:
             name = "".join(c for c in message.filename[:80] if c.isprintable())
             say(f"the file {name!r} has {size} bytes; must be at most {most}")
-            self._finish(message)
+            self._finish(client, message)
             return
         if len(self._open) >= MAX_OPEN or message.transfer_uuid in self._open:
             return
         if size:
             self._open[message.transfer_uuid] = _Transfer(client, size)
-        self._viser.gui._handle_file_transfer_start(client, message)
+        if (gui := self._answering(client)) is not None:
+            gui._handle_file_transfer_start(client, message)
 
     def _take(self, client: ClientId, message: _messages.FileTransferPart) -> None:
         transfer = self._open.get(message.transfer_uuid)
@@ -104,7 +106,8 @@ class Uploads:
             return
         if transfer.left == 0:
             del self._open[message.transfer_uuid]
-        self._viser.gui._handle_file_transfer_part(client, message)
+        if (gui := self._answering(client)) is not None:
+            gui._handle_file_transfer_part(client, message)
         if transfer.left == 0:  # viser has it, or it did not add up
             self._viser.gui._current_file_upload_states.pop(message.transfer_uuid, None)
 
@@ -112,9 +115,23 @@ class Uploads:
         self._open.pop(name, None)
         self._viser.gui._current_file_upload_states.pop(name, None)
 
-    def _finish(self, message: _messages.FileTransferStartUpload) -> None:
+    def _answering(self, client: ClientId) -> GuiApi | None:
+        """Return viser's reception of files, with answers for one browser; None where it has gone.
+
+        Answers to all would be kept for browsers to come, without an end.
+        """
+        found = self._viser._connected_clients.get(client)
+        if found is None:
+            return None
+        gui = copy.copy(self._viser.gui)
+        gui._websock_interface = found.gui._websock_interface
+        return gui
+
+    def _finish(self, client: ClientId, message: _messages.FileTransferStartUpload) -> None:
         """Let the browser stop waiting for a file that was refused."""
-        self._viser._websock_server.queue_message(
+        if (gui := self._answering(client)) is None:
+            return
+        gui._websock_interface.queue_message(
             self._messages.FileTransferPartAck(
                 source_component_uuid=message.source_component_uuid, transfer_uuid=message.transfer_uuid,
                 transferred_bytes=message.size_bytes, total_bytes=message.size_bytes,
