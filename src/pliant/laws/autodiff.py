@@ -234,10 +234,12 @@ def _trace(function: types.FunctionType, arguments: Sequence[object], name: str)
         else:
             reason = f"it cannot be followed with symbols ({reason}); it must be made of {_VALID}"
         raise LawError(f"{name}: {reason}", field="energy", file=file, line=line) from error
-    if not isinstance(result, _Value | int | float | np.number) or isinstance(result, bool | _Condition):
+    one = isinstance(result, _Value | int | float | np.number) and not isinstance(result, bool | _Condition)
+    expression = sympy.sympify(_open(result)) if one else None
+    if not isinstance(expression, sympy.Expr):
         kind = type(result).__name__.removeprefix("_")
         raise LawError(f"{name} returns a {kind}; it must return one number", field="energy", **_place_of(function))
-    return sympy.sympify(_open(result))
+    return expression
 
 
 def _user_line(error: BaseException, function: types.FunctionType) -> tuple[str, int]:
@@ -433,7 +435,7 @@ def _where_class() -> type[sympy.Expr]:
 
         def _eval_derivative(self, symbol: object) -> object:
             condition, a, b = self.args
-            return Where(condition, a.diff(symbol), b.diff(symbol))
+            return Where(condition, sympy.diff(a, symbol), sympy.diff(b, symbol))
 
     return Where
 
@@ -485,7 +487,8 @@ def _kernel_text(name: str, doc: str, results: Sequence[object], code: Mapping[s
         .replace(sympy.DiracDelta, lambda *_: sympy.Float(0.0))
         for r in results
     ]
-    found, values = sympy.cse(plain, symbols=sympy.numbered_symbols("x"), order="canonical")
+    found, reduced = sympy.cse(plain, symbols=sympy.numbered_symbols("x"), order="canonical")
+    values: list[sympy.Basic] = [sympy.sympify(value) for value in reduced]
     shared = dict(found)
     always: set[sympy.Basic] = set()  # named expressions that are needed whichever way the branches go
 
@@ -540,20 +543,16 @@ def _printer(code: Mapping[sympy.Symbol, str]) -> Callable[[sympy.Basic], str]:
             return f"({a} if {condition} else {b})"
 
         def _print_Float(self, expr: sympy.Expr) -> str:
-            number = float(expr)
-            if not math.isfinite(number):
-                raise ValueError(f"it contains the number {number}")
-            return repr(number)
+            return repr(float(expr))
 
         _print_Integer = _print_NumberSymbol = _print_Pi = _print_Exp1 = _print_Float
-        _print_Infinity = _print_NegativeInfinity = _print_NaN = _print_ComplexInfinity = _print_Float
 
         def _print_Rational(self, expr: sympy.Rational) -> str:
             return f"({expr.p}.0 / {expr.q}.0)"
 
         _print_Half = _print_Rational
 
-        def _print_Pow(self, expr: sympy.Pow, **_: object) -> str:
+        def _print_Pow(self, expr: sympy.Pow, rational: bool = False) -> str:
             base, exponent = expr.base, expr.exp
             if exponent.is_number and exponent < 0:
                 return f"1.0 / {self.parenthesize(sympy.Pow(base, -exponent), PRECEDENCE['Pow'])}"
@@ -576,4 +575,12 @@ def _printer(code: Mapping[sympy.Symbol, str]) -> Callable[[sympy.Basic], str]:
 
         _print_not_supported = emptyPrinter
 
-    return Printer({"fully_qualified_modules": True}).doprint
+    printer = Printer({"fully_qualified_modules": True})
+
+    def write(expression: sympy.Basic) -> str:
+        for number in expression.atoms(sympy.Number, sympy.zoo):
+            if not number.is_finite or not math.isfinite(float(number)):
+                raise ValueError(f"it contains the number {number}")
+        return str(printer.doprint(expression))
+
+    return write

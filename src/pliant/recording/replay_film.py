@@ -48,7 +48,7 @@ def recorded_poses(recording: Recording, model: mujoco.MjModel, period: float) -
     data = mujoco.MjData(model)
     if model.nkey:
         mujoco.mj_resetDataKeyframe(model, data, 0)
-    time = recording.begin_ns * 1e-9 + np.arange(int(recording.duration / period + 1e-9) + 1) * period
+    time = recording.begin_ns * 1e-9 + np.arange(int(recording.duration / period + 1e-9) + 1, dtype=float) * period
     qpos = np.tile(data.qpos, (len(time), 1))
     found = set()
     for name, device in recording.devices.items():
