@@ -24,12 +24,13 @@ import traceback
 import types
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
 from pliant.base.codecache import fingerprint, private_folder, read_text, write_text
 from pliant.base.errors import LawError, nearest, require
+from pliant.base.options.places import code_place
 from pliant.laws import functions
 
 if TYPE_CHECKING:
@@ -88,17 +89,6 @@ def derive(
     return {name: cast("Callable[..., float | tuple[float, float, float]]", namespace[name]) for name in kernels}
 
 
-class _Place(TypedDict):
-    """Where a law is written, as errors take it."""
-
-    file: str
-    line: int
-
-
-def _place_of(function: types.FunctionType) -> _Place:
-    return {"file": function.__code__.co_filename, "line": function.__code__.co_firstlineno}
-
-
 def _arguments(function: types.FunctionType, parameters: Sequence[str], name: str) -> list[str]:
     """Return what each argument of an energy is: a coordinate, "p", or a parameter as ``p[i]``."""
     given = inspect.signature(function).parameters.values()
@@ -116,7 +106,7 @@ def _arguments(function: types.FunctionType, parameters: Sequence[str], name: st
             )
         else:
             continue
-        raise LawError(f"{name}: {message}", field="energy", **_place_of(function))
+        raise LawError(f"{name}: {message}", field="energy", **code_place(function))
     return [*_COORDINATES, "p"] if by_position else [places.get(n, n) for n in names]
 
 
@@ -146,20 +136,10 @@ def _straight_line(text: str) -> ast.Module:
         LawError: anything else: a file of the cache that was not written here.
     """
     allowed = (
-        *(
-            ast.Module,
-            ast.FunctionDef,
-            ast.arguments,
-            ast.arg,
-            ast.Assign,
-            ast.Return,
-            ast.Expr,
-            ast.Name,
-            ast.Constant,
-        ),
-        *(ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.BinOp, ast.UnaryOp, ast.BoolOp),
-        *(ast.Compare, ast.IfExp, ast.Tuple, ast.Subscript, ast.Call, ast.Attribute),
-    )
+        ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Assign, ast.Return, ast.Expr, ast.Name, ast.Constant,
+        ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.BinOp, ast.UnaryOp, ast.BoolOp,
+        ast.Compare, ast.IfExp, ast.Tuple, ast.Subscript, ast.Call, ast.Attribute,
+    )  # fmt: skip
     tree = ast.parse(text)
     for node in ast.walk(tree):
         fine = isinstance(node, allowed)
@@ -197,7 +177,7 @@ def _derive_text(function: types.FunctionType, arguments: list[str], count: int,
         return "\n\n".join(_kernel_text(kernel, doc, values, code) for kernel, (doc, values) in kernels.items())
     except ValueError as reason:
         raise LawError(
-            f"{name}: {reason}; it must be made of {_VALID}", field="energy", **_place_of(function)
+            f"{name}: {reason}; it must be made of {_VALID}", field="energy", **code_place(function)
         ) from None
 
 
@@ -238,13 +218,13 @@ def _trace(function: types.FunctionType, arguments: Sequence[object], name: str)
     expression = sympy.sympify(_open(result)) if one else None
     if not isinstance(expression, sympy.Expr):
         kind = type(result).__name__.removeprefix("_")
-        raise LawError(f"{name} returns a {kind}; it must return one number", field="energy", **_place_of(function))
+        raise LawError(f"{name} returns a {kind}; it must return one number", field="energy", **code_place(function))
     return expression
 
 
 def _user_line(error: BaseException, function: types.FunctionType) -> tuple[str, int]:
     """Return file and line of the last frame of an error that lies in the user's own code."""
-    here = _place_of(function)
+    here = code_place(function)
     found = (here["file"], here["line"])
     own = str(Path(__file__).parent)
     for frame in traceback.extract_tb(error.__traceback__):
@@ -579,8 +559,9 @@ def _printer(code: Mapping[sympy.Symbol, str]) -> Callable[[sympy.Basic], str]:
 
     def write(expression: sympy.Basic) -> str:
         for number in expression.atoms(sympy.Number, sympy.zoo):
-            if not number.is_finite or not math.isfinite(float(number)):
-                raise ValueError(f"it contains the number {number}")
+            value = math.nan if number in (sympy.nan, sympy.zoo) else float(number)
+            if not math.isfinite(value):
+                raise ValueError(f"it contains the number {value}")
         return str(printer.doprint(expression))
 
     return write

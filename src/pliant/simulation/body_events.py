@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
@@ -67,7 +68,7 @@ class ExternalForce(EventBase, frozen=True, kw_only=True, tag="external_force"):
             if len(value) != 3 or not all(math.isfinite(number) for number in value):
                 return f"{name} is {value!r}; must be a list of 3 finite numbers"
         if self._port not in engine.ports():
-            bodies = [name.split("/", 1)[1][: -len("/wrench")] for name in engine.ports() if _is_wrench(name)]
+            bodies = re.findall("^body/(.*)/wrench$", "\n".join(engine.ports()), re.MULTILINE)
             return f"there is no body {self.body!r}; {nearest(self.body, bodies)}"
         return duration_problem(self.duration)
 
@@ -88,7 +89,3 @@ class ExternalForce(EventBase, frozen=True, kw_only=True, tag="external_force"):
     @property
     def _port(self) -> str:
         return f"body/{self.body}/wrench"
-
-
-def _is_wrench(port: str) -> bool:
-    return port.startswith("body/") and port.endswith("/wrench")
