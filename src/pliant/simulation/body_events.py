@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from pliant.base.errors import ModelError, nearest
 from pliant.devices.base import Device
-from pliant.engine.base import Engine, MujocoState
+from pliant.engine.base import Engine, MujocoState, mujoco_state
 from pliant.simulation.event import Ending, EventBase, duration_problem, end_later
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class SetPayload(EventBase, frozen=True, kw_only=True, tag="payload"):
 
     def apply(self, simulation: Simulation) -> Ending | None:
         """Attach the payload."""
-        engine = cast("MujocoState", simulation.engine)
+        engine = mujoco_state(simulation.engine, "set_payload")
         engine.set_payload(self.body, self.mass, self.offset)
         return end_later(
             self, self.duration, simulation, simulation.engine.dt, lambda: engine.set_payload(self.body, 0.0)
