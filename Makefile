@@ -97,7 +97,7 @@ $(VENV)/.lint: $(STAMP) tests/helpers/mujoco_types.py
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright --threads $(JOBS)
+	$(BIN)/python tests/helpers/check_types.py --threads $(JOBS)
 
 $(VENV)/.docs: $(STAMP)
 	$(call install,docs)

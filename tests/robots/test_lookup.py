@@ -176,15 +176,25 @@ class SizeOptions:
 
 
 def build_size(options: SizeOptions):
-    return options.size
+    robot = build_robot("sea-1dof")
+    robot.spec.modelname = f"size {options.size}"
+    return robot
 
 
 def test_a_builder_that_takes_a_dataclass_needs_no_other_declaration():
     robot = CatalogueRobot(name="x", summary="", function=build_size, source="")
     assert robot.options is SizeOptions
-    assert robot.build(size="2") == 2.0
+    assert robot.build(size="2").spec.modelname == "size 2.0"
     with pytest.raises(ModelError, match=r"x: size is -1; must be a number >= 0 \[m\]"):
         robot.build(size=-1)
+
+
+def test_a_builder_that_returns_no_robot_is_refused_with_its_place():
+    robot = CatalogueRobot(name="x", summary="", function=lambda: None, source="")
+    with pytest.raises(
+        ModelError, match=r"robot 'x' \(.*test_lookup\.py:\d+\) returned a NoneType; must return a pliant"
+    ):
+        robot.build()
 
 
 def test_an_option_of_an_unknown_type_is_refused_with_its_place():

@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from pliant.base.errors import BridgeError
 from pliant.ros.bridge.interfaces import INTERFACES as ROS
 from pliant.ros.bridge.sensors import serve_imu
 from pliant.simulation.interfaces import InterfaceTable
@@ -29,15 +28,6 @@ def test_the_first_signature_that_has_a_function_serves_and_the_field_table_all_
     assert table.find(device("sole", "wrench", "imu")) is rod
     assert table.find(device("sole")) is fields
     assert table.find(device()) is fields
-
-
-def test_a_wing_adds_a_function_once_and_nobody_takes_its_place():
-    table = InterfaceTable("ros", {}, fields)
-    table.register("rod", rod)
-    table.register("rod", rod)
-    assert table.find(device("rod")) is rod
-    with pytest.raises(BridgeError, match="the bridge ros serves the signature 'rod' twice"):
-        table.register("rod", fields)
 
 
 @pytest.mark.parametrize("table", [ROS, YARP])

@@ -3,7 +3,8 @@
 import mujoco
 import pytest
 
-from pliant.walking.model import joint_inertia
+from pliant.base.errors import DeviceError
+from pliant.walking.model import joint_inertia, kinematic_tree
 
 PENDULUM = """
 <mujoco><worldbody><body name="arm"><joint name="hinge" axis="0 1 0" armature="0.02"/>
@@ -24,3 +25,9 @@ def test_the_motor_of_a_pendulum_feels_its_inertia_about_the_hinge_and_the_rotor
 def test_the_motor_between_two_free_bodies_feels_their_reduced_inertia():
     model = mujoco.MjModel.from_xml_string(FLOATING)
     assert joint_inertia(model, ["hinge"], [0.0]) == pytest.approx([0.7 * 0.3 / (0.7 + 0.3) + 0.1])
+
+
+def test_a_joint_that_moves_the_base_is_refused():
+    model = mujoco.MjModel.from_xml_string(PENDULUM)
+    with pytest.raises(DeviceError, match="the joint 'hinge' moves the body 'arm'; must be below it"):
+        kinematic_tree(model, "arm", ["hinge"])

@@ -688,5 +688,5 @@ def _dispatcher(function: Callable[..., Any], options: Mapping[str, Any]) -> Any
         return attach(dispatcher)
     except RuntimeError:  # numba found no place for a cache
         # For all that follow, too: numba asks for this folder first.
-        config.CACHE_DIR = str(temporary_cache() / "numba")
+        config.__dict__["CACHE_DIR"] = str(temporary_cache() / "numba")
         return attach(dispatcher)

@@ -71,11 +71,9 @@ def finite_array(field: str, value: ArrayLike, shape: tuple[int | None, ...]) ->
     try:
         out = np.array(value, dtype=float)
     except (TypeError, ValueError):
-        found = "is not an array of numbers; must have shape"
-    else:
-        fits = out.ndim == len(shape) and all(n is None or n == m for n, m in zip(shape, out.shape))
-        found = "" if fits else f"has shape {out.shape}; must be"
-    if found:
+        out = None
+    if out is None or out.ndim != len(shape) or not all(n is None or n == m for n, m in zip(shape, out.shape)):
+        found = "is not an array of numbers; must have shape" if out is None else f"has shape {out.shape}; must be"
         wanted = ", ".join("n" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "")
         raise VisionError(Condition.SHAPE, f"{field} {found} ({wanted})", field=field)
     if not np.isfinite(out).all():

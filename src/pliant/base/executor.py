@@ -11,6 +11,7 @@ process was killed runs again in a new process. Ctrl-C ends processes at once, a
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import logging
 import os
@@ -19,18 +20,17 @@ import re
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pliant.base.errors import PliantError, importing
 
 if TYPE_CHECKING:
-    import distributed
-
-if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+
+    import distributed
 
 T = TypeVar("T")
 Task = tuple[Any, ...]
@@ -122,13 +122,13 @@ def run_tasks(
             finish(task, function(*task))
         return
     queue = iter(tasks)
-    with _open_pool(executor) as pool:
-        waiting = {pool.submit(function, task): task for task in itertools.islice(queue, pool.room)}
-        while waiting:
-            for future, value in pool.collect(waiting):
-                ended = waiting.pop(future)
-                # Before `finish`, which may write to a disk.
-                waiting.update((pool.submit(function, task), task) for task in itertools.islice(queue, 1))
+    with _open_pool(executor, function) as pool:
+        for task in itertools.islice(queue, pool.room):
+            pool.submit(task)
+        while pool.waiting:
+            for ended, value in pool.collect():
+                for task in itertools.islice(queue, 1):  # before `finish`, which may write to a disk
+                    pool.submit(task)
                 finish(ended, value)
 
 
@@ -140,44 +140,46 @@ def is_interrupted() -> bool:
     return getattr(_local, "stop", None) is not None and _local.stop.is_set()
 
 
-def _open_pool(executor: Executor) -> contextlib.AbstractContextManager[_Pool | _Cluster]:
+def _open_pool(
+    executor: Executor, function: Callable[..., T]
+) -> contextlib.AbstractContextManager[_Pool[T] | _Cluster[T]]:
     if executor.dask is not None:
-        return _open_cluster(executor.dask)
-    return _open_threads(executor.workers, processes=executor.threads == 1)
+        return _open_cluster(executor.dask, function)
+    return _open_threads(executor.workers, function, processes=executor.threads == 1)
 
 
 # -- this machine: threads, each of which calls the function itself or has a process that does so ----------------------
 
 
-class _Pool:
+class _Pool(Generic[T]):
     """Threads of this machine."""
 
-    def __init__(
-        self, threads: ThreadPoolExecutor, room: int, call: Callable[[Callable[..., object], Task], object]
-    ) -> None:
+    def __init__(self, threads: ThreadPoolExecutor, room: int, call: Callable[..., T]) -> None:
         self.room = room
+        self.waiting: dict[Future[T], Task] = {}
         self._threads, self._call = threads, call
 
-    def submit(self, function: Callable[..., object], task: Task) -> Future[object]:
+    def submit(self, task: Task) -> None:
         """Begin a task."""
-        return self._threads.submit(self._call, function, task)
+        self.waiting[self._threads.submit(self._call, *task)] = task
 
-    def collect(self, waiting: Mapping[object, Task]) -> Iterator[tuple[object, object]]:
+    def collect(self) -> Iterator[tuple[Task, T]]:
         """Wait until a task has ended; yield those that have, with their results."""
-        done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+        done, _ = wait(self.waiting, return_when=FIRST_COMPLETED)
         for future in done:
-            yield future, future.result()
+            result = future.result()
+            yield self.waiting.pop(future), result
 
 
 @contextlib.contextmanager
-def _open_threads(count: int, *, processes: bool) -> Iterator[_Pool]:
+def _open_threads(count: int, function: Callable[..., T], *, processes: bool) -> Iterator[_Pool[T]]:
     stop = threading.Event()
     begin = {"initializer": setattr, "initargs": (_local, "stop", stop)}
     workers = _Processes() if processes else None
     with ThreadPoolExecutor(count, thread_name_prefix="pliant-task", **begin) as threads:
         early = True
         try:
-            yield _Pool(threads, count, workers.call if workers else lambda function, task: function(*task))
+            yield _Pool(threads, count, functools.partial(workers.call, function) if workers else function)
             early = False
         finally:
             stop.set()
@@ -194,7 +196,7 @@ class _Processes:
         self._lock = threading.Lock()
         self._closed = False
 
-    def call(self, function: Callable[..., object], task: Task) -> object:
+    def call(self, function: Callable[..., T], *task: object) -> T:
         """Call a function in the process of this thread; if it is killed, in another one.
 
         Raises:
@@ -304,21 +306,24 @@ def _attempt(function: Callable[..., object], task: Task) -> Answer:
 # -- a cluster ---------------------------------------------------------------------------------------------------------
 
 
-class _Cluster:
+class _Cluster(Generic[T]):
     """Workers of a Dask cluster; the scheduler replaces those that are lost."""
 
     room = None
 
-    def __init__(self, client: distributed.Client, completed: distributed.as_completed) -> None:
-        self._client, self._completed = client, completed
+    def __init__(
+        self, client: distributed.Client, completed: distributed.as_completed, function: Callable[..., T]
+    ) -> None:
+        self.waiting: dict[distributed.Future, Task] = {}
+        self._client, self._completed, self._function = client, completed, function
 
-    def submit(self, function: Callable[..., object], task: Task) -> object:
+    def submit(self, task: Task) -> None:
         """Begin a task as soon as a worker is free."""
-        future = self._client.submit(_attempt, function, task, pure=False)
+        future = self._client.submit(_attempt, self._function, task, pure=False)
         self._completed.add(future)
-        return future
+        self.waiting[future] = task
 
-    def collect(self, _: Mapping[object, Task]) -> Iterator[tuple[object, object]]:
+    def collect(self) -> Iterator[tuple[Task, T]]:
         """Wait until a task has ended; yield it with its result."""
         future, answer = next(self._completed)
         if isinstance(answer, BaseException):  # of a future that was cancelled, it is given and not raised
@@ -326,17 +331,18 @@ class _Cluster:
         returned, value = answer
         if not returned:
             raise value
-        yield future, value
+        yield self.waiting.pop(future), value
 
 
 @contextlib.contextmanager
-def _open_cluster(address: str) -> Iterator[_Cluster]:
+def _open_cluster(address: str, function: Callable[..., T]) -> Iterator[_Cluster[T]]:
     import asyncio
 
     with importing(
         "distributed", command="pip install 'pliant[cluster]'", purpose="running tasks on a cluster (--dask)"
     ):
         import distributed
+        from distributed.comm.core import CommClosedError
     try:
         client = distributed.Client(address, timeout="10s")
     except (OSError, TimeoutError, ValueError) as error:
@@ -346,14 +352,14 @@ def _open_cluster(address: str) -> Iterator[_Cluster]:
         ) from None
     with client:
         try:
-            yield _Cluster(client, distributed.as_completed(loop=client.loop, with_results=True))
+            yield _Cluster(client, distributed.as_completed(loop=client.loop, with_results=True), function)
         except distributed.KilledWorker as error:
             raise PliantError(
                 f"a task ended the workers of the cluster that ran it ({error}); if they are short of memory, use "
                 "smaller tasks",
                 field="dask",
             ) from None
-        except (CancelledError, asyncio.CancelledError, distributed.comm.CommClosedError) as error:
+        except (CancelledError, asyncio.CancelledError, CommClosedError) as error:
             raise PliantError(
                 f"the scheduler at {address!r} was lost. Results that were finished before are in the output folder, "
                 "if there is one; start the scheduler again and repeat the command, and it continues",

@@ -117,10 +117,8 @@ def badge(word: str) -> str:
 
 def bullets(items: Iterable[str]) -> str:
     """Return a list; text of several lines keeps its lines."""
-    cells = []
-    for item in items:
-        cells.append(f"<li><pre>{escaped(item)}</pre></li>" if "\n" in item.strip() else f"<li>{rich(item)}</li>")
-    return f"<ul>{''.join(cells)}</ul>"
+    cells = (f"<pre>{escaped(item)}</pre>" if "\n" in item.strip() else rich(item) for item in items)
+    return f"<ul>{''.join(f'<li>{cell}</li>' for cell in cells)}</ul>"
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]], note: str = "") -> str:

@@ -36,8 +36,10 @@ class ConnectionThreads(socketserver.TCPServer):
         """Requests that raised."""
         super().__init__(*arguments, **options)
 
-    def process_request(self, request: socket.socket, client_address: object) -> None:
+    def process_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
         """Serve a connection in a thread."""
+        if isinstance(request, tuple):  # of a server of datagrams
+            request = request[1]
         thread = threading.Thread(
             target=self._serve, args=(request, client_address), name=self.thread_name, daemon=True
         )

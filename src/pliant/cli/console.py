@@ -66,14 +66,9 @@ def list_requests(devices: Mapping[str, Device]) -> list[str]:
     lines: list[str] = []
     for key, device in devices.items():
         for name, call in device.requests.items():
-            words = [f"{key}.{name}"]
             switch = device.buttons.get(name, "")
-            if switch:
-                words.append("on|off")
-            for argument in _arguments(call):
-                if argument not in (switch, "answered"):
-                    words.append(f"{argument}=")
-            lines.append(" ".join(words))
+            words = [f"{argument}=" for argument in _arguments(call) if argument not in (switch, "answered")]
+            lines.append(" ".join([f"{key}.{name}", *["on|off"] * bool(switch), *words]))
     return lines
 
 

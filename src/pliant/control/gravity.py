@@ -25,7 +25,7 @@ MAX_PRESSURE = 6.0e5
 """Largest mean pressure of muscles that is looked at [Pa]."""
 
 
-def qbmove_deflection(torque: ArrayLike, k: float, a: float, preset: ArrayLike = 0.0) -> object:
+def qbmove_deflection(torque: ArrayLike, k: float, a: float, preset: ArrayLike = 0.0) -> Array:
     """Return theta_eq - q of a qbMove with equal springs that carries a torque.
 
         theta_eq - q = asinh(torque / (2 k cosh(a preset))) / a
@@ -58,7 +58,7 @@ def torque_range(law: Law, preset: float = 0.0, q: float = 0.0) -> tuple[float, 
     return min(torques), max(torques)
 
 
-def equilibrium_for_torque(law: Law, q: ArrayLike, torque: ArrayLike, preset: ArrayLike = 0.0) -> object:
+def equilibrium_for_torque(law: Law, q: ArrayLike, torque: ArrayLike, preset: ArrayLike = 0.0) -> float | Array:
     """Return the equilibrium position at which a law puts a torque on the link at q.
 
     Closed form for a SEA and for a qbMove with equal springs inside their clips; else by bisection of the law's own

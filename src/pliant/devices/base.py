@@ -66,7 +66,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 def request(method: F) -> F:
     """Mark a method of a device as a request, which clients call by name and the loop thread runs."""
-    method.__pliant_request__ = True
+    vars(method)["__pliant_request__"] = True
     return method
 
 
@@ -76,7 +76,7 @@ def button(method: F) -> F:
     Buttons and switches are requests for a person to use. Bridges and the console of the command line offer them
     automatically.
     """
-    method.__pliant_button__ = True
+    vars(method)["__pliant_button__"] = True
     return request(method)
 
 

@@ -233,17 +233,16 @@ class _Errors:
     """Noise of a picture, applied in the order of the pictures."""
 
     def __init__(self, noise: Noise, bias: float, rng: np.random.Generator) -> None:
-        self._noise, self._offset, self._rng = noise, float(np.asarray(noise.mean) + bias), rng
+        self._silent, self._offset, self._rng = noise.silent, float(np.asarray(noise.mean) + bias), rng
+        self._std, self._step = np.float32(np.asarray(noise.std)), np.float32(np.asarray(noise.resolution))
 
     def __call__(self, picture: np.ndarray) -> np.ndarray:
-        noise = self._noise
-        if not noise.silent:
+        if not self._silent:
             value = picture.astype(np.float32) + np.float32(self._offset)
-            if noise.std:
-                value += np.float32(noise.std) * self._rng.standard_normal(picture.shape, dtype=np.float32)
-            if noise.resolution:
-                step = np.float32(noise.resolution)  # type: ignore[arg-type]
-                value = np.round(value / step) * step
+            if self._std:
+                value += self._std * self._rng.standard_normal(picture.shape, dtype=np.float32)
+            if self._step:
+                value = np.round(value / self._step) * self._step
             whole = picture.dtype == np.uint8
             picture = np.clip(np.round(value), 0, 255).astype(np.uint8) if whole else value.astype(np.float32)
         picture.flags.writeable = False

@@ -397,7 +397,7 @@ class RenderThread:
     """
 
     def __init__(self, name: str, make: Callable[[], Renderer]) -> None:
-        self._jobs: queue.SimpleQueue[tuple[Callable[[Renderer], object], Future[object]] | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[Callable[[Renderer], None] | None] = queue.SimpleQueue()
         self._ready: Future[Renderer] = Future()
         self._thread = threading.Thread(
             target=_serve, args=(make, self._jobs, self._ready), name=f"camera-{name}", daemon=True
@@ -419,7 +419,16 @@ class RenderThread:
     def submit(self, job: Callable[[Renderer], T]) -> Future[T]:
         """Let the thread call ``job(renderer)`` after those that were asked for before."""
         future: Future[T] = Future()
-        self._jobs.put((job, future))
+
+        def run(renderer: Renderer) -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                future.set_result(job(renderer))
+            except BaseException as error:  # whoever asked gets it
+                future.set_exception(error)
+
+        self._jobs.put(run)
         return future
 
     def stop(self) -> None:
@@ -431,7 +440,7 @@ class RenderThread:
 
 def _serve(
     make: Callable[[], Renderer],
-    jobs: queue.SimpleQueue[tuple[Callable[[Renderer], object], Future[object]] | None],
+    jobs: queue.SimpleQueue[Callable[[Renderer], None] | None],
     ready: Future[Renderer],
 ) -> None:
     try:
@@ -441,13 +450,7 @@ def _serve(
         return
     ready.set_result(renderer)
     try:
-        while (item := jobs.get()) is not None:
-            job, future = item
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                future.set_result(job(renderer))
-            except BaseException as error:  # whoever asked gets it
-                future.set_exception(error)
+        while (job := jobs.get()) is not None:
+            job(renderer)
     finally:
         renderer.close()

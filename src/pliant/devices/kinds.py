@@ -14,17 +14,19 @@ from pliant.devices.base import DeviceBase
 from pliant.model.sensors import SensorDescription
 from pliant.model.wanted import check_described, check_robot
 
-DeviceFactory = Callable[..., DeviceBase]
+DeviceFactory = Callable[..., DeviceBase | list[DeviceBase]]
 """Takes a description, the robot that it is described on, and options of `DeviceBase`."""
 COMMON = ("latency", "command_latency", "watchdog")
 """Options of `pliant.devices.make_devices` that every device takes; others, such as periods, are its own."""
-F = TypeVar("F", bound=Callable[..., DeviceBase])
+F = TypeVar("F", bound=DeviceFactory)
+One = TypeVar("One", bound=Callable[..., DeviceBase])
+Several = TypeVar("Several", bound=Callable[..., list[DeviceBase]])
 
 _FACTORIES: dict[type, DeviceFactory] = {}
-_SEVERAL: dict[type, Callable[..., list[DeviceBase]]] = {}
+_SEVERAL: set[type] = set()
 
 
-def device_for(description: type) -> Callable[[F], F]:
+def device_for(description: type) -> Callable[[One], One]:
     """Register the device of a kind of description (class decorator); see `SensorDevice` for an example.
 
     Args:
@@ -33,7 +35,18 @@ def device_for(description: type) -> Callable[[F], F]:
     Raises:
         DeviceError: the description has a device already; the message has both places.
     """
+    return _register(description, several=False)
 
+
+def devices_for(description: type) -> Callable[[Several], Several]:
+    """Register a function that returns several devices of a kind of description, as `device_for` does for one.
+
+    The function takes the description and the options of `pliant.devices.make_devices`.
+    """
+    return _register(description, several=True)
+
+
+def _register(description: type, *, several: bool) -> Callable[[F], F]:
     def register(factory: F) -> F:
         other = _FACTORIES.get(description)
         if other is not None and place_of(other) != place_of(factory):
@@ -45,6 +58,8 @@ def device_for(description: type) -> Callable[[F], F]:
         if inspect.isclass(factory):
             _check_arguments(factory, description)
         _FACTORIES[description] = factory
+        if several:
+            _SEVERAL.add(description)
         return factory
 
     return register
@@ -66,20 +81,6 @@ def _check_arguments(device: type, description: type) -> None:
     setattr(device, "__init__", checked)  # noqa: B010 - an assignment is no valid override for the type checker
 
 
-def devices_for(description: type) -> Callable[[F], F]:
-    """Register a function that returns several devices of a kind of description, as `device_for` does for one.
-
-    The function takes the description and the options of `pliant.devices.make_devices`.
-    """
-
-    def register(factory: F) -> F:
-        device_for(description)(factory)
-        _SEVERAL[description] = factory
-        return factory
-
-    return register
-
-
 def devices_of(description: object, robot: object, options: Mapping[str, object]) -> list[DeviceBase]:
     """Return the devices of a description on a robot.
 
@@ -92,9 +93,9 @@ def devices_of(description: object, robot: object, options: Mapping[str, object]
         DeviceError: no device is registered for it, or its function takes no option that was given.
     """
     factory = find_device(description)
-    several = _SEVERAL.get(type(description))
-    if several is not None:
-        return several(description, **options)
+    if type(description) in _SEVERAL:
+        made = factory(description, **options)
+        return made if isinstance(made, list) else [made]
     given = {name: options[name] for name in COMMON if options.get(name)}
     if getattr(description, "latency", 0.0):
         given.pop("latency", None)
@@ -106,7 +107,8 @@ def devices_of(description: object, robot: object, options: Mapping[str, object]
             "its function take **options and pass them to DeviceBase",
             field=next(iter(given), ""),
         ) from None
-    return [factory(description, robot, **given)]
+    made = factory(description, robot, **given)
+    return made if isinstance(made, list) else [made]
 
 
 def find_device(description: object) -> DeviceFactory:

@@ -96,7 +96,6 @@ class Dynamixel(BridgeBase):
         self._dropped = 0
         self._replies = 0
         self._since = 0.0
-        self._where: dict[str, str] = {}
 
     # ------------------------------------------------------------------ start
     def start(self, devices: Mapping[str, SampleSource]) -> None:
@@ -122,9 +121,8 @@ class Dynamixel(BridgeBase):
         options = self.options
         self._ports = Ports(options.port, options.host, options.tcp, self._received)
         self._since = time.monotonic()
-        self._where = {"Dynamixel": options.port or self._ports.path}
-        if self._ports.address:
-            self._where["Dynamixel over TCP"] = self._ports.address
+        over_tcp = {"Dynamixel over TCP": self._ports.address} if self._ports.address else {}
+        self._where = {"Dynamixel": options.port or self._ports.path, **over_tcp}
         self._notes = (self._described(),)
         self._switch.shorten()
         self.threads.start("pliant-dynamixel", self._ports.work)

@@ -159,11 +159,11 @@ class Ports:
         if len(self._clients) > MAX_CLIENTS:
             self.refused += 1
             others = [(c.heard, fd, c, sock) for fd, (c, sock) in self._clients.items() if sock is not None]
-            heard, *silent = min(others, key=lambda other: other[0])
+            heard, descriptor, client, silent = min(others, key=lambda other: other[0])
             if time.monotonic() - heard < SILENT_S:
                 connection.close()
                 return
-            self._forget(*silent)
+            self._forget(descriptor, client, silent)
         connection.setblocking(False)
         with contextlib.suppress(OSError):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -226,7 +226,7 @@ class EnergyAudit:
                 n=model.nout,
                 force=data.actuator_force,
                 moment=data.actuator_moment,
-                count=data.moment_rownnz,
+                counts=data.moment_rownnz,
                 first=data.moment_rowadr,
                 column=data.moment_colind,
             ),
@@ -273,7 +273,7 @@ class EnergyAudit:
             span=model.tendon_lengthspring,
             length=data.ten_length,
             moment=data.ten_J,
-            count=model.ten_J_rownnz,
+            counts=model.ten_J_rownnz,
             first=model.ten_J_rowadr,
             column=model.ten_J_colind,
         )

@@ -156,7 +156,7 @@ class Transmission(NamedTuple):
     """Force of each row."""
     moment: np.ndarray
     """Moments of all rows."""
-    count: np.ndarray
+    counts: np.ndarray
     """Number of moments of each row."""
     first: np.ndarray
     """First moment of each row."""
@@ -217,7 +217,7 @@ class ElasticTendons(NamedTuple):
     """Lengths at the start of the step."""
     moment: np.ndarray
     """Change of the lengths with the degrees of freedom, a sparse matrix: its numbers."""
-    count: np.ndarray
+    counts: np.ndarray
     """How many in each row."""
     first: np.ndarray
     """First number of each row."""
@@ -508,7 +508,7 @@ def audit_tendons(tendons, implicit, span):
 
     The energy of a spring at the end is taken at the length that the velocities give; `TENDONS` sums that change.
     """
-    elements, which, stiffness, bend, damping, slack, length, moment, count, first, column = tendons
+    elements, which, stiffness, bend, damping, slack, length, moment, counts, first, column = tendons
     _, servoed, sprung = implicit
     velocity, qvel, _, h, sums = span
     passive = 0.0
@@ -517,7 +517,7 @@ def audit_tendons(tendons, implicit, span):
         t = which[i]
         old_speed = 0.0
         speed = 0.0
-        for k in range(first[t], first[t] + count[t]):
+        for k in range(first[t], first[t] + counts[t]):
             old_speed += moment[k] * velocity[column[k]]
             speed += moment[k] * qvel[column[k]]
         mean = 0.5 * h * (old_speed + speed)
@@ -545,7 +545,7 @@ def audit_model(servos, transmission, implicit, springs, passive_forces, limits,
     an actuator do not act while it, or the joint ``held`` that it drives, is at its limit.
     """
     actuators, rows, kp, kv, low, high, held = servos
-    outputs, force, moment, count, first, column = transmission
+    outputs, force, moment, counts, first, column = transmission
     damped, servoed, sprung = implicit
     sprung_joints, dof, place, which, stiffness, bend, rest, qpos, before = springs
     damping, hidden, gravcomp, applied, fluid, adhesion = passive_forces
@@ -557,7 +557,7 @@ def audit_model(servos, transmission, implicit, springs, passive_forces, limits,
         mean = 0.0
         change = 0.0
         new = 0.0
-        for k in range(first[row], first[row] + count[row]):
+        for k in range(first[row], first[row] + counts[row]):
             a, b = velocity[column[k]], qvel[column[k]]
             mean += 0.5 * moment[k] * (a + b)
             change += moment[k] * (b - a)
@@ -573,7 +573,7 @@ def audit_model(servos, transmission, implicit, springs, passive_forces, limits,
         for k in range(nv):
             asked[k] = lifted[k] * gravcomp[k]
         for row in range(outputs):
-            for k in range(first[row], first[row] + count[row]):
+            for k in range(first[row], first[row] + counts[row]):
                 asked[column[k]] += moment[k] * force[row]
         for i in range(limited):
             d = capped[i]

@@ -198,7 +198,7 @@ def check_engine(given: object, asker: str = "Simulation") -> None:
     )
 
 
-def mujoco_state(engine: Engine, device: str) -> MujocoState:
+def mujoco_state(engine: object, device: str) -> MujocoState:
     """Return the engine as a `MujocoState`, for a device that needs MuJoCo's model and data.
 
     Args:

@@ -246,7 +246,7 @@ class Guard:
         model = self._model
         joints = [model.joint(int(j)).name for j in model.dof_jntid]
         probe = mujoco.MjData(model)
-        rows = {"time": [], "qpos": [], "qvel": [], "act": [], "ctrl": []}
+        rows = {name: [] for name in ("time", "qpos", "qvel", "act", "ctrl")}
         for state in states:
             mujoco.mj_setState(model, probe, np.ascontiguousarray(state), self._spec)
             for name, values in rows.items():
@@ -258,7 +258,11 @@ class Guard:
                     states=states,
                     joints=np.array(joints),
                     dt=model.opt.timestep,
-                    **{k: np.array(v) for k, v in rows.items()},
+                    time=np.array(rows["time"]),
+                    qpos=np.array(rows["qpos"]),
+                    qvel=np.array(rows["qvel"]),
+                    act=np.array(rows["act"]),
+                    ctrl=np.array(rows["ctrl"]),
                 )
                 return file.name
         except (OSError, RuntimeError):  # RuntimeError: the user has no home folder

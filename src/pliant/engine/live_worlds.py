@@ -90,7 +90,7 @@ class LiveWorlds:
         """Take worlds that were reset as live again."""
         self.restore(ids, 0, 0)
 
-    def restore(self, worlds: NDArray[np.generic], steps: ArrayLike, diverged_at: ArrayLike) -> None:
+    def restore(self, worlds: NDArray[np.bool_] | NDArray[np.int64], steps: ArrayLike, diverged_at: ArrayLike) -> None:
         """Set the counts of some worlds, by their mask or numbers."""
         self.steps[worlds], self.diverged_at[worlds] = steps, diverged_at
         self._now[1] = np.count_nonzero(self.diverged_at)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NoReturn
 
 import mujoco
@@ -154,7 +154,7 @@ end:
 """
 
 
-def _at(function: Callable[..., object]) -> str:
+def _at(function: ctypes._NamedFuncPointer) -> str:
     """Return a C function as a value of LLVM assembly."""
     return f"inttoptr (i64 {ctypes.cast(function, ctypes.c_void_p).value} to ptr)"
 

@@ -167,7 +167,7 @@ def simulate_trials(
         ctrl[:, column] = loads * min(1.0, (done + every) / rising)
         batch.step(nstep=min(every, rising - done))
     ctrl[:, column] = loads
-    batch.step(nstep=steps - rising, stage=mujoco.mjtStage.mjSTAGE_ACC)
+    batch.step(nstep=steps - rising, stage=int(mujoco.mjtStage.mjSTAGE_ACC))
     first = np.array([model.sensor(f"{part}_force/force").adr[0] for part in PARTS])
     found = force[:, first + 2]
     # x of a module's frame points to the toes: its vertical component is the sine of the pitch.

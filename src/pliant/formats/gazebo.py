@@ -379,7 +379,7 @@ def _read(
         publish_elastic_torque=flags["pub_eltau"],
         publish_state=flags["pub_state"],
         subscribe_external_torque=flags["sub_ext_tau"],
-        file=None if file is None else str(file),
+        file=file,
         line=line_of(element),
     )
     return actuator, interface

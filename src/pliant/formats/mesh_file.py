@@ -65,13 +65,14 @@ def read_mesh(path: Path) -> trimesh.Trimesh:
     command = 'pip install "pliant[meshes]"'
     with importing("trimesh", command=command, purpose=f"reading {path}"):
         import trimesh
+        from trimesh.resolvers import FilePathResolver
 
-    class Beside(trimesh.resolvers.FilePathResolver):
+    class Beside(FilePathResolver):
         def get(self, name: str) -> bytes:
             return read_file(Path(self.parent) / name.strip(), max_bytes=MAX_MESH_BYTES)
 
     try:
-        scene = trimesh.load_scene(path, resolver=Beside(path))
+        scene = trimesh.load_scene(path, resolver=Beside(str(path)))
         mesh = scene.to_mesh() if hasattr(scene, "to_mesh") else scene.dump(concatenate=True)
     except ImportError as error:
         raise MissingDependency(str(error.name or "pycollada"), command=command, purpose=f"reading {path}") from None
@@ -79,6 +80,6 @@ def read_mesh(path: Path) -> trimesh.Trimesh:
         if path.suffix.lower() == ".dae" and importlib.util.find_spec("collada") is None:
             raise MissingDependency("pycollada", command=command, purpose=f"reading {path}") from None
         raise ModelError(f"the mesh cannot be read: {type(error).__name__}: {error}", file=path) from error
-    if not len(getattr(mesh, "faces", ())):
+    if not isinstance(mesh, trimesh.Trimesh) or not len(mesh.faces):
         raise ModelError("the mesh has no faces", file=path)
     return trimesh.Trimesh(mesh.vertices, mesh.faces, process=False)

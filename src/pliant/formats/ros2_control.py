@@ -68,7 +68,7 @@ class ControlledJoint:
     """Further parameters by name."""
     mimics: bool | None = None
     """The ``mimic`` attribute of the joint; None if it has none, so that the ``<mimic>`` tag of the URDF applies."""
-    file: str | None = None
+    file: str | Path | None = None
     """File that contains the element, or None."""
     line: int | None = None
     """Line in the file, counted from 1, or None."""
@@ -151,7 +151,7 @@ class _Reader(Tags):
     def __init__(
         self, system: ET.Element, joints: Mapping[str, str], file: str | Path | None, found: Ros2Control
     ) -> None:
-        super().__init__(system, "<ros2_control>", None if file is None else str(file), found.notes)
+        super().__init__(system, "<ros2_control>", file, found.notes)
         self.joints = joints
         self.found = found
         self.system = self.name()
@@ -353,7 +353,7 @@ def read_transmissions(
                 joint=name,
                 system=transmission.get("name", ""),
                 commands=commands,
-                file=None if file is None else str(file),
+                file=file,
                 line=line_of(element),
             )
     return found, notes

@@ -191,7 +191,7 @@ def _gains(described: ControlledJoint) -> dict[str, float]:
 
 def _pid(described: ControlledJoint, gains: Mapping[str, float]) -> PID:
     try:
-        return PID(**gains)
+        return dataclasses.replace(PID(), **gains)
     except LawError as error:
         raise described.fail(error.message, error.field) from error
 

@@ -536,7 +536,7 @@ class _Meshes(Sink):
             if suffix not in NATIVE_MESHES:
                 data, suffix = _convert(path), ".obj"
             else:
-                data = _read(path)
+                data = read_file(path, max_bytes=MAX_MESH_BYTES)
                 if suffix == ".stl" and not _is_binary_stl(data):
                     data, suffix = _convert(path), ".obj"
             stem = path.stem
@@ -550,10 +550,6 @@ class _Meshes(Sink):
             self.data[name] = data
             self._names[path] = name
         return self._names[path]
-
-
-def _read(path: Path) -> bytes:
-    return read_file(path, max_bytes=MAX_MESH_BYTES)
 
 
 def _is_binary_stl(data: bytes) -> bool:

@@ -39,6 +39,9 @@ from pliant.simulation.rate_timer import RateTimer
 from pliant.simulation.switching import SwitchInterval
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from foxglove import ServiceRequest
     from pliant.model.robot import Robot
     from pliant.simulation.replay import Replay
 
@@ -100,7 +103,7 @@ class Foxglove(BridgeBase):
         self._cameras: dict[str, CameraTopics] = {}
         self._commands = CommandTopics({})
         self._listener: Listener | None = None
-        self._channels: list[object] = []
+        self._closers: list[Callable[[], None]] = []
         self._folder = ""
         self._layout = ""
         self._inside = hidden_address()
@@ -141,7 +144,7 @@ class Foxglove(BridgeBase):
         for name, device in devices.items():
             if CAMERA.of(device) and any(field in device.samples for field in ENCODINGS):
                 self._cameras[name] = CameraTopics(sdk, context, device)  # type: ignore[arg-type]
-                self._channels += self._cameras[name].channels
+                self._closers += [channel.close for channel in self._cameras[name].channels]
             elif not has_images(device):
                 self._serve_device(context, types, name, device)
         self._commands = CommandTopics(devices)
@@ -170,12 +173,12 @@ class Foxglove(BridgeBase):
         schema = sdk.Schema(name=message.name, encoding="ros2msg", data=message.text.encode())
         channel = sdk.Channel(topic, message_encoding="cdr", schema=schema, context=context)
         served = _Served(channel, body_encoder(device.samples), RateTimer(self.options.rate), device, type=message.name)
-        self._channels.append(channel)
+        self._closers.append(channel.close)
         if device.commands:
             described = command_schema(device)
             schema = sdk.Schema(name=described["title"], encoding="jsonschema", data=json.dumps(described).encode())
             served.commands = sdk.Channel(f"{topic}/command", message_encoding="json", schema=schema, context=context)
-            self._channels.append(served.commands)
+            self._closers.append(served.commands.close)
         self._served[name] = served
 
     def _serve_scene(self, context: object, devices: Mapping[str, SampleSource]) -> None:
@@ -187,7 +190,7 @@ class Foxglove(BridgeBase):
         self._mounts = {d.frame: d.mount for d in devices.values() if d.mount is not None}
         self._scene = channels.SceneUpdateChannel(SCENE, context=context)
         self._transforms = channels.FrameTransformsChannel(TRANSFORMS, context=context)
-        self._channels += [self._scene, self._transforms]
+        self._closers += [self._scene.close, self._transforms.close]
 
     def _listen(self, context: object, devices: Mapping[str, SampleSource]) -> object:
         sdk, capability = self._sdk, self._sdk.websocket.Capability
@@ -280,12 +283,12 @@ class Foxglove(BridgeBase):
         self._stamp_ns = stamp_ns
         if not self._clock.due(stamp_ns) or self._listener is None or not self._listener.clients:
             return
-        positions = orientations = None
+        poses = None
         simulation = self._simulation
         if simulation is not None and self._transforms is not None and self._transforms.has_sinks():
             data = mujoco_state(simulation.engine, "foxglove").data
-            positions, orientations = data.xpos.copy(), data.xquat.copy()
-        self._submit(partial(self._send_time, stamp_ns, positions, orientations))
+            poses = data.xpos.copy(), data.xquat.copy()
+        self._submit(partial(self._send_time, stamp_ns, poses))
 
     def publish(self, sample: Sample) -> None:
         """Send a sample to those who listen."""
@@ -323,9 +326,9 @@ class Foxglove(BridgeBase):
             self._server.stop()
             self._server = None
         self.threads.join(JOIN_TIMEOUT)
-        for channel in self._channels:
-            channel.close()
-        self._channels.clear()
+        for close in self._closers:
+            close()
+        self._closers.clear()
         self._served.clear()
         self._cameras.clear()
         self._scene = self._transforms = self._context = None
@@ -363,13 +366,13 @@ class Foxglove(BridgeBase):
         if self._pool is None or not self._pool.submit(partial(_guarded, job)):
             self._dropped += 1
 
-    def _send_time(self, stamp_ns: int, positions: object, orientations: object) -> None:
+    def _send_time(self, stamp_ns: int, poses: tuple[np.ndarray, np.ndarray] | None) -> None:
         server, messages = self._server, self._sdk.messages
         if server is None:
             return
         server.broadcast_time(stamp_ns)
-        if positions is not None:
-            found = transforms(messages, self._names, positions, orientations, stamp_ns)
+        if poses is not None:
+            found = transforms(messages, self._names, *poses, stamp_ns)
             found += mounted(messages, self._mounts, stamp_ns)
             self._transforms.log(messages.FrameTransforms(transforms=found), log_time=stamp_ns)
 
@@ -411,7 +414,7 @@ def _guarded(job: Callable[[], None]) -> None:
         _log.exception("a message for Foxglove could not be made")
 
 
-def _answer(action: Callable[[Mapping[str, object]], str], request: object) -> bytes:
+def _answer(action: Callable[[Mapping[str, object]], str], request: ServiceRequest) -> bytes:
     return answer_call(action, request.payload)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from pliant.base.errors import BridgeError
 from pliant.devices.base import Sample
 from pliant.devices.camera_lens import CameraSource
 from pliant.recording.sample_message import sample_topic
+
+if TYPE_CHECKING:
+    from foxglove.channels import CameraCalibrationChannel, RawImageChannel
 
 ENCODINGS = {"image": ("rgb8", 3), "depth": ("32FC1", 4)}
 """Field of a sample -> encoding of foxglove.RawImage, bytes per pixel."""
@@ -40,7 +44,7 @@ class CameraTopics:
         self.calibration = sdk.channels.CameraCalibrationChannel(f"{topic}/calibration", context=context)
 
     @property
-    def channels(self) -> list[object]:
+    def channels(self) -> list[RawImageChannel | CameraCalibrationChannel]:
         """Its channels."""
         return [*self.images.values(), self.calibration]
 
@@ -55,7 +59,7 @@ class CameraTopics:
             found.append(partial(self._send_calibration, sample.stamp_ns))
         return found
 
-    def _send_image(self, field: str, channel: object, sample: Sample) -> None:
+    def _send_image(self, field: str, channel: RawImageChannel, sample: Sample) -> None:
         encoding, size = ENCODINGS[field]
         message = self._messages.RawImage(
             timestamp=self._messages.Timestamp(*divmod(sample.stamp_ns, 1_000_000_000)),

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from pliant.base.errors import DeviceError, PliantError, nearest
 from pliant.base.numerics import is_number
 from pliant.foxglove.commands import CommandTopics
 from pliant.simulation.live_parameters import LiveParameter
+
+if TYPE_CHECKING:
+    from foxglove.websocket import ChannelView, Client, ClientChannel
+
+    from foxglove import Parameter
 
 MAX_PARAMETERS = 1000
 """Most parameters in one request."""
@@ -29,7 +35,7 @@ class Listener:
         self,
         commands: CommandTopics,
         parameters: Mapping[str, LiveParameter],
-        parameter_class: Callable[..., object],
+        parameter_class: type[Parameter],
         subscribed: Callable[[str], None],
         refuse: Callable[[str], None],
     ) -> None:
@@ -40,13 +46,13 @@ class Listener:
         """Number of each client -> its subscriptions."""
 
     # ------------------------------------------------------------------ topics
-    def on_subscribe(self, client: object, channel: object) -> None:
+    def on_subscribe(self, client: Client, channel: ChannelView) -> None:
         """Tell the bridge, which sends what does not change."""
         with self._lock:
             self.clients[client.id] = self.clients.get(client.id, 0) + 1
         self._subscribed(channel.topic)
 
-    def on_unsubscribe(self, client: object, channel: object) -> None:
+    def on_unsubscribe(self, client: Client, channel: ChannelView) -> None:
         """Count; a client that leaves unsubscribes from everything."""
         with self._lock:
             left = self.clients.get(client.id, 0) - 1
@@ -56,27 +62,29 @@ class Listener:
                 self.clients.pop(client.id, None)
 
     # ------------------------------------------------------------------ commands
-    def on_client_advertise(self, client: object, channel: object) -> None:
+    def on_client_advertise(self, client: Client, channel: ClientChannel) -> None:
         """Remember which topic a client's channel is."""
         self._try(self._commands.advertise, client.id, channel.id, channel.topic, channel.encoding)
 
-    def on_client_unadvertise(self, client: object, client_channel_id: int) -> None:
+    def on_client_unadvertise(self, client: Client, client_channel_id: int) -> None:
         """Forget a client's channel."""
         self._commands.unadvertise(client.id, client_channel_id)
 
-    def on_message_data(self, client: object, client_channel_id: int, data: bytes) -> None:
+    def on_message_data(self, client: Client, client_channel_id: int, data: bytes) -> None:
         """Put a command into a mailbox."""
         self._try(self._commands.put, client.id, client_channel_id, data)
 
     # ------------------------------------------------------------------ parameters
-    def on_get_parameters(self, client: object, param_names: list[str], request_id: str | None = None) -> list[object]:
+    def on_get_parameters(
+        self, client: object, param_names: list[str], request_id: str | None = None
+    ) -> list[Parameter]:
         """Return the values of some parameters, of all if none is named."""
         names = param_names[:MAX_PARAMETERS] or list(self._parameters)
         return [self._value(name) for name in names if name in self._parameters]
 
     def on_set_parameters(
-        self, client: object, parameters: list[object], request_id: str | None = None
-    ) -> list[object]:
+        self, client: object, parameters: list[Parameter], request_id: str | None = None
+    ) -> list[Parameter]:
         """Set parameters, each by itself; return their values afterwards."""
         found = []
         for asked in parameters[:MAX_PARAMETERS]:
@@ -100,7 +108,7 @@ class Listener:
         with self._lock:
             parameter.change(parameter.check(parameter.kind(value)))
 
-    def _value(self, name: str) -> object:
+    def _value(self, name: str) -> Parameter:
         return self._make(name, value=self._parameters[name].read())
 
     def _try(self, action: Callable[..., None], *arguments: object) -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
 
 from pliant.devices.base import Mount
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+Numbers = Sequence[float] | np.ndarray
 
 VISIBLE_GROUPS = 3
 """Geometries of the groups below this one are drawn, as in MuJoCo's viewer; those above are for collisions."""
@@ -144,21 +142,21 @@ def _color(m: ModuleType, rgba: Sequence[float]) -> object:
     return m.Color(r=r, g=g, b=b, a=a)
 
 
-def _vector(m: ModuleType, xyz: object) -> object:
+def _vector(m: ModuleType, xyz: Numbers) -> object:
     x, y, z = map(float, xyz)
     return m.Vector3(x=x, y=y, z=z)
 
 
-def _pose(m: ModuleType, position: object, wxyz: object) -> object:
+def _pose(m: ModuleType, position: Numbers, wxyz: Numbers) -> object:
     return m.Pose(position=_vector(m, position), orientation=_quaternion(m, wxyz))
 
 
-def _quaternion(m: ModuleType, wxyz: object) -> object:
+def _quaternion(m: ModuleType, wxyz: Numbers) -> object:
     w, x, y, z = map(float, wxyz)
     return m.Quaternion(x=x, y=y, z=z, w=w)
 
 
-def _transform(m: ModuleType, stamp: object, parent: str, child: str, position: object, wxyz: object) -> object:
+def _transform(m: ModuleType, stamp: object, parent: str, child: str, position: Numbers, wxyz: Numbers) -> object:
     return m.FrameTransform(
         timestamp=stamp,
         parent_frame_id=parent,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -581,7 +581,7 @@ def _numbers(path: Path, name: str, cells: list[str], lines: list[int]) -> Array
     return out
 
 
-Trials = Mapping[str, ArrayLike] | Iterable[Mapping[str, ArrayLike]]
+Trials = Mapping[str, ArrayLike] | Sequence[Mapping[str, ArrayLike]] | Iterator[Mapping[str, ArrayLike]]
 """One or several measurements, each a `Measurement` or a mapping from names to columns."""
 
 

@@ -24,12 +24,13 @@ import traceback
 import types
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
 from pliant.base.codecache import fingerprint, private_folder, read_text, write_text
 from pliant.base.errors import LawError, nearest, require
+from pliant.base.options.places import code_place
 from pliant.laws import functions
 
 if TYPE_CHECKING:
@@ -88,17 +89,6 @@ def derive(
     return {name: cast("Callable[..., float | tuple[float, float, float]]", namespace[name]) for name in kernels}
 
 
-class _Place(TypedDict):
-    """Where a law is written, as errors take it."""
-
-    file: str
-    line: int
-
-
-def _place_of(function: types.FunctionType) -> _Place:
-    return {"file": function.__code__.co_filename, "line": function.__code__.co_firstlineno}
-
-
 def _arguments(function: types.FunctionType, parameters: Sequence[str], name: str) -> list[str]:
     """Return what each argument of an energy is: a coordinate, "p", or a parameter as ``p[i]``."""
     given = inspect.signature(function).parameters.values()
@@ -116,7 +106,7 @@ def _arguments(function: types.FunctionType, parameters: Sequence[str], name: st
             )
         else:
             continue
-        raise LawError(f"{name}: {message}", field="energy", **_place_of(function))
+        raise LawError(f"{name}: {message}", field="energy", **code_place(function))
     return [*_COORDINATES, "p"] if by_position else [places.get(n, n) for n in names]
 
 
@@ -146,20 +136,10 @@ def _straight_line(text: str) -> ast.Module:
         LawError: anything else: a file of the cache that was not written here.
     """
     allowed = (
-        *(
-            ast.Module,
-            ast.FunctionDef,
-            ast.arguments,
-            ast.arg,
-            ast.Assign,
-            ast.Return,
-            ast.Expr,
-            ast.Name,
-            ast.Constant,
-        ),
-        *(ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.BinOp, ast.UnaryOp, ast.BoolOp),
-        *(ast.Compare, ast.IfExp, ast.Tuple, ast.Subscript, ast.Call, ast.Attribute),
-    )
+        ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Assign, ast.Return, ast.Expr, ast.Name, ast.Constant,
+        ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.BinOp, ast.UnaryOp, ast.BoolOp,
+        ast.Compare, ast.IfExp, ast.Tuple, ast.Subscript, ast.Call, ast.Attribute,
+    )  # fmt: skip
     tree = ast.parse(text)
     for node in ast.walk(tree):
         fine = isinstance(node, allowed)
@@ -197,7 +177,7 @@ def _derive_text(function: types.FunctionType, arguments: list[str], count: int,
         return "\n\n".join(_kernel_text(kernel, doc, values, code) for kernel, (doc, values) in kernels.items())
     except ValueError as reason:
         raise LawError(
-            f"{name}: {reason}; it must be made of {_VALID}", field="energy", **_place_of(function)
+            f"{name}: {reason}; it must be made of {_VALID}", field="energy", **code_place(function)
         ) from None
 
 
@@ -234,15 +214,17 @@ def _trace(function: types.FunctionType, arguments: Sequence[object], name: str)
         else:
             reason = f"it cannot be followed with symbols ({reason}); it must be made of {_VALID}"
         raise LawError(f"{name}: {reason}", field="energy", file=file, line=line) from error
-    if not isinstance(result, _Value | int | float | np.number) or isinstance(result, bool | _Condition):
+    one = isinstance(result, _Value | int | float | np.number) and not isinstance(result, bool | _Condition)
+    expression = sympy.sympify(_open(result)) if one else None
+    if not isinstance(expression, sympy.Expr):
         kind = type(result).__name__.removeprefix("_")
-        raise LawError(f"{name} returns a {kind}; it must return one number", field="energy", **_place_of(function))
-    return sympy.sympify(_open(result))
+        raise LawError(f"{name} returns a {kind}; it must return one number", field="energy", **code_place(function))
+    return expression
 
 
 def _user_line(error: BaseException, function: types.FunctionType) -> tuple[str, int]:
     """Return file and line of the last frame of an error that lies in the user's own code."""
-    here = _place_of(function)
+    here = code_place(function)
     found = (here["file"], here["line"])
     own = str(Path(__file__).parent)
     for frame in traceback.extract_tb(error.__traceback__):
@@ -433,7 +415,7 @@ def _where_class() -> type[sympy.Expr]:
 
         def _eval_derivative(self, symbol: object) -> object:
             condition, a, b = self.args
-            return Where(condition, a.diff(symbol), b.diff(symbol))
+            return Where(condition, sympy.diff(a, symbol), sympy.diff(b, symbol))
 
     return Where
 
@@ -485,7 +467,8 @@ def _kernel_text(name: str, doc: str, results: Sequence[object], code: Mapping[s
         .replace(sympy.DiracDelta, lambda *_: sympy.Float(0.0))
         for r in results
     ]
-    found, values = sympy.cse(plain, symbols=sympy.numbered_symbols("x"), order="canonical")
+    found, reduced = sympy.cse(plain, symbols=sympy.numbered_symbols("x"), order="canonical")
+    values: list[sympy.Basic] = [sympy.sympify(value) for value in reduced]
     shared = dict(found)
     always: set[sympy.Basic] = set()  # named expressions that are needed whichever way the branches go
 
@@ -540,20 +523,16 @@ def _printer(code: Mapping[sympy.Symbol, str]) -> Callable[[sympy.Basic], str]:
             return f"({a} if {condition} else {b})"
 
         def _print_Float(self, expr: sympy.Expr) -> str:
-            number = float(expr)
-            if not math.isfinite(number):
-                raise ValueError(f"it contains the number {number}")
-            return repr(number)
+            return repr(float(expr))
 
         _print_Integer = _print_NumberSymbol = _print_Pi = _print_Exp1 = _print_Float
-        _print_Infinity = _print_NegativeInfinity = _print_NaN = _print_ComplexInfinity = _print_Float
 
         def _print_Rational(self, expr: sympy.Rational) -> str:
             return f"({expr.p}.0 / {expr.q}.0)"
 
         _print_Half = _print_Rational
 
-        def _print_Pow(self, expr: sympy.Pow, **_: object) -> str:
+        def _print_Pow(self, expr: sympy.Pow, rational: bool = False) -> str:
             base, exponent = expr.base, expr.exp
             if exponent.is_number and exponent < 0:
                 return f"1.0 / {self.parenthesize(sympy.Pow(base, -exponent), PRECEDENCE['Pow'])}"
@@ -576,4 +555,13 @@ def _printer(code: Mapping[sympy.Symbol, str]) -> Callable[[sympy.Basic], str]:
 
         _print_not_supported = emptyPrinter
 
-    return Printer({"fully_qualified_modules": True}).doprint
+    printer = Printer({"fully_qualified_modules": True})
+
+    def write(expression: sympy.Basic) -> str:
+        for number in expression.atoms(sympy.Number, sympy.zoo):
+            value = math.nan if number in (sympy.nan, sympy.zoo) else float(number)
+            if not math.isfinite(value):
+                raise ValueError(f"it contains the number {value}")
+        return str(printer.doprint(expression))
+
+    return write

@@ -18,8 +18,8 @@ import dataclasses
 import math
 import types
 import typing
-from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +30,8 @@ from pliant.base.options import check_values, describe, option, place_of
 
 LAW_PARAMETERS = 16
 """Maximum number of parameters of a law, including the stop stiffness."""
+
+Parameters: TypeAlias = "Sequence[float] | Array"
 
 
 class LawValues(NamedTuple):
@@ -75,10 +77,6 @@ class Law:
 
     name: ClassVar[str] = ""
     """Name of the law in the registry, in tags and on the command line."""
-    torques: ClassVar[Any]
-    """Torques of the law, see above."""
-    stiffness: ClassVar[Any]
-    """Stiffness of the law, see above."""
     motors: ClassVar[int] = 2
     """Number of motor positions of the law: 1 or 2."""
     second_input: ClassVar[str] = "angle"
@@ -94,6 +92,17 @@ class Law:
         self.validate()
 
     # -- what a subclass may define ------------------------------------------------------------------
+
+    if TYPE_CHECKING:  # kernels that have no default, see above
+
+        @staticmethod
+        def torques(q: float, theta_1: float, theta_2: float, p: Parameters) -> tuple[float, float, float]: ...
+        @staticmethod
+        def stiffness(q: float, theta_1: float, theta_2: float, p: Parameters) -> float: ...
+        @staticmethod
+        def reported_stiffness(q: float, theta_1: float, theta_2: float, p: Parameters) -> float: ...
+        @staticmethod
+        def energy(q: float, theta_1: float, theta_2: float, p: Parameters) -> float: ...
 
     def validate(self) -> None:
         """Raise LawError if the parameters violate the rules of the law."""
@@ -116,7 +125,7 @@ class Law:
         return best
 
     @staticmethod
-    def references(equilibrium: float, preset: float, p: Any) -> tuple[float, float]:
+    def references(equilibrium: float, preset: float, p: Parameters) -> tuple[float, float]:
         """Map equilibrium and preset to motor references; the default is agonist-antagonist.
 
         A law with one motor or with a lever gets (equilibrium, preset) instead, unless it defines its own.
@@ -215,7 +224,7 @@ _LAWS: dict[str, type[Law]] = {}
 L = TypeVar("L", bound=type[Law])
 
 
-def _direct_references(equilibrium: float, preset: float, p: Any) -> tuple[float, float]:
+def _direct_references(equilibrium: float, preset: float, p: Parameters) -> tuple[float, float]:
     """The reference map of laws whose second input is a lever, or which have one motor."""
     return equilibrium, preset
 
@@ -289,7 +298,7 @@ def law(name: str) -> Callable[[L], L]:
         if max(_age(cls, "torques"), _age(cls, "stiffness")) > _age(cls, "energy"):
             _derive_kernels(cls)
         if _age(cls, "reported_stiffness") > _age(cls, "stiffness"):
-            cls.reported_stiffness = staticmethod(cls.stiffness)  # type: ignore[attr-defined]
+            cls.reported_stiffness = staticmethod(cls.stiffness)
         cls.name = name
         _LAWS[name] = cls
         return cls

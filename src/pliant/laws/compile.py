@@ -45,6 +45,7 @@ from pliant.base.codecache import (
 )
 from pliant.base.compiling import compilation, count_functions, follow_numba, named
 from pliant.base.errors import LawError
+from pliant.base.options.places import code_place
 from pliant.laws import kernels, muscle_kernels
 
 __all__ = [
@@ -388,7 +389,7 @@ def _dispatchers(functions: list[types.FunctionType], bound: Mapping[str, Any], 
             return done[function]
         if function in running:
             raise LawError(
-                f"{function.__qualname__} calls itself; a kernel must not be recursive", **_place_of(function)
+                f"{function.__qualname__} calls itself; a kernel must not be recursive", **code_place(function)
             )
         running.add(function)
         # numba imports the module of a cached function when it loads it: name one that exists in every process.
@@ -414,10 +415,6 @@ def _dispatchers(functions: list[types.FunctionType], bound: Mapping[str, Any], 
 
     with _translating:
         return {function.__name__: translate(function) for function in functions}
-
-
-def _place_of(function: types.FunctionType) -> dict[str, Any]:
-    return {"file": function.__code__.co_filename, "line": function.__code__.co_firstlineno}
 
 
 _STEP = ("advance", "link_torque", "observe", "hold")

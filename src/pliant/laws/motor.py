@@ -206,10 +206,6 @@ class DCMotor:
         return (pos, vel, w), effort
 
 
-def _lever_friction() -> PreslidingFriction:
-    return PreslidingFriction(torque=5.0, stiffness=1.0e6)  # assumed
-
-
 @dataclass(frozen=True, slots=True)
 class LeverDrive(DCMotor):
     """Linear drive of a lever: the equations of `DCMotor` with mass [kg], damping [N s/m] and force [N].
@@ -232,5 +228,5 @@ class LeverDrive(DCMotor):
     """Lower stop."""
     max_position: float = option(0.045, unit="m", infinite=True, source="assumed", other_meaning=True)
     """Upper stop, less than the lever length, at which the stiffness is infinite."""
-    friction: PreslidingFriction = field(default_factory=_lever_friction)
+    friction: PreslidingFriction = field(default_factory=lambda: PreslidingFriction(torque=5.0, stiffness=1.0e6))
     """Friction of the screw [N] and its presliding stiffness [N/m]; assumed."""

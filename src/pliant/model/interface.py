@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import mujoco
@@ -37,7 +38,7 @@ class JointInterface:
     command_limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Lowest and highest command [SI] by command interface of ros2_control, if its tags define them; used by devices
     and for export, not enforced by the physics."""
-    file: str | None = None
+    file: str | Path | None = None
     """File that contains the tag, or None."""
     line: int | None = None
     """Line in that file, counted from 1, or None."""

@@ -240,4 +240,4 @@ def _default_block(name: str, law: Law, mode: Mode, hint: object) -> object:
         if name == "pid_2" and law.motors == 1:
             return PID()
         return getattr(CompliantActuator(law, mode=mode), name)
-    return next(m for m in _options(hint) if m is not types.NoneType)()
+    return next(m for m in _options(hint) if isinstance(m, type) and m is not types.NoneType)()

@@ -7,7 +7,7 @@ import fnmatch
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, SupportsInt, TypeVar
+from typing import Any, NoReturn, SupportsInt, TypeVar
 
 import mujoco
 import numpy as np
@@ -87,7 +87,7 @@ class Robot(Description):
     def __deepcopy__(self, memo: dict[int, object]) -> Robot:
         return self.copy()
 
-    def __reduce__(self) -> object:
+    def __reduce__(self) -> NoReturn:
         source = repr(self.file) if self.file is not None else "the file or the name in the catalogue"
         raise ModelError(
             f"a Robot cannot be pickled, because its mujoco.MjSpec cannot; pass the arguments of pliant.load({source}, "

@@ -19,7 +19,7 @@ from pliant.page.document import READY
 from pliant.page.look import LookPanel
 from pliant.page.plots import Plots
 from pliant.page.scene import Scene
-from pliant.page.server import PageServer
+from pliant.page.server import PageServer, icon
 
 if TYPE_CHECKING:
     import viser
@@ -123,12 +123,12 @@ class BesideView:
         self._time = gui.add_html("")
         self._text = gui.add_html("")
         gui.add_html(LEGEND)
-        with gui.add_tab_group().add_tab("Look", icon="eye"):
+        with gui.add_tab_group().add_tab("Look", icon=icon("eye")):
             LookPanel(gui, self._server, self._scene, self._model)
             ghost = gui.add_checkbox("measured robot", initial_value=True)
             ghost.on_update(lambda _: self._ghost.show("seen", bool(ghost.value)))
         curves = gui.add_panel()
-        with curves.add_tab("Curves", icon="chart-line"):
+        with curves.add_tab("Curves", icon=icon("chart-line")):
             devices: dict[str, Any] = {joint: _Joint(joint) for joint in joints}
             self._plots = Plots(gui, devices, lambda text: self._server.notify("Not done", plain_text(text)))
         curves.dock_left()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pliant.page.controls import Say, guarded
 from pliant.page.dropped import open_dropped
 from pliant.page.loaded import Opened
-from pliant.page.server import PageServer
+from pliant.page.server import PageServer, icon
 from pliant.page.uploads import MAX_DROPPED_BYTES
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class RobotChoice:
                 self.open(file.name, file.content)
 
         choice.on_update(changed)
-        button = server.gui.add_upload_button("Open a file", icon="upload", color="gray", hint=self._hint)
+        button = server.gui.add_upload_button("Open a file", icon=icon("upload"), color="gray", hint=self._hint)
         server.uploads.accept(button, MAX_DROPPED_BYTES, say)
         button.on_upload(guarded(say, give))
 

@@ -248,7 +248,7 @@ class DeviceControls:
             return [middle] * info.size
         return [float(v) for v in np.ravel(value)]
 
-    def _held(self, device: Device, name: str) -> object:
+    def _held(self, device: Device, name: str) -> float | np.ndarray | None:
         """Return the value that a device holds without a command; None where it is not known."""
         engine = self._simulation.engine
         ports = engine.ports()

@@ -40,7 +40,7 @@ from pliant.page.plots import Plots
 from pliant.page.pull import Pull
 from pliant.page.scenarios import ScenarioPanel
 from pliant.page.scene import Scene
-from pliant.page.server import PageServer
+from pliant.page.server import PageServer, icon
 from pliant.page.tour import TourPanel
 from pliant.recording.drawing import curves_of
 from pliant.simulation.bridge import BridgeBase, SimulationControl
@@ -294,12 +294,12 @@ class PageView(BridgeBase):
             if tabs is None:
                 tabs = gui.add_tab_group()
             else:
-                with tabs.add_tab("First minute", icon="hand-finger"):
+                with tabs.add_tab("First minute", icon=icon("hand-finger")):
                     self._tour = TourPanel(
                         gui, server.scene, self._engine, commanded, self._pull, self._scene.size, self._say,
                         self.choice,
                     )  # fmt: skip
-            with tabs.add_tab("Move", icon="adjustments-horizontal"):
+            with tabs.add_tab("Move", icon=icon("adjustments-horizontal")):
                 taken = self._add_section(server, commanded)
                 others = {name: device for name, device in commanded.items() if device is not taken}
                 if others or taken is None:
@@ -311,12 +311,12 @@ class PageView(BridgeBase):
             tabs = gui.add_tab_group()
         if Cameras.wanted(devices):
             pictures = gui.add_panel()
-            with pictures.add_tab("Cameras", icon="camera"):
+            with pictures.add_tab("Cameras", icon=icon("camera")):
                 self._cameras = Cameras(gui, devices, self._say)
-        with tabs.add_tab("Look", icon="eye"):
+        with tabs.add_tab("Look", icon=icon("eye")):
             self._look = LookPanel(gui, server, self._scene, self._engine.model, self._simulation, self._say)
         curves = gui.add_panel()
-        with curves.add_tab("Curves", icon="chart-line"):
+        with curves.add_tab("Curves", icon=icon("chart-line")):
             self._plots = Plots(gui, devices, self._say)
         curves.dock_left()
         curves.set_width(320)
@@ -341,12 +341,12 @@ class PageView(BridgeBase):
         """Add the tabs of scenarios and payloads, where the robot has any."""
         scenarios = {**self._given_scenarios, **shipped_scenarios(devices, cast("Engine", self._engine))}
         if scenarios:
-            with tabs.add_tab("Play", icon="player-play"):
+            with tabs.add_tab("Play", icon=icon("player-play")):
                 self._scenarios = ScenarioPanel(
                     gui, simulation, scenarios, self._say, self._was_reset, run=self._given_run
                 )
         if self._engine.payloads.bodies():
-            with tabs.add_tab("Load", icon="weight"):
+            with tabs.add_tab("Load", icon=icon("weight")):
                 self._payload = PayloadPanel(gui, server, self._engine, simulation, self._say, self._scene.size)
 
     def _add_section(self, server: PageServer, devices: Mapping[str, Device]) -> Device | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pliant.model.scene import sky
 from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded
-from pliant.page.server import set_theme
+from pliant.page.server import icon, set_theme
 from pliant.simulation.answers import answered
 from pliant.simulation.bridge import SimulationControl
 
@@ -51,7 +51,7 @@ class RunPanel:
         self._contacts = contacts
         self._simulation, self._after_reset = simulation, after_reset
         self._status = gui.add_html(_status(0.0, None, False))
-        self._pause = gui.add_button("Pause", icon="player-pause", hint="Hold the simulation, or let it go on")
+        self._pause = gui.add_button("Pause", icon=icon("player-pause"), hint="Hold the simulation, or let it go on")
         self._buttons = gui.add_button_group(
             "simulation", ("Step", "Reset"), hint=f"Step: {STEPS} steps while it is paused"
         )
@@ -62,7 +62,9 @@ class RunPanel:
             hint="Simulated seconds a second; off where clients set the pace",
         )
         self._speed.disabled = not simulation.paced
-        self._record = gui.add_button("Record", icon="player-record", hint="Write a recording into the present folder")
+        self._record = gui.add_button(
+            "Record", icon=icon("player-record"), hint="Write a recording into the present folder"
+        )
         self._name = title
         self._say_done, self._metadata = done, dict(metadata)
         self._recording: bool | None = None
@@ -81,7 +83,7 @@ class RunPanel:
         if paused != self._shown:
             self._shown = paused
             self._pause.label = "Run" if paused else "Pause"
-            self._pause.icon = "player-play" if paused else "player-pause"
+            self._pause.icon = icon("player-play" if paused else "player-pause")
         recording = self._simulation.recording is not None
         if recording != self._recording:
             self._recording = recording
@@ -143,7 +145,7 @@ def _status(seconds: float, factor: float | None, paused: bool) -> str:
 def theme_button(gui: viser.GuiApi) -> None:
     """Add a button that changes between light and dark, for each browser by itself."""
     dark: set[int] = set()
-    button = gui.add_button("light or dark", icon="sun-moon")
+    button = gui.add_button("light or dark", icon=icon("sun-moon"))
 
     @button.on_click
     def _(event: viser.GuiEvent) -> None:

@@ -45,7 +45,7 @@ class PayloadBalls:
         self._shown: dict[str, tuple[float, tuple[float, ...]]] = {}
         self._balls: dict[str, viser.IcosphereHandle] = {}
 
-    def draw(self, loads: Mapping[str, tuple[float, Sequence[float]]]) -> None:
+    def draw(self, loads: Mapping[str, tuple[float, Sequence[float] | np.ndarray]]) -> None:
         """Draw the payloads, which are few and seldom change.
 
         Args:
@@ -62,7 +62,7 @@ class PayloadBalls:
             if body <= 0:
                 continue
             self._balls[name] = self._server.scene.add_icosphere(
-                f"/body/{body}/payload", payload_radius(mass, self._size), PAYLOAD_COLOR[:3], position=place,
+                f"/body/{body}/payload", payload_radius(mass, self._size), PAYLOAD_COLOR[:3], position=np.array(place),
                 receive_shadow=False,
             )  # fmt: skip
 

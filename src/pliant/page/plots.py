@@ -124,7 +124,8 @@ class Plots:
         self._choices = {signal.label: signal for signal in _choices(devices)}
         labels = [NOTHING, *self._choices]
         self._add = gui.add_dropdown("add a curve", labels, initial_value=NOTHING)
-        self._drop = gui.add_dropdown("remove", [NOTHING], initial_value=NOTHING)
+        shown: list[str] = [NOTHING]
+        self._drop = gui.add_dropdown("remove", shown, initial_value=NOTHING)
         self._add.on_update(guarded(say, self._chosen))
         self._drop.on_update(guarded(say, self._dropped))
         self._holder = gui.add_folder(None)

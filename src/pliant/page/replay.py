@@ -18,7 +18,7 @@ from pliant.page.panel import SPEEDS
 from pliant.page.payload import PayloadBalls
 from pliant.page.plots import MAX_POINTS, WINDOW, Plots
 from pliant.page.scene import Scene
-from pliant.page.server import PageServer
+from pliant.page.server import PageServer, icon
 from pliant.recording.recording import Recording
 from pliant.recording.replay_film import recorded_actions, recorded_poses
 
@@ -131,7 +131,7 @@ class ReplayView:
         now = self.position
         self._slider.value = min(round(now / self._tick) * self._tick, self._slider.max)
         self._button.label = "Pause" if self.playing else "Play"
-        self._button.icon = "player-pause" if self.playing else "player-play"
+        self._button.icon = icon("player-pause" if self.playing else "player-play")
         for signal in self._plots.signals:
             signal.points = self._points(signal.device, signal.name, signal.index, now)
         self._plots.draw()
@@ -153,7 +153,7 @@ class ReplayView:
         gui.add_html(READY)
         if choice is not None:
             choice.build(self._server, self._recording.path.name, self._say, lambda _: self.stop())
-        self._button = gui.add_button("Pause", icon="player-pause", hint="Hold the recording, or let it go on")
+        self._button = gui.add_button("Pause", icon=icon("player-pause"), hint="Hold the recording, or let it go on")
         self._button.on_click(lambda _: self.play(not self.playing))
         longest = max(self.duration, 1e-3)
         self._tick = float(f"{longest / SLIDER_STEPS:.1g}")
@@ -164,7 +164,7 @@ class ReplayView:
         with gui.add_folder("Look", expand_by_default=False):
             self._look = LookPanel(gui, self._server, self._scene, self._model)
         curves = gui.add_panel()
-        with curves.add_tab("Curves", icon="chart-line"):
+        with curves.add_tab("Curves", icon=icon("chart-line")):
             self._plots = Plots(gui, self._recording.devices, self._say)
         curves.dock_left()
         curves.set_width(320)

@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant.base.numerics import Array
 from pliant.model.scene import ARROW_RADIUS, ARROW_SHARE, CONTACT_COLOR, FORCE_COLOR, place_bodies, sky
-from pliant.page.shapes import DEFAULT_RGBA, colour_of, geom_mesh, inertia_box, textured
+from pliant.page.shapes import DEFAULT_RGBA, Mesh, colour_of, geom_mesh, inertia_box, textured
 
 if TYPE_CHECKING:
     import viser
@@ -159,7 +159,7 @@ class Scene:
         bounded = np.flatnonzero(m.geom_rbound > 0.0)
         fixed = m.body_weldid[m.geom_bodyid[bounded]] == 0
         for g in bounded[~fixed] if not fixed.all() else bounded:
-            boxes.append(self._box(data, g))
+            boxes.append(self._box(data, int(g)))
         for b in range(1, m.nbody):
             box = inertia_box(m, b) if b in self.bare and self.naked else None
             half = 0.02 if box is None else float(np.linalg.norm(box[0] - m.body_ipos[b], axis=1).max())
@@ -211,7 +211,7 @@ class Scene:
             points = np.concatenate([centres, centres + beside, centres - beside])
             for ray in points - camera:
                 far = float(np.linalg.norm(ray))
-                met = mujoco.mj_ray(m, data, camera, ray / far, groups, 1, -1, hit)
+                met = mujoco.mj_ray(m, data, camera, ray / far, groups, True, -1, hit)
                 hidden += bool(0.0 <= met < far and other[m.geom_bodyid[hit[0]]])
             return hidden / len(points) + 0.1 * float(away @ way) / self.size + 0.005 * k
 
@@ -287,7 +287,7 @@ class Scene:
             self._add_axes(body)
 
     def _add_geoms(self, body: int, geoms: list[int], layer: str, opacity: float) -> None:
-        parts: dict[tuple[float, float, float, float], list[tuple[Array, Array]]] = {}
+        parts: dict[tuple[float, float, float, float], list[Mesh]] = {}
         for g in geoms:
             picture = None if self._ghost else textured(self._model, g)
             if picture is not None:
@@ -306,9 +306,7 @@ class Scene:
                 colour = BODY_COLOURS[body % len(BODY_COLOURS)]
             self._add_mesh(body, f"{layer}{k}", (vertices, faces), colour, opacity * rgba[3], layer)
 
-    def _add_mesh(
-        self, body: int, name: str, mesh: tuple[Array, Array], colour: tuple[int, ...], opacity: float, layer: str
-    ) -> None:
+    def _add_mesh(self, body: int, name: str, mesh: Mesh, colour: tuple[int, ...], opacity: float, layer: str) -> None:
         if self._ghost:
             colour, opacity = GHOST_COLOUR, GHOST_OPACITY * opacity
         node = self._server.scene.add_glb(
@@ -472,15 +470,17 @@ def _corners(boxes: list[tuple[Array, Array]]) -> tuple[Array, Array]:
     return (middles - halves).min(axis=0), (middles + halves).max(axis=0)
 
 
-def _glb(mesh: tuple[Array, Array], colour: tuple[int, ...], opacity: float) -> bytes:
+def _glb(mesh: Mesh, colour: tuple[int, ...], opacity: float) -> bytes:
     """Return a mesh of one colour with the normals of its vertices, so that its sharp edges stay sharp."""
     import trimesh
+    from trimesh.visual import TextureVisuals
+    from trimesh.visual.material import PBRMaterial
 
     clear = opacity < 0.999
-    material = trimesh.visual.material.PBRMaterial(
+    material = PBRMaterial(
         baseColorFactor=[*colour, round(255 * opacity)], metallicFactor=0.0, roughnessFactor=0.55,
         alphaMode="BLEND" if clear else "OPAQUE", doubleSided=not clear,
     )  # fmt: skip
-    drawn = trimesh.Trimesh(mesh[0], mesh[1], process=False, visual=trimesh.visual.TextureVisuals(material=material))
+    drawn = trimesh.Trimesh(mesh[0], mesh[1], process=False, visual=TextureVisuals(material=material))
     found = drawn.export(file_type="glb", include_normals=True)
     return bytes(found)  # type: ignore[arg-type]

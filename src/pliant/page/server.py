@@ -276,6 +276,13 @@ class PageServer:
         return found if found.is_file() and found.is_relative_to(folder) else None
 
 
+def icon(name: str) -> viser.IconName:
+    """Return an icon by its name in viser's set."""
+    from viser import IconName
+
+    return IconName(name)
+
+
 def set_theme(gui: viser.GuiApi, *, dark: bool) -> None:
     """Choose light or dark for all pages, or for one: that of a client's GUI."""
     from viser import _messages
@@ -366,7 +373,7 @@ def _silent() -> Iterator[None]:
         if not sys._getframe(1).f_globals.get("__name__", "").startswith("viser"):
             original(*objects, **options)
 
-    quiet.of_pliant = True
+    vars(quiet)["of_pliant"] = True
     rich.print = quiet
     yield
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
-
-from pliant.base.numerics import Array
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import trimesh
@@ -18,6 +17,8 @@ SMOOTH_ANGLE = math.radians(35.0)
 MAX_SPLIT_FACES = 60_000
 """Largest mesh whose sharp edges are looked for."""
 _GEOM = mujoco.mjtGeom
+Mesh = tuple[NDArray[np.floating], NDArray[np.integer]]
+"""Vertices and faces of triangles."""
 DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)
 
 
@@ -30,7 +31,7 @@ def colour_of(model: mujoco.MjModel, geom: int) -> tuple[float, float, float, fl
     return tuple(float(v) for v in rgba)  # type: ignore[return-value]
 
 
-def geom_mesh(model: mujoco.MjModel, geom: int, *, fine: bool = True) -> tuple[Array, Array] | None:
+def geom_mesh(model: mujoco.MjModel, geom: int, *, fine: bool = True) -> Mesh | None:
     """Return the triangles of a geom in the frame of its body.
 
     Args:
@@ -76,6 +77,8 @@ def textured(model: mujoco.MjModel, geom: int) -> trimesh.Trimesh | None:
     """Return a mesh geom with its picture, such as a tag, in the frame of its body; None where it has none."""
     import trimesh
     from PIL import Image
+    from trimesh.visual import TextureVisuals
+    from trimesh.visual.material import PBRMaterial
 
     mesh, material = int(model.geom_dataid[geom]), int(model.geom_matid[geom])
     if int(model.geom_type[geom]) != _GEOM.mjGEOM_MESH or mesh < 0 or material < 0:
@@ -94,18 +97,18 @@ def textured(model: mujoco.MjModel, geom: int) -> trimesh.Trimesh | None:
     placed = vertices @ turn.reshape(3, 3).T + model.geom_pos[geom]
     corners = model.mesh_texcoord[first : first + number][model.mesh_facetexcoord[at].ravel()].copy()
     corners[:, 1] = 1.0 - corners[:, 1]
-    material_of = trimesh.visual.material.PBRMaterial(
+    material_of = PBRMaterial(
         baseColorTexture=Image.fromarray(np.ascontiguousarray(pixels)), roughnessFactor=0.9, metallicFactor=0.0
     )
     return trimesh.Trimesh(
         placed[faces.ravel()],
         np.arange(3 * len(faces)).reshape(-1, 3),
-        visual=trimesh.visual.TextureVisuals(uv=corners, material=material_of),
+        visual=TextureVisuals(uv=corners, material=material_of),
         process=False,
     )
 
 
-def inertia_box(model: mujoco.MjModel, body: int) -> tuple[Array, Array] | None:
+def inertia_box(model: mujoco.MjModel, body: int) -> Mesh | None:
     """Return the box of even density that has the mass and the inertia of a body, in the body's frame.
 
     Returns:
@@ -128,14 +131,14 @@ def inertia_box(model: mujoco.MjModel, body: int) -> tuple[Array, Array] | None:
     return vertices.astype(np.float32), np.arange(len(vertices), dtype=np.uint32).reshape(-1, 3)
 
 
-def _stored_mesh(model: mujoco.MjModel, mesh: int) -> tuple[Array, Array]:
+def _stored_mesh(model: mujoco.MjModel, mesh: int) -> Mesh:
     v, f = int(model.mesh_vertadr[mesh]), int(model.mesh_faceadr[mesh])
     vertices = model.mesh_vert[v : v + int(model.mesh_vertnum[mesh])]
     faces = model.mesh_face[f : f + int(model.mesh_facenum[mesh])]
     return np.array(vertices, dtype=float), np.array(faces)
 
 
-def _height_field(model: mujoco.MjModel, field: int) -> tuple[Array, Array]:
+def _height_field(model: mujoco.MjModel, field: int) -> Mesh:
     rows, columns = int(model.hfield_nrow[field]), int(model.hfield_ncol[field])
     start = int(model.hfield_adr[field])
     heights = model.hfield_data[start : start + rows * columns].reshape(rows, columns)

@@ -17,6 +17,7 @@ from pliant.engine.base import MujocoState
 from pliant.page.choice import RobotChoice
 from pliant.page.controls import Say, guarded
 from pliant.page.pull import Pull
+from pliant.page.server import icon
 
 if TYPE_CHECKING:
     import viser
@@ -129,7 +130,7 @@ class TourPanel:
         self._hinted = True
         self._text = gui.add_html("")
         self._button = gui.add_button(
-            f"Pull with {self.force:g} N", icon="hand-finger", hint="Pulls the end of the arm aside"
+            f"Pull with {self.force:g} N", icon=icon("hand-finger"), hint="Pulls the end of the arm aside"
         )
         self._button.on_click(guarded(say, self._pressed))
         self._slider = gui.add_slider(

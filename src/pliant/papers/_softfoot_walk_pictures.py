@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 from pliant.papers.frame.base import Figure
 from pliant.walking.trials import COURSES
-from pliant.walking.walk import run_walk
+from pliant.walking.walk import WalkRow, run_walk
 
 FEET = ("rigid", "soft")
 """The feet that are compared."""
@@ -21,7 +20,7 @@ def crossing(feet: str, height: float, robot: str, seed: int) -> tuple[object, l
 
     course = COURSES[robot]
     bar, goal, duration = 0.64 * course.length, 1.1 * course.length, 10.0 * math.sqrt(course.length)
-    trace: list[dict[str, object]] = []
+    trace: list[WalkRow] = []
     walked = run_walk(
         robot=robot, feet=feet, bar_height=height, bars=(bar,), seed=seed, duration=duration, goal=goal,
         push=4.0 * course.impulse, trace=trace,
@@ -39,7 +38,7 @@ def crossing(feet: str, height: float, robot: str, seed: int) -> tuple[object, l
         camera.quat = [math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0]
     model = built.compile()
     model.vis.global_.offwidth, model.vis.global_.offheight = 1280, 960
-    return model, [row["qpos"] for row in trace], first
+    return model, [row.qpos for row in trace], first
 
 
 def pictures(height: float, robot: str = "biped", seed: int = 0) -> Figure | str:
@@ -67,9 +66,9 @@ def pictures(height: float, robot: str = "biped", seed: int = 0) -> Figure | str
     )
 
 
-def _on_bar(row: Mapping[str, object], bar: float, reach: tuple[float, float]) -> bool:
-    load = sum(row["load"])
+def _on_bar(row: WalkRow, bar: float, reach: tuple[float, float]) -> bool:
+    load = sum(row.load)
     return any(
         share > 0.6 * load > 0.0 and reach[0] < bar - float(foot[0]) < reach[1]
-        for foot, share in zip(row["feet"], row["load"], strict=True)
+        for foot, share in zip(row.feet, row.load, strict=True)
     )

@@ -168,9 +168,8 @@ class Recorder:
             },
         )
         types = MessageTypes()
-        declared: list[tuple[Device, int, int]] = []
-        for name in names:
-            declared.append((devices[name], *self._declare(devices[name], types)))
+        # All topics are declared before the first encoder is made.
+        declared = [(devices[name], *self._declare(devices[name], types)) for name in names]
         for device, channel, joint_states in declared:
             encode = self._sample_encoder(device, channel)
             if joint_states:

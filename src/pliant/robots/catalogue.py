@@ -8,7 +8,7 @@ from types import NoneType
 from typing import TYPE_CHECKING
 
 from pliant.base.errors import ModelError
-from pliant.base.options import describe, options_of, parse
+from pliant.base.options import describe, options_of, parse, place_of
 from pliant.base.wing import resolve
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class CatalogueRobot:
     """Alternative names."""
     summary: str
     """Description in one line."""
-    function: Callable[..., Robot]
+    function: Callable[..., object]
     """Function that builds the robot from its options. Keyword arguments with defaults are options too."""
     source: str
     """Source of the numbers."""
@@ -69,6 +69,15 @@ class CatalogueRobot:
             options: values by option; strings, such as those of a command line, are converted.
 
         Raises:
-            ModelError: an option does not exist, or a value is not valid.
+            ModelError: an option does not exist, a value is not valid, or the function returns something else.
         """
-        return self.function(parse(self.options_class, options, where=f"{self.name}: ", error=ModelError))
+        from pliant.model.robot import Robot
+
+        robot = self.function(parse(self.options_class, options, where=f"{self.name}: ", error=ModelError))
+        if not isinstance(robot, Robot):
+            raise ModelError(
+                f"the function of the robot {self.name!r} ({place_of(self.function)}) returned a "
+                f"{type(robot).__name__}; must return a pliant.Robot",
+                field=self.name,
+            )
+        return robot

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -55,7 +56,7 @@ def spring_law(name: str) -> QbMove:
     """Return the law with one of the sets of `SPRINGS`."""
     from pliant.laws import QbMove
 
-    return QbMove(**SPRINGS[name])
+    return dataclasses.replace(QbMove(), **SPRINGS[name])
 
 
 def add_cube(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from pliant.base.errors import ModelError, nearest
 from pliant.devices.base import Device
-from pliant.engine.base import Engine, MujocoState
+from pliant.engine.base import Engine, MujocoState, mujoco_state
 from pliant.simulation.event import Ending, EventBase, duration_problem, end_later
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class SetPayload(EventBase, frozen=True, kw_only=True, tag="payload"):
 
     def apply(self, simulation: Simulation) -> Ending | None:
         """Attach the payload."""
-        engine = cast("MujocoState", simulation.engine)
+        engine = mujoco_state(simulation.engine, "set_payload")
         engine.set_payload(self.body, self.mass, self.offset)
         return end_later(
             self, self.duration, simulation, simulation.engine.dt, lambda: engine.set_payload(self.body, 0.0)
@@ -67,7 +68,7 @@ class ExternalForce(EventBase, frozen=True, kw_only=True, tag="external_force"):
             if len(value) != 3 or not all(math.isfinite(number) for number in value):
                 return f"{name} is {value!r}; must be a list of 3 finite numbers"
         if self._port not in engine.ports():
-            bodies = [name.split("/", 1)[1][: -len("/wrench")] for name in engine.ports() if _is_wrench(name)]
+            bodies = re.findall("^body/(.*)/wrench$", "\n".join(engine.ports()), re.MULTILINE)
             return f"there is no body {self.body!r}; {nearest(self.body, bodies)}"
         return duration_problem(self.duration)
 
@@ -88,7 +89,3 @@ class ExternalForce(EventBase, frozen=True, kw_only=True, tag="external_force"):
     @property
     def _port(self) -> str:
         return f"body/{self.body}/wrench"
-
-
-def _is_wrench(port: str) -> bool:
-    return port.startswith("body/") and port.endswith("/wrench")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -60,7 +59,7 @@ class SimulationControl(Protocol):
         """Path of the current recording; None if nothing is recorded."""
         ...
 
-    def record(self, path: Path, metadata: Mapping[str, str] | None = None) -> None:
+    def record(self, path: Path, metadata: Mapping[str, str] | None = None, *, contacts: bool = False) -> None:
         """Record from the next step on, with texts about the run.
 
         May only be called by an action passed to `submit`.
@@ -260,15 +259,18 @@ class BridgeBase:
     """Served item -> address."""
     _notes: Sequence[str] = ()
     """Messages for the user."""
+    _threads: Threads | None = None
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         cls.name = cls.name or cls.__name__.lower()
 
-    @functools.cached_property
+    @property
     def threads(self) -> Threads:
         """Threads of the bridge; start one with ``self.threads.start(name, work)``."""
-        return Threads()
+        if self._threads is None:
+            self._threads = Threads()
+        return self._threads
 
     @property
     def addresses(self) -> Mapping[str, str]:

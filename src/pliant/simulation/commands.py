@@ -27,7 +27,7 @@ from pliant.base.documents.tables import read_npz
 from pliant.base.documents.yaml_tree import read_yaml
 from pliant.base.errors import DeviceError, PliantError, nearest
 from pliant.base.numerics import is_finite_number
-from pliant.devices.base import Device, DeviceBase, FieldInfo
+from pliant.devices.base import Device, DeviceBase, FieldInfo, SampleSource
 from pliant.model.robot import actuator_hint
 from pliant.recording.foreign import foreign_format, foreign_suffixes
 
@@ -321,7 +321,7 @@ def put_constants(devices: Mapping[str, Device], constants: Mapping[str, object]
                 raise PliantError(f"{where}{device}/...: {error}", field=error.field or device) from None
 
 
-def command_mode(device: Device, values: Mapping[str, object]) -> str | None:
+def command_mode(device: SampleSource, values: Mapping[str, object]) -> str | None:
     """Return the command mode to use for some values.
 
     Returns:

@@ -20,6 +20,7 @@ from pliant.identification.dynamic import expected_errors
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.fields import COMMAND_NAMES
 from pliant.laws.modes import Mode
+from pliant.laws.motor import DCMotor
 from pliant.model.robot import Robot
 from pliant.simulation.commands import CommandTable
 
@@ -100,7 +101,7 @@ def design_excitation(
         LawError: a parameter does not exist.
     """
     options = options or ExcitationOptions()
-    actuator = _joint_of(robot, joint)
+    actuator, motor = _joint_of(robot, joint)
     t = _times(options)
     rng = np.random.default_rng(options.seed)
     highest = max(1, round(options.max_frequency * options.duration))
@@ -109,7 +110,7 @@ def design_excitation(
     basis = _window(t, options.duration) * np.concatenate([np.sin(phases), np.cos(phases)])
 
     def score(shape: Array) -> tuple[float, Array, Mapping[str, float], Mapping[str, tuple[float, float]]]:
-        command, log, peaks = _within_limits(robot, joint, shape, options)
+        command, log, peaks = _within_limits(robot, joint, motor, shape, options)
         errors, value = expected_errors(actuator, log, free, NOISE, dt=1.0e-3)
         return value, command, errors, peaks
 
@@ -185,11 +186,12 @@ def _recorded(actuator: CompliantActuator) -> tuple[str, ...]:
     return ("motor_1_position", *two, "torque")
 
 
-def _joint_of(robot: Robot, joint: str) -> CompliantActuator:
+def _joint_of(robot: Robot, joint: str) -> tuple[CompliantActuator, DCMotor]:
     if joint not in robot.actuators:
         raise ModelError(f"no compliant joint {joint!r}; {nearest(joint, robot.actuators)}", field="joint")
     actuator = robot.actuators[joint]
-    if actuator.law.second_input == "pressure":
+    motor = actuator.motor_1
+    if not isinstance(motor, DCMotor):
         raise ModelError(f"{joint} has muscles; motions are designed for joints with motors", field="joint")
     if actuator.mode not in (Mode.PID_REFS, Mode.PID_EQ_PRESET):
         raise ModelError(
@@ -197,7 +199,7 @@ def _joint_of(robot: Robot, joint: str) -> CompliantActuator:
             f"--set {joint}.mode=6",
             field="mode",
         )
-    return actuator
+    return actuator, motor
 
 
 def _times(options: ExcitationOptions) -> Array:
@@ -232,20 +234,20 @@ def _references(robot: Robot, joint: str, command: Array, options: ExcitationOpt
 
 
 def _within_limits(
-    robot: Robot, joint: str, shape: Array, options: ExcitationOptions
+    robot: Robot, joint: str, motor: DCMotor, shape: Array, options: ExcitationOptions
 ) -> tuple[Array, dict[str, Array], dict[str, tuple[float, float]]]:
     """Return the largest multiple of a shape that keeps all limits, its log and its peaks."""
-    actuator = robot.actuators[joint]
     named = robot.spec.joint(joint)
     low, high = (float(v) for v in named.range)
     middle, half = (0.5 * (low + high), 0.5 * (high - low)) if high > low else (0.0, math.inf)
     limits = {
         "position": half,
-        "velocity": actuator.motor_1.max_velocity,
-        "motor_1_effort": actuator.motor_1.max_torque,
+        "velocity": motor.max_velocity,
+        "motor_1_effort": motor.max_torque,
     }
     reach = options.reach / float(np.max(np.abs(shape)))
     command = shape * reach
+    peaks: dict[str, tuple[float, float]] = {}
     for _ in range(SHRINKS):
         log, every = log_of_command(robot, joint, _references(robot, joint, command, options), options.period)
         every["position"] = every["position"] - middle

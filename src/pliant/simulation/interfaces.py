@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
-from pliant.base.errors import BridgeError
 from pliant.base.wing import offer, resolve
 from pliant.devices.base import SampleSource
 
-Serve = Callable[[Any, str, Any], None]
+T = TypeVar("T")
+Serve = Callable[[T, str, Any], None]
 """Announces what a bridge has for a device: (topics or ports of the bridge, name of the device, device)."""
-T = TypeVar("T", bound=Serve)
 
 
 class InterfaceTable(Generic[T]):
@@ -27,12 +26,11 @@ class InterfaceTable(Generic[T]):
 
     Example:
         >>> table = InterfaceTable("mine", {"imu": "mine.sensors:serve_imu"}, "builtins:print")
-        >>> table.register("wrench", "mine.sensors:serve_wrench")
-        >>> sorted(table.signatures)
-        ['imu', 'wrench']
+        >>> table.signatures
+        ('imu',)
     """
 
-    def __init__(self, bridge: str, entries: Mapping[str, str | T], otherwise: str | T) -> None:
+    def __init__(self, bridge: str, entries: Mapping[str, str | Serve[T]], otherwise: str | Serve[T]) -> None:
         self._bridge = bridge
         self._entries = dict(entries)
         self._otherwise = otherwise
@@ -42,29 +40,14 @@ class InterfaceTable(Generic[T]):
         """The signatures that have a function of their own."""
         return tuple(self._entries)
 
-    def register(self, signature: str, serve: str | T) -> None:
-        """Add the function that serves devices with a signature.
-
-        Args:
-            signature: name of the signature.
-            serve: the function, or ``"module:name"``.
-
-        Raises:
-            BridgeError: the signature has another function already.
-        """
-        other = self._entries.setdefault(signature, serve)
-        if other != serve:
-            raise BridgeError(
-                f"the bridge {self._bridge} serves the signature {signature!r} twice, by {other} and {serve}",
-                field=signature,
-            )
-
-    def find(self, device: SampleSource) -> T:
+    def find(self, device: SampleSource) -> Serve[T]:
         """Return the function that serves a device: that of the first of its signatures which has one."""
-        found: str | T = self._otherwise
+        found = self._otherwise
         for name in device.signatures:
             declared = offer("interfaces", f"{self._bridge}/{name}")
-            if name in self._entries or declared is not None:
-                found = self._entries[name] if declared is None else declared.value
+            if declared is not None:
+                return declared.load()
+            if name in self._entries:
+                found = self._entries[name]
                 break
         return resolve(found) if isinstance(found, str) else found

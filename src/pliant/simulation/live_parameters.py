@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from pliant.base.errors import DeviceError
 from pliant.devices.base import SampleSource
@@ -24,9 +23,9 @@ class LiveParameter:
     """Its name, ``elbow.kp_1``."""
     kind: type
     """bool, int or float."""
-    read: Callable[[], object]
+    read: Callable[[], float]
     """Returns its value; any thread may call it."""
-    write: Callable[[Any], object] | None
+    write: Callable[[float], object] | None
     """Sets it and waits for the loop, in a thread that is not the loop's; None where it cannot be set."""
     text: str
     """Description of the parameter."""
@@ -35,7 +34,7 @@ class LiveParameter:
     high: float = 0.0
     """Highest valid value."""
 
-    def check(self, asked: Any) -> Any:
+    def check(self, asked: float) -> float:
         """Return a value that may be written.
 
         Args:
@@ -52,7 +51,7 @@ class LiveParameter:
             raise DeviceError(f"{self.name} is {asked}; must be {self.low:g} to {self.high:g}", field=self.name)
         return asked
 
-    def change(self, value: object) -> bool:
+    def change(self, value: float) -> bool:
         """Set it to a value that has been checked; return whether it changed."""
         if self.write is None or self.read() == value:
             return False

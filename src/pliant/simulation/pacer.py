@@ -146,8 +146,7 @@ class Pacer:
             return
         if lag > 0.0:
             self._late += 1
-            if lag > self._worst:
-                self._worst = lag
+            self._worst = max(self._worst, lag)
             if lag > self._max_lag_ns:
                 self._base += lag
                 self._dropped += lag

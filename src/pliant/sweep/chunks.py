@@ -16,6 +16,7 @@ from pliant.base.errors import PliantError, nearest
 from pliant.sweep.backends import CPU, find_backend
 from pliant.sweep.device_runs import DEVICE_METRICS, check_devices, simulate_devices
 from pliant.sweep.plan import SweepPlan, is_command_path
+from pliant.sweep.table import Row
 
 if TYPE_CHECKING:
     import mujoco
@@ -109,7 +110,7 @@ def measured(plan: SweepPlan, robot: Robot) -> dict[str, str]:
 
 def run_chunk(
     plan: SweepPlan, first: int, points: Sequence[Mapping[str, object]], columns: Sequence[str], nthread: int = 0
-) -> list[list[object]]:
+) -> list[Row]:
     """Simulate consecutive points of a plan.
 
     Args:
@@ -144,7 +145,7 @@ def run_chunk(
         )
         rest = tuple(sorted((path, str(point[path])) for path in others))
         shape_of.setdefault((actuators, rest), []).append(i)
-    rows: list[list[Any]] = [[] for _ in points]
+    rows: list[Row] = [[] for _ in points]
     by_layout: dict[Any, list[list[int]]] = {}
     for key, members in shape_of.items():
         by_layout.setdefault((key[0], variants[members[0]].timestep), []).append(members)
@@ -187,7 +188,7 @@ def is_actuator_path(robot: Robot, path: str) -> bool:
 
 def _simulate(
     plan: SweepPlan, variants: Sequence[Robot], layouts: Sequence[Sequence[int]], every: Sequence[Robot], nthread: int
-) -> list[list[object]]:
+) -> list[Row]:
     """Simulate variants whose actuators have equal states on the cores."""
     first = variants[0]
     steps = step_count(plan, first.timestep)
@@ -280,7 +281,7 @@ def _run_measured(
     return Measures(final, low, high, square, torque, speed, reference, trace), fine
 
 
-def _rows(found: Measures, robot: Robot, dt: float, fine: np.ndarray) -> list[list[object]]:
+def _rows(found: Measures, robot: Robot, dt: float, fine: np.ndarray) -> list[Row]:
     """Return the metrics of each simulation and whether it diverged."""
     joints = list(robot.actuators)
     angle = np.array([robot.actuators[j].mode in (1, 3, 6) for j in joints])
@@ -295,14 +296,14 @@ def _rows(found: Measures, robot: Robot, dt: float, fine: np.ndarray) -> list[li
     columns = dict(zip(METRICS, metrics, strict=True))
     rows = []
     for i in range(n):
-        values: list[Any] = [float(columns[m][i, j]) for j in range(len(joints)) for m in METRICS]
+        values: Row = [float(columns[m][i, j]) for j in range(len(joints)) for m in METRICS]
         rows.append([*values, not bool(fine[i])])
     return rows
 
 
 def _simulate_on_device(
     plan: SweepPlan, variants: Sequence[Robot], points: Sequence[Mapping[str, object]]
-) -> list[list[object]]:
+) -> list[Row]:
     """Simulate variants whose actuators have equal states on a device of a back end."""
     backend = find_backend(plan.device)
     first = variants[0]
@@ -315,7 +316,7 @@ def _simulate_on_device(
         groups: dict[object, list[int]] = {}
         for i, point in enumerate(points):
             groups.setdefault(tuple(str(point[p]) for p in alone), []).append(i)
-        rows: list[list[Any]] = [[] for _ in points]
+        rows: list[Row] = [[] for _ in points]
         for members in groups.values():
             done = _simulate_on_device(plan, [variants[i] for i in members], [points[i] for i in members])
             for i, row in zip(members, done, strict=True):
@@ -324,7 +325,7 @@ def _simulate_on_device(
     for joint in batch.joints:
         batch.put_actuators(joint, [v.actuators[joint] for v in variants])
     shared = [p for p in rest if batch.can_differ(p)]
-    batch.set_parameters({p: [point[p] for point in points] for p in shared})
+    batch.set_parameters({p: np.array([point[p] for point in points]) for p in shared})
     batch.reset()
     table = _command_rows(plan, first, batch.model, steps, dt)
     found = backend.run_measured(batch, list(first.actuators), table, steps)

@@ -222,7 +222,8 @@ def map_tasks(
     Raises:
         PliantError: as for `run_tasks`, or the journal cannot be written.
     """
-    keys = {} if journal is None else {name: _key(task, code) for name, task in tasks.items()}
+    write = functools.partial(json.dumps, sort_keys=True, default=dataclasses.asdict)
+    keys = {} if journal is None else {name: write([code_digest(*code), *task]) for name, task in tasks.items()}
     kept = {} if journal is None else journal.results
     results = {name: kept[key] for name, key in keys.items() if key in kept}
     pending = {name: task for name, task in tasks.items() if name not in results}
@@ -241,7 +242,3 @@ def map_tasks(
 
 def _call(function: Callable[..., T], _: object, task: Task) -> T:
     return function(*task)
-
-
-def _key(task: Task, code: Sequence[str]) -> str:
-    return json.dumps([code_digest(*code), *task], sort_keys=True, default=dataclasses.asdict)

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pliant.base.errors import PliantError
 from pliant.base.executor import Executor, Task, run_tasks
@@ -20,7 +20,7 @@ from pliant.sweep.chunks import (
     step_count,
 )
 from pliant.sweep.plan import SweepPlan
-from pliant.sweep.table import ResultFolder, SweepResult, check_table, is_table, write_table
+from pliant.sweep.table import ResultFolder, Row, SweepResult, check_table, is_table, write_table
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -67,13 +67,13 @@ def run_sweep(
         check_table(output)
     folder_of = None if output is None or is_table(output) else output
     with ResultFolder(folder_of, plan, columns) if folder_of is not None else contextlib.nullcontext() as folder:
-        rows: dict[int, list[Any]] = dict(folder.rows) if folder else {}
+        rows: dict[int, Row] = dict(folder.rows) if folder else {}
         before = len(rows)
         total = plan.size
         if progress is not None:
             progress(before, total)
 
-        def finish(_: Task, result: list[list[object]]) -> None:
+        def finish(_: Task, result: list[Row]) -> None:
             fresh = [row for row in result if row[0] not in rows]
             if folder is not None:
                 folder.append(fresh)
@@ -129,7 +129,7 @@ def _chunks(plan: SweepPlan, robot: Robot, chunk: int) -> list[tuple[int, list[d
     """Cut the points into runs of at most ``chunk``; on the cores, of those that differ in actuators only (if any)."""
     actuators = [v.path for v in plan.variations if is_actuator_path(robot, v.path)]
     others = [v.path for v in plan.variations if v.path not in actuators]
-    parts: list[tuple[int, list[dict[str, Any]]]] = []
+    parts: list[tuple[int, list[dict[str, object]]]] = []
     previous: tuple[object, ...] | None = None
     for index, point in enumerate(plan.points()):
         rest = tuple(point[p] for p in others) if actuators and others and plan.device == CPU else None

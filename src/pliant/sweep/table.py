@@ -18,6 +18,9 @@ from pliant.base.replacing import replacing
 from pliant.sweep.journal import FolderLock, GrowingFile
 from pliant.sweep.plan import SweepPlan
 
+Row = list[Any]
+"""Index of a simulation, its parameters, its metrics, and whether it diverged."""
+
 
 @dataclass(frozen=True, slots=True)
 class SweepResult:
@@ -25,7 +28,7 @@ class SweepResult:
 
     columns: tuple[str, ...]
     """Column names: ``index``, the varied paths, ``<joint>/<metric>``, ``diverged``."""
-    rows: list[list[Any]]
+    rows: list[Row]
     """One row per simulation, in the order of the index."""
     wall: float
     """Wall time of this call [s]."""
@@ -178,7 +181,7 @@ class ResultFolder:
             raise PliantError(f"the table cannot be read: {error}; name another folder", file=path) from None
         if header != self._columns:
             raise PliantError("the header is not that of this sweep; name another folder", file=path, line=1)
-        rows: dict[int, list[Any]] = {}
+        rows: dict[int, Row] = {}
         for line, cells in enumerate(lines, start=2):
             if len(cells) != len(self._columns):
                 raise PliantError(f"{len(cells)} cells, the header has {len(self._columns)}", file=path, line=line)

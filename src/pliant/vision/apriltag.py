@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from pliant.base.errors import importing
 from pliant.vision.detector import estimate_planar_pose, tag_corners
 from pliant.vision.points import project_points
 
+if TYPE_CHECKING:
+    import pyapriltags
+
 FAMILIES = ("tag36h11", "tag25h9", "tag16h5")
 """Families whose tags are squares with a black border."""
 MAX_HAMMING = 1
@@ -30,14 +33,14 @@ LUMA = (77, 150, 29)
 """Weights of red, green and blue in the brightness, of 256 (ITU-R BT.601)."""
 
 
-def _detector(families: str, **options: object) -> object:
+def _detector(families: str, *, decimate: float = 1.0, threads: int = 1) -> pyapriltags.Detector:
     with importing("pyapriltags", command='pip install "pliant[vision]"', purpose="drawing and detecting AprilTags"):
         import pyapriltags
     if families not in FAMILIES:
         raise VisionError(
             Condition.OUT_OF_RANGE, f"the family is {families!r}; must be one of {', '.join(FAMILIES)}", field="family"
         )
-    return pyapriltags.Detector(families=families, **options)
+    return pyapriltags.Detector(families=families, quad_decimate=decimate, nthreads=threads)
 
 
 def _known(tag_id: Any, family: str, count: int) -> int:
@@ -157,7 +160,7 @@ class AprilTagDetector:
         threads = whole_number("threads", threads, low=1, high=64)
         self._pinhole = camera.pinhole()
         self._lookup = _Lookup(camera, self._pinhole) if camera.distortion.any() else None
-        self._library = _detector(family, quad_decimate=float(decimate), nthreads=threads)
+        self._library = _detector(family, decimate=float(decimate), threads=threads)
         self._count = int(self._library.tag_families[family].contents.ncodes)
         self._sizes = {
             _known(tag, family, self._count): number(f"size of tag {tag}", s, low=0.0, above=True) for tag, s in sizes

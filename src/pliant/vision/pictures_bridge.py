@@ -105,7 +105,6 @@ class Pictures(BridgeBase):
         self.options = options or PicturesOptions()
         self._files: dict[str, _File] = {}
         self._own = ""
-        self._where: dict[str, str] = {}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -137,7 +136,7 @@ class Pictures(BridgeBase):
                 if not wanted or name == wanted:
                     path = (folder / name.replace("/", "_")).absolute()
                     self._files[name] = _File(path, height, width)
-                    self._where[name] = str(path)
+            self._where = {name: str(file.path) for name, file in self._files.items()}
         except BridgeError:
             self.stop()
             raise
@@ -155,7 +154,7 @@ class Pictures(BridgeBase):
         for file in self._files.values():
             file.close()
         self._files.clear()
-        self._where.clear()
+        self._where = {}
         if self._own:
             shutil.rmtree(self._own, ignore_errors=True)
             self._own = ""

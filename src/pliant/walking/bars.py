@@ -61,12 +61,14 @@ def add_bars(spec: mujoco.MjSpec, options: BarOptions, *, ankles: float = 0.0) -
     from pliant.robots.parts import COLORS
 
     half = 0.5 * options.bar_height
-    look: dict[str, object] = {"material": "wood"} if spec.material("wood") else {"rgba": list(COLORS["wood"])}
     for i, x in enumerate(bar_positions(options), 1):
-        spec.worldbody.add_geom(
+        bar = spec.worldbody.add_geom(
             name=f"bar_{i}",
             type=mujoco.mjtGeom.mjGEOM_BOX,
             size=[half, 0.5 * BAR_WIDTH, half],
             pos=[x + ankles, 0.0, half],
-            **look,
         )
+        if spec.material("wood"):
+            bar.material = "wood"
+        else:
+            bar.rgba = COLORS["wood"]

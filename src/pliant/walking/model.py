@@ -87,14 +87,17 @@ def kinematic_tree(model: mujoco.MjModel, base: str, joints: Sequence[str]) -> K
             joint = model.joint(joints[i - 1])
             if int(joint.type[0]) != int(mujoco.mjtJoint.mjJNT_HINGE):
                 raise DeviceError(f"the joint {joints[i - 1]!r} is not a hinge; must be a hinge", field=joints[i - 1])
+            if carrier is None:
+                raise DeviceError(
+                    f"the joint {joints[i - 1]!r} moves the body {base!r}; must be below it", field=joints[i - 1]
+                )
             parent[i] = carrier
             anchor[i] = data.xanchor[joint.id]
             axis[i] = R.T @ data.xaxis[joint.id]
             if model.jnt_limited[joint.id]:
                 low[i - 1], high[i - 1] = joint.range
             link_of[b] = i
-        elif b != root:
-            assert carrier is not None
+        elif carrier is not None:
             link_of[b] = carrier
         i = link_of[b]
         mass[i] += model.body_mass[b]

@@ -16,7 +16,7 @@ from pliant.base.errors import PliantError
 from pliant.base.executor import Executor
 from pliant.sweep import Journal, map_tasks
 from pliant.walking.control.settings import REFERENCE_HEIGHT, REFERENCE_MASS, WalkSettings
-from pliant.walking.walk import WalkResult, run_walk
+from pliant.walking.walk import WalkResult, WalkRow, run_walk
 
 LEVEL = 0.95
 """Confidence of the intervals."""
@@ -119,7 +119,7 @@ class Crossing:
 
 
 def _run(walk: Walk, controller: Mapping[str, object]) -> Crossing:
-    trace: list[dict[str, object]] = []
+    trace: list[WalkRow] = []
     result = run_walk(
         robot=walk.robot,
         feet=walk.feet,
@@ -135,12 +135,12 @@ def _run(walk: Walk, controller: Mapping[str, object]) -> Crossing:
     return Crossing(result=result, offset=_first_offset(trace, result.bars[0], sole) if result.bars else math.nan)
 
 
-def _first_offset(trace: Sequence[Mapping[str, object]], bar: float, sole: tuple[float, float]) -> float:
+def _first_offset(trace: Sequence[WalkRow], bar: float, sole: tuple[float, float]) -> float:
     """Return where the bar is under the first foot that carries more than half of the weight on it [m]."""
     rear, front = sole
     for row in trace:
-        load = sum(row["load"])
-        for foot, share in zip(row["feet"], row["load"], strict=True):
+        load = sum(row.load)
+        for foot, share in zip(row.feet, row.load, strict=True):
             ahead = bar - float(foot[0])
             if share > 0.5 * load > 0.0 and rear < ahead < front:
                 return ahead

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,10 +14,11 @@ from pliant.base.errors import DivergedError, ModelError, nearest
 if TYPE_CHECKING:
     from pliant.engine import MujocoEngine
     from pliant.model.robot import Robot
+    from pliant.walking.device import WalkingDevice
 
 ROBOTS = ("biped", "g1", "talos")
 """Robots of the catalogue that walk."""
-_USUAL: dict[str, Any] = {"actuation": "torque", "rate_noise": 0.01, "load_noise": 1.0}
+_USUAL: dict[str, object] = {"actuation": "torque", "rate_noise": 0.01, "load_noise": 1.0}
 """Options of the robot where the caller gives none."""
 
 
@@ -54,6 +55,17 @@ class WalkResult:
     """Whether the simulation ended with numbers that are none: a fault of the simulation, not a fall of the robot."""
 
 
+class WalkRow(NamedTuple):
+    """State of a walk, every 20 ms."""
+
+    qpos: np.ndarray
+    """Positions of the robot, shape (nq,)."""
+    feet: np.ndarray
+    """Positions of the feet, shape (2, 3) [m]."""
+    load: tuple[float, ...]
+    """Measured loads of the feet [N]."""
+
+
 def run_walk(
     *,
     robot: str = "biped",
@@ -65,7 +77,7 @@ def run_walk(
     goal: float | None = None,
     push: float = 4.0,
     options: Mapping[str, object] | None = None,
-    trace: list[dict[str, object]] | None = None,
+    trace: list[WalkRow] | None = None,
 ) -> WalkResult:
     """Let a robot walk once, and say how it went.
 
@@ -87,7 +99,7 @@ def run_walk(
         options: further options of the robot, such as ``{"actuation": "position", "foot_forward": 0.0}``. With
             ``"ankle_stiffness": 0.0`` the loaded ankles are under pure torque control, where the ground turns the foot,
             and rigid feet do as well as soft ones.
-        trace: where samples are appended, one dictionary every 20 ms; None keeps none.
+        trace: where a row is appended every 20 ms; None keeps none.
 
     Raises:
         ModelError: a robot that does not walk, an option that does not exist, or a value that is not valid.
@@ -102,6 +114,7 @@ def run_walk(
     from pliant.robots import build_robot
     from pliant.simulation import Simulation
     from pliant.simulation.loop import seeded
+    from pliant.walking.device import WalkingDevice
 
     _check_arguments(robot, seed, duration, push)
     varied = _Variations.draw(seeded(seed, "walk"), push)
@@ -111,9 +124,8 @@ def run_walk(
         given["bar_positions"] = tuple(bars)
     walking = build_robot(robot, given)
     engine = MujocoEngine(walking, check=False)
-    devices = make_devices(walking)
-    device: Any = next(d for d in devices if d.name == "walking")
-    run = _Run(engine, walking, device, given["walk_start"], trace)
+    device = next(d for d in make_devices(walking) if isinstance(d, WalkingDevice))
+    run = _Run(engine, walking, device, trace)
     pushed = run.start + 0.5 + varied.moment * max(0.0, duration - run.start - 1.0)
     steps, every = round(duration / engine.dt), max(1, round(0.02 / engine.dt))
     with Simulation(engine, [device], pacer="free", seed=seed) as simulation:
@@ -177,17 +189,16 @@ class _Run:
         engine: the engine of the robot, before the first step.
         robot: the robot.
         device: its walking controller.
-        start: when the walk begins [s].
         trace: where samples are appended, or None.
     """
 
-    def __init__(
-        self, engine: MujocoEngine, robot: Robot, device: object, start: float, trace: list[dict[str, object]] | None
-    ) -> None:
+    def __init__(self, engine: MujocoEngine, robot: Robot, device: WalkingDevice, trace: list[WalkRow] | None) -> None:
+        from pliant.model.sensors import ForceTorque
+
         self._data, self._model, self._dt = engine.data, engine.model, engine.dt
         self._device, self._trace = device, trace
-        sensors = {sensor.name: sensor for sensor in robot.devices}
-        self._soles = [engine.model.body(sensors[name].body).id for name in device.description.force_torque]
+        bodies = {sensor.name: sensor.body for sensor in robot.devices if isinstance(sensor, ForceTorque)}
+        self._soles = [engine.model.body(bodies[name]).id for name in device.description.force_torque]
         # The heaviest body is the torso of each of these robots.
         heaviest = engine.model.body(int(np.argmax(engine.model.body_mass))).name
         self.torso = engine.port(f"body/{heaviest}/wrench")
@@ -196,7 +207,7 @@ class _Run:
         self._rolls: list[float] = []
         self._error = self._adjustment = 0.0
         self._touchdowns, self._stepped = 0, -math.inf
-        self.start = start
+        self.start = device.description.start
         self.done = 0
         """Steps done."""
         self.fall, self.diverged = math.nan, False
@@ -219,24 +230,7 @@ class _Run:
             self._error = max(self._error, float(np.hypot(*(walker.dcm - walker.dcm_ref))))
             self._adjustment = max(self._adjustment, float(walker.adjustment))
         if self._trace is not None:
-            self._trace.append(
-                {
-                    "time": self.done * self._dt,
-                    "phase": walker.phase,
-                    "stance": walker.stance,
-                    "dcm": walker.dcm.copy(),
-                    "dcm_reference": walker.dcm_ref.copy(),
-                    "center_of_pressure": walker.cop.copy(),
-                    "center_of_mass": walker.com.copy(),
-                    "foothold": walker.foothold.copy(),
-                    "base": self._data.qpos[:7].copy(),
-                    "qpos": self._data.qpos.copy(),
-                    "feet": self._data.xpos[self._soles].copy(),
-                    "roll": float(roll),
-                    "pitch": float(pitch),
-                    "load": tuple(walker.load),
-                }
-            )
+            self._trace.append(WalkRow(self._data.qpos.copy(), self._data.xpos[self._soles].copy(), tuple(walker.load)))
 
     def result(self, goal: float | None) -> WalkResult:
         """Return how the walk went."""

@@ -10,7 +10,7 @@ from xml.parsers import expat
 from pliant.base.errors import ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
 MAX_DEPTH = 200
 """Deepest nesting of elements."""
@@ -28,7 +28,7 @@ class Node(ET.Element):
     if TYPE_CHECKING:  # the elements below a Node are Nodes
 
         def __iter__(self) -> Iterator[Node]: ...
-        def iter(self, tag: str | None = None) -> Iterator[Node]: ...
+        def iter(self, tag: str | None = None) -> Generator[Node]: ...
 
 
 def line_of(element: ET.Element) -> int | None:

@@ -298,7 +298,7 @@ def _check_bases(cls: type, info: OptionInfo) -> None:
             )
 
 
-def options_of(function: Callable[..., object], *, skip: int = 0) -> tuple[type, Callable[..., object]]:
+def options_of(function: Callable[..., T], *, skip: int = 0) -> tuple[type, Callable[..., T]]:
     """Return the dataclass of a function's options, and the function as one that takes an instance of it last.
 
     The function takes that dataclass as its last argument, or keyword arguments with defaults, from which a dataclass
@@ -344,11 +344,11 @@ def options_of(function: Callable[..., object], *, skip: int = 0) -> tuple[type,
     made.__pliant_place__ = place_of(function)
     describe(made)
 
-    def call(*arguments: object) -> object:
+    def call(*arguments: object) -> T:
         *first, options = arguments
-        return function(*first, **{field.name: getattr(options, field.name) for field in dataclasses.fields(options)})
+        return function(*first, **{name: getattr(options, name) for name, *_ in fields})
 
-    call.__pliant_place__ = place_of(function)
+    vars(call)["__pliant_place__"] = place_of(function)
     return made, call
 
 

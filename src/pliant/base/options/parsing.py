@@ -112,4 +112,4 @@ def _is_a(value: object, kind: object) -> bool:
         if len(items) == 2 and items[1] is Ellipsis:
             return all(_is_a(item, items[0]) for item in value)
         return len(value) == len(items) and all(map(_is_a, value, items))
-    return isinstance(value, kind)
+    return isinstance(kind, type) and isinstance(value, kind)

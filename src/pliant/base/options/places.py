@@ -9,7 +9,9 @@ import inspect
 import linecache
 import re
 import sys
+import types
 from collections.abc import Iterator
+from typing import TypedDict
 
 from pliant.base.errors import PliantError
 
@@ -31,6 +33,18 @@ def place_of(thing: object) -> str:
         node = _class_node(thing)
         return f"{file}:{node.lineno}" if file and node is not None else f"{thing.__module__}.{thing.__qualname__}"
     return f"{type(thing).__module__}.{type(thing).__qualname__}"
+
+
+class CodePlace(TypedDict):
+    """Where a function is written, as errors take it."""
+
+    file: str
+    line: int
+
+
+def code_place(function: types.FunctionType) -> CodePlace:
+    """Return where a function is written."""
+    return {"file": function.__code__.co_filename, "line": function.__code__.co_firstlineno}
 
 
 def file_of(cls: type) -> str:

@@ -34,6 +34,7 @@ class PressDevice(DeviceBase):
         dt = float(robot.spec.option.timestep)
         self.description = description
         force = "force towards the ground"
+        options.setdefault("sample_period", max(1, round(PERIOD / dt)) * dt)
         super().__init__(
             description.name,
             samples={
@@ -42,7 +43,6 @@ class PressDevice(DeviceBase):
                 "velocity": FieldInfo((), "m/s", "velocity of the slide, positive upwards"),
             },
             commands={"force": {"force": FieldInfo((), "N", force, description.low, description.high)}},
-            sample_period=options.pop("sample_period", max(1, round(PERIOD / dt)) * dt),
             **options,
         )
         self.written_ports = (f"{description.actuator}/control",)

@@ -190,7 +190,7 @@ def compare_extents(old: Extent, own: Extent, body: str, notes: list[str], *, re
 
 def shapes_to_remove(
     robot: Description, model: mujoco.MjModel, members: list[int], visuals: bool, notes: list[str]
-) -> tuple[list[object], list[object]]:
+) -> tuple[list[mujoco.MjsGeom], list[mujoco.MjsPair]]:
     """Return the shapes and contact pairs that go, and refuse what refers to them."""
     spec = robot.spec
     bodies = [list(spec.bodies)[i] for i in members]
@@ -234,7 +234,7 @@ def shapes_to_remove(
     return gone, pairs
 
 
-def _refuse_idle_sensors(robot: Description, bodies: list[object]) -> None:
+def _refuse_idle_sensors(robot: Description, bodies: list[mujoco.MjsBody]) -> None:
     """Refuse force and torque sensors between the named body and what is fixed to it: no load would pass there."""
     below = {body.name for body in bodies[1:] if body.name}
     sites = {site.name: body.name for body in bodies[1:] for site in body.sites if site.name}

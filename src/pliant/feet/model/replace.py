@@ -64,15 +64,15 @@ class Replacement:
     compliances: dict[str, float]
     soles: dict[str, ContactLaw]
     frozen: list[FrozenInertia]
-    geoms: list[object]
-    pairs: list[object]
+    geoms: list[mujoco.MjsGeom]
+    pairs: list[mujoco.MjsPair]
     drop_mass: list[int]
     old_mass: float
     mass_before: float
     old_bits: list[tuple[int, int]]
     notes: list[str]
 
-    def take_off(self, spec: mujoco.MjSpec) -> object:
+    def take_off(self, spec: mujoco.MjSpec) -> mujoco.MjsFrame:
         """Remove the old foot from the spec; return the frame that the new one goes to."""
         bodies = list(spec.bodies)
         for frozen in self.frozen:
@@ -350,7 +350,7 @@ def _triple(vector: Array) -> tuple[float, float, float]:
 # -- what is done after ------------------------------------------------------------------------------------------------
 
 
-def _fixed_to_world(spec: mujoco.MjSpec) -> list[object]:
+def _fixed_to_world(spec: mujoco.MjSpec) -> list[mujoco.MjsBody]:
     found, waiting = [], [spec.worldbody]
     while waiting:
         body = waiting.pop()
@@ -441,7 +441,7 @@ def _exclude(robot: Description, planned: Replacement) -> list[str]:
     return [f"{planned.body}: the new foot overlaps {', '.join(sorted(touching))} and does not collide with it"]
 
 
-def _weld_group(top: object) -> list[object]:
+def _weld_group(top: mujoco.MjsBody) -> list[mujoco.MjsBody]:
     """Return a body and the bodies that are fixed below it."""
     found, waiting = [], [top]
     while waiting:

@@ -44,7 +44,7 @@ def chain_layout(n_chains: int, lump: bool) -> tuple[tuple[float, ...], float]:
     return tuple(reach - pitch * i for i in range(n_chains)), half_width
 
 
-def softfoot(options: SoftFootOptions | None = None, *, timestep: float = 0.002, **changes: object) -> object:
+def softfoot(options: SoftFootOptions | None = None, *, timestep: float = 0.002, **changes: object) -> mujoco.MjSpec:
     """Return a SoftFoot as a `mujoco.MjSpec`, its ankle fixed at the origin, without ground.
 
     The root body ``attachment_cube`` is turned so that in the spec's frame x points to the toes and z up. Where the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from typing import TYPE_CHECKING
@@ -128,22 +129,20 @@ def _block(body: mujoco.MjsBody, name: str, length: float, options: SoftFootBenc
             field="edge_radius",
         )
     depth = 0.012
-    shape: dict[str, object] = {"mass": 0.0, "material": "wood"}
+    add = functools.partial(body.add_geom, mass=0.0, material="wood")
     kind = mujoco.mjtGeom
     if flat > 1e-9:
         pos = [0.0, 0.0, -0.5 * depth]
         size = [0.5 * flat, width, 0.5 * depth]
-        body.add_geom(name=f"{name}_block_top", type=kind.mjGEOM_BOX, size=size, pos=pos, **shape)
+        add(name=f"{name}_block_top", type=kind.mjGEOM_BOX, size=size, pos=pos)
     if radius <= 0.0:
         return
     size = [0.5 * length, width, 0.5 * (depth - radius)]
     pos = [0.0, 0.0, -0.5 * (depth + radius)]
-    body.add_geom(name=f"{name}_block_side", type=kind.mjGEOM_BOX, size=size, pos=pos, **shape)
+    add(name=f"{name}_block_side", type=kind.mjGEOM_BOX, size=size, pos=pos)
     for edge, x in (("rear", -0.5 * flat), ("front", 0.5 * flat)):
         line = [x, -width, -radius, x, width, -radius]
-        body.add_geom(
-            name=f"{name}_block_{edge}", type=kind.mjGEOM_CAPSULE, size=[radius, 0.0, 0.0], fromto=line, **shape
-        )
+        add(name=f"{name}_block_{edge}", type=kind.mjGEOM_CAPSULE, size=[radius, 0.0, 0.0], fromto=line)
         if flat <= 1e-9:
             break
 

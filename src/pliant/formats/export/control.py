@@ -173,5 +173,6 @@ def _write_plugin(root: ET.Element, source: Source, joint: str, actuator: Compli
                 tag(prefix + part, float(getattr(pid, parameter)))
     values, defaults = _flat(actuator), _flat(CompliantActuator(law=type(actuator.law)(), mode=actuator.mode))
     for what, path in kind.blocks.items():
-        if values.get(path) is not None and values[path] != defaults.get(path):
-            tag(what, float(values[path]))
+        value = values.get(path)
+        if isinstance(value, int | float) and value != defaults.get(path):
+            tag(what, float(value))

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import mujoco
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pliant.formats.export.geometry import CAPSULE, URDF_SHAPES, color_of
 from pliant.formats.export.source import FREE, SLIDE, Source, numbers
@@ -18,7 +19,7 @@ from pliant.formats.urdf_extension import OWN_SHAPES
 SMALLEST_RADIUS = 1e-4
 """As of `pliant.formats.urdf`: inertias of a smaller radius of gyration [m] are raised on reading unless given here."""
 SHAPE_NAMES = {int(kind): name for name, kind in OWN_SHAPES.items()}
-_JOINT_DEFAULTS: dict[str, object] = {
+_JOINT_DEFAULTS: dict[str, ArrayLike] = {
     "armature": 0.0,
     "stiffness": (0.0, 0.0, 0.0),
     "springref": 0.0,
@@ -31,7 +32,7 @@ _JOINT_DEFAULTS: dict[str, object] = {
     "solreffriction": (0.02, 1.0),
     "solimpfriction": (0.9, 0.95, 0.001, 0.5, 2.0),
 }
-_CONTACT_DEFAULTS: dict[str, object] = {
+_CONTACT_DEFAULTS: dict[str, ArrayLike] = {
     "condim": 3,
     "priority": 0,
     "solmix": 1.0,
@@ -54,7 +55,11 @@ def _text(value: object) -> str:
 
 
 def _element(
-    parent: ET.Element, tag: str, names: Mapping[str, str], values: Mapping[str, object], defaults: Mapping[str, object]
+    parent: ET.Element,
+    tag: str,
+    names: Mapping[str, str],
+    values: Mapping[str, ArrayLike],
+    defaults: Mapping[str, ArrayLike],
 ) -> None:
     """Write an element unless all of its values are the defaults."""
     different = {k: v for k, v in values.items() if k not in defaults or not np.array_equal(v, defaults[k])}
@@ -155,7 +160,7 @@ def _write_joint(extension: ET.Element, source: Source, joint: int) -> None:
     stiffness = np.array([model.jnt_stiffness[joint], *model.jnt_stiffnesspoly[joint]])
     damping = np.array([model.dof_damping[dof], *model.dof_dampingpoly[dof]])
     defaults = dict(_JOINT_DEFAULTS)
-    values: dict[str, object] = {
+    values: dict[str, ArrayLike] = {
         "armature": float(model.dof_armature[dof]),
         "stiffness": stiffness,
         "springyield": float(model.jnt_springyield[joint]),
@@ -178,7 +183,7 @@ def _write_joint(extension: ET.Element, source: Source, joint: int) -> None:
     _element(extension, "joint", {"name": source.joints[joint]}, values, defaults)
 
 
-def _add_limits(values: dict[str, object], source: Source, joint: int) -> None:
+def _add_limits(values: dict[str, ArrayLike], source: Source, joint: int) -> None:
     """Add the limits of a hinge or slide that URDF's ``<limit>`` cannot give."""
     model = source.model
     low, high = model.jnt_range[joint]
@@ -199,7 +204,7 @@ def _write_geom(extension: ET.Element, source: Source, geom: int, rubbed: Mappin
     body = int(model.geom_bodyid[geom])
     collides = bool(source.colliding[geom])
     own = kind not in URDF_SHAPES
-    values: dict[str, object] = {
+    values: dict[str, ArrayLike] = {
         "contype": int(model.geom_contype[geom]),
         "conaffinity": int(model.geom_conaffinity[geom]),
         "condim": int(model.geom_condim[geom]),

@@ -43,7 +43,7 @@ def check_steps(
             f"up to {_ms(limit)}",
             f"step that resolves it: {_ms(min(row.proposal for row in rest))}",
         )
-    _coupled(robot, bodies, rows, h, problems)
+    _coupled(bodies, rows, h, problems)
 
 
 def _judge(joint: str, actuator: CompliantActuator, rows: list[StepSize], h: float, problems: Problems) -> None:
@@ -124,7 +124,7 @@ def _safe_preset(actuator: CompliantActuator, row: StepSize, h: float) -> float 
     return rounded if rounded > low else None
 
 
-def _coupled(robot: Description, bodies: Bodies, rows: list[StepSize], h: float, problems: Problems) -> None:
+def _coupled(bodies: Bodies, rows: list[StepSize], h: float, problems: Problems) -> None:
     """Report joints that are too stiff together though each alone is not."""
     links = [row for row in rows if row.element == "link" and row.at == "rest"]
     if len(links) < 2:

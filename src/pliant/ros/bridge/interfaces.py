@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from pliant.ros.bridge.topics import RosTopics
 from pliant.simulation.interfaces import InterfaceTable
 
-INTERFACES: InterfaceTable[Callable[[RosTopics, str, Any], None]] = InterfaceTable(
+INTERFACES: InterfaceTable[RosTopics] = InterfaceTable(
     "ros",
     {
         "joint": "pliant.ros.bridge.joint:serve_joint",
@@ -30,5 +29,5 @@ def _keep(topics: RosTopics, name: str, device: Any) -> None:
     """Leave the names of a device's joints and links as the model has them."""
 
 
-NAMES: InterfaceTable[Callable[[RosTopics, str, Any], None]] = InterfaceTable("ros_names", {}, otherwise=_keep)
+NAMES: InterfaceTable[RosTopics] = InterfaceTable("ros_names", {}, otherwise=_keep)
 """Signature of a device -> function that adds to `RosTopics.names` before anything is served; wings have entries."""

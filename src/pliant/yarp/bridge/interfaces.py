@@ -1,14 +1,11 @@
-"""Which module serves which device on YARP: a new signature is a module and one line here, or a wing's ``register``."""
+"""Which module serves which device on YARP: a new signature is a module and one line here, or one in a wing."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 from pliant.simulation.interfaces import InterfaceTable
 from pliant.yarp.bridge.served import Served
 
-INTERFACES: InterfaceTable[Callable[[Served, str, Any], None]] = InterfaceTable(
+INTERFACES: InterfaceTable[Served] = InterfaceTable(
     "yarp",
     {
         "control_board": "pliant.yarp.bridge.control_board:serve_control_board",
