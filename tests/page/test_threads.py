@@ -100,7 +100,7 @@ def recording(tmp_path_factory):
     return read_recording(file)
 
 
-LENGTHS = [5.0, pytest.param(60.0, marks=pytest.mark.nightly)]
+LENGTHS = [2.5, pytest.param(60.0, marks=pytest.mark.nightly)]
 
 
 @pytest.mark.parametrize("seconds", LENGTHS)
