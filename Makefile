@@ -51,7 +51,7 @@ demo: $(VENV)/.demo
 # Tests start hundreds of processes: what Python compiles is kept for them, whatever the shell says.
 test quick nightly conformance: export PYTHONDONTWRITEBYTECODE =
 
-# A third of their time tests wait for threads and other processes: there are half as many workers more than cores.
+# Tests of bridges, pages and commands wait for threads and other processes: there are half as many workers more than cores.
 test: $(VENV)/.code
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests
 
