@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
+WORKERS ?= $(shell expr $(JOBS) + $(JOBS) / 2)
 COUNT ?= 300
 DEMO_S ?= 3600
 UV ?= uv
@@ -27,7 +28,7 @@ $(STAMP): pyproject.toml requirements.lock
 # Machine code that many tests need, on all cores and each function once; what changes later is compiled where it is used.
 $(VENV)/.code: $(STAMP)
 	@echo "compiling laws, arms and rods on $(JOBS) cores, which takes two to three minutes ..."
-	@printf '%s\n' '2PR paths' 'fr3 biped' tendons laws | xargs -P $(JOBS) -L 1 $(BIN)/python hatch_build.py
+	@printf '%s\n' '2PR paths' 'fr3 models biped' tendons laws | xargs -P $(JOBS) -L 1 $(BIN)/python hatch_build.py
 	@touch $@
 
 # The demonstration needs 0.7 GB, the tests 2 GB.
@@ -50,8 +51,9 @@ demo: $(VENV)/.demo
 # Tests start hundreds of processes: what Python compiles is kept for them, whatever the shell says.
 test quick nightly conformance: export PYTHONDONTWRITEBYTECODE =
 
+# Tests of bridges, pages and commands wait for threads and other processes: there are half as many workers more than cores.
 test: $(VENV)/.code
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests
 
 # The tests of the core, and of the rooms that differ from main.
 quick: $(STAMP)

@@ -3,7 +3,8 @@
 `PLIANT_PRECOMPILE` chooses the robots: "all" (the default, some minutes), "none", or names with commas. A wheel with
 code is for one version of Python and one system; one without is for all. Editable installs compile at first use.
 As a program, ``python hatch_build.py ROBOT ...`` runs these robots for a moment. The word "laws" compiles the laws,
-"paths" what follows paths of rods, and "tendons" the statics of tendon robots, which no run needs.
+"paths" what follows paths of rods, "tendons" the statics of tendon robots, "models" kinematics and dynamics of Franka
+arms for programs, which no run needs.
 """
 
 from __future__ import annotations
@@ -112,7 +113,22 @@ def rest_on_tendons() -> None:
     robot.solve(pull=np.zeros(len(robot.description.tendons)))
 
 
-STATICS = {"paths": follow_path, "tendons": rest_on_tendons}
+def compute_arm() -> None:
+    import numpy as np
+
+    from pliant.franka.robots import dynamics, kinematics
+
+    q = np.array([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8])
+    kinematics.frames(q)
+    kinematics.jacobian(q)
+    kinematics.inverse_kinematics(kinematics.forward_kinematics(q), q)
+    dynamics.mass(q)
+    dynamics.coriolis(q, q)
+    dynamics.gravity(q)
+    dynamics.friction(q)
+
+
+STATICS = {"paths": follow_path, "tendons": rest_on_tendons, "models": compute_arm}
 
 
 def exercise(robots: list[str]) -> None:

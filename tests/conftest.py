@@ -7,11 +7,18 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "helpers"))
 
+import daily  # of tests/helpers
+
 OWN = Path(__file__).resolve().parent / "data"
 
 LIMIT_S = 600
 """Longest time of a test [s]: on a busy machine with empty caches, a first compilation takes minutes, and a test may
 wait for the run of an experiment in another process."""
+
+
+def pytest_configure(config):
+    """Leave nightly cases out where the default of pyproject.toml would deselect them."""
+    daily.night = "not nightly" not in config.option.markexpr
 
 
 def pytest_collection_modifyitems(items):

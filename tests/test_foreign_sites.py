@@ -11,6 +11,7 @@ import json
 import re
 import socket
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,7 @@ def ask(where, text: str) -> bytes:
 
 
 def requests(port: int, headers: str, protocol: str = "") -> dict[str, str]:
+    """Return a request of each kind; a protocol is offered to WebSockets alone."""
     offered = f"Sec-WebSocket-Protocol: {protocol}\r\n" if protocol else ""
     return {
         "read": f"GET / HTTP/1.1\r\n{headers}\r\n",
@@ -132,13 +134,18 @@ def test_a_page_of_a_foreign_site_reads_and_commands_nothing(name):
                 "a sandboxed frame": f"Host: {host}\r\nOrigin: null\r\n",
                 "its name pointed here": f"Host: evil.example:{where[1]}\r\nOrigin: http://evil.example:{where[1]}\r\n",
             }
-            for way, headers in ways.items():
-                for protocol in PROTOCOLS:
-                    for kind, text in requests(where[1], headers, protocol).items():
-                        answer = ask(where, text)
-                        told = (name, where, way, kind, answer[:200])
-                        assert not re.match(rb"HTTP/1\.[01] [123]", answer), told
-                        assert not [n for n in names if n.encode() in answer], told
+            asked = {
+                (way, kind, text)
+                for way, headers in ways.items()
+                for protocol in PROTOCOLS
+                for kind, text in requests(where[1], headers, protocol).items()
+            }
+            with ThreadPoolExecutor(len(asked)) as pool:  # each waits for a server that says nothing
+                answers = pool.map(lambda one, where=where: ask(where, one[2]), asked)
+                for (way, kind, _), answer in zip(asked, answers, strict=True):
+                    told = (name, where, way, kind, answer[:200])
+                    assert not re.match(rb"HTTP/1\.[01] [123]", answer), told
+                    assert not [n for n in names if n.encode() in answer], told
 
 
 def test_programs_and_pages_of_this_machine_are_served():

@@ -5,7 +5,7 @@ import pytest
 from scipy.interpolate import CubicSpline as ScipySpline
 from scipy.linalg import expm
 
-from pliant.base.numerics import CubicSpline, matrix_exponential
+from pliant.base.numerics import CubicSpline, for_kernels, matrix_exponential
 
 pytestmark = pytest.mark.quick
 
@@ -43,3 +43,13 @@ def test_splines_of_vectors_are_those_of_scipy(nodes):
 def test_nodes_that_do_not_increase_are_refused():
     with pytest.raises(ValueError, match="increase"):
         CubicSpline([0.0, 0.0, 1.0], [1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("x", [[[1, 2]], np.asfortranarray(np.ones((2, 3))), np.broadcast_to(1.0, (2, 3)), np.ones(2)])
+def test_kernels_get_arrays_of_one_type(x):
+    given = for_kernels(x)
+    assert given.dtype == np.float64
+    assert given.flags.c_contiguous
+    assert given.flags.writeable
+    np.testing.assert_array_equal(given, x)
+    assert for_kernels(given) is given

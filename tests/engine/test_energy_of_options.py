@@ -9,6 +9,7 @@ import dataclasses
 import itertools
 import random
 
+import daily
 import mujoco
 import numpy as np
 import pytest
@@ -259,7 +260,9 @@ SAMPLE = random.Random(2).sample([(*case, options) for options in EVERY for case
 
 
 @pytest.mark.parametrize(
-    "options", [o if o in DAY else pytest.param(o, marks=pytest.mark.nightly) for o in EVERY], ids="+".join
+    "options",
+    [o if o in DAY else pytest.param(o, marks=pytest.mark.nightly) for o in EVERY if o in DAY or daily.night],
+    ids="+".join,
 )
 def test_the_balance_closes_with_every_option_and_pair_in_every_mode_of_every_actuator(options):
     for name, mode in CASES[options]:

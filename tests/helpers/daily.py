@@ -29,8 +29,12 @@ SIBLINGS = {
 """Robots of the catalogue that sweeps over all of it leave to the night, and the robot of the same kind that stays."""
 
 
+night = True
+"""Whether nightly cases are collected; `tests/conftest.py` sets it. Where they are left out, thousands are not made."""
+
+
 def by_day(cases: Iterable[T], day: Callable[[T], bool]) -> list[T | ParameterSet]:
-    """Return the cases of a parametrised test; those that are not of the day are marked `nightly`.
+    """Return the cases of a parametrised test; those that are not of the day are marked `nightly`, or left out.
 
     Args:
         cases: a value each, or a tuple with the values of all parameters.
@@ -39,6 +43,7 @@ def by_day(cases: Iterable[T], day: Callable[[T], bool]) -> list[T | ParameterSe
     return [
         case if day(case) else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.nightly)
         for case in cases
+        if night or day(case)
     ]
 
 

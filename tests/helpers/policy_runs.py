@@ -70,6 +70,7 @@ def stepped_over_a_bridge(simulation, run, joints, expected, steps, messages):
     def arrived():
         return sum(device.inbox._count for device in devices) + len(submissions)
 
+    joints.wait(30.0)
     found = []
     for k in range(PERIODS + 1):
         until(lambda: np.allclose(joints.observe()[0], expected(simulation), rtol=1e-6, atol=1e-9), "the newest state")

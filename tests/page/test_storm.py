@@ -78,7 +78,7 @@ class Runs:
     ("name", "seconds"),
     [
         ("qbmove-2dof", 2.0),
-        ("6PFR", 4.0),
+        pytest.param("6PFR", 4.0, marks=pytest.mark.nightly),
         pytest.param("qbmove-5dof", HOUR_S, marks=[pytest.mark.nightly, pytest.mark.timeout(HOUR_S + 900.0)]),
         pytest.param("fr3", HOUR_S, marks=[pytest.mark.nightly, pytest.mark.timeout(HOUR_S + 900.0)]),
     ],

@@ -42,7 +42,7 @@ VERDICTS = {
 @pytest.mark.parametrize(
     ("name", "figures"),
     [
-        ("cpr-planar", {"robots"}),
+        pytest.param("cpr-planar", {"robots"}, marks=pytest.mark.nightly),
         ("cpr-stewart", {"robots", "joints"}),
         ("cpr-accuracy", {"accuracy"}),
         ("cpr-buckling", {"buckling"}),
@@ -55,6 +55,7 @@ def test_the_quick_version_meets_every_check_and_judges_every_statement(name, fi
     assert {f.name for f in result.figures} == figures
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_dynamic_models_meet_every_check_and_time_is_none():
     result = quick("cpr-dynamics")

@@ -11,6 +11,7 @@ from pliant.papers.arms.tag_servo import deviation, missing_for_pictures
 from pliant.papers.franka_visual_servo import image_statement, interface_statement, synchronous_statement
 
 
+@pytest.mark.nightly
 @pytest.mark.network
 @pytest.mark.slow
 def test_the_quick_version_judges_every_statement_and_passes_its_checks():

@@ -4,7 +4,8 @@ import dataclasses
 import importlib.util
 
 import pytest
-from mutations import matching, mutations, passed, quick
+from daily import by_day
+from mutations import LONG, matching, mutations, passed, quick
 
 from pliant.papers.frame.runner import list_experiments
 
@@ -78,11 +79,13 @@ NIGHTLY = {
 
 
 def case(mutation):
-    marks = [pytest.mark.nightly] if mutation.name in NIGHTLY.get(mutation.experiment, ()) else []
+    night = mutation.experiment in LONG or mutation.name in NIGHTLY.get(mutation.experiment, ())
+    marks = [pytest.mark.nightly] if night else []
     return pytest.param(mutation, id=f"{mutation.experiment}: {mutation.name}", marks=marks)
 
 
 CASES = [case(mutation) for mutation in MUTATIONS]
+EACH = by_day(NAMES, lambda name: name not in LONG)
 
 
 @pytest.mark.network
@@ -102,7 +105,7 @@ def test_a_broken_cause_turns_its_targets(mutation, monkeypatch):
 
 
 @pytest.mark.network
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH)
 def test_every_target_has_a_mutation(name):
     assert name in COVERED, f"tests/papers/mutations has no mutations of {name!r}"
     if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
@@ -114,7 +117,7 @@ def test_every_target_has_a_mutation(name):
 
 
 @pytest.mark.network
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH)
 def test_every_statement_is_one_of_the_publication_and_no_row_is_ours(name):
     result = quick(name)
     assert result.paper, f"{name} names no publication"
@@ -130,6 +133,7 @@ def test_the_mutations_belong_to_experiments_and_have_names_of_their_own():
     keys = [(m.experiment, m.name) for m in MUTATIONS]
     assert len(set(keys)) == len(keys)
     assert {(name, mutation) for name, some in NIGHTLY.items() for mutation in some} <= set(keys)
-    assert {m.experiment for m, c in zip(MUTATIONS, CASES, strict=True) if not c.marks} == COVERED
+    assert set(NAMES) >= LONG
+    assert {m.experiment for m, c in zip(MUTATIONS, CASES, strict=True) if not c.marks} == COVERED - LONG
     for mutation in MUTATIONS:
         assert mutation.options or mutation.patch or mutation.run, f"{mutation.name} breaks nothing"

@@ -21,7 +21,11 @@ pytestmark = pytest.mark.network
 @pytest.mark.parametrize(
     ("name", "verdicts"),
     [
-        ("yarp-impedance", {"reproduced": 8, "consistent": 4, "not reproduced": 0, "not judged": 3}),
+        pytest.param(
+            "yarp-impedance",
+            {"reproduced": 8, "consistent": 4, "not reproduced": 0, "not judged": 3},
+            marks=pytest.mark.nightly,
+        ),
         ("yarp-clock", {"reproduced": 1, "consistent": 4, "not reproduced": 0, "not judged": 3}),
         ("yarp-ft-imu", {"reproduced": 3, "consistent": 2, "not reproduced": 0, "not judged": 2}),
     ],

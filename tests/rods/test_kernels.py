@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 
 from pliant.base.spatial import exp_so3, pose, rotation_from_quaternion
-from pliant.rods import BaseJoint, DistalJoint, Limb, Plate, Rectangular, RobotDescription, Rod, Round, kernels
+from pliant.rods import (
+    BaseJoint,
+    DistalJoint,
+    Limb,
+    Plate,
+    Rectangular,
+    RobotDescription,
+    Rod,
+    Round,
+    kernels,
+    load_robot,
+)
 from pliant.rods._build import build_model, build_work, flatten, unflatten
 from pliant.rods.kernels import elimination, layout, step
 
@@ -157,3 +168,16 @@ def test_elimination_solves_matrices_of_small_whole_numbers_and_finds_singular_o
     np.testing.assert_allclose(e[:, 3], np.linalg.solve(A, b), rtol=1e-13)
     singular = np.column_stack([np.ones((3, 3)), b])
     assert not as_python(elimination.eliminate)(singular, 3, 4)
+
+
+def test_read_only_numbers_compile_no_kernel_again():
+    robot = load_robot("Stewart_Gough_6PFR")
+    home, load = robot.home(), np.array([0.4, 0.0, 0.0, 0.0, 0.0, 0.0])
+    numbers = [home.q.copy(), home.plate_pose.copy(), load]
+    for array in numbers:
+        array.flags.writeable = False
+    q, pose, load = numbers
+    robot.solve_dgm(q, load)
+    robot.solve_igm(pose, load).gradients(["plate.mass"])
+    for kernel in (kernels.solve, kernels.follow):
+        assert "readonly" not in str(kernel.signatures)

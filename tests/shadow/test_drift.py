@@ -25,7 +25,9 @@ CHANGES = {
     ("qbmove", "joint delay"): {"joint.command_delay": 0.02},
 }
 CASES_SEED = {"sea": 10, "qbmove": 20}
-DAILY = {("sea", "joint delay", 1.2), ("qbmove", "joint spring", 0.8)}
+SHORT = {("sea", "joint delay", 1.2), ("qbmove", "joint spring", 0.8)}
+"""Changes that 8 s of a log show; the others have 20 s."""
+DAILY = {("qbmove", "joint spring", 0.8)}
 CASES = [
     pytest.param(
         robot, name, factor, marks=() if (robot, name, factor) in DAILY else (pytest.mark.nightly, pytest.mark.slow)
@@ -42,7 +44,7 @@ def test_the_parameter_that_was_changed_by_a_fifth_is_named(robot, name, factor)
     log = log_of(
         real,
         seed=CASES_SEED[robot] + len(name),
-        duration=8.0 if (robot, name, factor) in DAILY else 20.0,
+        duration=8.0 if (robot, name, factor) in SHORT else 20.0,
         changes=changes,
     )
     (found,), _ = find_drift(real, log, commands="held")

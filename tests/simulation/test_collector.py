@@ -52,9 +52,11 @@ def parts():
 
 @pytest.fixture(autouse=True)
 def _collector_is_left_as_it_was():
-    before = gc.isenabled(), gc.get_threshold(), gc.get_freeze_count()
+    gc.unfreeze()  # what conftest.py has set aside
+    before = gc.isenabled(), gc.get_threshold(), 0
     yield
     assert (gc.isenabled(), gc.get_threshold(), gc.get_freeze_count()) == before
+    gc.freeze()
 
 
 def steps(parts, n, objects, slack):

@@ -14,6 +14,7 @@ import time
 import pytest
 import task_functions
 
+from pliant.base import executor as executor_module
 from pliant.base.errors import MissingDependency, PliantError
 from pliant.base.executor import MAX_DEATHS, Executor, is_interrupted, run_tasks
 from pliant.sweep import run_sweep
@@ -235,8 +236,9 @@ def test_a_worker_of_a_cluster_that_is_killed_costs_nothing(robot_file, plan, cl
 
 
 @pytest.mark.network
-def test_a_scheduler_that_does_not_answer_is_named(robot_file, plan):
+def test_a_scheduler_that_does_not_answer_is_named(robot_file, plan, monkeypatch):
     pytest.importorskip("distributed")
+    monkeypatch.setattr(executor_module, "CONNECT_TIMEOUT_S", 0.5)
     with pytest.raises(PliantError, match="no scheduler"):
         run_sweep(plan(robot_file, "elbow.k1=0.001"), executor=Executor(dask="tcp://127.0.0.1:1"))
 

@@ -40,6 +40,9 @@ Answer = tuple[bool, Any]
 MAX_DEATHS = 3
 """Number of processes that one task may end; then the run ends with an error."""
 
+CONNECT_TIMEOUT_S = 10.0
+"""How long a scheduler may take to answer at first [s]."""
+
 _ADDRESS = re.compile(
     r"inproc://[\w./:-]+|(?:(?:tcp|tls|ucxx?|wss?)://)?(?:[A-Za-z0-9][\w.-]*|\[[\w:.%]+\]):(\d{1,5})", re.ASCII
 )
@@ -344,7 +347,7 @@ def _open_cluster(address: str, function: Callable[..., T]) -> Iterator[_Cluster
         import distributed
         from distributed.comm.core import CommClosedError
     try:
-        client = distributed.Client(address, timeout="10s")
+        client = distributed.Client(address, timeout=CONNECT_TIMEOUT_S)
     except (OSError, TimeoutError, ValueError) as error:
         raise PliantError(
             f"no scheduler answers at {address!r} ({type(error).__name__}); start one with: dask scheduler",

@@ -35,6 +35,17 @@ def is_finite_number(value: object) -> TypeGuard[float]:
     return is_number(value) and abs(value) <= sys.float_info.max
 
 
+def for_kernels(x: ArrayLike) -> Array:
+    """Return an array that compiled functions can share: contiguous and writeable, a copy where it is not.
+
+    numba compiles a function once more, which may take 20 s, for arrays that are read-only or in another order.
+
+    Args:
+        x: numbers of any shape.
+    """
+    return np.require(x, np.float64, ("C", "W"))
+
+
 def holm(p: Sequence[float], count: int | None = None) -> list[float]:
     """Return p-values corrected for their number (Holm 1979, step-down).
 

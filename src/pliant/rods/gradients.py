@@ -175,7 +175,7 @@ def _variants_residual(
             arrays[name][v] = row
     wk = build_work(len(of), robot._k, robot._na)
     W, Q, X = state.W[of], state.Q[of], state.X.copy()
-    held = kernels.Tasks(True, np.zeros((1, robot._na)), X[None], np.zeros(6, bool), task.wrench[None], task.follower)
+    held = kernels.Tasks(True, np.zeros((1, robot._na)), X[None], np.zeros(6, bool), task.rows().wrench, task.follower)
     report = kernels.Rows(np.zeros((1, layout.REPORT_SIZE)), np.empty((1, *W.shape)), np.empty((1, *Q.shape)), X[None])
     kernels.solve(
         md._replace(size=size, **arrays), wk, kernels.Unknowns(W, Q, X, np.zeros((1, len(of), 1, 10))), held,

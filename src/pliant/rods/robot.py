@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError, PliantError
-from pliant.base.numerics import Array
+from pliant.base.numerics import Array, for_kernels
 from pliant.base.spatial import pose, rotation_from_rpy
 from pliant.rods import analysis, batch, branches, kernels
 from pliant.rods._build import build_model, build_work, characteristic_length, flatten, unflatten
@@ -456,7 +456,9 @@ class ContinuumParallelRobot:
         rows = kernels.Rows(np.zeros((count, layout.REPORT_SIZE)), *states)
         kernels.solve(
             self._model(steps), self._wk, kernels.Unknowns(*(a[0].copy() for a in states), self._no_nodes),
-            kernels.Tasks(True, np.zeros((count, self._na)), states.X, np.zeros(6, bool), wrenches, follower),
+            kernels.Tasks(
+                True, np.zeros((count, self._na)), states.X, np.zeros(6, bool), for_kernels(wrenches), follower
+            ),
             kernels.Newton(TOLERANCE, layout.RESIDUAL_ONLY, 1, False, True), rows,
         )  # fmt: skip
         return rows.report[:, layout.RESIDUAL]

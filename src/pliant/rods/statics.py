@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import ModelError
-from pliant.base.numerics import Array
+from pliant.base.numerics import Array, for_kernels
 from pliant.rods import kernels
 from pliant.rods.description import RobotDescription
 
@@ -50,8 +50,9 @@ class Task:
     def rows(self) -> kernels.Tasks:
         """Return the task as the kernels take it, as one row."""
         return kernels.Tasks(
-            self.inverse, self.q[None], self.x[None], self.controlled, self.wrench[None], self.follower
-        )
+            self.inverse, for_kernels(self.q)[None], for_kernels(self.x)[None], self.controlled,
+            for_kernels(self.wrench)[None], self.follower,
+        )  # fmt: skip
 
 
 class Statics(Protocol):

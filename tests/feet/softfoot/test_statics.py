@@ -45,8 +45,11 @@ def test_a_foot_on_a_bar_bends_as_the_release_does():
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"n_chains": 3, "lump": True}, {"n_chains": 1, "lump": True}],
-    ids=["five chains", "three", "one"],
+    [
+        pytest.param({}, marks=pytest.mark.nightly, id="five chains"),
+        pytest.param({"n_chains": 3, "lump": True}, id="three"),
+        pytest.param({"n_chains": 1, "lump": True}, id="one"),
+    ],
 )
 def test_the_centre_of_pressure_moves_with_the_pitch_as_in_the_release(options):
     for load, printed in PRESSURE.items():
@@ -175,7 +178,13 @@ def test_capsules_touch_a_bar_at_half_the_points():
     assert capsule.height == pytest.approx(box.height, abs=0.5e-3)
 
 
-@pytest.mark.parametrize("options", [{}, {"n_chains": 3, "lump": True}], ids=["five chains", "three"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param({}, marks=pytest.mark.nightly, id="five chains"),
+        pytest.param({"n_chains": 3, "lump": True}, id="three"),
+    ],
+)
 def test_the_centre_of_pressure_moves_with_the_roll_as_in_the_release(options):
     # 4 mm: the roll is fixed here at what the servo of the trial left of it, and the closure softer on this rig. The
     # heel, half of whose points have lost the ground at 300 N and 0.75 degrees, is harder than the release's there.

@@ -193,10 +193,18 @@ BLOCKS += [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("mode", list(Mode), ids=lambda mode: mode.name)
-def test_every_law_and_block_moves_as_in_pliant_or_is_refused_with_the_joint(mode):
+PAIRS = list(itertools.product(LAWS, BLOCKS))
+MODES = list(Mode)
+
+
+@pytest.mark.parametrize(
+    ("mode", "pairs"),
+    [pytest.param(mode, PAIRS[k % 4 :: 4], id=f"{mode.name}-quarter") for k, mode in enumerate(MODES)]
+    + [pytest.param(mode, PAIRS, id=f"{mode.name}-all", marks=pytest.mark.nightly) for mode in MODES],
+)
+def test_every_law_and_block_moves_as_in_pliant_or_is_refused_with_the_joint(mode, pairs):
     moved = refused = 0
-    for law, options in itertools.product(LAWS, BLOCKS):
+    for law, options in pairs:
         motor = {} if law.second_input == "pressure" else {"motor_1": FREE}
         try:
             robot = arm(CompliantActuator(law, mode, **{**motor, **options}))

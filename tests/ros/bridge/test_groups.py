@@ -2,6 +2,7 @@
 
 import math
 
+import daily
 import numpy as np
 import pytest
 from robot_data import needs_data
@@ -43,8 +44,9 @@ def test_names_are_those_of_the_joint_states(arm):
 def _robots():
     """The robots of the catalogue on both generations of ROS; those that `make test` leaves out are nightly."""
     for robot in list_robots():
-        for version in (1, 2):
-            marks = [] if robot.name == "qbmove-2dof" else pytest.mark.nightly
+        by_day = robot.name == "qbmove-2dof"
+        for version in (1, 2) if by_day or daily.night else ():
+            marks = [] if by_day else pytest.mark.nightly
             yield pytest.param((robot.name, version), marks=marks, id=f"{robot.name}-{version}")
 
 

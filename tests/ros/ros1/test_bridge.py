@@ -229,6 +229,7 @@ def test_what_is_no_address_of_a_master_is_refused(tmp_path, address):
         make_bridge(f"ros1:master={address}", load(template(tmp_path))).start({})
 
 
+@pytest.mark.usefixtures("fast_heartbeat")
 @pytest.mark.parametrize("policy", ["continue", "halt"])
 def test_a_master_that_vanishes_and_comes_back(world, master, policy):
     item = world(options=f",on_lost={policy}")

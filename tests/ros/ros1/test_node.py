@@ -221,6 +221,7 @@ def test_a_connection_for_one_request_ends_at_once_also_if_its_answer_leaves_fir
         assert sock.recv(1) == b""
 
 
+@pytest.mark.usefixtures("fast_heartbeat")
 def test_a_service_connection_that_asks_nothing_is_closed(node, monkeypatch):
     monkeypatch.setattr("pliant.ros.ros1.publishers.SERVICE_IDLE_S", 0.1)
     monkeypatch.setattr("pliant.ros.ros1.publishers.CLIENT_TIMEOUT_S", 0.1)
@@ -315,6 +316,7 @@ def test_who_is_connected_is_told_to_rosnode(node):
     assert slave(server).getMasterUri("/rosnode")[2] == server.master_uri
 
 
+@pytest.mark.usefixtures("fast_heartbeat")
 def test_a_publisher_whose_connection_breaks_is_tried_again(node):
     server, client = node("/server"), node("/client")
     publication = server.advertise("/clock", "rosgraph_msgs/Clock")
@@ -335,6 +337,7 @@ def test_a_message_is_counted_when_its_callback_has_returned(node):
     assert seen == [0]
 
 
+@pytest.mark.usefixtures("fast_heartbeat")
 def test_a_publisher_of_another_type_is_complained_about_once(node):
     server, client = node("/server"), node("/client")
     server.advertise("/clock", "std_msgs/Bool")
@@ -526,6 +529,7 @@ def test_a_publisher_at_no_address_of_http_is_told(node, uri):
     assert node.health()["internal_faults"] == 0
 
 
+@pytest.mark.usefixtures("fast_heartbeat")
 def test_a_publisher_that_never_answers_its_header_is_closed_and_tried_again(node, master, monkeypatch):
     monkeypatch.setattr("pliant.ros.ros1.publishers.CLIENT_TIMEOUT_S", 0.1)
     node = node()
@@ -543,6 +547,7 @@ def test_a_publisher_that_never_answers_its_header_is_closed_and_tried_again(nod
             liar.close()
 
 
+@pytest.mark.usefixtures("fast_heartbeat")
 def test_a_client_that_says_nothing_is_closed(node, monkeypatch):
     monkeypatch.setattr("pliant.ros.ros1.publishers.CLIENT_TIMEOUT_S", 0.1)
     node = node()

@@ -707,8 +707,11 @@ def test_two_robots_in_one_name_space_are_refused(world):
     with pytest.raises(BridgeError, match=r"name space /qbmove_2dof.*zenoh:namespace=NAME,clock=false") as caught:
         world.pliant(mode="peer")
     assert "/pliant_qbmove_2dof" in str(caught.value)
-    _, other = world.pliant(",namespace=second,clock=false", mode="peer")
+    with pytest.raises(BridgeError, match=r"the joint 'joint_1' of pliant_qbmove_2dof already.*zenoh:prefix=NAME_"):
+        world.pliant(",namespace=second,clock=false", mode="peer")
+    _, other = world.pliant(",namespace=second,clock=false,prefix=second_", mode="peer")
     assert other.namespace == "second"
+    assert not other.node.errors
 
 
 def test_lock_step_gives_the_same_states_twice(world):

@@ -92,7 +92,8 @@ def test_the_server_gets_the_pose_of_a_falling_robot_at_its_period():
 
 
 @pytest.mark.network
-def test_a_server_that_is_not_there_or_refuses_is_told_once_and_the_run_goes_on():
+def test_a_server_that_is_not_there_or_refuses_is_told_once_and_the_run_goes_on(monkeypatch):
+    monkeypatch.setattr("pliant.yarp.bridge.model_pose.RETRY_S", 0.1)
     told = []
     with served(robot_with_pose()) as world:
         world.bridge.on_complaint = told.append

@@ -5,9 +5,15 @@ import socket
 
 import pytest
 from fuzz import until
+from threads_killed import kill
 from yarp_world import exchange, yarp_world
 
 from pliant.base.errors import BridgeError
+from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
+from pliant.robots.loading import load
+from pliant.simulation import Simulation
+from pliant.simulation.bridges import make_bridge
 from pliant.yarp.bridge import inputs, nameserver
 from pliant.yarp.bridge.calls import NameClient, ask_administration
 from pliant.yarp.bridge.nameserver import LAST_FIRST_PORT, NameServer, first_client_port
@@ -199,3 +205,17 @@ def test_clients_get_the_ports_above_the_server_and_servers_of_one_machine_diffe
     assert min(system) >= 10_000
     assert max(system) <= LAST_FIRST_PORT
     assert all(abs(a - b) >= 64 for a, b in itertools.pairwise(system))
+
+
+def test_a_bridge_whose_own_name_server_died_ends_without_asking_it(monkeypatch):
+    asked = []
+    robot = load("qbmove-1dof")
+    bridge = make_bridge("yarp:server=127.0.0.1:0", robot)
+    with Simulation(
+        MujocoEngine(robot), make_devices(robot), [bridge], pacer="free", on_dead_thread="hold"
+    ) as simulation:
+        simulation.start()
+        (thread,) = (thread for thread in bridge.threads.alive if thread.name == nameserver.THREAD)
+        kill(thread)
+        monkeypatch.setattr(NameClient, "unregister", lambda client, name: asked.append(name))
+    assert asked == []

@@ -42,7 +42,8 @@ def test_images_without_colours_are_refused():
 
 
 @pytest.mark.network
-def test_images_of_the_source_are_shown_once_it_exists_and_others_are_told():
+def test_images_of_the_source_are_shown_once_it_exists_and_others_are_told(monkeypatch):
+    monkeypatch.setattr("pliant.yarp.bridge.video_texture.RETRY_S", 0.1)
     spec = mujoco.MjSpec.from_string(XML)
     film = VideoTexture(name="film", link="wall", port=PORT, width=3, height=2, source="/player/rgb:o")
     robot = Robot(spec)

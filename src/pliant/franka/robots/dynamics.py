@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from pliant.base.codecache import njit
 from pliant.base.errors import ModelError
-from pliant.base.numerics import Array
+from pliant.base.numerics import Array, for_kernels
 from pliant.franka.device.dynamics import (
     Variant,
     coriolis_kernel,
@@ -94,7 +94,7 @@ def mass(q: ArrayLike, payload: Payload | None = None, *, variant: Variant = "fe
         (7, 7)
     """
     q = _rows(q, "q")
-    flat = np.ascontiguousarray(q.reshape(-1, 7))
+    flat = for_kernels(q.reshape(-1, 7))
     M = np.empty((len(flat), 7, 7))
     _mass_batch(flat, link_table(payload, variant=variant, arm=arm), M)
     return M.reshape(*q.shape[:-1], 7, 7)
@@ -129,10 +129,10 @@ def coriolis(
             q, dq = np.broadcast_arrays(q, dq)
         except ValueError:
             raise ModelError(f"dq has shape {dq.shape}; must fit that of q, {q.shape}", field="dq") from None
-    flat = np.ascontiguousarray(q.reshape(-1, 7))
+    flat = for_kernels(q.reshape(-1, 7))
     C = np.empty((len(flat), 7, 7))
     table = link_table(payload, variant=variant, arm=arm)
-    _coriolis_batch(flat, np.ascontiguousarray(dq.reshape(-1, 7)), table, C)
+    _coriolis_batch(flat, for_kernels(dq.reshape(-1, 7)), table, C)
     return C.reshape(*q.shape[:-1], 7, 7)
 
 
@@ -174,10 +174,10 @@ def gravity(
                 f"gravity has shape {g.shape}; must be (3,) or fit that of q, {q.shape}", field="gravity"
             ) from None
         q = np.broadcast_to(q, (*shape, 7))
-        flat_g = np.ascontiguousarray(np.broadcast_to(g, (*shape, 3)).reshape(-1, 3))
-    flat = np.ascontiguousarray(q.reshape(-1, 7))
+        flat_g = np.broadcast_to(g, (*shape, 3)).reshape(-1, 3)
+    flat = for_kernels(q.reshape(-1, 7))
     out = np.empty(flat.shape)
-    _gravity_batch(flat, link_table(payload, variant=variant, arm=arm), np.ascontiguousarray(flat_g), out)
+    _gravity_batch(flat, link_table(payload, variant=variant, arm=arm), for_kernels(flat_g), out)
     return out.reshape(q.shape)
 
 
@@ -194,7 +194,7 @@ def friction(dq: ArrayLike, *, arm: Arm = FER) -> Array:
     Raises:
         ModelError: a wrong shape.
     """
-    dq = np.ascontiguousarray(_rows(dq, "dq"))
+    dq = for_kernels(_rows(dq, "dq"))
     out, table = np.empty(dq.shape), np.ravel(arm.friction)
     for row in np.ndindex(dq.shape[:-1]):
         friction_kernel(dq[row], table, out[row])

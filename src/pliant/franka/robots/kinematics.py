@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from pliant.base.codecache import njit
 from pliant.base.errors import ModelError, nearest
-from pliant.base.numerics import Array
+from pliant.base.numerics import Array, for_kernels
 from pliant.franka.device.kinematics import frames_kernel, inverse_kernel, jacobian_kernel, tool_kernel
 from pliant.franka.device.memory import SEARCH
 from pliant.franka.device.parameters import ELBOW_FLIP
@@ -81,7 +81,7 @@ def _tool(frame: str, F_T_EE: ArrayLike | None) -> tuple[int, Array]:
         raise ModelError(f"no frame {frame!r}: {nearest(frame, FRAMES)}", field="frame")
     if frame == "flange":
         return 7, _EYE
-    tool = EE_OF_HAND if F_T_EE is None else np.ascontiguousarray(F_T_EE, dtype=np.float64)
+    tool = EE_OF_HAND if F_T_EE is None else for_kernels(F_T_EE)
     if tool.shape != (4, 4):
         raise ModelError(f"F_T_EE has shape {tool.shape}; must be (4, 4)", field="F_T_EE")
     return min(FRAMES.index(frame), 7), tool
@@ -97,7 +97,7 @@ def frames(q: ArrayLike) -> tuple[Array, Array]:
         rotations, shape (..., 7, 3, 3), and origins, shape (..., 7, 3) [m].
     """
     q = _joints(q)
-    flat = np.ascontiguousarray(q.reshape(-1, 7))
+    flat = for_kernels(q.reshape(-1, 7))
     R, p = np.empty((len(flat), 7, 3, 3)), np.empty((len(flat), 7, 3))
     _frames_batch(flat, R, p)
     return R.reshape(*q.shape[:-1], 7, 3, 3), p.reshape(*q.shape[:-1], 7, 3)
@@ -119,7 +119,7 @@ def forward_kinematics(q: ArrayLike, frame: str = "end_effector", *, F_T_EE: Arr
     """
     q = _joints(q)
     link, tool = _tool(frame, F_T_EE)
-    flat = np.ascontiguousarray(q.reshape(-1, 7))
+    flat = for_kernels(q.reshape(-1, 7))
     T = np.empty((len(flat), 4, 4))
     _pose_batch(flat, tool, link, T)
     return T.reshape(*q.shape[:-1], 4, 4)
@@ -150,7 +150,7 @@ def jacobian(
         raise ModelError(f"axes {axes!r}: {nearest(axes, ('base', 'body'))}", field="axes")
     q = _joints(q)
     link, tool = _tool(frame, F_T_EE)
-    flat = np.ascontiguousarray(q.reshape(-1, 7))
+    flat = for_kernels(q.reshape(-1, 7))
     J = np.empty((len(flat), 6, 7))
     _jacobian_batch(flat, tool, link, axes == "body", J)
     return J.reshape(*q.shape[:-1], 6, 7)

@@ -176,7 +176,7 @@ def shoot(
     rank[order] = np.arange(len(order))
     pieces = np.arange(len(order))[:, None]
     active, curved = pieces >= rank[:N], (pieces >= rank[:N]) & (pieces < rank[N:])
-    cuts = np.hstack([cuts[:, order], np.zeros((columns, 1))])
+    cuts = np.ascontiguousarray(np.hstack([cuts[:, order], np.zeros((columns, 1))]))
     steps = _steps(robot, -np.diff(cuts[0].real), active, wrench)
     out = np.empty((columns, int(steps.sum()) + 1, y.shape[1]), dtype=np.complex128)
     gravity = np.asarray(d.gravity if weight else (0.0, 0.0, 0.0), dtype=float)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         Session,
         Subscriber,
     )
-    from zenoh.ext import AdvancedPublisher
+    from zenoh.ext import AdvancedPublisher, AdvancedSubscriber
     from zenoh.handlers import Callback
 
 DEPTH = 1000
@@ -234,7 +234,7 @@ class ZenohNode(Node):
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._tokens: list[LivelinessToken] = []
-        self._subscriptions: dict[str, tuple[Subscriber[None], LivelinessToken]] = {}
+        self._subscriptions: dict[str, tuple[Subscriber[None] | AdvancedSubscriber[None], LivelinessToken]] = {}
         self._services: dict[str, tuple[Queryable[None], LivelinessToken]] = {}
         self._requests: queue.Queue[Callable[[], None] | None] = queue.Queue(REQUESTS)
         self._stopping = threading.Event()
@@ -406,6 +406,13 @@ class ZenohNode(Node):
 
     def subscribe(self, topic: str, type_name: str, callback: MessageCallback) -> None:
         """Listen to a topic; the callback runs in a thread of zenoh and must be short."""
+        self._listen(topic, type_name, callback, latched=False)
+
+    def subscribe_latched(self, topic: str, type_name: str, callback: MessageCallback) -> None:
+        """Listen to a topic and to what latched publishers have sent before; see `subscribe`."""
+        self._listen(topic, type_name, callback, latched=True)
+
+    def _listen(self, topic: str, type_name: str, callback: MessageCallback, *, latched: bool) -> None:
         zenoh = self._zenoh
         name = "/" + topic.strip("/")
         kind = self.codec.types.message(type_name)
@@ -418,12 +425,17 @@ class ZenohNode(Node):
             except WireError as error:
                 self.complain(f"{name}: {error}")
 
-        endpoint = self._message_endpoint("MS", name, type_name, Qos(depth=DEPTH))
+        endpoint = self._message_endpoint("MS", name, type_name, Qos(transient_local=latched, depth=DEPTH))
+        given = endpoint.key, self._direct(arrived)
         with self._lock:
             try:
-                subscriber = self._session.declare_subscriber(
-                    endpoint.key, self._direct(arrived), allowed_origin=zenoh.Locality.REMOTE
-                )
+                if latched:
+                    history = zenoh.ext.HistoryConfig(detect_late_publishers=True, max_samples=1)
+                    subscriber = zenoh.ext.declare_advanced_subscriber(
+                        self._session, *given, allowed_origin=zenoh.Locality.REMOTE, history=history
+                    )
+                else:
+                    subscriber = self._session.declare_subscriber(*given, allowed_origin=zenoh.Locality.REMOTE)
                 self._subscriptions[name] = subscriber, self._declare_token(endpoint)
             except zenoh.ZError as error:
                 raise BridgeError(f"{name} cannot be listened to: {error}", field=name) from None

@@ -191,6 +191,8 @@ class YarpBridge(BridgeBase):
         self.release()
         self._interval.restore()
         if self.network is not None:
+            if self.server is not None and self.server.dead:
+                self.network.lost = "the thread of its own name server died"
             self.network.release()
         if self.server is not None:
             self.server.release()

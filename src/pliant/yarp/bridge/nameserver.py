@@ -54,6 +54,9 @@ MAX_SUBSCRIPTIONS = 4096
 """Most connections that are kept for programs. # assumed"""
 CONNECT_WORKERS = 4
 """Threads that connect subscribed ports; each waits for the ports that it asks."""
+THREAD = "pliant-yarp-server"
+"""Name of the thread that answers."""
+
 _HELP = (
     "Here are some ways to use the name server:",
     "+ help",
@@ -167,6 +170,11 @@ class NameServer:
         return self._port
 
     @property
+    def dead(self) -> bool:
+        """Whether its thread has died, so that nobody answers."""
+        return THREAD in self.threads.dead
+
+    @property
     def health(self) -> dict[str, int | str]:
         """Counts of its work, and the faults of this program."""
         port, reactor = self._port, self._reactor
@@ -187,7 +195,7 @@ class NameServer:
         listener = listen(self.host, self._number, "the name server")
         self._number = listener.getsockname()[1]
         self._first_port = self._next_port = self._first_port or first_client_port(self._number)
-        self._reactor = Reactor(self.threads, "pliant-yarp-server")
+        self._reactor = Reactor(self.threads, THREAD)
         port = Port(
             self.name,
             self._reactor,
