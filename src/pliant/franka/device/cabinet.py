@@ -340,10 +340,11 @@ class Cabinet:
         m = self.fields
         return bool((m["q"] < m["q_min"]).any() or (m["q"] > m["q_max"]).any())
 
-    def _return_inside(self) -> None:
-        """Let each joint that is beyond a position limit return inside it."""
+    def _return_inside(self, within: float = 0.0) -> None:
+        """Let each joint that is beyond a position limit, or nearer to one than `within` [rad], return inside it."""
         m, margin = self.fields, self.settings.recovery_margin
-        beyond = (m["q"] < m["q_min"]) | (m["q"] > m["q_max"]) | (m["q_d"] < m["q_min"]) | (m["q_d"] > m["q_max"])
+        low, high = m["q_min"] + within, m["q_max"] - within
+        beyond = (m["q"] < low) | (m["q"] > high) | (m["q_d"] < low) | (m["q_d"] > high)
         inside = np.clip(m["q"], m["q_min"] + margin, m["q_max"] - margin)
         m["q_d"][beyond] = inside[beyond]
         m["dq_d"][beyond] = m["ddq_d"][beyond] = 0.0
@@ -379,7 +380,8 @@ class Cabinet:
         self._release()
         if state.robot_mode == RobotMode.GUIDING:
             self._hold_here()
-        self._return_inside()
+        # A joint that stood at its limit would be beyond it, or not, by rounding.
+        self._return_inside(self.settings.recovery_margin)
         motion, self.motion = self.motion, None
         self._set("mode", k.HOLD)
         self._idle_modes()
@@ -622,7 +624,7 @@ class Cabinet:
         if status is not None:
             self.answers.append(Answer("AutomaticErrorRecovery", command_id, status))
             return
-        self._return_inside()
+        self._return_inside(self.settings.recovery_margin)
         self._recovery = (command_id, self.settings.recovery_ms)
         self.state.robot_mode = RobotMode.AUTOMATIC_ERROR_RECOVERY
 
