@@ -285,8 +285,9 @@ class Cabinet:
 
     @property
     def busy(self) -> bool:
-        """Whether a motion runs or decelerates, or an error recovery runs."""
-        return self.motion is not None or self._recovery is not None
+        """Whether a motion or an error recovery runs, or the arm decelerates."""
+        stopping = self.state.robot_mode != RobotMode.GUIDING and bool(self.fields["dq_d"].any())
+        return stopping or self.motion is not None or self._recovery is not None
 
     def settle(self, q: ArrayLike, dq: ArrayLike) -> Array | None:
         """Return where the arm rests exactly, or None if it does not rest.
