@@ -36,6 +36,8 @@ NO_ERRORS = _frozen(np.zeros(len(ERRORS), np.uint8))
 
 _LIMIT = [ERROR.joint_position_limits_violation, ERROR.joint_move_in_wrong_direction]
 """Errors after which the arm can be guided."""
+AT_LIMIT = 1e-6
+"""A joint that stands nearer to a position limit is at it [rad]: by rounding it would be beyond the limit, or not."""
 _SUCCESS_WINDOW = 100
 """Commands over which the success rate is computed."""
 
@@ -341,7 +343,7 @@ class Cabinet:
         m = self.fields
         return bool((m["q"] < m["q_min"]).any() or (m["q"] > m["q_max"]).any())
 
-    def _return_inside(self, within: float = 0.0) -> None:
+    def _return_inside(self, within: float = AT_LIMIT) -> None:
         """Let each joint that is beyond a position limit, or nearer to one than `within` [rad], return inside it."""
         m, margin = self.fields, self.settings.recovery_margin
         low, high = m["q_min"] + within, m["q_max"] - within
@@ -373,6 +375,7 @@ class Cabinet:
         m["dX_c"][:] = m["ddX_c"][:] = 0.0
         if self.state.robot_mode == RobotMode.MOVE:
             self.state.robot_mode = RobotMode.IDLE
+        self._return_inside()
         self._say("StopMove", motion.stop_id, "success")
         self._say("Move", motion.command_id, status)
 
@@ -381,7 +384,6 @@ class Cabinet:
         self._release()
         if state.robot_mode == RobotMode.GUIDING:
             self._hold_here()
-        # A joint that stood at its limit would be beyond it, or not, by rounding.
         self._return_inside(self.settings.recovery_margin)
         motion, self.motion = self.motion, None
         self._set("mode", k.HOLD)
