@@ -17,6 +17,12 @@ def _robots():
         yield pytest.param(lambda mounts=mounts: build_arms(mounts), id=f"own {kind.name}")
 
 
+def _numbers(element, path, *names):
+    found = element.find(path)
+    assert found is not None, path
+    return [float(found.get(name, "nan")) for name in names]
+
+
 @pytest.mark.parametrize("make", list(_robots()))
 def test_libfranka_finds_its_names_whatever_the_arm_is_called(make):
     arms = [device for device in make().devices if hasattr(device, "urdf")]
@@ -30,16 +36,16 @@ def test_libfranka_finds_its_names_whatever_the_arm_is_called(make):
         assert [joint.get("name") for joint in joints] == [f"joint{i}" for i in range(1, 9)]
         assert [joint.get("type") for joint in joints] == ["revolute"] * 7 + ["fixed"]
         for i, joint in enumerate(joints[:7]):
-            limit, by_place = joint.find("limit"), joint.find("position_based_velocity_limits")
-            given = [float(limit.get(name)) for name in ("lower", "upper", "velocity", "effort")]
-            limits = kind.limits
-            assert given == [
+            limits, place = kind.limits, "position_based_velocity_limits"
+            assert _numbers(joint, "limit", "lower", "upper", "velocity", "effort") == [
                 values[i] for values in (limits.position_min, limits.position_max, limits.velocity, limits.torque)
             ]
+            offset, deceleration = _numbers(joint, place, "velocity_offset", "deceleration_limit")
             if limits.deceleration:
-                assert float(by_place.get("deceleration_limit")) == limits.deceleration[i]
-                assert float(by_place.get("velocity_offset")) == limits.velocity_offset[i]
+                assert (offset, deceleration) == (limits.velocity_offset[i], limits.deceleration[i])
             else:
-                assert float(by_place.get("velocity_offset")) == 0.0
-        masses = [float(link.find("inertial/mass").get("value")) for link in robot.findall("link")[:8]]
-        assert masses == [link.mass for link in (kind.base, *kind.links)]
+                assert (offset, deceleration) == (0.0, 1e6)
+        links = robot.findall("link")[:8]
+        assert [_numbers(link, "inertial/mass", "value") for link in links] == [
+            [link.mass] for link in (kind.base, *kind.links)
+        ]
