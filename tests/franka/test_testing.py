@@ -120,7 +120,12 @@ def test_the_contacts_of_an_arm_are_what_the_scale_below_the_surface_measures():
 
 @pytest.mark.parametrize(
     ("asked", "said"),
-    [({"robot": "fr4"}, "fr3"), ({"options": {"hand": "claw"}}, "vacuum"), ({"mode": "fast"}, "lockstep")],
+    [
+        ({"robot": "fr4"}, "fr3"),
+        ({"options": {"hand": "claw"}}, "vacuum"),
+        ({"options": {"objects": ["box", "pad@0.5/-0.3", "ball"], "hand": None, "table": True}}, "no object 'ball'"),
+        ({"mode": "fast"}, "lockstep"),
+    ],
 )
 def test_a_robot_or_option_that_does_not_exist_is_answered_with_those_that_do(asked, said, capsys):
     given = {"robot": "fr3", "options": {}, "host": "127.0.0.1", "mode": "lockstep", "system_version": "own"}

@@ -127,7 +127,10 @@ def main(text: str) -> None:
 
 
 def _written(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    """Return an option as the command line has it."""
+    if isinstance(value, list):
+        return ",".join(map(_written, value))
+    return str(value).lower() if isinstance(value, bool | None) else str(value)
 
 
 if __name__ == "__main__":

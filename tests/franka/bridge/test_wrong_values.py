@@ -77,6 +77,77 @@ def test_a_request_with_a_wrong_number_is_an_invalid_argument_and_changes_nothin
         assert server.health()["arms"][0]["malformed"] == 0
 
 
+def _moved(x):
+    return (*EYE[:12], x, 0.0, 0.0, 1.0)
+
+
+def _filters(cutoff):
+    return fci.SetFilters(**dict.fromkeys([f.name for f in dataclasses.fields(fci.SetFilters)], cutoff))
+
+
+def _load(mass, length, moment):
+    return fci.SetLoad(mass=mass, F_x_Cload=(length, -length, 0.0), I_load=tuple((moment * np.eye(3)).ravel()))
+
+
+EDGES = [  # just accepted, just refused; the ranges of stiffness are those of libfranka's robot.h
+    (
+        [fci.SetJointImpedance(K_theta=(k,) * 7) for k in (0.0, 14250.0)],
+        [fci.SetJointImpedance(K_theta=(*(100.0,) * 6, k)) for k in (-1e-9, 14250.01)],
+    ),
+    (
+        [fci.SetCartesianImpedance(K_x=(*(x,) * 3, *(r,) * 3)) for x, r in ((10.0, 1.0), (3000.0, 300.0))],
+        [
+            fci.SetCartesianImpedance(K_x=k)
+            for k in (
+                (9.99, *(100.0,) * 5),
+                (*(100.0,) * 5, 0.99),
+                (*(100.0,) * 2, 3000.01, *(100.0,) * 3),
+                (*(100.0,) * 3, 300.01, 100.0, 100.0),
+            )
+        ],
+    ),
+    (
+        [
+            fci.SetCollisionBehavior(**{n: (0.0,) * len(v) for n, v in THRESHOLDS.items()}),
+            fci.SetCollisionBehavior(**{n: (7.0,) * len(v) for n, v in THRESHOLDS.items()}),
+            fci.SetCollisionBehavior(**THRESHOLDS),
+        ],
+        [
+            fci.SetCollisionBehavior(**{**THRESHOLDS, n: (*THRESHOLDS[n][:-1], v)})
+            for n in THRESHOLDS
+            for v in (-1e-9, 20.01 if n.startswith("lower") else 9.99)
+        ],
+    ),
+    ([fci.SetEEToK(EE_T_K=_moved(x)) for x in (-10.0, 10.0, 0.0)], [fci.SetEEToK(EE_T_K=_moved(10.01))]),
+    ([fci.SetNEToEE(NE_T_EE=_moved(x)) for x in (-10.0, 10.0, 0.0)], [fci.SetNEToEE(NE_T_EE=_moved(-10.01))]),
+    (
+        [_load(100.0, 10.0, 100.0), _load(0.0, 0.0, 0.0)],
+        [
+            _load(100.01, 0.0, 1.0),
+            _load(-1e-9, 0.0, 0.0),
+            _load(1.0, 10.01, 1.0),
+            _load(1.0, 0.0, 100.01),
+            _load(1.0, 0.0, -1e-3),
+        ],
+    ),
+    ([_filters(1.0), _filters(1000.0)], [_filters(0.99), _filters(1000.01)]),
+]
+
+
+@pytest.mark.parametrize("version", fci.VERSIONS)
+def test_setters_take_the_ends_of_their_ranges_and_nothing_beyond(version):
+    with serve() as server, Client(server, version) as client:
+        for taken, refused in EDGES:
+            if type(taken[0]) not in fci.COMMANDS[version]:
+                continue
+            assert [client.ask(each).status for each in refused] == ["invalid_argument"] * len(refused), taken[0]
+            for each in taken:
+                assert client.ask(each).status == "success", each
+                assert np.isfinite(client.newest().reals).all(), each
+        arm = server.health()["arms"][0]
+        assert (arm["malformed"], arm["robot_mode"]) == (0, "idle")
+
+
 MOTIONS = [(0, 0, "q_c"), (0, 1, "dq_c"), (1, 2, "O_T_EE_c"), (1, 3, "O_dP_EE_c"), (2, 4, "tau_J_d")]
 
 

@@ -844,6 +844,61 @@ def test_after_a_joint_limit_violation_the_arm_returns_and_automatic_recovery_su
     assert state.q[0] == pytest.approx(back[0] - 0.3, abs=1e-3)
 
 
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize("joint", range(7))
+def test_a_joint_that_was_driven_to_its_limit_stands_inside_it_after_the_recovery_and_moves(joint, side):
+    limits = FER.limits.position_max if side > 0 else FER.limits.position_min
+    q = np.array(Q_START)
+    q[joint] = limits[joint] - side * 0.2
+    settings = Settings(friction_compensation=False, collision=QUIET).without("self_collision_avoidance_violation")
+    rig = Rig(mount=ArmMount(q=tuple(q), position=(0.0, 0.0, 2.0)), settings=settings)
+    along = side * np.eye(7)[joint]
+    for wait in (0, 200, 283, 341, 800):  # the joint swings about the place that it returns to
+        rig.run(3)
+        assert rig.move(JOINT, VELOCITY) == "started"
+        state = rig.run(2000, lambda s, k: command(s, dq=smooth(k, 300) * along))
+        assert state.error_names() == ["joint_motion_generator_position_limits_violation"]
+        rig.run(wait)
+        rig.cabinet.request(fci.AutomaticErrorRecovery(), 5)
+        state = rig.run(600)
+        assert rig.statuses("AutomaticErrorRecovery")[-1] == "success"
+        assert side * (limits[joint] - state.q[joint]) == pytest.approx(settings.recovery_margin, abs=1e-3)
+        assert rig.move(JOINT, VELOCITY) == "started"
+        rig.run(50, lambda s, k: command(s, dq=np.zeros(7), finish=k > 20))
+        assert rig.statuses()[-1] == "success"
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize("joint", range(7))
+def test_a_motion_that_is_stopped_at_a_limit_leaves_an_arm_that_takes_the_next(joint, side):
+    limits = FER.limits.position_max if side > 0 else FER.limits.position_min
+    q = np.array(Q_START)
+    q[joint] = limits[joint] - side * 0.1
+    settings = Settings(friction_compensation=False, collision=QUIET).without(
+        "self_collision_avoidance_violation", "joint_position_limits_violation"
+    )
+    rig = Rig(mount=ArmMount(q=tuple(q), position=(0.0, 0.0, 2.0)), settings=settings)
+    along = side * np.eye(7)[joint]
+    rig.run(3)
+    rig.move(JOINT, VELOCITY)
+
+    def towards(state, k):
+        near = side * (limits[joint] - state.q_d[joint]) < 5e-4
+        return command(state, dq=0.3 * smooth(k, 300) * along, finish=near)
+
+    rig.run(2000, towards)
+    assert rig.statuses()[-1] == "success"
+    rig.run(300)
+    rig.cabinet.fields["enabled"][:] = 1
+    rig.move(JOINT, POSITION)
+    start = rig.begin().q_d.copy()
+    rig.run(60, lambda s, k: command(s, q=start, finish=k > 40))
+    assert rig.statuses()[-1] == "success", rig.begin().error_names()
+    rig.move(EXTERNAL, NONE)
+    rig.run(60, lambda s, k: command(s, tau=np.zeros(7), torque_finish=k > 40))
+    assert rig.statuses()[-1] == "success", rig.begin().error_names()
+
+
 def test_recovery_is_manual_while_something_holds_a_joint_beyond_its_limit_and_guiding_brings_it_back():
     rig = past_a_limit(recovery_timeout_ms=200)
     rig.cabinet.request(fci.AutomaticErrorRecovery(), 5)

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from pliant.base.errors import ModelError
 from pliant.franka.device.parameters import D_FLANGE, NO_PAYLOAD, Payload
-from pliant.franka.robots import dynamics
-from pliant.franka.robots.parameters import FER, FR3, FRANKA_HAND, arm
+from pliant.franka.robots import dynamics, parameters
+from pliant.franka.robots.parameters import FER, FRANKA_HAND, arm
 from pliant.franka.robots.urdf import urdf
 
-ARMS = [FER, FR3]
+ARMS = list(parameters.ARMS.values())
 PAYLOADS = [None, FRANKA_HAND]
 LOAD = Payload(mass=1.3, center_of_mass=(0.02, -0.05, 0.11), inertia=(0.01, 1e-3, 0, 1e-3, 0.02, 0, 0, 0, 0.015))
 ANGLES = st.lists(st.floats(-3.0, 3.0), min_size=7, max_size=7)

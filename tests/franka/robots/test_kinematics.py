@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pliant.base.errors import ModelError
 from pliant.base.spatial import log_so3
 from pliant.franka.robots import kinematics as kin
-from pliant.franka.robots.parameters import EE_OF_HAND, FER, FR3, Q_READY
+from pliant.franka.robots.parameters import ARMS, EE_OF_HAND, FER, FR3, Q_READY
 from pliant.franka.robots.urdf import urdf
 
 RNG = np.random.default_rng(1)
@@ -41,7 +41,7 @@ def test_jacobians_are_the_derivatives_of_the_poses(frame):
     np.testing.assert_allclose(Jb[3:], R.T @ J[3:], atol=1e-14)
 
 
-@pytest.mark.parametrize("kind", [FER, FR3], ids=lambda a: a.name)
+@pytest.mark.parametrize("kind", list(ARMS.values()), ids=lambda a: a.name)
 def test_frames_equal_those_of_the_urdf_in_pinocchio(kind):
     pin = pytest.importorskip("pinocchio", reason="the Pinocchio oracle is not installed")
     model = pin.buildModelFromXML(urdf(kind))

@@ -405,7 +405,6 @@ class FrankaArm(DeviceBase):
             plant.write_hand(self.gripper.step(*plant.read_hand()))
         if self.vacuum is not None:
             plant.write_cup(self.vacuum.step(plant.lip_is_closed()))
-        self._follow()
 
     def read(self, stamp_ns: int) -> Sample:
         """Let the cabinet observe; return its state."""

@@ -36,6 +36,8 @@ NO_ERRORS = _frozen(np.zeros(len(ERRORS), np.uint8))
 
 _LIMIT = [ERROR.joint_position_limits_violation, ERROR.joint_move_in_wrong_direction]
 """Errors after which the arm can be guided."""
+AT_LIMIT = 1e-6
+"""A joint that stands nearer to a position limit is at it [rad]: by rounding it would be beyond the limit, or not."""
 _SUCCESS_WINDOW = 100
 """Commands over which the success rate is computed."""
 
@@ -285,8 +287,9 @@ class Cabinet:
 
     @property
     def busy(self) -> bool:
-        """Whether a motion runs or decelerates, or an error recovery runs."""
-        return self.motion is not None or self._recovery is not None
+        """Whether a motion or an error recovery runs, or the arm decelerates."""
+        stopping = self.state.robot_mode != RobotMode.GUIDING and bool(self.fields["dq_d"].any())
+        return stopping or self.motion is not None or self._recovery is not None
 
     def settle(self, q: ArrayLike, dq: ArrayLike) -> Array | None:
         """Return where the arm rests exactly, or None if it does not rest.
@@ -340,10 +343,11 @@ class Cabinet:
         m = self.fields
         return bool((m["q"] < m["q_min"]).any() or (m["q"] > m["q_max"]).any())
 
-    def _return_inside(self) -> None:
-        """Let each joint that is beyond a position limit return inside it."""
+    def _return_inside(self, within: float = AT_LIMIT) -> None:
+        """Let each joint that is beyond a position limit, or nearer to one than `within` [rad], return inside it."""
         m, margin = self.fields, self.settings.recovery_margin
-        beyond = (m["q"] < m["q_min"]) | (m["q"] > m["q_max"]) | (m["q_d"] < m["q_min"]) | (m["q_d"] > m["q_max"])
+        low, high = m["q_min"] + within, m["q_max"] - within
+        beyond = (m["q"] < low) | (m["q"] > high) | (m["q_d"] < low) | (m["q_d"] > high)
         inside = np.clip(m["q"], m["q_min"] + margin, m["q_max"] - margin)
         m["q_d"][beyond] = inside[beyond]
         m["dq_d"][beyond] = m["ddq_d"][beyond] = 0.0
@@ -371,6 +375,7 @@ class Cabinet:
         m["dX_c"][:] = m["ddX_c"][:] = 0.0
         if self.state.robot_mode == RobotMode.MOVE:
             self.state.robot_mode = RobotMode.IDLE
+        self._return_inside()
         self._say("StopMove", motion.stop_id, "success")
         self._say("Move", motion.command_id, status)
 
@@ -379,7 +384,7 @@ class Cabinet:
         self._release()
         if state.robot_mode == RobotMode.GUIDING:
             self._hold_here()
-        self._return_inside()
+        self._return_inside(self.settings.recovery_margin)
         motion, self.motion = self.motion, None
         self._set("mode", k.HOLD)
         self._idle_modes()
@@ -622,7 +627,7 @@ class Cabinet:
         if status is not None:
             self.answers.append(Answer("AutomaticErrorRecovery", command_id, status))
             return
-        self._return_inside()
+        self._return_inside(self.settings.recovery_margin)
         self._recovery = (command_id, self.settings.recovery_ms)
         self.state.robot_mode = RobotMode.AUTOMATIC_ERROR_RECOVERY
 

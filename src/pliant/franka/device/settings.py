@@ -98,7 +98,7 @@ class Settings:
     """Below this manipulability sqrt(det(J J')) of the stiffness frame the estimated external wrench is zero, as the
     vendor documents for poses near a singularity; 0.08 in the ready pose [m^3]."""  # assumed
     recovery_margin: float = 0.005
-    """A joint that has passed a limit is brought back inside it by this angle [rad]."""  # assumed
+    """A joint that has passed a limit, or a reflex stops nearer to one, returns this far inside [rad]."""  # assumed
     recovery_timeout_ms: int = 1000
     """How long an automatic error recovery waits for joints to return inside their limits [ms]; after that, manual
     recovery, which is guiding, is required."""  # assumed

@@ -127,30 +127,13 @@ def _build(
     return robot
 
 
-def _on_pedestal(
-    options: FrankaOptions,
-) -> dict[str, tuple[tuple[float, float, float], tuple[float, float, float]]]:
-    return {"franka": ((0.0, 0.0, options.height), (0.0, 0.0, 0.0))}
+def _on_pedestal(model: str) -> Callable[[FrankaOptions], Robot]:
+    """Return what builds one arm of a model on a pedestal."""
 
+    def build(options: FrankaOptions) -> Robot:
+        return _build(model, options, {"franka": ((0.0, 0.0, options.height), (0.0, 0.0, 0.0))})
 
-def build_fer(options: FrankaOptions) -> Robot:
-    """Return the Franka Emika Robot ("Panda") on a pedestal."""
-    return _build("fer", options, _on_pedestal(options))
-
-
-def build_fr3(options: FrankaOptions) -> Robot:
-    """Return the Franka Research 3 on a pedestal."""
-    return _build("fr3", options, _on_pedestal(options))
-
-
-def build_fp3(options: FrankaOptions) -> Robot:
-    """Return the Franka Production 3 on a pedestal."""
-    return _build("fp3", options, _on_pedestal(options))
-
-
-def build_fr3v2(options: FrankaOptions) -> Robot:
-    """Return the second version of the Franka Research 3 on a pedestal."""
-    return _build("fr3v2", options, _on_pedestal(options))
+    return build
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,11 +143,6 @@ class FrankaWorkcellOptions(FrankaOptions):
     camera: Literal["none", "wrist", "table", "both"] = "both"
     table: bool = True
     objects: tuple[str, ...] = ("box", "cylinder", "peg", "hole", "pad")
-
-
-def build_workcell(options: FrankaWorkcellOptions) -> Robot:
-    """Return the Franka Research 3 before a table on a scale, with objects and cameras."""
-    return _build("fr3", options, _on_pedestal(options))
 
 
 def build_dual(options: FrankaOptions) -> Robot:
@@ -206,25 +184,23 @@ def build_torso(options: FrankaTorsoOptions) -> Robot:
     )
 
 
-def _single(
-    name: str, function: Callable[[FrankaOptions], Robot], summary: str, assumed: tuple[str, ...] = ()
-) -> CatalogueRobot:
+def _single(name: str, model: str, summary: str, assumed: tuple[str, ...] = ()) -> CatalogueRobot:
     """Return the entry of one arm on a pedestal."""
     return CatalogueRobot(
-        name=name, function=function, summary=f"{summary}; serve it with --bridge fci.", source=_SOURCE,
+        name=name, function=_on_pedestal(model), summary=f"{summary}; serve it with --bridge fci.", source=_SOURCE,
         scenarios=("nod",), options=FrankaOptions, assumed=assumed,
     )  # fmt: skip
 
 
 ROBOTS = (
-    _single("franka", build_fer, "Franka Emika Robot (Panda) with hand"),
-    _single("fr3", build_fr3, "Franka Research 3 with hand"),
-    _single("fp3", build_fp3, "Franka Production 3 with hand: the FR3's links, the published limits", _AS_FR3),
-    _single("fr3v2", build_fr3v2, "Franka Research 3 v2 with hand: its published links", _AS_FR3),
+    _single("franka", "fer", "Franka Emika Robot (Panda) with hand"),
+    _single("fr3", "fr3", "Franka Research 3 with hand"),
+    _single("fp3", "fp3", "Franka Production 3 with hand: the FR3's links, the published limits", _AS_FR3),
+    _single("fr3v2", "fr3v2", "Franka Research 3 v2 with hand: its published links", _AS_FR3),
     CatalogueRobot(
         name="fr3-workcell",
         summary="Franka Research 3 before a table on a scale: box, cylinder, peg and hole, compliant pad, two cameras.",
-        function=build_workcell,
+        function=_on_pedestal("fr3"),
         source=_SOURCE,
         scenarios=("nod",),
         options=FrankaWorkcellOptions,

@@ -51,7 +51,8 @@ def urdf(arm: Arm = FER, *, name: str | None = None, prefix: str = "") -> str:
     Args:
         arm: one of `pliant.franka.robots.parameters.ARMS`.
         name: of the robot; default the arm's name.
-        prefix: of its links and joints; clients of the robot's interface want none.
+        prefix: of its links and joints; clients of the robot's interface want none, libfranka finds the flange as
+            "link8" only.
 
     Returns:
         The text; links ``link0`` to ``link8``, joints ``joint1`` to ``joint8``, each behind the prefix.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import Array
@@ -54,6 +54,16 @@ PLACES: dict[str, tuple[float, float]] = {
     "plate": (0.7, 0.0),
 }
 """Place of the first object of a kind, x and y before the base [m]."""  # assumed
+HALF_WIDTHS = {
+    "base": 0.1,
+    "box": 0.5 * BOX,
+    "cylinder": CYLINDER[0],
+    "peg": PEG[0],
+    "hole": 0.5 * HOLE[0],
+    "pad": 0.5 * PAD[0],
+    "plate": 0.5 * PLATE[0],
+}
+"""Half of the edge of the square that an object, or the arm's base, needs [m]."""
 _COLOURS = {
     "box": (0.85, 0.33, 0.2, 1.0),
     "cylinder": (0.2, 0.5, 0.75, 1.0),
@@ -107,29 +117,49 @@ class TableObject:
 def parse_objects(texts: Sequence[str]) -> tuple[TableObject, ...]:
     """Return objects from texts ``KIND``, ``KIND@X/Y`` with metres before the base, or ``KIND@hand``.
 
-    A second object of a kind without a place stands 0.1 m farther; names are the kinds, then ``box2`` and so on.
+    An object without a place stands at the usual one of its kind, or 0.1 m farther while another is there; names are
+    the kinds, then ``box2`` and so on.
 
     Raises:
-        ModelError: no such kind, a place that is no place, or two objects at the hand.
+        ModelError: no such kind, a place that is no place or in the base, two objects at one place or at the hand.
     """
-    found: list[TableObject] = []
+    kinds, places = list[ObjectKind](), list[Any]()
     for text in texts:
-        name, at, where = (part.strip() for part in str(text).partition("@"))
-        if name not in KINDS:
-            raise ModelError(f"no object {name!r} for a table: {nearest(name, KINDS)}", field="objects")
-        count = sum(other.kind == name for other in found)
-        place: tuple[float, float] | Literal["hand"]
-        if where == "hand":
-            place = "hand"
-            if any(other.at_hand for other in found):
-                raise ModelError(f"{text!r}: there is another object at the hand; one has room", field="objects")
-        elif at:
-            place = _place(text, where)
-        else:
-            x, y = PLACES[name]
-            place = (x + 0.1 * count, y)
-        found.append(TableObject(kind=name, place=place, name=name if not count else f"{name}{count + 1}"))
+        kind, at, where = (part.strip() for part in str(text).partition("@"))
+        if kind not in KINDS:
+            raise ModelError(f"no object {kind!r} for a table: {nearest(kind, KINDS)}", field="objects")
+        if where == "hand" and where in places:
+            raise ModelError(f"{text!r}: there is another object at the hand; one has room", field="objects")
+        place = where if where == "hand" else _place(text, where) if at else None
+        if at and (other := _in_the_way(kind, place, kinds, places)):
+            raise ModelError(f"{text!r} is in the place of the {other}; must be beside it", field="objects")
+        kinds.append(kind)
+        places.append(place)
+    for i, kind in enumerate(kinds):
+        if places[i] is None:
+            x, y = PLACES[kind]
+            while _in_the_way(kind, (x, y), kinds, places):
+                x += 0.1
+            places[i] = (x, y)
+    found = list[TableObject]()
+    for i, (kind, place) in enumerate(zip(kinds, places, strict=True)):
+        count = kinds[:i].count(kind)
+        found.append(TableObject(kind=kind, place=place, name=kind if not count else f"{kind}{count + 1}"))
     return tuple(found)
+
+
+def _in_the_way(kind: str, place: Any, kinds: Sequence[str], places: Sequence[Any]) -> str:
+    """Return which of the placed objects, or the base, overlaps one of a kind at a place; "" for none."""
+    if place == "hand":
+        return ""
+    for other, there in zip(("base", *kinds), ((0.0, 0.0), *places), strict=True):
+        if there is None or there == "hand":
+            continue
+        away = max(abs(place[0] - there[0]), abs(place[1] - there[1]))
+        in_the_hole = {kind, other} == {"peg", "hole"} and away <= CLEARANCE
+        if away < HALF_WIDTHS[kind] + HALF_WIDTHS[other] and not in_the_hole:
+            return other
+    return ""
 
 
 def _place(text: str, where: str) -> tuple[float, float]:
@@ -205,7 +235,7 @@ def add_objects(
         touch: height of a surface at the hand over this origin [m].
 
     Raises:
-        ModelError: an object at a hand below the table.
+        ModelError: an object at a hand below the table, or beyond the table's edge.
     """
     import mujoco
 
@@ -223,6 +253,7 @@ def add_objects(
                 )
         else:
             x, y, bottom = base[0] + thing.place[0], base[1] + thing.place[1], top[2]
+            _check_on_table(table, thing, base)
         carrier, origin = (spec.worldbody, (0.0, 0.0, 0.0)) if table is None else (table, tuple(table.pos))
         if bottom > top[2]:
             carrier.add_geom(
@@ -239,6 +270,21 @@ def add_objects(
             _add_fixed(carrier, thing, (x - origin[0], y - origin[1], bottom - origin[2]))
             if thing.kind == "pad":  # a joint of its own stops it, not what carries it
                 spec.add_exclude(bodyname1=carrier.name, bodyname2=thing.name)
+
+
+def _check_on_table(table: mujoco.MjsBody | None, thing: TableObject, base: tuple[float, float]) -> None:
+    """Raise an error for an object that is not wholly on the table, if there is one."""
+    assert thing.place != "hand"
+    if table is None:
+        return
+    half, room = table.first_geom().size, HALF_WIDTHS[thing.kind]
+    if any(abs(base[i] + thing.place[i] - table.pos[i]) + room > half[i] for i in (0, 1)):
+        raise ModelError(
+            f"{thing.name}: there is no table at {thing.place[0]:g}/{thing.place[1]:g}; its top is "
+            f"{2.0 * half[0]:g} m by {2.0 * half[1]:g} m, with its middle at {table.pos[0] - base[0]:g}/"
+            f"{table.pos[1] - base[1]:g}; give it a place on it, as {thing.kind}@X/Y",
+            field="objects",
+        )
 
 
 def _height(kind: str) -> float:
