@@ -20,11 +20,12 @@ from pliant.rods.tendons.measured import TipTable
 from pliant.rods.tendons.robot import TendonRobot
 
 EFFECTS: dict[str, tuple[str, ...]] = {
-    "marker": ("marker", "base"),
+    "marker": ("marker", "base", "yaw"),
+    "delay": ("delay",),
     "stiffness": ("young",),
     "angles": ("angle",),
     "routing radius": ("radius",),
-    "pretension and slack": ("offset",),
+    "pretension and slack": ("short", "offset"),
     "stretch": ("compliance",),
     "friction": ("friction", "guide", "presliding"),
     "weight": ("mass", "tilt"),
@@ -33,10 +34,15 @@ EFFECTS: dict[str, tuple[str, ...]] = {
 """Groups of parameters by the physical effect that they describe."""
 
 SCALE = {
-    "marker": 1e-3, "base": 1e-3, "young": 0.2, "angle": 0.1, "radius": 2e-4, "offset": 2e-4, "compliance": 0.3,
-    "friction": 0.3, "guide": 0.5, "presliding": 0.5, "mass": 0.3, "tilt": 0.05, "curvature": 0.5,
+    "marker": 1e-3, "base": 1e-3, "yaw": 0.2, "delay": 0.2, "young": 0.2, "angle": 0.1, "radius": 2e-4, "short": 1e-3,
+    "offset": 2e-4, "compliance": 0.3, "friction": 0.3, "guide": 0.5, "presliding": 0.5, "mass": 0.3, "tilt": 0.05,
+    "curvature": 0.5,
 }  # fmt: skip
-"""Expected difference from the nominal value, which is also the width of the prior: m, relative logarithm, rad, 1/m."""
+"""Expected difference from the nominal value, which is also the width of the prior: m, relative logarithm, rad, s, 1/m.
+
+What tendons have in common (the turn of the base, the pretension of a segment) has a wide prior, and the difference of
+each from it a narrow one: what the fit did not see of a tendon is then told by its neighbours.
+"""
 COARSE = Resolution(elements=1, bending=1, torsion=0)
 """Resolution of the fits."""
 PRIOR = 0.1
@@ -47,17 +53,19 @@ def nominal(description: TendonRobotDescription) -> dict[str, Array]:
     """Return parameters of zero: differences from the description (logarithms where a number must stay positive)."""
     N, S = len(description.tendons), len(description.segments)
     sizes = {
-        "marker": 3, "base": 3, "young": 1, "angle": N, "radius": S, "offset": N, "compliance": S, "friction": S,
-        "guide": 1, "presliding": 1, "mass": 1, "tilt": 2, "curvature": 2 * S,
+        "marker": 3, "base": 3, "yaw": 1, "delay": 1, "young": 1, "angle": N, "radius": S, "short": S, "offset": N,
+        "compliance": S, "friction": S, "guide": 1, "presliding": 1, "mass": 1, "tilt": 2, "curvature": 2 * S,
     }  # fmt: skip
     return {name: np.zeros(size) for name, size in sizes.items()}
 
 
 def apply(description: TendonRobotDescription, found: dict[str, Array]) -> TendonRobotDescription:
-    """Return the description with parameters; see `nominal`.
+    """Return the description with parameters; see `nominal`. Those that are left out are zero.
 
     Pretension and slack of a tendon are one number, the length by which it is too short (+) or too long (-) at zero.
+    The delay describes the table, not the robot.
     """
+    found = {**nominal(description), **found}
     segments = []
     for s, segment in enumerate(description.segments):
         rod = segment.rod
@@ -73,7 +81,8 @@ def apply(description: TendonRobotDescription, found: dict[str, Array]) -> Tendo
     tendons = []
     for i, tendon in enumerate(description.tendons):
         k = float((tendon.drive_stiffness or 1e6) * np.exp(-found["compliance"][tendon.segment]))
-        short = (tendon.pretension / (tendon.drive_stiffness or 1e6)) - tendon.slack + float(found["offset"][i])
+        short = (tendon.pretension / (tendon.drive_stiffness or 1e6)) - tendon.slack
+        short += float(found["short"][tendon.segment] + found["offset"][i])
         tendons.append(
             dataclasses.replace(
                 tendon,
@@ -88,7 +97,7 @@ def apply(description: TendonRobotDescription, found: dict[str, Array]) -> Tendo
             )
         )
     base = np.array(description.base, dtype=float)
-    base[:3, :3] = exp_so3([*found["tilt"], 0.0]) @ base[:3, :3]
+    base[:3, :3] = exp_so3([*found["tilt"], found["yaw"][0]]) @ base[:3, :3]
     base[:3, 3] += found["base"]
     offset = np.asarray(description.tip_offset) + found["marker"]
     return dataclasses.replace(
@@ -114,7 +123,7 @@ def _replayed(
     near: Array | None,
 ) -> tuple[Array, Array]:
     robot = TendonRobot(apply(description, found), resolution=resolution)
-    tips, _, states = robot.replay(data.pull, near=near)
+    tips, _, states = robot.replay(data.pull + float(found["delay"][0]) * data.rate(), near=near)
     return np.nan_to_num(tips - data.tip, nan=0.05), states
 
 

@@ -15,6 +15,9 @@ from pliant.base.documents.files import read_text
 from pliant.base.errors import PliantError
 from pliant.base.numerics import Array
 
+NEIGHBOURS = 1.0
+"""Rows less than this apart are of one motion [s]."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TipTable:
@@ -28,6 +31,20 @@ class TipTable:
     """Places of the marker [m], shape (rows, 3)."""
     pattern: tuple[str, ...]
     """Motion that each row belongs to, without repetition and ``_hold``."""
+    time: Array | None = None
+    """When the lengths were read [s], shape (rows,); None: not known."""
+
+    def rate(self) -> Array:
+        """Return how fast the lengths change [m/s], shape (rows, N); 0 where no other row is within `NEIGHBOURS`."""
+        out = np.zeros_like(self.pull)
+        if self.time is not None:
+            near = np.append(np.diff(self.time) < NEIGHBOURS, False)
+            row = np.arange(len(near))
+            low, high = row - np.roll(near, 1), row + near
+            moved = high > low
+            low, high = low[moved], high[moved]
+            out[moved] = (self.pull[high] - self.pull[low]) / (self.time[high] - self.time[low])[:, None]
+        return out
 
     def folds(self, count: int) -> list[NDArray[np.bool_]]:
         """Return masks of the rows that each fold leaves out; whole patterns, dealt in the order they appear."""
@@ -53,7 +70,7 @@ def read_tips(path: str | Path) -> TipTable:
             f"{path}: needs the columns pattern_label, tip_x, tip_y, tip_z and NAME_mm of each tendon; found "
             f"{', '.join(head) or 'an empty file'}"
         ) from None
-    columns = [*tendons, *tips]
+    columns = [*tendons, *tips, *(i for i, name in enumerate(head) if name == "timestamp")]
     try:
         table = np.array([[float(row[c]) for c in columns] for row in rows[1:]])
         patterns = tuple(re.sub(r"^rep\d+_|_hold$", "", row[label]) for row in rows[1:])
@@ -61,11 +78,15 @@ def read_tips(path: str | Path) -> TipTable:
         raise PliantError(f"{path}: a row has no number where one belongs: {error}") from None
     if not tendons or not len(table) or not np.all(np.isfinite(table)):
         raise PliantError(f"{path}: needs rows of finite numbers for at least one tendon")
+    time, count = table[:, len(tendons) + 3 :].ravel(), len(tendons)
+    if np.any(np.diff(time) <= 0.0):
+        raise PliantError(f"{path}: row {int(np.argmax(np.diff(time) <= 0.0)) + 3}: timestamp must grow")
     return TipTable(
         names=tuple(head[i][:-3] for i in tendons),
-        pull=1e-3 * table[:, :-3],
-        tip=1e-3 * table[:, -3:],
+        pull=1e-3 * table[:, :count],
+        tip=1e-3 * table[:, count : count + 3],
         pattern=patterns,
+        time=time if len(time) else None,
     )
 
 
