@@ -82,3 +82,30 @@ def test_the_fitted_robot_describes_all_1620_measured_tips_of_v4():
     )
     assert before > 0.012
     assert after < 0.0044
+
+
+def test_a_fit_finds_the_delay_the_yaw_and_the_pretension_of_a_segment_that_made_the_data():
+    robot, truth = generic(), nominal(generic())
+    truth["delay"][:], truth["yaw"][:], truth["short"][:] = 0.15, 0.1, [1e-3, -5e-4]
+    data = table(robot)
+    data = dataclasses.replace(data, rate=np.gradient(data.pull, 0.5, axis=0))
+    data = dataclasses.replace(data, tip=residual(robot, data, truth, COARSE) + data.tip)
+    found = fit(robot, data, groups=("marker", "delay", "pretension and slack"), resolution=COARSE).parameters
+    assert found["delay"] == pytest.approx(truth["delay"], abs=0.02)
+    assert found["yaw"] == pytest.approx(truth["yaw"], abs=0.02)
+    assert found["short"] == pytest.approx(truth["short"], abs=2e-4)
+
+
+def test_rates_are_those_of_rows_of_one_motion(tmp_path):
+    file = tmp_path / "tips.csv"
+    rows = [(0.0, 0.0), (0.5, 1.0), (1.0, 3.0), (9.0, 3.0), (9.5, 2.0), (20.0, 0.0)]
+    head = "timestamp,pattern_label,a_mm,tip_x,tip_y,tip_z\n"
+    file.write_text(head + "".join(f"{t},p,{a},0,0,0\n" for t, a in rows))
+    data = read_tips(file)
+    assert 1e3 * data.rate[:, 0] == pytest.approx([2.0, 3.0, 4.0, -2.0, -2.0, 0.0])
+    assert 1e3 * data.thinned(2).rate[:, 0] == pytest.approx([2.0, 4.0, -2.0])
+    file.write_text(head + "1,p,0,0,0,0\n1,p,0,0,0,0\n")
+    with pytest.raises(PliantError, match="row 3: timestamp must grow"):
+        read_tips(file)
+    file.write_text(head[10:] + "p,0,0,0,0\n")
+    assert read_tips(file).rate is None

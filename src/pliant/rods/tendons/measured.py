@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import re
 from dataclasses import dataclass
@@ -31,20 +32,16 @@ class TipTable:
     """Places of the marker [m], shape (rows, 3)."""
     pattern: tuple[str, ...]
     """Motion that each row belongs to, without repetition and ``_hold``."""
-    time: Array | None = None
-    """When the lengths were read [s], shape (rows,); None: not known."""
+    rate: Array | None = None
+    """How fast the lengths change [m/s], shape (rows, N); None: not known."""
 
-    def rate(self) -> Array:
-        """Return how fast the lengths change [m/s], shape (rows, N); 0 where no other row is within `NEIGHBOURS`."""
-        out = np.zeros_like(self.pull)
-        if self.time is not None:
-            near = np.append(np.diff(self.time) < NEIGHBOURS, False)
-            row = np.arange(len(near))
-            low, high = row - np.roll(near, 1), row + near
-            moved = high > low
-            low, high = low[moved], high[moved]
-            out[moved] = (self.pull[high] - self.pull[low]) / (self.time[high] - self.time[low])[:, None]
-        return out
+    def thinned(self, every: int) -> TipTable:
+        """Return every n-th row, from the first."""
+        thin = slice(None, None, every)
+        return dataclasses.replace(
+            self, pull=self.pull[thin], tip=self.tip[thin], pattern=self.pattern[thin],
+            rate=None if self.rate is None else self.rate[thin],
+        )  # fmt: skip
 
     def folds(self, count: int) -> list[NDArray[np.bool_]]:
         """Return masks of the rows that each fold leaves out; whole patterns, dealt in the order they appear."""
@@ -54,8 +51,20 @@ class TipTable:
         return [of_row == i for i in range(count)]
 
 
+def _rates(time: Array, values: Array) -> Array:
+    """Return how fast columns change; 0 where no other row is within `NEIGHBOURS`."""
+    near = np.append(np.diff(time) < NEIGHBOURS, False)
+    low, high = np.arange(len(time)) - np.roll(near, 1), np.arange(len(time)) + near
+    out, moved = np.zeros_like(values), high > low
+    low, high = low[moved], high[moved]
+    out[moved] = (values[high] - values[low]) / (time[high] - time[low])[:, None]
+    return out
+
+
 def read_tips(path: str | Path) -> TipTable:
-    """Read a file with the columns timestamp, pattern_label, one ``NAME_mm`` for each tendon, tip_x, tip_y, tip_z [mm].
+    """Read a file with the columns pattern_label, one ``NAME_mm`` for each tendon, tip_x, tip_y, tip_z [mm].
+
+    A column ``timestamp`` [s], which grows, is optional.
 
     Raises:
         PliantError: a column is missing, or a cell is no finite number.
@@ -86,7 +95,7 @@ def read_tips(path: str | Path) -> TipTable:
         pull=1e-3 * table[:, :count],
         tip=1e-3 * table[:, count : count + 3],
         pattern=patterns,
-        time=time if len(time) else None,
+        rate=_rates(time, 1e-3 * table[:, :count]) if len(time) else None,
     )
 
 
