@@ -176,7 +176,7 @@ def fit(
     *,
     used: NDArray[np.bool_] | None = None,
     groups: tuple[str, ...] = tuple(EFFECTS),
-    start: dict[str, Array] | None = None,
+    prior: float = PRIOR,
     resolution: Resolution | None = None,
     iterations: int = 40,
     jacobians: int = 2,
@@ -192,7 +192,7 @@ def fit(
         data: measured tips in the order of their measurement. All commands are replayed.
         used: rows whose tips may be seen, shape (rows,); None: all.
         groups: effects of `EFFECTS` that are fitted; the others stay nominal.
-        start: parameters to start from; None: nominal.
+        prior: weight of the priors: see `PRIOR`, which is for measured robots; less where the model has no errors.
         resolution: of the statics.
         iterations: most steps.
         jacobians: how often the Jacobian is found anew where the method stalls.
@@ -201,8 +201,8 @@ def fit(
     """
     resolution = resolution or COARSE
     used = np.ones(len(data.tip), bool) if used is None else used
-    miss, unpack, z = _unknowns(description, data, groups, start, resolution)
-    prior = PRIOR * np.sqrt(used.sum())
+    miss, unpack, z = _unknowns(description, data, groups, resolution)
+    prior *= float(np.sqrt(used.sum()))
     rows = np.repeat(used, 3)
 
     def cost_of(z: Array, error: Array) -> float:
@@ -249,11 +249,10 @@ def _unknowns(
     description: TendonRobotDescription,
     data: TipTable,
     groups: tuple[str, ...],
-    start: dict[str, Array] | None,
     resolution: Resolution,
 ) -> tuple[Miss, Callable[[Array], dict[str, Array]], Array]:
-    """Return errors of scaled parameters, the parameters of scaled ones, and the scaled ones of the start."""
-    now = {name: value.copy() for name, value in (start or nominal(description)).items()}
+    """Return errors of scaled parameters, the parameters of scaled ones, and the scaled ones of the nominal robot."""
+    now = nominal(description)
     index = [(name, i) for group in groups for name in EFFECTS[group] for i in range(len(now[name]))]
 
     def unpack(z: Array) -> dict[str, Array]:
@@ -266,7 +265,7 @@ def _unknowns(
         error, states = _replayed(description, data, unpack(z), resolution, near)
         return 1e3 * error.ravel(), states
 
-    return miss, unpack, np.array([now[name][i] / SCALE[name] for name, i in index])
+    return miss, unpack, np.zeros(len(index))
 
 
 def first_slopes(
@@ -277,7 +276,7 @@ def first_slopes(
     resolution: Resolution | None = None,
 ) -> Array:
     """Return the Jacobian of the nominal robot for `fit`; it rests on the commands, and not on the measured tips."""
-    miss, _, z = _unknowns(description, data, groups, None, resolution or COARSE)
+    miss, _, z = _unknowns(description, data, groups, resolution or COARSE)
     error, states = miss(z, None)
     return _difference(miss, z, error, states)
 
