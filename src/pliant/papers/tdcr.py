@@ -190,7 +190,7 @@ def _judge_steel(folder: Path) -> list[Statement]:
             what="A steel rod under gravity and wrenches at middle and tip rests in 500 given shapes.",
             where="table statics/steel.csv",
             targets=[shapes.measure(mean)],
-            found=f"The tips of the statics are {mean:.3f} mm away on average; rounding of the loads explains 0.13 mm.",
+            found=f"The tips of the statics are {mean:.3f} mm away on average; rounding explains 0.134 mm.",
         ),
         Statement(
             what="The same rod swings for two seconds after its loads let go.",

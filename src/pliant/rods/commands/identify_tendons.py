@@ -29,8 +29,6 @@ def identify_tendons(
     Examples:
         pliant cpr identify-tendons tdcr-v4 v4_train.csv --every 3
     """
-    import dataclasses
-
     import numpy as np
 
     from pliant.rods.tendons.files import load_tendons
@@ -45,8 +43,7 @@ def identify_tendons(
         raise PliantError(
             f"{table}: has {data.pull.shape[1]} tendons, {robot} has {len(description.tendons)}", field="table"
         )
-    thin = slice(None, None, every)
-    data = dataclasses.replace(data, pull=data.pull[thin], tip=data.tip[thin], pattern=data.pattern[thin])
+    data = data.thinned(every)
     console = make_console(quiet=json)
     with contextlib.nullcontext() if json else console.status("fitting"):
         found = fit(description, data)

@@ -20,11 +20,12 @@ from pliant.rods.tendons.measured import TipTable
 from pliant.rods.tendons.robot import TendonRobot
 
 EFFECTS: dict[str, tuple[str, ...]] = {
-    "marker": ("marker", "base"),
+    "marker": ("marker", "base", "yaw"),
+    "delay": ("delay",),
     "stiffness": ("young",),
     "angles": ("angle",),
     "routing radius": ("radius",),
-    "pretension and slack": ("offset",),
+    "pretension and slack": ("short", "offset"),
     "stretch": ("compliance",),
     "friction": ("friction", "guide", "presliding"),
     "weight": ("mass", "tilt"),
@@ -33,31 +34,42 @@ EFFECTS: dict[str, tuple[str, ...]] = {
 """Groups of parameters by the physical effect that they describe."""
 
 SCALE = {
-    "marker": 1e-3, "base": 1e-3, "young": 0.2, "angle": 0.1, "radius": 2e-4, "offset": 2e-4, "compliance": 0.3,
-    "friction": 0.3, "guide": 0.5, "presliding": 0.5, "mass": 0.3, "tilt": 0.05, "curvature": 0.5,
+    "marker": 1e-3, "base": 1e-3, "yaw": 0.2, "delay": 0.2, "young": 0.2, "angle": 0.05, "radius": 2e-4, "short": 1e-3,
+    "offset": 5e-4, "compliance": 0.3, "friction": 0.3, "guide": 0.5, "presliding": 0.5, "mass": 0.3, "tilt": 0.05,
+    "curvature": 0.5,
 }  # fmt: skip
-"""Expected difference from the nominal value, which is also the width of the prior: m, relative logarithm, rad, 1/m."""
+"""Expected difference from the nominal value, which is also the width of the prior: m, relative logarithm, rad, s, 1/m.
+
+What tendons have in common (the turn of the base, the pretension of a segment) has a wide prior, and the difference of
+each from it a narrow one: what the fit did not see of a tendon is then told by its neighbours.
+"""
 COARSE = Resolution(elements=1, bending=1, torsion=0)
 """Resolution of the fits."""
-PRIOR = 0.1
-"""Weight of a prior of one SCALE against one row's error of 1 mm, times the square root of the rows."""
+PRIOR = 0.4
+"""Weight of a prior of one SCALE against one row's error of 1 mm, times the square root of the rows.
+
+The errors of the model, 3 mm in each direction, are alike in the rows of a motion, of which there are about seven for
+each motion when every third row is seen: 3 mm times the square root of the rows over the motions, 8 mm.
+"""
 
 
 def nominal(description: TendonRobotDescription) -> dict[str, Array]:
     """Return parameters of zero: differences from the description (logarithms where a number must stay positive)."""
     N, S = len(description.tendons), len(description.segments)
     sizes = {
-        "marker": 3, "base": 3, "young": 1, "angle": N, "radius": S, "offset": N, "compliance": S, "friction": S,
-        "guide": 1, "presliding": 1, "mass": 1, "tilt": 2, "curvature": 2 * S,
+        "marker": 3, "base": 3, "yaw": 1, "delay": 1, "young": 1, "angle": N, "radius": S, "short": S, "offset": N,
+        "compliance": S, "friction": S, "guide": 1, "presliding": 1, "mass": 1, "tilt": 2, "curvature": 2 * S,
     }  # fmt: skip
     return {name: np.zeros(size) for name, size in sizes.items()}
 
 
 def apply(description: TendonRobotDescription, found: dict[str, Array]) -> TendonRobotDescription:
-    """Return the description with parameters; see `nominal`.
+    """Return the description with parameters; see `nominal`. Those that are left out are zero.
 
     Pretension and slack of a tendon are one number, the length by which it is too short (+) or too long (-) at zero.
+    The delay describes the table, not the robot.
     """
+    found = {**nominal(description), **found}
     segments = []
     for s, segment in enumerate(description.segments):
         rod = segment.rod
@@ -73,7 +85,8 @@ def apply(description: TendonRobotDescription, found: dict[str, Array]) -> Tendo
     tendons = []
     for i, tendon in enumerate(description.tendons):
         k = float((tendon.drive_stiffness or 1e6) * np.exp(-found["compliance"][tendon.segment]))
-        short = (tendon.pretension / (tendon.drive_stiffness or 1e6)) - tendon.slack + float(found["offset"][i])
+        short = (tendon.pretension / (tendon.drive_stiffness or 1e6)) - tendon.slack
+        short += float(found["short"][tendon.segment] + found["offset"][i])
         tendons.append(
             dataclasses.replace(
                 tendon,
@@ -88,7 +101,7 @@ def apply(description: TendonRobotDescription, found: dict[str, Array]) -> Tendo
             )
         )
     base = np.array(description.base, dtype=float)
-    base[:3, :3] = exp_so3([*found["tilt"], 0.0]) @ base[:3, :3]
+    base[:3, :3] = exp_so3([*found["tilt"], found["yaw"][0]]) @ base[:3, :3]
     base[:3, 3] += found["base"]
     offset = np.asarray(description.tip_offset) + found["marker"]
     return dataclasses.replace(
@@ -114,7 +127,8 @@ def _replayed(
     near: Array | None,
 ) -> tuple[Array, Array]:
     robot = TendonRobot(apply(description, found), resolution=resolution)
-    tips, _, states = robot.replay(data.pull, near=near)
+    ahead = 0.0 if data.rate is None else float(found["delay"][0]) * data.rate
+    tips, _, states = robot.replay(data.pull + ahead, near=near)
     return np.nan_to_num(tips - data.tip, nan=0.05), states
 
 
@@ -162,7 +176,7 @@ def fit(
     *,
     used: NDArray[np.bool_] | None = None,
     groups: tuple[str, ...] = tuple(EFFECTS),
-    start: dict[str, Array] | None = None,
+    prior: float = PRIOR,
     resolution: Resolution | None = None,
     iterations: int = 40,
     jacobians: int = 2,
@@ -178,7 +192,7 @@ def fit(
         data: measured tips in the order of their measurement. All commands are replayed.
         used: rows whose tips may be seen, shape (rows,); None: all.
         groups: effects of `EFFECTS` that are fitted; the others stay nominal.
-        start: parameters to start from; None: nominal.
+        prior: weight of the priors: see `PRIOR`, which is for measured robots; less where the model has no errors.
         resolution: of the statics.
         iterations: most steps.
         jacobians: how often the Jacobian is found anew where the method stalls.
@@ -187,8 +201,8 @@ def fit(
     """
     resolution = resolution or COARSE
     used = np.ones(len(data.tip), bool) if used is None else used
-    miss, unpack, z = _unknowns(description, data, groups, start, resolution)
-    prior = PRIOR * np.sqrt(used.sum())
+    miss, unpack, z = _unknowns(description, data, groups, resolution)
+    prior *= float(np.sqrt(used.sum()))
     rows = np.repeat(used, 3)
 
     def cost_of(z: Array, error: Array) -> float:
@@ -235,11 +249,10 @@ def _unknowns(
     description: TendonRobotDescription,
     data: TipTable,
     groups: tuple[str, ...],
-    start: dict[str, Array] | None,
     resolution: Resolution,
 ) -> tuple[Miss, Callable[[Array], dict[str, Array]], Array]:
-    """Return errors of scaled parameters, the parameters of scaled ones, and the scaled ones of the start."""
-    now = {name: value.copy() for name, value in (start or nominal(description)).items()}
+    """Return errors of scaled parameters, the parameters of scaled ones, and the scaled ones of the nominal robot."""
+    now = nominal(description)
     index = [(name, i) for group in groups for name in EFFECTS[group] for i in range(len(now[name]))]
 
     def unpack(z: Array) -> dict[str, Array]:
@@ -252,7 +265,7 @@ def _unknowns(
         error, states = _replayed(description, data, unpack(z), resolution, near)
         return 1e3 * error.ravel(), states
 
-    return miss, unpack, np.array([now[name][i] / SCALE[name] for name, i in index])
+    return miss, unpack, np.zeros(len(index))
 
 
 def first_slopes(
@@ -263,7 +276,7 @@ def first_slopes(
     resolution: Resolution | None = None,
 ) -> Array:
     """Return the Jacobian of the nominal robot for `fit`; it rests on the commands, and not on the measured tips."""
-    miss, _, z = _unknowns(description, data, groups, None, resolution or COARSE)
+    miss, _, z = _unknowns(description, data, groups, resolution or COARSE)
     error, states = miss(z, None)
     return _difference(miss, z, error, states)
 

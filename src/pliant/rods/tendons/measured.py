@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import re
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from numpy.typing import NDArray
 from pliant.base.documents.files import read_text
 from pliant.base.errors import PliantError
 from pliant.base.numerics import Array
+
+NEIGHBOURS = 1.0
+"""Rows less than this apart are of one motion [s]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +32,16 @@ class TipTable:
     """Places of the marker [m], shape (rows, 3)."""
     pattern: tuple[str, ...]
     """Motion that each row belongs to, without repetition and ``_hold``."""
+    rate: Array | None = None
+    """How fast the lengths change [m/s], shape (rows, N); None: not known."""
+
+    def thinned(self, every: int) -> TipTable:
+        """Return every n-th row, from the first."""
+        thin = slice(None, None, every)
+        return dataclasses.replace(
+            self, pull=self.pull[thin], tip=self.tip[thin], pattern=self.pattern[thin],
+            rate=None if self.rate is None else self.rate[thin],
+        )  # fmt: skip
 
     def folds(self, count: int) -> list[NDArray[np.bool_]]:
         """Return masks of the rows that each fold leaves out; whole patterns, dealt in the order they appear."""
@@ -37,8 +51,20 @@ class TipTable:
         return [of_row == i for i in range(count)]
 
 
+def _rates(time: Array, values: Array) -> Array:
+    """Return how fast columns change; 0 where no other row is within `NEIGHBOURS`."""
+    near = np.append(np.diff(time) < NEIGHBOURS, False)
+    low, high = np.arange(len(time)) - np.roll(near, 1), np.arange(len(time)) + near
+    out, moved = np.zeros_like(values), high > low
+    low, high = low[moved], high[moved]
+    out[moved] = (values[high] - values[low]) / (time[high] - time[low])[:, None]
+    return out
+
+
 def read_tips(path: str | Path) -> TipTable:
-    """Read a file with the columns timestamp, pattern_label, one ``NAME_mm`` for each tendon, tip_x, tip_y, tip_z [mm].
+    """Read a file with the columns pattern_label, one ``NAME_mm`` for each tendon, tip_x, tip_y, tip_z [mm].
+
+    A column ``timestamp`` [s], which grows, is optional.
 
     Raises:
         PliantError: a column is missing, or a cell is no finite number.
@@ -53,7 +79,7 @@ def read_tips(path: str | Path) -> TipTable:
             f"{path}: needs the columns pattern_label, tip_x, tip_y, tip_z and NAME_mm of each tendon; found "
             f"{', '.join(head) or 'an empty file'}"
         ) from None
-    columns = [*tendons, *tips]
+    columns = [*tendons, *tips, *(i for i, name in enumerate(head) if name == "timestamp")]
     try:
         table = np.array([[float(row[c]) for c in columns] for row in rows[1:]])
         patterns = tuple(re.sub(r"^rep\d+_|_hold$", "", row[label]) for row in rows[1:])
@@ -61,11 +87,15 @@ def read_tips(path: str | Path) -> TipTable:
         raise PliantError(f"{path}: a row has no number where one belongs: {error}") from None
     if not tendons or not len(table) or not np.all(np.isfinite(table)):
         raise PliantError(f"{path}: needs rows of finite numbers for at least one tendon")
+    time, count = table[:, len(tendons) + 3 :].ravel(), len(tendons)
+    if np.any(np.diff(time) <= 0.0):
+        raise PliantError(f"{path}: row {int(np.argmax(np.diff(time) <= 0.0)) + 3}: timestamp must grow")
     return TipTable(
         names=tuple(head[i][:-3] for i in tendons),
-        pull=1e-3 * table[:, :-3],
-        tip=1e-3 * table[:, -3:],
+        pull=1e-3 * table[:, :count],
+        tip=1e-3 * table[:, count : count + 3],
         pattern=patterns,
+        rate=_rates(time, 1e-3 * table[:, :count]) if len(time) else None,
     )
 
 
