@@ -96,8 +96,8 @@ def run(
     _tell(robot, problems, console, check=check, verbose=verbose or plan.json)
     if check and any(p.severity == "error" for p in problems):
         raise PliantError(
-            "\n".join(f"{p.subject}: {p.message}. {p.hint}" for p in problems if p.severity == "error")
-            + "\n(--no-check runs the robot anyway)"
+            ". Also ".join(f"{p.subject}: {p.message}; {p.hint}" for p in problems if p.severity == "error")
+            + ". --no-check runs the robot anyway"
         )
     driven = bool(robot.actuators or robot.spec.actuators)
     refuse_unused(joint_rate is not None and not driven, "--joint-rate", "a compliant joint or an actuator")
