@@ -172,8 +172,8 @@ class WrongUsage(Exception):
 
 OTHER_WORDS = {
     "simulate": "run", "sim": "run", "start": "run", "launch": "run", "show": "view", "gui": "view", "open": "view",
-    "play": "replay", "plot": "replay", "info": "list", "convert": "export", "create": "new", "init": "new",
-    "record": "run", "time": "duration", "dt": "timestep", "step": "timestep", "out": "output", "params": "set", "param": "set",
+    "record": "run", "play": "replay", "plot": "replay", "info": "list", "convert": "export", "create": "new",
+    "init": "new", "time": "duration", "dt": "timestep", "step": "timestep", "out": "output", "params": "set", "param": "set",
 }  # fmt: skip
 """Word of other programs -> the command or option that does it here."""
 

@@ -57,7 +57,7 @@ def run(
     joint_rate: Annotated[
         float | None, Parameter(help="Samples of each joint or actuator per second; default 100, at most one per step.")
     ] = None,
-    manager: Annotated[Path | None, Parameter(help="The toolbox's plugin manager file (YAML).")] = None,
+    manager: Annotated[Path | None, Parameter(help="File (YAML) of the toolbox's plugin manager.")] = None,
     timestep: Timestep = None,
     check: Annotated[bool, Parameter(help="Refuse a robot with errors of `pliant check`.")] = True,
     verbose: Annotated[bool, Parameter(help="Print all notes and warnings of the robot, not only the first.")] = False,

@@ -59,18 +59,19 @@ def design(
     ] = None,
     search: Search = USUAL_SEARCH,
     output: Annotated[
-        Path | None, Parameter(help="Folder that keeps finished starts; the same command goes on from them.")
+        Path | None, Parameter(help="Folder that keeps finished starts; the same command continues from them.")
     ] = None,
     figure: Annotated[Path | None, Parameter(help="Draw searches, robot and result (.png, .svg, .pdf).")] = None,
     json: Json = False,
     debug: Debug = False,
 ) -> int:  # fmt: skip
-    """Search numbers of a parallel robot that make it stiffer, or its workspace larger, by gradients.
+    """Search parameters of a parallel robot that make it stiffer, or its workspace larger, by gradients.
 
     Every search ends in a local optimum. How many of the starts ended in the best one is printed.
 
     Examples:
-        pliant design 6PFR --vary base_radius=0.4:0.6 --vary length=0.9:1.1 --maximise workspace
+        pliant design 6PFR --vary base_radius=0.4:0.6 --vary length=0.9:1.1 \\
+            --maximise workspace
     """
     from pliant.rods import load_robot
     from pliant.rods.design import GOALS, Goal, same_optimum
