@@ -39,7 +39,6 @@ from pliant.cli.termination import ending_at_second_signal, signals_as_interrupt
 __all__ = ["app", "main"]
 
 
-
 def shown_default(value: object) -> Any:
     """Return what the help says of a default: nothing where the option is off or empty unless it is given."""
     return None if value is None or value is False or value in ("", ()) else str(value)
@@ -173,7 +172,8 @@ class WrongUsage(Exception):
 OTHER_WORDS = {
     "simulate": "run", "sim": "run", "start": "run", "launch": "run", "show": "view", "gui": "view", "open": "view",
     "record": "run", "play": "replay", "plot": "replay", "info": "list", "convert": "export", "create": "new",
-    "init": "new", "time": "duration", "dt": "timestep", "step": "timestep", "out": "output", "params": "set", "param": "set",
+    "init": "new", "time": "duration", "dt": "timestep", "step": "timestep", "out": "output",
+    "params": "set", "param": "set",
 }  # fmt: skip
 """Word of other programs -> the command or option that does it here."""
 
