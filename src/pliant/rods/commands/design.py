@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from pliant.base.errors import PliantError
-from pliant.cli.options import Debug, Json, Workers, check_workers
+from pliant.cli.options import Debug, Json, check_workers
 from pliant.cli.output import emit, make_console, print_table
 from pliant.cli.progress import Bar
 from pliant.rods.commands.inputs import ACCURACY, Robot, numbers
@@ -29,7 +29,7 @@ class Search:
     starts: Annotated[int, Parameter(help="Starts of the search: the robot itself, then random ones.")] = 6
     seed: Annotated[int, Parameter(help="Seed of the random starts.")] = 0
     accuracy: Annotated[str, Parameter(help=ACCURACY)] = "accurate"
-    workers: Workers = None
+    workers: Annotated[int, Parameter(help="Processes that share the starts.")] = 1
 
 
 USUAL_SEARCH = Search()
@@ -94,7 +94,7 @@ def design(
     with Bar(make_console(quiet=True), statics.name, "starts", shown=not json) as bar:
         found = search_all(
             robot, bounds, goal, accuracy=search.accuracy, starts=search.starts, seed=search.seed,
-            folder=output, workers=search.workers or 1, progress=bar,
+            folder=output, workers=search.workers, progress=bar,
         )  # fmt: skip
     best = found[0]
     solved = best.objective == best.objective
