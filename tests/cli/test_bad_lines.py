@@ -70,6 +70,7 @@ TYPED = {
     "shadow": "SOURCE is missing",
     "simulate qbmove-1dof": "did you mean 'pliant run'?",
     "--list": "did you mean 'pliant list'?",
+    "yarpserver --port 10000": "did you mean '--socket'?",
     "list robbots": "did you mean 'robots'?",
     "run qbmove-1dof --time 5": "did you mean '--duration'?",
     "run qbmove-1dof --set k1=0.002": "such as joint.k1",

@@ -173,7 +173,7 @@ OTHER_WORDS = {
     "simulate": "run", "sim": "run", "start": "run", "launch": "run", "show": "view", "gui": "view", "open": "view",
     "record": "run", "play": "replay", "plot": "replay", "info": "list", "convert": "export", "create": "new",
     "init": "new", "time": "duration", "dt": "timestep", "step": "timestep", "out": "output",
-    "params": "set", "param": "set",
+    "params": "set", "param": "set", "port": "socket", "host": "ip",
 }  # fmt: skip
 """Word of other programs -> the command or option that does it here."""
 
