@@ -62,6 +62,7 @@ TYPED = {
     "new": "KIND is missing",
     "new robt finger": "did you mean 'robot'",
     "new robot": "NAME is missing",
+    "new robot finger --folder /dev/null": "--folder must be a folder",
     "new robot 1finger": "such as my-finger",
     "completion bassh": "did you mean 'bash'",
     "cpr solv 6PFR": "did you mean 'solve'",
