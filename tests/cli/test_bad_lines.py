@@ -30,6 +30,10 @@ TYPED = {
     "run qbmove-1dof --video a.avi --duration 0.1": "must be one of .mp4, .gif",
     "run qbmove-1dof --video-fps 10 --duration 0.1": "without --video",
     "run qbmove-1dof --seed x": "must be a whole number",
+    "run qbmove-1dof --seed 1.5": "--seed is '1.5'; must be a whole number",
+    "run qbmove-1dof --duration 0.1 --timestep 1": "--no-check runs the robot anyway",
+    "run qbmove-1dof --set joint=1": "a path is joint.PARAMETER; PARAMETER must be one of",
+    "record qbmove-1dof": "did you mean 'pliant run'?",
     "run qbmove-1dof extra": "unexpected argument 'extra'",
     "run qbmove-1dof --package-path nowhere": "nowhere",
     "run qbmove-1dof --import no.such.module": "no.such.module",
@@ -58,6 +62,7 @@ TYPED = {
     "new": "KIND is missing",
     "new robt finger": "did you mean 'robot'",
     "new robot": "NAME is missing",
+    "new robot finger --folder /dev/null": "--folder must be a folder",
     "new robot 1finger": "such as my-finger",
     "completion bassh": "did you mean 'bash'",
     "cpr solv 6PFR": "did you mean 'solve'",
@@ -66,6 +71,7 @@ TYPED = {
     "shadow": "SOURCE is missing",
     "simulate qbmove-1dof": "did you mean 'pliant run'?",
     "--list": "did you mean 'pliant list'?",
+    "yarpserver --port 10000": "did you mean '--socket'?",
     "list robbots": "did you mean 'robots'?",
     "run qbmove-1dof --time 5": "did you mean '--duration'?",
     "run qbmove-1dof --set k1=0.002": "such as joint.k1",
@@ -86,6 +92,8 @@ def generated():
                 yield (*path, shorter), shorter, option
             if kind in ("INT", "FLOAT"):
                 yield (*path, option, "abc"), "'abc'", option
+            if kind == "INT":
+                yield (*path, option, "1.5"), "'1.5'", option
             yield (*path, option if kind else f"{option}=maybe"), option, option
 
 

@@ -51,3 +51,12 @@ def test_the_help_of_no_command_is_wrong_usage(call):
     code, _, err = call("help", "rnu")
     assert code == 2
     assert "did you mean 'run'?" in err
+
+
+def test_a_help_names_optional_arguments_and_no_default_that_is_off(call):
+    shown = {" ".join(path): call(*path, "--help")[1] for path, _ in shown_helps()}
+    assert not [path for path, text in shown.items() if "[ARGS" in text]
+    assert not [path for path, text in shown.items() if re.search(r"default:\s+(False|None|\"\"|\(\))", text)]
+    assert shown["yarp read"].startswith("Usage: pliant yarp read [OPTIONS] NAME [SOURCE]\n")
+    assert shown["reproduce"].startswith("Usage: pliant reproduce [OPTIONS] [EXPERIMENTS]...\n")
+    assert "[default: 3]" in shown["yarp rpc"]

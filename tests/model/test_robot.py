@@ -192,7 +192,7 @@ def test_parameters_are_set_by_path_from_text():
         ("elbow.motor_2.inertia", 3, "one motor"),
         ("fore.mass", -1, "0 or more"),
         ("upper.inertia", "1 1 1", "comes from its 1 geoms"),
-        ("elbow", 1, "<name>.<parameter>"),
+        ("elbow", 1, "a path is elbow.PARAMETER; PARAMETER must be one of"),
     ],
 )
 def test_a_wrong_parameter_is_refused_by_name_and_changes_nothing(path, value, message):

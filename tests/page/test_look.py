@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from pliant.engine import MujocoEngine
+from pliant.model.scene import ARROW_SHARE
 from pliant.page import following
 from pliant.page.look import LAYERS, LookPanel
-from pliant.page.scene import Layers
+from pliant.page.scene import HEAD_SHARE, Layers, Scene
+from pliant.robots.loading import load
 
 TENDON = """<mujoco><worldbody><site name="a"/><body><joint/><geom size="0.1"/><site name="b"/></body></worldbody>
 <tendon><spatial><site site="a"/><site site="b"/></spatial></tendon></mujoco>"""
@@ -151,3 +153,14 @@ def test_a_key_frame_is_gone_to():
     gui.changed(None)
     assert engine.data.qpos[0] == 2.0
     assert engine.data.xpos[1, 0] == 2.0
+
+
+def test_no_arrow_is_shorter_than_its_head_and_the_largest_has_its_share():
+    server, model = MagicMock(), load("softfoot").compile()
+    scene = Scene(server, model)
+    forces = np.array([[0.0, 0.0, 90.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]])
+    scene._draw_arrows("contacts", None, (1.0, 0.0, 0.0, 1.0), np.zeros((3, 3)), forces)
+    call = server.scene.add_arrows.call_args
+    ends = call.args[1][:, 1, 2]
+    assert ends == pytest.approx([ARROW_SHARE * scene.size, HEAD_SHARE * scene.size], rel=1e-6)
+    assert call.kwargs["head_length"] == pytest.approx(HEAD_SHARE * scene.size)

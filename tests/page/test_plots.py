@@ -22,3 +22,11 @@ from pliant.robots.loading import load
 def test_the_first_curves_are_those_that_a_user_of_the_robot_looks_at(name, expected):
     devices = {device.name: device for device in make_devices(load(name))}
     assert [signal.label for signal in Plots(MagicMock(), devices, print).signals] == expected
+
+
+def test_ticks_of_both_axes_are_never_finer_than_their_labels():
+    gui = MagicMock()
+    Plots(gui, {device.name: device for device in make_devices(load("qbmove-1dof"))}, print)
+    axes = [call.kwargs["axes"] for call in gui.add_uplot.call_args_list]
+    assert axes
+    assert all(min(axis["incrs"]) == 1e-3 for pair in axes for axis in pair)

@@ -461,7 +461,7 @@ def test_a_disk_that_cannot_follow_makes_the_loop_wait_and_loses_nothing(tmp_pat
 def test_a_recording_is_not_overwritten_unless_asked(tmp_path):
     record(tmp_path / "run.mcap")
     before = (tmp_path / "run.mcap").read_bytes()
-    with pytest.raises(RecordingError, match=r"run\.mcap: the file exists; set overwrite"):
+    with pytest.raises(RecordingError, match=r"run\.mcap: the file exists; replace it with --overwrite"):
         Recorder(tmp_path / "run.mcap")
     assert (tmp_path / "run.mcap").read_bytes() == before
 

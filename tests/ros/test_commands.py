@@ -66,7 +66,7 @@ def test_a_recording_becomes_a_bag_that_is_replayed_and_fitted(recording, call, 
     assert "written: " in out
     code, out, err = call("export", "bag", recording, out_file)
     assert code == 1
-    assert "the bag exists; set overwrite, or choose another name" in err
+    assert "the bag exists; replace it with --overwrite, or name another" in err
     code, out, _ = call("export", "bag", recording, out_file, "--overwrite", "--json")
     assert code == 0
     topics = {row["topic"]: row["count"] for row in json.loads(out)["topics"]}

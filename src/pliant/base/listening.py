@@ -29,10 +29,15 @@ def listening_address(host: str, option: str) -> str:
     """Return the IPv4 address of a host of this machine, to listen on.
 
     Raises:
-        BridgeError: it is the wildcard address.
-        OSError: the name has no IPv4 address.
+        BridgeError: it is the wildcard address, or a name without an IPv4 address.
     """
     check_listening_host(host, option)
-    address = str(socket.getaddrinfo(host, None, socket.AF_INET, socket.SOCK_STREAM)[0][4][0])
+    try:
+        address = str(socket.getaddrinfo(host, None, socket.AF_INET, socket.SOCK_STREAM)[0][4][0])
+    except (OSError, UnicodeError) as fault:
+        why = getattr(fault, "strerror", None) or fault
+        raise BridgeError(
+            f"{option} is {host!r} ({why}); must be an address of this machine, such as 127.0.0.1", field=option
+        ) from None
     check_listening_host(address, option)
     return address

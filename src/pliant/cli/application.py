@@ -11,10 +11,11 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn, get_args, get_origin
+from typing import Annotated, Any, Literal, NoReturn, get_args, get_origin
 
 from cyclopts import (
     App,
+    ArgumentCollection,
     CoercionError,
     CycloptsError,
     MissingArgumentError,
@@ -23,6 +24,7 @@ from cyclopts import (
     UnknownOptionError,
     UnusedCliTokensError,
 )
+from cyclopts.help import format_usage
 
 from pliant import __version__
 from pliant.base.errors import DivergedError, PliantError, nearest
@@ -36,6 +38,25 @@ from pliant.cli.termination import ending_at_second_signal, signals_as_interrupt
 
 __all__ = ["app", "main"]
 
+
+def shown_default(value: object) -> Any:
+    """Return what the help says of a default: nothing where the option is off or empty unless it is given."""
+    return None if value is None or value is False or value in ("", ()) else str(value)
+
+
+def check_whole_numbers(_: App, __: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Refuse fractions for whole numbers, which cyclopts rounds.
+
+    Raises:
+        CoercionError: a word for a whole number is another number.
+    """
+    for argument in arguments:
+        if int in (argument.hint, *get_args(argument.hint)):
+            for token in argument.tokens:
+                if "." in token.value:
+                    raise CoercionError(argument=argument, token=token, target_type=int)
+
+
 app = App(
     name="pliant",
     help="Simulate robots that bend: compliant joints, soft feet, continuum parallel robots and Franka arms.",
@@ -43,6 +64,8 @@ app = App(
     help_epilogue="Every command: --json prints one JSON object, --quiet no tables and no progress, --debug the "
     "traceback of an error. `pliant help COMMAND` shows its options and examples.",
     help_on_error=False,
+    default_parameter=Parameter(show_default=shown_default),
+    config=check_whole_numbers,
     suppress_keyboard_interrupt=False,
 )
 
@@ -117,15 +140,22 @@ def load_commands() -> None:
             left_out.add(name)
 
 
-def show_examples(group: App) -> None:
-    """Let the help of each command end with the examples of its docstring."""
+def complete_help(group: App, words: tuple[str, ...] = ()) -> None:
+    """Let the help of each command name its optional arguments, and end with the examples of its docstring."""
     for name in group:
         if name.startswith("-"):
             continue
         command = group[name]
         if command.default_command is None:
-            show_examples(command)
-        elif examples := examples_of(command.default_command):
+            complete_help(command, (*words, name))
+            continue
+        arguments = command.assemble_argument_collection()
+        optional = [one.name.lstrip("-").upper() for one in arguments if one.index is not None and not one.required]
+        line = str(format_usage(app, (*words, name), execution_path=[app, command])).rstrip()
+        for ending in ("[ARGS...]", "[ARGS]"):
+            line = line.replace(ending, " ".join(f"[{one}]" for one in optional) + ending[5:-1])
+        command.usage = line
+        if examples := examples_of(command.default_command):
             command.help_epilogue = "Examples:\n\n```\n" + "\n".join(examples) + "\n```"
 
 
@@ -141,8 +171,9 @@ class WrongUsage(Exception):
 
 OTHER_WORDS = {
     "simulate": "run", "sim": "run", "start": "run", "launch": "run", "show": "view", "gui": "view", "open": "view",
-    "play": "replay", "plot": "replay", "info": "list", "convert": "export", "create": "new", "init": "new",
-    "time": "duration", "dt": "timestep", "step": "timestep", "out": "output", "params": "set", "param": "set",
+    "record": "run", "play": "replay", "plot": "replay", "info": "list", "convert": "export", "create": "new",
+    "init": "new", "time": "duration", "dt": "timestep", "step": "timestep", "out": "output",
+    "params": "set", "param": "set", "port": "socket", "host": "ip",
 }  # fmt: skip
 """Word of other programs -> the command or option that does it here."""
 
@@ -288,7 +319,7 @@ def main(arguments: list[str] | None = None) -> None:
     before = arguments[: arguments.index("--")] if "--" in arguments else arguments
     if {"--help", "-h"} & set(before):
         load_commands()
-        show_examples(app)
+        complete_help(app)
     debug, as_json, silent = "--debug" in before, "--json" in before, "--quiet" in before
     if silent:
         arguments = [*(word for word in before if word != "--quiet"), *arguments[len(before) :]]

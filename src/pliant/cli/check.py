@@ -17,7 +17,7 @@ def check(
     source: Source,
     *,
     robot: RobotOptions = NO_SETTINGS,
-    manager: Annotated[Path | None, Parameter(help="The toolbox's plugin manager file (YAML).")] = None,
+    manager: Annotated[Path | None, Parameter(help="File (YAML) of the toolbox's plugin manager.")] = None,
     timestep: Timestep = None,
     simulate: Annotated[
         bool,

@@ -98,7 +98,10 @@ def new(
         for path, text in written.items():
             path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise PliantError(f"cannot be written: {error.strerror}", file=error.filename, field="folder") from error
+        remedy = "--folder must be a folder that you may write to"
+        raise PliantError(
+            f"cannot be written ({error.strerror}); {remedy}", file=error.filename, field="folder"
+        ) from error
     steps = [Text(step).substitute(words) for step in template.steps]
     if importlib.util.find_spec("pytest") is None:
         steps.insert(-1, "python -m pip install pytest")

@@ -57,7 +57,7 @@ def run(
     joint_rate: Annotated[
         float | None, Parameter(help="Samples of each joint or actuator per second; default 100, at most one per step.")
     ] = None,
-    manager: Annotated[Path | None, Parameter(help="The toolbox's plugin manager file (YAML).")] = None,
+    manager: Annotated[Path | None, Parameter(help="File (YAML) of the toolbox's plugin manager.")] = None,
     timestep: Timestep = None,
     check: Annotated[bool, Parameter(help="Refuse a robot with errors of `pliant check`.")] = True,
     verbose: Annotated[bool, Parameter(help="Print all notes and warnings of the robot, not only the first.")] = False,
@@ -96,8 +96,8 @@ def run(
     _tell(robot, problems, console, check=check, verbose=verbose or plan.json)
     if check and any(p.severity == "error" for p in problems):
         raise PliantError(
-            "\n".join(f"{p.subject}: {p.message}. {p.hint}" for p in problems if p.severity == "error")
-            + "\n(--no-check runs the robot anyway)"
+            ". Also ".join(f"{p.subject}: {p.message}; {p.hint}" for p in problems if p.severity == "error")
+            + ". --no-check runs the robot anyway"
         )
     driven = bool(robot.actuators or robot.spec.actuators)
     refuse_unused(joint_rate is not None and not driven, "--joint-rate", "a compliant joint or an actuator")

@@ -298,6 +298,9 @@ class Robot(Description):
         if not heads or not rest[0]:
             name = path.split(".")[0]
             valid = ["option", *(["actuator"] if self.actuators else []), *names]
+            if path in names:
+                parts = [p for kind in names[path] for p in self._parameters(kind, path)]
+                raise ModelError(f"{path}: a path is {path}.PARAMETER; PARAMETER {nearest('', parts)}", field=path)
             owner = next((n for n in names if "." not in path and self._kinds_with(names, n, [path])), None)
             where = (
                 "" if "." in path else f" (a path is <name>.<parameter>{f', such as {owner}.{path}' if owner else ''})"

@@ -218,7 +218,7 @@ class Plots:
                 title=_title(unit, signals),
                 height=190,
                 scales=scales,
-                axes=({}, {"incrs": TICKS}),
+                axes=({"incrs": TICKS}, {"incrs": TICKS}),
                 legend={"show": False},
                 padding=(12, 16, 0, 14),
             )

@@ -39,6 +39,8 @@ MIN_MOVE = 1e-6
 """Smallest change of a position [m] or of an element of a rotation that is sent."""
 WAYS = np.array([[1.0, -0.85, 0.5], [0.1, -1.3, 0.5], [-0.85, -1.0, 0.5], [-1.0, 0.85, 0.5], [0.85, 1.0, 0.5]])
 """Directions from the robot to the first place of the camera; the first one is usual."""
+HEAD_SHARE = 0.03
+"""Length of the head of an arrow, and least length of an arrow, over the size of the robot."""
 MAX_HALF = 0.6
 """Largest half side of a shape that counts for the first view [m]: a floor may be made of a box."""
 
@@ -444,7 +446,10 @@ class Scene:
     def _draw_arrows(
         self, name: str, node: viser.ArrowsHandle | None, colour: tuple[float, ...], points: Array, forces: Array
     ) -> viser.ArrowsHandle | None:
-        """Draw forces as arrows, the largest of them `ARROW_SHARE` of the robot long; return their node."""
+        """Draw forces as arrows, the largest of them `ARROW_SHARE` of the robot long; return their node.
+
+        No arrow is shorter than its head, which would begin behind the point: in the ground.
+        """
         sizes = np.linalg.norm(forces, axis=1)
         some = sizes > 1e-6
         if not some.any():
@@ -452,12 +457,14 @@ class Scene:
                 node.visible = False
             return node
         length = ARROW_SHARE * self.size / sizes.max()
-        arrows = np.stack([points[some], points[some] + length * forces[some]], axis=1).astype(np.float32)
+        head = HEAD_SHARE * self.size
+        scales = np.maximum(length, head / sizes[some])[:, None]
+        arrows = np.stack([points[some], points[some] + scales * forces[some]], axis=1).astype(np.float32)
         if node is None:
             return self._server.scene.add_arrows(
                 f"/{name}", arrows, tuple(round(255 * part) for part in colour[:3]),  # type: ignore[arg-type]
                 shaft_radius=ARROW_RADIUS * self.size, head_radius=2.0 * ARROW_RADIUS * self.size,
-                head_length=0.03 * self.size,
+                head_length=head,
             )  # fmt: skip
         node.points = arrows  # one colour for all: a browser refuses colours that do not fit the number of arrows
         node.visible = True

@@ -39,7 +39,7 @@ COLOURS = ("#00788c", "#5e81ac", "#a3be8c", "#d08770")
 HAND = 0.02
 """Distance of the comparison of forces [m]."""
 STEPS = (
-    "<b>Pull the arm.</b> Drag its end with the mouse, or press the button.",
+    "<b>Pull the arm.</b> Drag its end, or press the button.",
     "<b>Move the stiffness.</b> Two motors in each joint tension its springs against each other.",
     "<b>Pull again.</b> The arm gives way less: compare the lines below it.",
 )

@@ -129,7 +129,7 @@ def save(figure: Figure, output: str | Path, *, overwrite: bool = True) -> None:
 
     path = Path(output)
     if path.exists() and not overwrite:
-        raise RecordingError("the file exists; set overwrite, or choose another name", file=path)
+        raise RecordingError("the file exists; replace it with --overwrite, or name another", file=path)
     try:
         with saving():
             figure.savefig(path, dpi=150, facecolor="white")

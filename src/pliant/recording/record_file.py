@@ -167,7 +167,7 @@ class RecordFile:
                 self._hold(self._file)
                 self._begin(head)
         except FileExistsError:
-            raise RecordingError("the file exists; set overwrite, or choose another name", file=path) from None
+            raise RecordingError("the file exists; replace it with --overwrite, or name another", file=path) from None
         except OSError as error:
             raise RecordingError(f"the recording cannot be written: {error.strerror}", file=path) from None
 

@@ -413,7 +413,7 @@ def export(
                 }
                 np.savez_compressed(file, **arrays)
     except FileExistsError:
-        raise RecordingError("the file exists; set overwrite, or choose another name", file=path) from None
+        raise RecordingError("the file exists; replace it with --overwrite, or name another", file=path) from None
     except OSError as error:
         raise RecordingError(f"the export cannot be written: {error.strerror}", file=path) from None
     return path

@@ -167,7 +167,8 @@ class Pacer:
             "%s",
             f"the simulation falls behind {'real time' if self.rtf == 1.0 else f'{self.rtf:g} x real time'}: at "
             f"{time_ns * 1e-9:.4g} s it is {lag * 1e-9:.2g} s late ({factor:.2f} x real time so far) and does not "
-            "catch up. Programs that count on its clock see it slower; close programs, or choose a lower speed (--rtf)",
+            "catch up. Programs that count on its clock see it slower; close programs, or choose a lower speed (--rtf, "
+            "or on the page)",
         )
 
     def slack(self, time_ns: int) -> float:

@@ -198,7 +198,7 @@ def test_what_cannot_be_written_is_refused_and_leaves_nothing(recording, tmp_pat
             r"the name of the bag is 'run.txt'; .*must be one of .bag, .db3, .mcap, or a name without suffix",
         ),
         ("no/run.bag", False, "the folder .* does not exist"),
-        ("there.bag", False, "the bag exists; set overwrite"),
+        ("there.bag", False, "the bag exists; replace it with --overwrite"),
         ("folder", True, "the folder is not a bag; it is not replaced"),
     ):
         with pytest.raises(RecordingError, match=message):

@@ -204,4 +204,4 @@ def _short(value: float) -> str:
 
 
 def _ms(seconds: float) -> str:
-    return "any" if math.isinf(seconds) else f"{seconds * 1e3:.3g} ms"
+    return "any" if math.isinf(seconds) else f"{float(f'{seconds * 1e3:.3g}'):g} ms"

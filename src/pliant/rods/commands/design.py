@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from pliant.base.errors import PliantError
-from pliant.cli.options import Debug, Json, Workers, check_workers
+from pliant.cli.options import Debug, Json, check_workers
 from pliant.cli.output import emit, make_console, print_table
 from pliant.cli.progress import Bar
 from pliant.rods.commands.inputs import ACCURACY, Robot, numbers
@@ -29,7 +29,7 @@ class Search:
     starts: Annotated[int, Parameter(help="Starts of the search: the robot itself, then random ones.")] = 6
     seed: Annotated[int, Parameter(help="Seed of the random starts.")] = 0
     accuracy: Annotated[str, Parameter(help=ACCURACY)] = "accurate"
-    workers: Workers = None
+    workers: Annotated[int, Parameter(help="Processes that share the starts.")] = 1
 
 
 USUAL_SEARCH = Search()
@@ -59,18 +59,19 @@ def design(
     ] = None,
     search: Search = USUAL_SEARCH,
     output: Annotated[
-        Path | None, Parameter(help="Folder that keeps finished starts; the same command goes on from them.")
+        Path | None, Parameter(help="Folder that keeps finished starts; the same command continues from them.")
     ] = None,
     figure: Annotated[Path | None, Parameter(help="Draw searches, robot and result (.png, .svg, .pdf).")] = None,
     json: Json = False,
     debug: Debug = False,
 ) -> int:  # fmt: skip
-    """Search numbers of a parallel robot that make it stiffer, or its workspace larger, by gradients.
+    """Search parameters of a parallel robot that make it stiffer, or its workspace larger, by gradients.
 
     Every search ends in a local optimum. How many of the starts ended in the best one is printed.
 
     Examples:
-        pliant design 6PFR --vary base_radius=0.4:0.6 --vary length=0.9:1.1 --maximise workspace
+        pliant design 6PFR --vary base_radius=0.4:0.6 --vary length=0.9:1.1 \\
+            --maximise workspace
     """
     from pliant.rods import load_robot
     from pliant.rods.design import GOALS, Goal, same_optimum
@@ -93,7 +94,7 @@ def design(
     with Bar(make_console(quiet=True), statics.name, "starts", shown=not json) as bar:
         found = search_all(
             robot, bounds, goal, accuracy=search.accuracy, starts=search.starts, seed=search.seed,
-            folder=output, workers=search.workers or 1, progress=bar,
+            folder=output, workers=search.workers, progress=bar,
         )  # fmt: skip
     best = found[0]
     solved = best.objective == best.objective

@@ -135,7 +135,7 @@ def solve(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Solve the direct or inverse geometrico-static model, at one point or along a path.
+    """Compute the plate pose for joint values (direct model), or the reverse (inverse model), at a point or on a path.
 
     Without --pose and --q it solves the robot's home pose.
 

@@ -52,7 +52,7 @@ class BagWriter:
         if not self.path.absolute().parent.is_dir():
             raise RecordingError(f"the folder {self.path.parent} does not exist; create it first", file=self.path)
         if not overwrite and (self.path.exists() or self.path.is_symlink()):
-            raise RecordingError("the bag exists; set overwrite, or choose another name", file=self.path)
+            raise RecordingError("the bag exists; replace it with --overwrite, or name another", file=self.path)
         if overwrite and self.path.exists() and self.path.is_dir() != (not self.path.suffix):
             kind = "folder" if self.path.is_dir() else "file"
             raise RecordingError(f"there is a {kind} of this name, which is not replaced", file=self.path)
