@@ -49,8 +49,9 @@ def single(*, options=None, **changes):
     return make_env(arm, options=options, **{**FIELDS, **changes})
 
 
-def test_gymnasium_makes_an_environment_by_the_name_of_its_module_without_an_import():
-    name = "'pliant.learn.envs:pliant/Touch-v0'"  # Gymnasium 1 loads no entry points
+@pytest.mark.parametrize("module", ["pliant.learn", "pliant.learn.envs"])
+def test_gymnasium_makes_an_environment_by_the_name_of_its_module_without_an_import(module):
+    name = f"'{module}:pliant/Touch-v0'"  # Gymnasium 1 loads no entry points
     program = f"import gymnasium as g; print(g.make({name}).reset(seed=1)[0].shape, g.make_vec({name}, 3).num_envs)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "(4,) 3", done.stderr
