@@ -57,6 +57,15 @@ def test_gymnasium_makes_an_environment_by_the_name_of_its_module_without_an_imp
     assert done.stdout.strip() == "(4,) 3", done.stderr
 
 
+@pytest.mark.parametrize("make", [vec, single])
+@pytest.mark.parametrize("key", ["bent", "", 0, 3])
+def test_a_key_frame_that_does_not_exist_is_refused_when_the_environment_is_made_and_at_a_reset(make, key):
+    with pytest.raises(PliantError, match=f"no key frame {key!r}"):
+        make(key=key)
+    with pytest.raises(PliantError, match=f"no key frame {key!r}"):
+        make().reset(seed=1, options={"key": key})
+
+
 def test_a_world_starts_alike_whatever_the_number_of_worlds_and_as_the_single_environment():
     few, many, one = vec(2, randomize=RANGES), vec(5, randomize=RANGES), single(randomize=RANGES)
     a, b = few.reset(seed=7)[0], many.reset(seed=7)[0]
