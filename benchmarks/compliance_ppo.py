@@ -4,8 +4,8 @@ Usage: python benchmarks/compliance_ppo.py [catch|throw|wipe] [--runs N] [--fact
 
 Each run trains on the episodes of one search of the registered run, as many as the search has (`--factor` times as
 many), and is judged in the same held-out episodes. A network of two layers sees what the task's robot can measure and
-its own last action, and acts every 10 ms (`catch`) or 20 ms (`GAMES`). It begins in the middle of the ranges with the spread of the
-searches. The reward is the task's own primary measure, at the end of the episode. NumPy only.
+its own last action, and acts every 10 ms (`catch`) or 20 ms (`GAMES`). It begins in the middle of the ranges with the
+spread of the searches. The reward is the task's own primary measure, at the end of the episode. NumPy only.
 """
 
 from __future__ import annotations
