@@ -8,7 +8,7 @@ from pliant.base.errors import ModelError
 from pliant.walking.walk import run_walk
 
 
-@pytest.mark.parametrize("feet", ["rigid", "soft"])
+@pytest.mark.parametrize("feet", ["rigid", "padded", "soft"])
 def test_it_walks_some_steps_on_flat_ground(feet):
     result = run_walk(feet=feet, seed=1, duration=6.0)
     assert result.completed

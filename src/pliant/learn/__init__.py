@@ -1,5 +1,8 @@
 """Learning: batches in MuJoCo Warp, Gymnasium environments, policies on robots."""
 
+import importlib
+import sys
+
 from pliant.base.lazy import lazy_names
 
 _EXPORTS: dict[str, str] = {
@@ -18,3 +21,6 @@ _EXPORTS: dict[str, str] = {
 __all__ = [*_EXPORTS]
 
 __getattr__, __dir__ = lazy_names(__name__, _EXPORTS)
+
+if "gymnasium" in sys.modules:  # `gymnasium.make("pliant.learn:pliant/Touch-v0")` imports this package for the names
+    importlib.import_module("pliant.learn.envs")

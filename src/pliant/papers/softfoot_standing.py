@@ -25,6 +25,7 @@ import numpy as np
 from pliant.base.errors import PliantError
 from pliant.base.options import option
 from pliant.feet.contacts import contact_forces
+from pliant.feet.model.pad import Pad, add_pad
 from pliant.model.inertia import set_inertia
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, film_of_tracks
@@ -43,8 +44,6 @@ FEET = ("soft", "rigid", "compliant")
 GRAVITY = 9.81
 STEP = 0.001
 """Step of the feet that stand [s]."""
-_COUNT = 32
-"""Slices of the compliant pad along the foot."""
 _RESTS = "Loads, obstacles, the compliant foot and the definitions are ours: those of the paper are not at hand."
 MARGIN = 1.1
 """Factor by which a support must be larger, and an angle smaller, to count: the definitions are ours."""
@@ -151,28 +150,9 @@ def _flat_foot(ankle: object, pad: StandingOptions | None) -> None:
         name="leg", size=[0.02, 0.02, 0.5 * (-bottom - 0.01)], pos=[0.0, 0.0, 0.5 * (bottom + 0.01)], **plate,
         contype=0, conaffinity=0,
     )  # fmt: skip
-    if pad is None:
-        return
-    length = 2.0 * half / _COUNT
-    for i in range(_COUNT):
-        x = rear + (i + 0.5) * length
-        piece = foot.add_body(name=f"pad_{i}", pos=[x, 0.0, -ANKLE_HEIGHT])
-        set_inertia(piece, 0.002, 1e-6)
-        piece.add_joint(
-            name=f"pad_{i}",
-            type=mujoco.mjtJoint.mjJNT_SLIDE,
-            axis=[0.0, 0.0, 1.0],
-            stiffness=[pad.pad_stiffness / _COUNT, 0.0, 0.0],
-            damping=[pad.pad_damping / _COUNT, 0.0, 0.0],
-            armature=0.01,  # MuJoCo's contacts are as stiff as what touches is heavy
-            limited=mujoco.mjtLimited.mjLIMITED_TRUE,
-            range=[-1e-4, 0.9 * thickness],
-        )
-        piece.add_geom(
-            name=f"pad_{i}", type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.48 * length, half_width, 0.25 * thickness],
-            pos=[0.0, 0.0, 0.25 * thickness], material="housing", mass=0.0, contype=1, conaffinity=2,
-            solref=[0.002, 1.0], solimp=[0.99, 0.99, 0.001, 0.5, 2.0],
-        )  # fmt: skip
+    if pad is not None:
+        own = Pad(stiffness=pad.pad_stiffness, damping=pad.pad_damping, thickness=thickness)
+        add_pad(foot, own, x=(rear, front), half_width=half_width, bottom=-ANKLE_HEIGHT)
 
 
 def _start(model: MjModel) -> float:

@@ -49,11 +49,21 @@ def single(*, options=None, **changes):
     return make_env(arm, options=options, **{**FIELDS, **changes})
 
 
-def test_gymnasium_makes_an_environment_by_the_name_of_its_module_without_an_import():
-    name = "'pliant.learn.envs:pliant/Touch-v0'"  # Gymnasium 1 loads no entry points
+@pytest.mark.parametrize("module", ["pliant.learn", "pliant.learn.envs"])
+def test_gymnasium_makes_an_environment_by_the_name_of_its_module_without_an_import(module):
+    name = f"'{module}:pliant/Touch-v0'"  # Gymnasium 1 loads no entry points
     program = f"import gymnasium as g; print(g.make({name}).reset(seed=1)[0].shape, g.make_vec({name}, 3).num_envs)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "(4,) 3", done.stderr
+
+
+@pytest.mark.parametrize("make", [vec, single])
+@pytest.mark.parametrize("key", ["bent", "", 0, 3])
+def test_a_key_frame_that_does_not_exist_is_refused_when_the_environment_is_made_and_at_a_reset(make, key):
+    with pytest.raises(PliantError, match=f"no key frame {key!r}"):
+        make(key=key)
+    with pytest.raises(PliantError, match=f"no key frame {key!r}"):
+        make().reset(seed=1, options={"key": key})
 
 
 def test_a_world_starts_alike_whatever_the_number_of_worlds_and_as_the_single_environment():

@@ -189,12 +189,14 @@ def changed_robot(robot: Robot, parameters: Mapping[str, float]) -> tuple[Robot,
     return made, payloads, delays
 
 
-def key_positions(model: mujoco.MjModel, key: str) -> dict[str, float]:
-    """Return the positions of the hinge joints [rad] and slide joints [m] in a key frame, by joint name.
+def key_positions(model: mujoco.MjModel, key: str | None) -> dict[str, float]:
+    """Return the positions of the hinge joints [rad] and slide joints [m] in a key frame, by joint name; none for None.
 
     Raises:
         ModelError: the key frame does not exist.
     """
+    if key is None:
+        return {}
     names = [model.key(k).name for k in range(model.nkey)]
     if key not in names:
         raise ModelError(f"no key frame {key!r}; {nearest(key, names)}", field="key")

@@ -138,6 +138,7 @@ class RobotEnv(gymnasium.Env):
             first = draw(task.distributions(0), 0, 1)
             self._plant = self._made({path: float(value[0]) for path, value in first.items()})  # checks every name
             unfinished.callback(self._plant.close)
+            key_positions(self._plant.engine.model, task.key)
             self._observation = observe(task, self._measured)
             self._look(cameras)
             unfinished.pop_all()
@@ -209,7 +210,7 @@ class RobotEnv(gymnasium.Env):
         elif self._broken:
             self._renew({})
         seed_of_noise = int(self.np_random.integers(2**31))
-        start = key_positions(self._plant.engine.model, key) if key else {}
+        start = key_positions(self._plant.engine.model, key)
         start |= {joint: float(v[0]) for joint, v in positions(self.task, self.np_random, 1).items()}
         start |= {joint: float(array.item()) for joint, array in given.items()}
         self._plant.reset(seed_of_noise, start)

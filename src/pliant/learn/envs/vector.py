@@ -18,7 +18,7 @@ from pliant.learn.envs.device_batch import DeviceBatch
 from pliant.learn.envs.gather import JoinedPorts, Observer, can_gather
 from pliant.learn.envs.optional import load_gymnasium
 from pliant.learn.envs.pictures import Cameras, Observations, add_camera, picture_size
-from pliant.learn.envs.plant import DELAYS, commanded_channels
+from pliant.learn.envs.plant import DELAYS, commanded_channels, key_positions
 from pliant.learn.envs.task import (
     Task,
     evaluate,
@@ -207,6 +207,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self.batch: RobotBatch = made
         """The `RobotBatch` below: ports, parameters, resets of single worlds."""
         self.num_envs = self.batch.worlds
+        key_positions(self.batch.model, task.key)
         self.frames = task.frames(self.batch.dt)
         """Steps of the engine for each action."""
         period = self.frames * self.batch.dt

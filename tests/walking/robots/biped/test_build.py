@@ -10,7 +10,7 @@ from pliant.robots import build_robot, find_robot
 from pliant.walking.robots.biped import JOINTS, PARTS
 from pliant.walking.robots.biped.parameters import ANKLE_HEIGHT, ANKLE_TO_KNEE, KNEE_TO_HIP, leg_angles
 
-FEET = ("rigid", "soft")
+FEET = ("rigid", "padded", "soft")
 
 
 def standing(**options):
@@ -36,9 +36,19 @@ def test_the_biped_is_of_the_class_of_coman(feet):
     assert 0.85 < top < 1.1
 
 
-def test_both_feet_weigh_the_same():
+def test_all_feet_weigh_the_same():
     masses = [standing(feet=feet)[0].body_subtreemass[1] for feet in FEET]
-    assert masses[0] == pytest.approx(masses[1], abs=1e-3)
+    assert masses == pytest.approx([masses[0]] * len(FEET), abs=1e-3)
+
+
+def test_the_pads_are_compressed_by_the_weight_over_their_stiffness():
+    model, data = standing(feet="padded")
+    for _ in range(5000):
+        mujoco.mj_step(model, data)
+    pads = [i for i in range(model.njnt) if "_pad_" in model.joint(i).name]
+    compression = data.qpos[model.jnt_qposadr[pads]]
+    carried = 9.81 * (model.body_subtreemass[1] - 0.002 * len(pads))
+    assert 1e5 * float(compression.sum()) / 10 == pytest.approx(carried, rel=0.01)
 
 
 def test_the_parts_hold_every_joint_once():

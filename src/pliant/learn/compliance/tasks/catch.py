@@ -42,7 +42,7 @@ AFTER = 1.0
 SLEW = 2.0
 """Largest rate of the references [rad/s], for a step of a reference would ask for the largest torque at once; ours."""
 CHECK_STEPS = 4
-"""Steps between two commands [ms]."""
+"""Steps of the engine, of 0.5 ms, between two commands."""
 TOLERANCE = 0.05
 """Angle error at the end that costs nothing [rad]; ours."""
 CHARGE = 10.0

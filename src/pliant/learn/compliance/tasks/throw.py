@@ -7,7 +7,7 @@ is a parabola.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +28,7 @@ JOINTS = ("joint_1", "joint_2")
 REST = 0.1
 """Time at rest before the swing [s]."""
 CHECK_STEPS = 4
-"""Steps between two decisions [ms]: the budget is kept within the work of this time."""
+"""Steps of the engine, of 1 ms, between two decisions: the budget is kept within the work of this time."""
 MASSES = (0.03, 0.07)
 """Range of the ball's mass [kg]; ours."""
 DELAYS = (0.0, 0.015)
@@ -78,30 +78,55 @@ def landing(place: Array, velocity: Array) -> Array:
 def evaluate(parameters: Array, seeds: Sequence[int]) -> dict[str, Array]:
     """Throw with each candidate in each world."""
     run = Episodes(build_thrower, parameters, [p.name for p in PARAMETERS], seeds)
-    of, batch = run.of, run.batch
-    batch.set_parameters({"ball.mass": run.draw(*MASSES)})
-    late = run.draw(*DELAYS)
-    run.start(of["preset_back"], {})
+    of = run.of
     ahead = REST + of["back_time"]
-    release = ahead + of["release"] + late
-    distance, held = np.zeros(batch.worlds), np.ones(batch.worlds, dtype=bool)
-    spent = np.full(batch.worlds, np.inf)
-    time, period = 0.0, CHECK_STEPS * run.dt
-    while held.any():
-        preset = np.where(time < ahead, of["preset_back"], of["preset_ahead"])
-        for k, joint in enumerate(JOINTS, 1):
+
+    def command(time: float) -> tuple[list[Array], Array, Array]:
+        references = []
+        for k in (1, 2):
             back = of[f"back_{k}"] * np.clip((time - REST) / of["back_time"], 0.0, 1.0)
             gone = np.clip((time - ahead - (k - 1) * of["delay_2"]) / of["swing"], 0.0, 1.0)
-            run.command(joint, back + gone * (of[f"ahead_{k}"] - back), preset)
+            references.append(back + gone * (of[f"ahead_{k}"] - back))
+        return references, np.where(time < ahead, of["preset_back"], of["preset_ahead"]), ahead + of["release"]
+
+    return simulate(run, of["preset_back"], command)
+
+
+def simulate(
+    run: Episodes, preset: Array, command: Callable[[float], tuple[Sequence[Array], Array, Array]]
+) -> dict[str, Array]:
+    """Throw in each world.
+
+    Args:
+        run: the worlds, new.
+        preset: stiffness preset with which each world starts [rad], shape (worlds,).
+        command: function of the time [s] that returns the reference of each joint and the preset [rad], and the time of
+            the release [s], each of shape (worlds,); called once in `CHECK_STEPS`.
+
+    Returns:
+        The measures of the task.
+    """
+    batch = run.batch
+    batch.set_parameters({"ball.mass": run.draw(*MASSES)})
+    late = run.draw(*DELAYS)
+    run.start(preset, {})
+    distance, held = np.zeros(batch.worlds), np.ones(batch.worlds, dtype=bool)
+    spent, exhausted = np.full(batch.worlds, np.inf), np.zeros(batch.worlds, dtype=bool)
+    time, period = 0.0, CHECK_STEPS * run.dt
+    while held.any():
+        references, preset, release = command(time)
+        for joint, reference in zip(JOINTS, references, strict=True):
+            run.command(joint, reference, preset)
         run.step(CHECK_STEPS, held)
         time += period
         spent = np.where((run.work >= BUDGET) & np.isinf(spent), time, spent)
-        leaves = held & ((time >= release) | (time >= spent))
+        leaves = held & ((time >= release + late) | (time >= spent))
         if leaves.any():
             place, velocity = (batch.port(f"sensor/ball_{name}")[leaves] for name in ("place", "velocity"))
             distance[leaves] = landing(place, velocity)
+            exhausted[leaves] = (spent < release + late)[leaves]
             held &= ~leaves
-    return run.measures(distance=distance, work=run.work, exhausted=spent < release)
+    return run.measures(distance=distance, work=run.work, exhausted=exhausted)
 
 
 TASK = ComplianceTask(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import mujoco
 import numpy as np
@@ -79,7 +79,7 @@ def cell(x: float, y: float) -> tuple[int, int] | None:
 
 def evaluate(parameters: NDArray[np.float64], seeds: Sequence[int]) -> dict[str, NDArray[np.float64]]:
     """Wipe once for each controller and seed."""
-    found = np.array([[_episode(row, seed) for seed in seeds] for row in parameters])
+    found = np.array([[_by_phases(row, seed) for seed in seeds] for row in parameters])
     return dict(zip(("force_error", "coverage", "peak_force"), np.moveaxis(found, -1, 0), strict=True))
 
 
@@ -123,10 +123,28 @@ def surface_force(
     return force, force * (normal - friction * slip / math.hypot(*slip.tolist(), SLIP))
 
 
-def _episode(parameters: NDArray[np.float64], seed: int) -> tuple[float, float, float]:
-    """Return force error [N], coverage and peak force [N]."""
+def _by_phases(parameters: NDArray[np.float64], seed: int) -> tuple[float, float, float]:
     stiffness = [np.array([parameters[k], parameters[k], parameters[3 + k]]) for k in range(3)]
     approach_speed, press, gain = parameters[6:]
+    return episode(seed, press, lambda phase, *_: (stiffness[phase], gain if phase else approach_speed))
+
+
+def episode(
+    seed: int, press: float, command: Callable[[int, float, float, float], tuple[NDArray[np.float64], float]]
+) -> tuple[float, float, float]:
+    """Wipe once.
+
+    Args:
+        seed: of the surface and of the payload.
+        press: distance of the reference below the first contact [m].
+        command: function of the phase (0 approach, 1 climb, 2 descent), the time since the strokes began (-inf in the
+            approach) [s], the felt vertical force [N] and the smoothed vertical velocity [m/s], called in every step,
+            that returns the stiffness along the axes, shape (3,) [N/m], and the speed downwards in the approach [m/s]
+            or else the rate of the reference per force [m/(N s)].
+
+    Returns:
+        Force error [N], coverage and peak force [N].
+    """
     arm, scratch = _world()
     model, data, rng = arm.model, arm.data, np.random.default_rng(seed)
     radius = math.exp(rng.uniform(*np.log(RADII)))
@@ -147,22 +165,25 @@ def _episode(parameters: NDArray[np.float64], seed: int) -> tuple[float, float, 
     began, mass, felt, peak, phase, climb = math.inf, payloads[0], 0.0, 0.0, 0, 0.0
     for k in range(round((APPROACH + WIPING + DWELL) / DT)):
         time = k * DT
-        if began == math.inf:
-            height -= approach_speed * DT
-            if felt > TOUCH or time >= APPROACH:
-                began, height, phase = time, float(arm.position[2]) - press, 1
+        approaching = began == math.inf
+        if approaching and (felt > TOUCH or time >= APPROACH):
+            began, height, phase = time, float(arm.position[2]) - press, 1
         elif time >= began + WIPING + DWELL:
             break
-        else:
+        elif not approaching:
             if mass != payloads[1] and time >= began + change:
                 mass = payloads[1]
                 load(mass)
-            height += gain * (felt - FORCE) * DT
             phase = 1 if climb >= 0.0 else 2
+        stiffness, rate = command(phase, time - began, felt, climb)
+        if phase == 0:
+            height -= rate * DT
+        elif not approaching:
+            height += rate * (felt - FORCE) * DT
         before = arm.position.copy()
         x, y = path(time - began)
         reference[:] = mid_x + x, mid_y + y, height
-        arm.step(reference, stiffness[phase], mass)
+        arm.step(reference, stiffness, mass)
         velocity = (arm.position - before) / DT
         climb += (float(velocity[2]) - climb) * DT / SMOOTHING
         force, total = surface_force(arm.position - center, velocity, radius, friction)

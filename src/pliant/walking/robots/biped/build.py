@@ -46,8 +46,8 @@ def build(options: BipedOptions) -> Robot:
         for name in p.PARTS["left_leg" if side == "l" else "right_leg"]:
             leg = _link(leg, name, name[2:], sign)
         foot = leg.add_body(name=f"{side}_foot")
-        if options.feet == "rigid":
-            _rigid_foot(foot)
+        if options.feet in ("rigid", "padded"):
+            _flat_foot(foot, padded=options.feet == "padded")
         else:
             soles |= _soft_foot(foot, options, side)
     for name, joint in p.JOINTS.items():
@@ -202,16 +202,23 @@ def _touches(geom: mujoco.MjsGeom) -> None:
     geom.contype, geom.conaffinity, geom.group = 1, 2, 0
 
 
-def _rigid_foot(foot: mujoco.MjsBody) -> None:
-    """Add a flat box sole."""
+def _flat_foot(foot: mujoco.MjsBody, *, padded: bool) -> None:
+    """Add a flat box sole, with a pad under it or without; the height of the ankle is the same."""
+    from pliant.feet.model.pad import SLICE_MASS, Pad, add_pad
     from pliant.robots.parts import box, capsule
 
-    length, _, thickness = p.SOLE
-    z = 0.5 * thickness - p.ANKLE_HEIGHT
-    _box_inertia(foot, p.FOOT_MASS, p.SOLE, (p.SOLE_FORWARD, 0.0, z))
+    length, width, thickness = p.SOLE
+    pad = Pad(slices=p.PAD_SLICES, armature=p.PAD_ARMATURE)
+    z = 0.5 * thickness - p.ANKLE_HEIGHT + (pad.thickness if padded else 0.0)
+    mass = p.FOOT_MASS - (pad.slices * SLICE_MASS if padded else 0.0)
+    _box_inertia(foot, mass, p.SOLE, (p.SOLE_FORWARD, 0.0, z))
     sole = box(foot, p.SOLE, (p.SOLE_FORWARD, 0.0, z), "housing")
     sole.name = f"{foot.name}_sole"
-    _touches(sole)
+    if padded:
+        ends = (p.SOLE_FORWARD - 0.5 * length, p.SOLE_FORWARD + 0.5 * length)
+        add_pad(foot, pad, x=ends, half_width=0.5 * width, bottom=-p.ANKLE_HEIGHT, prefix=f"{foot.name}_")
+    else:
+        _touches(sole)
     for x in (-0.6, 0.6):
         capsule(foot, (0.0, 0.0, 0.0), (x * 0.5 * length + p.SOLE_FORWARD, 0.0, z), 0.016, "metal")
 

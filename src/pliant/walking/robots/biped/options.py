@@ -15,8 +15,8 @@ _FOOT = "as the option of softfoot"
 class BipedOptions(WalkSettings):
     """Options of the biped, of the ground that it stands on and of its walking controller."""
 
-    feet: Literal["rigid", "soft"] = option("rigid", source="Crotti et al. 2024, section IV")
-    """rigid: flat box soles; soft: a pair of SoftFeet."""
+    feet: Literal["rigid", "padded", "soft"] = option("rigid", source="Crotti et al. 2024, section IV; padded: ours")
+    """rigid: flat box soles; padded: these on 20 mm of foam that 300 N compress by 3 mm; soft: a pair of SoftFeet."""
     actuation: Literal["position", "torque"] = option("position", source="assumed")
     """position: each joint has a position servo, its control is the reference [rad]; torque: the control is the torque
     [N m]."""

@@ -15,6 +15,8 @@ __all__ = [
     "HIP_SPACING",
     "JOINTS",
     "KNEE_TO_HIP",
+    "PAD_ARMATURE",
+    "PAD_SLICES",
     "PARTS",
     "REST",
     "SIDES",
@@ -46,6 +48,8 @@ SOLE = (0.20, 0.10, 0.02)  # assumed
 """Length, width and thickness of the rigid sole."""
 SOLE_FORWARD = 0.03  # assumed
 """Middle of the rigid sole ahead of the ankle."""
+PAD_SLICES, PAD_ARMATURE = 10, 0.04  # assumed
+"""Slices of the pad of a padded foot, and the inertia of each [kg]: stable with the biped's step of 2 ms."""
 FOOT_MASS = 0.937
 """Mass of the rigid foot: that of the SoftFoot, so that both feet give the same leg.  # assumed"""
 
