@@ -453,12 +453,10 @@ class ContinuumParallelRobot:
             wrenches: on the plate, one for each.
         """
         count = len(states.X)
-        rows = kernels.Rows(np.zeros((count, layout.REPORT_SIZE)), *states)
+        rows, wrenches = kernels.Rows(np.zeros((count, layout.REPORT_SIZE)), *states), for_kernels(wrenches)
         kernels.solve(
             self._model(steps), self._wk, kernels.Unknowns(*(a[0].copy() for a in states), self._no_nodes),
-            kernels.Tasks(
-                True, np.zeros((count, self._na)), states.X, np.zeros(6, bool), for_kernels(wrenches), follower
-            ),
+            kernels.Tasks(True, np.zeros((count, self._na)), states.X, np.zeros(6, bool), wrenches, follower),
             kernels.Newton(TOLERANCE, layout.RESIDUAL_ONLY, 1, False, True), rows,
         )  # fmt: skip
         return rows.report[:, layout.RESIDUAL]
