@@ -4,7 +4,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
-WORKERS ?= $(shell expr $(JOBS) + $(JOBS) / 2)
 COUNT ?= 300
 DEMO_S ?= 3600
 UV ?= uv
@@ -51,9 +50,8 @@ demo: $(VENV)/.demo
 # Tests start hundreds of processes: what Python compiles is kept for them, whatever the shell says.
 test quick nightly conformance: export PYTHONDONTWRITEBYTECODE =
 
-# Tests of bridges, pages and commands wait for threads and other processes: there are half as many workers more than cores.
 test: $(VENV)/.code
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests
 
 # The tests of the core, and of the rooms that differ from main.
 quick: $(STAMP)

@@ -27,7 +27,7 @@ from pliant.walking.trials import (
     walk_many,
     wilson,
 )
-from pliant.walking.walk import WalkResult
+from pliant.walking.walk import WalkResult, WalkRow
 
 HEIGHTS = (0.005, 0.010, 0.015, 0.020, 0.025, 0.030)
 
@@ -297,7 +297,7 @@ def test_walks_that_were_kept_are_not_simulated_again(tmp_path, monkeypatch):
 
 def test_the_place_of_the_bar_is_that_under_the_first_loaded_foot():
     def row(left, right, loads):
-        return {"feet": np.array([[left, 0.1, 0.0], [right, -0.1, 0.0]]), "load": loads}
+        return WalkRow(np.zeros(1), np.array([[left, 0.1, 0.0], [right, -0.1, 0.0]]), loads)
 
     trace = [row(0.5, 0.2, (300.0, 0.0)), row(0.5, 0.58, (200.0, 100.0)), row(0.5, 0.58, (0.0, 300.0))]
     assert walk_trials._first_offset(trace, 0.66, (-0.07, 0.13)) == pytest.approx(0.08)
