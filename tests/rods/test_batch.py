@@ -57,20 +57,3 @@ def test_numbers_of_rows_that_differ_are_named():
     with pytest.raises(ModelError, match="2 robots; must be one, or 1"):
         solve_batch([robot, robot], [home])
     assert np.shape(robot.solve_batch([])) == (0,)
-
-
-def test_results_of_a_batch_are_a_sequence_whose_solutions_are_made_once():
-    robot = load_robot("3RR")
-    home = robot.pose_numbers(robot.description.home)
-    far = [9.0, 9.0, 0.0]
-    found = robot.solve_batch([home, home, home, far], workers=1)
-    assert len(found) == 4
-    assert found[2] is found[2]
-    assert found[1] is found[:3][1]
-    assert found[-1] is found[3]
-    assert isinstance(found[3], NoEquilibrium)
-    assert [one.q.tolist() for one in found[:3]] == [found[0].q.tolist()] * 3
-    assert found[2].q == pytest.approx(robot.solve_igm(home).q, abs=1e-9)
-    assert repr(found).count("Solution(3RR IGM") == 3
-    with pytest.raises(IndexError):
-        found[4]

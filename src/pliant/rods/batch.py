@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,13 +25,20 @@ LOOP_ROWS = 128
 """Most rows of a call of the compiled loop; the threads then take turns in it and in the interpreter."""
 
 
-def share(work: Callable[[range], None], count: int, workers: int | None) -> None:
-    """Call ``work`` in threads, each with its part of ``count`` rows."""
+def share(
+    work: Callable[[Iterable[int]], None], count: int, workers: int | None, *, in_turn: bool = False
+) -> None:  # fmt: skip
+    """Call ``work`` in threads, each with its part of ``count`` rows.
+
+    Args:
+        in_turn: whether a thread takes the next row when it is free, where rows differ in time; else its part is a
+            range.
+    """
     from pliant.base.executor import Executor, run_tasks  # here, as `import pliant.rods` has no use for it
 
     workers = max(1, min(count, workers or os.cpu_count() or 1))
     edges = np.linspace(0, count, workers + 1).astype(int)
-    parts = [(range(a, b),) for a, b in pairwise(edges) if b > a]
+    parts = [(iter(range(count)),)] * workers if in_turn else [(range(a, b),) for a, b in pairwise(edges) if b > a]
     run_tasks(work, parts, lambda *_: None, executor=Executor(threads=workers))
 
 
@@ -54,49 +59,8 @@ def told(progress: Callable[[int, int], None] | None, count: int) -> Callable[[i
     return tell
 
 
-class Solutions(Sequence["Solution | PliantError"]):
-    """Results of a batch in the order of its rows; most solutions are made when they are asked for."""
-
-    def __init__(self, count: int) -> None:
-        self._found: list[Any] = [None] * count
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def __getitem__(self, row):
-        if isinstance(row, slice):
-            return [self[k] for k in range(*row.indices(len(self)))]
-        found = self._found[row]
-        if isinstance(found, tuple):
-            make, k = found
-            found = self._found[row] = make(k)
-        return found
-
-    def __repr__(self) -> str:
-        return repr(self[:])
-
-    def put(self, row: int, found: Solution | PliantError) -> None:
-        """Set the result of a row."""
-        self._found[row] = found
-
-    def put_later(self, rows: NDArray[np.intp], make: Callable[[int], Solution]) -> None:
-        """Set what makes the results of rows, called with the place of a row among them."""
-        for k, row in enumerate(rows.tolist()):
-            self._found[row] = make, k
-
-    @contextlib.contextmanager
-    def errors_of(self, row: int) -> Iterator[None]:
-        """Take an error as the result of a row."""
-        try:
-            yield
-        except PliantError as fault:
-            self._found[row] = fault
-
-
-def _loop_solutions(
-    robot: Statics, before: Solution, tasks: kernels.Tasks, task: Task
-) -> tuple[int, Callable[[int], Solution]]:
-    """Return how many rows the compiled loop solves surely stable and accurate from a solution on, and what makes each.
+def _loop_solutions(robot: Statics, before: Solution, tasks: kernels.Tasks, task: Task) -> list[Solution]:
+    """Return what the compiled loop solves from a solution on, as far as it is surely stable and accurate.
 
     Args:
         task: one of the tasks.
@@ -106,13 +70,17 @@ def _loop_solutions(
     if ready:
         coarse = first_coarse_row(robot, rows, ready, tasks.wrench, task, before.steps, 10)
         ready = ready if coarse is None else max(0, coarse - 9)
+    residuals, steps = rows.report[:, layout.RESIDUAL].tolist(), rows.report[:, layout.STEPS].astype(int).tolist()
 
     def row(k: int) -> Solution:
-        one = dataclasses.replace(task, q=tasks.q[k], x=tasks.x[k], wrench=tasks.wrench[k])
-        worst, iterations = float(rows.report[k, layout.RESIDUAL]), int(rows.report[k, layout.STEPS])
-        return Solution(robot, state_at(rows, k), one, steps=before.steps, residual=worst, iterations=iterations)
+        one = Task(
+            task.inverse, tasks.q[k], tasks.x[k], task.controlled, tasks.wrench[k], task.follower, task.tolerance
+        )  # fmt: skip
+        return Solution(
+            robot, state_at(rows, k), one, steps=before.steps, residual=residuals[k], iterations=steps[k]
+        )  # fmt: skip
 
-    return ready, row
+    return [row(k) for k in range(ready)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +148,7 @@ def solve_batch(
     parameters: Mapping[str, ArrayLike] | None = None,
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Solutions:
+) -> list[Solution | PliantError]:
     """Solve many poses (or joint values) on all cores; a row without equilibrium gives its error.
 
     Each worker runs its rows through the compiled loop, which holds no interpreter lock, each row from the one
@@ -206,7 +174,7 @@ def solve_batch(
     robots = list(robot) if several else [robot] * count
     if len(robots) != count:
         raise ModelError(f"{len(robots)} robots; must be one, or {count}: one for each row", field="robot")
-    out = Solutions(count)
+    out: list = [None] * count
     tell = told(progress, count)
     for group in _checked_rows(robots, rows, wrenches, inverse, parameters or {}):
         with contextlib.suppress(PliantError):
@@ -215,30 +183,34 @@ def solve_batch(
     return out
 
 
-def _solve_part(group: _Rows, part: range, out: Solutions, tell: Callable[[int], None]) -> None:
+def _solve_part(group: _Rows, part: range, out: list, tell: Callable[[int], None]) -> None:
     """Solve a part of the rows of one robot."""
     mine, before, at = group.robot.fork(), None, part.start
     least, mask = mine._steps(None, None), group.task(part.start).controlled
 
-    def put(k: int, solution: Solution) -> None:
-        out.put(group.numbers[k], with_parameters(solution, group.values[k]) if group.values else solution)
+    def put(k: int, solution: Solution | PliantError) -> None:
+        if group.values and isinstance(solution, Solution):
+            try:
+                solution = with_parameters(solution, group.values[k])
+            except PliantError as fault:
+                solution = fault
+        out[group.numbers[k]] = solution
 
     while at < part.stop:
         if before is not None:
             rest = slice(at, min(at + LOOP_ROWS, part.stop))
             tasks = kernels.Tasks(group.inverse, group.q[rest], group.x[rest], mask, group.wrenches[rest], False)
-            ready, make = _loop_solutions(mine, before, tasks, group.task(at))
-            before = make(ready - 1) if ready else before
-            if not group.values:
-                out.put_later(group.numbers[at : at + ready], make)
-            for k in range(ready if group.values else 0):
-                with out.errors_of(group.numbers[at + k]):
-                    put(at + k, make(k))
-            at += ready
-            tell(ready)
+            found = _loop_solutions(mine, before, tasks, group.task(at))
+            for k, solution in enumerate(found):
+                put(at + k, solution)
+            before = found[-1] if found else before
+            at += len(found)
+            tell(len(found))
         if at < part.stop:
-            with out.errors_of(group.numbers[at]):
+            try:
                 before = mine._solve(group.task(at), before, least if before is None else before.steps, 0, 12)
                 put(at, before)
+            except PliantError as fault:
+                out[group.numbers[at]] = fault
             at += 1
             tell(1)

@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +19,7 @@ from pliant.base.numerics import Array
 from pliant.rods import kernels
 from pliant.rods._build import bending_unit, unflatten
 from pliant.rods.batch import share, told
-from pliant.rods.cold_start import Lifted, Run, cold_starts, is_proper, lifted_newton
+from pliant.rods.cold_start import Lifted, cold_starts, is_proper, lifted_newton
 from pliant.rods.continuation import continue_to
 from pliant.rods.geometry import freedom_indices, root_pose
 from pliant.rods.kernels import layout
@@ -226,53 +223,41 @@ def find_all(
         wrap(robot, state, near, only_into_limits=False)
     every: list[Solution | tuple[str, State]] = [*continued, *solved]
     states = [one._state if isinstance(one, Solution) else one[1] for one in every]
+    candidates = [every[k] for k in _distinct(robot, states)]
+    found: list[Equilibrium | None] = [None] * len(candidates)
 
-    def check(mine: Statics, one: Solution | tuple[str, State]) -> Solution | None:
-        return one if isinstance(one, Solution) else mine._checked(one[1], task, steps, [], one[0])
+    def finish(mine: Statics, k: int) -> None:
+        one = candidates[k]
+        if isinstance(one, Solution):
+            solution, connection = one.belonging_to(mine), one.branch
+        else:
+            solution = mine._checked(one[1], task, steps, [], one[0])
+            if solution is None:
+                return
+            connection = _way_back(mine, task, solution, home)
+        lines = solution.centrelines(61)
+        found[k] = Equilibrium(
+            solution=solution, q=solution.q, plate_pose=solution.plate_pose, energy=solution.energy(lines),
+            index=solution.morse_index, strain=max(float(line.bending_strain.max()) for line in lines),
+            connection=connection,
+        )  # fmt: skip
 
-    checked = _by_forks(robot, check, [every[k] for k in _distinct(robot, states)])
-    good = [one for one in checked if one is not None]
-    good = [good[k] for k in _distinct(robot, [one._state for one in good])]
-
-    def describe(mine: Statics, job: tuple[bool, Solution]) -> Any:
-        back, here = job[0], job[1].belonging_to(mine)
-        return _way_back(mine, task, here, home) if back else _facts(here)
-
-    # The ways back first: they differ in time, and the facts fill what is left of each thread.
-    found = _by_forks(robot, describe, [(back, one) for back in (True, False) for one in good])
-    out = [
-        Equilibrium(
-            solution=one.belonging_to(robot), q=one.q, plate_pose=one.plate_pose, energy=energy, index=index,
-            strain=strain, connection=connection,
-        )
-        for one, connection, (energy, strain, index) in zip(good, found, found[len(good) :])
-    ]  # fmt: skip
+    _by_forks(robot, finish, len(candidates))
+    out = [one for one in found if one is not None]
+    out = [out[k] for k in _distinct(robot, [one.solution._state for one in out])]
+    out = [dataclasses.replace(one, solution=one.solution.belonging_to(robot)) for one in out]
     return sorted(out, key=lambda one: one.energy)
 
 
-def _facts(solution: Solution) -> tuple[float, float, int]:
-    """Return energy, largest bending strain and index."""
-    lines = solution.centrelines(61)
-    strain = max(float(line.bending_strain.max()) for line in lines)
-    return solution.energy(lines), strain, solution.morse_index
+def _by_forks(robot: Statics, job: Callable[[Statics, int], None], count: int) -> None:
+    """Call a job with a fork of a robot and each number below ``count``, on all cores."""
 
-
-def _by_forks(robot: Statics, job: Callable[[Statics, Any], Any], tasks: Iterable[Any]) -> list[Any]:
-    """Return what a job gives for each task and a fork of a robot, on all cores, the next task to the first free."""
-    queue, lock, out = enumerate(tasks), threading.Lock(), {}
-
-    def work(_: object) -> None:
+    def work(part: Iterable[int]) -> None:
         mine = robot.fork()
-        while True:
-            with lock:  # a task may be made here, while the other threads work
-                k, task = next(queue, (-1, None))
-            if k < 0:
-                return
-            out[k] = job(mine, task)
+        for k in part:
+            job(mine, k)
 
-    cores = os.cpu_count() or 1
-    share(work, cores, cores)
-    return [out[k] for k in range(len(out))]
+    share(work, count, None, in_turn=True)
 
 
 def _solved_starts(
@@ -284,38 +269,31 @@ def _solved_starts(
     They are solved in the integration steps of a first solve. Beside them the equilibrium is continued from home; it
     and what is beside it, if it has lost its stability, are the second list.
     """
-    tell = told(progress, starts + (0 if progress is None else len(list(cold_starts(robot, task, steps, 0, seed)))))
-    cold, solved, continued = [], set(), []
+    cold = list(cold_starts(robot, task, steps, starts, seed))
+    tell = told(progress, len(cold))
+    solved, continued = [False] * len(cold), []
+    lifted = [k for k, (_, _, run) in enumerate(cold) if isinstance(run, Lifted)]
+    groups = [[k] for k in range(len(cold)) if k not in lifted] + [
+        lifted[k : k + TOGETHER] for k in range(0, len(lifted), TOGETHER)
+    ]
 
-    def groups() -> Iterator[list[tuple[str, State, Run]] | None]:
-        yield None  # from home
-        together = []
-        for start in cold_starts(robot, task, steps, starts, seed):
-            cold.append(start)
-            if not isinstance(start[2], Lifted):
-                yield [start]
-                continue
-            together.append(start)
-            if len(together) == TOGETHER:
-                yield together
-                together = []
-        if together:
-            yield together
-
-    def job(mine: Statics, group: list[tuple[str, State, Run]] | None) -> None:
-        if group is None:
-            continued.extend([] if home is None else _from_home(mine, task, steps))
+    def job(mine: Statics, number: int) -> None:
+        if number == 0:
+            if home is not None:
+                continued.extend(_from_home(mine, task, steps))
             return
-        states, runs = [state for _, state, _ in group], [run for *_, run in group]
+        group = groups[number - 1]
+        states, runs = [cold[k][1] for k in group], [cold[k][2] for k in group]
         if isinstance(runs[0], Lifted):
             out = lifted_newton(mine, states, task, steps, [run.nodes for run in runs], polished=False)
         else:
             out = [runs[0](mine, states[0])]
-        solved.update(name for (name, *_), (ok, *_) in zip(group, out) if ok)
+        for k, (ok, *_) in zip(group, out):
+            solved[k] = ok
         tell(len(group))
 
-    _by_forks(robot, job, groups())
-    return [(name, state) for name, state, _ in cold if name in solved], continued
+    _by_forks(robot, job, 1 + len(groups))
+    return [(name, state) for (name, state, _), ok in zip(cold, solved) if ok], continued
 
 
 def _from_home(robot: Statics, task: Task, steps: int) -> list[Solution]:
@@ -331,8 +309,6 @@ def _from_home(robot: Statics, task: Task, steps: int) -> list[Solution]:
 
 def _way_back(robot: Statics, task: Task, solution: Solution, home: Solution | None) -> str:
     """Say what becomes of an equilibrium on the straight way to the home task."""
-    if solution.branch != "other":
-        return solution.branch
     if home is None:
         return "there is no home equilibrium"
     state = solution._state.copy()

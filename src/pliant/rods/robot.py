@@ -360,7 +360,7 @@ class ContinuumParallelRobot:
         """Map where the robot can go: see :func:`pliant.rods.analysis.workspace`."""
         return analysis.workspace(self, axes, **options)
 
-    def solve_batch(self, rows, wrenches=None, **options) -> batch.Solutions:
+    def solve_batch(self, rows, wrenches=None, **options) -> list:
         """Solve many rows on all cores: see :func:`pliant.rods.batch.solve_batch`."""
         return batch.solve_batch(self, rows, wrenches, **options)
 
