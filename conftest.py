@@ -61,7 +61,6 @@ def pytest_collection(session: pytest.Session):
     try:
         return (yield)
     finally:
-        gc.freeze()  # the tests themselves stay: no collection during a run looks at them
         gc.enable()
 
 
