@@ -42,7 +42,7 @@ class _Switch:
         self._lock = threading.Lock()
         self._users = 0
         self._threshold = gc.get_threshold()
-        self._froze = False
+        self._froze = self._others_froze = False
 
     def off(self) -> None:
         with self._lock:
@@ -52,8 +52,9 @@ class _Switch:
             self._threshold = gc.get_threshold()
             if self._threshold[0] > 0:  # 0 is switched off already
                 gc.set_threshold(max(SAFETY, self._threshold[0]), *self._threshold[1:])
-            # Whoever froze objects before us wants them to stay frozen.
-            self._froze = gc.get_freeze_count() == 0
+            # Whoever froze objects before us wants them to stay frozen. To count them takes long, so it is done once.
+            self._others_froze = self._others_froze or gc.get_freeze_count() > 0
+            self._froze = not self._others_froze
             if self._froze:
                 gc.freeze()
 
