@@ -7,7 +7,7 @@ from mutations import Mutation
 from rod_mutations import section, weight
 
 from pliant.papers import cpr_accuracy as module
-from pliant.rods import ContinuumParallelRobot, load_robot, robot
+from pliant.rods import ContinuumParallelRobot, accuracy, load_robot, robot
 
 
 def settings(context, options):
@@ -36,8 +36,9 @@ def weightless(patch):
 
 
 def coarse(patch):
-    rough = robot.Accuracy(steps=1, tolerance=np.inf)
-    patch.setattr(robot, "ACCURACIES", {"fast": rough, "accurate": rough})
+    rough = accuracy.Accuracy(steps=1, tolerance=np.inf)
+    for place in (accuracy, robot):
+        patch.setattr(place, "ACCURACIES", {"fast": rough, "accurate": rough})
 
 
 MUTATIONS = [
