@@ -140,14 +140,14 @@ def load_commands() -> None:
             left_out.add(name)
 
 
-def complete_help(group: App, words: tuple[str, ...] = ()) -> None:
-    """Let the help of each command name its optional arguments, and end with the examples of its docstring."""
+def complete_help(group: App, asked: list[str], words: tuple[str, ...] = ()) -> None:
+    """Let the help of the asked commands name their optional arguments, and end with the examples of the docstring."""
     for name in group:
-        if name.startswith("-"):
+        if name.startswith("-") or name not in asked:
             continue
         command = group[name]
         if command.default_command is None:
-            complete_help(command, (*words, name))
+            complete_help(command, asked, (*words, name))
             continue
         arguments = command.assemble_argument_collection()
         optional = [one.name.lstrip("-").upper() for one in arguments if one.index is not None and not one.required]
@@ -319,7 +319,7 @@ def main(arguments: list[str] | None = None) -> None:
     before = arguments[: arguments.index("--")] if "--" in arguments else arguments
     if {"--help", "-h"} & set(before):
         load_commands()
-        complete_help(app)
+        complete_help(app, before)
     debug, as_json, silent = "--debug" in before, "--json" in before, "--quiet" in before
     if silent:
         arguments = [*(word for word in before if word != "--quiet"), *arguments[len(before) :]]

@@ -95,19 +95,19 @@ def devices_of(description: object, robot: object, options: Mapping[str, object]
     factory = find_device(description)
     if type(description) in _SEVERAL:
         made = factory(description, **options)
-        return made if isinstance(made, list) else [made]
-    given = {name: options[name] for name in COMMON if options.get(name)}
-    if getattr(description, "latency", 0.0):
-        given.pop("latency", None)
-    try:
-        inspect.signature(factory).bind(description, robot, **given)
-    except TypeError:
-        raise DeviceError(
-            f"the device of {type(description).__name__} ({place_of(factory)}) takes none of {', '.join(given)}; let "
-            "its function take **options and pass them to DeviceBase",
-            field=next(iter(given), ""),
-        ) from None
-    made = factory(description, robot, **given)
+    else:
+        given = {name: options[name] for name in COMMON if options.get(name)}
+        if getattr(description, "latency", 0.0):
+            given.pop("latency", None)
+        try:
+            inspect.signature(factory).bind(description, robot, **given)
+        except TypeError:
+            raise DeviceError(
+                f"the device of {type(description).__name__} ({place_of(factory)}) takes none of {', '.join(given)}; "
+                "let its function take **options and pass them to DeviceBase",
+                field=next(iter(given), ""),
+            ) from None
+        made = factory(description, robot, **given)
     return made if isinstance(made, list) else [made]
 
 

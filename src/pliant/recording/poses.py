@@ -28,8 +28,6 @@ POSE_TEXT = (
 )
 POSE_HEAD = struct.Struct("<4sIII4x")
 """CDR encapsulation, number of dimensions, offset, number of values, padding."""
-FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3
-"""Types of joints in MuJoCo."""
 
 
 class Recorded(Protocol):
@@ -50,6 +48,7 @@ def told_joints(model: mujoco.MjModel, devices: Mapping[str, Recorded]) -> dict[
     """
     import mujoco
 
+    kinds = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
     told: dict[int, tuple[str, int]] = {}
     for name, device in devices.items():
         info = device.samples.get("position")
@@ -57,7 +56,7 @@ def told_joints(model: mujoco.MjModel, devices: Mapping[str, Recorded]) -> dict[
             continue
         for column, joint in enumerate(device.joints):
             i = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
-            if i >= 0 and i not in told and int(model.jnt_type[i]) in (SLIDE, HINGE):
+            if i >= 0 and i not in told and int(model.jnt_type[i]) in kinds:
                 told[i] = name, column
     return told
 

@@ -14,7 +14,7 @@ from pliant.base.errors import RecordingError
 from pliant.base.numerics import Array
 from pliant.recording.film import INK, FilmOptions, FilmReport
 from pliant.recording.motion import Acting, Motion, film_motions
-from pliant.recording.poses import BALL, FREE, told_joints
+from pliant.recording.poses import told_joints
 from pliant.recording.recording import Recording
 
 if TYPE_CHECKING:
@@ -75,9 +75,12 @@ def recorded_poses(recording: Recording, model: mujoco.MjModel, period: float) -
 
 def _between(model: mujoco.MjModel, time: Array, stamps: Array, poses: Array) -> Array:
     """Return the positions at other times: lines between two poses, and the shorter way between two orientations."""
+    import mujoco
+
     rows = poses.copy()
-    turns = [int(adr) + (3 if kind == FREE else 0) for adr, kind in zip(model.jnt_qposadr, model.jnt_type, strict=True)
-             if kind in (FREE, BALL)]  # fmt: skip
+    starts = {int(mujoco.mjtJoint.mjJNT_FREE): 3, int(mujoco.mjtJoint.mjJNT_BALL): 0}
+    joints = zip(model.jnt_qposadr.tolist(), model.jnt_type.tolist(), strict=True)
+    turns = [first + starts[kind] for first, kind in joints if kind in starts]
     for first in turns:
         part = rows[:, first : first + 4]
         flips = np.where((part[1:] * part[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)

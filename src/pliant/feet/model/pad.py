@@ -10,8 +10,6 @@ from pliant.model.inertia import set_inertia
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["SLICE_MASS", "Pad", "add_pad"]
-
 SLICE_MASS = 0.002
 """Mass of a slice [kg]; assumed."""
 
