@@ -86,6 +86,25 @@ def _remember(chain, memory, work):
             memory.state[j] = work.slip[j]
 
 
+@njit(**INNER)
+def _foretell(command, before, way, x, tension, moved):
+    """Move unknowns and tensions ahead as they moved with the last command, where this one goes on along its way."""
+    n, along, square, size = len(x), 0.0, 0.0, 0.0
+    for i in range(len(command)):
+        step = command[i] - before[i]
+        along += step * way[i]
+        square += way[i] * way[i]
+        size += step * step
+    # A share of the last change is of use where it accounts for most of the way: |step - share way|^2 < size / 4.
+    if square == 0.0 or size - along * along / square >= 0.25 * size:
+        return
+    share = min(2.0, max(0.0, along / square))
+    for i in range(n):
+        x[i] += share * moved[i]
+    for i in range(len(tension)):
+        tension[i] = max(0.0, tension[i] + share * moved[n + i])
+
+
 @entry
 def follow(
     chain,
@@ -131,9 +150,14 @@ def follow(
     A, b = np.zeros((n + N, n + N)), np.zeros(n + N)
     before, goal = start.copy(), start.copy()
     good_x, good_T = x.copy(), tension.copy()
+    way, moved = np.zeros(N), np.zeros(n + N)
     total = 0
     for row in range(len(commands)):
         done, stride, halved = 0.0, 1.0, 0
+        if len(near) == 0:
+            _foretell(commands[row], before, way, x, tension, moved)
+        moved[:n] = -good_x
+        moved[n:] = -good_T
         if row > 0 and len(near) > 0:
             for i in range(n + N):
                 change = near[row, i] - near[row - 1, i]
@@ -160,7 +184,13 @@ def follow(
                 halved += 1
                 if halved > HALVINGS:
                     return row, total, done
+        for i in range(N):
+            way[i] = commands[row, i] - before[i]
         before[:] = commands[row]
+        for i in range(n):
+            moved[i] += x[i]
+        for i in range(N):
+            moved[n + i] += tension[i]
         for i in range(3):
             out_pose[row, 9 + i] = work.position[-1, i]
             for j in range(3):
