@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -40,7 +41,7 @@ TOGETHER = 4  # starts that a thread solves in one call
 SAME = 1e-5  # two equilibria are the same below it: scaled base wrenches, metres, radians
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Equilibrium:
     """One of the equilibria of a task."""
 
@@ -56,9 +57,14 @@ class Equilibrium:
     """Number of unstable directions with locked actuators; 0: stable, or free in the motions of the stability."""
     strain: float
     """Largest bending strain in a rod."""
-    connection: str
-    """``home`` for the branch continued from home, ``neighbour`` for its stable neighbour, else what becomes of this
-    equilibrium on the straight way back to home."""
+    branch: str
+    """As `Solution.branch` for the equilibria continued from home, else empty."""
+
+    @cached_property
+    def connection(self) -> str:
+        """``home`` for the branch continued from home, ``neighbour`` for its stable neighbour, else what becomes of
+        this equilibrium on the straight way back to home: followed when first read, by the memory of the robot."""
+        return self.branch or _way_back(self.solution)
 
 
 def checked_branch(branch: str) -> str:
@@ -229,17 +235,17 @@ def find_all(
     def finish(mine: Statics, k: int) -> None:
         one = candidates[k]
         if isinstance(one, Solution):
-            solution, connection = one.belonging_to(mine), one.branch
+            solution, branch = one.belonging_to(mine), one.branch
         else:
             solution = mine._checked(one[1], task, steps, [], one[0])
             if solution is None:
                 return
-            connection = _way_back(mine, task, solution, home)
+            branch = ""
         lines = solution.centrelines(61)
         found[k] = Equilibrium(
             solution=solution, q=solution.q, plate_pose=solution.plate_pose, energy=solution.energy(lines),
             index=solution.morse_index, strain=max(float(line.bending_strain.max()) for line in lines),
-            connection=connection,
+            branch=branch,
         )  # fmt: skip
 
     _by_forks(robot, finish, len(candidates))
@@ -307,11 +313,13 @@ def _from_home(robot: Statics, task: Task, steps: int) -> list[Solution]:
     return out
 
 
-def _way_back(robot: Statics, task: Task, solution: Solution, home: Solution | None) -> str:
+def _way_back(solution: Solution) -> str:
     """Say what becomes of an equilibrium on the straight way to the home task."""
-    if home is None:
+    robot, task, state = solution._robot, solution._task, solution._state.copy()
+    try:
+        home = robot.home()
+    except PliantError:
         return "there is no home equilibrium"
-    state = solution._state.copy()
     before = dataclasses.replace(task, q=solution.q, x=state.X.copy(), wrench=solution.wrench)
     after = dataclasses.replace(task, q=home.q, x=home._state.X, wrench=home.wrench)
     reached, fraction = continue_to(robot, state, before, after, solution.steps)
