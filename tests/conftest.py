@@ -17,8 +17,9 @@ wait for the run of an experiment in another process."""
 
 
 def pytest_configure(config):
-    """Leave nightly cases out where the default of pyproject.toml would deselect them."""
-    daily.night = "not nightly" not in config.option.markexpr
+    """Leave nightly cases out where the expression of markers, such as that of pyproject.toml, deselects them all."""
+    markers = [line.partition(":")[0] for line in config.getini("markers") if line.partition(":")[0].isidentifier()]
+    daily.night = daily.selects_nightly(config.option.markexpr, markers)
 
 
 def pytest_collection_modifyitems(items):

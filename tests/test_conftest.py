@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from daily import selects_nightly
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAD = """
@@ -98,3 +99,37 @@ def test_only_conftest_asks_for_second_attempts():
     files += [ROOT / "Makefile", ROOT / "pyproject.toml"]
     found = [str(p.relative_to(ROOT)) for p in files if p.suffix != ".pyc" and wanted.search(p.read_text("latin-1"))]
     assert found == [str(Path(__file__).relative_to(ROOT))]
+
+
+@pytest.mark.parametrize(
+    ("expression", "nightly"),
+    [
+        ("", True),
+        ("nightly", True),
+        ("nightly or not nightly", True),
+        ("not slow", True),
+        ("nightly and slow and network", True),
+        ("not nightly", False),
+        ("not slow and not nightly", False),
+        ("not (slow or nightly)", False),
+        ("not nightly and not nightly", False),
+    ],
+)
+def test_nightly_cases_are_made_where_an_expression_of_markers_can_select_one(expression, nightly):
+    assert selects_nightly(expression, ["slow", "nightly", "network"]) is nightly
+
+
+def test_every_file_with_nightly_cases_is_in_the_table_of_contributing():
+    table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Nightly cases")[2]
+    rows = [line for line in table.splitlines() if line.startswith("| `")]
+    marked = re.compile(r"pytest\.mark\.nightly|^from daily import|^import daily", re.MULTILINE)
+    files = [p for p in (ROOT / "tests").rglob("test_*.py") if marked.search(p.read_text(encoding="utf-8"))]
+    wanted = [path.relative_to(ROOT) for path in files if path != Path(__file__)]
+    assert len(wanted) > 50
+
+    def named(path):
+        return any(f"`{path}`" in row or (f"`{path.parent}/" in row and f"`{path.name}`" in row) for row in rows)
+
+    assert [str(path) for path in wanted if not named(path)] == []
+    listed = [name for row in rows for name in re.findall(r"`(tests/[\w/]+\.py)`", row)]
+    assert [name for name in listed if not (ROOT / name).exists()] == []

@@ -368,6 +368,13 @@ def test_every_option_that_a_page_mentions_exists():
     assert not wrong
 
 
+def selects(expression: str, paths: list[str]) -> bool:
+    """Return whether a file of tests names all that an expression of `pytest -k`, without `not`, asks for."""
+    wanted = set(re.findall(r"\w+", expression)) - {"and", "or"}
+    files = [file for path in paths for file in ([ROOT / path, *(ROOT / path).rglob("test_*.py")])]
+    return any(wanted <= set(re.findall("|".join(wanted), f"{f}{f.read_text()}")) for f in files if f.is_file())
+
+
 def test_every_command_of_the_page_how_we_know_exists():
     from pliant.papers import list_experiments
 
@@ -391,6 +398,7 @@ def test_every_command_of_the_page_how_we_know_exists():
             assert program == "python"
             assert files, command[1]
             assert all((ROOT / file).exists() for file in files), command[1]
+            assert "-k" not in words or selects(words[words.index("-k") + 1], files), f"{command[1]} selects no test"
 
 
 def test_the_command_line_page_has_every_command_and_option():

@@ -6,10 +6,12 @@ CONTRIBUTING.md lists the tests whose cases are split, and what each half has.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import chain, combinations
 from typing import TypeVar
 
 import pytest
 from _pytest.mark import ParameterSet
+from _pytest.mark.expression import Expression
 
 T = TypeVar("T")
 
@@ -31,6 +33,16 @@ SIBLINGS = {
 
 night = True
 """Whether nightly cases are collected; `tests/conftest.py` sets it. Where they are left out, thousands are not made."""
+
+
+def selects_nightly(expression: str, markers: Iterable[str]) -> bool:
+    """Return whether `pytest -m EXPRESSION` selects a nightly test that has any of the other markers."""
+    if not expression:
+        return True
+    others = [name for name in markers if name != "nightly"]
+    sets = chain.from_iterable(combinations(others, n) for n in range(len(others) + 1))
+    chosen = Expression.compile(expression)
+    return any(chosen.evaluate(lambda name, given=("nightly", *some), **_: name in given) for some in sets)
 
 
 def by_day(cases: Iterable[T], day: Callable[[T], bool]) -> list[T | ParameterSet]:

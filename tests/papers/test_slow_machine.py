@@ -13,13 +13,16 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from mutations import quick
 
 from pliant.base.errors import BridgeError
+from pliant.papers import Context, find_experiment, franka_dual_arm, franka_float
 from pliant.papers.arms import tag_servo
+from pliant.papers.arms.follow_tag import Ending
 from pliant.papers.arms.franka_server import ATTEMPTS, past_stalls
 from pliant.papers.arms.tag_servo import interrupted, law_task
 from pliant.papers.frame.runner import list_experiments
@@ -159,3 +162,43 @@ def test_a_torque_run_is_made_again_after_a_stall_and_after_nothing_else(answers
         with pytest.raises(BridgeError, match=answers[-1]):
             past_stalls(make)
     assert len(answers) - len(left) == runs
+
+
+@pytest.mark.parametrize(("answers", "runs"), [([STALL, "ok"], 2), ([STALL] * ATTEMPTS, ATTEMPTS), (["refused"], 1)])
+def test_an_arm_that_floats_through_the_interface_floats_again_after_a_stall(answers, runs, monkeypatch):
+    left = list(answers)
+
+    def float_published(duration, fci):
+        assert (duration, fci) == (franka_float.DURATION, None)
+        if (answer := left.pop(0)) != "ok":
+            raise BridgeError(f"the robot at 127.0.0.1: libfranka: {answer}", field="address")
+        raise InterruptedError("the arm has floated")
+
+    monkeypatch.setattr(franka_float, "float_published", float_published)
+    with pytest.raises(InterruptedError if answers[-1] == "ok" else BridgeError):
+        find_experiment("franka-float").run(Context(output=Path("absent")), franka_float.FrankaFloatOptions())
+    assert len(answers) - len(left) == runs
+
+
+@pytest.mark.parametrize(
+    ("endings", "runs"),
+    [
+        ([(Ending.FAULT, STALL), (Ending.COMPLETED, "")], 2),
+        ([(Ending.FAULT, STALL)] * ATTEMPTS, ATTEMPTS),
+        ([(Ending.FAULT, "the motion was aborted: reflex")], 1),
+    ],
+)
+def test_two_arms_run_again_after_a_stall_and_after_nothing_else(endings, runs, monkeypatch):
+    left = list(endings)
+
+    def follow(torso, plan):
+        ending, message = left.pop(0)
+        return SimpleNamespace(ending=ending, message=message)
+
+    torso = SimpleNamespace(health=lambda: [{"lost": 0}])
+    monkeypatch.setattr("pliant.papers.arms.torso.open_torso", lambda **_: contextlib.nullcontext(torso))
+    monkeypatch.setattr("pliant.papers.arms.follow_tag.follow", follow)
+    run = franka_dual_arm.run_arms(SimpleNamespace(approach=True), fci=True)
+    assert (run.ending, run.message) == endings[-1]
+    assert run.health == [{"lost": 0}]
+    assert len(endings) - len(left) == runs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -105,14 +105,20 @@ def run_arms(
         friction: whether the identified joint friction acts.
         mode: time mode of the interface.
     """
-    from pliant.papers.arms.follow_tag import follow, start_joints
+    from pliant.papers.arms.follow_tag import Ending, follow, start_joints
+    from pliant.papers.arms.franka_server import names_stall, past_stalls
     from pliant.papers.arms.torso import open_torso
 
     start = None if plan.approach else start_joints(plan)
-    with open_torso(fci=fci, rendered=rendered, obstacle=obstacle, friction=friction, mode=mode, start=start) as torso:
-        run = follow(torso, plan)
-    run.health = [dict(arm) for arm in torso.health()]
-    return run
+    options: dict[str, Any] = {"fci": fci, "rendered": rendered, "obstacle": obstacle, "friction": friction}
+
+    def make() -> Run:
+        with open_torso(**options, mode=mode, start=start) as torso:
+            run = follow(torso, plan)
+        run.health = [dict(arm) for arm in torso.health()]
+        return run
+
+    return past_stalls(make, lambda run: run.ending is Ending.FAULT and names_stall(run.message))
 
 
 # --------------------------------------------------------------------------------------------------------- statements

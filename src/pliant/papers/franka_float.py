@@ -15,7 +15,7 @@ import numpy as np
 from pliant.base.errors import DeviceError
 from pliant.base.numerics import Array
 from pliant.base.options import option
-from pliant.papers.arms.franka_server import open_robot
+from pliant.papers.arms.franka_server import open_robot, past_stalls
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, film_of_tracks
 from pliant.papers.frame.panels import Level, Line, Panel, draw, lines
@@ -99,6 +99,12 @@ def float_one(chosen: dict[str, object], duration: float) -> Array:
             robot.add_tool(robot.get_flMe(), load.mass, X, np.reshape(load.inertia, (3, 3)))
             robot.wait(1.0)
         return float_arm(robot, duration)
+
+
+def float_published(duration: float, fci: bool | None) -> tuple[str, Array]:
+    """Float the arm without friction; return how it is connected, and what `float_arm` returns."""
+    with open_robot(friction=False, fci=fci) as arm:
+        return arm.through if fci is None else "in this process", float_arm(arm.robot, duration)
 
 
 def push(robot: FrankaRobot, wrench: Array) -> None:
@@ -539,9 +545,7 @@ def franka_float(context: Context, options: FrankaFloatOptions) -> Result:
     drifts: dict[str, Array] = {}
     fci = False if context.quick else None
     context.progress(0.0, "floating")
-    with open_robot(friction=False, fci=fci) as arm:
-        through = arm.through if fci is None else "in this process"
-        drifts["no friction"] = float_arm(arm.robot, duration)
+    through, drifts["no friction"] = past_stalls(lambda: float_published(duration, fci))
     others = arms(options)
     for label, chosen in context.track(others.items(), lambda x: x[0], low=0.2, high=0.5):
         drifts[label] = float_one(chosen, duration)
