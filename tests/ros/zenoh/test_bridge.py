@@ -57,6 +57,7 @@ class Client:
             "connect/endpoints": f'["tcp/localhost:{port}"]',
             "listen/endpoints": '["tcp/127.0.0.1:0"]' if mode == "peer" else "[]",
             "scouting/multicast/enabled": "false",
+            "scouting/delay": "0",  # zenoh waits 0.5 s for peers that multicast would find
             "timestamping/enabled": "true",
         }.items():
             config.insert_json5(key, value)
