@@ -109,17 +109,6 @@ class LearningResult:
         """The command of the last run, to be fed forward to the robot, shape (t, n) [rad]."""
         return self.records[-1].command
 
-    def as_dict(self) -> dict[str, object]:
-        """Return the numbers, without the traces, as plain types."""
-        return {
-            "runs": self.runs,
-            "converged": self.converged,
-            "monotone": self.monotone,
-            "tolerance": self.tolerance,
-            "max_errors": self.max_errors.tolist(),
-            "gains": [record.gain for record in self.records],
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IterativeLearning:
