@@ -194,7 +194,7 @@ def test_foxglove_of_a_site_is_allowed_by_name(option, origin, served):
 
 
 def test_two_runs_have_different_hidden_addresses():
-    from pliant.base.gate import hidden_address
+    from pliant.foxglove.gate import hidden_address
 
     assert len({hidden_address() for _ in range(50)}) > 45
 

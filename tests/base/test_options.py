@@ -13,6 +13,7 @@ from typing import Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_tables import markdown_table
 
 from pliant.base.errors import BridgeError, ModelError, PliantError
 from pliant.base.options import (
@@ -22,7 +23,6 @@ from pliant.base.options import (
     check_unit,
     check_values,
     describe,
-    markdown_table,
     option,
     options_of,
     parse,

@@ -251,8 +251,9 @@ def acts(option, name, mode):
 CONTRADICTIONS = [("tendon.pretension", "tendon.slack")]
 PAIRS = [pair for pair in itertools.combinations(OPTIONS, 2) if pair not in CONTRADICTIONS]
 EVERY = [*((option,) for option in OPTIONS), *PAIRS]
+WHERE = {option: {(n, m) for n, m in itertools.product(LAWS, Mode) if acts(option, n, m)} for option in OPTIONS}
 CASES = {
-    options: [(n, m) for n, m in itertools.product(LAWS, Mode) if all(acts(option, n, m) for option in options)]
+    options: [case for case in itertools.product(LAWS, Mode) if all(case in WHERE[option] for option in options)]
     for options in EVERY
 }
 DAY = [("limit_velocity",), ("min_position", "max_position"), ("clip", "command_delay")]

@@ -160,6 +160,7 @@ def _npz(**arrays: Any) -> bytes:
     return out.getvalue()
 
 
+@functools.cache
 def _recorded() -> bytes:
     """Return what a recorder writes of a run."""
     from pliant.devices import make_devices

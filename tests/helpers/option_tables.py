@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pliant.base.options import describe, markdown_table
+from markdown_tables import markdown_table
+
+from pliant.base.options import describe
 from pliant.feet.model.sole import Sole
 from pliant.feet.softfoot import SoftFeetOptions, SoftFootOptions
 from pliant.laws import (

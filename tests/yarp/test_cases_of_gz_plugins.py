@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from yarp_readers import DIALECTS, StockReader
+from yarp_replies import decode_measurements
 from yarp_simulation import served
 
 import pliant
@@ -31,7 +32,6 @@ from pliant.yarp.wire import (
 )
 from pliant.yarp.wire.images import Image
 from pliant.yarp.wire.joints import StreamCommand
-from pliant.yarp.wire.sensors import decode_measurements
 
 pytestmark = pytest.mark.network
 

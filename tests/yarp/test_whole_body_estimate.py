@@ -7,6 +7,7 @@ acceleration, which follows from the inertial unit at the waist and the encoders
 import mujoco
 import numpy as np
 import pytest
+from yarp_replies import decode_measurements
 from yarp_simulation import served
 
 import pliant
@@ -16,7 +17,6 @@ from pliant.simulation import Simulation, sync
 from pliant.yarp.client import YarpNetwork
 from pliant.yarp.wire import Bottle, parse_bottle
 from pliant.yarp.wire.joints import JointState
-from pliant.yarp.wire.sensors import decode_measurements
 
 FEET = ("l_foot", "r_foot")
 WRENCHES = ("l_ankle_ft", "r_ankle_ft")

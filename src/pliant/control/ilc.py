@@ -9,9 +9,8 @@ inside the tolerance (0.08 rad) on every joint. With a static gain g = dq/dtheta
 prod(1 - g K_off(n)), and the sum of all gains is finite (4.75), so it cannot vanish: gravity that needs more is a
 matter of a larger K_q.
 
-Extras of the authors' learning toolbox (github.com/NMMI/ILC-code), off by default: the error is filtered without
-phase (second-order Butterworth, 0.1 of Nyquist, forwards and backwards), its derivative is used as well, and the gains
-come from the pseudo-inverse of the linearised model's input matrix (`model_gains`).
+As an option, off by default, the error is filtered without phase as in the authors' learning toolbox
+(github.com/NMMI/ILC-code): second-order Butterworth, 0.1 of Nyquist, forwards and backwards.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.base.errors import require
-from pliant.base.numerics import Array, matrix_exponential
+from pliant.base.numerics import Array
 from pliant.control.checks import ControlError, number
 
 Plant = Callable[[Array], ArrayLike]
@@ -50,35 +49,6 @@ def low_pass(signal: ArrayLike, cutoff: float = 0.1, order: int = 2, pad: int = 
     widths = [(pad, pad)] + [(0, 0)] * (x.ndim - 1)
     b, a = butter(order, cutoff)[:2]  # type: ignore[index]
     return np.asarray(filtfilt(b, a, np.pad(x, widths, mode="edge"), axis=0, padlen=0))[pad : pad + len(x)]
-
-
-def model_gains(
-    inertia: float, damping: float, stiffness: float, period: float, epsilon: float = 0.9
-) -> tuple[float, float]:
-    """Return (proportional, derivative) learning gains of one joint from its linearised model.
-
-    The model I q'' + b q' = K (theta_eq - q), with K the stiffness of the spring at the working point, is sampled with
-    a zero-order hold; the gains are epsilon times the pseudo-inverse of its input matrix (position row, velocity row),
-    as in the authors' toolbox, which uses epsilon = 0.9 and 25 ms. The pseudo-inverse is that of a single sample: it
-    weighs mostly the velocity, and long motions of a soft joint need the filter with it.
-
-    Args:
-        inertia: I [kg m^2], positive.
-        damping: b [N m s/rad].
-        stiffness: K [N m/rad], positive.
-        period: sample period [s].
-        epsilon: scale in (0, 1].
-    """
-    for name, value in (("inertia", inertia), ("stiffness", stiffness), ("period", period)):
-        number("model_gains", name, value, "", low=0.0, above=True)
-    number("model_gains", "damping", damping, "N m s/rad", low=0.0)
-    number("model_gains", "epsilon", epsilon, "", low=0.0, above=True, high=1.0)
-    block = np.zeros((3, 3))
-    block[0, 1] = 1.0
-    block[1] = (-stiffness / inertia, -damping / inertia, stiffness / inertia)
-    B = matrix_exponential(block * period)[:2, 2]
-    p, d = epsilon * B / (B @ B)
-    return float(p), float(d)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,17 +109,6 @@ class LearningResult:
         """The command of the last run, to be fed forward to the robot, shape (t, n) [rad]."""
         return self.records[-1].command
 
-    def as_dict(self) -> dict[str, object]:
-        """Return the numbers, without the traces, as plain types."""
-        return {
-            "runs": self.runs,
-            "converged": self.converged,
-            "monotone": self.monotone,
-            "tolerance": self.tolerance,
-            "max_errors": self.max_errors.tolist(),
-            "gains": [record.gain for record in self.records],
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IterativeLearning:
@@ -167,8 +126,6 @@ class IterativeLearning:
     """Largest |error| on all joints that ends the learning [rad]. Mengacci 2021, section 4.3."""
     max_runs: int = 30
     """Runs at most."""
-    derivative_gain: float = 0.0
-    """Gain on the derivative of the error [s]; it decays as the other one. 0 in the paper."""
     filter_cutoff: float | None = None
     """Zero-phase low-pass on the error, as a part of Nyquist; None for none. 0.1 in the authors' toolbox."""
 
@@ -178,7 +135,6 @@ class IterativeLearning:
         if not self.decay > 0.0:
             raise ControlError(f"{name}: decay is {self.decay}; must be more than 0 runs", field="decay")
         number(name, "tolerance", self.tolerance, "rad", low=0.0)
-        number(name, "derivative_gain", self.derivative_gain, "s", low=0.0)
         if isinstance(self.max_runs, bool) or not isinstance(self.max_runs, int) or self.max_runs < 1:
             raise ControlError(f"{name}: max_runs is {self.max_runs!r}; must be at least 1", field="max_runs")
         if self.filter_cutoff is not None:
@@ -188,30 +144,23 @@ class IterativeLearning:
         """Return K_off(n) of the n-th update, n from 1."""
         return self.gain * math.exp(-n / self.decay)
 
-    def update(self, command: ArrayLike, error: ArrayLike, n: int, dt: float | None = None) -> Array:
+    def update(self, command: ArrayLike, error: ArrayLike, n: int) -> Array:
         """Return the command of the next run (equation 13).
 
         Args:
             command: command of the last run, shape (t, n) [rad].
             error: reference minus response of the last run, shape (t, n) [rad].
             n: number of the update, from 1.
-            dt: time between two samples [s]; needed with a derivative gain.
 
         Raises:
-            ControlError: shapes that differ, or no dt for the derivative.
+            ControlError: shapes that differ.
         """
         command, error = np.asarray(command, dtype=float), np.asarray(error, dtype=float)
         if command.shape != error.shape:
             raise ControlError(f"ilc: error has shape {error.shape}; must be {command.shape}, as the command")
         if self.filter_cutoff is not None:
             error = low_pass(error, self.filter_cutoff)
-        out = command + self.gain_at(n) * error
-        if self.derivative_gain > 0.0:
-            if dt is None:
-                raise ControlError("ilc: a derivative gain needs dt, the time between two samples", field="dt")
-            factor = math.exp(-n / self.decay)
-            out = out + self.derivative_gain * factor * np.gradient(error, dt, axis=0)
-        return out
+        return command + self.gain_at(n) * error
 
     def run(
         self,
@@ -219,7 +168,6 @@ class IterativeLearning:
         reference: ArrayLike,
         *,
         command: ArrayLike | None = None,
-        dt: float | None = None,
         progress: Callable[[IterationRecord], None] | None = None,
     ) -> LearningResult:
         """Run the plant and learn until the error is inside the tolerance.
@@ -228,7 +176,6 @@ class IterativeLearning:
             plant: runs the robot once from the same state: command (t, n) -> response (t, n) [rad].
             reference: desired output, shape (t, n) or (t,) [rad].
             command: command of the first run; None takes the reference.
-            dt: time between two samples [s]; needed with a derivative gain.
             progress: called after each run.
 
         Raises:
@@ -257,5 +204,5 @@ class IterativeLearning:
                 break
             if run < self.max_runs:
                 used = self.gain_at(run)
-                now = self.update(now, error, run, dt)
+                now = self.update(now, error, run)
         return LearningResult(records=tuple(records), converged=converged, tolerance=self.tolerance)

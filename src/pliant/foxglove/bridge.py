@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import BridgeError
-from pliant.base.gate import RequestGate, hidden_address
 from pliant.base.listening import listening_address
 from pliant.base.origin import foreign
 from pliant.base.ratelimit import RateLimit
@@ -25,6 +24,7 @@ from pliant.devices.signatures import CAMERA
 from pliant.engine.base import MujocoState, mujoco_state
 from pliant.foxglove.cameras import ENCODINGS, CameraTopics
 from pliant.foxglove.commands import CommandTopics, answer_call, command_json, command_schema, service_actions
+from pliant.foxglove.gate import RequestGate, hidden_address
 from pliant.foxglove.layout import make_layout
 from pliant.foxglove.listener import Listener
 from pliant.foxglove.options import FoxgloveOptions

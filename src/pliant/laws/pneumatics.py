@@ -78,18 +78,3 @@ class PneumaticDrive:
     def max_torque(self) -> float:
         """Largest command of the valve: 1 is fully open."""
         return 1.0
-
-    def mass_flow(self, upstream: float, downstream: float) -> float:
-        """Return the mass flow of the open valve [kg/s].
-
-        Args:
-            upstream: absolute pressure before the valve [Pa].
-            downstream: absolute pressure behind it, at most ``upstream`` [Pa].
-        """
-        from pliant.laws.layout import N_PARAMETERS, pack_drive
-        from pliant.laws.muscle_kernels import valve_flow
-
-        par = [0.0] * N_PARAMETERS
-        pack_drive(par, 0, self)
-        # R T of the reference atmosphere, with the gas constant of dry air.
-        return valve_flow(par, 0, upstream, downstream) / (287.05 * 293.15)

@@ -12,7 +12,7 @@ import numpy as np
 from pliant.base.errors import PliantError
 from pliant.devices.base import Device, FieldInfo, Sample
 from pliant.devices.signatures import BOARD, JOINT, JointDevice
-from pliant.model.check.gains import gain_range
+from pliant.page.gains import gain_range
 from pliant.page.ranges import MAX_SLIDERS, slider_range, step_of
 from pliant.simulation.answers import answered
 from pliant.simulation.bridge import SimulationControl

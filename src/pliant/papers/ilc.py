@@ -154,7 +154,7 @@ def learn(
     """
     options, timestep = options or IlcOptions(), timestep or TIMESTEP
     rule = replace(options.rule, **changes)
-    return rule.run(make_plant(options.robot, timestep), motion(timestep), progress=progress, dt=timestep)
+    return rule.run(make_plant(options.robot, timestep), motion(timestep), progress=progress)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -110,7 +110,9 @@ def test_after_a_program_that_ended_in_any_phase_the_next_one_works(kind):
                 else:
                     assert state.robot_mode == fci.RobotMode.IDLE, name
                 number, state = _turning(client, 5)
-                client.command(state, motion=_turn(5), motion_generation_finished=True)
+                while state.robot_mode == fci.RobotMode.MOVE:  # a client that reads no state is waited for, 0.8 s
+                    client.command(state, motion=_turn(5), motion_generation_finished=True)
+                    state = client.state()
                 assert client.answer(number).status == "success", name
         arm = server.health()["arms"][0]
         assert (arm["robot_mode"], arm["errors"], arm["malformed"]) == ("idle", [], 0)

@@ -57,10 +57,14 @@ class Client:
             "connect/endpoints": f'["tcp/localhost:{port}"]',
             "listen/endpoints": '["tcp/127.0.0.1:0"]' if mode == "peer" else "[]",
             "scouting/multicast/enabled": "false",
+            "scouting/delay": "0",  # zenoh waits 0.5 s for whom multicast would find, also where it is off
             "timestamping/enabled": "true",
         }.items():
             config.insert_json5(key, value)
         self.session = zenoh.open(config)
+        end = time.monotonic() + 0.5
+        while not (self.session.info.routers_zid() or self.session.info.peers_zid()) and time.monotonic() < end:
+            time.sleep(0.002)
         self.zid = str(self.session.zid())
         self.numbers = itertools.count(10)
         self.kept = [self.token("NN")]

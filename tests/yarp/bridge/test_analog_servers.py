@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fuzz import until
+from yarp_replies import decode_measurements, decode_metadata
 
 import pliant
 from pliant.devices import make_devices
@@ -15,7 +16,6 @@ from pliant.simulation import Simulation
 from pliant.simulation.bridges import make_bridge
 from pliant.yarp.client import YarpNetwork
 from pliant.yarp.wire import bottle
-from pliant.yarp.wire.sensors import decode_measurements, decode_metadata
 
 pytestmark = pytest.mark.network
 

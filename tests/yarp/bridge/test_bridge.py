@@ -4,6 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 from fuzz import until
+from yarp_replies import decode_measurements, decode_metadata
 from yarp_simulation import TWO_JOINTS, bench, served
 
 from pliant.base.errors import BridgeError
@@ -27,7 +28,6 @@ from pliant.yarp.model.services import (
 )
 from pliant.yarp.wire import Bottle, Vocab, bottle, parse_bottle
 from pliant.yarp.wire.joints import JointState, StreamCommand
-from pliant.yarp.wire.sensors import decode_measurements, decode_metadata
 from pliant.yarp.wire.values import FAIL, OK
 
 pytestmark = pytest.mark.network

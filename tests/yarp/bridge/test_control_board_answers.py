@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from tests.helpers.control_boards import JoinedRig, arm
+from yarp_replies import decode_protocol_version, decode_reply
 
 from pliant.base.errors import DeviceError, WireError
 from pliant.yarp.bridge import control_board_answers as answers
@@ -366,7 +367,7 @@ def call_4(board, name, *arguments):
     """Send a call of dialect 4 through bytes and return the status and the results that a client reads."""
     request = decode_bottle(encode_bottle(v4.encode_request(name, *arguments), 4), 4)
     reply = answers.answer(board, request, 4)
-    return v4.decode_reply(name, decode_bottle(encode_bottle(reply, 4), 4))
+    return decode_reply(name, decode_bottle(encode_bottle(reply, 4), 4))
 
 
 def test_every_method_of_dialect_4_is_tested_once():
@@ -642,7 +643,7 @@ def test_help_of_dialect_3_lists_every_request_as_it_is_written(running, request
 def test_help_and_the_version_of_dialect_4_are_answered(running):
     assert answers.answer(running, parse_bottle("help"), 4) == v4.encode_help()
     version = answers.answer(running, parse_bottle("getRemoteProtocolVersion"), 4)
-    assert v4.decode_protocol_version(version)[0] == 0
+    assert decode_protocol_version(version)[0] == 0
 
 
 def test_the_remote_variables_are_listed(running):

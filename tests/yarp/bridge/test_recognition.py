@@ -4,6 +4,7 @@ import time
 
 import pytest
 from yarp_readers import DIALECTS, LISTS, StockReader, read_streaming_data, write_streaming_data
+from yarp_replies import decode_measurements, decode_metadata
 from yarp_simulation import served
 
 import pliant
@@ -14,8 +15,6 @@ from pliant.yarp.wire import Contact, Vocab, bottle, decode_bottle, encode_bottl
 from pliant.yarp.wire.sensors import (
     Measurement,
     cut_measurements,
-    decode_measurements,
-    decode_metadata,
     encode_measurements,
 )
 from pliant.yarp.wire.values import OK

@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pliant.base.errors import ModelError, PliantError
-from pliant.yarp.formats.ini import Entry, Group, format_ini, parse_ini, read_ini
+from pliant.yarp.formats.ini import Entry, Group, parse_ini, read_ini
+from pliant.yarp.wire.text import format_value
+from pliant.yarp.wire.values import FALSE, TRUE, Bottle, Int64
 
 
 def write(folder, **files):
@@ -200,6 +202,28 @@ def plain(group):
 
     own = {key: kinds(entry.values) for key, entry in group.entries.items()}
     return own, {name: plain(inner) for name, inner in group.groups.items()}
+
+
+def as_value(item):
+    if isinstance(item, bool):
+        return TRUE if item else FALSE
+    if isinstance(item, tuple):
+        return Bottle(tuple(as_value(inner) for inner in item))
+    if isinstance(item, int) and not -(1 << 31) <= item < 1 << 31:
+        return Int64(item)
+    return item
+
+
+def format_entry(key, entry):
+    return " ".join([format_value(key), *(format_value(as_value(value)) for value in entry.values)])
+
+
+def format_ini(group):
+    """Return the text of a file that reads as these keys and groups."""
+    lines = [format_entry(key, entry) for key, entry in group.entries.items()]
+    for name, inner in group.groups.items():
+        lines += ["", f"[{name}]", *(format_entry(key, entry) for key, entry in inner.entries.items())]
+    return "\n".join(lines) + "\n"
 
 
 @given(

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared_files import shared_file
+from yarp_replies import decode_protocol_version, decode_reply
 
 from pliant.base.errors import WireError
 from pliant.yarp.wire import board_calls
@@ -30,7 +31,7 @@ def recorded_calls():
         for message in Framer().feed(sent[end:]):
             if message.command.wants_reply and not answered.startswith(ACKNOWLEDGEMENT, at):
                 if b"getRemoteProtocolVersion" in message.payload:
-                    assert board.decode_protocol_version(answered[at : at + 16]) == (0, 4, 0, 0)
+                    assert decode_protocol_version(answered[at : at + 16]) == (0, 4, 0, 0)
                     assert board.encode_protocol_version(0, 4) == answered[at : at + 16]
                     at += 16
                 else:
@@ -52,7 +53,7 @@ def test_recorded_calls_are_understood_and_written_again_from_their_values():
         name, values = board.decode_request(request)
         if not typed:  # a call that is typed by hand is an ordinary Bottle with int32 for every integer
             assert encode_bottle(board.encode_request(name, *values), 4) == sent
-        status, results = board.decode_reply(name, reply)
+        status, results = decode_reply(name, reply)
         assert encode_bottle(board.encode_reply(name, *results, status=status), 4) == answered
         methods.add(name)
     assert len(methods) > 80
@@ -106,7 +107,7 @@ def test_a_method_gives_back_its_arguments_and_results(name, data):
     results = data.draw(values_of(method.results))
     status = data.draw(st.sampled_from(sorted(board.RETURN_VALUES)))
     answered = encode_bottle(board.encode_reply(name, *results, status=status), 4)
-    assert board.decode_reply(name, decode_bottle(answered, 4)) == (status, results)
+    assert decode_reply(name, decode_bottle(answered, 4)) == (status, results)
 
 
 def test_an_unknown_method_names_the_nearest_one():
@@ -134,7 +135,7 @@ def test_a_request_that_does_not_fit_is_refused(request_):
 def test_the_refusal_of_a_server_is_an_error_for_every_method():
     for name in board.METHODS:
         with pytest.raises(WireError, match="refused"):
-            board.decode_reply(name, board.REFUSED)
+            decode_reply(name, board.REFUSED)
 
 
 def test_the_order_of_gains_differs_between_the_dialects():

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from shared_files import shared_file
+from yarp_replies import decode_measurements, decode_metadata
 
 from pliant.base.errors import WireError
 from pliant.yarp.wire.binary import decode_bottle, encode_bottle
@@ -20,8 +21,6 @@ from pliant.yarp.wire.sensors import (
     SENSOR_GROUPS,
     Measurement,
     SensorNames,
-    decode_measurements,
-    decode_metadata,
     encode_measurements,
     encode_metadata,
 )

@@ -21,7 +21,6 @@ from pliant.base.options.declaration import OptionInfo, check_declaration, descr
 from pliant.base.options.parsing import check_values, parse, parse_text
 from pliant.base.options.places import place_of
 from pliant.base.options.registry import Registry
-from pliant.base.options.table import markdown_table
 from pliant.base.options.units import UNITS, check_unit
 from pliant.base.options.values import parse_bool, parse_number, parse_value, parse_vector
 
@@ -33,7 +32,6 @@ __all__ = [
     "check_unit",
     "check_values",
     "describe",
-    "markdown_table",
     "option",
     "options_of",
     "parse",

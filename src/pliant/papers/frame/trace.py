@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,16 +120,6 @@ class Trace(Mapping[str, Array]):
     def arrays(self, *names: str, prefix: str = "") -> dict[str, Array]:
         """Return columns for ``Result.traces``, with units in their names; all columns if none is named."""
         return {f"{prefix}{self.columns[name].key}": self[name] for name in names or self._values}
-
-    def write_csv(self, path: Path) -> None:
-        """Write all columns as text: one line per row, the components of vectors beside each other."""
-        names: list[str] = []
-        for name, column in self.columns.items():
-            size = int(np.prod(column.shape, dtype=int))
-            parts = [name] if not column.shape else [f"{name}.{i}" for i in range(size)]
-            names += [f"{part} [{column.unit}]" if column.unit else part for part in parts]
-        table = np.column_stack([values.reshape(self.rows, -1) for values in self._values.values()])
-        np.savetxt(path, table, delimiter=",", header=",".join(names), comments="", fmt="%.9g")
 
 
 class Recorder:

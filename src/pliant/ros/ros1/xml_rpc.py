@@ -14,7 +14,7 @@ from xmlrpc.server import SimpleXMLRPCRequestHandler, SimpleXMLRPCServer
 
 from pliant.base.errors import BridgeError, WireError
 from pliant.base.origin import from_browser
-from pliant.base.serving import ConnectionThreads
+from pliant.ros.ros1.serving import ConnectionThreads
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -30,7 +30,7 @@ from pliant.base.documents.files import decode_text, is_file, read_file
 from pliant.base.documents.includes import MAX_INCLUDE_DEPTH, entered, missing, through
 from pliant.base.errors import ModelError, WireError, nearest
 from pliant.base.options import parse_bool, parse_number
-from pliant.yarp.wire.text import format_value, parse_bottle
+from pliant.yarp.wire.text import parse_bottle
 from pliant.yarp.wire.values import FALSE, TRUE, Bottle, Float32, Int8, Int16, Int64, Value, Vocab, Vocab64
 
 MAX_INCLUDES = 200
@@ -273,32 +273,6 @@ def as_item(value: Value) -> Item:
     if isinstance(value, Int8 | Int16 | Int64 | Float32):
         return value.value
     return tuple(value) if isinstance(value, bytes) else value
-
-
-def format_ini(group: Group) -> str:
-    """Return the text of a file that reads as these keys and groups.
-
-    Raises:
-        WireError: a value is of no kind that YARP's text has.
-    """
-    lines = [_format_entry(key, entry) for key, entry in group.entries.items()]
-    for name, inner in group.groups.items():
-        lines += ["", f"[{name}]", *(_format_entry(key, entry) for key, entry in inner.entries.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _format_entry(key: str, entry: Entry) -> str:
-    return " ".join([format_value(key), *(format_value(_as_value(value)) for value in entry.values)])
-
-
-def _as_value(item: Item) -> Value:
-    if isinstance(item, bool):
-        return TRUE if item else FALSE
-    if isinstance(item, tuple):
-        return Bottle(tuple(_as_value(inner) for inner in item))
-    if isinstance(item, int) and not -(1 << 31) <= item < 1 << 31:
-        return Int64(item)
-    return item
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,16 +15,14 @@ import struct
 
 from pliant.base.errors import WireError, nearest
 from pliant.yarp.wire.board_calls import CALLS
-from pliant.yarp.wire.records import Fields, Method, decode_fields, encode_fields
-from pliant.yarp.wire.values import FAIL, Bottle, Value, Vocab, bottle, text
+from pliant.yarp.wire.records import Fields, Method, encode_fields
+from pliant.yarp.wire.values import FAIL, Bottle, Vocab, bottle, text
 
 __all__ = [
     "INTERFACES",
     "METHODS",
     "REFUSED",
     "RETURN_VALUES",
-    "decode_protocol_version",
-    "decode_reply",
     "decode_request",
     "encode_help",
     "encode_protocol_version",
@@ -139,32 +137,6 @@ def encode_reply(name: str, *values: object, status: str = "ok") -> Bottle:
     return Bottle((head, *items), layout="tagged") if results else head
 
 
-def decode_reply(name: str, reply: Bottle) -> tuple[str, Fields]:
-    """Return the status of a reply and its results.
-
-    Raises:
-        WireError: the server refused the method, or the reply does not fit it.
-    """
-    results = method(name).results
-    if not results:
-        return _status(reply), ()
-    if reply.items == REFUSED.items:
-        raise WireError(f"the control board refused {name}: [fail]", field="method")
-    if not reply.items:
-        raise WireError(f"an empty reply to {name}", field="status")
-    return _status(reply.items[0]), decode_fields(results, reply.items[1:])
-
-
-def _status(value: Value) -> str:
-    first = value.items[0] if isinstance(value, Bottle) and len(value) == 1 else 0
-    name = first.name if isinstance(first, Vocab) else ""
-    if name == "fail":
-        raise WireError("the control board refused the method: [fail]", field="method")
-    if name not in RETURN_VALUES:
-        raise WireError(f"no return value in a reply; {nearest(name, RETURN_VALUES)}", field="status")
-    return name
-
-
 def encode_help() -> Bottle:
     """Return the reply to ``help``: the names of all methods."""
     return bottle(Vocab.of("many"), ("*** Available commands:", _VERSION_CALL.name, *METHODS, "help"))
@@ -176,17 +148,3 @@ def encode_protocol_version(protocol: int = 0, major: int = 0, minor: int = 0, p
     Clients compare the first number only, and it must be 0.
     """
     return _VERSION.pack(256, 1, protocol, major, minor, patch)
-
-
-def decode_protocol_version(data: bytes) -> tuple[int, int, int, int]:
-    """Return protocol, major, minor and patch number of such a reply.
-
-    Raises:
-        WireError: the reply has another length or header.
-    """
-    if len(data) != _VERSION.size:
-        raise WireError(f"a protocol version of {len(data)} bytes; must be {_VERSION.size}")
-    tag, count, *numbers = _VERSION.unpack(data)
-    if (tag, count) != (256, 1):
-        raise WireError(f"a protocol version behind tag {tag} and count {count}; must be 256 and 1")
-    return tuple(numbers)

@@ -13,8 +13,8 @@ from typing import TypeVar
 
 from pliant.base.errors import WireError, nearest
 from pliant.yarp.wire.binary import read_value
-from pliant.yarp.wire.objects import floats, vector
-from pliant.yarp.wire.values import Bottle, bottle, number, text
+from pliant.yarp.wire.objects import vector
+from pliant.yarp.wire.values import Bottle, bottle
 
 SENSOR_GROUPS = (
     "gyroscopes",
@@ -84,18 +84,6 @@ def cut_measurements(data: bytes, count: int) -> bytes:
     return struct.pack("<2i", 256, count) + data[8:end]
 
 
-def decode_measurements(data: Bottle) -> dict[str, tuple[Measurement, ...]]:
-    """Return the measurements of each group that has any.
-
-    Raises:
-        WireError: the Bottle is no such stream.
-    """
-    return {
-        name: tuple([Measurement(tuple(floats(m[0]).tolist()), number(m[1])) for m in group])
-        for name, group in _groups(data, 2)
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class SensorNames:
     """Names by which clients match sensors."""
@@ -115,28 +103,3 @@ def encode_metadata(groups: Mapping[str, Sequence[SensorNames]]) -> Bottle:
         WireError: a group that is none of `SENSOR_GROUPS`.
     """
     return _listed(groups, lambda s: Bottle((s.name, s.frame, s.metadata), layout="tagged"))
-
-
-def decode_metadata(data: Bottle) -> dict[str, tuple[SensorNames, ...]]:
-    """Return the names of the sensors of each group that has any.
-
-    Raises:
-        WireError: the Bottle is no such reply.
-    """
-    return {
-        name: tuple([SensorNames(text(s[0]), text(s[1]), text(s[2])) for s in group])
-        for name, group in _groups(data, 3)
-    }
-
-
-def _groups(data: Bottle, size: int) -> list[tuple[str, list[Bottle]]]:
-    if len(data) not in (EARLY_GROUPS, len(SENSOR_GROUPS)):
-        raise WireError(f"{len(data)} groups of sensors; must be {EARLY_GROUPS} or {len(SENSOR_GROUPS)}")
-    found = []
-    for name, group in zip(SENSOR_GROUPS, data.items):
-        records = [r for r in group.items if isinstance(r, Bottle)] if isinstance(group, Bottle) else []
-        if not isinstance(group, Bottle) or len(records) != len(group) or any(len(r) != size for r in records):
-            raise WireError(f"group {name} must be a list of lists of {size}", field=name)
-        if records:
-            found.append((name, records))
-    return found

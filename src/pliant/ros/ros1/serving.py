@@ -13,7 +13,7 @@ from typing import Any
 
 CLOSE_TIMEOUT_S = 5.0
 """How long the connections that are open at the end may take to end [s]."""
-_log = logging.getLogger("pliant.base.serving")
+_log = logging.getLogger("pliant.ros1")
 
 
 class ConnectionThreads(socketserver.TCPServer):

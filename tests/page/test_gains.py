@@ -7,7 +7,7 @@ import pytest
 
 from pliant.laws import PID, SEA, CompliantActuator, DCMotor
 from pliant.laws.friction import PreslidingFriction
-from pliant.model.check.gains import gain_range
+from pliant.page.gains import gain_range
 
 pytestmark = pytest.mark.quick
 H, K = 1e-3, 40.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pliant.base.options.declaration import describe
+from pliant.base.options import describe
 
 
 def markdown_table(cls: type, names: Iterable[str] | None = None) -> str:

@@ -5,8 +5,8 @@ import socket
 
 import pytest
 
-from pliant.base import gate
 from pliant.base.threads import Threads
+from pliant.foxglove import gate
 
 pytestmark = pytest.mark.network
 
