@@ -75,6 +75,9 @@ TYPED = {
     "list robbots": "did you mean 'robots'?",
     "run qbmove-1dof --time 5": "did you mean '--duration'?",
     "run qbmove-1dof --set k1=0.002": "such as joint.k1",
+    "run fr3 -r fr3/position=1": "franka takes no constant commands: a bridge, a scenario or requests",
+    "run franka-dual -r left/position=1": "left and right take no constant commands: bridges, scenarios or requests",
+    "compare fr3 fr3 -r fr3/position=1": "franka takes no constant commands",
     "run sea-1dof --set joint.mode=5 -r joint/positions=1": "reference_2, joint/external_torque, joint/reference_1",
 }
 """Line -> what its message must contain."""

@@ -69,6 +69,27 @@ def test_motor_and_servo_come_back_from_references_and_motor_positions():
     assert found.actuator.motor_1 == found.actuator.motor_2
 
 
+def exchange_motor_and_reference(trial):
+    trial["theta_eq"], trial["theta_1"] = trial["theta_1"], trial["theta_eq"]
+
+
+def turn_the_reference_around(trial):
+    trial["theta_eq"] = -trial["theta_eq"]
+
+
+@pytest.mark.parametrize("spoil", [exchange_motor_and_reference, turn_the_reference_around, None])
+def test_a_fit_that_does_not_explain_the_motion_says_so(spoil):
+    true = CompliantActuator(SEA(k=12.0), Mode.PID_EQ_PRESET, DCMotor(inertia=0.03))
+    trial = servo_trial(true, noise=1e-3)
+    del trial["preset"], trial["theta_2"]
+    if spoil is not None:
+        spoil(trial)
+    start = CompliantActuator(SEA(k=12.0), Mode.PID_EQ_PRESET)
+    found = fit_servo(start, trial, ["motor.inertia", "motor.damping"], starts=1)
+    said = [warning for warning in found.warnings if "of the variance of motor_1_position" in warning]
+    assert len(said) == (spoil is not None)
+
+
 def test_the_delay_of_the_bus_comes_back():
     true = CompliantActuator(SEA(k=20.0), Mode.PID_EQ_PRESET, command_delay=0.012)
     step, n = 2e-5, 75_000

@@ -137,6 +137,28 @@ def test_an_export_of_several_joints_asks_for_one(tmp_path):
     np.testing.assert_allclose(read_measurement(path, device="b")["torque"], 4.0)
 
 
+def test_a_table_of_several_joints_without_torques_asks_for_one(tmp_path):
+    head = "time,a/position,a/reference_1,a/motor_1_position,b/position,b/reference_1,b/motor_1_position"
+    path = write(tmp_path / "e.csv", f"{head}\n0,1,2,3,4,5,6\n1,1,7,3,4,8,6\n")
+    with pytest.raises(RecordingError, match=r"several joints.*a, b.*--device"):
+        read_measurement(path)
+    np.testing.assert_array_equal(read_measurement(path, device="b")["reference_1"], [5.0, 8.0])
+
+
+def test_references_are_moved_by_a_row_in_exports_of_pliant_only(tmp_path):
+    rows = "0,1,2,9\n1,1,7,9\n2,1,8,9\n"
+    export = write(tmp_path / "e.csv", f"time,a/position,a/reference_1,a/reported_stiffness\n{rows}")
+    np.testing.assert_array_equal(read_measurement(export)["reference_1"], [7.0, 8.0, 8.0])
+    table = write(tmp_path / "t.csv", f"time,a/position,a/reference_1,a/current\n{rows}")
+    np.testing.assert_array_equal(read_measurement(table)["reference_1"], [2.0, 7.0, 8.0])
+
+
+def test_a_table_without_quantities_beside_the_time_is_refused(tmp_path):
+    path = write(tmp_path / "t.csv", "time,x/a,x/b\n0,1,2\n1,1,2\n")
+    with pytest.raises(RecordingError, match="no column is known beside the time; found: time, x/a"):
+        read_measurement(path)
+
+
 def test_a_named_column_adds_to_those_that_are_found(tmp_path):
     path = write(tmp_path / "p.csv", "time,deflection,preset,load cell [N mm],torque\n0,0.1,0.2,5,9\n1,0.2,0.2,6,9\n")
     m = read_measurement(path, {"torque": "load cell [N mm]"})

@@ -40,6 +40,10 @@ QUANTITIES: dict[str, tuple[str, tuple[str, ...]]] = {
 ``external_torque`` is the torque of the environment on the link, which is -``torque`` in slow motion; ``deflection``
 is the link position minus the equilibrium position."""
 
+_JOINT_FIELDS = ("torque", "reference_1", "motor_1_position", "external_torque", "equilibrium")
+"""Columns beside the position of which a device has one that is a joint."""
+_OWN_FIELD = "/reported_stiffness"
+"""End of a column that exports of pliant's recordings have, and no other table."""
 COMMANDED = ("reference_1", "reference_2")
 """Quantities that are commanded; all others are measured."""
 
@@ -324,8 +328,8 @@ def read_measurement(
 
     CSV: a header line, then numbers, separated by ",", ";" or tab; lines that begin with "#" are comments. A header
     may include a unit: ``q [deg]``. Rows in which a used column is empty are skipped, so exported recordings can be
-    read; their references are those of `Measurement.with_references_of_next_steps`. Columns with other names are
-    ignored unless ``columns`` names them.
+    read; their references are those of `Measurement.with_references_of_next_steps`. An export has the column
+    ``<device>/reported_stiffness``. Columns with other names are ignored unless ``columns`` names them.
 
     Args:
         path: file with the suffix .csv, .txt, .tsv or .npz.
@@ -351,7 +355,7 @@ def read_measurement(
     except OSError as error:
         raise RecordingError(f"the file cannot be read: {error.strerror or error}", file=path) from None
     chosen, used_units = _chosen(raw, columns, units, device, path)
-    exported = any(name.endswith("/position") for name in raw)
+    exported = any(name.endswith(_OWN_FIELD) for name in raw)
     if lines is not None:
         # Every used column: numbers or empty; rows with an empty cell are left out.
         for name, cells in chosen.items():
@@ -443,15 +447,16 @@ def _chosen(
         unit = units.get(header) or units.get(key) or units.get(quantity) or (match["unit"] if match else None)
         if unit:
             used_units[quantity] = unit
-    if not chosen:
-        raise RecordingError(
-            f"no column is known; found: {', '.join(list(raw)[:12])}; valid names: {', '.join(QUANTITIES)}", file=path
-        )
+    if not chosen.keys() - {"time"}:
+        what = "no column is known beside the time" if chosen else "no column is known"
+        found = ", ".join(list(raw)[:12])
+        raise RecordingError(f"{what}; found: {found}; valid names: {', '.join(QUANTITIES)}", file=path)
     return chosen, used_units
 
 
 def _only_device(raw: Mapping[str, Any], path: Path, *, several: bool) -> str | None:
-    """Return the device of an export of a recording that has a joint's position and torque; None without devices.
+    """Return the device of columns ``<device>/<name>`` that has a joint's position and another quantity of a joint;
+    None without devices.
 
     Args:
         raw: the columns.
@@ -462,7 +467,7 @@ def _only_device(raw: Mapping[str, Any], path: Path, *, several: bool) -> str | 
         RecordingError: there are several.
     """
     found = [name.removesuffix("/position") for name in raw if name.endswith("/position")]
-    found = [device for device in found if f"{device}/torque" in raw]
+    found = [device for device in found if any(f"{device}/{name}" in raw for name in _JOINT_FIELDS)]
     if len(found) > 1:
         if several:
             return None

@@ -35,6 +35,8 @@ Progress = Callable[[float, float], None]
 SMALL_STEP = 1e-3
 """Step of a search, in standard errors, at which it ends."""
 
+LEAST_EXPLAINED = 0.9
+"""Share of the variance of a quantity below which a fit with correlated residuals is no fit; assumed."""
 ROUGH_STEP = 1.0
 """The same of a search with approximate residuals, whose solution is further away than that."""
 
@@ -382,6 +384,16 @@ def _warnings_of_residuals(s: Solution, correlation: float, inflation: Array) ->
     return warnings
 
 
+def _warnings_of_poor_fits(fits: Sequence[Fit]) -> list[str]:
+    """Name the quantities that the model does not explain, whose parameters are those of another joint."""
+    return [
+        f"the model explains only {100.0 * max(0.0, f.explained):.0f} % of the variance of {f.quantity} ({f.source}): "
+        "a column may be exchanged or have another sign or unit, or a value of --set may be wrong"
+        for f in fits
+        if f.explained < LEAST_EXPLAINED
+    ]
+
+
 def _starting_points(scaled: ScaledParameters, search: Search, first: Sequence[Array]) -> list[Array]:
     starts = search.starts
     if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
@@ -430,6 +442,7 @@ def identification_of(
     said = [
         *_warnings(scaled, solution, found.law, judged),
         *_warnings_of_residuals(solution, correlation, inflation),
+        *(_warnings_of_poor_fits(fits) if correlation > 0.5 else []),
     ]
     return Identification(
         actuator=found,

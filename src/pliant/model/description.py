@@ -19,6 +19,7 @@ import numpy as np
 
 from pliant.base.errors import LawError, ModelError, nearest
 from pliant.laws import CompliantActuator
+from pliant.model.defaults import neutral_defaults
 from pliant.model.interface import DescribedDevice, Interface, ModelPart
 from pliant.model.sensors import SensorDescription
 
@@ -184,6 +185,14 @@ class Description:
                 file=self.file,
                 field="option.integrator",
             )
+        with neutral_defaults(spec):
+            self._install(spec, dt, states)
+        if not any(key.name == REST_KEY for key in spec.keys):
+            spec.add_key(name=REST_KEY)
+        return spec
+
+    def _install(self, spec: mujoco.MjSpec, dt: float, states: Mapping[str, int]) -> None:
+        """Add the compliant actuators, with their numbers of states, and the elements of devices."""
         for joint, actuator in self.actuators.items():
             self.find_joint(joint)
             self.refuse_taken_names(joint, actuator)
@@ -200,9 +209,6 @@ class Description:
         for device in self.devices:
             if isinstance(device, ModelPart) or (isinstance(device, SensorDescription) and device.enabled):
                 device.install(spec, self.spec)
-        if not any(key.name == REST_KEY for key in spec.keys):
-            spec.add_key(name=REST_KEY)
-        return spec
 
     def compile(self) -> mujoco.MjModel:
         """Return the compiled MuJoCo model; the robot is not changed.

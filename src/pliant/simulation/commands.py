@@ -296,11 +296,7 @@ def put_constants(devices: Mapping[str, Device], constants: Mapping[str, object]
         if not infos:
             valid = [f"{d.name}/{f}" for d in devices.values() for m in d.inbox.accepted for f in d.commands[m]]
             if not valid:
-                raise PliantError(
-                    f"{where}{name}: the robot has no compliant actuator and no other device that takes commands; "
-                    f"{actuator_hint(device or 'JOINT')}",
-                    field=name,
-                )
+                raise PliantError(f"{where}{name}: {_no_commands(devices, device)}", field=name)
             raise PliantError(f"{where}{name}: no such command; {nearest(name, valid)}", field=name)
         try:
             numbers = value.tolist() if isinstance(value, np.ndarray) else [float(v) for v in str(value).split(",")]
@@ -319,6 +315,18 @@ def put_constants(devices: Mapping[str, Device], constants: Mapping[str, object]
                 found.verify(mode or "", values)
             except PliantError as error:
                 raise PliantError(f"{where}{device}/...: {error}", field=error.field or device) from None
+
+
+def _no_commands(devices: Mapping[str, Device], asked: str) -> str:
+    """Return why no device takes a constant command, and what moves the robot."""
+    own = [device.name for device in devices.values() if device.commands]
+    if not own:
+        hint = actuator_hint(asked or "JOINT")
+        return f"the robot has no compliant actuator and no other device that takes commands; {hint}"
+    takes = "takes no constant commands: a bridge, a scenario or requests (--console) command it"
+    if len(own) > 1:
+        takes = "take no constant commands: bridges, scenarios or requests (--console) command them"
+    return f"{' and '.join(own)} {takes}"
 
 
 def command_mode(device: SampleSource, values: Mapping[str, object]) -> str | None:

@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import ModelError, nearest
+from pliant.model.defaults import neutral_defaults
 from pliant.vision.apriltag import tag_image
 
 WHITE = 200
@@ -80,43 +81,44 @@ def add_tag(
     picture = tag_image(tag_id, family, pixels=CELL_PIXELS, white=WHITE, black=BLACK)
     cells = len(picture) // CELL_PIXELS
     half = 0.5 * size * cells / (cells - 2)
-    texture = spec.add_texture(name=f"{name}/print", type=mujoco.mjtTexture.mjTEXTURE_2D, nchannel=3)
-    texture.width = texture.height = len(picture)
-    texture.data = np.repeat(picture[:, :, None], 3, axis=2).tobytes()
-    material = spec.add_material(name=f"{name}/print", specular=0.0, shininess=0.0, reflectance=0.0)
-    material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = f"{name}/print"
-    mesh = spec.add_mesh(name=f"{name}/print", inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL)
-    mesh.uservert = [value for x, y in CORNERS for value in (half * x, half * y, 0.0)]
-    mesh.usertexcoord = [value for x, y in CORNERS for value in (0.5 + 0.5 * x, 0.5 - 0.5 * y)]
-    mesh.userface = [0, 1, 2, 0, 2, 3]
-    mesh.userfacetexcoord = [0, 1, 2, 0, 2, 3]
-    carrier.add_geom(
-        name=f"{name}/print",
-        type=mujoco.mjtGeom.mjGEOM_MESH,
-        meshname=f"{name}/print",
-        material=f"{name}/print",
-        pos=place,
-        quat=turn,
-        mass=0.0,
-        contype=0,
-        conaffinity=0,
-        group=2,
-    )
-    back = np.zeros(3)
-    mujoco.mju_rotVecQuat(back, np.array([0.0, 0.0, -0.5 * thickness - 1e-5 * size]), turn)
-    carrier.add_geom(
-        name=f"{name}/plate",
-        type=mujoco.mjtGeom.mjGEOM_BOX,
-        size=(half, half, 0.5 * thickness),
-        rgba=(0.85, 0.85, 0.85, 1.0),
-        pos=place + back,
-        quat=turn,
-        mass=mass,
-        contype=0,
-        conaffinity=0,
-        group=2,
-    )
-    return carrier.add_site(name=name, pos=place, quat=turn, size=[0.2 * size] * 3, group=4)
+    with neutral_defaults(spec):
+        texture = spec.add_texture(name=f"{name}/print", type=mujoco.mjtTexture.mjTEXTURE_2D, nchannel=3)
+        texture.width = texture.height = len(picture)
+        texture.data = np.repeat(picture[:, :, None], 3, axis=2).tobytes()
+        material = spec.add_material(name=f"{name}/print", specular=0.0, shininess=0.0, reflectance=0.0)
+        material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = f"{name}/print"
+        mesh = spec.add_mesh(name=f"{name}/print", inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL)
+        mesh.uservert = [value for x, y in CORNERS for value in (half * x, half * y, 0.0)]
+        mesh.usertexcoord = [value for x, y in CORNERS for value in (0.5 + 0.5 * x, 0.5 - 0.5 * y)]
+        mesh.userface = [0, 1, 2, 0, 2, 3]
+        mesh.userfacetexcoord = [0, 1, 2, 0, 2, 3]
+        carrier.add_geom(
+            name=f"{name}/print",
+            type=mujoco.mjtGeom.mjGEOM_MESH,
+            meshname=f"{name}/print",
+            material=f"{name}/print",
+            pos=place,
+            quat=turn,
+            mass=0.0,
+            contype=0,
+            conaffinity=0,
+            group=2,
+        )
+        back = np.zeros(3)
+        mujoco.mju_rotVecQuat(back, np.array([0.0, 0.0, -0.5 * thickness - 1e-5 * size]), turn)
+        carrier.add_geom(
+            name=f"{name}/plate",
+            type=mujoco.mjtGeom.mjGEOM_BOX,
+            size=(half, half, 0.5 * thickness),
+            rgba=(0.85, 0.85, 0.85, 1.0),
+            pos=place + back,
+            quat=turn,
+            mass=mass,
+            contype=0,
+            conaffinity=0,
+            group=2,
+        )
+        return carrier.add_site(name=name, pos=place, quat=turn, size=[0.2 * size] * 3, group=4)
 
 
 def _numbers(field: str, value: Sequence[float], count: int) -> np.ndarray:

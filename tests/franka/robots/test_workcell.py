@@ -38,6 +38,17 @@ def test_objects_are_read_from_texts():
     )
 
 
+@pytest.mark.parametrize(
+    "text", ["box @ 0.5/0.1, pad", "box@ 0.5/0.1 pad", "box@0.5 / 0.1,pad", "box @0.5/ 0.1 , pad", "[box@0.5/0.1, pad]"]
+)
+def test_blanks_around_the_signs_of_a_place_do_not_count(text):
+    with cell(table="true", objects=text) as simulation:
+        model = simulation.engine.model
+        assert model.body("box").pos[1] - model.body("pad").pos[1] == pytest.approx(
+            0.1 - parse_objects(["pad"])[0].place[1]
+        )
+
+
 @pytest.mark.parametrize("text", ["box,box,peg", "box,box@0.42/0.2", "peg,box@0.55/0.2", "cylinder,pad,cylinder,box"])
 def test_objects_without_a_place_make_way_for_each_other(text):
     with cell(table="true", objects=text) as simulation:
@@ -55,6 +66,8 @@ def test_objects_without_a_place_make_way_for_each_other(text):
     ("text", "words"),
     [
         ("bx", "'box'"),
+        ("@0.5/0.1", "no object before @: must be one of box"),
+        ("box:0.5/0.1", "each as KIND, KIND@X/Y or KIND@hand"),
         ("box@", "X/Y"),
         ("box@1", "X/Y"),
         ("box@a/b", "X/Y"),

@@ -22,6 +22,7 @@ import numpy as np
 from pliant.base.errors import ModelError
 from pliant.formats.export.spring_fit import NO_SPRING, SpringFit, fit_spring
 from pliant.laws import PID, SEA, Cogging, CompliantActuator, DCMotor, Mode, PneumaticDrive, PreslidingFriction, layout
+from pliant.model.defaults import neutral_defaults
 from pliant.model.inertia import set_inertia
 from pliant.model.robot import Robot
 
@@ -72,10 +73,11 @@ def replace_actuators(robot: Robot, spec: mujoco.MjSpec, model: mujoco.MjModel, 
         )
     springs = {joint: fit_spring(actuator) for joint, actuator in actuators.items() if actuator.mode.has_spring}
     elements = {element.name: element for element in spec.actuators}
-    for joint, actuator in actuators.items():
-        if f"{joint}/ref_2" in elements:
-            spec.delete(elements[f"{joint}/ref_2"])
-        _Joint(spec, joint, actuator, springs.get(joint, NO_SPRING)).write(elements[joint])
+    with neutral_defaults(spec):
+        for joint, actuator in actuators.items():
+            if f"{joint}/ref_2" in elements:
+                spec.delete(elements[f"{joint}/ref_2"])
+            _Joint(spec, joint, actuator, springs.get(joint, NO_SPRING)).write(elements[joint])
     spec.nuser_actuator = max((len(element.userdata) for element in spec.actuators), default=0)
     _fill_keys(spec, model, robot)
     return inexact + list(_fits(robot, springs))

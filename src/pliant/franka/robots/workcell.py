@@ -9,6 +9,7 @@ touches the fingers, the flange or the lip of the suction cup from below.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -115,7 +116,8 @@ class TableObject:
 
 
 def parse_objects(texts: Sequence[str]) -> tuple[TableObject, ...]:
-    """Return objects from texts ``KIND``, ``KIND@X/Y`` with metres before the base, or ``KIND@hand``.
+    """Return objects from texts ``KIND``, ``KIND@X/Y`` with metres before the base, or ``KIND@hand``; blanks around
+    ``@`` and ``/`` do not count.
 
     An object without a place stands at the usual one of its kind, or 0.1 m farther while another is there; names are
     the kinds, then ``box2`` and so on.
@@ -124,10 +126,11 @@ def parse_objects(texts: Sequence[str]) -> tuple[TableObject, ...]:
         ModelError: no such kind, a place that is no place or in the base, two objects at one place or at the hand.
     """
     kinds, places = list[ObjectKind](), list[Any]()
-    for text in texts:
-        kind, at, where = (part.strip() for part in str(text).partition("@"))
+    for text in re.sub(r"\s*([@/])\s*", r"\1", " ".join(map(str, texts))).split():
+        kind, at, where = text.partition("@")
         if kind not in KINDS:
-            raise ModelError(f"no object {kind!r} for a table: {nearest(kind, KINDS)}", field="objects")
+            what = f"no object {kind!r} for a table" if kind else f"{text!r} has no object before @"
+            raise ModelError(f"{what}: {nearest(kind, KINDS)}, each as KIND, KIND@X/Y or KIND@hand", field="objects")
         if where == "hand" and where in places:
             raise ModelError(f"{text!r}: there is another object at the hand; one has room", field="objects")
         place = where if where == "hand" else _place(text, where) if at else None
