@@ -1,5 +1,6 @@
 """Each benchmark says what it measures and what can be typed behind its name, without measuring anything."""
 
+import dataclasses
 import runpy
 import sys
 from pathlib import Path
@@ -36,10 +37,13 @@ def test_the_network_of_the_ppo_benchmark_learns_a_curve_and_its_gradient_is_tha
     assert np.abs(network(x) - goal).max() < 0.1
 
 
-def test_ppo_lowers_the_cost_of_a_catch_in_a_few_rounds():
+@pytest.mark.parametrize("algorithm", ["ppo", "sac"])
+def test_an_algorithm_lowers_the_cost_of_a_catch_in_a_few_rounds(algorithm):
+    if algorithm == "sac":
+        pytest.importorskip("stable_baselines3")
     program = runpy.run_path(str(FOLDER / "compliance_ppo.py"))
     budget = Budget(population=12, rounds=4, episodes=4, held_out=6)
-    cost, history = program["trained"](program["GAMES"]["catch"], 1, 0, budget, 1)
+    cost, history = program["trained"](program["GAMES"]["catch"], algorithm, 1, 0, budget, 1)
     assert cost.shape == (6,)
     assert min(history[2:]) < history[0]
 
@@ -60,15 +64,31 @@ def test_ppo_plays_the_other_tasks_within_their_measures(name, low, high):
 
 def test_the_reward_of_ppo_is_that_of_the_last_action_that_counts():
     program = runpy.run_path(str(FOLDER / "compliance_ppo.py"))
+    game = dataclasses.replace(program["GAMES"]["catch"], inputs=1, outputs=1)
     rng = np.random.default_rng(0)
-    actor, critic = program["Network"](1, 1, rng, 0.01), program["Network"](1, 1, rng, 0.01)
+    learner = program["Ppo"](game, rng)
     states = np.zeros((30, 64, 1))
     actions = 0.5 * rng.standard_normal(states.shape)
     lengths = np.full(64, 3)
     gain = actions[:3, :, 0].sum(axis=0)  # what comes after the third action must teach nothing
     actions[3:] = 5.0
-    program["improve"](actor, critic, np.array([0.5]), program["Rollout"](states, actions, lengths), gain, rng)
-    assert 0.0 < float(actor(np.zeros((1, 1)))[0, 0]) < 1.0
+    learner.improve(program["Rollout"](states, actions, lengths), gain)
+    assert 0.0 < float(learner.actor(explore=False)(np.zeros(1))[0, 0]) < 1.0
+
+
+def test_sac_remembers_the_actions_that_count_with_the_reward_at_the_last():
+    pytest.importorskip("stable_baselines3")
+    program = runpy.run_path(str(FOLDER / "compliance_ppo.py"))
+    game = dataclasses.replace(program["GAMES"]["catch"], inputs=1, outputs=1)
+    learner = program["Sac"](game, np.random.default_rng(0))
+    states = np.arange(10.0).reshape(5, 2, 1)
+    learner.improve(program["Rollout"](states, states / 10.0, np.array([3, 5])), np.array([7.0, -2.0]))
+    kept, n = learner._model.replay_buffer, 8
+    assert kept.pos == n
+    assert kept.observations[:n, 0, 0].tolist() == [0, 2, 4, 1, 3, 5, 7, 9]
+    assert kept.rewards[:n, 0].tolist() == [0, 0, 7, 0, 0, 0, 0, -2]
+    assert kept.dones[:n, 0].tolist() == [0, 0, 1, 0, 0, 0, 0, 1]
+    assert kept.next_observations[:2, 0, 0].tolist() == [2, 4]
 
 
 def test_the_table_of_walks_judges_pairs_of_the_same_seeds():
