@@ -103,3 +103,34 @@ def test_the_table_of_walks_judges_pairs_of_the_same_seeds():
     text = "\n".join(program["report"](cells))
     assert "| soft, 100 | rigid, 100 | +75 % (+57 to +86) | 30 : 0 | 1.9e-08 | better |" in text
     assert "| soft, 0 | rigid, 0 | +0 % (-9 to +9) | 0 : 0 | 1 | no difference |" in text
+
+
+def test_the_state_of_a_dataset_becomes_that_of_the_environment(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow
+
+    program = runpy.run_path(str(FOLDER / "lerobot_push.py"))
+    old, new = program["RENAMED"]
+    table = pyarrow.table({old: [[1.0, 2.0]], "action": [[3.0]]}, metadata={"huggingface": f'{{"{old}": 1}}'})
+    (tmp_path / "data").mkdir()
+    parquet.write_table(table, tmp_path / "data" / "file.parquet")
+    (tmp_path / "info.json").write_text(f'{{"{old}": 1}}')
+    program["rename"](tmp_path)
+    found = parquet.read_table(tmp_path / "data" / "file.parquet")
+    assert found.column_names == [new, "action"]
+    assert found[new].to_pylist() == [[1.0, 2.0]]
+    assert new in found.schema.metadata[b"huggingface"].decode()
+    assert new in (tmp_path / "info.json").read_text()
+
+
+def test_the_next_scene_s_box_is_observed_moved_as_the_true_one(monkeypatch):
+    from pliant.franka.lerobot import ArmOptions, ArmSession
+
+    program = runpy.run_path(str(FOLDER / "lerobot_push.py"))
+    session = ArmSession(ArmOptions(scene="state", episode=7))
+    place = program["start"](0, 7)
+    monkeypatch.setattr(ArmSession, "observe", lambda self: {"box.x": place[0] + 0.05, "box.y": place[1], "time": 1.0})
+    program["shuffle"]()
+    seen = session.observe()
+    assert [seen["box.x"] - 0.05, seen["box.y"]] == pytest.approx(program["start"](0, 8))
+    assert seen["time"] == 1.0
