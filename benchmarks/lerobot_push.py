@@ -1,12 +1,12 @@
-"""The push task of docs/learn/lerobot.md without pictures: its dataset, and baselines. Runs where LeRobot is installed.
+"""The push task of docs/learn/lerobot.md without pictures: a policy, and baselines. Runs where LeRobot is installed.
 
-Usage: python benchmarks/lerobot_push.py rename DATASET
+Usage: python benchmarks/lerobot_push.py begin FOLDER
        python benchmarks/lerobot_push.py shuffled --robot.type=pliant --robot.scene=state ...
        python benchmarks/lerobot_push.py mean DATASET [--first 100] [--count 20]
 
-`rename` calls the state in a dataset the state of the environment, which ACT takes in place of pictures. `shuffled` is
-`lerobot-record` with its own arguments, where the observations name the place of the box of the next scene, moved as
-the true one was. `mean` sends the mean of the recorded actions of each moment, in the scenes from `--first` on.
+`begin` writes an untrained ACT without pictures for `lerobot-train`. `shuffled` is `lerobot-record` with its own
+arguments, where the observations name the place of the box of the next scene, moved as the true one was. `mean` sends
+the mean of the recorded actions of each moment, in the scenes from `--first` on.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ from pliant.base.numerics import Array
 from pliant.franka.lerobot import ArmOptions, ArmSession
 from pliant.franka.lerobot.session import BOX_HIGH, BOX_LOW, SCENE
 
-RENAMED = ("observation.state", "observation.environment_state")
-"""Name of the state in a dataset, and the one that ACT takes without pictures."""
+SMALL: dict[str, Any] = {
+    "dim_model": 64, "n_heads": 4, "dim_feedforward": 128, "n_encoder_layers": 1, "use_vae": False, "chunk_size": 10,
+    "n_action_steps": 5,
+}  # fmt: skip
+"""Size of the network."""
 
 
 def start(seed: int, episode: int) -> Array:
@@ -44,17 +47,27 @@ def shuffle() -> None:
     ArmSession.observe = other
 
 
-def rename(folder: Path) -> None:
-    """Call the state in a dataset the state of the environment."""
-    import pyarrow.parquet
+def begin(folder: Path) -> None:
+    """Write an untrained ACT that sees the state of `ArmSession` with Cartesian actions, and no picture."""
+    from lerobot.configs.types import FeatureType, PolicyFeature
+    from lerobot.policies.act.configuration_act import ACTConfig
+    from lerobot.policies.act.modeling_act import ACTPolicy
+    from lerobot.policies.factory import make_pre_post_processors
+    from lerobot_robot_pliant import StateAsEnvironmentState
 
-    for path in folder.rglob("*.parquet"):
-        table = pyarrow.parquet.read_table(path)
-        notes = {key: value.replace(*map(str.encode, RENAMED)) for key, value in (table.schema.metadata or {}).items()}
-        names = [name.replace(*RENAMED) for name in table.column_names]
-        pyarrow.parquet.write_table(table.rename_columns(names).replace_schema_metadata(notes), path)
-    for path in folder.rglob("*.json"):
-        path.write_text(path.read_text().replace(*RENAMED))
+    session = ArmSession(ArmOptions(action="cartesian", views="none", scene="state"))
+    seen, sent = (len(session.observation_names),), (len(session.action_names),)
+    inputs = {
+        "observation.state": PolicyFeature(FeatureType.STATE, seen),
+        "observation.environment_state": PolicyFeature(FeatureType.ENV, seen),
+    }
+    outputs = {"action": PolicyFeature(FeatureType.ACTION, sent)}
+    config = ACTConfig(input_features=inputs, output_features=outputs, device="cpu", push_to_hub=False, **SMALL)
+    ACTPolicy(config).save_pretrained(folder)
+    before, after = make_pre_post_processors(config)
+    before.steps = [*before.steps, StateAsEnvironmentState()]
+    before.save_pretrained(folder)
+    after.save_pretrained(folder)
 
 
 def play_mean(folder: Path, first: int, count: int) -> None:
@@ -76,7 +89,7 @@ def play_mean(folder: Path, first: int, count: int) -> None:
 def main() -> None:
     """Run a baseline."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("rename", "shuffled", "mean"))
+    parser.add_argument("what", choices=("begin", "shuffled", "mean"))
     options, words = parser.parse_known_args()
     if options.what == "shuffled":
         from lerobot.scripts import lerobot_record
@@ -85,15 +98,17 @@ def main() -> None:
         sys.argv[1:] = words
         lerobot_record.main()
         return
-    parser.add_argument("dataset", type=Path, help="folder of the dataset, of Cartesian targets at 10 Hz")
+    parser.add_argument(
+        "folder", type=Path, help="of the policy to write, or of a dataset of Cartesian targets at 10 Hz"
+    )
     parser.add_argument("--first", type=int, default=100, help="first scene")
     parser.add_argument("--count", type=int, default=20, help="number of scenes")
     options = parser.parse_args()
-    if options.what == "rename":
-        rename(options.dataset)
+    if options.what == "begin":
+        begin(options.folder)
         return
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    play_mean(options.dataset, options.first, options.count)
+    play_mean(options.folder, options.first, options.count)
 
 
 if __name__ == "__main__":
