@@ -1,11 +1,12 @@
-"""PPO on tasks of `pliant bench compliance`, with the episodes of its searches, against their results.
+"""PPO or SAC on tasks of `pliant bench compliance`, with the episodes of its searches, against their results.
 
-Usage: python benchmarks/compliance_ppo.py [catch|throw|wipe] [--runs N] [--factor 1] [--results FILE]
+Usage: python benchmarks/compliance_ppo.py [catch|throw|wipe] [--algorithm ppo] [--runs N] [--factor 1] [--results FILE]
 
 Each run trains on the episodes of one search of the registered run, as many as the search has (`--factor` times as
 many), and is judged in the same held-out episodes. A network of two layers sees what the task's robot can measure and
 its own last action, and acts every 10 ms (`catch`) or 20 ms (`GAMES`). It begins in the middle of the ranges with the
-spread of the searches. The reward is the task's own primary measure, at the end of the episode. NumPy only.
+spread of the searches. The reward is the task's own primary measure, at the end of the episode. PPO needs NumPy
+only, SAC stable-baselines3.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ CHANGE = 0.6
 """Largest change of the reference of a catch [rad], that of the searched parameters."""
 RELEASE = (0.25, 1.1)
 """Range of the time of the release of a throw [s], that of the searched parameters."""
+SAC_HIDDEN, SAC_SHARE = 64, 16
+"""Width of the networks of SAC, and actions for each of its gradient steps."""
 HIDDEN, EPOCHS, PART, RATE, CLIP, GAMMA, LAMBDA, SPREAD = 32, 10, 512, 1e-3, 0.2, 0.99, 0.95, 0.5
 
 
@@ -227,64 +230,114 @@ GAMES = {
 }
 
 
-def improve(actor: Network, critic: Network, spread: Array, rollout: Rollout, gain: Array, rng: np.random.Generator):
-    """Make one round of PPO from the episodes of a round and what each gained; return the new spread."""
-    states, actions = rollout.states, rollout.actions
-    steps, count, n = states.shape
-    values = critic(states.reshape(-1, n)).reshape(steps, count)
-    advantages, ahead, later = np.zeros_like(values), np.zeros(count), np.zeros(count)
-    for k in reversed(range(steps)):  # generalised advantage estimation; the only reward is that of the last step
-        alive, reward = k < rollout.lengths, np.where(k == rollout.lengths - 1, gain, 0.0)
-        ahead = alive * (reward + GAMMA * later - values[k] + GAMMA * LAMBDA * ahead)
-        advantages[k], later = ahead, alive * values[k]
-    alive = np.arange(steps)[:, None] < rollout.lengths
-    targets, gains = (advantages + values)[alive], advantages[alive]
-    states, actions = states[alive], actions[alive]
-    before = -0.5 * (((actions - actor(states)) / spread) ** 2).sum(axis=1) - np.log(spread).sum()
-    for _ in range(EPOCHS):
-        for part in np.array_split(rng.permutation(len(states)), max(1, len(states) // PART)):
-            x, a = states[part], actions[part]
-            gain = (gains[part] - gains[part].mean()) / (gains[part].std() + 1e-8)
-            distance = (a - actor(x)) / spread
-            ratio = np.exp(-0.5 * (distance**2).sum(axis=1) - np.log(spread).sum() - before[part])
-            inside = np.where(gain > 0.0, ratio < 1.0 + CLIP, ratio > 1.0 - CLIP)
-            weight = -(gain * ratio * inside)[:, None] / len(part)
-            actor.learn(weight * distance / spread)
-            spread = spread * np.exp(-RATE * np.sign((weight * (distance**2 - 1.0)).sum(axis=0)))
-            critic.learn((critic(x)[:, 0] - targets[part])[:, None] / len(part))
-    return spread
+class Ppo:
+    """Proximal policy optimisation; a network each for actions and values."""
+
+    def __init__(self, game: Game, rng: np.random.Generator) -> None:
+        self._rng = rng
+        self._network, self._critic = Network(game.inputs, game.outputs, rng, 0.01), Network(game.inputs, 1, rng, 1.0)
+        self._spread = np.full(game.outputs, SPREAD)
+
+    def actor(self, *, explore: bool) -> Actor:
+        """Return what acts in the next episodes."""
+        return Actor(self._network, self._spread if explore else None, self._rng)
+
+    def improve(self, rollout: Rollout, gain: Array) -> None:
+        """Make one round of PPO from the episodes of a round and what each gained."""
+        actor, critic, spread, rng = self._network, self._critic, self._spread, self._rng
+        states, actions = rollout.states, rollout.actions
+        steps, count, n = states.shape
+        values = critic(states.reshape(-1, n)).reshape(steps, count)
+        advantages, ahead, later = np.zeros_like(values), np.zeros(count), np.zeros(count)
+        for k in reversed(range(steps)):  # generalised advantage estimation; the only reward is that of the last step
+            alive, reward = k < rollout.lengths, np.where(k == rollout.lengths - 1, gain, 0.0)
+            ahead = alive * (reward + GAMMA * later - values[k] + GAMMA * LAMBDA * ahead)
+            advantages[k], later = ahead, alive * values[k]
+        alive = np.arange(steps)[:, None] < rollout.lengths
+        targets, gains = (advantages + values)[alive], advantages[alive]
+        states, actions = states[alive], actions[alive]
+        before = -0.5 * (((actions - actor(states)) / spread) ** 2).sum(axis=1) - np.log(spread).sum()
+        for _ in range(EPOCHS):
+            for part in np.array_split(rng.permutation(len(states)), max(1, len(states) // PART)):
+                x, a = states[part], actions[part]
+                gain = (gains[part] - gains[part].mean()) / (gains[part].std() + 1e-8)
+                distance = (a - actor(x)) / spread
+                ratio = np.exp(-0.5 * (distance**2).sum(axis=1) - np.log(spread).sum() - before[part])
+                inside = np.where(gain > 0.0, ratio < 1.0 + CLIP, ratio > 1.0 - CLIP)
+                weight = -(gain * ratio * inside)[:, None] / len(part)
+                actor.learn(weight * distance / spread)
+                spread = spread * np.exp(-RATE * np.sign((weight * (distance**2 - 1.0)).sum(axis=0)))
+                critic.learn((critic(x)[:, 0] - targets[part])[:, None] / len(part))
+        self._spread = spread
 
 
-def trained(game: Game, seed: int, run: int, budget: Budget, factor: int) -> tuple[Array, list[float]]:
+class Sac:
+    """Soft actor-critic of stable-baselines3 with its own defaults, but for what is named here."""
+
+    def __init__(self, game: Game, rng: np.random.Generator) -> None:
+        import gymnasium
+        from stable_baselines3 import SAC
+        from stable_baselines3.common.logger import configure
+        from stable_baselines3.common.vec_env import DummyVecEnv
+
+        env = gymnasium.Env()
+        env.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (game.inputs,), np.float32)
+        env.action_space = gymnasium.spaces.Box(-1.0, 1.0, (game.outputs,), np.float32)
+        self._rng, net = rng, {"net_arch": [SAC_HIDDEN, SAC_HIDDEN]}
+        self._model = SAC("MlpPolicy", DummyVecEnv([lambda: env]), RATE, 200_000, policy_kwargs=net, device="cpu")
+        self._model.set_random_seed(int(rng.integers(2**31)))
+        self._model.set_logger(configure(None, []))
+
+    def actor(self, *, explore: bool) -> Actor:
+        """Return what acts in the next episodes."""
+        return Actor(lambda x: self._model.predict(x, deterministic=not explore)[0], None, self._rng)
+
+    def improve(self, rollout: Rollout, gain: Array) -> None:
+        """Remember the episodes of a round, and make a gradient step for each `SAC_SHARE` actions of it."""
+        buffer, states = self._model.replay_buffer, rollout.states
+        for world, length in enumerate(rollout.lengths):
+            for k in range(length):
+                last = k == length - 1
+                after = states[k if last else k + 1, world]
+                reward, done = np.array([gain[world] * last]), np.array([last])
+                buffer.add(states[k, world], after, rollout.actions[k, world], reward, done, [{}])
+        self._model.train(int(rollout.lengths.sum()) // SAC_SHARE, 256)
+
+
+ALGORITHMS = {"ppo": Ppo, "sac": Sac}
+
+
+def trained(game: Game, algorithm: str, seed: int, run: int, budget: Budget, factor: int) -> tuple[Array, list[float]]:
     """Return the measure of each held-out episode after one training, and the mean of each of its rounds."""
     rng = np.random.default_rng([seed, run, factor])
-    network, critic = Network(game.inputs, game.outputs, rng, 0.01), Network(game.inputs, 1, rng, 1.0)
-    spread, history = np.full(game.outputs, SPREAD), []
+    learner, history = ALGORITHMS[algorithm](game, rng), []
     for k in range(budget.rounds * factor):
         seeds = training_seeds(seed, run, k, budget)
-        found, rollout = game.play(Actor(network, spread, rng), seeds, budget.population)
+        found, rollout = game.play(learner.actor(explore=True), seeds, budget.population)
         history.append(float(found.mean()))
-        spread = improve(network, critic, spread, rollout, game.task.primary.sign * found.reshape(-1), rng)
-    return game.play(Actor(network, None, rng), held_out_seeds(seed, budget), 1)[0][0], history
+        learner.improve(rollout, game.task.primary.sign * found.reshape(-1))
+    return game.play(learner.actor(explore=False), held_out_seeds(seed, budget), 1)[0][0], history
 
 
-def compare(game: Game, results: Results, found: Array) -> None:
-    """Print the score of PPO, and its differences from the methods of the registered run."""
+def compare(game: Game, algorithm: str, results: Results, found: Array) -> None:
+    """Print the score of the algorithm, and its differences from the methods of the registered run."""
     rng, measure = np.random.default_rng([results.seed, 1]), game.task.primary
     score = interval(found, rng)
-    print(f"ppo: {score.value:.3g} ({score.low:.3g} to {score.high:.3g}) {measure.unit}, {measure.better} is better")
+    held = f"{score.value:.3g} ({score.low:.3g} to {score.high:.3g}) {measure.unit}"
+    print(f"{algorithm}: {held}, {measure.better} is better")
     others = [method.name for method in game.task.methods]
     pairs = [found - results.matrix(game.task.name, name, measure.name)[: len(found)] for name in others]
     corrected = holm([sign_flip(pair.mean(axis=1), rng) for pair in pairs])
     for name, pair, p in zip(others, pairs, corrected, strict=True):
         d = interval(pair, rng)
-        print(f"ppo minus {name}: {d.value:+.3g} ({d.low:+.3g} to {d.high:+.3g}) {measure.unit}, p {p:.2g}")
+        print(f"{algorithm} minus {name}: {d.value:+.3g} ({d.low:+.3g} to {d.high:+.3g}) {measure.unit}, p {p:.2g}")
 
 
 def main() -> None:
     """Train and compare."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("task", nargs="?", default="catch", choices=tuple(GAMES))
+    parser.add_argument("--algorithm", default="ppo", choices=tuple(ALGORITHMS))
     parser.add_argument("--runs", type=int, default=0, help="trainings; as many as the searches where omitted")
     parser.add_argument("--factor", type=int, default=1, help="multiple of the registered budget")
     parser.add_argument("--results", default="", help="file of the registered run, where it is another")
@@ -293,7 +346,7 @@ def main() -> None:
     results, rows = read_results(options.results or game.results), []
     for run in range(options.runs or results.budget.runs):
         start = time.process_time()
-        found, history = trained(game, results.seed, run, results.budget, options.factor)
+        found, history = trained(game, options.algorithm, results.seed, run, results.budget, options.factor)
         rows.append(found)
         rounds = " ".join(f"{value:.2f}" for value in history[:: max(1, len(history) // 10)])
         print(
@@ -301,7 +354,7 @@ def main() -> None:
             f"{time.process_time() - start:.0f} s",
             flush=True,
         )
-    compare(game, results, np.array(rows))
+    compare(game, options.algorithm, results, np.array(rows))
 
 
 if __name__ == "__main__":

@@ -12,9 +12,10 @@ from lerobot.cameras import CameraConfig
 from lerobot.cameras.utils import make_cameras_from_configs
 from lerobot.robots import Robot, RobotConfig
 
+from lerobot_robot_pliant.processor import StateAsEnvironmentState
 from pliant.franka.lerobot import ArmOptions, ArmSession, NeedsNoCalibration, RobotClock
 
-__all__ = ["PliantRobot", "PliantRobotConfig"]
+__all__ = ["PliantRobot", "PliantRobotConfig", "StateAsEnvironmentState"]
 
 EPISODE = re.compile(r"Recording episode (\d{1,9})$")
 """The line that `lerobot-record` logs when an episode begins, the only sign of it that a robot gets."""

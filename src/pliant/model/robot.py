@@ -365,6 +365,8 @@ class Robot(Description):
         if kind == "joint":
             return self._joint_assignment(element, field, value, path)
         attribute, length = _FIELDS[kind][field]
+        if kind == "geom":
+            self._check_geom_field(element, field, path)
         if kind == "body" and field in ("mass", "inertia") and not element.explicitinertial:
             geoms = list(element.geoms)
             if field == "mass" and len(geoms) == 1:
@@ -386,6 +388,22 @@ class Robot(Description):
                 # One number is the sliding friction; torsion and rolling stay.
                 return [(element, attribute, 0, float(parse_number(value, path)))]
         return [(element, attribute, None, parse_vector(value, path, length))]
+
+    def _check_geom_field(self, geom: mujoco.MjsGeom, field: str, path: str) -> None:
+        """Raise ModelError where a value of a geom would change nothing in the compiled model."""
+        body, reason = geom.parent, ""
+        if field in ("mass", "density"):
+            always = self.spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
+            if body.id == 0:
+                reason = "the geom is fixed in the world"
+            elif body.explicitinertial and not always:
+                reason = f"the inertia of its body is given; set {body.name}.mass"
+            elif field == "density" and not math.isnan(geom.mass):
+                reason = "the mass of the geom is given"
+        elif field in ("pos", "quat") and np.isfinite(geom.fromto).all():
+            reason = "the two ends of the geom are given (fromto)"
+        if reason:
+            raise ModelError(f"{path} would have no effect: {reason}", field=path)
 
     def _joint_assignment(self, joint: mujoco.MjsJoint, field: str, value: object, path: str) -> list[_Assignment]:
         number = float(parse_number(value, path))

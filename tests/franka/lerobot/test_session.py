@@ -160,6 +160,21 @@ def test_a_cartesian_target_moves_the_end_effector_at_the_largest_speed():
         assert session.succeeded
 
 
+def test_the_place_of_the_box_is_observed_on_request_and_follows_the_push(arm):
+    arm.reset(4)
+    assert "box.x" not in arm.observe()
+    with connected(scene="state", stamps=True, episode=4) as session:
+        seen = session.observe()
+        assert tuple(seen) == session.observation_names
+        assert [seen["box.x"], seen["box.y"]] == arm.box()[:2].tolist()
+        push(session)
+        seen = session.observe()
+        assert seen["box.x"] == pytest.approx(0.6, abs=0.02)
+        assert seen["time"] == session.time
+    with connected(task="none") as session:  # without a box there is none to see
+        assert tuple(session.observe()) == session.observation_names
+
+
 @pytest.mark.slow
 def test_pictures_carry_the_robot_time_of_what_they_show():
     from pliant.base.errors import MissingDependency
@@ -207,6 +222,9 @@ def test_the_teleoperator_needs_exactly_one_arm(arm):
         ({"fps": 0.0}, "--robot.fps"),
         ({"width": 4}, "--robot.width"),
         ({"address": "127.0.0.1", "stamps": True}, "views=none"),
+        ({"scene": "all"}, "--robot.scene.*state"),
+        ({"address": "127.0.0.1", "scene": "state"}, "only a simulated arm with task=push"),
+        ({"task": "none", "scene": "state"}, "only a simulated arm with task=push"),
         ({"address": "127.0.0.1", "clock": "robot"}, "must be wall with an address"),
     ],
 )

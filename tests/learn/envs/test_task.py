@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 import tempfile
 from pathlib import Path
 
@@ -23,6 +24,10 @@ def arm():
 
 def angle(world):
     return world.port("joint_1/position")
+
+
+def first(world):
+    return world.port("franka_joint1/position")
 
 
 def near(world):
@@ -175,6 +180,11 @@ def test_a_robot_without_compliant_joints_names_its_actuators():
     hopper = str(Path(__file__).parents[2] / "data" / "yarp" / "robots" / "hopper.urdf")
     with pytest.raises(ModelError, match="has no actuator"):
         made("worlds", hopper)
+    with pytest.raises(ModelError, match="no compliant joint") as refused:
+        make_vec("fr3", 1, observation={"q": first}, reward=lambda world: first(world)[:, 0])
+    name = re.search(r"Action\('([^']+)'\)", str(refused.value))[1]  # what the message proposes can be commanded
+    actions = [Action(name, -0.1, 0.1)]
+    make_vec("fr3", 1, observation={"q": first}, reward=lambda world: first(world)[:, 0], actions=actions).close()
 
 
 def test_the_number_of_threads_does_not_change_an_episode():

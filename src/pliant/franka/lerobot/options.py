@@ -36,6 +36,8 @@ class ArmOptions:
     """Columns of their pictures."""
     height: int = option(96, low=16, high=1080)
     """Rows of their pictures."""
+    scene: str = option("none", choices=("none", "state"))
+    """"state" adds the place of the box before the base to the observations, which only a simulated arm knows."""
     stamps: bool = False
     """Whether observations contain robot time and the robot times of the pictures [s]."""
     joint_speed: float = option(1.0, unit="rad/s", low=0.0, above=True, source="assumed, half of the slowest limit")
@@ -69,6 +71,8 @@ class ArmOptions:
         check_values(self, DeviceError, names=lambda name: f"--robot.{name}")
         if self.address and self.clock == "robot":
             raise DeviceError("only a simulated arm waits for LeRobot; must be wall with an address", field="clock")
+        if self.scene == "state" and (self.address or self.task == "none"):
+            raise DeviceError("only a simulated arm with task=push knows a box; must be none", field="scene")
         if self.address and self.stamps and self.views != "none":
             raise DeviceError("pictures of an arm behind its interface have no stamps; set views=none", field="views")
 

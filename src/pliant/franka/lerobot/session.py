@@ -34,6 +34,7 @@ JOINTS = tuple(f"joint_{i}.pos" for i in range(1, 8))
 POSE = ("x.pos", "y.pos", "z.pos", "rx.pos", "ry.pos", "rz.pos")
 GRIPPER, STIFFNESS = "gripper.pos", "stiffness.pos"
 FORCE = ("x.force", "y.force", "z.force")
+SCENE = ("box.x", "box.y")
 START_SPEED = 50.0
 """Percent of the joints' limits at which an arm behind its interface returns to its start pose; assumed."""
 BOX, GOAL_X = "box", 0.6
@@ -84,7 +85,8 @@ class ArmSession:
         """Names of the numbers of an action: positions [rad] or [m] and rotation vector [rad], opening of the hand
         [m], stiffness [N/m]."""
         stamps = ("time", *(f"{name}.time" for name in options.pictured)) if options.stamps else ()
-        self.observation_names = (*JOINTS, *POSE, GRIPPER, *FORCE, *stamps)
+        self._scene = SCENE if options.scene == "state" else ()
+        self.observation_names = (*JOINTS, *POSE, GRIPPER, *FORCE, *self._scene, *stamps)
         """Names of the numbers of an observation; forces are estimates [N]."""
         self.pictures = dict.fromkeys(options.pictured, (options.height, options.width, 3))
         """Camera -> shape of its pictures, RGB, uint8."""
@@ -222,7 +224,8 @@ class ArmSession:
             DeviceError: it is not connected, or the arm has ended the motion.
         """
         state = self._running().state
-        values = (*state.q, *self._pose(state.q), state.width, *state.force)
+        scene = self.box()[:2] if self._scene else ()
+        values = (*state.q, *self._pose(state.q), state.width, *state.force, *scene)
         found: dict[str, Any] = dict(zip(self.observation_names, map(float, values), strict=False))
         if self.options.stamps:
             found["time"] = state.time

@@ -134,16 +134,25 @@ def _controls(robot: Robot) -> list[Action]:
     if not names:
         raise ModelError("the robot has no actuator, so that an action can command nothing", field="actions")
     actions = []
-    for device in make_devices(robot):
+    devices = make_devices(robot)
+    for device in devices:
         if isinstance(device, NativeActuator) and device.commands:
             control = device.commands["control"]["control"]
             if control.shape == () and math.isfinite(control.high - control.low):
                 actions.append(Action(f"{device.actuator}/control", control.low, control.high))
     if len(actions) == len(names):
         return actions
+    of_devices = (
+        f"{device.name}/{field}{'[0]' if info.shape else ''}"
+        for device in devices
+        if not isinstance(device, NativeActuator)
+        for fields_of_mode in device.commands.values()
+        for field, info in fields_of_mode.items()
+    )
+    example = next(of_devices, f"{names[0]}/control")
     raise ModelError(
         f"the robot has no compliant joint, and not every actuator has a control range and is free of a device; name "
-        f"the commands of an action, such as actions=[Action('{names[0]}/control')]; its actuators are "
+        f"the commands of an action, such as actions=[Action('{example}')]; its actuators are "
         f"{', '.join(names[:12])}",
         field="actions",
     )

@@ -60,6 +60,8 @@ def added_damping(damping: float, timestep: float) -> float:
 def install_damping(spec: mujoco.MjSpec, elastic: Mapping[str, float], damping: float) -> None:
     """Give the joints or flexes of rods the damping of their material, less what the integrator of the spec adds.
 
+    A joint whose damping the user has set by name keeps it.
+
     Args:
         spec: the model, with its time step and its integrator.
         elastic: stiffness of joints, 1 of flexes, by name.
@@ -70,7 +72,8 @@ def install_damping(spec: mujoco.MjSpec, elastic: Mapping[str, float], damping: 
     for name, stiffness in elastic.items():
         joint = spec.joint(name)
         if joint is not None:
-            joint.damping = [own * stiffness, 0.0, 0.0]
+            if not joint.damping.any():
+                joint.damping = [own * stiffness, 0.0, 0.0]
         else:
             spec.flex(name).damping = own
 
