@@ -35,6 +35,7 @@ from pliant.model.interface import PartDefaults
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
 from pliant.robots.parts import COLORS, finished, interface_of, look_at, new_spec
+from pliant.rods.failure import is_soft
 from pliant.rods.model.assembly import OBJECT_CONTACT, ROD_CONTACT, STIFF_SOLIMP
 from pliant.rods.model.chain import add_links
 from pliant.rods.model.cost import count_freedoms, note_cost
@@ -236,8 +237,9 @@ class _Build:
         begin, end = part / segment.disks, (part + 1) / segment.disks
         rows = [(t, *segment.rod.curvature(begin + t * (end - begin))) for t in (0.0, 0.5, 1.0)]
         rod = dataclasses.replace(
-            segment.rod, length=segment.rod.length / segment.disks, precurvature=tuple(rows)
-        )  # a tapered section is not cut, as no robot has one
+            segment.rod, length=segment.rod.length / segment.disks, precurvature=tuple(rows),
+            section=segment.rod.section.cut(begin, end),
+        )  # fmt: skip
         at = np.ravel([[(k + 1 / 6) / (n // 2), (k + 5 / 6) / (n // 2)] for k in range(n // 2)])
         values = [rod.values(float(t)) for t in at]
         stiff = np.array([[*v.bending, v.torsion] for v in values])
@@ -247,7 +249,7 @@ class _Build:
         )  # fmt: skip
         chain = add_links(
             _straight(rod.length), rod, f"backbone{number}", (self.disks[-1], np.eye(4)), segments=at, contact=contact,
-            loads=(np.zeros_like(moments), moments),
+            loads=(np.zeros_like(moments), moments), soft=is_soft(rod),
         )  # fmt: skip
         self.elastic |= chain.joints
         disk = chain.tip.add_body(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from pliant.base.errors import ModelError, PliantError
 from pliant.base.numerics import Array
 from pliant.rods.checks import finite, numbers
-from pliant.rods.tendons.build import Resolution, build_chain, fresh_memory, least_steps, tendon_law
+from pliant.rods.tendons.build import Resolution, build_chain, fresh_memory, tendon_law, usual_resolution
 from pliant.rods.tendons.chain import Chain, Loads, Memory, make_work, no_loads
 from pliant.rods.tendons.description import TendonRobotDescription
 
@@ -109,7 +109,7 @@ class TendonRobot:
     def __init__(self, description: TendonRobotDescription, *, resolution: Resolution | None = None) -> None:
         self.description = description
         """The robot."""
-        self.resolution = resolution or Resolution(elements=1, bending=3, torsion=1, steps=least_steps(description))
+        self.resolution = resolution or usual_resolution(description)
         """How finely strains are resolved."""
         self.chain: Chain = build_chain(description, self.resolution)
         """Its arrays."""
