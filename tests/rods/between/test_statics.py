@@ -12,6 +12,7 @@ from pliant.rods import (
     Limb,
     Plate,
     PointLoad,
+    Rectangular,
     RobotDescription,
     Rod,
     Round,
@@ -46,6 +47,30 @@ def test_a_follower_moment_at_the_tip_bends_a_rod_into_a_circle():
         found = solve_rod(ROD, np.eye(4), None, gravity=NONE, loads=[load])
         radius = 0.25
         np.testing.assert_allclose(found.tip[:3, 3], [radius * (1 - np.cos(2.0)), 0.0, radius * np.sin(2.0)], atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "section",
+    [Round(radius=1e-3), Round(radius=1e-3, tip_radius=6e-4), Rectangular(width=4e-3, height=1e-3, tip_height=5e-4)],
+    ids=["round", "tapered", "rectangular"],
+)
+@pytest.mark.parametrize("axis", [0, 1])
+def test_the_strain_at_the_surface_is_moment_by_half_the_section(section, axis):
+    rod = Rod(length=0.2, section=section)
+    moment = np.zeros(3)
+    moment[axis] = 0.05
+    found = solve_rod(
+        rod, np.eye(4), None, gravity=NONE, loads=[PointLoad(at=1.0, moment=tuple(moment), follower=True)]
+    )
+    s = np.array([0.0, 0.4, 1.0])
+    if isinstance(section, Round):
+        half = 1e-3 + s * ((section.tip_radius or 1e-3) - 1e-3)
+        inertia = np.pi / 4 * half**4
+    else:
+        width, height = 4e-3 + 0.0 * s, 1e-3 - 5e-4 * s
+        across, along = (width, height) if axis == 0 else (height, width)
+        half, inertia = 0.5 * along, across * along**3 / 12
+    np.testing.assert_allclose(found.at(s).bending_strain, 0.05 * half / (200e9 * inertia), rtol=1e-5)
 
 
 def test_a_straight_rod_that_is_pushed_together_buckles_at_eulers_load():
