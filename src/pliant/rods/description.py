@@ -470,4 +470,9 @@ class RobotDescription:
                 chain = chain @ joint.pose
             if abs((chain @ limb.attach)[2, 2]) > 1e-9 or abs((chain @ limb.attach)[2, 3]) > 1e-9:
                 out.append(f"{who}: the rod leaves the plane at its base")
+            bent = np.reshape(limb.rod.precurvature, (-1, 4))[:, 1:] @ (chain @ limb.attach)[:2, :3].T
+            if np.abs(bent).max(initial=0.0) > 1e-9:
+                out.append(f"{who}: the rod's precurvature leaves the plane; must be about z, u2 of a rod along y")
+            if limb.rod.distributed_force[2] or any(limb.rod.distributed_moment[:2]):
+                out.append(f"{who}: distributed_force must be in the plane and distributed_moment about z")
         return out

@@ -99,6 +99,10 @@ def test_the_solver_of_parallel_robots_finds_the_same_shape_from_the_wrench_at_t
 
 def test_forces_at_both_ends_weight_and_loads_are_in_balance():
     loads = [PointLoad(at=0.4, force=(0.5, 0, 0.2), follower=True), DistributedLoad(force=(0, 0.3, 0))]
+    ends = [
+        PointLoad(at=0.0, force=(0.1, -0.2, 0.3), moment=(0.0, 0.01, 0.0)),
+        PointLoad(at=1.0, force=(0.0, 0.4, 0.1)),
+    ]
     X = pose((0.05, 0.02, 0.47), exp_so3([0.2, 0.1, 0.4]))
     found = solve_rod(ROD, np.eye(4), X, loads=loads)
     line = found.centreline(6)
@@ -106,6 +110,11 @@ def test_forces_at_both_ends_weight_and_loads_are_in_balance():
     weight = np.array([0, 0, -9.81]) * ROD.values(0.0).mass * 0.5
     total = -found.wrench_a[:3] - found.wrench_b[:3] + follower + [0, 0.15, 0] + weight
     np.testing.assert_allclose(total, 0.0, atol=1e-8)
+    # Loads at the ends go into the holders and bend nothing.
+    held = solve_rod(ROD, np.eye(4), X, loads=[*loads, *ends])
+    np.testing.assert_allclose(held.centreline(6).position, line.position, atol=1e-8)
+    np.testing.assert_allclose(held.wrench_a - found.wrench_a, [0.1, -0.2, 0.3, 0.0, 0.01, 0.0], atol=1e-6)
+    np.testing.assert_allclose(held.wrench_b - found.wrench_b, [0.0, 0.4, 0.1, 0.0, 0.0, 0.0], atol=1e-6)
 
 
 def test_the_stiffness_of_the_end_is_the_derivative_of_its_wrench():

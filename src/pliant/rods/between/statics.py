@@ -65,8 +65,7 @@ class RodEquilibrium:
     @property
     def wrench_a(self) -> Array:
         """Force and moment of the rod on its holder at end A, about this end, world axes, shape (6,) [N, N m]."""
-        begin, _ = self.problem.behind(self.states)
-        return np.append(begin.n[0], begin.m[0])
+        return np.append(self.states.n[0], self.states.m[0])
 
     @property
     def wrench_b(self) -> Array:

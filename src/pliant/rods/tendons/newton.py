@@ -14,7 +14,7 @@ SURE, AHEAD = 10, 5
 """Most iterations of a step along the way, and of one from a foretold start.
 
 What needs more may have led to another equilibrium or friction: the step is then halved, or begins without the
-foretold change. Only the shortest step may use all iterations.
+foretold change. Where no step is short enough for that, as with strong friction, all iterations are used.
 """
 
 
@@ -164,7 +164,7 @@ def follow(
     way, moved = np.zeros(N), np.zeros(n + N)
     total = 0
     for row in range(len(commands)):
-        done, stride, halved = 0.0, 1.0, 0
+        done, stride, halved, bold = 0.0, 1.0, 0, False
         ahead = len(near) == 0 and _foretell(commands[row], before, way, x, tension, moved)
         moved[:n] = -good_x
         moved[n:] = -good_T
@@ -179,7 +179,7 @@ def follow(
             to = min(1.0, done + stride)
             for i in range(N):
                 goal[i] = before[i] + to * (commands[row, i] - before[i])
-            most = AHEAD if ahead else SURE if halved < HALVINGS else int(limits[3])
+            most = int(limits[3]) if bold else AHEAD if ahead else SURE
             used = _newton(chain, loads, memory, x, tension, goal, law, by_length, limits, most, work, A, b)
             total += used if used >= 0 else most
             if used >= 0:
@@ -187,7 +187,7 @@ def follow(
                 good_x[:] = x
                 good_T[:] = tension
                 _remember(chain, memory, work)
-                if halved > 0:
+                if halved > 0 and not bold:
                     halved -= 1
                     stride *= 2.0
             else:
@@ -196,8 +196,10 @@ def follow(
                 if not ahead:
                     stride *= 0.5
                     halved += 1
-                if halved > HALVINGS:
+                if halved > HALVINGS and bold:
                     return row, total, done
+                if halved > HALVINGS:
+                    bold, stride, halved = True, 1.0, 0
             ahead = False
         for i in range(N):
             way[i] = commands[row, i] - before[i]
