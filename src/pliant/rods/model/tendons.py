@@ -35,7 +35,6 @@ from pliant.model.interface import PartDefaults
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
 from pliant.robots.parts import COLORS, finished, interface_of, look_at, new_spec
-from pliant.rods.failure import is_soft
 from pliant.rods.model.assembly import OBJECT_CONTACT, ROD_CONTACT, STIFF_SOLIMP
 from pliant.rods.model.chain import add_links
 from pliant.rods.model.cost import count_freedoms, note_cost
@@ -249,7 +248,7 @@ class _Build:
         )  # fmt: skip
         chain = add_links(
             _straight(rod.length), rod, f"backbone{number}", (self.disks[-1], np.eye(4)), segments=at, contact=contact,
-            loads=(np.zeros_like(moments), moments), soft=is_soft(rod),
+            loads=(np.zeros_like(moments), moments),
         )  # fmt: skip
         self.elastic |= chain.joints
         disk = chain.tip.add_body(
