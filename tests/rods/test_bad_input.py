@@ -8,7 +8,7 @@ import pytest
 
 from pliant.base.errors import PliantError
 from pliant.base.spatial import pose
-from pliant.rods import Rod, Round
+from pliant.rods import ContinuumParallelRobot, Rod, Round, load_robot
 from pliant.rods.between.loads import DistributedLoad, PointLoad
 from pliant.rods.between.statics import solve_rod
 from pliant.rods.description import BaseJoint, GivenStiffness, Rectangular
@@ -135,3 +135,19 @@ def test_a_rod_between_no_poses_is_refused(X):
     with pytest.raises(PliantError, match="X_b"):
         solve_rod(ROD, np.eye(4), X)
     assert solve_rod(ROD, np.eye(4), pose((0.02, 0.0, 0.19))).wrench_b.shape == (6,)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"precurvature": ((0.0, 0.1, 0.0, 0.0),)}, "limb1: the rod's precurvature leaves the plane"),
+        ({"precurvature": ((0.0, 0.0, 0.1, 0.2),)}, "limb1: the rod's precurvature leaves the plane"),
+        ({"distributed_force": (0.0, 0.0, 1.0)}, "limb1: distributed_force must be in the plane"),
+        ({"distributed_moment": (0.1, 0.0, 0.0)}, "distributed_moment about z"),
+    ],
+)
+def test_what_bends_a_rod_of_a_planar_robot_out_of_its_plane_is_refused(fields, words):
+    d = load_robot("3RR").description
+    limb = dataclasses.replace(d.limbs[0], rod=dataclasses.replace(d.limbs[0].rod, **fields))
+    with pytest.raises(PliantError, match=words):
+        ContinuumParallelRobot(dataclasses.replace(d, limbs=(limb, *d.limbs[1:])))

@@ -119,6 +119,21 @@ def test_equilibria_have_energy_index_strain_and_their_connection_with_home():
     assert any(np.abs(one.plate_pose - robot.description.home).max() < 1e-6 for one in direct)
 
 
+def test_a_connection_is_the_same_whenever_it_is_read_and_changes_no_other_solve():
+    robot = load_robot("3RR")
+    home = robot.home()
+    X = home.plate_pose.copy()
+    X[0, 3] += 0.05
+    found = robot.equilibria(X, starts=20)
+    before = robot.solve_igm(X, start=home)
+    read = [one.connection for one in found]
+    after = robot.solve_igm(X, start=home)
+    np.testing.assert_array_equal(before.q, after.q)
+    again = [one.connection for one in robot.fork().equilibria(X, starts=20)]
+    assert again == read
+    assert {"home", "leads to another equilibrium at home"} & set(read)
+
+
 def every_start_by_itself(robot, task, starts):
     """Return the states that cold starts reach, each solved, refined and compared with the others in this thread."""
     home, out = robot.home(), []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -50,6 +50,15 @@ class Section(Protocol):
         """Return the values at s in [0, 1] (base to tip)."""
         ...
 
+    def cut(self, begin: float, end: float) -> Section:
+        """Return the section of the part of the rod from ``begin`` to ``end``, both in [0, 1]."""
+        ...
+
+
+def tapered(base: float, tip: float | None, s: Any) -> Any:
+    """Return a size of a section at s in [0, 1], linear from base to tip; a tip of None: as at the base."""
+    return base if tip is None else base + s * (tip - base)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
@@ -65,12 +74,16 @@ class Round:
 
     def values(self, s: float, E: float, G: float, density: float) -> SectionValues:
         """Return the values at s in [0, 1]."""
-        tip = self.radius if self.tip_radius is None else self.tip_radius
-        r = self.radius + s * (tip - self.radius)
+        r = tapered(self.radius, self.tip_radius, s)
         A, I = np.pi * r**2, 0.25 * np.pi * r**4
         return SectionValues(
             shear=(G * A, G * A), axial=E * A, bending=(E * I, E * I), torsion=2.0 * G * I, mass=density * A
         )
+
+    def cut(self, begin: float, end: float) -> Round:
+        """Return the section of the part of the rod from ``begin`` to ``end``, both in [0, 1]."""
+        first, last = (tapered(self.radius, self.tip_radius, s) for s in (begin, end))
+        return Round(radius=first, tip_radius=last)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +109,7 @@ class Rectangular:
 
     def values(self, s: float, E: float, G: float, density: float) -> SectionValues:
         """Return the values at s in [0, 1]."""
-        w = self.width + s * ((self.width if self.tip_width is None else self.tip_width) - self.width)
-        h = self.height + s * ((self.height if self.tip_height is None else self.tip_height) - self.height)
+        w, h = tapered(self.width, self.tip_width, s), tapered(self.height, self.tip_height, s)
         a, b = max(w, h), min(w, h)
         J = a * b**3 * (1.0 / 3.0 - 0.21 * b / a * (1.0 - (b / a) ** 4 / 12.0))
         A = w * h
@@ -108,6 +120,14 @@ class Rectangular:
             torsion=G * J,
             mass=density * A,
         )
+
+    def cut(self, begin: float, end: float) -> Rectangular:
+        """Return the section of the part of the rod from ``begin`` to ``end``, both in [0, 1]."""
+        (w0, w1), (h0, h1) = (
+            [tapered(base, tip, s) for s in (begin, end)]
+            for base, tip in ((self.width, self.tip_width), (self.height, self.tip_height))
+        )
+        return Rectangular(width=w0, height=h0, tip_width=w1, tip_height=h1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +155,10 @@ class GivenStiffness:
         return SectionValues(
             shear=self.shear, axial=self.axial, bending=self.bending, torsion=self.torsion, mass=self.mass
         )
+
+    def cut(self, begin: float, end: float) -> GivenStiffness:
+        """Return the section of a part of the rod: the same."""
+        return self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -446,4 +470,9 @@ class RobotDescription:
                 chain = chain @ joint.pose
             if abs((chain @ limb.attach)[2, 2]) > 1e-9 or abs((chain @ limb.attach)[2, 3]) > 1e-9:
                 out.append(f"{who}: the rod leaves the plane at its base")
+            bent = np.reshape(limb.rod.precurvature, (-1, 4))[:, 1:] @ (chain @ limb.attach)[:2, :3].T
+            if np.abs(bent).max(initial=0.0) > 1e-9:
+                out.append(f"{who}: the rod's precurvature leaves the plane; must be about z, u2 of a rod along y")
+            if limb.rod.distributed_force[2] or any(limb.rod.distributed_moment[:2]):
+                out.append(f"{who}: distributed_force must be in the plane and distributed_moment about z")
         return out

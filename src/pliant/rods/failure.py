@@ -33,6 +33,11 @@ def largest_stretch(rod: Rod) -> float:
     return STIFF_STRAIN if modulus > STIFF_MATERIAL else SOFT_STRAIN
 
 
+def is_soft(rod: Rod) -> bool:
+    """Whether a rod is of a material that stretches visibly, such as silicone."""
+    return largest_stretch(rod) > STIFF_STRAIN
+
+
 @dataclass(frozen=True, slots=True)
 class _Chain:
     """Where a limb can have the base of its rod."""

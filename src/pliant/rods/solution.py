@@ -14,7 +14,7 @@ from pliant.base.numerics import Array
 from pliant.base.spatial import log_so3, rotation_from_quaternion
 from pliant.rods import kernels
 from pliant.rods._build import flatten, unflatten
-from pliant.rods.description import Rectangular, Round, Section
+from pliant.rods.description import Rectangular, Round, Section, tapered
 from pliant.rods.geometry import QUATERNION, rod_bases
 from pliant.rods.gradients import SOLVED, Gradients, actuator_forces_left, gradients
 from pliant.rods.kernels import layout
@@ -46,13 +46,13 @@ class Centreline:
     """Rest length [m]."""
 
 
-def _surface_strain(section: Section, s: Array, curvature: Array) -> Array:
+def surface_strain(section: Section, s: Array, curvature: Array) -> Array:
     """Return the strain of bending at the surface for curvatures about both axes, shape (points, 2) [1/m]."""
     if isinstance(section, Round):
-        tip = section.radius if section.tip_radius is None else section.tip_radius
-        return np.hypot(*curvature.T) * (section.radius + s * (tip - section.radius))
+        return np.hypot(*curvature.T) * tapered(section.radius, section.tip_radius, s)
     if isinstance(section, Rectangular):
-        return 0.5 * np.abs(curvature) @ [section.height, section.width]
+        height, width = tapered(section.height, section.tip_height, s), tapered(section.width, section.tip_width, s)
+        return 0.5 * (np.abs(curvature[:, 0]) * height + np.abs(curvature[:, 1]) * width)
     return np.hypot(*curvature.T)
 
 
@@ -234,7 +234,7 @@ class Solution:
         return [
             Centreline(
                 s=s, position=states[k, :, :3], rotation=R[k], force=states[k, :, FORCE], moment=m[k],
-                bending_strain=_surface_strain(d.limbs[i].rod.section, s, bent[k]), length=float(lengths[i]),
+                bending_strain=surface_strain(d.limbs[i].rod.section, s, bent[k]), length=float(lengths[i]),
             )
             for k, i in enumerate(limbs)
         ]  # fmt: skip

@@ -12,6 +12,7 @@ from pliant.rods import (
     Limb,
     Plate,
     PointLoad,
+    Rectangular,
     RobotDescription,
     Rod,
     Round,
@@ -48,6 +49,30 @@ def test_a_follower_moment_at_the_tip_bends_a_rod_into_a_circle():
         np.testing.assert_allclose(found.tip[:3, 3], [radius * (1 - np.cos(2.0)), 0.0, radius * np.sin(2.0)], atol=1e-7)
 
 
+@pytest.mark.parametrize(
+    "section",
+    [Round(radius=1e-3), Round(radius=1e-3, tip_radius=6e-4), Rectangular(width=4e-3, height=1e-3, tip_height=5e-4)],
+    ids=["round", "tapered", "rectangular"],
+)
+@pytest.mark.parametrize("axis", [0, 1])
+def test_the_strain_at_the_surface_is_moment_by_half_the_section(section, axis):
+    rod = Rod(length=0.2, section=section)
+    moment = np.zeros(3)
+    moment[axis] = 0.05
+    found = solve_rod(
+        rod, np.eye(4), None, gravity=NONE, loads=[PointLoad(at=1.0, moment=tuple(moment), follower=True)]
+    )
+    s = np.array([0.0, 0.4, 1.0])
+    if isinstance(section, Round):
+        half = 1e-3 + s * ((section.tip_radius or 1e-3) - 1e-3)
+        inertia = np.pi / 4 * half**4
+    else:
+        width, height = 4e-3 + 0.0 * s, 1e-3 - 5e-4 * s
+        across, along = (width, height) if axis == 0 else (height, width)
+        half, inertia = 0.5 * along, across * along**3 / 12
+    np.testing.assert_allclose(found.at(s).bending_strain, 0.05 * half / (200e9 * inertia), rtol=1e-5)
+
+
 def test_a_straight_rod_that_is_pushed_together_buckles_at_eulers_load():
     found = solve_rod(ROD, np.eye(4), pose((0.0, 0.0, 0.4995)), gravity=NONE)
     assert found.unstable == 0
@@ -74,6 +99,10 @@ def test_the_solver_of_parallel_robots_finds_the_same_shape_from_the_wrench_at_t
 
 def test_forces_at_both_ends_weight_and_loads_are_in_balance():
     loads = [PointLoad(at=0.4, force=(0.5, 0, 0.2), follower=True), DistributedLoad(force=(0, 0.3, 0))]
+    ends = [
+        PointLoad(at=0.0, force=(0.1, -0.2, 0.3), moment=(0.0, 0.01, 0.0)),
+        PointLoad(at=1.0, force=(0.0, 0.4, 0.1)),
+    ]
     X = pose((0.05, 0.02, 0.47), exp_so3([0.2, 0.1, 0.4]))
     found = solve_rod(ROD, np.eye(4), X, loads=loads)
     line = found.centreline(6)
@@ -81,6 +110,11 @@ def test_forces_at_both_ends_weight_and_loads_are_in_balance():
     weight = np.array([0, 0, -9.81]) * ROD.values(0.0).mass * 0.5
     total = -found.wrench_a[:3] - found.wrench_b[:3] + follower + [0, 0.15, 0] + weight
     np.testing.assert_allclose(total, 0.0, atol=1e-8)
+    # Loads at the ends go into the holders and bend nothing.
+    held = solve_rod(ROD, np.eye(4), X, loads=[*loads, *ends])
+    np.testing.assert_allclose(held.centreline(6).position, line.position, atol=1e-8)
+    np.testing.assert_allclose(held.wrench_a - found.wrench_a, [0.1, -0.2, 0.3, 0.0, 0.01, 0.0], atol=1e-6)
+    np.testing.assert_allclose(held.wrench_b - found.wrench_b, [0.0, 0.4, 0.1, 0.0, 0.0, 0.0], atol=1e-6)
 
 
 def test_the_stiffness_of_the_end_is_the_derivative_of_its_wrench():

@@ -52,6 +52,18 @@ def test_a_loaded_cantilever_stays_where_the_statics_have_it(loads):
     np.testing.assert_allclose(part.points(model, data)[-1], tip, atol=2e-5)
 
 
+def test_loads_act_at_their_place_on_the_bent_rod():
+    at = (0.0, 0.1234, 1.0 / 3.0, 1.0)
+    loads = tuple(PointLoad(at=s, force=(0.1, 0.05, 0.0), follower=s == at[1]) for s in at)
+    part = RodBetween(rod=ROD, body_b=None, loads=loads, segments=6)
+    model, data = rest(attach_rod(Robot(mujoco.MjSpec()), part))
+    expected = part.solve(model, data).at(np.array(at))
+    for k in range(len(at)):
+        site = data.site(f"rod/load{k}")
+        np.testing.assert_allclose(site.xpos, expected.position[k], atol=1e-8)
+        np.testing.assert_allclose(site.xmat.reshape(3, 3), expected.rotation[k], atol=1e-7)
+
+
 def test_a_rod_pushes_a_slider_away_with_the_force_of_the_statics():
     robot = Robot(mujoco.MjSpec.from_string(SLIDER))
     # An arc of 1.4 rad, which no small change of a load makes leave its plane.

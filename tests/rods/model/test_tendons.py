@@ -12,9 +12,10 @@ from pliant.base.errors import DeviceError, ModelError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.engine.base import mujoco_state
+from pliant.rods import Rod, Round
 from pliant.rods.model.tendon_options import TendonOptions
 from pliant.rods.model.tendons import build_tendon_robot
-from pliant.rods.tendons import Resolution, TendonRobot
+from pliant.rods.tendons import Resolution, Segment, Tendon, TendonRobot, TendonRobotDescription
 from pliant.rods.tendons.robots import generic, measured_v4
 from pliant.simulation import Simulation
 
@@ -72,6 +73,29 @@ def test_a_bent_backbone_is_tensioned_from_its_own_unloaded_shape():
     robot = build_tendon_robot(d, TendonOptions(**SLOW))
     engine = settled(robot, 0.0 * PULL)
     np.testing.assert_allclose(tip_of(engine), statics_of(robot, engine).solve(pull=0.0 * PULL).tip, atol=7e-4)
+
+
+def test_a_tapered_backbone_is_tapered_over_the_segment_and_not_between_two_disks():
+    d = smooth(generic())
+    rods = [dataclasses.replace(s.rod, section=Round(radius=6e-4, tip_radius=4e-4)) for s in d.segments]
+    d = dataclasses.replace(d, segments=tuple(dataclasses.replace(s, rod=r) for s, r in zip(d.segments, rods)))
+    robot = build_tendon_robot(d, TendonOptions(**SLOW))
+    stiffness = np.array([robot.devices[0].elastic[f"backbone{k + 1}/bend1"] for k in range(5)])
+    # The first hinge between two disks is at a sixth of their distance, one hinge for each half of it.
+    radius = 6e-4 - 2e-4 * (np.arange(5) + 1.0 / 6.0) / 5.0
+    np.testing.assert_allclose(stiffness, 50e9 * np.pi / 4 * radius**4 / 0.01, rtol=1e-9)
+    engine = settled(robot, PULL, 2.0)
+    np.testing.assert_allclose(tip_of(engine), statics_of(robot, engine).solve(pull=PULL).tip, atol=4e-4)
+
+
+def test_a_backbone_of_silicone_is_pressed_together_by_its_tendons_as_hooke_says():
+    rod = Rod(length=0.1, section=Round(radius=5e-3), young_modulus=1e6, shear_modulus=3.5e5, density=0.0)
+    tendons = tuple(Tendon(segment=0, radius=9e-3, angle=2 * np.pi * i / 3, drive_stiffness=2000.0) for i in range(3))
+    segment = Segment(rod=rod, disks=5, disk_radius=12e-3, disk_mass=1e-4)
+    d = TendonRobotDescription(name="soft", segments=(segment,), tendons=tendons, gravity=(0.0, 0.0, 0.0))
+    statics, tension = TendonRobot(d), np.full(3, 0.3)
+    shorter = 0.1 * 0.9 / (1e6 * np.pi * 25e-6)
+    assert statics.solve(tension=tension).tip[2] == pytest.approx(0.1 - shorter, abs=1e-9)
 
 
 def test_tensions_that_are_commanded_are_those_of_the_statics():

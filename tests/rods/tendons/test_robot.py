@@ -277,3 +277,15 @@ def test_bad_commands_are_named_with_the_valid_number():
     rigid = robot(*three(), links="chords")
     with pytest.raises(PliantError, match=r"no equilibrium for the command|breaks at"):
         rigid.solve(pull=[5e-3, 5e-3, 5e-3])
+
+
+def test_a_segment_of_one_disk_bends_to_the_arc_of_its_tension():
+    arm = robot(Tendon(segment=0, radius=8e-3, angle=0.0), resolution=None, disks=1)
+    found = arm.solve(tension=[2.0])
+    assert found.rotation[-1, 0, 2] == pytest.approx(np.sin(0.2 * 2.0 * 8e-3 / EI), rel=1e-6)
+
+
+@pytest.mark.parametrize("key", ["distributed_force", "distributed_moment"])
+def test_distributed_loads_of_a_backbone_are_refused(key):
+    with pytest.raises(ModelError, match=f"segment: the rod has a {key} of .*must be 0"):
+        robot(*three(), rod=dataclasses.replace(ROD, **{key: (0.0, 0.1, 0.0)}))

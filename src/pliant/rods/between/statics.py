@@ -21,9 +21,9 @@ from pliant.base.spatial import exp_so3, hat, log_so3
 from pliant.rods.between.loads import Load, PointLoad, distributed
 from pliant.rods.checks import rigid_pose
 from pliant.rods.description import Rod
-from pliant.rods.failure import largest_stretch
+from pliant.rods.failure import is_soft, largest_stretch
 from pliant.rods.segments import Segments, State, end_stiffness
-from pliant.rods.solution import Centreline
+from pliant.rods.solution import Centreline, surface_strain
 
 __all__ = ["RodEquilibrium", "solve_rod"]
 
@@ -65,8 +65,7 @@ class RodEquilibrium:
     @property
     def wrench_a(self) -> Array:
         """Force and moment of the rod on its holder at end A, about this end, world axes, shape (6,) [N, N m]."""
-        begin, _ = self.problem.behind(self.states)
-        return np.append(begin.n[0], begin.m[0])
+        return np.append(self.states.n[0], self.states.m[0])
 
     @property
     def wrench_b(self) -> Array:
@@ -95,10 +94,10 @@ class RodEquilibrium:
         begin, _ = self.problem.behind(self.states)
         line, _ = self.problem.between(self.cuts[cell], s).advance(begin.at(cell))
         rotation, moment = line.R, line.m
-        strain = np.linalg.norm(np.einsum("kji,kj->ki", rotation, moment)[:, :2], axis=1)
-        strain /= min(self.rod.values(0.5).bending)
+        bent = np.einsum("kji,kj->ki", rotation, moment)[:, :2] / [self.rod.values(float(t)).bending for t in s]
         return Centreline(
-            s=s, position=line.p, rotation=rotation, force=line.n, moment=moment, bending_strain=strain,
+            s=s, position=line.p, rotation=rotation, force=line.n, moment=moment,
+            bending_strain=surface_strain(self.rod.section, s, bent),
             length=self.rod.length,
         )  # fmt: skip
 
@@ -194,7 +193,7 @@ def check_reach(rod: Rod, X_a: Array, X_b: Array, name: str) -> None:
         ModelError: with the length that would be valid.
     """
     distance = float(np.linalg.norm(X_b[:3, 3] - X_a[:3, 3]))
-    soft = largest_stretch(rod) > 0.5
+    soft = is_soft(rod)
     longest = rod.length * (1.0 + largest_stretch(rod)) if soft else rod.length
     if distance > longest * (1.0 + 1e-12):
         stretch = f", which this soft rod could stretch to {longest:.4g} m" if soft else ""

@@ -175,10 +175,8 @@ class RodBetween(PartDefaults):
         count = 0
         for load in (*self.loads, *_own(self.rod)):
             for k, s, force, moment in _pieces(load, corners, self.rod.length):
-                there = np.eye(4)
-                j = round(s * (SAMPLES - 1))
-                there[:3, :3], there[:3, 3] = line.rotation[j], line.position[j]
-                X_link = inverse(frames[k]) @ there
+                there = start.at(np.array([s]))
+                X_link = inverse(frames[k]) @ pose(there.position[0], there.rotation[0])
                 label = f"{self.name}/load{count}"
                 site = links[k].add_site(name=label, pos=X_link[:3, 3], quat=quaternion_from_rotation(X_link[:3, :3]))
                 site.group = 4

@@ -236,8 +236,9 @@ class _Build:
         begin, end = part / segment.disks, (part + 1) / segment.disks
         rows = [(t, *segment.rod.curvature(begin + t * (end - begin))) for t in (0.0, 0.5, 1.0)]
         rod = dataclasses.replace(
-            segment.rod, length=segment.rod.length / segment.disks, precurvature=tuple(rows)
-        )  # a tapered section is not cut, as no robot has one
+            segment.rod, length=segment.rod.length / segment.disks, precurvature=tuple(rows),
+            section=segment.rod.section.cut(begin, end),
+        )  # fmt: skip
         at = np.ravel([[(k + 1 / 6) / (n // 2), (k + 5 / 6) / (n // 2)] for k in range(n // 2)])
         values = [rod.values(float(t)) for t in at]
         stiff = np.array([[*v.bending, v.torsion] for v in values])

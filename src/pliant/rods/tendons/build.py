@@ -9,6 +9,7 @@ import numpy as np
 from pliant.base.errors import ModelError
 from pliant.base.numerics import Array
 from pliant.rods.checks import check_whole
+from pliant.rods.failure import is_soft
 from pliant.rods.tendons.chain import Chain, Memory
 from pliant.rods.tendons.description import TendonRobotDescription
 
@@ -58,6 +59,14 @@ def least_steps(description: TendonRobotDescription) -> int:
         return 1
     turns = [abs(t.turn) / (len(description.holes_of(i)) - 1) for i, t in enumerate(description.tendons)]
     return max(1, int(np.ceil(max(turns, default=0.0) / STEP_TURN - 1e-9)))
+
+
+def usual_resolution(description: TendonRobotDescription) -> Resolution:
+    """Return the resolution of a robot of which none is given; rods of a soft material shear and stretch, too."""
+    strain = 1 if any(is_soft(segment.rod) for segment in description.segments) else -1
+    few = min((segment.disks for segment in description.segments), default=1)
+    steps = max(least_steps(description), steps_for(3, few, 1))
+    return Resolution(elements=1, bending=3, torsion=1, shear=strain, stretch=strain, steps=steps)
 
 
 def build_chain(description: TendonRobotDescription, resolution: Resolution) -> Chain:

@@ -45,6 +45,13 @@ class Segment:
     def __post_init__(self) -> None:
         if not isinstance(self.rod, Rod):
             raise ModelError(f"segment: rod is {self.rod!r}; must be a pliant.rods.Rod", field="rod")
+        for key in ("distributed_force", "distributed_moment"):
+            if any(getattr(self.rod, key)):
+                raise ModelError(
+                    f"segment: the rod has a {key} of {getattr(self.rod, key)}, which a robot with tendons does not "
+                    "carry; must be 0. Use the loads of its statics",
+                    field=key,
+                )
         check_whole("segment", None, disks=self.disks)
         if self.disks < 1:
             raise ModelError(
@@ -253,15 +260,12 @@ class TendonRobotDescription:
             if s <= segment.rod.length * (1.0 + 1e-12):
                 break
             s -= segment.rod.length
-        share, section = min(1.0, s / segment.rod.length), segment.rod.section
-
-        def size(base: float, tip: float | None) -> float:
-            return base + share * ((base if tip is None else tip) - base)
-
+        share = min(1.0, s / segment.rod.length)
+        section = segment.rod.section.cut(share, share)
         if isinstance(section, Round):
-            return 0.0, 0.0, size(section.radius, section.tip_radius)
+            return 0.0, 0.0, section.radius
         if isinstance(section, Rectangular):
-            return 0.5 * size(section.width, section.tip_width), 0.5 * size(section.height, section.tip_height), 0.0
+            return 0.5 * section.width, 0.5 * section.height, 0.0
         return 0.0, 0.0, 0.0
 
     def _track(self, i: int, parts: int) -> Array:

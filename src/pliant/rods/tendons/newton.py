@@ -10,6 +10,12 @@ from pliant.rods.tendons.kernels import evaluate
 
 HALVINGS = 7
 """How often the way to a command is halved where Newton's method does not converge."""
+SURE, AHEAD = 10, 5
+"""Most iterations of a step along the way, and of one from a foretold start.
+
+What needs more may have led to another equilibrium or friction: the step is then halved, or begins without the
+foretold change. Where no step is short enough for that, as with strong friction, all iterations are used.
+"""
 
 
 @njit(**INNER)
@@ -49,11 +55,11 @@ def _system(work, tension, command, law, by_length, A, b):
 
 
 @njit(**INNER)
-def _newton(chain, loads, memory, x, tension, command, law, by_length, limits, work, A, b):
-    """Return the iterations used, or -1; ``x`` and ``tension`` are start and result."""
+def _newton(chain, loads, memory, x, tension, command, law, by_length, limits, most, work, A, b):
+    """Return the iterations used, or -1 after ``most``; ``x`` and ``tension`` are start and result."""
     n, N = len(x), len(tension)
     best, stalled = np.inf, 0
-    for iteration in range(int(limits[3])):
+    for iteration in range(most):
         evaluate(chain, loads, memory, x, tension, work)
         worst, open_gap = _system(work, tension, command, law, by_length, A, b)
         if not (np.isfinite(worst) and np.isfinite(open_gap)):
@@ -88,7 +94,10 @@ def _remember(chain, memory, work):
 
 @njit(**INNER)
 def _foretell(command, before, way, x, tension, moved):
-    """Move unknowns and tensions ahead as they moved with the last command, where this one goes on along its way."""
+    """Move unknowns and tensions ahead as they moved with the last command, where this one goes on along its way.
+
+    Returns whether they were moved.
+    """
     n, along, square, size = len(x), 0.0, 0.0, 0.0
     for i in range(len(command)):
         step = command[i] - before[i]
@@ -96,13 +105,14 @@ def _foretell(command, before, way, x, tension, moved):
         square += way[i] * way[i]
         size += step * step
     # A share of the last change is of use where it accounts for most of the way: |step - share way|^2 < size / 4.
-    if square == 0.0 or size - along * along / square >= 0.25 * size:
-        return
-    share = min(2.0, max(0.0, along / square))
+    if square == 0.0 or along <= 0.0 or size - along * along / square >= 0.25 * size:
+        return False
+    share = min(2.0, along / square)
     for i in range(n):
         x[i] += share * moved[i]
     for i in range(len(tension)):
         tension[i] = max(0.0, tension[i] + share * moved[n + i])
+    return True
 
 
 @entry
@@ -125,7 +135,8 @@ def follow(
 ):
     """Solve for a sequence of commands, each from the equilibrium before; friction remembers every one of them.
 
-    Where Newton's method does not converge, the way from the command before is halved up to `HALVINGS` times.
+    Where Newton's method does not converge soon, the step from the command before is halved up to `HALVINGS` times; it
+    is doubled again behind each that does.
 
     Args:
         chain, loads, memory, work: as in `kernels.assemble`; ``memory`` and ``work`` are changed.
@@ -153,9 +164,8 @@ def follow(
     way, moved = np.zeros(N), np.zeros(n + N)
     total = 0
     for row in range(len(commands)):
-        done, stride, halved = 0.0, 1.0, 0
-        if len(near) == 0:
-            _foretell(commands[row], before, way, x, tension, moved)
+        done, stride, halved, bold = 0.0, 1.0, 0, False
+        ahead = len(near) == 0 and _foretell(commands[row], before, way, x, tension, moved)
         moved[:n] = -good_x
         moved[n:] = -good_T
         if row > 0 and len(near) > 0:
@@ -169,21 +179,28 @@ def follow(
             to = min(1.0, done + stride)
             for i in range(N):
                 goal[i] = before[i] + to * (commands[row, i] - before[i])
-            used = _newton(chain, loads, memory, x, tension, goal, law, by_length, limits, work, A, b)
+            most = int(limits[3]) if bold else AHEAD if ahead else SURE
+            used = _newton(chain, loads, memory, x, tension, goal, law, by_length, limits, most, work, A, b)
+            total += used if used >= 0 else most
             if used >= 0:
-                total += used
                 done = to
                 good_x[:] = x
                 good_T[:] = tension
                 _remember(chain, memory, work)
+                if halved > 0 and not bold:
+                    halved -= 1
+                    stride *= 2.0
             else:
-                total += int(limits[3])
                 x[:] = good_x
                 tension[:] = good_T
-                stride *= 0.5
-                halved += 1
-                if halved > HALVINGS:
+                if not ahead:
+                    stride *= 0.5
+                    halved += 1
+                if halved > HALVINGS and bold:
                     return row, total, done
+                if halved > HALVINGS:
+                    bold, stride, halved = True, 1.0, 0
+            ahead = False
         for i in range(N):
             way[i] = commands[row, i] - before[i]
         before[:] = commands[row]

@@ -12,15 +12,16 @@ from numpy.typing import ArrayLike
 from pliant.base.errors import ModelError, PliantError
 from pliant.base.numerics import Array
 from pliant.rods.checks import finite, numbers
-from pliant.rods.tendons.build import Resolution, build_chain, fresh_memory, least_steps, tendon_law
+from pliant.rods.tendons.build import Resolution, build_chain, fresh_memory, tendon_law, usual_resolution
 from pliant.rods.tendons.chain import Chain, Loads, Memory, make_work, no_loads
 from pliant.rods.tendons.description import TendonRobotDescription
 
 LOG = logging.getLogger("pliant")
-LIMITS = np.array([1e-9, 1e-10, 0.5, 60.0])
-"""Force [N m, N] and length [m] that count as zero, largest change of an unknown, iterations."""
-REPLAY_LIMITS = np.array([1e-7, 1e-8, 0.5, 60.0])
-"""The same of `TendonRobot.replay`, whose tips differ by 0.2 um from those of `LIMITS` over 1000 rows."""
+LIMITS = np.array([2.5e-8, 5e-10, 0.5, 60.0])
+"""What counts as zero: of a force by the moment that bends the softest segment by 1 rad, of a length by the robot's;
+largest change of an unknown, iterations."""
+REPLAY_LIMITS = np.array([2.5e-6, 5e-8, 0.5, 60.0])
+"""The same of `TendonRobot.replay`, whose tips differ by 0.2 um from those of `LIMITS` over 1000 rows of 200 mm."""
 REACH = 1e-6
 """Distance from the target at which `TendonRobot.solve_igm` ends [m, rad]."""
 
@@ -109,12 +110,15 @@ class TendonRobot:
     def __init__(self, description: TendonRobotDescription, *, resolution: Resolution | None = None) -> None:
         self.description = description
         """The robot."""
-        self.resolution = resolution or Resolution(elements=1, bending=3, torsion=1, steps=least_steps(description))
+        self.resolution = resolution or usual_resolution(description)
         """How finely strains are resolved."""
         self.chain: Chain = build_chain(description, self.resolution)
         """Its arrays."""
         self._work = make_work(self.chain)
         self._gravity = np.asarray(description.gravity, dtype=float)
+        softest = min(min(one.rod.values(0.5).bending) / one.rod.length for one in description.segments)
+        self.unit = np.array([softest, description.length, 1.0, 1.0])
+        """Moment and length by which `LIMITS` are measured [N m, m]."""
         N = len(description.tendons)
         blank = Memory(np.zeros(len(self.chain.link)), np.zeros(len(self.chain.link)), *[np.ones(N)] * 3)
         self._evaluate(np.zeros(self.size), np.zeros(N), no_loads(self.chain), blank)
@@ -228,8 +232,8 @@ class TendonRobot:
         N = len(T)
         pose, out_T, unused = np.zeros((1, 12)), np.zeros((1, N)), np.zeros((0, self.size + N))
         done, _, share = follow(
-            self.chain, loads, memory, x, T, before, row[None], self.law, np.full(N, by_length), LIMITS, self._work,
-            unused, pose, out_T, unused,
+            self.chain, loads, memory, x, T, before, row[None], self.law, np.full(N, by_length), LIMITS * self.unit,
+            self._work, unused, pose, out_T, unused,
         )  # fmt: skip
         return done == 1, share
 
@@ -279,7 +283,7 @@ class TendonRobot:
         modes, first = np.ones(N, bool), 0
         while first < rows:
             done, _, _ = follow(
-                self.chain, loads, memory, x, T, before, commands[first:], self.law, modes, REPLAY_LIMITS,
+                self.chain, loads, memory, x, T, before, commands[first:], self.law, modes, REPLAY_LIMITS * self.unit,
                 self._work, near[first:], poses[first:], T_out[first:], states[first:],
             )  # fmt: skip
             first += done + 1
