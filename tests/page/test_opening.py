@@ -60,3 +60,25 @@ def test_an_opening_ends_when_somebody_moves_a_slider():
         )
         enter(server, slider, 0.25)
         eventually(lambda: view._scenarios.run.over)
+
+
+@pytest.mark.network
+def test_a_scenario_that_somebody_starts_takes_the_place_of_the_opening_and_no_run_is_left_beside_it():
+    with (
+        PageServer(port=free_port()) as server,
+        running("qbmove-2dof", server=server, begin="opening") as (simulation, view),
+    ):
+        panel = view._scenarios
+        eventually(lambda: panel.run is not None)
+        for button in [*("Start", "Restart") * 60, "Start"]:
+            panel._buttons._impl.value = button
+            panel._pressed(None)
+        eventually(lambda: not view._opening)
+        chosen = panel.scenarios[str(panel._choice.value)]
+        assert len(simulation._schedule._events) == len(chosen.events)
+        begun = panel.run
+        server.numbers += 1  # somebody moves a slider
+        drawn = view.health()["pictures"]
+        eventually(lambda: view.health()["pictures"] > drawn + 10)
+        assert panel.run is begun
+        assert not begun.over

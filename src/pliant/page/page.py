@@ -550,7 +550,9 @@ class PageView(BridgeBase):
         scenarios, server = self._scenarios, self._server
         if not self._opening or scenarios is None or server is None or not self._latest:
             return
-        if scenarios.run is None and not self._given_scenarios:
+        if scenarios.used:
+            self._opening = False
+        elif scenarios.run is None and not self._given_scenarios:
             round_dance = dance(self._devices, self._latest)
             if round_dance is not None:
                 scenarios.add("dance", round_dance)
