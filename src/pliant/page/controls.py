@@ -25,7 +25,7 @@ __all__ = ["DeviceControls", "Panel", "Say", "guarded", "plain_name"]
 Say = Callable[[str], None]
 """Tells the person before the page something."""
 OPEN_FOLDERS = 6
-"""Robots with more devices than this begin with closed folders."""
+"""Robots with more devices than this begin with closed folders, but for the first."""
 GAINS = ("kp", "ki", "kd")
 UNSEEN_FIELDS = ("finished",)
 UNSEEN_REQUESTS = ("disconnect", "set_mode", "set_gains")
@@ -118,9 +118,11 @@ class DeviceControls:
             # The board carries the same references as the joints.
             if _offers(device) and not (joints and BOARD.of(device))
         ]
-        shown.sort(key=lambda device: not device.commands)  # what moves the robot comes before what only answers
+        # What moves many joints comes before single joints, and those before what only answers.
+        shown.sort(key=lambda device: (not device.commands, JOINT.live(device)))
         for device in shown:
-            with gui.add_folder(plain_name(device.name), expand_by_default=len(shown) <= OPEN_FOLDERS):
+            opened = device is shown[0] or len(shown) <= OPEN_FOLDERS
+            with gui.add_folder(plain_name(device.name), expand_by_default=opened):
                 self._add(device)
         if not shown:
             gui.add_markdown("This robot takes no commands. Drag a body to pull it.")
