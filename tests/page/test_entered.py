@@ -134,3 +134,14 @@ def test_a_control_of_a_page_that_is_gone_does_nothing():
         stays = server.gui.add_slider("mass", min=0.0, max=1.0, step=0.1, initial_value=0.0)
         with pytest.raises(KeyError):
             guarded(said.append, lambda event: {}["nothing"])(GuiEvent(None, 0, stays))
+
+
+def test_a_value_for_a_control_that_is_taken_away_meanwhile_goes_to_no_browser():
+    with PageServer(port=free_port()) as server:
+        kept = server.viser._websock_server._broadcast_buffer.message_from_id
+        controls = [server.gui.add_slider(name, min=0.0, max=1.0, step=0.1, initial_value=0.0) for name in "ab"]
+        controls[0].remove()  # between viser's look at the control and the value that it passes on
+        for control in controls:
+            control._impl.sync_cb(1, {"value": 0.5})
+        values = [message for message in kept.values() if getattr(message, "updates", None) == {"value": 0.5}]
+        assert [message.uuid for message in values] == [controls[1]._impl.uuid]
