@@ -149,6 +149,9 @@ class DeviceControls:
 
     def _add(self, device: Device) -> None:
         modes = [mode for mode, fields in device.commands.items() if any(_sliders(info) for info in fields.values())]
+        if JOINT.live(device):
+            now = {mode.name.lower() for mode in device.mode.switchable}
+            modes = [mode for mode in modes if mode in now]
         panel = self._own_panel(device)
         if panel is not None:
             self.panels.append(panel)
@@ -186,18 +189,26 @@ class DeviceControls:
                 try:
                     self._request(device, "set_mode", mode=mode)
                 except PliantError:
+                    seen.clear()
                     look()
                     raise
+                seen.clear()
+                seen.add(mode)
             build()
 
+        seen: set[str] = {*device.inbox.accepted}
+
         def look() -> None:
-            """Follow a mode that another client, or a reset, has set."""
-            accepted = device.inbox.accepted
-            if choice is not None and switched and len(accepted) == 1:
-                now = next(iter(accepted))
-                if now != choice.value and now in modes:
-                    choice.value = now
-                    build()
+            """Follow a mode that another client, or a reset, has set; one that somebody chooses is not set yet."""
+            accepted = {*device.inbox.accepted}
+            if choice is None or not switched or accepted == seen or len(accepted) != 1:
+                return
+            seen.clear()
+            seen.update(accepted)
+            now = next(iter(accepted))
+            if now != choice.value and now in modes:
+                choice.value = now
+                build()
 
         build()
         if choice is not None:

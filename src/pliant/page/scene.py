@@ -363,6 +363,10 @@ class Scene:
         if layer == "tendons" and self._tendons is not None:
             self._tendons.visible = on
 
+    def empty(self, layer: str) -> bool:
+        """Whether a model has nothing that a layer could show."""
+        return not self._model.ntendon if layer == "tendons" else layer in self._nodes and not self._nodes[layer]
+
     def spare(self) -> bool:
         """Switch the shadows off, once, where a browser draws without a graphics card; return whether it was done.
 
