@@ -559,3 +559,20 @@ def test_a_page_that_opens_while_the_robot_is_loaded_gets_its_camera():
             while not places:
                 places = [m for m in read(page.recv(10)) if "CameraPosition" in m["type"] and not m["initial"]]
         assert places[0]["position"] == [1.0, 2.0, 3.0]
+
+
+def test_bodies_tendons_and_rods_of_a_picture_are_sent_together():
+    with running("tdcr", begin="opening") as (_, view):
+        eventually(lambda: view.health()["pictures"] > 2)
+        buffer = view._server.viser._websock_server._broadcast_buffer
+        push, sent = buffer.push, {"body": [], "tendons": [], "rods": []}
+
+        def noted(message):
+            part = str(getattr(message, "name", "")).strip("/").partition("/")[0]
+            if part in sent:
+                sent[part].append(buffer.atomic_counter)
+            push(message)
+
+        buffer.push = noted
+        eventually(lambda: all(sent.values()))
+    assert all(count > 0 for counts in sent.values() for count in counts)
