@@ -24,6 +24,7 @@ from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.page import PageServer, PageView
 from pliant.page.choice import RobotChoice
+from pliant.page.scene import THINNEST_TENDON
 from pliant.robots.loading import load
 from pliant.simulation import Simulation, paced
 
@@ -576,3 +577,19 @@ def test_bodies_tendons_and_rods_of_a_picture_are_sent_together():
         buffer.push = noted
         eventually(lambda: all(sent.values()))
     assert all(count > 0 for counts in sent.values() for count in counts)
+
+
+def test_what_moves_many_joints_comes_before_single_joints_and_is_open():
+    with running("tdcr") as (_, view):
+        gui = view._server.gui
+        folders = [h for h in gui._container_handle_from_uuid.values() if getattr(h, "label", None)]
+        shown = {h.label: h.expand_by_default for h in folders if h.label.startswith("tendon")}
+    assert list(shown) == ["tendons", *(f"tendon{k}" for k in range(1, 7))]
+    assert [label for label, opened in shown.items() if opened] == ["tendons"]
+
+
+def test_tendons_are_drawn_as_thick_as_they_are_and_so_that_they_are_seen():
+    with running("tdcr") as (_, view):
+        eventually(lambda: view.health()["pictures"] > 0)
+        scene = view._scene
+        assert scene._tendons.thickness == pytest.approx(max(6e-4, THINNEST_TENDON * scene.size))
