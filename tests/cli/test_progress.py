@@ -38,6 +38,22 @@ def test_elsewhere_each_compilation_is_one_line(capsys):
     assert capsys.readouterr().err == "pliant: compiling franka (once; later runs load it)\n"
 
 
+def test_elsewhere_a_long_compilation_says_after_10_30_and_90_s_how_far_it_is(capsys, monkeypatch):
+    seconds = [5.0]
+    monkeypatch.setattr("pliant.cli.progress.time.perf_counter", lambda: seconds[0])
+    with Compiling(Console(file=io.StringIO())):
+        for _ in range(2):  # the second compilation of a command as well
+            with compilation("rods", 200):
+                for _ in range(100):
+                    seconds[0] += 1.0
+                    with compilation("rods", 1):
+                        pass
+    first, *lines = capsys.readouterr().err.splitlines()
+    assert first == "pliant: compiling rods (once; later runs load it)"
+    once = [f"pliant: compiling rods: {n} of about 200 functions after {n} s" for n in (10, 30, 90)]
+    assert lines == [*once, *once]
+
+
 def test_nothing_is_shown_after_the_command(terminal):
     with Compiling(terminal):
         pass

@@ -109,6 +109,25 @@ def test_no_control_of_a_robot_takes_a_number_outside_its_range(name):
         assert swept or not controls
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in ("qbmove-2dof", "tdcr") else (pytest.mark.nightly, pytest.mark.slow))
+        for name in sorted({robot.name for robot in list_robots()})
+    ],
+)
+def test_every_mode_that_a_list_of_a_device_offers_is_accepted(name):
+    needs_data(name)
+    with PageServer(port=free_port()) as server, running(name, server=server) as (_, view):
+        eventually(lambda: view._filled or view._controls is None)
+        for uuid, handle in list(server.gui._gui_input_handle_from_uuid.items()):
+            if handle.label == "mode" and not handle._impl.removed:
+                for mode in [*handle._impl.props.options, handle.value]:
+                    enter(server, uuid, mode)
+                    assert handle.value == mode
+        assert view.health()["last_error"] == ""
+
+
 def test_what_no_list_offers_changes_nothing_and_is_no_fault():
     with PageServer(port=free_port()) as server, running("qbmove-1dof", server=server) as (simulation, view):
         eventually(lambda: view.health()["filled"])
@@ -134,3 +153,14 @@ def test_a_control_of_a_page_that_is_gone_does_nothing():
         stays = server.gui.add_slider("mass", min=0.0, max=1.0, step=0.1, initial_value=0.0)
         with pytest.raises(KeyError):
             guarded(said.append, lambda event: {}["nothing"])(GuiEvent(None, 0, stays))
+
+
+def test_a_value_for_a_control_that_is_taken_away_meanwhile_goes_to_no_browser():
+    with PageServer(port=free_port()) as server:
+        kept = server.viser._websock_server._broadcast_buffer.message_from_id
+        controls = [server.gui.add_slider(name, min=0.0, max=1.0, step=0.1, initial_value=0.0) for name in "ab"]
+        controls[0].remove()  # between viser's look at the control and the value that it passes on
+        for control in controls:
+            control._impl.sync_cb(1, {"value": 0.5})
+        values = [message for message in kept.values() if getattr(message, "updates", None) == {"value": 0.5}]
+        assert [message.uuid for message in values] == [controls[1]._impl.uuid]

@@ -6,10 +6,11 @@ from unittest.mock import MagicMock
 import mujoco
 import numpy as np
 import pytest
+from running import free_port
 
 from pliant.engine import MujocoEngine
 from pliant.model.scene import ARROW_SHARE
-from pliant.page import following
+from pliant.page import PageServer, following
 from pliant.page.look import LAYERS, LookPanel
 from pliant.page.scene import HEAD_SHARE, Layers, Scene
 from pliant.robots.loading import load
@@ -33,19 +34,21 @@ class Gui:
 class Shown:
     """A scene that notes which layers are switched."""
 
-    def __init__(self):
-        self.layers, self.calls = Layers(), []
+    def __init__(self, *nothing):
+        self.layers, self.calls, self.nothing = Layers(), [], nothing
 
     def show(self, layer, on):
         self.calls.append((layer, on))
 
+    def empty(self, layer):
+        return layer in self.nothing
 
-@pytest.mark.parametrize("tendons", [False, True])
-def test_each_layer_of_the_scene_has_a_box_that_switches_it_and_tendons_only_where_there_are_some(tendons):
-    scene = Shown()
-    model = mujoco.MjModel.from_xml_string(TENDON if tendons else "<mujoco/>")
-    boxes = LookPanel(Gui(), None, scene, model).boxes
-    assert set(Layers.__dataclass_fields__) - set(boxes) == (set() if tendons else {"tendons"})
+
+@pytest.mark.parametrize("nothing", [(), ("tendons", "collision")])
+def test_each_layer_of_the_scene_that_has_something_to_show_has_a_box_that_switches_it(nothing):
+    scene = Shown(*nothing)
+    boxes = LookPanel(Gui(), None, scene, mujoco.MjModel.from_xml_string("<mujoco/>")).boxes
+    assert set(Layers.__dataclass_fields__) - set(boxes) == set(nothing)
     for layer, box in boxes.items():
         assert box.label == dict(LAYERS)[layer]
         assert box.value == getattr(scene.layers, layer)
@@ -164,3 +167,15 @@ def test_no_arrow_is_shorter_than_its_head_and_the_largest_has_its_share():
     ends = call.args[1][:, 1, 2]
     assert ends == pytest.approx([ARROW_SHARE * scene.size, HEAD_SHARE * scene.size], rel=1e-6)
     assert call.kwargs["head_length"] == pytest.approx(HEAD_SHARE * scene.size)
+
+
+@pytest.mark.network
+@pytest.mark.parametrize(
+    ("model", "nothing"),
+    [(TENDON, {"collision"}), ('<mujoco><worldbody><body><geom size="1"/></body></worldbody></mujoco>', None)],
+)
+def test_a_scene_knows_which_layers_have_nothing_to_show(model, nothing):
+    with PageServer(port=free_port()) as server:
+        scene = Scene(server, mujoco.MjModel.from_xml_string(model))
+        found = {layer for layer, _ in LAYERS if scene.empty(layer)}
+    assert found == (nothing or {"tendons", "collision", "joints"})

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from running import enter, eventually, free_port, running
 
+from pliant.base.errors import MissingDependency
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.page import PageServer
 from pliant.page.opening import dance, opening
-from pliant.robots import find_robot
+from pliant.robots import find_robot, list_robots
 from pliant.robots.loading import load_with_settings
 from pliant.simulation import Simulation
 from pliant.simulation.scenario import ScenarioRun
@@ -47,6 +48,38 @@ def test_a_robot_of_each_family_moves_at_once(name, seconds, way):
         assert max(moved, turned) > way
 
 
+def begun(name):
+    """Return a simulation of a robot as on the page, with the scenario that it begins with."""
+    robot = load_with_settings(name, dict(setting.split("=") for setting in find_robot(name).view_settings))
+    engine = MujocoEngine(robot, check=False)
+    simulation = Simulation(engine, make_devices(robot), [], pacer="free")
+    fitting = shipped_scenarios(simulation.devices, engine)
+    return simulation, fitting, opening(fitting)
+
+
+def test_an_arm_without_a_hand_does_not_begin_by_opening_its_hand():
+    simulation, fitting, chosen = begun("fr3-tdcr")
+    with simulation:
+        assert "nod" not in fitting
+        assert chosen is not None
+        assert not any("gripper" in name for name in simulation.devices["franka"].requests)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", [robot.name for robot in list_robots()])
+def test_no_event_of_the_scenarios_that_fit_a_robot_is_refused(name):
+    try:
+        simulation, fitting, _ = begun(name)
+    except MissingDependency as error:
+        pytest.skip(str(error).splitlines()[0])
+    with simulation:
+        for scenario in fitting.values():
+            run = ScenarioRun(scenario, simulation, pytest.fail)
+            simulation.run(run.duration + 0.01)
+            assert run.over
+
+
 @pytest.mark.network
 def test_an_opening_ends_when_somebody_moves_a_slider():
     with PageServer(port=free_port()) as server, running("qbmove-2dof", server=server, begin="opening") as (_, view):
@@ -60,3 +93,25 @@ def test_an_opening_ends_when_somebody_moves_a_slider():
         )
         enter(server, slider, 0.25)
         eventually(lambda: view._scenarios.run.over)
+
+
+@pytest.mark.network
+def test_a_scenario_that_somebody_starts_takes_the_place_of_the_opening_and_no_run_is_left_beside_it():
+    with (
+        PageServer(port=free_port()) as server,
+        running("qbmove-2dof", server=server, begin="opening") as (simulation, view),
+    ):
+        panel = view._scenarios
+        eventually(lambda: panel.run is not None)
+        for button in [*("Start", "Restart") * 60, "Start"]:
+            panel._buttons._impl.value = button
+            panel._pressed(None)
+        eventually(lambda: not view._opening)
+        chosen = panel.scenarios[str(panel._choice.value)]
+        assert len(simulation._schedule._events) == len(chosen.events)
+        begun = panel.run
+        server.numbers += 1  # somebody moves a slider
+        drawn = view.health()["pictures"]
+        eventually(lambda: view.health()["pictures"] > drawn + 10)
+        assert panel.run is begun
+        assert not begun.over

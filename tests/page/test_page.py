@@ -24,6 +24,7 @@ from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.page import PageServer, PageView
 from pliant.page.choice import RobotChoice
+from pliant.page.scene import THINNEST_TENDON
 from pliant.robots.loading import load
 from pliant.simulation import Simulation, paced
 
@@ -559,3 +560,36 @@ def test_a_page_that_opens_while_the_robot_is_loaded_gets_its_camera():
             while not places:
                 places = [m for m in read(page.recv(10)) if "CameraPosition" in m["type"] and not m["initial"]]
         assert places[0]["position"] == [1.0, 2.0, 3.0]
+
+
+def test_bodies_tendons_and_rods_of_a_picture_are_sent_together():
+    with running("tdcr", begin="opening") as (_, view):
+        eventually(lambda: view.health()["pictures"] > 2)
+        buffer = view._server.viser._websock_server._broadcast_buffer
+        push, sent = buffer.push, {"body": [], "tendons": [], "rods": []}
+
+        def noted(message):
+            part = str(getattr(message, "name", "")).strip("/").partition("/")[0]
+            if part in sent:
+                sent[part].append(buffer.atomic_counter)
+            push(message)
+
+        buffer.push = noted
+        eventually(lambda: all(sent.values()))
+    assert all(count > 0 for counts in sent.values() for count in counts)
+
+
+def test_what_moves_many_joints_comes_before_single_joints_and_is_open():
+    with running("tdcr") as (_, view):
+        gui = view._server.gui
+        folders = [h for h in gui._container_handle_from_uuid.values() if getattr(h, "label", None)]
+        shown = {h.label: h.expand_by_default for h in folders if h.label.startswith("tendon")}
+    assert list(shown) == ["tendons", *(f"tendon{k}" for k in range(1, 7))]
+    assert [label for label, opened in shown.items() if opened] == ["tendons"]
+
+
+def test_tendons_are_drawn_as_thick_as_they_are_and_so_that_they_are_seen():
+    with running("tdcr") as (_, view):
+        eventually(lambda: view.health()["pictures"] > 0)
+        scene = view._scene
+        assert scene._tendons.thickness == pytest.approx(max(6e-4, THINNEST_TENDON * scene.size))

@@ -5,10 +5,16 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
+from importlib.metadata import version
 
+import msgspec
 import numpy as np
 import pytest
+from page_storm import CAMERA
+from running import eventually
+from websockets.sync.client import connect
 
 from pliant.base.errors import RecordingError
 from pliant.devices import make_devices
@@ -88,6 +94,20 @@ def test_time_goes_on_at_the_chosen_speed_waits_at_the_end_and_begins_again(page
     for wrong in (float("nan"), -3.0):
         page.seek(wrong)
         assert page.position == 0.0
+
+
+def test_a_recording_waits_for_the_first_browser_and_has_a_curve_for_a_phone(page):
+    thread = threading.Thread(target=page.run)
+    thread.start()
+    try:
+        eventually(lambda: "pliant-phone" in page._sketch.content)
+        assert page.position == 0.0
+        with connect(page._server.url.replace("http", "ws"), subprotocols=[f"viser-v{version('viser')}"]) as browser:
+            browser.send(msgspec.msgpack.encode(CAMERA))
+            eventually(lambda: page.position > 0.0)
+    finally:
+        page.stop()
+        thread.join(60.0)
 
 
 def test_a_recording_of_another_robot_is_refused(path):

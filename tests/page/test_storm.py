@@ -40,12 +40,24 @@ def memory() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
-def storm(url: str, seconds: float, seed: int, *spared: str) -> dict:
-    """Let the browsers storm a page; return what they sent."""
+def storm(url: str, seconds: float, seed: int, *spared: str, look=lambda: None) -> dict:
+    """Let the browsers storm a page, looking at it at each sixth of the time; return what they sent."""
     command = [sys.executable, str(STORM), url, str(seconds), str(seed), *spared]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 120.0)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    begun = time.monotonic()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as browsers:
+        for part in range(1, 7):
+            try:
+                out, err = browsers.communicate(timeout=max(begun + part * seconds / 6.0 - time.monotonic(), 0.1))
+                break
+            except subprocess.TimeoutExpired:
+                look()
+        else:
+            try:
+                out, err = browsers.communicate(timeout=120.0)
+            finally:
+                browsers.kill()
+    assert browsers.returncode == 0, err
+    return json.loads(out)
 
 
 class Runs:
@@ -121,8 +133,10 @@ def test_sixteen_browsers_that_do_anything_leave_page_and_simulation_alive(
             before, wall, simulated = memory(), time.monotonic(), runs.time()
             done, seed = {"pages": 0, "refused": 0}, 2
             sent: set[str] = set()
+            course: list[int] = []
             while not sent >= {"box", "body"} and seed < 12:  # on a busy machine one storm may reach no box
-                more = storm(server.url, seconds, seed, "Pause", "Run", "simulation", "simulation speed")
+                spared = ("Pause", "Run", "simulation", "simulation speed")
+                more = storm(server.url, seconds, seed, *spared, look=lambda: course.append(memory() - before))
                 sent |= set(more.pop("sent"))
                 done, seed = {key: done[key] + count for key, count in more.items()}, seed + 1
             pace = (runs.time() - simulated) / (time.monotonic() - wall)
@@ -134,6 +148,7 @@ def test_sixteen_browsers_that_do_anything_leave_page_and_simulation_alive(
             thread.join(60.0)
     with capfd.disabled():
         print(f"\n{name}: {done}, {1e-6 * grown:.1f} MB, {pace:.2f} of real time, {runs.count} runs")
+        print("growth at each sixth [MB]:", *(f"{1e-6 * part:.1f}" for part in course))
     assert not raised, raised[0]
     assert server.faults == 0
     assert not outside

@@ -94,6 +94,8 @@ class Bar:
 class Compiling:
     """Shows on standard error what is compiled while the block runs: a bar on a terminal, else a line.
 
+    Outside a terminal more lines say after 10 s, 30 s, ... how far a long compilation is.
+
     Another bar that is shown already stays alone.
 
     Args:
@@ -105,6 +107,7 @@ class Compiling:
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._told: set[str] = set()
+        self._began, self._line_due = 0.0, FIRST_LINE_S
         self._observing = contextlib.ExitStack()
 
     def __enter__(self) -> Compiling:
@@ -117,6 +120,7 @@ class Compiling:
 
     def _show(self, now: Compilation) -> None:
         if now.over:
+            self._began = 0.0
             self._close()
             return
         if self._console is None:
@@ -124,9 +128,7 @@ class Compiling:
 
             self._console = Console(stderr=True)
         if not self._console.is_terminal:
-            if now.what not in self._told:
-                self._told.add(now.what)
-                print(f"pliant: {_sentence(now)}", file=sys.stderr, flush=True)
+            self._print_line(now)
             return
         if self._bar is None and _terminal.acquire(blocking=False):
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -144,6 +146,20 @@ class Compiling:
             self._task = self._bar.add_task(_sentence(now), total=now.total)
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=now.done, total=now.total)
+
+    def _print_line(self, now: Compilation) -> None:
+        if not self._began:
+            self._began, self._line_due = time.perf_counter(), FIRST_LINE_S
+        passed = time.perf_counter() - self._began
+        if now.what not in self._told:
+            self._told.add(now.what)
+            text = _sentence(now)
+        elif passed >= self._line_due:
+            self._line_due = LINE_FACTOR * passed
+            text = f"compiling {now.what}: {now.done} of about {now.total} functions after {passed:.0f} s"
+        else:
+            return
+        print(f"pliant: {text}", file=sys.stderr, flush=True)
 
     def _close(self) -> None:
         if self._bar is not None:

@@ -411,11 +411,8 @@ class MujocoEngine:
             new = Mode(int(mode))
         except ValueError:
             raise LawError(f"{joint}: mode is {mode!r}; must be 0 to 6", field="mode") from None
-        families = ({0, 2, 3}, {4, 5, 6}, {1})
-        family = next(f for f in families if old in f)
-        # Mode 0 has one reference, the others two: the controls differ.
-        valid = sorted(family - {0}) if old != 0 else [0]
-        if new not in valid:
+        if new not in old.switchable:
+            valid = [int(mode) for mode in old.switchable]
             raise ModelError(
                 f"{joint}: cannot switch from mode {old.value} to mode {new.value} in a running simulation, because "
                 f"its states differ; the mode must now be one of {valid}. Or compile the "

@@ -24,6 +24,13 @@ class Mode(IntEnum):
     """The references are equilibrium [rad] and stiffness preset [rad], or [m] on a lever; a PID controls each motor."""
 
     @property
+    def switchable(self) -> tuple[Mode, ...]:
+        """Modes that a running simulation can have after this one: those with the same states and controls."""
+        if not self.has_spring:
+            return (self,)
+        return tuple(mode for mode in Mode if mode.has_spring and mode.has_motors == self.has_motors)
+
+    @property
     def has_spring(self) -> bool:
         """Whether the spring acts in this mode."""
         return self >= Mode.SPRING_REFS

@@ -25,7 +25,7 @@ __all__ = ["DeviceControls", "Panel", "Say", "guarded", "plain_name"]
 Say = Callable[[str], None]
 """Tells the person before the page something."""
 OPEN_FOLDERS = 6
-"""Robots with more devices than this begin with closed folders."""
+"""Robots with more devices than this begin with closed folders, but for the first."""
 GAINS = ("kp", "ki", "kd")
 UNSEEN_FIELDS = ("finished",)
 UNSEEN_REQUESTS = ("disconnect", "set_mode", "set_gains")
@@ -118,9 +118,11 @@ class DeviceControls:
             # The board carries the same references as the joints.
             if _offers(device) and not (joints and BOARD.of(device))
         ]
-        shown.sort(key=lambda device: not device.commands)  # what moves the robot comes before what only answers
+        # What moves many joints comes before single joints, and those before what only answers.
+        shown.sort(key=lambda device: (not device.commands, JOINT.live(device)))
         for device in shown:
-            with gui.add_folder(plain_name(device.name), expand_by_default=len(shown) <= OPEN_FOLDERS):
+            opened = device is shown[0] or len(shown) <= OPEN_FOLDERS
+            with gui.add_folder(plain_name(device.name), expand_by_default=opened):
                 self._add(device)
         if not shown:
             gui.add_markdown("This robot takes no commands. Drag a body to pull it.")
@@ -147,6 +149,9 @@ class DeviceControls:
 
     def _add(self, device: Device) -> None:
         modes = [mode for mode, fields in device.commands.items() if any(_sliders(info) for info in fields.values())]
+        if JOINT.live(device):
+            now = {mode.name.lower() for mode in device.mode.switchable}
+            modes = [mode for mode in modes if mode in now]
         panel = self._own_panel(device)
         if panel is not None:
             self.panels.append(panel)
@@ -184,18 +189,26 @@ class DeviceControls:
                 try:
                     self._request(device, "set_mode", mode=mode)
                 except PliantError:
+                    seen.clear()
                     look()
                     raise
+                seen.clear()
+                seen.add(mode)
             build()
 
+        seen: set[str] = {*device.inbox.accepted}
+
         def look() -> None:
-            """Follow a mode that another client, or a reset, has set."""
-            accepted = device.inbox.accepted
-            if choice is not None and switched and len(accepted) == 1:
-                now = next(iter(accepted))
-                if now != choice.value and now in modes:
-                    choice.value = now
-                    build()
+            """Follow a mode that another client, or a reset, has set; one that somebody chooses is not set yet."""
+            accepted = {*device.inbox.accepted}
+            if choice is None or not switched or accepted == seen or len(accepted) != 1:
+                return
+            seen.clear()
+            seen.update(accepted)
+            now = next(iter(accepted))
+            if now != choice.value and now in modes:
+                choice.value = now
+                build()
 
         build()
         if choice is not None:

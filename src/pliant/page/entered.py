@@ -6,7 +6,11 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import viser
+    from viser import infra
 
 MAX_TEXT = 4096
 """Longest text that a browser may give to a control."""
@@ -89,3 +93,24 @@ def poses_only(handler: Callable[..., Any]) -> Handler:
             await handler(client, message)
 
     return handle
+
+
+def drop_late_values(connection: infra.WebsockServer, gui: viser.GuiApi) -> None:
+    """Pass a value that one browser entered on to the others only while its control is there.
+
+    viser looks whether a control is there before it takes the value. Where another thread takes the control away
+    meanwhile, its value would be sent after it, and to every browser to come.
+    """
+    from viser._messages import GuiUpdateMessage
+
+    queue = connection.queue_message
+
+    def queue_message(message: infra.Message) -> None:
+        with connection._record_lock:  # in which viser sends that a control is taken away, after it has noted it
+            if isinstance(message, GuiUpdateMessage) and message.excluded_self_client is not None:
+                handle = gui._gui_input_handle_from_uuid.get(message.uuid)
+                if handle is None or handle._impl.removed:
+                    return
+            queue(message)
+
+    connection.queue_message = queue_message

@@ -63,7 +63,7 @@ class LookPanel:
         self.boxes: dict[str, viser.GuiCheckboxHandle] = {}
         """Layer -> its checkbox."""
         for layer, label in LAYERS:
-            if layer == "tendons" and not model.ntendon:
+            if scene.empty(layer):
                 continue
             box = gui.add_checkbox(label, initial_value=getattr(scene.layers, layer))
 

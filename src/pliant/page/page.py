@@ -484,13 +484,16 @@ class PageView(BridgeBase):
             mujoco.mj_setState(model, data, self._state, COPIED)
             found = self._found
         place_bodies(model, data)
-        self._scene.update(data, found)
-        self._scene.draw_forces(self._forces, data)
-        if self._look is not None:
-            self._look.follow(data)
-        if self._colours is not None:
-            self._colours.draw()
-        self._draw_rope()
+        server = self._server
+        # Bodies, tendons and rods are sent together: none is a picture ahead of the others.
+        with contextlib.nullcontext() if server is None else server.viser.atomic():
+            self._scene.update(data, found)
+            self._scene.draw_forces(self._forces, data)
+            if self._look is not None:
+                self._look.follow(data)
+            if self._colours is not None:
+                self._colours.draw()
+            self._draw_rope()
         self._shown += 1
 
     def _spare(self) -> None:
@@ -550,7 +553,9 @@ class PageView(BridgeBase):
         scenarios, server = self._scenarios, self._server
         if not self._opening or scenarios is None or server is None or not self._latest:
             return
-        if scenarios.run is None and not self._given_scenarios:
+        if scenarios.used:
+            self._opening = False
+        elif scenarios.run is None and not self._given_scenarios:
             round_dance = dance(self._devices, self._latest)
             if round_dance is not None:
                 scenarios.add("dance", round_dance)

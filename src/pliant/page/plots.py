@@ -253,7 +253,8 @@ def _legend(signals: list[Signal]) -> str:
     """Return the curves of a chart with their colours and newest values."""
     rows = []
     for signal in signals:
-        value = "" if np.isnan(signal.value) else f"{_shown(signal.value):.4g} {signal.unit}"
+        unit = "" if ", " in signal.unit else signal.unit  # of an array with several, such as a pose
+        value = "" if np.isnan(signal.value) else f"{_shown(signal.value):.4g} {unit}".rstrip()
         rows.append(
             f'<div style="display:flex;gap:0.5em;align-items:center"><span style="flex:none;width:1em;height:0.25em;'
             f'background:{signal.colour}"></span><span style="flex:1;overflow-wrap:anywhere">'

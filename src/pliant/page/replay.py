@@ -83,7 +83,8 @@ class ReplayView:
         panel_at = 0.0
         while not self._stopping.wait(PERIOD):
             now = time.monotonic()
-            self.advance(now - before)
+            if self._server.viser.get_clients():  # without a page it would be over before anybody sees it
+                self.advance(now - before)
             before = now
             self.draw()
             if now >= panel_at:
@@ -135,6 +136,9 @@ class ReplayView:
         for signal in self._plots.signals:
             signal.points = self._points(signal.device, signal.name, signal.index, now)
         self._plots.draw()
+        if self._sketched != (second := int(2.0 * time.monotonic())):
+            self._sketched = second
+            self._sketch.content = self._plots.sketch()
 
     def _points(self, device: str, name: str, index: int | None, now: float) -> deque[tuple[int, float]]:
         """Return the points of a curve up to a time from the begin."""
@@ -151,6 +155,7 @@ class ReplayView:
         gui.main_panel.dock_right()
         gui.main_panel.set_width(320)
         gui.add_html(READY)
+        self._sketch, self._sketched = gui.add_html(""), 0
         if choice is not None:
             choice.build(self._server, self._recording.path.name, self._say, lambda _: self.stop())
         self._button = gui.add_button("Pause", icon=icon("player-pause"), hint="Hold the recording, or let it go on")

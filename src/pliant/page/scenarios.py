@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -51,6 +52,9 @@ class ScenarioPanel:
         self.scenarios = {plain_name(name): scenario for name, scenario in scenarios.items()}
         """Name -> scenario."""
         self._given = run
+        self._turn = threading.RLock()
+        self.used = False
+        """Whether somebody has pressed a button."""
         self.run = run
         """The scenario that is played, or was played last; None before the first."""
         self._name = chosen = next(iter(self.scenarios))
@@ -80,9 +84,10 @@ class ScenarioPanel:
 
     def restart(self) -> None:
         """End what was started on the page, after a reset; what the command line started plays again by itself."""
-        if self.run is not None and self.run is not self._given:
-            self._do(self.run.stop)
-            self.run = None
+        with self._turn:
+            if self.run is not None and self.run is not self._given:
+                self._do(self.run.stop)
+                self.run = None
 
     def _changed(self, _: object) -> None:
         scenario = self.scenarios.get(str(self._choice.value))
@@ -96,15 +101,17 @@ class ScenarioPanel:
             raise PliantError(f"there is no scenario {name!r}", field="scenario")
         if what not in BUTTONS:
             raise PliantError(f"there is no button {what!r}", field="play")
-        if self.run is not None:
-            self._do(self.run.stop)
-        if what == "Stop":
-            return
-        self.run = self._given = None
-        if what == "Restart":
-            answered(self._simulation.request("simulation", "reset"), REQUEST_TIMEOUT)
-            self._after_reset()
-        self.begin(name)
+        with self._turn:
+            self.used = True
+            if self.run is not None:
+                self._do(self.run.stop)
+            if what == "Stop":
+                return
+            self.run = self._given = None
+            if what == "Restart":
+                answered(self._simulation.request("simulation", "reset"), REQUEST_TIMEOUT)
+                self._after_reset()
+            self.begin(name)
 
     def add(self, name: str, scenario: Scenario) -> None:
         """Offer another scenario, first in the list."""
@@ -114,13 +121,17 @@ class ScenarioPanel:
     def begin(self, name: str) -> None:
         """Play a scenario from the present state on."""
         scenario, simulation = self.scenarios[name], cast("Simulation", self._simulation)
-        self.run, self._name = self._do(lambda: ScenarioRun(scenario, simulation, self._say)), name
+        with self._turn:
+            if self.run is not None:
+                self._do(self.run.stop)
+            self.run, self._name = self._do(lambda: ScenarioRun(scenario, simulation, self._say)), name
         self._choice.value = name
 
     def stop(self) -> None:
         """End what was started on the page."""
-        if self.run is not None and not self.run.over and self.run is not self._given:
-            self._do(self.run.stop)
+        with self._turn:
+            if self.run is not None and not self.run.over and self.run is not self._given:
+                self._do(self.run.stop)
 
     def _do(self, work: Callable[[], T]) -> T:
         return answered(cast("Future[T]", self._simulation.submit(work)), REQUEST_TIMEOUT)

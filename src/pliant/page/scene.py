@@ -35,6 +35,8 @@ GHOST_COLOUR = (224, 122, 30)
 GHOST_OPACITY = 0.45
 AXIS_COLOUR = (0, 121, 140)
 TENDON_COLOUR = (190, 70, 60)
+THINNEST_TENDON, THICKEST_TENDON = 0.002, 0.006
+"""Least and most thickness of a drawn tendon, over the size of the robot."""
 MIN_MOVE = 1e-6
 """Smallest change of a position [m] or of an element of a rotation that is sent."""
 WAYS = np.array([[1.0, -0.85, 0.5], [0.1, -1.3, 0.5], [-0.85, -1.0, 0.5], [-1.0, 0.85, 0.5], [0.85, 1.0, 0.5]])
@@ -361,6 +363,10 @@ class Scene:
         if layer == "tendons" and self._tendons is not None:
             self._tendons.visible = on
 
+    def empty(self, layer: str) -> bool:
+        """Whether a model has nothing that a layer could show."""
+        return not self._model.ntendon if layer == "tendons" else layer in self._nodes and not self._nodes[layer]
+
     def spare(self) -> bool:
         """Switch the shadows off, once, where a browser draws without a graphics card; return whether it was done.
 
@@ -425,8 +431,10 @@ class Scene:
             return
         segments = np.concatenate(parts).astype(np.float32)
         if self._tendons is None:
+            width = 2.0 * float(self._model.tendon_width[data.ten_wrapnum >= 2].max())
+            thickness = min(max(width, THINNEST_TENDON * self.size), THICKEST_TENDON * self.size)
             self._tendons = self._server.scene.add_line_segments(
-                f"{self._root}/tendons", segments, np.array(TENDON_COLOUR), thickness=0.006 * self.size
+                f"{self._root}/tendons", segments, np.array(TENDON_COLOUR), thickness=thickness
             )
         else:
             if len(segments) != len(self._tendons.points):

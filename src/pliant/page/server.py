@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any
 from pliant.base.errors import BridgeError, MissingDependency
 from pliant.base.listening import check_listening_host
 from pliant.base.origin import PROTECTION, foreign
+from pliant.page.calls import LatestCalls
 from pliant.page.document import IN_SOFTWARE, document, naming_script
-from pliant.page.entered import poses_only, values_only
+from pliant.page.entered import drop_late_values, poses_only, values_only
 from pliant.page.uploads import Uploads
 from pliant.page.wake import wake_on_loop
 
@@ -140,6 +141,9 @@ class PageServer:
         if connection._server_thread is not None:
             connection._server_thread.name = "pliant-page-server"
         self.gui, self.scene = self.viser.gui, self.viser.scene
+        drop_late_values(connection, self.gui)
+        self.viser._thread_executor.shutdown(wait=False)  # it has not begun
+        self.viser._thread_executor = self.gui._thread_executor = self.scene._thread_executor = LatestCalls()
         self._opening: set[int] = set()
         set_theme(self.gui, dark=False)
         self.viser.on_client_connect(self._greet)

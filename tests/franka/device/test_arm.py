@@ -163,7 +163,8 @@ def test_a_command_of_the_interface_has_the_values_of_its_mode():
 
 def test_the_requests_are_those_of_the_interface(simulation):
     arm = arm_of(simulation)
-    assert set(arm.requests) == {*REQUESTS.values(), "user_stop", "guide", "brakes", "disconnect"}
+    of_the_arm = {name for name in REQUESTS.values() if not name.startswith("vacuum")}  # it has a hand
+    assert set(arm.requests) == {*of_the_arm, "user_stop", "guide", "brakes", "disconnect"}
     assert "set_load(*, mass: " in arm.requests["set_load"]
     load = {"mass": 0.5, "F_x_Cload": (0.0, 0.0, 0.1), "I_load": (1e-3, 0, 0, 0, 1e-3, 0, 0, 0, 1e-3)}
     assert ask(simulation, "set_load", **load) == "success"
@@ -214,7 +215,7 @@ def test_an_arm_without_a_hand_says_so():
         simulation.step()
         assert simulation.sample("franka").values["gripper_width"] == 0.0
         assert simulation.sample("franka").values["m_ee"] == 0.0
-        with pytest.raises(DeviceError, match="no hand"):
+        with pytest.raises(DeviceError, match="no request 'gripper_homing'"):
             ask(simulation, "gripper_homing")
 
 
@@ -244,6 +245,12 @@ def test_two_arms_of_one_robot_move_on_their_own():
             simulation.step()
         assert simulation.sample("left").values["q"][0] > 1e-4
         np.testing.assert_allclose(simulation.sample("right").values["q"], Q_START, atol=1e-6)
+
+
+@pytest.mark.parametrize(("hand", "tools"), [("none", set()), ("fingers", {"gripper"}), ("vacuum", {"vacuum"})])
+def test_an_arm_has_the_requests_of_the_tool_that_it_carries(hand, tools):
+    arm = make_devices(build_arms([ArmMount(arm=FR3, hand=hand)]))[0]
+    assert {name.partition("_")[0] for name in arm.requests} & {"gripper", "vacuum"} == tools
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,22 @@ def distance(state, solution) -> float:
     return float(np.linalg.norm(state.plate_pose()[:3, 3] - solution.plate_pose[:3, 3]))
 
 
+@pytest.mark.parametrize("name", by_day(catalogue(), ("Stewart_Gough_6PFR", "RERRFR").__contains__))
+def test_the_robot_is_drawn_in_one_piece(name):
+    model = build_parallel(name, segments=6).compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    size = 1e-3 * float(np.linalg.norm(np.ptp(data.geom_xpos, axis=0)))
+    near = {geom: {geom} for geom in range(model.ngeom)}
+    for a in range(model.ngeom):
+        for b in range(a):
+            if near[a] is not near[b] and mujoco.mj_geomDistance(model, data, a, b, 1.0, np.zeros(6)) < size:
+                near[a] |= near[b]
+                for geom in near[a]:
+                    near[geom] = near[a]
+    assert max(map(len, near.values())) == model.ngeom
+
+
 @pytest.mark.parametrize("name", ["Stewart_Gough_6PFR", "Stewart_Gough_6EFR", "RERRFR", "Stewart_Gough_6PFS"])
 def test_the_model_starts_at_rest_in_the_equilibrium(name):
     robot = build_parallel(name, segments=6)

@@ -309,8 +309,8 @@ class FrankaArm(DeviceBase):
             (_HAND_REQUESTS, self._ask_hand, description.hand),
             (_VACUUM_REQUESTS, self._ask_vacuum, description.cup),
         ):
-            for kind in kinds:
-                self._add_request(kind, ask, pressed=kind in _PRESSED and part is not None)
+            for kind in kinds if part is not None else ():
+                self._add_request(kind, ask, pressed=kind in _PRESSED)
 
     def _add_request(self, kind: type, ask: Callable[..., str], *, pressed: bool) -> None:
         def method(answered: Answered | None = None, **fields: object) -> str:
@@ -475,13 +475,11 @@ class FrankaArm(DeviceBase):
         return self._handle(self.cabinet.request, asked, answered, self._waiting)
 
     def _ask_hand(self, asked: fci.GripperRequest, answered: Answered | None) -> str:
-        if self.gripper is None:
-            raise DeviceError(f"{self.name} has no hand", field="hand")
+        assert self.gripper is not None  # an arm without a hand has no such request
         return self._handle(self.gripper.request, asked, answered, self._waiting_tool)
 
     def _ask_vacuum(self, asked: fci.VacuumRequest, answered: Answered | None) -> str:
-        if self.vacuum is None:
-            raise DeviceError(f"{self.name} has no vacuum gripper", field="vacuum")
+        assert self.vacuum is not None  # an arm without one has no such request
         return self._handle(self.vacuum.request, asked, answered, self._waiting_tool)
 
     def _handle(

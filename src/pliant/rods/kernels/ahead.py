@@ -79,7 +79,8 @@ def orthonormalise(x):
         for i in range(3):
             for j in range(3):
                 r[3 * i + j] = x[3 * i] * g[j] + x[3 * i + 1] * g[3 + j] + x[3 * i + 2] * g[6 + j]
-        x[:9] = r
+        for c in range(9):
+            x[c] = r[c]
 
 
 @njit(**INNER)

@@ -150,13 +150,15 @@ def survey(table, root, wrench, length, scale, planar, index, states, w):
     for k in range(steps):
         write_point(w, table, STAGES * k, wrench, length, states[k])
         if index:
-            keep[:] = w[:RECORD]
+            for c in range(RECORD):  # numba takes 2 s to compile an assignment of an array to a slice
+                keep[c] = w[c]
             if k > 0:
                 tip_by_base_wrench(w, pick, y, zero)
             clamp_base(w)  # the step alone, its columns by its own base wrench
             advance(w, table, k, k + 1, steps, n0, n1, n2, length, none, zero)
             tip_by_base_wrench(w, pick, e, size)
-            w[:RECORD] = keep
+            for c in range(RECORD):
+                w[c] = keep[c]
         advance(w, table, k, k + 1, steps, n0, n1, n2, length, none, lo)
         if index and k > 0:
             tip_by_base_wrench(w, pick, e, zero)

@@ -105,6 +105,22 @@ def polar_inertia(rod: Rod, s: float) -> float:
     return v.mass * (v.bending[0] + v.bending[1]) / v.axial
 
 
+def add_offset(body: MjsBody, begin: Array, end: Array, radius: float) -> None:
+    """Add a bar to a body, without mass and contact, where a rod is held at a distance from it.
+
+    Args:
+        body: the body.
+        begin: one end of the bar in the body's frame [m].
+        end: the other end [m]; a bar shorter than four radii is left out, as nobody would see it.
+        radius: of the bar [m].
+    """
+    if np.linalg.norm(end - begin) >= 4.0 * radius:
+        body.add_geom(
+            type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=[*begin, *end], size=[radius, 0, 0], mass=0.0,
+            rgba=[0.35, 0.38, 0.42, 1], contype=0, conaffinity=0, group=1,
+        )  # fmt: skip
+
+
 def add_inertia(body: MjsBody, mass: float, size: float, *, gravcomp: float = 0.0) -> None:
     """Give a body the mass and the inertia of a ball about its origin."""
     set_inertia(body, mass, 0.4 * mass * size**2)

@@ -38,7 +38,7 @@ from pliant.model.inertia import set_inertia
 from pliant.model.interface import Interface
 from pliant.model.robot import Robot
 from pliant.robots.parts import add_light
-from pliant.rods.model.assembly import PLATE, Assembly, add_inertia
+from pliant.rods.model.assembly import PLATE, Assembly, add_inertia, add_offset
 from pliant.rods.model.chain import add_chain
 from pliant.rods.model.cost import count_freedoms, note_cost
 from pliant.rods.model.flex import add_flex
@@ -190,7 +190,9 @@ def _root(out: Assembly, limb: Limb, i: int) -> tuple[MjsBody, Array]:
     if body is spec.worldbody:
         body = body.add_body(name=f"{name}/base", pos=frame[:3, 3], quat=quaternion_from_rotation(frame[:3, :3]))
         frame = np.eye(4)
-    return body, frame @ np.asarray(limb.attach, dtype=float)
+    frame = frame @ np.asarray(limb.attach, dtype=float)
+    add_offset(body, np.zeros(3), frame[:3, 3], 0.2 * size)
+    return body, frame
 
 
 def _add_servo(out: Assembly, name: str, joint: BaseJoint) -> Servo:
@@ -227,8 +229,11 @@ def _add_plate(out: Assembly, d: RobotDescription, solution: Solution) -> None:
     else:
         plate.add_freejoint(name=PLATE)
     corners = [np.asarray(limb.distal.pose)[:3, 3] for limb in d.limbs]
-    thick = 0.03 * reach
+    thick, middle = 0.03 * reach, np.mean(corners, axis=0) * [0, 0, 1]
+    for corner in corners:
+        if np.linalg.norm(corner - middle) > 1.05 * reach:
+            add_offset(plate, middle, corner, thick)
     plate.add_geom(
         name=PLATE, type=mujoco.mjtGeom.mjGEOM_CYLINDER, size=[reach, 0.5 * thick, 0], rgba=[0.20, 0.45, 0.70, 0.55],
-        pos=np.mean(corners, axis=0) * [0, 0, 1], **out.contact_bits,
+        pos=middle, **out.contact_bits,
     )  # fmt: skip

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from pliant.base.numerics import Array
 from pliant.base.spatial import inverse, quaternion_from_rotation
-from pliant.rods.model.assembly import PLATE, STIFF_SOLIMP, Assembly, add_inertia
+from pliant.rods.model.assembly import PLATE, STIFF_SOLIMP, Assembly, add_inertia, add_offset, section_radius
 
 if TYPE_CHECKING:
     from mujoco import MjsBody
@@ -54,6 +54,7 @@ def fasten_tip(out: Assembly, limb: Limb, tip: MjsBody, name: str, X_tip: Array,
     X_BJ = X_body_tip @ inverse(np.asarray(d.attach, dtype=float))
     axis = np.asarray(d.axis, dtype=float) / np.linalg.norm(d.axis)
     a, at = X_BJ[:3, :3] @ axis, X_BJ[:3, 3]
+    add_offset(tip, X_body_tip[:3, 3], at, max(0.003 * limb.rod.length, section_radius(limb.rod, 1.0)))
     planar = out.description.planar
     X_z = (X_tip @ inverse(X_body_tip))[:3, :3].T @ [0.0, 0.0, 1.0]
     small = 0.05 * max(limb.rod.values(1.0).mass * limb.rod.length, 1e-3)

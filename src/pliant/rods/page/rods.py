@@ -176,7 +176,7 @@ class RodPanel:
         with gui.add_folder("path", expand_by_default=False):
             self._count = gui.add_html(small("no rows"))
             buttons = gui.add_button_group("rows", ("Add", "Play", "Stop", "Clear"))
-            self._place = gui.add_slider("place", min=0.0, max=1.0, step=0.001, initial_value=0.0)
+            self._place = gui.add_slider("place", min=0.0, max=1.0, step=0.001, initial_value=0.0, disabled=True)
         buttons.on_click(guarded(self._say, lambda _: self._on_path(str(buttons.value))))
         self._place.on_update(self._by_hand(self._moved_on_path))
 
@@ -271,6 +271,7 @@ class RodPanel:
     def _path_changed(self) -> None:
         rows = len(self.path.rows)
         self._count.content = small(f"{rows} rows of {self.path.kind}" if rows else "no rows")
+        self._place.disabled = rows < 2
         self._put([self._place], [self.path.place])
 
     def _moved_on_path(self) -> None:
