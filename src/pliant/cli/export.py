@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +16,9 @@ from pliant.cli.options import NO_SETTINGS, Debug, Json, RobotOptions, import_mo
 from pliant.cli.output import make_console
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pliant.formats.export.written import RobotExport
     from pliant.model import Robot
 
 
@@ -112,42 +114,38 @@ def _write_mjcf(robot: Robot, output: Path | None, overwrite: bool, plain: Plain
 
     described = describe_mjcf(robot, native=plain.native, fit=plain.fit)
     if output is None:
-        print(described.text, end="")
-        _print_warnings(described.warnings)
-        return
-    if output.exists() and not overwrite:
-        raise PliantError("the file exists; --overwrite replaces it", file=output, field="output")
-    try:
-        output.write_text(described.text, encoding="utf-8")
-    except OSError as error:
-        raise PliantError(f"the model cannot be written: {error.strerror}", file=output) from None
-    make_console().print(f"written: {output}", soft_wrap=True, markup=False)
-    _print_warnings(described.warnings)
-
-
-def _print_warnings(warnings: Sequence[str]) -> None:
-    for warning in warnings:
+        _print_text(described, "MJCF")
+    else:
+        _write(described, output, overwrite, make_console())
+    for warning in described.warnings:
         print_warning(warning)
+
+
+def _print_text(described: RobotExport, format: str) -> None:
+    if described.meshes:
+        raise PliantError(
+            f"the robot has meshes, which are written to files next to the {format}; give its name with --output",
+            field="output",
+        )
+    print(described.text, end="")
+
+
+def _write(described: RobotExport, output: Path, overwrite: bool, console: Console) -> None:
+    files = described.write(output, overwrite=overwrite)
+    meshes = len(files) - 1
+    more = f" and {meshes} mesh {'file' if meshes == 1 else 'files'} in {files[1].parent}" if meshes else ""
+    console.print(f"written: {output}{more}", soft_wrap=True, markup=False)
 
 
 def _write_urdf(robot: Robot, output: Path | None, package: str | None, overwrite: bool) -> None:
     from pliant.formats.export import describe_urdf
 
     described = describe_urdf(robot, package=package)
+    # The output may be piped into a file, so notes go to standard error.
+    console = make_console(quiet=output is None)
     if output is None:
-        if described.meshes:
-            raise PliantError(
-                "the robot has meshes, which are written to files next to the URDF; give its name with --output",
-                field="output",
-            )
-        print(described.text, end="")
-        # The output may be piped into a file, so notes go to standard error.
-        console = make_console(quiet=True)
+        _print_text(described, "URDF")
     else:
-        files = described.write(output, overwrite=overwrite)
-        console = make_console()
-        meshes = len(files) - 1
-        more = f" and {meshes} mesh {'file' if meshes == 1 else 'files'} in {files[1].parent}" if meshes else ""
-        console.print(f"written: {output}{more}", soft_wrap=True, markup=False)
+        _write(described, output, overwrite, console)
     for note in described.notes:
         console.print(f"note: {note}", soft_wrap=True, markup=False)

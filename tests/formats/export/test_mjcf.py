@@ -3,6 +3,8 @@
 import ctypes
 import struct
 import threading
+from dataclasses import replace
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -14,7 +16,7 @@ from pliant.base.errors import MissingDependency, ModelError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine, callbacks, install
 from pliant.engine.abi import library
-from pliant.formats.export.mjcf import describe_mjcf
+from pliant.formats.export.mjcf import _locate_files, describe_mjcf
 from pliant.robots import list_robots
 
 CONTACT_FIELDS = [f"geom_{name}" for name in (
@@ -193,11 +195,31 @@ def test_meshes_are_named_by_their_full_path(tmp_path):
     assert export.warnings == ()
 
 
-def test_meshes_that_mujoco_does_not_find_are_named(tmp_path):
-    (tmp_path / "hull.stl").write_bytes(tetrahedron())
-    file = tmp_path / "boat.urdf"
+def test_meshes_of_a_urdf_are_written_beside_the_file(tmp_path):
+    links = ""
+    for place, size in (("visual", 1.0), ("collision", 2.0)):  # two files of one name
+        (tmp_path / "boat" / place).mkdir(parents=True)
+        (tmp_path / "boat" / place / "hull.stl").write_bytes(tetrahedron())
+        mesh = f'<mesh filename="package://boat/{place}/hull.stl" scale="{size} {size} {size}"/>'
+        links += f"<{place}><geometry>{mesh}</geometry></{place}>"
     inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
-    mesh = '<visual><geometry><mesh filename="hull.stl"/></geometry></visual>'
-    file.write_text(f'<robot name="boat"><link name="hull">{inertial}{mesh}</link></robot>')
-    (warning,) = describe_mjcf(load(file)).warnings
-    assert "'hull.stl'" in warning
+    file = tmp_path / "boat" / "boat.urdf"
+    file.write_text(f'<robot name="boat"><link name="hull">{inertial}{links}</link></robot>')
+    robot = load(file)
+    export = describe_mjcf(robot)
+    assert export.warnings == ()
+    assert sorted(export.meshes) == ["meshes/collision_hull.stl", "meshes/hull.stl"]
+    written = export.write(tmp_path / "out.xml")
+    assert [path.name for path in written] == ["out.xml", *[Path(name).name for name in export.meshes]]
+    model, own = mujoco.MjModel.from_xml_path(str(tmp_path / "out.xml")), robot.compile()
+    assert model.nmesh == own.nmesh == 2
+    np.testing.assert_allclose(model.mesh_vert, own.mesh_vert, rtol=1e-6)
+    np.testing.assert_allclose(model.geom_pos, own.geom_pos, atol=1e-12)
+    with pytest.raises(ModelError, match="the file exists"):
+        replace(export, text="other").write(tmp_path / "out.xml")
+
+
+def test_meshes_that_are_not_found_are_named():
+    spec = mujoco.MjSpec()
+    spec.add_mesh(name="hull", file="hull.stl")
+    assert _locate_files(spec) == ({}, ["the files 'hull.stl' are not part of the MJCF: copy them beside it"])

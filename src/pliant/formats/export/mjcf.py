@@ -16,6 +16,7 @@ from pliant.base.errors import ModelError
 from pliant.engine.abi import library
 from pliant.formats.export.comparison import describe_difference
 from pliant.formats.export.native import replace_actuators
+from pliant.formats.export.written import MESH_FOLDER, RobotExport
 from pliant.model.interface import ModelPart
 from pliant.model.robot import Robot
 from pliant.model.wanted import check_robot
@@ -26,11 +27,9 @@ _PRECISION = threading.Lock()  # the number of digits belongs to the process
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MjcfExport:
-    """A robot as MJCF, in memory."""
+class MjcfExport(RobotExport):
+    """A robot as MJCF, in memory, with the meshes that no file holds as MuJoCo reads them (those of a URDF)."""
 
-    text: str
-    """The MJCF."""
     warnings: tuple[str, ...] = ()
     """What the file needs to move as the robot does in pliant; the text has these sentences as a comment."""
 
@@ -39,7 +38,8 @@ def describe_mjcf(robot: Robot, *, native: bool = False, fit: bool = False) -> M
     """Return a robot as MJCF, with its compliant actuators as user actuators and the key frame "rest".
 
     Plain MuJoCo applies no force of a user actuator. A program that loads the file calls `pliant.engine.install` with
-    the model before the first step; the file says so. Meshes and textures stay where the robot's own file has them.
+    the model before the first step; the file says so. Meshes and textures stay where the robot's own file has them;
+    meshes of a URDF, which has names and formats that MuJoCo lacks, come with the export.
 
     Args:
         robot: the robot.
@@ -68,14 +68,15 @@ def describe_mjcf(robot: Robot, *, native: bool = False, fit: bool = False) -> M
         _complete_inertials(spec)
         if native and said:
             said = [*said, *describe_difference(robot, spec.compile())]
-        warnings = [*said, *_locate_files(spec)]
+        meshes, missing = _locate_files(spec)
+        warnings = [*said, *missing]
         with _all_digits():
             text = spec.to_xml()
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"MuJoCo cannot write the model: {' '.join(str(error).split())}") from error
     # Two hyphens would end the comment.
     comment = "".join(f"<!-- warning: {warning.replace('--', '- -')} -->\n" for warning in warnings)
-    return MjcfExport(text=comment + text, warnings=tuple(warnings))
+    return MjcfExport(text=comment + text, warnings=tuple(warnings), meshes=meshes)
 
 
 def _complete_inertials(spec: mujoco.MjSpec) -> None:
@@ -99,8 +100,8 @@ def _needed_callbacks(robot: Robot) -> list[str]:
     ]
 
 
-def _locate_files(spec: mujoco.MjSpec) -> list[str]:
-    """Give meshes, height fields and textures the full path of their file; return what is not found."""
+def _locate_files(spec: mujoco.MjSpec) -> tuple[dict[str, bytes], list[str]]:
+    """Give meshes, height fields and textures the path of their file; return what comes with it and what is missing."""
     base, missing = Path(spec.modelfiledir or "."), []
     kinds: tuple[tuple[Any, str], ...] = (
         (spec.meshes, spec.compiler.meshdir),
@@ -108,23 +109,28 @@ def _locate_files(spec: mujoco.MjSpec) -> list[str]:
         (spec.textures, spec.compiler.texturedir),
     )
     located: list[tuple[Any, str]] = []
+    carried: dict[str, bytes] = {}
     for elements, folder in kinds:
         for element in elements:
             if not element.file:
                 continue
             file = (base / folder / element.file).absolute()
-            if file.is_file():
+            if element.file in spec.assets:
+                path = f"{MESH_FOLDER}/{element.file}"
+                carried[path] = spec.assets[element.file]
+                located.append((element, path))
+            elif file.is_file():
                 located.append((element, str(file)))
             else:
                 missing.append(element.file)
     if missing:
         names = ", ".join(map(repr, missing[:6])) + (f", ... ({len(missing)} in all)" if len(missing) > 6 else "")
         where = f" in the folder {spec.compiler.meshdir!r}" if spec.compiler.meshdir else ""
-        return [f"the files {names} are not part of the MJCF: copy them{where} beside it"]
+        return {}, [f"the files {names} are not part of the MJCF: copy them{where} beside it"]
     spec.compiler.meshdir = spec.compiler.texturedir = ""
     for element, path in located:
         element.file = path
-    return []
+    return carried, []
 
 
 @contextlib.contextmanager

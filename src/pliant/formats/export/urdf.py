@@ -10,51 +10,29 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pliant.base.documents.files import write_files
 from pliant.base.errors import ModelError
 from pliant.formats.export.control import write_control
 from pliant.formats.export.extension import write_extension, write_gazebo_tags
 from pliant.formats.export.geometry import URDF_SHAPES, Materials, MeshFiles
 from pliant.formats.export.source import Source
 from pliant.formats.export.tree import write_tree
+from pliant.formats.export.written import MESH_FOLDER, RobotExport
 from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
 
-MESH_FOLDER = "meshes"
-"""Folder of the mesh files, beside the URDF."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UrdfExport:
+class UrdfExport(RobotExport):
     """A robot as URDF, in memory."""
 
-    text: str
-    """The URDF."""
-    meshes: Mapping[str, bytes] = field(default_factory=dict)
-    """Mesh files by their path relative to the URDF."""
     notes: tuple[str, ...] = ()
     """Omitted parts, and parts that programs other than pliant do not see."""
-
-    def write(self, path: str | Path, *, overwrite: bool = False) -> list[Path]:
-        """Write the URDF and its meshes; return the files.
-
-        Args:
-            path: the URDF; meshes go into a folder beside it.
-            overwrite: replace files that exist and hold something else. A mesh there may be the one that the robot
-                was read from.
-
-        Raises:
-            ModelError: a file exists and differs, or cannot be written; then nothing is written.
-        """
-        path = Path(path)
-        files = {path.name: self.text.encode(), **self.meshes}
-        return write_files(path.parent, files, "the URDF", overwrite=overwrite)
 
 
 def describe_urdf(robot: Robot, *, package: str | None = None) -> UrdfExport:
