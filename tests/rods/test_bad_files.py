@@ -21,6 +21,7 @@ ROD = {
     "length": "200 mm", "radius": 5e-4, "tip_radius": 4e-4, "E": "60 GPa", "G": 23e9, "poisson": 0.3, "density": 7800,
     "precurvature": [0.0, 1.0, 0.0], "distributed_force": [0.0, 0.0, 0.1], "distributed_moment": [0.0, 0.0, 1e-3],
 }  # fmt: skip
+UNLOADED = {"distributed_force": [0.0] * 3, "distributed_moment": [0.0] * 3}
 FLAT = {"length": 0.2, "width": 2e-3, "height": 1e-3, "tip_width": 1e-3, "tip_height": 1e-3}
 SOFT = {"bending": [1.0, 1.0], "torsion": 1.0, "axial": 1e4, "shear": [1e4, 1e4], "mass": 0.1}
 FRAME = {"xyz": [0.1, 0.0, 0.0], "rpy": [0.0, 0.1, 0.0]}
@@ -50,7 +51,8 @@ TUBES = {
 TENDONS = {
     "name": "f", "base": FRAME, "gravity": [0.0, 0.0, 9.81], "tip_mass": "5 g", "tip_offset": [0.0, 0.0, 0.01],
     "links": "chords",
-    "segment": {"rod": {**ROD, "precurvature": [0.0, 0.1, 0.0]}, "disks": 3, "disk_radius": 6e-3, "disk_mass": 1e-3},
+    "segment": {"rod": {**ROD, **UNLOADED, "precurvature": [0.0, 0.1, 0.0]}, "disks": 3, "disk_radius": 6e-3,
+                "disk_mass": 1e-3},
     "segments": [{"disk_mass": 2e-3}, {"rod": {"length": 0.1}}],
     "tendon": {
         "radius": 5e-3, "tip_radius": 4e-3, "turn": 0.1, "drive_stiffness": 3200.0, "axial_stiffness": 2e4,

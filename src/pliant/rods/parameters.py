@@ -30,6 +30,11 @@ GRAVITY = ("gravity.x", "gravity.y", "gravity.z")
 RADII: dict[str, Path] = {"base_radius": ("base",), "plate_radius": ("distal", "pose")}
 SPATIAL, PLANAR = ("x", "y", "z", "roll", "pitch", "yaw"), ("x", "y", "angle")
 MOST_JOINTS = 9
+OUT_OF_PLANE = (
+    *("distributed_force.z", "distributed_moment.x", "distributed_moment.y"),
+    *("precurvature.u1", "precurvature.u3"),
+)
+"""Numbers of a limb that planar robots lack; their rods bend about u2."""
 
 
 def _limb_paths() -> dict[str, Path]:
@@ -119,6 +124,8 @@ def _value(limb: Limb, what: str, planar: bool) -> float:
     path = LIMB_PATHS[what]
     if isinstance(limb.rod.section, GivenStiffness) and what in MATERIAL:
         raise ModelError(f"{what}: the stiffness of this rod is given directly", field="parameter")
+    if planar and what in OUT_OF_PLANE:
+        raise ModelError(f"{what}: it would move the robot out of its plane", field="parameter")
     if planar and "axis" in what:
         raise ModelError(f"{what}: the axes of a planar robot are given by its plane", field="parameter")
     for step in path:

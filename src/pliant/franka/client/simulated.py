@@ -189,6 +189,8 @@ class SimulationArm:
         self._require("set_ne_to_ee", NE_T_EE=tuple(NE_T_EE.T.reshape(-1).tolist()))
 
     def begin_hand(self, action: str, *values: float) -> Callable[[], bool | None]:
+        if self.device.gripper is None:
+            raise DeviceError(f"{self.device.name} has no hand", field="hand")
         asked = hand_request(action, values)
         answers: list[Answer | GripperAnswer] = []
         future = self.device.request(f"gripper_{action}", answered=answers.append, **dataclasses.asdict(asked))

@@ -124,7 +124,6 @@ def build_parallel(
         solution=solution, options=chosen, servos=tuple(servos), constraints=tuple(out.constraints),
         elastic=dict(out.elastic), extensions=tuple(out.extensions), bent=out.bent, edges=out.edges,
     )  # fmt: skip
-    mechanism.install(spec, spec)
     # A name space of its own for what the Gazebo simulator does not have; ROS 2 hides names that do not begin with a
     # letter.
     space = d.name if d.name[:1].isalpha() else f"cpr_{d.name}"

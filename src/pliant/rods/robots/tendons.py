@@ -66,6 +66,6 @@ ROBOTS = (
         source=f"tdcr: {_SOURCE}; the arm: see fr3",
         options=_OPTIONS,
         assumed=(*_ASSUMED, "Distance of the base plate from the flange; the arm's controller is not told the load."),
-        scenarios=("nod", "pull-tendons"),
+        scenarios=("pull-tendons",),
     ),
 )
