@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Hashable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 WORKERS = 32
@@ -22,7 +22,7 @@ class _Call(NamedTuple):
     named: dict[str, Any]
 
 
-class LatestCalls(Executor):
+class LatestCalls(ThreadPoolExecutor):
     """A pool of threads that runs each function in one thread at a time, with the newest event of each browser.
 
     An event that comes while one of the same kind, of the same browser, waits for the same function takes its place;
@@ -30,7 +30,7 @@ class LatestCalls(Executor):
     """
 
     def __init__(self, workers: int = WORKERS) -> None:
-        self._pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="pliant-page-call")
+        super().__init__(max_workers=workers, thread_name_prefix="pliant-page-call")
         self._lock = threading.Lock()
         self._waiting: dict[Callable[..., Any], dict[Hashable, _Call]] = {}
 
@@ -44,17 +44,13 @@ class LatestCalls(Executor):
         with self._lock:
             waiting = self._waiting.get(work)
             if waiting is None:
-                self._pool.submit(self._run, work)
+                super().submit(self._run, work)
                 waiting = self._waiting[work] = {}
             older = waiting.pop(kind, None)
             waiting[kind] = call
         if older is not None:
             older.future.set_result(None)
         return call.future
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more events; what waits behind a call that runs is dropped."""
-        self._pool.shutdown(wait, cancel_futures=cancel_futures)
 
     def _run(self, work: Callable[..., Any]) -> None:
         """Run a function once, and let others run before its next event."""
@@ -72,7 +68,7 @@ class LatestCalls(Executor):
                 del self._waiting[work]
                 return
             with contextlib.suppress(RuntimeError):  # the page has ended
-                self._pool.submit(self._run, work)
+                super().submit(self._run, work)
 
 
 def _kind(arguments: tuple[Any, ...]) -> Hashable:
