@@ -28,6 +28,8 @@ from pliant.rods import NoEquilibrium, load_robot
 from pliant.rods._build import flatten
 from pliant.rods.accuracy import ACCURACIES
 from pliant.rods.kernels import Tasks
+from pliant.rods.tendons import TendonRobot
+from pliant.rods.tendons.robots import measured_v4
 
 SHIPPED = 0.155  # s a solve of the original, measured on a comparable core
 ROWS = 500
@@ -166,6 +168,17 @@ def speed():
         line(f"  {steps} steps", f"{np.abs(found.Q[:, :, 0] - q_ref[:100]).max():.1e} m")
 
 
+def tendon_path():
+    """A smooth path of lengths of nine tendons of a robot of three segments, with friction, in processor time."""
+    robot = TendonRobot(measured_v4())
+    t = np.linspace(0.0, 2.0 * np.pi, 4 * ROWS)
+    pulls = 2e-3 * np.cos(t[:, None] - np.arange(9) * 2.0 * np.pi / 3.0) * np.repeat([1.0, 0.6, 0.4], 3)
+    robot.replay(pulls[:10])
+    took, (tips, *_) = best(lambda: robot.replay(pulls), 5)
+    assert np.isfinite(tips).all()
+    line("  tdcr-v4, lengths of nine tendons", f"{len(pulls) / took:.0f} Hz", ">= 3000 Hz")
+
+
 def equilibria_times():
     """All equilibria of a pose by 60 random starts, solved on all cores."""
     for name in ("Stewart_Gough_6PFR", "3RR", "RERRFR", "Stewart_Gough_6EFR"):
@@ -228,6 +241,7 @@ if __name__ == "__main__":
     given = parser.parse_args()
     speed()
     gradient_times()
+    tendon_path()
     equilibria_times()
     step_time()
     if given.cold:
