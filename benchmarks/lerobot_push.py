@@ -19,9 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.base.numerics import Array
 from pliant.franka.lerobot import ArmOptions, ArmSession
-from pliant.franka.lerobot.session import BOX_HIGH, BOX_LOW, SCENE
+from pliant.franka.lerobot.session import SCENE, box_place
 
 SMALL: dict[str, Any] = {
     "dim_model": 64, "n_heads": 4, "dim_feedforward": 128, "n_encoder_layers": 1, "use_vae": False, "chunk_size": 10,
@@ -30,18 +29,13 @@ SMALL: dict[str, Any] = {
 """Size of the network."""
 
 
-def start(seed: int, episode: int) -> Array:
-    """Return where the box stands at the start of an episode, shape (2,) [m]."""
-    return np.random.default_rng([seed, episode]).uniform(BOX_LOW, BOX_HIGH)
-
-
 def shuffle() -> None:
     """Let observations name the place of the box of the next scene."""
     observe = ArmSession.observe
 
     def other(self: ArmSession) -> dict[str, Any]:
         found, seed = observe(self), self.options.seed
-        change = start(seed, self.episode + 1) - start(seed, self.episode)
+        change = box_place(seed, self.episode + 1) - box_place(seed, self.episode)
         return found | {name: found[name] + change[k] for k, name in enumerate(SCENE)}
 
     ArmSession.observe = other

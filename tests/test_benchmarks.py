@@ -112,9 +112,9 @@ def test_the_next_scene_s_box_is_observed_moved_as_the_true_one(monkeypatch):
 
     program = runpy.run_path(str(FOLDER / "lerobot_push.py"))
     session = ArmSession(ArmOptions(scene="state", episode=7))
-    place = program["start"](0, 7)
+    place = program["box_place"](0, 7)
     monkeypatch.setattr(ArmSession, "observe", lambda self: {"box.x": place[0] + 0.05, "box.y": place[1], "time": 1.0})
     program["shuffle"]()
     seen = session.observe()
-    assert [seen["box.x"] - 0.05, seen["box.y"]] == pytest.approx(program["start"](0, 8))
+    assert [seen["box.x"] - 0.05, seen["box.y"]] == pytest.approx(program["box_place"](0, 8))
     assert seen["time"] == 1.0

@@ -64,6 +64,11 @@ def connected_session() -> ArmSession:
     return _connected[0]
 
 
+def box_place(seed: int, episode: int) -> Array:
+    """Return where the box of an episode stands before the base, shape (2,) [m]."""
+    return np.random.default_rng([seed, episode]).uniform(BOX_LOW, BOX_HIGH)
+
+
 class ArmSession:
     """One arm as LeRobot sees it.
 
@@ -197,10 +202,9 @@ class ArmSession:
         if self.options.task != "push":
             return
         state: Any = simulation.engine
-        rng = np.random.default_rng([self.options.seed, self.episode])
         base = state.model.body("franka_link0").pos
         place = state.data.joint(BOX).qpos
-        place[:2] = base[:2] + rng.uniform(BOX_LOW, BOX_HIGH)
+        place[:2] = base[:2] + box_place(self.options.seed, self.episode)
         state.forward()
 
     # -------------------------------------------------------------------------------------------------- loop
