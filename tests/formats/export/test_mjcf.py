@@ -9,14 +9,16 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from catalogue import robot_or_skip
 from daily import robots_by_day
 
 from pliant import load
-from pliant.base.errors import MissingDependency, ModelError
+from pliant.base.errors import ModelError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine, callbacks, install
 from pliant.engine.abi import library
 from pliant.formats.export.mjcf import _locate_files, describe_mjcf
+from pliant.model import Robot
 from pliant.robots import list_robots
 
 CONTACT_FIELDS = [f"geom_{name}" for name in (
@@ -24,13 +26,6 @@ CONTACT_FIELDS = [f"geom_{name}" for name in (
     "gap", "pos", "quat",
 )]  # fmt: skip
 ALL = [robot.name for robot in list_robots()]
-
-
-def robot_of(name):
-    try:
-        return load(name)
-    except MissingDependency as missing:
-        pytest.skip(str(missing))
 
 
 def read(text):
@@ -76,7 +71,7 @@ def bare():
 
 @pytest.mark.parametrize("name", robots_by_day(ALL))
 def test_plain_mujoco_computes_the_same_from_the_file_of_every_catalogue_robot(name, bare):
-    robot = robot_of(name)
+    robot = robot_or_skip(name)
     model = robot.compile()
     other = read(describe_mjcf(robot).text)
     assert not callbacks.installed()
@@ -94,7 +89,7 @@ def test_plain_mujoco_computes_the_same_from_the_file_of_every_catalogue_robot(n
 
 @pytest.mark.parametrize("name", ["qbmove-2dof", "sea-1dof", "awas2-1dof"])
 def test_an_arm_moves_from_its_file_as_in_pliant_once_the_laws_are_installed(name, bare):
-    robot = robot_of(name)
+    robot = robot_or_skip(name)
     export = describe_mjcf(robot)
     model = read(export.text)
     limp = passive_motion(model, 0.5)
@@ -113,7 +108,7 @@ def test_an_arm_moves_from_its_file_as_in_pliant_once_the_laws_are_installed(nam
 
 
 def test_a_robot_without_compliant_actuators_has_nothing_to_warn_of():
-    export = describe_mjcf(robot_of("2PR"))
+    export = describe_mjcf(robot_or_skip("2PR"))
     assert export.warnings == ()
     assert "<!--" not in export.text
 
@@ -217,6 +212,23 @@ def test_meshes_of_a_urdf_are_written_beside_the_file(tmp_path):
     np.testing.assert_allclose(model.geom_pos, own.geom_pos, atol=1e-12)
     with pytest.raises(ModelError, match="the file exists"):
         replace(export, text="other").write(tmp_path / "out.xml")
+
+
+@pytest.mark.parametrize(
+    ("file", "folder", "asset"),
+    [("hull.stl", "", "hull.stl"), ("hull.stl", "m", "hull.stl"), ("hull.stl", "m", "m/hull.stl"),
+     ("m/hull.stl", "", "hull.stl"), ("m/hull.stl", "", "m/hull.stl")],
+)  # fmt: skip
+def test_meshes_in_memory_are_written_beside_the_file(file, folder, asset, tmp_path):
+    text = (
+        f'<mujoco><compiler meshdir="{folder}"/><asset><mesh name="hull" file="{file}"/></asset>'
+        '<worldbody><body><joint/><geom type="mesh" mesh="hull"/></body></worldbody></mujoco>'
+    )
+    robot = Robot(mujoco.MjSpec.from_string(text, assets={asset: tetrahedron()}))
+    export = describe_mjcf(robot)
+    assert export.warnings == ()
+    export.write(tmp_path / "out.xml")
+    assert mujoco.MjModel.from_xml_path(str(tmp_path / "out.xml")).nmesh == 1
 
 
 def test_meshes_that_are_not_found_are_named():

@@ -115,9 +115,11 @@ def _locate_files(spec: mujoco.MjSpec) -> tuple[dict[str, bytes], list[str]]:
             if not element.file:
                 continue
             file = (base / folder / element.file).absolute()
-            if element.file in spec.assets:
-                path = f"{MESH_FOLDER}/{element.file}"
-                carried[path] = spec.assets[element.file]
+            names = (f"{folder}/{element.file}", element.file, Path(element.file).name)  # where MuJoCo looks
+            asset = next((name for name in names if name in spec.assets), None)
+            if asset is not None:
+                path = "/".join((MESH_FOLDER, *(part for part in Path(asset).parts if part not in ("..", "/"))))
+                carried[path] = spec.assets[asset]
                 located.append((element, path))
             elif file.is_file():
                 located.append((element, str(file)))
