@@ -3,9 +3,10 @@
 import mujoco
 import numpy as np
 import pytest
+from catalogue import robot_or_skip
 from daily import robots_by_day
 
-from pliant.base.errors import MissingDependency, PliantError
+from pliant.base.errors import PliantError
 from pliant.model.robot import _FIELDS
 from pliant.robots import build_robot, list_robots
 
@@ -33,10 +34,7 @@ def parts(spec):
 
 @pytest.mark.parametrize("name", robots_by_day(robot.name for robot in list_robots()))
 def test_a_parameter_by_name_changes_the_compiled_model_or_is_refused(name):
-    try:
-        robot = build_robot(name)
-    except MissingDependency as missing:
-        pytest.skip(str(missing))
+    robot = robot_or_skip(name)
     before, silent, changed = robot.compile(), [], 0
     for kind, part in parts(robot.spec):
         for field, (attribute, length) in _FIELDS[kind].items():

@@ -4,10 +4,11 @@ import dataclasses
 import math
 
 import pytest
+from catalogue import robot_or_skip
 from daily import robots_by_day
 
 from pliant import load
-from pliant.base.errors import DivergedError, LawError, MissingDependency, PliantError
+from pliant.base.errors import DivergedError, LawError, PliantError
 from pliant.base.options import describe
 from pliant.engine import MujocoEngine
 from pliant.laws import Creep, Hysteresis, Thermal
@@ -105,10 +106,7 @@ def test_a_spring_without_limit_is_not_taken_for_degrees():
 
 @pytest.mark.parametrize("name", robots_by_day(robot.name for robot in list_robots()))
 def test_no_robot_of_the_catalogue_has_an_implausible_number(name):
-    try:
-        robot = load(name)
-    except MissingDependency as missing:
-        pytest.skip(str(missing))
+    robot = robot_or_skip(name)
     assert not [m for m in warned(robot) if "of any joint" in m or "in degrees?" in m]
 
 
