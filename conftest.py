@@ -6,14 +6,18 @@
 * ``--rerun-network`` runs a failed test once more if it is marked ``network``, and no other test. The run fails if the
   second attempt fails as well, or if two cases of one test function needed a second attempt.
 * Examples of hypothesis have no deadline; a test has 50 of them unless it says more.
+* Linear algebra has one thread in this process and in those that tests start, as in the program `pliant`.
 * A test that leaves its thread with another scheduling, as libfranka's clients do, does not leave it to the next.
 """
 
 import gc
+import os
 import signal
 import sys
 from collections import Counter
 from pathlib import Path
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
 
 import hypothesis
 import pytest

@@ -1,6 +1,7 @@
 """The program as a whole."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -24,6 +25,22 @@ def test_the_command_line_imports_nothing_heavy_until_a_command_needs_it():
         check=True,
     )
     assert done.stdout.strip() == ""
+
+
+@pytest.mark.parametrize(("given", "threads"), [(None, "1"), ("2", "2")])
+def test_the_program_has_one_thread_of_linear_algebra_unless_the_environment_says_otherwise(given, threads):
+    script = "import os, pliant.cli; print(os.environ['OPENBLAS_NUM_THREADS'])"
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=environment if given is None else environment | {"OPENBLAS_NUM_THREADS": given},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert done.stdout.strip() == threads
 
 
 @pytest.mark.parametrize("value", ["nope", "egl2", "2"])

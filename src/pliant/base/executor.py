@@ -279,6 +279,7 @@ class _Process:
 
 def _serve(connection: Connection) -> None:
     """Answer the tasks of a connection until the other side is gone."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the processes share the cores; before a task imports numpy
     # Ctrl-C and the end of a terminal reach every process of it: the one that started this one decides what follows.
     for name in ("SIGINT", "SIGHUP"):
         if hasattr(signal, name):  # Windows has no SIGHUP
