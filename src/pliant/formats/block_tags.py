@@ -9,6 +9,7 @@ actuator), the block and the field, joined by underscores: ``mot_1_gear_stiffnes
 from __future__ import annotations
 
 import dataclasses
+import functools
 import types
 import typing
 from collections.abc import Collection, Sequence
@@ -18,6 +19,7 @@ from pliant.laws import CompliantActuator, DCMotor
 _APART = ("law", "mode", "motor_1", "motor_2", "pid_1", "pid_2")
 
 
+@functools.cache
 def _fields(cls: type, path: str) -> dict[str, str]:
     """Return the numbers of a dataclass and of the blocks in it: tag -> path."""
     found: dict[str, str] = {}
@@ -43,7 +45,7 @@ def block_tags(motors: Sequence[str], taken: Collection[str]) -> dict[str, str]:
         motors: prefix of the motor tags, one entry a motor.
         taken: paths that have another tag.
     """
-    found = _fields(CompliantActuator, "")
+    found = dict(_fields(CompliantActuator, ""))
     for k, prefix in enumerate(motors):
         found |= {prefix + tag: path for tag, path in _fields(DCMotor, f"motor_{k + 1}").items()}
     return {tag: path for tag, path in found.items() if path not in taken}
