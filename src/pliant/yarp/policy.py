@@ -18,7 +18,6 @@ from pliant.base.numerics import DEGREES
 from pliant.laws import COMMAND_NAMES
 from pliant.learn.policy import Policy, PolicyError
 from pliant.learn.running import TIMEOUT_S, PolicyDriver, PolicyRun, Safety, Started, WallClock, run_policy
-from pliant.yarp.bridge.fields import plain_value
 from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.port import Port
 from pliant.yarp.client.network import YarpNetwork, find_server
@@ -26,6 +25,7 @@ from pliant.yarp.wire import Bottle, Vocab, bottle
 from pliant.yarp.wire.binary import MAX_BYTES
 from pliant.yarp.wire.joints import JointState, StreamCommand
 from pliant.yarp.wire.objects import properties
+from pliant.yarp.wire.values import plain_value
 
 FIRST_MESSAGE_S = 10.0
 """Longest wait for the first message of each device [s]."""

@@ -462,20 +462,6 @@ def _loop(slot: Vocab, dialect: Dialect) -> str:
     return loop
 
 
-_EMPTY = {
-    "f64": 0.0, "i32": 0, "i16": 0, "str": "", "bool": False, "vocab": Vocab(0), "bottle": Bottle(), "pid": Pid(),
-    "flags": {},
-}  # fmt: skip
-
-
-def _empty(type_: str) -> object:
-    """Return what stands for a result that could not be had."""
-    if type_.endswith("[]"):
-        return ()
-    name, _, repeat = type_.partition("*")
-    return (_EMPTY[name],) * int(repeat) if repeat else _EMPTY[name]
-
-
 def answer(
     board: BoardView,
     request: Bottle,
@@ -515,7 +501,7 @@ def _answer_4(board: BoardView, request: Bottle, refused: Callable[[str], None])
         return v4.encode_reply(name, *_carry_out(board, call, 4, arguments))
     except DeviceError as error:
         refused(error.message)
-        empty = [_empty(result.type) for result in call.method.results]
+        empty = [result.empty for result in call.method.results]
         return v4.encode_reply(name, *empty, status="err7" if error.field == "axes" else "err5")
 
 

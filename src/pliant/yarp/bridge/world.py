@@ -40,11 +40,6 @@ class Call:
     arguments: Arguments
     """Returns the arguments of the request."""
 
-    @property
-    def failure(self) -> object:
-        """Answer to a failed request, without a reason: the interface has no text for one."""
-        return {"str": "", "bool": False, "f64*6": (0.0,) * 6, "str[]": ()}[self.method.results[0].type]
-
 
 def _object(*sizes: str) -> Arguments:
     def arguments(*values: Any) -> dict[str, object]:
@@ -240,9 +235,10 @@ def _answer(served: Served, port: str, requests: RequestQueue, calls: Mapping[st
         return call.method.encode_reply(True if call.method.results[0].type == "bool" else result)
 
     def refused(why: str) -> Bottle | bytes:
+        failure = call.method.results[0].empty  # the interface has no text for a reason
         served.network.on_complaint(f"{port}: {call.method.name}: {why}")
         if calls is SIMULATED_CALLS:
-            return encode_outcome(False, call.failure, told or 4)
-        return call.method.encode_reply(call.failure)
+            return encode_outcome(False, failure, told or 4)
+        return call.method.encode_reply(failure)
 
     return requests.ask(call.request, arguments, reply, refused)
