@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 from tests.helpers.control_boards import JoinedRig, arm
-from yarp_replies import decode_protocol_version, decode_reply
+from yarp_replies import decode_protocol_version, decode_reply, decode_reply_3, encode_request, encode_words
 
 from pliant.base.errors import DeviceError, WireError
 from pliant.yarp.bridge import control_board_answers as answers
-from pliant.yarp.bridge.control_board_state import STATE_FIELDS, StateEncoder, encode_positions
+from pliant.yarp.bridge.control_board_state import StateEncoder, encode_positions, sampled_field
 from pliant.yarp.control_board import JoinedBoard
 from pliant.yarp.control_board.layout import ControlMode
 from pliant.yarp.wire import control_board as v4
@@ -365,7 +365,7 @@ def same(found, wanted):
 
 def call_4(board, name, *arguments):
     """Send a call of dialect 4 through bytes and return the status and the results that a client reads."""
-    request = decode_bottle(encode_bottle(v4.encode_request(name, *arguments), 4), 4)
+    request = decode_bottle(encode_bottle(encode_request(v4.METHODS[name], *arguments), 4), 4)
     reply = answers.answer(board, request, 4)
     return decode_reply(name, decode_bottle(encode_bottle(reply, 4), 4))
 
@@ -554,9 +554,9 @@ SET_3 = {
 
 
 def call_3(board, words, *arguments):
-    request = decode_bottle(encode_bottle(v3.encode_request(words, *arguments), 3), 3)
+    request = decode_bottle(encode_bottle(encode_words(words, *arguments), 3), 3)
     reply = decode_bottle(encode_bottle(answers.answer(board, request, 3, 7), 3), 3)
-    return v3.decode_reply(request, reply)
+    return decode_reply_3(request, reply)
 
 
 def test_every_request_of_dialect_3_is_tested_once():
@@ -720,7 +720,8 @@ def joint_state(values):
     angles = ("position", "velocity", "acceleration", "motor_position", "motor_velocity", "motor_acceleration")
     modes = {"control_mode": answers.CONTROL_MODES, "interaction_mode": answers.INTERACTION_MODES}
     fields = {}
-    for name, field in STATE_FIELDS:
+    for name in JointState.names(4):
+        field = sampled_field(name)
         if field in modes:
             fields[name] = tuple(modes[field][k] for k in values[field].astype(int))
             continue

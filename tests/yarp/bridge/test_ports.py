@@ -92,7 +92,7 @@ def test_a_receiver_that_never_reads_delays_nobody_and_its_losses_are_counted():
             source = network.open("/out", queue=20)
             connected(network, source, target)
             contact = Contact(name="/deaf", host="127.0.0.1", port=deaf.port)
-            output = Output(source, "/deaf", contact, "fast_tcp", dial("/out", "/deaf", contact, "fast_tcp"))
+            output = Output(source, "/deaf", contact, "fast_tcp", dial("/out", contact, "fast_tcp"))
             network.reactor.call(lambda: source.add_output(output))
             until(lambda: "/deaf" in source.outputs, "the deaf receiver")
             for k in range(400):
@@ -407,7 +407,7 @@ def test_a_udp_connection_ends_when_nobody_takes_its_datagrams():
         with yarp_world() as (_, _, network):
             source = network.open("/out")
             contact = Contact(name="/gone", host="127.0.0.1", port=peer.port)
-            output = Output(source, "/gone", contact, "udp", dial("/out", "/gone", contact, "udp"))
+            output = Output(source, "/gone", contact, "udp", dial("/out", contact, "udp"))
             network.reactor.call(lambda: source.add_output(output))
             until(lambda: source.active, "the connection")
 

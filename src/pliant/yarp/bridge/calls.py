@@ -112,6 +112,29 @@ class Stream:
         return self.take(end + 1).rstrip(b"\r\n").decode("utf-8", "surrogateescape")
 
 
+def greet(contact: Contact, hello: Hello | TextHello, timeout: float) -> tuple[Stream, int]:
+    """Return a connection to a port that has answered a greeting, and the number that the port names; 0 for text.
+
+    Raises:
+        BridgeError: the port cannot be reached or does not answer.
+        WireError: it does not answer as a port.
+    """
+    what = f"port {contact.name}"
+    sock = open_socket(contact.host, contact.port, timeout, what)
+    try:
+        stream = Stream(sock, timeout, what)
+        stream.send(hello.encode())
+        if isinstance(hello, Hello):
+            return stream, decode_number(stream.take(8))
+        answer = stream.line()
+        if not answer.startswith("Welcome"):
+            raise WireError(f"{what} answers {answer[:80]!r} to a connection of text", field=contact.name)
+        return stream, 0
+    except BaseException:
+        sock.close()
+        raise
+
+
 class NameClient:
     """Asks a name server, one connection per question, as YARP's own programs do.
 
@@ -304,14 +327,7 @@ class RpcConnection:
     ) -> None:
         self.contact, self.timeout = contact, timeout
         self.dialect: Dialect = dialect
-        what = f"port {contact.name}"
-        self._stream = Stream(open_socket(contact.host, contact.port, timeout, what), timeout, what)
-        try:
-            self._stream.send(Hello(carrier="tcp", sender=sender).encode())
-            decode_number(self._stream.take(8))
-        except BaseException:
-            self.close()
-            raise
+        self._stream, _ = greet(contact, Hello(carrier="tcp", sender=sender), timeout)
 
     @property
     def _other(self) -> Dialect:

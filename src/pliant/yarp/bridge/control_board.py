@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pliant.base.errors import PliantError, WireError
+from pliant.base.errors import PliantError
 from pliant.base.numerics import DEGREES
 from pliant.devices.base import Sample, SampleSource
 from pliant.devices.fields import Values
 from pliant.yarp.bridge.control_board_answers import answer, command
 from pliant.yarp.bridge.control_board_state import StateEncoder, encode_positions
-from pliant.yarp.bridge.messages import Answer, Arrival
+from pliant.yarp.bridge.messages import Answer, Arrival, answered
 from pliant.yarp.bridge.port import Port
 from pliant.yarp.bridge.requests import RequestQueue, words_of
 from pliant.yarp.bridge.served import Served
@@ -277,27 +277,14 @@ def _caller(
         nonlocal count
         count = (count + 1) & 0x7FFFFFFF
         number, request = count, arrival.bottle(dialect)
-        result: Future[Bottle | bytes] = Future()
         numbers = None if parameters is None else parameters.count(arrival.sender, request)
 
         def answer_call() -> Bottle | bytes:
             reply = answer(board, request, dialect, number, refusals.add)
             return reply if numbers is None else _shortened(reply, numbers)
 
-        future = requests.call(answer_call)
-
-        def done(future: Future[Bottle | bytes]) -> None:
-            if result.done():
-                return
-            if future.cancelled():
-                result.set_exception(WireError("the run ended before this was done"))
-            elif (fault := future.exception()) is not None:
-                result.set_exception(fault)
-            else:
-                result.set_result(future.result())
-
-        future.add_done_callback(done)
-        return result
+        # A caller that gives up cancels its answer, not the call.
+        return answered(requests.call(answer_call), lambda reply: reply)
 
     return call
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from pliant.base.errors import PliantError, WireError
 from pliant.base.origin import foreign, headers_of
-from pliant.yarp.bridge.messages import Answer, Arrival
+from pliant.yarp.bridge.messages import Answer, Arrival, answered
 from pliant.yarp.bridge.reactor import READ, WRITE, Reactor
 from pliant.yarp.wire import (
     ACKNOWLEDGEMENT,
@@ -434,9 +434,7 @@ class Input:
             return
         lines = self._plain_command(kind)
         if isinstance(lines, Future):
-            silent: Future[None] = Future()
-            lines.add_done_callback(lambda _: silent.set_result(None))
-            self._answer(silent, binary=True)
+            self._answer(answered(lines, lambda _: None, lambda _: None), binary=True)
             return
         self._say(ACKNOWLEDGEMENT if self._acknowledged else b"")
 
@@ -488,14 +486,8 @@ class Input:
         if self._closed:
             return
         if isinstance(lines, Future):
-            told: Future[str] = Future()
-            name = message.command
-            lines.add_done_callback(
-                lambda done: told.set_result(
-                    (done.result() if done.exception() is None else f"Do not know how to connect to {name}") + "\r\n"
-                )
-            )
-            self._answer(told, binary=False)
+            why = f"Do not know how to connect to {message.command}\r\n"
+            self._answer(answered(lines, lambda said: f"{said}\r\n", lambda _: why), binary=False)
             return
         self._say("".join([line + "\r\n" for line in lines]).encode("utf-8", "surrogateescape"))
         self._say(b"<ACK>\r\n" if self._acknowledged else b"")

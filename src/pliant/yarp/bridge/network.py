@@ -252,7 +252,7 @@ class Network:
             name = contact.name
         if port.meet is not None and carrier in OUTPUT_CARRIERS:
             port.meet(name, contact)
-        sock = dial(port.name, name, contact, carrier)
+        sock = dial(port.name, contact, carrier)
         output = Output(port, name, contact, carrier, sock)
         connected: Future[None] = Future()
 

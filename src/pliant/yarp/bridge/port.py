@@ -13,7 +13,7 @@ from dataclasses import KW_ONLY, dataclass
 
 from pliant.base.errors import PliantError, WireError
 from pliant.yarp.bridge.inputs import Input
-from pliant.yarp.bridge.messages import Answer, Arrival, Publication
+from pliant.yarp.bridge.messages import Answer, Arrival, Publication, answered
 from pliant.yarp.bridge.outputs import Output
 from pliant.yarp.bridge.reactor import READ, Reactor
 from pliant.yarp.wire import Bottle, Contact, Dialect, Value, Vocab, bottle, encode_bottle
@@ -321,18 +321,11 @@ class Port:
     def _admin_add(self, rest: tuple[Value, ...]) -> Future[Bottle]:
         target = text(rest[0])
         carrier = text(rest[1]) if len(rest) > 1 else ""
-        result: Future[Bottle] = Future()
-
-        def done(future: Future[str]) -> None:
-            if result.cancelled():
-                return
-            if future.cancelled() or future.exception() is not None:
-                result.set_result(bottle(-1, f"Do not know how to connect to {target}\r\n"))
-            else:
-                result.set_result(bottle(0, f"{future.result()}\r\n"))
-
-        self.add(target, carrier).add_done_callback(done)
-        return result
+        return answered(
+            self.add(target, carrier),
+            lambda said: bottle(0, f"{said}\r\n"),
+            lambda _: bottle(-1, f"Do not know how to connect to {target}\r\n"),
+        )
 
     def _admin_del(self, rest: tuple[Value, ...]) -> Bottle:
         name = text(rest[0])

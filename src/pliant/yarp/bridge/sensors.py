@@ -13,10 +13,11 @@ from pliant.base.spatial import rotation_from_quaternion, rpy_from_rotation
 from pliant.devices.base import Sample, SampleSource
 from pliant.devices.signatures import WRENCH
 from pliant.yarp.bridge.messages import Answer, Arrival
-from pliant.yarp.bridge.requests import call_of, help_reply
-from pliant.yarp.bridge.served import BottleTemplate, Served, StampedOutput
+from pliant.yarp.bridge.requests import help_reply
+from pliant.yarp.bridge.served import BottleTemplate, Served
 from pliant.yarp.wire import Bottle, Dialect, encode_bottle
 from pliant.yarp.wire.binary import encode_vector
+from pliant.yarp.wire.records import call_of
 from pliant.yarp.wire.sensors import (
     SENSOR_GROUPS,
     Measurement,
@@ -169,18 +170,7 @@ def serve_measures(served: Served, prefix: str, sensors: Sequence[ShownSensor], 
         "SensorStreamingData",
         adapt=lambda receiver, data: cut_measurements(data, groups_of(receiver)),
     )
-    output = StampedOutput(port, encode, served.every(fastest, period))
-    latest = served.collect(devices)
-    sent_ns = -1
-
-    def tick(_: int) -> None:
-        nonlocal sent_ns
-        newest = max([sample.stamp_ns for sample in latest.values()], default=-1)
-        if len(latest) == len(devices) and newest != sent_ns:
-            sent_ns = newest
-            output.send(newest, dict(latest))
-
-    served.ticks.append(tick)
+    served.publish_together(port, devices, encode, served.every(fastest, period))
 
     def answer(arrival: Arrival) -> Answer:
         return _answer_names(arrival, Bottle(metadata.items[: groups_of(arrival.sender)]))

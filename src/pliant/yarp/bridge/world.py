@@ -9,12 +9,12 @@ from typing import Any
 from pliant.base.errors import WireError
 from pliant.devices.base import Device, SampleSource
 from pliant.yarp.bridge.messages import Answer, Arrival
-from pliant.yarp.bridge.requests import RequestQueue, call_of, help_reply
+from pliant.yarp.bridge.requests import RequestQueue, help_reply
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.model.services import LinkAttacher, WorldInterface
 from pliant.yarp.wire import Bottle, Dialect, Value, Vocab
 from pliant.yarp.wire.binary import encode_value
-from pliant.yarp.wire.records import Method, encode_fields, parse_method
+from pliant.yarp.wire.records import Method, call_of, encode_fields, parse_method
 
 OBJECT = "pose: f64*6, color: i16*3, frame_name: str, object_name: str, gravity_enable: bool, collision_enable: bool"
 DEFAULTS: Mapping[str, str | bool] = {

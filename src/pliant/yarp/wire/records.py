@@ -230,54 +230,34 @@ def decode_fields(arguments: Sequence[Argument], items: Sequence[Value], dialect
     return tuple(values)
 
 
+def call_of(request: Bottle) -> tuple[str, tuple[Value, ...]]:
+    """Return the name of a call, "" for an empty request, and its elements from the name on."""
+    items = request.items[1:] if request.items[:1] == ("__direct__",) else request.items
+    return text(items[0]) if items else "", items
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
     """One remote call: its name, what it takes and what it gives."""
 
     name: str
-    """First element of the request. One string where it has no underscore; else its parts are elements of their own,
-    and parts of at most four characters are vocabularies."""
+    """First element of the request."""
     arguments: tuple[Argument, ...] = ()
     """Arguments of the call."""
     results: tuple[Argument, ...] = ()
     """Values in the reply."""
 
-    @property
-    def words(self) -> tuple[Value, ...]:
-        """The elements that name the method."""
-        if "_" not in self.name:
-            return (self.name,)
-        return tuple([Vocab.of(word) if len(word) <= 4 else word for word in self.name.split("_")])
-
-    def encode_request(self, *values: object) -> Bottle:
-        """Return the request with these arguments."""
-        return Bottle((*self.words, *encode_fields(self.arguments, values)), layout="tagged")
-
     def decode_request(self, request: Bottle) -> Fields:
-        """Return the arguments of a request.
+        """Return the arguments of a request of this method.
 
         Raises:
-            WireError: the request is of another method, or its arguments do not fit.
+            WireError: its arguments do not fit.
         """
-        items = request.items[1:] if request.items[:1] == ("__direct__",) else request.items
-        words = self.words
-        if items[: len(words)] != words:
-            raise WireError(f"a request of another method than {self.name}", field="method")
-        return decode_fields(self.arguments, items[len(words) :])
+        return decode_fields(self.arguments, call_of(request)[1][1:])
 
     def encode_reply(self, *values: object) -> Bottle:
         """Return the reply with these results."""
         return Bottle(encode_fields(self.results, values), layout="tagged")
-
-    def decode_reply(self, reply: Bottle) -> Fields:
-        """Return the results of a reply.
-
-        Raises:
-            WireError: the results do not fit, as when the server did not know the method (``[fail]``).
-        """
-        if reply.items == (FAIL,) and self.results:
-            raise WireError(f"the server refused {self.name}: [fail]", field="method")
-        return decode_fields(self.results, reply.items)
 
 
 def parse_method(line: str) -> Method:
