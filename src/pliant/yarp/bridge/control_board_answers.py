@@ -31,9 +31,10 @@ from pliant.yarp.bridge.requests import words_of
 from pliant.yarp.control_board import BoardView, ControlBoardDevice
 from pliant.yarp.control_board.device import Column, Columns
 from pliant.yarp.control_board.layout import MOTOR_CONSTANTS, QUANTITIES, REFERENCES, ControlMode, InteractionMode
+from pliant.yarp.control_board.modes import REQUESTED_MODES
 from pliant.yarp.control_board.state import Axes
 from pliant.yarp.control_board.variables import REMOTE_VARIABLES
-from pliant.yarp.wire import board_calls
+from pliant.yarp.wire import board_calls, joints
 from pliant.yarp.wire import control_board as v4
 from pliant.yarp.wire import control_board_v3 as v3
 from pliant.yarp.wire.binary import Dialect
@@ -50,29 +51,13 @@ CELSIUS = 273.15
 YARP_VERSION = (4, 0, 0)
 """Version that clients of dialect 4 are told; they compare the protocol number in front of it only."""
 
-CONTROL_MODES: dict[ControlMode, Vocab] = {
-    ControlMode.IDLE: Vocab.of("idl"),
-    ControlMode.POSITION: Vocab.of("pos"),
-    ControlMode.POSITION_DIRECT: Vocab.of("posd"),
-    ControlMode.VELOCITY: Vocab.of("vel"),
-    ControlMode.VELOCITY_DIRECT: Vocab.of("veld"),
-    ControlMode.MIXED: Vocab.of("mix"),
-    ControlMode.TORQUE: Vocab.of("torq"),
-    ControlMode.CURRENT: Vocab.of("icur"),
-    ControlMode.PWM: Vocab.of("ipwm"),
-    ControlMode.HARDWARE_FAULT: Vocab.of("hwfa"),
-    ControlMode.CALIBRATING: Vocab.of("cal"),
-    ControlMode.CALIBRATION_DONE: Vocab.of("cald"),
-    ControlMode.NOT_CONFIGURED: Vocab.of("cfgn"),
-    ControlMode.CONFIGURED: Vocab.of("cfgy"),
-}
+CONTROL_MODES = {mode: Vocab.of(joints.CONTROL_MODES[mode.name.lower()]) for mode in ControlMode}
 """Control mode of the board -> its vocabulary."""
 INTERACTION_MODES = {InteractionMode.STIFF: Vocab.of("stif"), InteractionMode.COMPLIANT: Vocab.of("comp")}
 """Interaction mode of the board -> its vocabulary."""
 _MODE_REQUESTS = {
     "control_mode": {
-        **{CONTROL_MODES[mode].name: mode.name.lower() for mode in ControlMode if mode <= ControlMode.PWM},
-        "idl": "idle",
+        **{joints.CONTROL_MODES[name]: name for name in REQUESTED_MODES if name in joints.CONTROL_MODES},
         "fidl": "force_idle",
     },
     "interaction_mode": {code.name: mode.name.lower() for mode, code in INTERACTION_MODES.items()},
@@ -360,26 +345,16 @@ def _set(board: BoardView, quantity: str, axes: Chosen, columns: Sequence[Sequen
 
 
 # -- remote variables --------------------------------------------------------------------------------------------------
-_VARIABLE_POWER = {
-    "hardwareVelocityLimit": 1,
-    "hardwareHiStop": 1,
-    "hardwareLowStop": 1,
-    "yarp_jntMaxVel": 1,
-    "yarp_jntMaxPos": 1,
-    "yarp_jntMinPos": 1,
-    "SHORTCUT_all_pos_kp": -1,
-    "SHORTCUT_all_pos_kd": -1,
-    "SHORTCUT_all_pos_ki": -1,
-    "stiffness": -1,
-    "stiffness_preset": 1,
-    "equilibrium": 1,
-}
+def _variable_scale(board: BoardView, key: str) -> Array:
+    """Return the factor of each axis from SI to the wire's unit of a remote variable, shape (axes,)."""
+    variable = REMOTE_VARIABLES.get(key)
+    return user_scale(board) ** (0 if variable is None else variable.angle)
 
 
 def _variable(board: BoardView, key: str) -> Bottle:
     """Return the value of a remote variable: a list that holds one list of a number for each axis."""
     columns = board.gather(None, lambda one, own: [_own(one.remote_variable(key), own)])
-    return Bottle((vector(np.asarray(columns[0], dtype=float) * user_scale(board) ** _VARIABLE_POWER.get(key, 0)),))
+    return Bottle((vector(np.asarray(columns[0], dtype=float) * _variable_scale(board, key)),))
 
 
 def _own(values: Array, axes: Axes) -> Array:
@@ -406,7 +381,7 @@ def _set_variable(board: BoardView, key: str, value: Bottle) -> None:
             whole[own] = values
         one.set_remote_variable(key, whole.tolist())
 
-    board.give(None, [numbers / user_scale(board) ** _VARIABLE_POWER.get(key, 0)], key, write)
+    board.give(None, [numbers / _variable_scale(board, key)], key, write)
 
 
 # -- calls -------------------------------------------------------------------------------------------------------------
@@ -532,7 +507,7 @@ def _answer_variable(board: BoardView, request: Bottle) -> Bottle:
     """Return the reply to ``[get] [ivar] ...`` and ``[set] [ivar] [mvar] key values...``."""
     verb, what = (text(request[k]) if k < len(request) else "" for k in (0, 2))
     if verb == "get" and what == "lvar":
-        return Bottle((IS, request[1], Bottle(REMOTE_VARIABLES), OK))
+        return Bottle((IS, request[1], Bottle((*REMOTE_VARIABLES,)), OK))
     if what != "mvar" or len(request) < 4:
         return Bottle((FAIL,))
     key = text(request[3])

@@ -175,19 +175,13 @@ class ControlBoardDevice(BoardState):
         for loop in Loop:
             table[loop_row(loop) + at.ENABLED] = 1.0
             table[loop_row(loop) + at.MAX_OUTPUT] = table[at.MAX_TORQUE]
-        g = loop_row(Loop.POSITION)
-        table[g + at.KP] = self.per_axis(d.position_kp, 500.0)
-        table[g + at.KI], table[g + at.KD] = self.per_axis(d.position_ki, 0.0), self.per_axis(d.position_kd, 0.0)
-        table[g + at.MAX_INTEGRAL] = self.per_axis(d.position_max_integral, 0.0)
-        for name in ("offset", "stiction_up", "stiction_down"):
-            row = g + at.GAIN_NAMES.index(name)
-            table[row] = self.per_axis(getattr(d, f"position_{name}"), 0.0)
-        if d.position_max_output:
-            table[g + at.MAX_OUTPUT] = self.per_axis(d.position_max_output, 0.0)
-        g = loop_row(Loop.VELOCITY)
-        table[g + at.KP], table[g + at.KI] = self.per_axis(d.velocity_kp, 0.0), self.per_axis(d.velocity_ki, 0.0)
-        table[g + at.KD] = self.per_axis(d.velocity_kd, 0.0)
-        table[g + at.MAX_INTEGRAL] = self.per_axis(d.velocity_max_integral, 0.0)
+        for loop in (Loop.POSITION, Loop.VELOCITY):
+            for k, name in enumerate(at.GAIN_NAMES):
+                given = getattr(d, f"{loop.name.lower()}_{name}", ())
+                if given:
+                    table[loop_row(loop) + k] = self.per_axis(given, 0.0)
+        if not d.position_kp:
+            table[loop_row(Loop.POSITION) + at.KP] = 500.0
 
     def _restart_joints(self) -> None:
         joints, g = self.joint_table, loop_row(Loop.POSITION)

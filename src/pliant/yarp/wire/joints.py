@@ -106,6 +106,24 @@ class JointState:
         return cls(**found)  # type: ignore[arg-type]
 
 
+CONTROL_MODES = {
+    "idle": "idl",
+    "position": "pos",
+    "position_direct": "posd",
+    "velocity": "vel",
+    "velocity_direct": "veld",
+    "mixed": "mix",
+    "torque": "torq",
+    "current": "icur",
+    "pwm": "ipwm",
+    "hardware_fault": "hwfa",
+    "calibrating": "cal",
+    "calibration_done": "cald",
+    "not_configured": "cfgn",
+    "configured": "cfgy",
+}
+"""Control mode of an axis -> its vocabulary."""
+
 COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, str, str]]] = {
     "position_direct": ((), ("ipod",), ("dpo", "dpos", "dpog")),
     "velocity": ((), ("ivel",), ("vmo", "vmos", "vmog")),
