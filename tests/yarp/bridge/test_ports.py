@@ -83,6 +83,22 @@ def test_a_message_of_many_datagrams_arrives_whole_by_udp():
     assert heard[0] == content
 
 
+def test_a_datagram_message_that_is_too_long_or_wrong_is_counted_and_told_and_the_next_one_arrives():
+    heard, told = [], []
+    with yarp_world() as (_, _, network):
+        network.on_complaint = told.append
+        target = network.open("/in", on_data=lambda a: heard.append(a.bottle()[0]), limit=1000)
+        source = network.open("/out")
+        connected(network, source, target, "udp")
+        source.write_bottle(bottle(b"x" * 2000))
+        until(lambda: target.rejected == 1, "the long message")
+        source.write(lambda dialect: b"no Bottle")
+        until(lambda: target.rejected == 2, "the wrong message")
+        source.write_bottle(bottle(7))
+        until(lambda: heard == [7], "the next message")
+    assert "/in: /out: a message of 2012 bytes; must be at most 1000" in told[0]
+
+
 def test_a_receiver_that_never_reads_delays_nobody_and_its_losses_are_counted():
     heard = []
     deaf = Peer([(17, encode_number(1))], read=False)

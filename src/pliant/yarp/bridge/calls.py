@@ -20,7 +20,6 @@ from pliant.yarp.wire import (
     Contact,
     Dialect,
     Hello,
-    Incomplete,
     Message,
     Query,
     TextHello,
@@ -382,10 +381,10 @@ class RpcConnection:
             return Bottle()
         try:
             return read_bottle(reply, self.dialect)[0]
-        except (Incomplete, WireError) as fault:
+        except WireError as fault:
             try:
                 return read_bottle(reply, self._other)[0]
-            except (Incomplete, WireError):
+            except WireError:
                 raise WireError(
                     f"the reply of {self.contact.name} is not a Bottle of dialect {self.dialect}: {fault}. It may be a "
                     "record of fields without tags, which only programs that know the call can read",

@@ -346,9 +346,12 @@ class Input:
                 continue
             self.heard = time.monotonic()
             for message in self._assembler.feed(datagram):
-                if len(message.payload) <= self.port.limit:
-                    with contextlib.suppress(WireError):
-                        self._handle_binary(message)
+                try:
+                    if len(message.payload) > self.port.limit:
+                        raise WireError(f"a message of {len(message.payload)} bytes; must be at most {self.port.limit}")
+                    self._handle_binary(message)
+                except WireError as fault:  # the next message may be right
+                    self.port.reject(f"{self.sender[:80]}: {fault.message}")
 
     def _greet_http(self) -> bytes:
         if b"\r\n\r\n" not in self._buffer and b"\n\n" not in self._buffer:
