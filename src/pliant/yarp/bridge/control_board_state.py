@@ -1,10 +1,4 @@
-"""The state of a control board on its streams: ``/state:o`` and ``/stateExt:o``.
-
-| port | function to call |
-|---|---|
-| ``/stateExt:o`` | `StateEncoder`, once per board and dialect: bytes from a sample |
-| ``/state:o`` | `encode_positions`: bytes of the vector of positions |
-"""
+"""The state of a control board on its stream ``/stateExt:o``."""
 
 from __future__ import annotations
 
@@ -13,7 +7,7 @@ import numpy as np
 from pliant.devices.fields import Values
 from pliant.yarp.bridge.control_board_answers import CELSIUS, CONTROL_MODES, INTERACTION_MODES, Array
 from pliant.yarp.control_board.layout import ControlMode, InteractionMode
-from pliant.yarp.wire.binary import Dialect, encode_bottle, encode_vector
+from pliant.yarp.wire.binary import Dialect, encode_bottle
 from pliant.yarp.wire.board_calls import QUANTITIES
 from pliant.yarp.wire.joints import JointState
 from pliant.yarp.wire.values import Vocab
@@ -33,17 +27,6 @@ _ANGLES = frozenset(name for name, quantity in QUANTITIES.items() if quantity.un
 def sampled_field(name: str) -> str:
     """Return the field of a sample that a field of the stream shows."""
     return _SAMPLED.get(name, name)
-
-
-def encode_positions(values: Values, scale: Array, dialect: Dialect) -> bytes:
-    """Return the bytes of ``/state:o``: the vector of positions.
-
-    Args:
-        values: of a sample of the board.
-        scale: `user_scale` of the board.
-        dialect: of the numbers.
-    """
-    return encode_vector(np.asarray(values["position"]) * scale, dialect)
 
 
 class StateEncoder:

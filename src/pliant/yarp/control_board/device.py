@@ -7,8 +7,8 @@ of the board in modules of their own: `modes`, `references`, `stiffness`, `contr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from pliant.yarp.control_board import controllers, modes, references, stiffness,
 from pliant.yarp.control_board import layout as at
 from pliant.yarp.control_board.drives import find_drive
 from pliant.yarp.control_board.layout import ControlMode, InteractionMode, Loop, loop_row
-from pliant.yarp.control_board.state import Array, Axes, BoardState, Buffers
+from pliant.yarp.control_board.state import Array, BoardState, Buffers
 from pliant.yarp.model.control_board import TRAJECTORIES, ControlBoard
 
 T = TypeVar("T")
@@ -297,22 +297,3 @@ class ControlBoardDevice(BoardState):
             function: takes the board; what it returns or raises is given to the caller.
         """
         return function(self)
-
-    # -- as a part of its own: all axes, in their order ----------------------------------------------------
-
-    def gather(self, axes: Axes, read: Reader) -> Columns:
-        """Return the values that a reader finds for axes, one column per field."""
-        return read(self, axes)
-
-    def give(self, axes: Axes, columns: Columns, what: str, write: Writer) -> None:
-        """Let a writer take columns of values for axes."""
-        write(self, axes, *columns)
-
-
-Column: TypeAlias = Sequence[Any] | Array
-"""One value per axis: numbers, truths, texts, vocabularies or gains; the quantity says which."""
-Columns = Sequence[Column]
-"""One sequence per field, of one value per axis."""
-Reader = Callable[[ControlBoardDevice, Axes], Columns]
-Writer = Callable[..., None]
-"""Takes a board, axes, and the columns of their values."""
