@@ -138,7 +138,8 @@ class Input:
         self._buffer = bytearray()
         self._framer: Framer | None = None
         self._lines: LineFramer | None = None
-        self._acknowledged = False
+        self._mark = b""
+        """What acknowledges a message; nothing without acknowledgements."""
         self._waiting: deque[Message | TextMessage | str] = deque()
         self._busy = False
         self._resuming = False
@@ -285,7 +286,7 @@ class Input:
                 raise Incomplete("the sender's name is not complete")
             greeting = TextHello.decode(bytes(self._buffer[:end]).rstrip(b"\r").decode("utf-8", "surrogateescape"))
             self._lines = LineFramer(self.port.limit)
-            self._acknowledged = greeting.acknowledged
+            self._mark = b"<ACK>\r\n" if greeting.acknowledged else b""
             rest = self._greeted(greeting.sender.split(" ", 1)[0], carrier, end + 1)
             self._say(greeting.welcome)
             return rest
@@ -300,7 +301,7 @@ class Input:
         if carrier == "udp":
             return self._greet_udp(hello, end)
         self._framer = Framer(self.port.limit)
-        self._acknowledged = hello.acknowledged
+        self._mark = ACKNOWLEDGEMENT if hello.acknowledged else b""
         rest = self._greeted(hello.name, carrier, end)
         self._say(encode_number(self.port.number))
         return rest
@@ -349,7 +350,7 @@ class Input:
                 try:
                     if len(message.payload) > self.port.limit:
                         raise WireError(f"a message of {len(message.payload)} bytes; must be at most {self.port.limit}")
-                    self._handle_binary(message)
+                    self._handle(message)
                 except WireError as fault:  # the next message may be right
                     self.port.reject(f"{self.sender[:80]}: {fault.message}")
 
@@ -383,10 +384,8 @@ class Input:
         try:
             while self._waiting and not self._busy and not self._closed and len(self._out) <= MAX_PENDING:
                 message = self._waiting.popleft()
-                if isinstance(message, Message):
-                    self._handle_binary(message)
-                elif isinstance(message, TextMessage):
-                    self._handle_text(message)
+                if not isinstance(message, str):
+                    self._handle(message)
                 elif self.port.answer_names is not None:
                     self.heard = time.monotonic()
                     self._say(self.port.answer_names(message, self.peer))
@@ -416,30 +415,52 @@ class Input:
         if not self._closed:
             self._go_on()
 
-    def _handle_binary(self, message: Message) -> None:
-        kind = message.command.kind
+    def _handle(self, message: Message | TextMessage) -> None:
+        """Do what a message asks for, and answer it."""
+        if isinstance(message, Message):
+            kind, envelope, data = message.command.kind, message.command.envelope, message.command.kind in ("D", "d")
+        else:
+            kind, _, rest = message.command.partition(" ")
+            envelope, data = rest or None, message.body is not None and kind != "a"
         if kind == "q":
-            self._say(ACKNOWLEDGEMENT if self._acknowledged else b"")
+            self._say(self._mark)
+            self._waiting.clear()
+            self._ended = True
             if self._udp is not None:
                 self.close()
-                return
-            self._ended = True
-            self._waiting.clear()
+        elif kind == "a":
+            self._answer(self._administer(message))
+        elif data:
+            wants = kind == "d"
+            payload, text = (message.payload, None) if isinstance(message, Message) else (b"", message.body)
+            reply = self.port.deliver(Arrival(payload, text, envelope, self.sender, wants))
+            self._answer(reply if wants and self._udp is None else None)
+        else:
+            self._tell(kind if isinstance(message, Message) else message.command)
+
+    def _administer(self, message: Message | TextMessage) -> Answer:
+        """Return the answer to an administrative command."""
+        if isinstance(message, Message):
+            return self.port.answer_administrator(decode_bottle(message.payload, self.port.dialect))
+        try:
+            return self.port.answer_administrator(parse_bottle(message.body or ""))
+        except WireError:  # a person may try again
+            return bottle(FAIL)
+
+    def _tell(self, command: str) -> None:
+        """Do a command that is a text; only a connection of text gets the lines for a person."""
+
+        def told(lines: str) -> str | None:
+            return lines if self._lines is not None else None
+
+        found = self._plain_command(command)
+        if self._closed:
             return
-        if kind == "a":
-            reply = self.port.answer_administrator(decode_bottle(message.payload, self.port.dialect))
-            self._answer(reply, binary=True)
-            return
-        if kind in ("D", "d"):
-            arrival = Arrival(message.payload, None, message.command.envelope, self.sender, kind == "d")
-            reply = self.port.deliver(arrival)
-            self._answer(reply if kind == "d" and self._udp is None else None, binary=True)
-            return
-        lines = self._plain_command(kind)
-        if isinstance(lines, Future):
-            self._answer(answered(lines, lambda _: None, lambda _: None), binary=True)
-            return
-        self._say(ACKNOWLEDGEMENT if self._acknowledged else b"")
+        if isinstance(found, Future):
+            why = f"Do not know how to connect to {command}\r\n"
+            self._answer(answered(found, lambda said: told(f"{said}\r\n"), lambda _: told(why)))
+        else:
+            self._answer(told("".join([f"{line}\r\n" for line in found])))
 
     def _plain_command(self, kind: str) -> list[str] | Future[str]:
         """Do a command that is a text, and return the lines that a person gets, or a future of one."""
@@ -464,60 +485,27 @@ class Input:
             return []
         return ["This command is not known to a port.", "Type ? for help."]
 
-    def _handle_text(self, message: TextMessage) -> None:
-        word = message.command.split(" ", 1)[0]
-        if word == "q":
-            self._say(b"<ACK>\r\n" if self._acknowledged else b"")
-            self._ended = True
-            self._waiting.clear()
-            return
-        if word == "a":
-            try:
-                command = parse_bottle(message.body or "")
-            except WireError:
-                self._answer(bottle(FAIL), binary=False)
-                return
-            self._answer(self.port.answer_administrator(command), binary=False)
-            return
-        if message.body is not None:
-            wants = word == "d"
-            envelope = message.command.partition(" ")[2] or None
-            reply = self.port.deliver(Arrival(b"", message.body, envelope, self.sender, wants))
-            self._answer(reply if wants else None, binary=False)
-            return
-        lines = self._plain_command(message.command)
-        if self._closed:
-            return
-        if isinstance(lines, Future):
-            why = f"Do not know how to connect to {message.command}\r\n"
-            self._answer(answered(lines, lambda said: f"{said}\r\n", lambda _: why), binary=False)
-            return
-        self._say("".join([line + "\r\n" for line in lines]).encode("utf-8", "surrogateescape"))
-        self._say(b"<ACK>\r\n" if self._acknowledged else b"")
-
     # ------------------------------------------------------------------ answers
-    def _answer(self, reply: Answer, *, binary: bool) -> None:
+    def _answer(self, reply: Answer) -> None:
         if isinstance(reply, Future):
             self._busy = True
-            reply.add_done_callback(lambda done: self.port.reactor.call(partial(self._answered, done, binary)))
+            reply.add_done_callback(lambda done: self.port.reactor.call(partial(self._answered, done)))
             self.port.reactor.after(ANSWER_TIMEOUT_S, partial(self._give_up, reply))
             return
         data = b""
         try:
-            data = self._encoded(reply, binary)
+            data = self._encoded(reply)
         except WireError as fault:
             self.port.reject(f"an answer to {self.sender[:80]}: {fault.message}")
-            data = self._encoded(bottle(FAIL), binary)
-        if self._acknowledged:
-            data += ACKNOWLEDGEMENT if binary else b"<ACK>\r\n"
-        self._say(data)
+            data = self._encoded(bottle(FAIL))
+        self._say(data + self._mark)
 
-    def _encoded(self, reply: Bottle | bytes | str | None, binary: bool) -> bytes:
+    def _encoded(self, reply: Bottle | bytes | str | None) -> bytes:
         if reply is None:
             return b""
         if isinstance(reply, str):
             return reply.encode("utf-8", "surrogateescape")
-        if binary:
+        if self._lines is None:
             return reply if isinstance(reply, bytes) else encode_bottle(reply, self.port.dialect_for(self.sender))
         if isinstance(reply, bytes):
             try:
@@ -531,7 +519,7 @@ class Input:
             with contextlib.suppress(Exception):  # it may have ended just now
                 reply.set_exception(WireError("no answer in time"))
 
-    def _answered(self, done: Future[Bottle | bytes | str | None], binary: bool) -> None:
+    def _answered(self, done: Future[Bottle | bytes | str | None]) -> None:
         self._busy = False
         if self._closed:
             return
@@ -545,7 +533,7 @@ class Input:
             else:
                 self.port.reject(f"a request of {self.sender[:80]}: {fault}")
         try:
-            self._answer(reply, binary=binary)
+            self._answer(reply)
             self._go_on()
         except OSError:
             self.close()
