@@ -324,7 +324,7 @@ def test_boards_are_described_in_yaml(tmp_path):
     [
         ("[{kind: linear, axes: [a], joints: [wrist], matrix: [[x]]}]", "matrix is"),
         (
-            "{kind: linear, axes: [a], joints: [wrist], matrix: 5, joint: b}]",
+            "[{kind: linear, axes: [a], joints: [wrist], matrix: 5, joint: b}]",
             "no option 'joint'; did you mean 'joints'",
         ),
         ("[{axes: [a]}]", "must be a mapping with kind, axes, joints"),
