@@ -383,9 +383,7 @@ def test_a_peer_that_does_not_read_its_replies_is_not_read_either():
 
 
 def test_connections_into_a_port_and_udp_senders_are_limited(monkeypatch):
-    from pliant.yarp.bridge import port as module
-
-    monkeypatch.setattr(module, "MAX_INPUTS", 20)
+    monkeypatch.setattr(inputs, "MAX_INPUTS", 20)
     with yarp_world() as (_, _, network):
         port = network.open("/in", on_data=lambda a: None)
         for k in range(40):
@@ -399,9 +397,7 @@ def test_connections_into_a_port_and_udp_senders_are_limited(monkeypatch):
 
 
 def test_connections_into_all_ports_together_are_limited(monkeypatch):
-    from pliant.yarp.bridge import port as module
-
-    monkeypatch.setattr(module, "MAX_CONNECTIONS", 30)
+    monkeypatch.setattr(inputs, "MAX_CONNECTIONS", 30)
     with yarp_world() as (_, _, network):
         ports = [network.open(f"/in{k}", on_data=lambda a: None) for k in range(4)]
         with contextlib.ExitStack() as stack:

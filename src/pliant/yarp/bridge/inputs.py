@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import html
 import socket
 import time
 from collections import deque
-from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
-from typing import Any, Protocol
 
 from pliant.base.errors import PliantError, WireError
 from pliant.base.origin import foreign, headers_of
 from pliant.yarp.bridge.messages import Answer, Arrival, answered
-from pliant.yarp.bridge.reactor import READ, WRITE, Reactor
+from pliant.yarp.bridge.port import Port
+from pliant.yarp.bridge.reactor import READ, WRITE
 from pliant.yarp.wire import (
     ACKNOWLEDGEMENT,
     Bottle,
     DatagramAssembler,
-    Dialect,
     Framer,
     Hello,
     Incomplete,
@@ -38,6 +37,12 @@ from pliant.yarp.wire.connection import NOT_FOUND, encode_number
 from pliant.yarp.wire.nameserver import MAX_QUERY
 from pliant.yarp.wire.values import FAIL, bottle
 
+MAX_INPUTS = 64
+"""Most connections into one port at once; a further one is closed."""
+MAX_CONNECTIONS = 600
+"""Most connections into all ports of a reactor at once: the program needs file descriptors for other things too."""
+ACCEPT_PAUSE_S = 0.2
+"""How long a port accepts nothing when the process has no more file descriptors [s]."""
 GREETING_TIMEOUT_S = 5.0
 """How long a peer may take to say who it is [s]."""
 ANSWER_TIMEOUT_S = 30.0
@@ -65,55 +70,33 @@ _TEXT_HELP = (
 )
 
 
-class InputOwner(Protocol):
-    """Members of a port that its input connections use."""
+def listen(port: Port) -> None:
+    """Accept connections into a port from now on; for the reactor's thread."""
+    if not port.closed:
+        port.reactor.watch(port.listener, READ, lambda _: _accept(port))
 
-    name: str
-    host: str
-    number: int
-    reactor: Reactor
-    limit: int
-    dialect: Dialect
-    inputs: dict[int, Input]
-    outputs: dict[str, Any]
-    rejected: int
-    answer_names: Callable[[str, str], bytes] | None
 
-    def dialect_for(self, receiver: str) -> Dialect:
-        """Return the dialect in which a caller is answered."""
-        ...
-
-    def deliver(self, arrival: Arrival) -> Answer:
-        """Return the answer to a message of data."""
-        ...
-
-    def answer_administrator(self, command: Bottle) -> Answer:
-        """Return the reply to an administrative command."""
-        ...
-
-    def describe(self) -> list[str]:
-        """Return the lines by which a port describes itself."""
-        ...
-
-    def add(self, target: str, carrier: str = "") -> Future[str]:
-        """Connect to a receiver."""
-        ...
-
-    def remove_input(self, name: str) -> str | None:
-        """Remove the connections from a port."""
-        ...
-
-    def greeted(self, connection: Input) -> None:
-        """Take note of the name of a new sender."""
-        ...
-
-    def drop_input(self, connection: Input) -> None:
-        """Forget a connection that has ended."""
-        ...
-
-    def reject(self, why: str) -> None:
-        """Count and tell what the other side did wrong."""
-        ...
+def _accept(port: Port) -> None:
+    for _ in range(16):
+        try:
+            sock, _address = port.listener.accept()
+        except (BlockingIOError, InterruptedError, ConnectionError):
+            return
+        except OSError as fault:
+            if fault.errno not in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
+                raise
+            port.complain(f"{port.name}: no connection can be accepted: {fault.strerror}")
+            port.reactor.forget(port.listener)
+            port.reactor.after(ACCEPT_PAUSE_S, lambda: listen(port))
+            return
+        if len(port.inputs) >= (port.max_inputs or MAX_INPUTS) or port.reactor.connections >= MAX_CONNECTIONS:
+            port.refused += 1
+            sock.close()
+            continue
+        connection = Input(port, sock)
+        port.inputs[id(connection)] = connection
+        port.reactor.connections += 1
+        connection.start()
 
 
 class Input:
@@ -124,7 +107,7 @@ class Input:
         sock: the accepted socket.
     """
 
-    def __init__(self, port: InputOwner, sock: socket.socket) -> None:
+    def __init__(self, port: Port, sock: socket.socket) -> None:
         self.port = port
         self.sock = sock
         try:
@@ -315,7 +298,7 @@ class Input:
         return rest
 
     def _greet_udp(self, hello: Hello, end: int) -> bytes:
-        others = [c for c in self.port.inputs.values() if c.is_udp and not c._closed]
+        others = [c for c in self.port.inputs.values() if c.is_udp]
         if len(others) >= MAX_UDP_INPUTS:
             min(others, key=lambda c: c.heard).close()
         udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pliant.base.errors import PliantError, WireError
 from pliant.base.listening import listening_address
 from pliant.base.threads import Threads, WorkerPool
+from pliant.yarp.bridge import inputs
 from pliant.yarp.bridge.calls import NameClient, ask_administration, connect_ports
 from pliant.yarp.bridge.configuration import DEFAULT_PORT, ServerAddress
 from pliant.yarp.bridge.messages import Arrival
@@ -203,7 +204,7 @@ class NameServer:
         self._keep(Contact(name="fallback", host="224.2.1.1", port=DEFAULT_PORT, carrier="mcast"))
         self._reactor.start()
         self._pool = WorkerPool(self.threads, "pliant-yarp-connect", workers=CONNECT_WORKERS, limit=MAX_SUBSCRIPTIONS)
-        self._reactor.call(port.listen)
+        self._reactor.call(lambda: inputs.listen(port))
 
     def close(self) -> None:
         """Stop and join the threads; may be called twice."""

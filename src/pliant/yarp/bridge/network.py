@@ -15,6 +15,7 @@ from typing import Any
 from pliant.base.errors import BridgeError, PliantError, WireError, printable
 from pliant.base.listening import listening_address
 from pliant.base.threads import Threads, WorkerPool
+from pliant.yarp.bridge import inputs
 from pliant.yarp.bridge.calls import NameClient, tell_removed
 from pliant.yarp.bridge.outputs import OUTPUT_CARRIERS, Output, dial
 from pliant.yarp.bridge.port import Port
@@ -162,7 +163,7 @@ class Network:
         port.complain = self._complain
         with self._lock:
             self.ports.append(port)
-        self.reactor.call(port.listen)
+        self.reactor.call(lambda: inputs.listen(port))
         if register:
             self.names.describe(port.name, self._addresses)
         return port

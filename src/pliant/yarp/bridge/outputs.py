@@ -5,18 +5,16 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections import deque
-from collections.abc import Callable
-from typing import Any, Protocol
 
 from pliant.base.errors import BridgeError, WireError, nearest
 from pliant.yarp.bridge.calls import CALL_TIMEOUT_S, greet
 from pliant.yarp.bridge.messages import Publication
-from pliant.yarp.bridge.reactor import READ, WRITE, Reactor
+from pliant.yarp.bridge.port import Port
+from pliant.yarp.bridge.reactor import READ, WRITE
 from pliant.yarp.wire import (
     ACKNOWLEDGEMENT,
     Command,
     Contact,
-    Dialect,
     Hello,
     Message,
     TextHello,
@@ -70,29 +68,6 @@ def dial(port_name: str, contact: Contact, carrier: str, timeout: float = CALL_T
     return udp
 
 
-class OutputOwner(Protocol):
-    """Members of a port that its output connections use."""
-
-    name: str
-    reactor: Reactor
-    queue: int
-    sent: int
-    complain: Callable[[str], None]
-    undial: Callable[[Any, Contact], None] | None
-
-    def dialect_for(self, receiver: str) -> Dialect:
-        """Return the dialect in which a receiver is written to."""
-        ...
-
-    def adapted(self, receiver: str, payload: bytes) -> bytes:
-        """Return the bytes of an object as a receiver reads them."""
-        ...
-
-    def drop_output(self, output: Output) -> None:
-        """Send to a receiver no longer."""
-        ...
-
-
 class Output:
     """One connection out of a port. Everything runs in the reactor's thread.
 
@@ -104,7 +79,7 @@ class Output:
         sock: its socket, the handshake done.
     """
 
-    def __init__(self, port: OutputOwner, target: str, contact: Contact, carrier: str, sock: socket.socket) -> None:
+    def __init__(self, port: Port, target: str, contact: Contact, carrier: str, sock: socket.socket) -> None:
         self.port = port
         self.target = target
         self.contact = contact

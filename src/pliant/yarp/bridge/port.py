@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import platform
 import socket
@@ -10,27 +9,68 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import KW_ONLY, dataclass
+from typing import Protocol
 
 from pliant.base.errors import PliantError, WireError
-from pliant.yarp.bridge.inputs import Input
 from pliant.yarp.bridge.messages import Answer, Arrival, Publication, answered
-from pliant.yarp.bridge.outputs import Output
-from pliant.yarp.bridge.reactor import READ, Reactor
+from pliant.yarp.bridge.reactor import Reactor
 from pliant.yarp.wire import Bottle, Contact, Dialect, Value, Vocab, bottle, encode_bottle
 from pliant.yarp.wire.values import FAIL, OK, text
 
-MAX_INPUTS = 64
-"""Most connections into one port at once; a further one is closed."""
-MAX_CONNECTIONS = 600
-"""Most connections into all ports of a reactor at once: the program needs file descriptors for other things too."""
 SMALL_MESSAGE = 1 << 20
 """Longest message that a port takes unless it is told otherwise [bytes]."""
 MAX_AT_ONCE = 32
 """Receivers of a message that are served before other sockets have their turn."""
-ACCEPT_PAUSE_S = 0.2
-"""How long a port accepts nothing when the process has no more file descriptors [s]."""
 
 _MANY, _VER = Vocab.of("many"), Vocab.of("ver")
+
+
+class Incoming(Protocol):
+    """A connection into a port, as the port sees it: `pliant.yarp.bridge.inputs.Input`."""
+
+    sender: str
+    carrier: str
+    greeted: bool
+    heard: float
+
+    @property
+    def rooted(self) -> bool:
+        """Whether the sender is a port, which is not anonymous."""
+        ...
+
+    @property
+    def is_udp(self) -> bool:
+        """Whether messages come as datagrams."""
+        ...
+
+    def hold(self, until: Future[None]) -> None:
+        """Handle no message before something is done."""
+        ...
+
+    def close(self) -> None:
+        """End the connection."""
+        ...
+
+
+class Outgoing(Protocol):
+    """A connection out of a port, as the port sees it: `pliant.yarp.bridge.outputs.Output`."""
+
+    target: str
+    carrier: str
+    dropped: int
+    seen: int
+
+    def start(self) -> None:
+        """Begin to send."""
+        ...
+
+    def send(self, publication: Publication) -> None:
+        """Send a message, queue it, or drop it where too many wait."""
+        ...
+
+    def close(self, *, quit: bool = False) -> None:
+        """End the connection."""
+        ...
 
 
 @dataclass(eq=False, repr=False)
@@ -63,7 +103,7 @@ class Port:
     limit: int = SMALL_MESSAGE
     """Longest message that it takes [bytes]."""
     max_inputs: int = 0
-    """Most connections into it at once; 0 for `MAX_INPUTS`."""
+    """Most connections into it at once; 0 for `pliant.yarp.bridge.inputs.MAX_INPUTS`."""
     latch: bool = False
     """Whether a new receiver gets the newest message at once."""
     queue: int = 100
@@ -79,8 +119,8 @@ class Port:
         self.host, self.number = self.listener.getsockname()[:2]
         self.answer_names: Callable[[str, str], bytes] | None = None
         """Answers a line of a name server's text from an address; None for every port but a name server's."""
-        self.inputs: dict[int, Input] = {}
-        self.outputs: dict[str, Output] = {}
+        self.inputs: dict[int, Incoming] = {}
+        self.outputs: dict[str, Outgoing] = {}
         self.properties: dict[str, Value] = {}
         self.closed = False
         self.active = False
@@ -135,40 +175,13 @@ class Port:
         self._taken += 1
         self._send(publication, list(self.outputs.values()))
 
-    def _send(self, publication: Publication, outputs: list[Output]) -> None:
+    def _send(self, publication: Publication, outputs: list[Outgoing]) -> None:
         """Send to some receivers, and to the others when calls of others have had their turn."""
         for output in outputs[:MAX_AT_ONCE]:
             output.send(publication)
         rest = outputs[MAX_AT_ONCE:]
         if rest:
             self.reactor.call(lambda: self._send(publication, rest))
-
-    def listen(self) -> None:
-        """Accept connections from now on."""
-        if not self.closed:
-            self.reactor.watch(self.listener, READ, self._accept)
-
-    def _accept(self, _: int) -> None:
-        for _ in range(16):
-            try:
-                sock, _address = self.listener.accept()
-            except (BlockingIOError, InterruptedError, ConnectionError):
-                return
-            except OSError as fault:
-                if fault.errno not in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
-                    raise
-                self.complain(f"{self.name}: no connection can be accepted: {fault.strerror}")
-                self.reactor.forget(self.listener)
-                self.reactor.after(ACCEPT_PAUSE_S, self.listen)
-                return
-            if len(self.inputs) >= (self.max_inputs or MAX_INPUTS) or self.reactor.connections >= MAX_CONNECTIONS:
-                self.refused += 1
-                sock.close()
-                continue
-            connection = Input(self, sock)
-            self.inputs[id(connection)] = connection
-            self.reactor.connections += 1
-            connection.start()
 
     def dialect_for(self, receiver: str) -> Dialect:
         """Return the dialect in which a receiver is written to."""
@@ -178,7 +191,7 @@ class Port:
         """Return the bytes of an object as a receiver reads them."""
         return payload if self.adapt is None else self.adapt(receiver, payload)
 
-    def add_output(self, output: Output) -> None:
+    def add_output(self, output: Outgoing) -> None:
         """Send to one more receiver; it replaces a connection to the same name."""
         if self.closed or self.reactor.closed:
             output.close()
@@ -194,7 +207,7 @@ class Port:
             output.send(newest)
             output.seen = newest.number
 
-    def drop_output(self, output: Output) -> None:
+    def drop_output(self, output: Outgoing) -> None:
         """Send to a receiver no longer, because its connection has ended."""
         if self.outputs.get(output.target) is output:
             del self.outputs[output.target]
@@ -202,14 +215,14 @@ class Port:
         self.dropped += output.dropped
         output.dropped = 0
 
-    def drop_input(self, connection: Input) -> None:
+    def drop_input(self, connection: Incoming) -> None:
         """Forget a connection that has ended."""
         if self.inputs.pop(id(connection), None) is not None:
             self.reactor.connections -= 1
         if connection.greeted and connection.rooted:
             self.listening_to(connection.sender, False)
 
-    def greeted(self, connection: Input) -> None:
+    def greeted(self, connection: Incoming) -> None:
         """Take note of the name of a new sender; an earlier connection of the same name ends."""
         if not connection.rooted:
             return
