@@ -83,6 +83,15 @@ def test_a_message_of_many_datagrams_arrives_whole_by_udp():
     assert heard[0] == content
 
 
+def test_an_answer_without_end_to_an_administrator_is_refused():
+    endless = Peer([(1, b"Welcome admin\r\n" + (b"x" * 60_000 + b"\r\n") * 40)])
+    try:
+        with pytest.raises(WireError, match="an answer of more than 1048576 characters"):
+            ask_administration(Contact(name="/endless", host="127.0.0.1", port=endless.port), bottle("help"))
+    finally:
+        endless.close()
+
+
 def test_a_datagram_message_that_is_too_long_or_wrong_is_counted_and_told_and_the_next_one_arrives():
     heard, told = [], []
     with yarp_world() as (_, _, network):

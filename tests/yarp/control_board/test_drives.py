@@ -327,6 +327,7 @@ def test_boards_are_described_in_yaml(tmp_path):
             "[{kind: linear, axes: [a], joints: [wrist], matrix: 5, joint: b}]",
             "no option 'joint'; did you mean 'joints'",
         ),
+        ("[{kind: linear, axes: [a], joints: [wrist], matrix: [[.nan]]}]", "matrix is"),
         ("[{axes: [a]}]", "must be a mapping with kind, axes, joints"),
         ("[7]", "must be a mapping with kind, axes, joints"),
         ("7", "couplings is 7; must be a list of mappings"),
@@ -355,6 +356,11 @@ def test_a_coupling_in_yaml_that_does_not_fit_is_refused_at_its_line(tmp_path, c
 def test_a_board_that_does_not_fit_is_refused(fields, message):
     with pytest.raises(ModelError, match=message):
         ControlBoard(name="arm", **fields)
+
+
+def test_a_coupling_with_a_number_that_is_not_finite_is_refused():
+    with pytest.raises(ModelError, match="must have finite numbers in its matrix"):
+        Coupling(kind="linear", axes=("a",), joints=("wrist",), matrix=((np.nan,),))
 
 
 def test_a_simulation_runs_a_board_and_takes_commands_through_its_mailbox():

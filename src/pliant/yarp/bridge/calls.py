@@ -250,10 +250,12 @@ def ask_administration(
         stream = Stream(sock, timeout, what)
         stream.send(hello.encode() + TextMessage("d" if data else "a", format_bottle(command)).encode())
         stream.line()
-        lines: list[str] = []
+        text = ""
         while (line := stream.line()) != "<ACK>":
-            lines.append(line)
-        return parse_bottle(" ".join(lines))
+            text = f"{text} {line}" if text else line
+            if len(text) > MAX_TEXT:
+                raise WireError(f"an answer of more than {MAX_TEXT} characters", field=what)
+        return parse_bottle(text)
 
 
 def tell_removed(contact: Contact, sender: str, timeout: float = CALL_TIMEOUT_S) -> None:

@@ -79,6 +79,8 @@ class Coupling:
             wrong = "must have one axis, and three joints for each finger"
         elif self.kind == "linear" and (len(self.matrix) != m or any(len(row) != n for row in self.matrix)):
             wrong = f"must have a matrix of {m} rows of {n} numbers"
+        elif not all(math.isfinite(x) for row in self.matrix for x in row):
+            wrong = "must have finite numbers in its matrix"
         elif self.kind != "linear" and self.matrix:
             wrong = "has a matrix of its own; only linear takes one"
         if wrong:
