@@ -169,10 +169,6 @@ class LiveShadow:
                 values = {port: values[port] for port in stream.ports}
             stream.put(message.time, [values[port] for port in stream.ports])
 
-    def silence(self, why: str) -> None:
-        """Note that nothing is heard any more; where the time of the next messages does not go on, they begin anew."""
-        self.notes.append(why)
-
     @property
     def behind(self) -> float:
         """Time by which the simulation is behind what is heard [s]."""

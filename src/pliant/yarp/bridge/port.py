@@ -6,7 +6,7 @@ import os
 import platform
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import KW_ONLY, dataclass
 from typing import Protocol
@@ -21,8 +21,6 @@ SMALL_MESSAGE = 1 << 20
 """Longest message that a port takes unless it is told otherwise [bytes]."""
 MAX_AT_ONCE = 32
 """Receivers of a message that are served before other sockets have their turn."""
-
-_MANY, _VER = Vocab.of("many"), Vocab.of("ver")
 
 
 class Incoming(Protocol):
@@ -311,25 +309,12 @@ class Port:
         first = text(words[0]) if words and words[0] is command[0] else ""
         rest = command.items[1:]
         try:
-            answer = getattr(self, f"_admin_{first}", None) if first.isalpha() else None
+            answer = _ADMINISTRATION.get(first)
             if answer is not None:
-                return answer(rest)
+                return answer(self, rest)
         except (IndexError, WireError):
             return bottle(FAIL)
         return bottle(FAIL, "send [help] for list of valid commands")
-
-    def _admin_help(self, rest: tuple[Value, ...]) -> Bottle:
-        return bottle(_MANY, *_HELP)
-
-    def _admin_ver(self, rest: tuple[Value, ...]) -> Bottle:
-        return bottle(_VER, 1, 2, 3)
-
-    def _admin_pid(self, rest: tuple[Value, ...]) -> Bottle:
-        # YARP 3 has an empty text here, and YARP 4 no such command: a port of pliant reads both (`recognition`).
-        return bottle(1, "pliant", os.getpid())
-
-    def _admin_pray(self, rest: tuple[Value, ...]) -> Bottle:
-        return bottle(f"This is {self.name}; it has no further version than [ver].")
 
     def _admin_add(self, rest: tuple[Value, ...]) -> Future[Bottle]:
         target = text(rest[0])
@@ -410,23 +395,12 @@ class Port:
     def _admin_get(self, rest: tuple[Value, ...]) -> Bottle:
         direction, name = text(rest[0]), text(rest[1])
         known = name in self.outputs if direction == "out" else any(c.sender == name for c in self.inputs.values())
-        if not known:
-            return self._no_connection(direction, name)
-        return Bottle()
-
-    def _admin_set(self, rest: tuple[Value, ...]) -> Bottle:
-        direction, name = text(rest[0]), text(rest[1])
-        return self._no_connection(direction, name)
+        return Bottle() if known else self._no_connection(rest)
 
     @staticmethod
-    def _no_connection(direction: str, name: str) -> Bottle:
-        which = "outgoing connection to" if direction == "out" else "incoming connection from"
-        return bottle(-1, f"Could not find an {which} {name}\r\n")
-
-    def _admin_atch(self, rest: tuple[Value, ...]) -> Bottle:
-        return bottle(FAIL, "port monitors are not served")
-
-    _admin_dtch = _admin_atch
+    def _no_connection(rest: tuple[Value, ...]) -> Bottle:
+        which = "outgoing connection to" if text(rest[0]) == "out" else "incoming connection from"
+        return bottle(-1, f"Could not find an {which} {text(rest[1])}\r\n")
 
 
 _HELP = (
@@ -444,3 +418,20 @@ _HELP = (
     "[prop] [set] $prop $val # set a user-defined port property (prop, val)",
     "[prop] [get] $portname  # get the process, platform and port itself",
 )
+_NO_MONITORS = bottle(FAIL, "port monitors are not served")
+_ADMINISTRATION: Mapping[str, Callable[[Port, tuple[Value, ...]], Bottle | Future[Bottle]]] = {
+    "help": lambda port, rest: bottle(Vocab.of("many"), *_HELP),
+    "ver": lambda port, rest: bottle(Vocab.of("ver"), 1, 2, 3),
+    # YARP 3 has an empty text here, and YARP 4 no such command: a port of pliant reads both (`recognition`).
+    "pid": lambda port, rest: bottle(1, "pliant", os.getpid()),
+    "pray": lambda port, rest: bottle(f"This is {port.name}; it has no further version than [ver]."),
+    "add": Port._admin_add,
+    "del": Port._admin_del,
+    "list": Port._admin_list,
+    "prop": Port._admin_prop,
+    "get": Port._admin_get,
+    "set": lambda port, rest: Port._no_connection(rest),
+    "atch": lambda port, rest: _NO_MONITORS,
+    "dtch": lambda port, rest: _NO_MONITORS,
+}
+"""Administrative command -> the answer of a port to it and what stands behind it."""
