@@ -345,13 +345,12 @@ class RpcConnection:
         stream.renew(self.timeout)
         stream.send(Message(Command("d"), payload).encode())
         while True:
-            data = bytes(stream.buffer)
-            if data[:8] == ACKNOWLEDGEMENT:
+            if stream.buffer[:8] == ACKNOWLEDGEMENT:
                 stream.take(8)
                 return b""
             # A reply has no length: it ends where its Bottle does; a record may hold fields without tags, which no
             # Bottle has, so the acknowledgement behind it counts as well.
-            end = self._end(data)
+            end = self._end(stream.buffer)
             if end is not None:
                 reply = stream.take(end)
                 if stream.take(8) != ACKNOWLEDGEMENT:
@@ -359,7 +358,7 @@ class RpcConnection:
                 return reply
             stream.need()
 
-    def _end(self, data: bytes) -> int | None:
+    def _end(self, data: bytearray) -> int | None:
         if len(data) >= 8 and data[-8:] == ACKNOWLEDGEMENT:
             return len(data) - 8
         for dialect in (self.dialect, self._other):

@@ -168,7 +168,7 @@ class _Reader:
 
     __slots__ = ("at", "data", "dialect", "end", "items_left")
 
-    def __init__(self, data: bytes | memoryview, at: int, dialect: Dialect) -> None:
+    def __init__(self, data: bytes | bytearray | memoryview, at: int, dialect: Dialect) -> None:
         _check_dialect(dialect)
         self.data = data
         self.at = at
@@ -242,7 +242,7 @@ class _Reader:
         return bytes(self.data[at : at + size])
 
 
-def read_bottle(data: bytes | memoryview, dialect: Dialect, at: int = 0) -> tuple[Bottle, int]:
+def read_bottle(data: bytes | bytearray | memoryview, dialect: Dialect, at: int = 0) -> tuple[Bottle, int]:
     """Return the Bottle that begins at a byte, and where it ends: replies have no length in front.
 
     Raises:
