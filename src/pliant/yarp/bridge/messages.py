@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
-from pliant.base.errors import WireError
+from pliant.base.errors import PliantError, WireError
 from pliant.yarp.wire import Bottle, Dialect, decode_bottle, decode_either, parse_bottle
 
 
@@ -68,15 +69,17 @@ def answered(
     answer: Future[Reply] = Future()
 
     def done(future: Future[T]) -> None:
-        if answer.done():
-            return
         fault = WireError(ENDED) if future.cancelled() else future.exception()
-        if fault is None:
-            answer.set_result(reply(future.result()))
-        elif refused is not None:
-            answer.set_result(refused(str(fault)))
-        else:
-            answer.set_exception(fault)
+        with contextlib.suppress(InvalidStateError):  # whoever asked has given up
+            try:
+                if fault is None:
+                    answer.set_result(reply(future.result()))
+                elif refused is not None:
+                    answer.set_result(refused(str(fault)))
+                else:
+                    answer.set_exception(fault)
+            except PliantError as wrong:  # there is a result, and no answer that the wire has
+                answer.set_exception(wrong)
 
     future.add_done_callback(done)
     return answer
