@@ -65,6 +65,13 @@ def arm(*, gravity=0.0, actuators="", joints=JOINTS, **options):
     return Rig(robot)
 
 
+def part_of(board):
+    """Return all axes of a board as the part that its clients see; a part as it is."""
+    if isinstance(board, JoinedBoard):
+        return board
+    return JoinedBoard(board.name, [(board, i) for i in range(len(board.axes))])
+
+
 class AskedPart(JoinedBoard):
     """A part that is asked as a board is: calls for axes reach their boards, calls for one axis its own board."""
 
@@ -74,6 +81,9 @@ class AskedPart(JoinedBoard):
     def set_control_mode(self, mode, axes=None):
         modes = [mode] * len(self.axes) if isinstance(mode, str) else mode
         self.give(axes, [modes], "control_mode", lambda board, own, part: board.set_control_mode(part, own))
+
+    def read_row(self, name, axes=None):
+        return np.array(self.gather(axes, lambda board, own: [board.read_row(name, own)])[0])
 
     def controller(self, row, loop, axes=None):
         return np.array(self.gather(axes, lambda board, own: [board.controller(row, loop, own)])[0])

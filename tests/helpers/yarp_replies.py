@@ -1,18 +1,55 @@
-"""Replies of control boards and messages of sensors, read as a client of YARP reads them."""
+"""Requests to control boards as a client of YARP writes them; replies and messages of sensors as it reads them."""
 
 from __future__ import annotations
 
 import struct
 
 from pliant.base.errors import WireError, nearest
+from pliant.yarp.wire import control_board_v3 as v3
 from pliant.yarp.wire.control_board import REFUSED, RETURN_VALUES, method
-from pliant.yarp.wire.objects import floats
-from pliant.yarp.wire.records import Fields, decode_fields
+from pliant.yarp.wire.objects import Stamp, floats
+from pliant.yarp.wire.records import Fields, Method, decode_fields, encode_fields
 from pliant.yarp.wire.sensors import EARLY_GROUPS, SENSOR_GROUPS, Measurement, SensorNames
-from pliant.yarp.wire.values import Bottle, Value, Vocab, number, text
+from pliant.yarp.wire.values import IS, OK, TSTA, Bottle, Value, Vocab, integer, number, text
 
+UNTIMED = ("pid", "ipwm", "icur", "reca", "ijfl")
+"""Interfaces of dialect 3 whose replies have no stamp."""
 VERSION = struct.Struct("<2i4h")
 """Header of a list of one, and four int16."""
+
+
+def encode_request(method: Method, *values: object) -> Bottle:
+    """Return the request of a method of dialect 4, or of another interface, with its arguments."""
+    return Bottle((method.name, *encode_fields(method.arguments, values)), layout="tagged")
+
+
+def encode_words(words: str, *values: object) -> Bottle:
+    """Return the request of dialect 3 of these words with its arguments."""
+    return Bottle((*[Vocab.of(w) for w in words.split()], *encode_fields(v3.METHODS[words].arguments, values, 3)))
+
+
+def decode_reply_3(request: Bottle, reply: Bottle) -> tuple[Fields, Stamp | None]:
+    """Return the results of a reply of dialect 3 to a request, and its stamp: None for replies that have none.
+
+    Raises:
+        WireError: the control board refused the request, or the reply does not fit it.
+    """
+    words, _ = v3.decode_request(request)
+    if reply.items[-1:] != (OK,):
+        raise WireError(f"the control board refused {words!r}", field="method")
+    if not words.startswith("get "):
+        return (), None
+    _, interface, *item = words.split()
+    items, stamp = reply.items[:-1], None
+    if interface not in UNTIMED:
+        if len(items) < 3 or items[-3] != TSTA:
+            raise WireError(f"the reply to {words!r} has no stamp", field="stamp")
+        stamp, items = Stamp(integer(items[-2]), number(items[-1])), items[:-3]
+    at = 3 if item == ["cmod"] else 2 if interface == "icmd" else 1
+    echo = {"intm": (), "ijfl": (IS,)}.get(interface, (IS, request[at]))
+    if items[: len(echo)] != echo:
+        raise WireError(f"the reply to {words!r} belongs to another request", field="echo")
+    return decode_fields(v3.METHODS[words].results, items[len(echo) :], 3), stamp
 
 
 def decode_reply(name: str, reply: Bottle) -> tuple[str, Fields]:

@@ -5,17 +5,24 @@ import socket
 
 import pytest
 
+RECORDED = []
+
 
 @pytest.fixture
-def recorded(call, tmp_path):
+def recorded(call, tmp_path_factory):
+    """Return a recording of a heavier robot, which the first test makes."""
+    if RECORDED:
+        return RECORDED[0]
+    folder = tmp_path_factory.mktemp("recorded")
     rows = "".join(f"{0.01 * k},{0.3 * ((k // 40) % 2)}\n" for k in range(400))
-    (tmp_path / "steps.csv").write_text("time,joint/equilibrium_position\n" + rows)
-    path = tmp_path / "run.mcap"
+    (folder / "steps.csv").write_text("time,joint/equilibrium_position\n" + rows)
+    path = folder / "run.mcap"
     code, _, err = call(
-        "run", "qbmove-1dof", "--set", "link.mass=0.25", "--command", tmp_path / "steps.csv", "--duration", "4",
+        "run", "qbmove-1dof", "--set", "link.mass=0.25", "--command", folder / "steps.csv", "--duration", "4",
         "--record", path,
     )  # fmt: skip
     assert code == 0, err
+    RECORDED.append(path)
     return path
 
 

@@ -120,3 +120,6 @@ def test_a_log_that_is_too_short_and_a_kind_of_commands_that_does_not_exist_are_
         find_drift(robot, log)
     with pytest.raises(RecordingError, match="commands is 'hold'; did you mean 'held'"):
         find_drift(robot, log, commands="hold")
+    for settle in (-0.2, float("nan")):
+        with pytest.raises(RecordingError, match=r"settle is .* must be finite and >= 0"):
+            find_drift(robot, log, settle=settle)

@@ -9,7 +9,8 @@ from shadow_logs import described, log_of, messages_of
 from pliant.base.errors import PliantError
 from pliant.base.wing import BridgeEntry, Wing, declare, withdraw
 from pliant.shadow import LiveShadow, following
-from pliant.shadow.following import Following, follow, listen
+from pliant.shadow.following import follow, listen
+from pliant.shadow.options import Beside, Judged
 
 SOFT = {"actuator.link_friction.torque": 0.05, "actuator.k": 10.0}
 PLAYED = []
@@ -64,11 +65,11 @@ def player(heavier):
     withdraw("players")
 
 
-SETTINGS = {"watched": ("joint spring", "link load"), "window": 4.0, "commands": "held"}
+JUDGED = Judged(watch=("joint spring", "link load"), window=4.0, commands="held")
 
 
 def test_windows_and_the_summary_are_told(robot, player, capsys):
-    assert follow(robot, "played", "", Following(**SETTINGS)) == 0
+    assert follow(robot, "played", "", JUDGED, Beside()) == 0
     out = capsys.readouterr().out
     assert "listening to a player; nothing is sent (Ctrl-C ends)" in out
     assert re.search(r"link load x 1\.(19|2)", out)  # it was changed by a fifth
@@ -77,7 +78,7 @@ def test_windows_and_the_summary_are_told(robot, player, capsys):
 
 
 def test_json_is_one_object_a_line(robot, player, capsys):
-    assert follow(robot, "played", "", Following(**SETTINGS, json=True)) == 0
+    assert follow(robot, "played", "", JUDGED, Beside(), json=True) == 0
     *rows, last = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     windows = [row["window"] for row in rows if "window" in row]
     assert [window["drifted"][0] for window in windows] == ["link load"]
@@ -88,11 +89,11 @@ def test_json_is_one_object_a_line(robot, player, capsys):
 
 
 def test_it_ends_after_the_time_of_the_robot_that_is_asked_for(robot, player, capsys):
-    follow(robot, "played", "", Following(watched=("link load",), duration=2.0, json=True))
+    follow(robot, "played", "", Judged(watch=("link load",)), Beside(duration=2.0), json=True)
     summary = json.loads(capsys.readouterr().out.splitlines()[-1])["summary"]
     assert summary["windows"] == 0
     with pytest.raises(PliantError, match="--duration is 0"):
-        follow(robot, "played", "", Following(duration=0.0))
+        follow(robot, "played", "", Judged(), Beside(duration=0.0))
 
 
 def test_silence_is_told_once_with_what_else_could_be_heard(robot, heavier, monkeypatch):

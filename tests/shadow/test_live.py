@@ -167,6 +167,8 @@ def test_a_simulation_that_is_too_slow_takes_the_longer_step_and_then_begins_ane
     [
         ({"window": 0.0}, RecordingError, "must be more than 0"),
         ({"watched": ["elbow spring"]}, ModelError, "no parameter 'elbow spring'"),
+        ({"commands": "latch"}, RecordingError, "commands is 'latch'; did you mean 'latched'"),
+        ({"settle": -1.0}, RecordingError, "settle is -1 s"),
     ],
 )
 def test_what_cannot_be_followed_is_refused(robot, options, error, message):

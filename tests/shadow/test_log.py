@@ -95,9 +95,9 @@ def test_sampled_commands_keep_their_mean_and_latched_ones_begin_a_sample_earlie
     time = np.arange(6) * 0.1
     ramp = Signal(time, 2.0 * time)
     log = ShadowLog({"joint/reference_1": ramp}, {"joint/position": ramp})
-    fine = log.interpolated().commands["joint/reference_1"]
+    fine = log.between("sampled").commands["joint/reference_1"]
     assert len(fine.time) == 5 * PIECES + 1
     middle = fine.time[:-1] + 0.5 * np.diff(fine.time)
     np.testing.assert_allclose(fine.values[:-1], 2.0 * middle)
-    late = log.latched().commands["joint/reference_1"]
+    late = log.between("latched").commands["joint/reference_1"]
     np.testing.assert_allclose(late.values, 2.0 * (late.time + 0.1))

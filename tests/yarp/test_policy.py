@@ -24,6 +24,7 @@ from pliant.simulation import Simulation
 from pliant.simulation.bridges import make_bridge
 from pliant.yarp.bridge.nameserver import NameServer
 from pliant.yarp.client import YarpNetwork
+from pliant.yarp.control_board.layout import REFERENCES
 from pliant.yarp.policy import YarpDevices
 
 pytest.importorskip("gymnasium")
@@ -117,6 +118,49 @@ def test_a_policy_over_yarp_follows_the_batch_in_which_it_was_trained(name):
     assert np.abs(expected[-1] - expected[0]).max() > 0.05  # it moved
 
 
+TAKEN = {
+    "position": "position_target",
+    "position_direct": "position_reference",
+    "velocity": "velocity_target",
+    "velocity_direct": "velocity_target",
+    "torque": "torque_reference",
+    "current": "current_reference",
+    "pwm": "duty_reference",
+}
+"""Command of a board -> the quantity of its axes that shows it."""
+ONE = {"low": [-1.0], "high": [1.0], "mean": [0.0], "scale": [1.0], "layers": ((np.zeros((1, 1)), [0.0]),)}
+
+
+def policy_of(commands):
+    n = len(commands)
+    return Policy(
+        robot="bench", period=0.1, observations=("arm/position[0]",), commands=commands, mean=[0.0], scale=[1.0],
+        low=[-1.0] * n, high=[1.0] * n, layers=((np.zeros((n, 1)), [0.0] * n),),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", REFERENCES)
+def test_a_policy_commands_every_reference_of_a_board_in_its_control_mode(kind):
+    with served(bench(), policy_of((f"arm/{kind}[1]", f"arm/{kind}[0]"))) as (simulation, interface):
+        opened(simulation, interface)
+        interface.send(np.array([0.02, -0.03]))
+        board = simulation.devices["arm"]
+
+        def taken():
+            simulation.step(1)
+            return board.read_row(TAKEN[kind]) == pytest.approx([-0.03, 0.02])  # pwm has a message for each axis
+
+        until(taken, f"the {kind} command at the board")
+        assert board.modes_now() == (kind, kind)
+
+
+def test_a_policy_that_moves_some_axes_by_a_command_for_all_is_refused():
+    with served(bench(), policy_of(("arm/position[1]",))) as (simulation, interface):
+        opened(simulation, interface)
+        with pytest.raises(PolicyError, match=r"commands the axes \[1\] of arm/position; must be all, from 0"):
+            interface.send(np.array([0.1]))
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -128,8 +172,7 @@ def test_a_policy_over_yarp_follows_the_batch_in_which_it_was_trained(name):
 )
 def test_what_a_robot_on_yarp_does_not_have_is_refused_by_name(changes, words):
     given = {"observations": ("arm/position[0]",), "commands": ("arm/velocity[0]",), **changes}
-    one = {"low": [-1.0], "high": [1.0], "mean": [0.0], "scale": [1.0], "layers": ((np.zeros((1, 1)), [0.0]),)}
-    policy = Policy(robot="bench", period=0.1, **given, **one)
+    policy = Policy(robot="bench", period=0.1, **given, **ONE)
     robot = bench()
 
     def open_and_wait(simulation, interface):

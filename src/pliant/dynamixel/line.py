@@ -39,14 +39,14 @@ class Line:
         """Instructions that were refused."""
         self.last_refusal = ""
         """Why the last one was."""
-        self._one: dict[int, Callable[[Servo, bytes], bytes]] = {
+        self._one: dict[int, Callable[[Servo, bytes], bytes | None]] = {
             Instruction.PING: _ping,
             Instruction.READ: _read,
-            Instruction.WRITE: _write,
-            Instruction.REG_WRITE: _register,
-            Instruction.ACTION: lambda servo, _: _nothing(servo.act()),
+            Instruction.WRITE: lambda servo, p: servo.write(*_written(p)),
+            Instruction.REG_WRITE: lambda servo, p: servo.register(*_written(p)),
+            Instruction.ACTION: lambda servo, _: servo.act(),
             Instruction.FACTORY_RESET: _factory_reset,
-            Instruction.REBOOT: lambda servo, _: _nothing(servo.reboot()),
+            Instruction.REBOOT: lambda servo, _: servo.reboot(),
             Instruction.CLEAR: _clear,
         }
         self._many: dict[int, Callable[[bytes], list[Reply]]] = {
@@ -101,7 +101,7 @@ class Line:
         try:
             if action is None:
                 raise Refused(Error.INSTRUCTION, f"there is no instruction 0x{packet.instruction:02x}")
-            parameters = action(servo, packet.parameters)
+            parameters = action(servo, packet.parameters) or b""
         except Refused as refused:
             error = refused.number
             self._refuse(servo_id, refused)
@@ -239,10 +239,6 @@ def _bulk_write_parts(p: bytes) -> Iterator[tuple[int, int, bytes]]:
         at += 5 + length
 
 
-def _nothing(_: None) -> bytes:
-    return b""
-
-
 def _ping(servo: Servo, _: bytes) -> bytes:
     return servo.memory["Model Number"].to_bytes(2, "little") + bytes((servo.memory["Firmware Version"],))
 
@@ -256,29 +252,20 @@ def _read(servo: Servo, p: bytes) -> bytes:
     return servo.read(_word(p, 0), length)
 
 
-def _write(servo: Servo, p: bytes) -> bytes:
+def _written(p: bytes) -> tuple[int, bytes]:
+    """Return the address and the bytes of a write."""
     if len(p) < 3:
         raise Refused(Error.DATA_LENGTH, f"a write has {len(p)} parameters; must be at least 3")
-    servo.write(_word(p, 0), p[2:])
-    return b""
+    return _word(p, 0), p[2:]
 
 
-def _register(servo: Servo, p: bytes) -> bytes:
-    if len(p) < 3:
-        raise Refused(Error.DATA_LENGTH, f"a write has {len(p)} parameters; must be at least 3")
-    servo.register(_word(p, 0), p[2:])
-    return b""
-
-
-def _factory_reset(servo: Servo, p: bytes) -> bytes:
+def _factory_reset(servo: Servo, p: bytes) -> None:
     if len(p) != 1:
         raise Refused(Error.DATA_LENGTH, f"a factory reset has {len(p)} parameters; must be 1")
     servo.factory_reset(p[0])
-    return b""
 
 
-def _clear(servo: Servo, p: bytes) -> bytes:
+def _clear(servo: Servo, p: bytes) -> None:
     if p != b"\x01\x44\x58\x4c\x22":
         raise Refused(Error.DATA_RANGE, "the parameters of a clear instruction must be 01 44 58 4c 22")
     servo.clear_turns()
-    return b""

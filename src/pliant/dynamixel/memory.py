@@ -55,22 +55,17 @@ class Memory:
             for name, item in self.items.items()
         }
         self._first_indirect = min(self._indirect)
-        self.factory(keep=())
+        self.restart(factory=True)
 
-    def factory(self, keep: tuple[str, ...]) -> None:
-        """Give every item its initial value.
+    def restart(self, *, factory: bool = False, keep: tuple[str, ...] = ()) -> None:
+        """Give every item of the RAM area its initial value.
 
         Args:
+            factory: whether the items of the EEPROM area get theirs too.
             keep: names of items that stay as they are.
         """
         for item in self.items.values():
-            if item.name not in keep:
-                self[item.name] = item.initial
-
-    def restart(self) -> None:
-        """Give every item of the RAM area its initial value."""
-        for item in self.items.values():
-            if not item.eeprom:
+            if (factory or not item.eeprom) and item.name not in keep:
                 self[item.name] = item.initial
 
     def __getitem__(self, name: str) -> int:

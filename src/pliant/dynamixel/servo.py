@@ -124,7 +124,7 @@ class Servo:
     # ------------------------------------------------------------------ power
     def reset(self) -> None:
         """Return to the state of the factory, with the ID and the baud rate of the setup."""
-        self.memory.factory(keep=())
+        self.memory.restart(factory=True)
         self.memory["ID"] = self.setup.servo_id
         self.memory["Baud Rate"] = self.setup.baud
         self._temperature = self.setup.ambient
@@ -145,7 +145,7 @@ class Servo:
         kept = {0xFF: (), 1: ("ID",), 2: ("ID", "Baud Rate")}.get(option)
         if kept is None:
             raise Refused(Error.DATA_RANGE, f"the option of a factory reset is {option}; must be 255, 1 or 2")
-        self.memory.factory(keep=kept)
+        self.memory.restart(factory=True, keep=kept)
         self._power_on()
 
     def _power_on(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, make_dataclass
+from dataclasses import make_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +15,7 @@ from pliant.cli.checks import check_figure
 from pliant.cli.options import NO_SETTINGS, Debug, Json, RobotOptions, import_modules
 from pliant.cli.output import emit, make_console, number, plain, print_table
 from pliant.cli.progress import Bar
+from pliant.shadow.options import Beside, Judged
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,46 +58,6 @@ SHOWN = 6
 """Most parameters of a window that are printed; --json has all."""
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """Which parameters and which part of the motion are judged."""
-
-    watch: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative=(),
-            consume_multiple=False,
-            show_default=False,
-            help='Parameter to watch, such as "elbow spring", elbow.k1 or link.mass; may be repeated. Default: all.',
-        ),
-    ] = ()
-    window: Annotated[
-        float | None, Parameter(help="Length of a window [s]; default: the whole log; 10 s beside a robot.")
-    ] = None
-    settle: Annotated[float, Parameter(help="Begin of the log that is not judged [s].")] = 1.0
-    commands: Annotated[str, Parameter(help="Commands between samples: held, sampled, latched or auto.")] = "auto"
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
-    """Options beside a robot that is listened to."""
-
-    duration: Annotated[float | None, Parameter(help="Beside a robot: end after this time of the robot [s].")] = None
-    view: Annotated[bool, Parameter(negative=(), help="Beside a robot: show both on a page in the browser.")] = False
-    port: Annotated[
-        int | None, Parameter(name="--view-port", help="Port of the page; default: the first free one from 8080 on.")
-    ] = None
-
-    def refuse(self) -> None:
-        """Raise an error for each of them that is given for a log."""
-        given = {"duration": self.duration is not None, "view": self.view, "view-port": self.port is not None}
-        for option, is_given in given.items():
-            if is_given:
-                raise PliantError(f"--{option} is for a robot that is listened to; omit it", field=option)
-
-
 USUALLY_JUDGED = Judged()
 UNTIL_INTERRUPTED = Beside()
 
@@ -132,13 +93,9 @@ def shadow(
     if asked:
         if plot is not None:
             raise PliantError("--plot is for a log; record the robot, or use --view", field="plot")
-        from pliant.shadow.following import Following, follow
+        from pliant.shadow.following import follow
 
-        settings = Following(
-            watched=judged.watch, window=10.0 if judged.window is None else judged.window, settle=judged.settle,
-            commands=judged.commands, duration=beside.duration, view=beside.view, port=beside.port or 0, json=json,
-        )  # fmt: skip
-        return follow(robot.load(source), *asked[0], settings)
+        return follow(robot.load(source), *asked[0], judged, beside, json=json)
     beside.refuse()
     if plot is not None:
         check_figure(plot, "--plot")

@@ -170,8 +170,7 @@ def find_drift(
         ModelError: a parameter cannot be watched.
     """
     check_robot(robot, "find_drift", compiled=False)
-    if commands not in COMMANDS:
-        raise RecordingError(f"commands is {commands!r}; {nearest(commands, COMMANDS)}", field="commands")
+    check_judged(commands, settle)
     candidates = candidates_of(robot, watched)
     begin, end = log.begin + settle, log.end
     length = end - begin if window is None else window
@@ -183,8 +182,20 @@ def find_drift(
         )
     kind = _kind_of_commands(robot, candidates, log, settle) if commands == "auto" else commands
     bank = Bank(robot, candidates)
-    found = bank.run(_KINDS[kind](log), progress)
+    found = bank.run(log.between(kind), progress)
     return judge_windows(bank, found, begin, end, length, kind), found
+
+
+def check_judged(commands: str, settle: float) -> None:
+    """Refuse a kind of commands that does not exist, and a time to settle that is not finite or below 0.
+
+    Raises:
+        RecordingError: the message says what is valid.
+    """
+    if commands not in COMMANDS:
+        raise RecordingError(f"commands is {commands!r}; {nearest(commands, COMMANDS)}", field="commands")
+    if not (math.isfinite(settle) and settle >= 0.0):
+        raise RecordingError(f"settle is {settle:g} s; must be finite and >= 0", field="settle")
 
 
 def judge_windows(
@@ -212,20 +223,13 @@ def judge_windows(
     return [judge(worlds, found, float(edge), float(edge) + length, kind) for edge in edges]
 
 
-_KINDS: dict[str, Callable[[ShadowLog], ShadowLog]] = {
-    "held": lambda log: log,
-    "sampled": ShadowLog.interpolated,
-    "latched": ShadowLog.latched,
-}
-
-
 def _kind_of_commands(robot: Robot, candidates: Sequence[Candidate], log: ShadowLog, settle: float) -> str:
     """Return the kind with which the best change of one parameter leaves least; a drift must not choose the kind."""
     part = log.until(log.begin + settle + TRIED)
     candidates = [c for c in candidates if c.kind != "delay"]
     bank = Bank(robot, candidates)
     left = {
-        kind: least_left(bank, bank.run(change(part)), part.begin + settle, part.end) for kind, change in _KINDS.items()
+        kind: least_left(bank, bank.run(part.between(kind)), part.begin + settle, part.end) for kind in COMMANDS[1:]
     }
     return min(left, key=left.__getitem__)
 

@@ -7,13 +7,13 @@ import math
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pliant.base.errors import PliantError
 from pliant.cli.output import counted, emit, make_console, plain
 from pliant.recording.live import Inbox, Listener, make_listener
 from pliant.shadow.live import LiveShadow, Pose
+from pliant.shadow.options import Beside, Judged
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -24,30 +24,10 @@ PERIOD = 0.05
 """Longest wait for what is heard [s of wall time]."""
 SILENCE = 2.0
 """Wall time without a message after which the robot is called silent [s]."""
+WINDOW = 10.0
+"""Length of a window where none is asked for [s]."""
 PATIENCE = 5.0
 """Wall time after which is told what is not heard yet [s]."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Following:
-    """How a robot is followed."""
-
-    watched: tuple[str, ...] = ()
-    """As of `pliant.shadow.candidates_of`."""
-    window: float = 10.0
-    """Length of a window [s]."""
-    settle: float = 1.0
-    """Begin of each segment that is not judged [s]."""
-    commands: str = "auto"
-    """As of `LiveShadow`."""
-    duration: float | None = None
-    """Time of the robot after which it ends [s]; None until interrupted."""
-    view: bool = False
-    """Whether a page shows both."""
-    port: int = 0
-    """Port of the page; 0 for the first free one."""
-    json: bool = False
-    """Whether windows, notes and the summary are JSON objects, one a line."""
 
 
 def listen(
@@ -95,36 +75,37 @@ def listen(
             return
 
 
-def follow(robot: Robot, name: str, text: str, settings: Following) -> int:
+def follow(robot: Robot, name: str, text: str, judged: Judged, beside: Beside, *, json: bool = False) -> int:
     """Listen to a robot until Ctrl-C, and tell of each window; return the exit code.
 
     Args:
         robot: the robot as described.
         name: name of the listener.
         text: its options.
-        settings: how it is followed.
+        judged: which parameters and which part of the motion are judged; windows have `WINDOW` where none is given.
+        beside: until when, and whether a page shows it.
+        json: whether windows, notes and the summary are JSON objects, one a line.
 
     Raises:
         PliantError: the listener cannot connect, or an option is wrong.
     """
-    if settings.duration is not None and not (math.isfinite(settings.duration) and settings.duration > 0.0):
-        raise PliantError(f"--duration is {settings.duration:g}; must be more than 0 s", field="duration")
+    if beside.duration is not None and not (math.isfinite(beside.duration) and beside.duration > 0.0):
+        raise PliantError(f"--duration is {beside.duration:g}; must be more than 0 s", field="duration")
     listener = make_listener(name, text, robot)
-    shadow = LiveShadow(
-        robot, watched=settings.watched, window=settings.window, settle=settings.settle, commands=settings.commands
-    )
-    report = _Report(settings.json)
+    window = WINDOW if judged.window is None else judged.window
+    shadow = LiveShadow(robot, watched=judged.watch, window=window, settle=judged.settle, commands=judged.commands)
+    report = _Report(json)
     inbox = Inbox()
     with contextlib.ExitStack() as stack:
         stack.callback(listener.stop)
         listener.start(inbox)
-        page = _page(robot, shadow, settings, stack)
+        page = _page(robot, shadow, beside, stack)
         report.say(f"listening to {listener.where()}; nothing is sent (Ctrl-C ends)")
         if page is not None:
             report.say(f"view: {page.url}")
         drawn: Pose | None = None
         with contextlib.suppress(KeyboardInterrupt):
-            for found, notes in listen(shadow, listener, inbox, settings.duration):
+            for found, notes in listen(shadow, listener, inbox, beside.duration):
                 for note in notes:
                     report.note(note)
                 for drift in found:
@@ -135,13 +116,13 @@ def follow(robot: Robot, name: str, text: str, settings: Following) -> int:
     return 0
 
 
-def _page(robot: Robot, shadow: LiveShadow, settings: Following, stack: contextlib.ExitStack) -> BesidePage | None:
-    if not settings.view:
+def _page(robot: Robot, shadow: LiveShadow, beside: Beside, stack: contextlib.ExitStack) -> BesidePage | None:
+    if not beside.view:
         return None
     from pliant.simulation.viewer import find_viewer
 
     page = find_viewer("--view").beside(
-        shadow.model, list(robot.actuators), ("127.0.0.1", settings.port), robot.name or "robot"
+        shadow.model, list(robot.actuators), ("127.0.0.1", beside.port or 0), robot.name or "robot"
     )
     stack.callback(page.stop)
     return page

@@ -14,7 +14,7 @@ from pliant.model.wanted import check_robot
 from pliant.recording.live import Heard
 from pliant.shadow.bank import STEP, Bank, Compared
 from pliant.shadow.candidates import candidates_of
-from pliant.shadow.drift import Drift, judge, least_left
+from pliant.shadow.drift import Drift, check_judged, judge, least_left
 from pliant.shadow.log import MEASURED, Signal
 from pliant.shadow.stream import Stream
 
@@ -110,11 +110,9 @@ class LiveShadow:
             raise RecordingError(
                 f"{robot.name!r} has no compliant joint, so that nothing of it can drift", field="robot"
             )
-        if not (np.isfinite(window) and window > 0.0 and np.isfinite(settle) and settle >= 0.0):
-            raise RecordingError(
-                f"the window has {window:g} s and {settle:g} s to settle; must be more than 0, and 0 or more",
-                field="window",
-            )
+        check_judged(commands, settle)
+        if not (np.isfinite(window) and window > 0.0):
+            raise RecordingError(f"the window has {window:g} s; must be more than 0 s", field="window")
         self._robot, self._window, self._settle, self._kind = robot, window, settle, commands
         own = float(robot.timestep)
         steps = [step] if step is not None else [own, STEP] if own > STEP else [own]
@@ -170,10 +168,6 @@ class LiveShadow:
                     continue
                 values = {port: values[port] for port in stream.ports}
             stream.put(message.time, [values[port] for port in stream.ports])
-
-    def silence(self, why: str) -> None:
-        """Note that nothing is heard any more; where the time of the next messages does not go on, they begin anew."""
-        self.notes.append(why)
 
     @property
     def behind(self) -> float:
@@ -336,7 +330,7 @@ class LiveShadow:
             raw = self._signal(port)
             if not len(raw.time):
                 continue
-            signal = self._between(port, raw)
+            signal = raw.between(self._kind_of(port))
             self._keep_after(port, raw, float(raw.time[-1]) - 1e-12)  # what comes next is joined to the last one
             known = self._commands.get(port)
             if known is not None:
@@ -344,13 +338,6 @@ class LiveShadow:
                 signal = Signal(np.r_[known.time[old], signal.time], np.r_[known.values[old], signal.values])
             first = max(0, int(np.searchsorted(signal.time, end - HISTORY)) - 1)
             self._commands[port] = Signal(signal.time[first:], signal.values[first:])
-
-    def _between(self, port: str, signal: Signal) -> Signal:
-        """Return a command as it is between its samples."""
-        kind = self._kind_of(port)
-        if kind == "held":
-            return signal
-        return signal.interpolated() if kind == "sampled" else signal.latched()
 
     def _kind_of(self, port: str) -> str:
         if self._kind != "auto":

@@ -39,17 +39,22 @@ class Signal:
     values: Array
     """Shape (n,), finite."""
 
-    def interpolated(self) -> Signal:
-        """Return it going straight from sample to sample, in `PIECES` held pieces each."""
+    def between(self, kind: str) -> Signal:
+        """Return it as it is between its samples.
+
+        Args:
+            kind: ``held`` from each to the next; ``sampled``, straight from one to the next, in `PIECES` held pieces
+                each; or ``latched``, with each value in effect since the sample before.
+        """
+        if kind == "held" or len(self.time) < 2:
+            return self
+        if kind == "latched":
+            return Signal(self.time[:-1], self.values[1:])
         share = np.arange(PIECES) / PIECES
         span, rise = np.diff(self.time)[:, None], np.diff(self.values)[:, None]
         times = (self.time[:-1, None] + span * share).ravel()
         values = (self.values[:-1, None] + rise * (share + 0.5 / PIECES)).ravel()
         return Signal(np.append(times, self.time[-1]), np.append(values, self.values[-1]))
-
-    def latched(self) -> Signal:
-        """Return it with each value in effect since the sample before."""
-        return Signal(self.time[:-1], self.values[1:]) if len(self.time) > 1 else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,21 +92,15 @@ class ShadowLog:
                 if not (np.isfinite(signal.time).all() and np.isfinite(signal.values).all()):
                     raise RecordingError(f"{self.source}: {port} holds a value that is not finite", field=port)
 
-    def interpolated(self) -> ShadowLog:
-        """Return the log with commands that go straight from sample to sample, in `PIECES` held pieces each.
+    def between(self, kind: str) -> ShadowLog:
+        """Return the log with commands as they are between their samples, see `Signal.between`.
 
-        For logs that sampled a command which changed more often than it was logged.
+        A log that sampled a command which changed more often than it was logged is ``sampled``; one of what a robot had
+        latched, written at the end of a period, is ``latched``.
         """
-        commands = {port: signal.interpolated() for port, signal in self.commands.items()}
+        few = kind == "latched"  # a latched command has a sample less
+        commands = {port: s if few and len(s.time) < 3 else s.between(kind) for port, s in self.commands.items()}
         return dataclasses.replace(self, commands=commands)
-
-    def latched(self) -> ShadowLog:
-        """Return the log with commands that were in effect before their sample, since the sample before.
-
-        For logs of what a robot had latched, written at the end of a period.
-        """
-        commands = {port: signal.latched() for port, signal in self.commands.items() if len(signal.time) > 2}
-        return dataclasses.replace(self, commands={**self.commands, **commands})
 
     def until(self, end: float) -> ShadowLog:
         """Return the log up to a time [s]."""

@@ -17,6 +17,7 @@ from pliant.yarp.client.network import YarpNetwork, find_server
 from pliant.yarp.wire import Stamp
 from pliant.yarp.wire.binary import MAX_BYTES
 from pliant.yarp.wire.objects import properties
+from pliant.yarp.wire.values import number
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -134,8 +135,8 @@ class YarpListener:
             try:
                 fields = properties(arrival.bottle())
                 stamp = Stamp.of_envelope(arrival.envelope or "")
-                values = {f"{joint}/{name}": float(fields[name]) for name in FIELDS if name in fields}  # type: ignore[arg-type]
-            except (WireError, TypeError, ValueError) as error:
+                values = {f"{joint}/{name}": number(fields[name]) for name in FIELDS if name in fields}
+            except WireError as error:
                 if not told:
                     told = True
                     self._inbox.note(f"{source} sends what is no state of a joint with a stamp: {error}")

@@ -18,19 +18,19 @@ from pliant.base.numerics import DEGREES
 from pliant.laws import COMMAND_NAMES
 from pliant.learn.policy import Policy, PolicyError
 from pliant.learn.running import TIMEOUT_S, PolicyDriver, PolicyRun, Safety, Started, WallClock, run_policy
-from pliant.yarp.bridge.fields import plain_value
 from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.port import Port
 from pliant.yarp.client.network import YarpNetwork, find_server
 from pliant.yarp.wire import Bottle, Vocab, bottle
 from pliant.yarp.wire.binary import MAX_BYTES
-from pliant.yarp.wire.joints import JointState, StreamCommand
+from pliant.yarp.wire.joints import COMMANDS, CONTROL_MODES, JointState, StreamCommand
 from pliant.yarp.wire.objects import properties
+from pliant.yarp.wire.values import plain_value
 
 FIRST_MESSAGE_S = 10.0
 """Longest wait for the first message of each device [s]."""
-MODES = {"position_direct": "posd", "velocity": "vel", "velocity_direct": "vedi", "torque": "torq", "position": "pos"}
-"""Command of a control board -> control mode of its axes, as YARP names it."""
+MODES = ("position", "position_direct", "velocity", "velocity_direct", "torque", "current", "pwm")
+"""Commands of a control board, each in the control mode of its name."""
 STREAMS = {"position": "position_move"}
 """Command of a control board -> quantity of the stream, where the names differ."""
 STATE = {"position": "joint_position", "velocity": "joint_velocity", "torque": "torque"}
@@ -115,19 +115,29 @@ class _Part(_Device):
         return found
 
     def messages(self, commands: NDArray[np.float64]) -> list[Bottle]:
-        """Return one message for each field, to the axes of the policy alone."""
+        """Return the messages for each field, to the axes of the policy alone where the wire has such a command.
+
+        Raises:
+            PolicyError: the wire commands all axes together, and the policy does not.
+        """
         found = []
         for field in dict.fromkeys(field for _, field, _ in self.told):
-            members = [(index or 0, k) for k, other, index in self.told if other == field]
-            unit = 1.0 if field == "torque" else DEGREES
-            found.append(
-                StreamCommand(
-                    quantity=STREAMS.get(field, field),
-                    values=tuple(float(commands[k]) * unit for _, k in members),
-                    joints=tuple(axis for axis, _ in members),
-                    group=True,
-                ).encode(3)
-            )
+            members = sorted((index or 0, k) for k, other, index in self.told if other == field)
+            axes, unit = [axis for axis, _ in members], DEGREES if field.startswith(("position", "velocity")) else 1.0
+            quantity = STREAMS.get(field, field)
+            words, _, (one, _, group) = COMMANDS[quantity]
+            if not (one or group) and axes != list(range(len(axes))):
+                raise PolicyError(
+                    f"the policy commands the axes {axes} of {self.name}/{field}; must be all, from 0", field="commands"
+                )
+            for part in [members] if group or not one else [[member] for member in members]:
+                command = StreamCommand(
+                    quantity=quantity,
+                    values=tuple(float(commands[k]) * unit for _, k in part),
+                    joints=tuple(axis for axis, _ in part) if one or group else None,
+                    group=bool(group),
+                )
+                found.append(command.encode(4 if words == ("?",) else 3))  # what dialect 3 lacks is that of dialect 4
         return found
 
     def prepare(self, network: YarpNetwork) -> None:
@@ -141,7 +151,9 @@ class _Part(_Device):
                 raise PolicyError(
                     f"a control board has no command {self.name}/{field}; {nearest(field, MODES)}", field="commands"
                 )
-            request = bottle(Vocab.of("set"), Vocab.of("icmd"), Vocab.of("cmod"), index or 0, Vocab.of(MODES[field]))
+            request = bottle(
+                Vocab.of("set"), Vocab.of("icmd"), Vocab.of("cmod"), index or 0, Vocab.of(CONTROL_MODES[field])
+            )
             reply = network.rpc(f"{self.prefix}/rpc:i", request)
             if not reply.items or reply.items[0] != Vocab.of("ok"):
                 raise BridgeError(f"{self.prefix}/rpc:i refused the control mode of axis {index or 0}: {reply}")

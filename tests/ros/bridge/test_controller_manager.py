@@ -7,6 +7,7 @@ import pytest
 from control_tags import TOPICS, chain
 from robot_data import needs_data
 from ros_runs import RosRun
+from tests.helpers.control_boards import part_of
 
 from pliant.laws import Mode
 from pliant.robots import list_robots
@@ -320,7 +321,7 @@ def test_efforts_move_the_axes_of_a_control_board():
 def set_by_yarp(board, mode):
     """Ask the board for a mode of its first axis as a YARP client does."""
     word = {v: k for k, v in answers._MODE_REQUESTS["control_mode"].items()}[mode]
-    return str(answers.answer(board, parse_bottle(f"[set] [icmd] [cmod] 0 [{word}]"), 3))
+    return str(answers.answer(part_of(board), parse_bottle(f"[set] [icmd] [cmod] 0 [{word}]"), 3))
 
 
 def test_a_mode_that_a_yarp_client_sets_shows_in_the_lists_and_decides_what_is_taken():

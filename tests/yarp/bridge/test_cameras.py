@@ -8,11 +8,12 @@ import pytest
 from pliant.base.camera import CameraModel
 from pliant.base.errors import WireError
 from pliant.devices.base import Sample
-from pliant.yarp.bridge.camera import changed, encode_image, serve_camera, serve_joined_cameras
+from pliant.yarp.bridge.camera import changed, serve_camera, serve_joined_cameras
 from pliant.yarp.bridge.camera_calls import CameraCalls
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.model.services import CameraImages, ImageServer, YarpInterface
 from pliant.yarp.wire import Vocab, bottle, decode_bottle, format_bottle, parse_bottle
+from pliant.yarp.wire.images import encode_image
 
 PIXELS = np.arange(12, dtype=np.uint8).reshape(2, 2, 3)
 
@@ -146,4 +147,4 @@ def test_images_of_several_cameras_are_sent_as_one_where_they_are_of_one_time(ve
             for write in served.writers[name]:
                 write(sample)
     assert [envelope for _, envelope in sent] == ["1 0.1", "2 0.2"]
-    assert sent[0][0] == encode_image(np.concatenate([PIXELS, PIXELS + 100], axis=0 if vertical else 1), "image")
+    assert sent[0][0] == encode_image(np.concatenate([PIXELS, PIXELS + 100], axis=0 if vertical else 1), "rgb")

@@ -4,17 +4,17 @@ import math
 
 import numpy as np
 import pytest
-from tests.helpers.control_boards import JoinedRig, arm
-from yarp_replies import decode_protocol_version, decode_reply
+from tests.helpers.control_boards import JoinedRig, arm, part_of
+from yarp_replies import decode_protocol_version, decode_reply, decode_reply_3, encode_request, encode_words
 
 from pliant.base.errors import DeviceError, WireError
 from pliant.yarp.bridge import control_board_answers as answers
-from pliant.yarp.bridge.control_board_state import STATE_FIELDS, StateEncoder, encode_positions
+from pliant.yarp.bridge.control_board_state import StateEncoder, sampled_field
 from pliant.yarp.control_board import JoinedBoard
 from pliant.yarp.control_board.layout import ControlMode
 from pliant.yarp.wire import control_board as v4
 from pliant.yarp.wire import control_board_v3 as v3
-from pliant.yarp.wire.binary import decode_bottle, encode_bottle
+from pliant.yarp.wire.binary import decode_bottle, encode_bottle, encode_vector
 from pliant.yarp.wire.joints import JointState, StreamCommand
 from pliant.yarp.wire.records import Pid
 from pliant.yarp.wire.text import format_bottle, parse_bottle
@@ -365,8 +365,8 @@ def same(found, wanted):
 
 def call_4(board, name, *arguments):
     """Send a call of dialect 4 through bytes and return the status and the results that a client reads."""
-    request = decode_bottle(encode_bottle(v4.encode_request(name, *arguments), 4), 4)
-    reply = answers.answer(board, request, 4)
+    request = decode_bottle(encode_bottle(encode_request(v4.METHODS[name], *arguments), 4), 4)
+    reply = answers.answer(part_of(board), request, 4)
     return decode_reply(name, decode_bottle(encode_bottle(reply, 4), 4))
 
 
@@ -554,9 +554,9 @@ SET_3 = {
 
 
 def call_3(board, words, *arguments):
-    request = decode_bottle(encode_bottle(v3.encode_request(words, *arguments), 3), 3)
-    reply = decode_bottle(encode_bottle(answers.answer(board, request, 3, 7), 3), 3)
-    return v3.decode_reply(request, reply)
+    request = decode_bottle(encode_bottle(encode_words(words, *arguments), 3), 3)
+    reply = decode_bottle(encode_bottle(answers.answer(part_of(board), request, 3, 7), 3), 3)
+    return decode_reply_3(request, reply)
 
 
 def test_every_request_of_dialect_3_is_tested_once():
@@ -626,13 +626,13 @@ def test_a_writing_request_of_dialect_3_changes_the_board(words, changed):
 )
 def test_what_is_typed_or_wrong_is_answered_as_yarp_does(dialect, typed, reply, changed):
     request = parse_bottle(typed)
-    found = answers.answer(changed, request, dialect)
+    found = answers.answer(part_of(changed), request, dialect)
     assert format_bottle(found) == reply.format(time=format_bottle(bottle(changed.time)))
 
 
 @pytest.mark.parametrize("request_", ["help", "[help]", "[help] [more]"])
 def test_help_of_dialect_3_lists_every_request_as_it_is_written(running, request_):
-    reply = answers.answer(running, parse_bottle(request_), 3)
+    reply = answers.answer(part_of(running), parse_bottle(request_), 3)
     assert reply[0] == Vocab.of("many")
     told = {" ".join(word for word in item.split() if word[0] == "[") for item in reply.items[1:]}
     expected = {" ".join(f"[{word}]" for word in words.split()) for words in v3.METHODS}
@@ -641,13 +641,13 @@ def test_help_of_dialect_3_lists_every_request_as_it_is_written(running, request
 
 
 def test_help_and_the_version_of_dialect_4_are_answered(running):
-    assert answers.answer(running, parse_bottle("help"), 4) == v4.encode_help()
-    version = answers.answer(running, parse_bottle("getRemoteProtocolVersion"), 4)
+    assert answers.answer(part_of(running), parse_bottle("help"), 4) == v4.encode_help()
+    version = answers.answer(part_of(running), parse_bottle("getRemoteProtocolVersion"), 4)
     assert decode_protocol_version(version)[0] == 0
 
 
 def test_the_remote_variables_are_listed(running):
-    reply = answers.answer(running, parse_bottle("[get] [ivar] [lvar]"), 3)
+    reply = answers.answer(part_of(running), parse_bottle("[get] [ivar] [lvar]"), 3)
     assert list(reply[2].items) == VARIABLES
 
 
@@ -661,7 +661,7 @@ def test_a_request_changes_nothing_when_it_is_refused(changed):
         f"[set] [pid] [pids] [pos] ({good} {good} {broken})",
         f"[set] [pid] [pids] [pos] ({good} {negative} {good})",
     ):
-        assert answers.answer(changed, parse_bottle(typed), 3) == v3.FAILED
+        assert answers.answer(part_of(changed), parse_bottle(typed), 3) == v3.FAILED
     assert np.array_equal(changed.axis_table, before)
 
 
@@ -698,7 +698,7 @@ def test_a_streamed_command_reaches_its_axes(dialect, sent, data, changed):
     message = decode_bottle(data, dialect)
     joints, values = sent.joints, sent.values
     changed.set_control_mode(mode)
-    answers.command(changed, message)
+    answers.command(part_of(changed), message)
     chosen = [0, 1, 2] if joints is None else list(joints)
     assert changed.read_row(name, chosen) * scale[chosen] == pytest.approx(values)
 
@@ -706,13 +706,15 @@ def test_a_streamed_command_reaches_its_axes(dialect, sent, data, changed):
 def test_offset_and_feedforward_of_a_controller_are_streamed(changed):
     for quantity, name in (("pid_offset", "offset"), ("pid_feedforward", "feedforward")):
         sent = StreamCommand(quantity=quantity, values=(0.5,), joints=(1,), slot=V("pos1"))
-        answers.command(changed, sent.encode(4))
+        answers.command(part_of(changed), sent.encode(4))
         assert changed.controller(name, "position").tolist() == [0.0, 0.5, 0.0]
 
 
 def test_a_streamed_command_in_another_mode_is_refused_with_its_reason(changed):
     with pytest.raises(DeviceError, match="must be in mode position_direct"):
-        answers.command(changed, StreamCommand(quantity="position_direct", values=(1.0,), joints=(0,)).encode(3))
+        answers.command(
+            part_of(changed), StreamCommand(quantity="position_direct", values=(1.0,), joints=(0,)).encode(3)
+        )
 
 
 def joint_state(values):
@@ -720,7 +722,8 @@ def joint_state(values):
     angles = ("position", "velocity", "acceleration", "motor_position", "motor_velocity", "motor_acceleration")
     modes = {"control_mode": answers.CONTROL_MODES, "interaction_mode": answers.INTERACTION_MODES}
     fields = {}
-    for name, field in STATE_FIELDS:
+    for name in JointState.names(4):
+        field = sampled_field(name)
         if field in modes:
             fields[name] = tuple(modes[field][k] for k in values[field].astype(int))
             continue
@@ -754,7 +757,7 @@ def test_every_control_mode_has_a_vocabulary_of_its_own():
 def test_the_vector_of_positions_is_in_the_units_of_the_wire(changed):
     sample = changed.read(0)
     for dialect in (3, 4):
-        vector = decode_bottle(encode_positions(sample.values, SCALE, dialect), dialect)
+        vector = decode_bottle(encode_vector(sample.values["position"] * SCALE, dialect), dialect)
         assert list(vector) == pytest.approx(sample.values["position"] * SCALE)
 
 
@@ -813,7 +816,7 @@ _JOINED = []
 )  # fmt: skip
 def test_what_is_wrong_for_a_part_of_two_boards_changes_neither(typed, reply, joined):
     before = joined.read_row("position_target")
-    found = format_bottle(answers.answer(joined, parse_bottle(typed), 3))
+    found = format_bottle(answers.answer(part_of(joined), parse_bottle(typed), 3))
     assert reply in found
     assert np.array_equal(joined.read_row("position_target"), before)
 
@@ -822,5 +825,5 @@ def test_a_variable_of_a_part_leaves_the_axes_that_it_does_not_show(joined):
     hinges = joined.split(0)[0][0]
     shoulder = JoinedBoard("shoulder", [(hinges, 1)])
     request = parse_bottle("[set] [ivar] [mvar] VelocityTimeout (0.7)")
-    assert format_bottle(answers.answer(shoulder, request, 3)) == "[ok]"
+    assert format_bottle(answers.answer(part_of(shoulder), request, 3)) == "[ok]"
     assert hinges.remote_variable("VelocityTimeout").tolist() == pytest.approx([0.2, 0.7])

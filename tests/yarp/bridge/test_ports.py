@@ -83,6 +83,31 @@ def test_a_message_of_many_datagrams_arrives_whole_by_udp():
     assert heard[0] == content
 
 
+def test_an_answer_without_end_to_an_administrator_is_refused():
+    endless = Peer([(1, b"Welcome admin\r\n" + (b"x" * 60_000 + b"\r\n") * 40)])
+    try:
+        with pytest.raises(WireError, match="an answer of more than 1048576 characters"):
+            ask_administration(Contact(name="/endless", host="127.0.0.1", port=endless.port), bottle("help"))
+    finally:
+        endless.close()
+
+
+def test_a_datagram_message_that_is_too_long_or_wrong_is_counted_and_told_and_the_next_one_arrives():
+    heard, told = [], []
+    with yarp_world() as (_, _, network):
+        network.on_complaint = told.append
+        target = network.open("/in", on_data=lambda a: heard.append(a.bottle()[0]), limit=1000)
+        source = network.open("/out")
+        connected(network, source, target, "udp")
+        source.write_bottle(bottle(b"x" * 2000))
+        until(lambda: target.rejected == 1, "the long message")
+        source.write(lambda dialect: b"no Bottle")
+        until(lambda: target.rejected == 2, "the wrong message")
+        source.write_bottle(bottle(7))
+        until(lambda: heard == [7], "the next message")
+    assert "/in: /out: a message of 2012 bytes; must be at most 1000" in told[0]
+
+
 def test_a_receiver_that_never_reads_delays_nobody_and_its_losses_are_counted():
     heard = []
     deaf = Peer([(17, encode_number(1))], read=False)
@@ -92,7 +117,7 @@ def test_a_receiver_that_never_reads_delays_nobody_and_its_losses_are_counted():
             source = network.open("/out", queue=20)
             connected(network, source, target)
             contact = Contact(name="/deaf", host="127.0.0.1", port=deaf.port)
-            output = Output(source, "/deaf", contact, "fast_tcp", dial("/out", "/deaf", contact, "fast_tcp"))
+            output = Output(source, "/deaf", contact, "fast_tcp", dial("/out", contact, "fast_tcp"))
             network.reactor.call(lambda: source.add_output(output))
             until(lambda: "/deaf" in source.outputs, "the deaf receiver")
             for k in range(400):
@@ -367,9 +392,7 @@ def test_a_peer_that_does_not_read_its_replies_is_not_read_either():
 
 
 def test_connections_into_a_port_and_udp_senders_are_limited(monkeypatch):
-    from pliant.yarp.bridge import port as module
-
-    monkeypatch.setattr(module, "MAX_INPUTS", 20)
+    monkeypatch.setattr(inputs, "MAX_INPUTS", 20)
     with yarp_world() as (_, _, network):
         port = network.open("/in", on_data=lambda a: None)
         for k in range(40):
@@ -383,9 +406,7 @@ def test_connections_into_a_port_and_udp_senders_are_limited(monkeypatch):
 
 
 def test_connections_into_all_ports_together_are_limited(monkeypatch):
-    from pliant.yarp.bridge import port as module
-
-    monkeypatch.setattr(module, "MAX_CONNECTIONS", 30)
+    monkeypatch.setattr(inputs, "MAX_CONNECTIONS", 30)
     with yarp_world() as (_, _, network):
         ports = [network.open(f"/in{k}", on_data=lambda a: None) for k in range(4)]
         with contextlib.ExitStack() as stack:
@@ -407,7 +428,7 @@ def test_a_udp_connection_ends_when_nobody_takes_its_datagrams():
         with yarp_world() as (_, _, network):
             source = network.open("/out")
             contact = Contact(name="/gone", host="127.0.0.1", port=peer.port)
-            output = Output(source, "/gone", contact, "udp", dial("/out", "/gone", contact, "udp"))
+            output = Output(source, "/gone", contact, "udp", dial("/out", contact, "udp"))
             network.reactor.call(lambda: source.add_output(output))
             until(lambda: source.active, "the connection")
 

@@ -84,7 +84,7 @@ def test_an_output_says_what_the_recorded_writer_said_byte_for_byte(carrier):
         with yarp_world() as (_, _, network):
             port = network.open(f"/w_{carrier}", dialect=4)
             contact = Contact(name=f"/r_{carrier}", host="127.0.0.1", port=peer.port)
-            sock = dial(port.name, contact.name, contact, carrier)
+            sock = dial(port.name, contact, carrier)
             output = Output(port, contact.name, contact, carrier, sock)
             network.reactor.call(lambda: port.add_output(output))
             until(lambda: port.active, "the output is there")

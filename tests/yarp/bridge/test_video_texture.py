@@ -14,7 +14,7 @@ from pliant.yarp.bridge.video_texture import rgb_of
 from pliant.yarp.formats.textures import place_textures
 from pliant.yarp.model.services import VideoTexture, YarpInterface
 from pliant.yarp.wire import bottle
-from pliant.yarp.wire.images import Image
+from pliant.yarp.wire.images import Image, encode_image
 
 XML = """
 <mujoco><worldbody><body name="wall"><joint name="j"/><geom size="0.1" mass="1" contype="0" conaffinity="0"/></body>
@@ -56,7 +56,7 @@ def test_images_of_the_source_are_shown_once_it_exists_and_others_are_told(monke
             player = network.open("/player/rgb:o")
             until(lambda: player.active, "the connection that the texture makes", 20.0)
             player.write_bottle(bottle("no image"))
-            player.write_bottle(Image(pixels, "rgb").encode())
+            player.write(lambda _, pixels=pixels: encode_image(pixels, "rgb"))
             shown = lambda: world.simulation.sample("film").values["images"]  # noqa: E731
             until(lambda: shown() == 1.0, "the image", 20.0)
         model = world.simulation.engine.model

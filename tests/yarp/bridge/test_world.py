@@ -2,6 +2,7 @@
 
 import mujoco
 import pytest
+from yarp_replies import encode_request
 from yarp_simulation import TWO_JOINTS, served
 
 from pliant.base.errors import WireError
@@ -100,7 +101,7 @@ def test_the_link_attacher_ties_links_and_objects():
 def test_a_call_typed_or_encoded_by_a_stub_means_the_same_request():
     flat = "makeBox 0.1 0.2 0.3 1 2 3 0.1 0.2 0.3 255 0 51"
     call, typed = read_call(WORLD_CALLS, parse_bottle(flat))
-    stub = call.method.encode_request(0.1, 0.2, 0.3, (1.0, 2.0, 3.0, 0.1, 0.2, 0.3), (255, 0, 51), "", "", False, True)
+    stub = encode_request(call.method, 0.1, 0.2, 0.3, (1.0, 2.0, 3.0, 0.1, 0.2, 0.3), (255, 0, 51), "", "", False, True)
     assert read_call(WORLD_CALLS, stub)[1] == typed
     assert typed == {
         "width": 0.1,

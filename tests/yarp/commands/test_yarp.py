@@ -53,6 +53,9 @@ def test_ports_of_killed_programs_are_removed(call, server, network):
     code, _, err = call("yarp", "clean", "--timeout", "0", "--server", server)
     assert code != 0
     assert "--timeout is 0; must be > 0 s" in err
+    code, _, err = call("yarp", "read", "...", "--count", "-1", "--server", server)
+    assert code != 0
+    assert "--count is -1; must be >= 0" in err
 
 
 def test_a_call_is_answered_from_the_line_and_from_the_standard_input(call, server, network, monkeypatch):

@@ -320,6 +320,29 @@ def test_boards_are_described_in_yaml(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("coupling", "message"),
+    [
+        ("[{kind: linear, axes: [a], joints: [wrist], matrix: [[x]]}]", "matrix is"),
+        (
+            "[{kind: linear, axes: [a], joints: [wrist], matrix: 5, joint: b}]",
+            "no option 'joint'; did you mean 'joints'",
+        ),
+        ("[{kind: linear, axes: [a], joints: [wrist], matrix: [[.nan]]}]", "matrix is"),
+        ("[{axes: [a]}]", "must be a mapping with kind, axes, joints"),
+        ("[7]", "must be a mapping with kind, axes, joints"),
+        ("7", "couplings is 7; must be a list of mappings"),
+    ],
+)
+def test_a_coupling_in_yaml_that_does_not_fit_is_refused_at_its_line(tmp_path, coupling, message):
+    (tmp_path / "arm.xml").write_text(ARM.format(gravity=0.0, actuators=""))
+    file = tmp_path / "robot.yaml"
+    file.write_text(f"model: arm.xml\nboards:\n  arm:\n    joints: [wrist]\n    couplings: {coupling}\n")
+    with pytest.raises(ModelError, match=message) as caught:
+        load(file)
+    assert caught.value.line == 5
+
+
+@pytest.mark.parametrize(
     ("fields", "message"),
     [
         ({"joints": ("a", "b"), "position_kp": (1.0, 2.0, 3.0)}, "must be 1, or 2"),
@@ -333,6 +356,11 @@ def test_boards_are_described_in_yaml(tmp_path):
 def test_a_board_that_does_not_fit_is_refused(fields, message):
     with pytest.raises(ModelError, match=message):
         ControlBoard(name="arm", **fields)
+
+
+def test_a_coupling_with_a_number_that_is_not_finite_is_refused():
+    with pytest.raises(ModelError, match="must have finite numbers in its matrix"):
+        Coupling(kind="linear", axes=("a",), joints=("wrist",), matrix=((np.nan,),))
 
 
 def test_a_simulation_runs_a_board_and_takes_commands_through_its_mailbox():

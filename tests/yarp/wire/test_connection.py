@@ -34,9 +34,7 @@ from pliant.yarp.wire.nameserver import (
     MAX_QUERY,
     NO_SUCH_PORT,
     Contact,
-    PropertyLine,
     Query,
-    RouteLine,
     decode_answer,
     encode_answer,
     is_complete,
@@ -325,12 +323,12 @@ def test_a_query_comes_back(words, end):
     assert Query.decode(query.encode()).encode() == query.encode()
 
 
-def test_properties_and_routes_are_read_from_their_lines():
+def test_lines_that_are_no_registrations_come_back_as_they_are():
     lines = [
-        PropertyLine("/a", "ips", ("127.0.0.1", "::1")),
-        PropertyLine("/a", "x", ()),
-        PropertyLine("/a", "x", ("y",), present=False),
-        RouteLine("/a", "/b", "tcp://b"),
+        "port /a property ips = 127.0.0.1 ::1",
+        "port /a property x =",
+        "port /a property x value y present false",
+        "port /a route /b = tcp://b",
         "garbage collection done.",
     ]
     assert decode_answer(encode_answer(lines)) == lines
@@ -338,10 +336,6 @@ def test_properties_and_routes_are_read_from_their_lines():
 
 def test_the_answer_for_an_unknown_port_is_the_recorded_one():
     assert format_bottle(NO_SUCH_PORT) == 'port (error -2 "port not known")'
-
-
-def test_a_registration_lets_the_server_choose():
-    assert Query.register("/a", host="127.0.0.1").encode() == b"NAME_SERVER register /a ... 127.0.0.1 -1\r\n"
 
 
 @pytest.mark.parametrize("raw", [b"", b"\n", b"NAME_SERVER list", b"NAME list\n", b"NAME_SERVER a\nb\n"])

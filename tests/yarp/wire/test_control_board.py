@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared_files import shared_file
-from yarp_replies import decode_protocol_version, decode_reply
+from yarp_replies import decode_protocol_version, decode_reply, encode_request
 
 from pliant.base.errors import WireError
 from pliant.yarp.wire import board_calls
 from pliant.yarp.wire import control_board as board
 from pliant.yarp.wire.binary import decode_bottle, encode_bottle, read_bottle
 from pliant.yarp.wire.connection import ACKNOWLEDGEMENT, Framer, Hello
-from pliant.yarp.wire.records import Argument, Method, Pid, parse_method
+from pliant.yarp.wire.records import Argument, Method, Pid, decode_fields, parse_method
 from pliant.yarp.wire.values import FAIL, OK, Bottle, Int16, Vocab, bottle
 
 
@@ -52,7 +52,7 @@ def test_recorded_calls_are_understood_and_written_again_from_their_values():
             continue
         name, values = board.decode_request(request)
         if not typed:  # a call that is typed by hand is an ordinary Bottle with int32 for every integer
-            assert encode_bottle(board.encode_request(name, *values), 4) == sent
+            assert encode_bottle(encode_request(board.METHODS[name], *values), 4) == sent
         status, results = decode_reply(name, reply)
         assert encode_bottle(board.encode_reply(name, *results, status=status), 4) == answered
         methods.add(name)
@@ -62,7 +62,7 @@ def test_recorded_calls_are_understood_and_written_again_from_their_values():
 def test_the_answer_to_axes_has_the_published_bytes():
     request = bytes.fromhex("00010000 01000000 04000000 0a000000") + b"getAxesRPC"
     reply = bytes.fromhex("00010000 02000000 00010000 01000000 09000000 6f6b0000 01000000 03000000")
-    assert encode_bottle(board.encode_request("getAxesRPC"), 4) == request
+    assert encode_bottle(encode_request(board.METHODS["getAxesRPC"]), 4) == request
     assert encode_bottle(board.encode_reply("getAxesRPC", 3), 4) == reply
 
 
@@ -102,7 +102,7 @@ def values_of(arguments):
 def test_a_method_gives_back_its_arguments_and_results(name, data):
     method = board.METHODS[name]
     values = data.draw(values_of(method.arguments))
-    sent = encode_bottle(board.encode_request(name, *values), 4)
+    sent = encode_bottle(encode_request(board.METHODS[name], *values), 4)
     assert board.decode_request(decode_bottle(sent, 4)) == (name, values)
     results = data.draw(values_of(method.results))
     status = data.draw(st.sampled_from(sorted(board.RETURN_VALUES)))
@@ -146,12 +146,12 @@ def test_the_order_of_gains_differs_between_the_dialects():
         assert Pid.decode(pid.encode(dialect), dialect) == pid
 
 
-def test_a_method_with_underscores_is_split_into_words_of_which_short_ones_are_vocabularies():
-    method = parse_method("get_robot_pose(n: i16) -> pose: f64[]")
-    request = method.encode_request(2)
-    assert request.items == (Vocab.of("get"), "robot", Vocab.of("pose"), Int16(2))
+def test_a_method_of_an_interface_is_read_with_and_without_the_word_of_direct_calls():
+    method = parse_method("getPose(n: i16) -> pose: f64[]")
+    request = encode_request(method, 2)
+    assert request.items == ("getPose", Int16(2))
     assert method.decode_request(Bottle(("__direct__", *request.items))) == (2,)
-    assert method.decode_reply(method.encode_reply((1.0, 2.0))) == ((1.0, 2.0),)
+    assert decode_fields(method.results, method.encode_reply((1.0, 2.0)).items) == ((1.0, 2.0),)
 
 
 def test_a_truth_value_is_read_from_integers_too():

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared_files import shared_file
+from yarp_replies import decode_reply_3, encode_words
 
 from pliant.base.errors import WireError
 from pliant.yarp.wire import control_board_v3 as board
@@ -56,8 +57,8 @@ def test_recorded_calls_are_understood_and_written_again_from_their_values():
             continue  # typed without a joint: that server takes joint 0, this table refuses it
         words, values = board.decode_request(request)
         if not typed:
-            assert encode_bottle(board.encode_request(words, *values), 3) == sent
-        results, stamp = board.decode_reply(request, reply)
+            assert encode_bottle(encode_words(words, *values), 3) == sent
+        results, stamp = decode_reply_3(request, reply)
         assert encode_bottle(board.encode_reply(request, *results, stamp=stamp), 3) == answered
         done.add(words)
     assert len(done) > 80
@@ -77,10 +78,10 @@ def test_a_request_gives_back_its_arguments_and_results(words, data):
 
     method = board.METHODS[words]
     values, results = values_of(method.arguments), values_of(method.results)
-    sent = decode_bottle(encode_bottle(board.encode_request(words, *values), 3), 3)
+    sent = decode_bottle(encode_bottle(encode_words(words, *values), 3), 3)
     assert board.decode_request(sent) == (words, values)
     reply = board.encode_reply(sent, *results, stamp=Stamp(7, 1.5))
-    found, stamp = board.decode_reply(sent, decode_bottle(encode_bottle(reply, 3), 3))
+    found, stamp = decode_reply_3(sent, decode_bottle(encode_bottle(reply, 3), 3))
     assert found == results
     assert stamp in (None, Stamp(7, 1.5))
 
@@ -91,7 +92,7 @@ def test_words_may_come_as_strings():
 
 
 def test_the_answer_to_a_control_mode_echoes_the_axis():
-    request = board.encode_request("get icmd cmod", 2)
+    request = encode_words("get icmd cmod", 2)
     reply = board.encode_reply(request, Vocab.of("pos"), stamp=Stamp(3, 1.5))
     names = [Vocab.of(n) for n in ("is", "pos", "tsta", "ok")]
     assert reply == bottle(names[0], 2, names[1], names[2], 3, 1.5, names[3])
@@ -108,4 +109,4 @@ def test_a_request_that_is_not_in_the_table_is_refused(request_):
 @pytest.mark.parametrize("reply", [board.FAILED, board.NOT_UNDERSTOOD, bottle(), board.PROTOCOL_VERSION])
 def test_a_refusal_or_another_reply_is_an_error(reply):
     with pytest.raises(WireError):
-        board.decode_reply(board.encode_request("get enc", 0), reply)
+        decode_reply_3(encode_words("get enc", 0), reply)

@@ -21,7 +21,7 @@ from pliant.yarp.wire.connection import (
     encode_datagrams,
     encode_number,
 )
-from pliant.yarp.wire.nameserver import Query, decode_answer, encode_answer, is_complete, parse_line
+from pliant.yarp.wire.nameserver import Query, decode_answer, encode_answer, is_complete
 from pliant.yarp.wire.text import format_bottle, parse_bottle
 
 pytestmark = pytest.mark.shared
@@ -153,7 +153,7 @@ def test_a_query_to_the_name_server_and_its_answer_are_read_and_written_back(gro
     assert not is_complete(answered[:-1], query)
     if query.answered_by_bottle:
         line = answered.decode()
-        assert format_bottle(parse_line(line)) + "\r\n" == line
+        assert format_bottle(parse_bottle(line.removesuffix("\r\n"))) + "\r\n" == line
     else:
         assert encode_answer(decode_answer(answered)) == answered
 

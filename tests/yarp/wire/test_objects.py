@@ -14,7 +14,7 @@ from yarp_replies import decode_measurements, decode_metadata
 from pliant.base.errors import WireError
 from pliant.yarp.wire.binary import decode_bottle, encode_bottle
 from pliant.yarp.wire.connection import DatagramAssembler, Framer, Hello
-from pliant.yarp.wire.images import PIXELS, Image
+from pliant.yarp.wire.images import PIXELS, Image, encode_image
 from pliant.yarp.wire.joints import COMMANDS, JointState, StreamCommand
 from pliant.yarp.wire.objects import Stamp, floats, properties, vector
 from pliant.yarp.wire.sensors import (
@@ -181,7 +181,7 @@ def test_an_unknown_sensor_group_is_named():
 
 def test_an_rgb_image_has_the_published_header():
     pixels = np.arange(576, dtype=np.uint32).astype(np.uint8).reshape(12, 16, 3)
-    data = encode_bottle(Image(pixels, "rgb").encode(), 4)
+    data = encode_image(pixels, "rgb")
     header = (
         "00010000 04000000 09000000 6d617400 09000000 72676200 01010000 05000000"
         "03000000 40020000 08000000 10000000 0c000000 0c000000 40020000"
@@ -196,8 +196,7 @@ def test_an_image_comes_back_whatever_its_rows_are_filled_up_to(code, height, wi
     shape = (height, width, channels) if channels > 1 else (height, width)
     seed = data.draw(st.integers(0, 1000))
     pixels = (np.random.default_rng(seed).random(shape) * 200).astype(kind)
-    image = Image(pixels, code, quantum)
-    encoded = decode_bottle(encode_bottle(image.encode(), 3), 3)
+    encoded = decode_bottle(encode_image(pixels, code, quantum), 3)
     assert len(encoded[3]) % quantum == 0
     again = Image.decode(encoded)
     assert (again.code, again.quantum) == (code, quantum)
@@ -226,20 +225,16 @@ def test_an_image_whose_numbers_contradict_each_other_is_refused(data):
 def test_pixels_of_another_shape_are_refused():
     for shape in ((3,), (2, 2), (2, 2, 4), (0, 2, 3)):
         with pytest.raises(WireError):
-            Image(np.zeros(shape, np.uint8), "rgb").encode()
+            encode_image(np.zeros(shape, np.uint8), "rgb")
 
 
 def test_an_envelope_is_a_count_and_a_time():
     stamp = Stamp(280, 1795221787.22998)
     assert stamp.envelope == "280 1795221787.22998"
     assert Stamp.of_envelope("280 1795221787.22998 frame") == stamp
-    assert Stamp.decode(bottle(280, 1795221787.22998, "frame")) == stamp
-    assert Stamp.decode(stamp.encode()) == stamp
     for text in ("", "1", "a b", "1 b"):
         with pytest.raises(WireError, match="envelope"):
             Stamp.of_envelope(text)
-    with pytest.raises(WireError, match="stamp"):
-        Stamp.decode(bottle(1))
 
 
 def test_a_property_is_a_list_of_pairs():

@@ -7,7 +7,7 @@ import numpy as np
 from pliant.base.spatial import conjugate, quaternion_product, rotation_from_quaternion, rpy_from_rotation
 from pliant.devices.base import Sample, SampleSource
 from pliant.devices.signatures import IMU, WRENCH
-from pliant.yarp.bridge.sensors import DEGREES, ShownSensor, channels, measured_groups, serve_measures
+from pliant.yarp.bridge.sensors import DEGREES, ShownSensor, measured_groups, serve_channels, serve_measures
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.model.services import (
     AnalogServer,
@@ -17,7 +17,6 @@ from pliant.yarp.model.services import (
     InertialSensor,
     VectorServer,
 )
-from pliant.yarp.wire.binary import encode_vector
 from pliant.yarp.wire.sensors import SENSOR_GROUPS, SensorNames
 
 __all__ = ["serve_analog_servers"]
@@ -45,7 +44,7 @@ def serve_analog_servers(served: Served) -> set[str]:
         elif isinstance(server, VectorServer):
             device = _device(served, server.device)
             if device is not None and (WRENCH.of(device) or IMU.of(device)):
-                _serve_vector(served, server, device)
+                serve_channels(served, server.port, device, server.period)
                 shown.add(device.name)
     return shown
 
@@ -94,11 +93,3 @@ class SinceStart:
     def __call__(self, sample: Sample) -> list[float]:
         turned = quaternion_product(conjugate(self._first), np.asarray(sample.values["orientation"]))
         return (rpy_from_rotation(rotation_from_quaternion(turned)) * DEGREES).tolist()
-
-
-def _serve_vector(served: Served, server: VectorServer, device: SampleSource) -> None:
-    numbers = channels(device)
-    served.publish(
-        server.port, "Vector", device, lambda sample, dialect: encode_vector(numbers(sample), dialect),
-        period=server.period,
-    )  # fmt: skip

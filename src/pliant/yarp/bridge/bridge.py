@@ -18,14 +18,7 @@ from pliant.yarp.bridge.analog_servers import serve_analog_servers
 from pliant.yarp.bridge.calls import NameClient
 from pliant.yarp.bridge.camera import serve_joined_cameras
 from pliant.yarp.bridge.clock import serve_clock
-from pliant.yarp.bridge.configuration import (
-    DEFAULT_PORT,
-    ServerAddress,
-    name_space,
-    parse_address,
-    read_configuration,
-    write_configuration,
-)
+from pliant.yarp.bridge.configuration import find_server, name_space, write_configuration
 from pliant.yarp.bridge.control_board import serve_described_parts
 from pliant.yarp.bridge.interfaces import INTERFACES
 from pliant.yarp.bridge.nameserver import NameServer
@@ -112,11 +105,7 @@ class YarpBridge(BridgeBase):
 
     def _find_server(self) -> NameClient:
         options = self.options
-        address = (
-            parse_address(options.server)
-            if options.server
-            else read_configuration() or ServerAddress("127.0.0.1", DEFAULT_PORT)
-        )
+        address = find_server(options.server)
         names = NameClient(address)
         answers = address.port != 0 and names.reachable()
         if answers and options.own_server == "always":

@@ -20,7 +20,6 @@ from pliant.yarp.wire import (
     Contact,
     Dialect,
     Hello,
-    Incomplete,
     Message,
     Query,
     TextHello,
@@ -110,6 +109,29 @@ class Stream:
                 raise WireError(f"a line of more than {MAX_TEXT} bytes", field=self.what)
             self.need()
         return self.take(end + 1).rstrip(b"\r\n").decode("utf-8", "surrogateescape")
+
+
+def greet(contact: Contact, hello: Hello | TextHello, timeout: float) -> tuple[Stream, int]:
+    """Return a connection to a port that has answered a greeting, and the number that the port names; 0 for text.
+
+    Raises:
+        BridgeError: the port cannot be reached or does not answer.
+        WireError: it does not answer as a port.
+    """
+    what = f"port {contact.name}"
+    sock = open_socket(contact.host, contact.port, timeout, what)
+    try:
+        stream = Stream(sock, timeout, what)
+        stream.send(hello.encode())
+        if isinstance(hello, Hello):
+            return stream, decode_number(stream.take(8))
+        answer = stream.line()
+        if not answer.startswith("Welcome"):
+            raise WireError(f"{what} answers {answer[:80]!r} to a connection of text", field=contact.name)
+        return stream, 0
+    except BaseException:
+        sock.close()
+        raise
 
 
 class NameClient:
@@ -228,10 +250,12 @@ def ask_administration(
         stream = Stream(sock, timeout, what)
         stream.send(hello.encode() + TextMessage("d" if data else "a", format_bottle(command)).encode())
         stream.line()
-        lines: list[str] = []
+        text = ""
         while (line := stream.line()) != "<ACK>":
-            lines.append(line)
-        return parse_bottle(" ".join(lines))
+            text = f"{text} {line}" if text else line
+            if len(text) > MAX_TEXT:
+                raise WireError(f"an answer of more than {MAX_TEXT} characters", field=what)
+        return parse_bottle(text)
 
 
 def tell_removed(contact: Contact, sender: str, timeout: float = CALL_TIMEOUT_S) -> None:
@@ -304,14 +328,7 @@ class RpcConnection:
     ) -> None:
         self.contact, self.timeout = contact, timeout
         self.dialect: Dialect = dialect
-        what = f"port {contact.name}"
-        self._stream = Stream(open_socket(contact.host, contact.port, timeout, what), timeout, what)
-        try:
-            self._stream.send(Hello(carrier="tcp", sender=sender).encode())
-            decode_number(self._stream.take(8))
-        except BaseException:
-            self.close()
-            raise
+        self._stream, _ = greet(contact, Hello(carrier="tcp", sender=sender), timeout)
 
     @property
     def _other(self) -> Dialect:
@@ -328,13 +345,12 @@ class RpcConnection:
         stream.renew(self.timeout)
         stream.send(Message(Command("d"), payload).encode())
         while True:
-            data = bytes(stream.buffer)
-            if data[:8] == ACKNOWLEDGEMENT:
+            if stream.buffer[:8] == ACKNOWLEDGEMENT:
                 stream.take(8)
                 return b""
             # A reply has no length: it ends where its Bottle does; a record may hold fields without tags, which no
             # Bottle has, so the acknowledgement behind it counts as well.
-            end = self._end(data)
+            end = self._end(stream.buffer)
             if end is not None:
                 reply = stream.take(end)
                 if stream.take(8) != ACKNOWLEDGEMENT:
@@ -342,7 +358,7 @@ class RpcConnection:
                 return reply
             stream.need()
 
-    def _end(self, data: bytes) -> int | None:
+    def _end(self, data: bytearray) -> int | None:
         if len(data) >= 8 and data[-8:] == ACKNOWLEDGEMENT:
             return len(data) - 8
         for dialect in (self.dialect, self._other):
@@ -366,10 +382,10 @@ class RpcConnection:
             return Bottle()
         try:
             return read_bottle(reply, self.dialect)[0]
-        except (Incomplete, WireError) as fault:
+        except WireError as fault:
             try:
                 return read_bottle(reply, self._other)[0]
-            except (Incomplete, WireError):
+            except WireError:
                 raise WireError(
                     f"the reply of {self.contact.name} is not a Bottle of dialect {self.dialect}: {fault}. It may be a "
                     "record of fields without tags, which only programs that know the call can read",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import struct
 from collections.abc import Callable
 from typing import cast
 
@@ -20,36 +19,12 @@ from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.served import Served, StampedOutput
 from pliant.yarp.model.services import CameraImages, ImageServer
 from pliant.yarp.wire import Dialect
-from pliant.yarp.wire.binary import LIST, tag_of
-from pliant.yarp.wire.values import Vocab
+from pliant.yarp.wire.images import encode_image
 
 IMAGE_QUEUE = 2
 """Images that wait for a slow receiver; YARP's own grabbers keep none."""
-CODES = {"image": ("rgb", 3, "u1"), "depth": ("dec", 4, "<f4")}
-"""Field of a sample -> pixel code, bytes per pixel, type of a number."""
-QUANTUM = 8
-"""Rows are filled up to a multiple of this [bytes]."""
-
-
-def encode_image(pixels: np.ndarray, field: str) -> bytes:
-    """Return the bytes of an image, which are the same in both dialects; the pixels are copied once.
-
-    Args:
-        pixels: shape (height, width, 3) of uint8, or (height, width) of float32 [m].
-        field: ``image`` or ``depth``.
-    """
-    code, size, kind = CODES[field]
-    height, width = pixels.shape[:2]
-    row = -(-width * size // QUANTUM) * QUANTUM
-    data = np.ascontiguousarray(pixels, kind)
-    if row != width * size:
-        padded = np.zeros((height, row), np.uint8)
-        padded[:, : width * size] = data.reshape(height, -1).view(np.uint8)
-        data = padded
-    vocabulary, int32 = tag_of("vocab32", 3), tag_of("int32", 3)
-    head = struct.pack("<6i", LIST, 4, vocabulary, Vocab.of("mat").code, vocabulary, Vocab.of(code).code)
-    numbers = struct.pack("<7i", LIST | int32, 5, size, height * row, QUANTUM, width, height)
-    return b"".join((head, numbers, struct.pack("<2i", tag_of("blob", 3), height * row), data.data))
+CODES = {"image": "rgb", "depth": "dec"}
+"""Field of a sample -> pixel code."""
 
 
 def serve_camera(served: Served, name: str, device: SampleSource) -> None:
@@ -76,7 +51,7 @@ def serve_camera(served: Served, name: str, device: SampleSource) -> None:
                 sample: Sample, dialect: Dialect, field: str = field, images: CameraImages | None = images
             ) -> bytes:
                 pixels = np.asarray(sample.values[field])
-                return encode_image(pixels if images is None else changed(pixels, field, images), field)
+                return encode_image(pixels if images is None else changed(pixels, field, images), CODES[field])
 
             # YARP's remote_grabber calls the port of the images itself.
             answers = {"on_data": calls} if plain else {}
@@ -126,7 +101,7 @@ def _serve_joined(served: Served, server: ImageServer, images: CameraImages) -> 
 
     def joined(samples: list[Sample], dialect: Dialect) -> bytes:
         eyes = [changed(np.asarray(sample.values["image"]), "image", images) for sample in samples]
-        return encode_image(np.concatenate(eyes, axis=0 if images.vertical else 1), "image")
+        return encode_image(np.concatenate(eyes, axis=0 if images.vertical else 1), "rgb")
 
     output = StampedOutput(port, joined, RateTimer(1.0 / server.period))
     latest = served.collect(images.sensors)

@@ -10,12 +10,12 @@ from concurrent.futures import Future
 from pliant.base.errors import WireError
 from pliant.simulation.bridge import SimulationControl, bound
 from pliant.yarp.bridge.awaited import AwaitedCommands, read_counts
-from pliant.yarp.bridge.messages import Answer, Arrival
-from pliant.yarp.bridge.requests import answered, call_of, help_reply
+from pliant.yarp.bridge.messages import Answer, Arrival, answered
+from pliant.yarp.bridge.requests import help_reply
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.bridge.step_gate import StepGate
 from pliant.yarp.wire import Bottle, Vocab, bottle
-from pliant.yarp.wire.records import Method, parse_method
+from pliant.yarp.wire.records import Method, call_of, parse_method
 from pliant.yarp.wire.values import FAIL
 
 __all__ = ["serve_clock"]
@@ -169,19 +169,11 @@ def _after(ready: Future[None], allow: Callable[[], Future[None]], simulation: S
     """Ask for steps when something is ready; the future is done when they are, or has the fault of what was awaited."""
     stepped: Future[None] = Future()
 
-    def done(future: Future[None]) -> None:
-        if future.cancelled():
-            stepped.cancel()
-        elif (fault := future.exception()) is not None:
-            stepped.set_exception(fault)
-        else:
-            stepped.set_result(None)
-
     def go_on(future: Future[None]) -> None:
-        if future.exception() is not None:
-            done(future)
+        if (fault := future.exception()) is not None:
+            stepped.set_exception(fault)
             return
-        allow().add_done_callback(done)
+        answered(allow(), stepped.set_result, lambda why: stepped.set_exception(WireError(why)))
         _wake(simulation)
 
     ready.add_done_callback(go_on)

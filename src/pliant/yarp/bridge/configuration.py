@@ -115,6 +115,17 @@ def read_configuration(environment: Mapping[str, str] | None = None) -> ServerAd
     return ServerAddress(host, int(port))
 
 
+def find_server(server: str = "") -> ServerAddress:
+    """Return where the name server is: the given address, else the configured one, else 127.0.0.1:10000.
+
+    Raises:
+        BridgeError: the text is no address, or the configuration of YARP is wrong.
+    """
+    if server:
+        return parse_address(server)
+    return read_configuration() or ServerAddress("127.0.0.1", DEFAULT_PORT)
+
+
 def write_configuration(address: ServerAddress, environment: Mapping[str, str] | None = None) -> Path:
     """Write the file that names the name server, as ``yarpserver --write`` does, and return it.
 

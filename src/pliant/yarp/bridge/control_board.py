@@ -12,19 +12,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pliant.base.errors import PliantError, WireError
+from pliant.base.errors import PliantError
 from pliant.base.numerics import DEGREES
 from pliant.devices.base import Sample, SampleSource
 from pliant.devices.fields import Values
 from pliant.yarp.bridge.control_board_answers import answer, command
-from pliant.yarp.bridge.control_board_state import StateEncoder, encode_positions
-from pliant.yarp.bridge.messages import Answer, Arrival
+from pliant.yarp.bridge.control_board_state import StateEncoder
+from pliant.yarp.bridge.messages import Answer, Arrival, answered
 from pliant.yarp.bridge.port import Port
 from pliant.yarp.bridge.requests import RequestQueue, words_of
 from pliant.yarp.bridge.served import Served
-from pliant.yarp.control_board import BoardView, ControlBoardDevice, JoinedBoard
+from pliant.yarp.control_board import ControlBoardDevice, JoinedBoard
 from pliant.yarp.model.services import ControlBoardServer
 from pliant.yarp.wire import Bottle, Dialect
+from pliant.yarp.wire.binary import encode_vector
 
 MAX_CLIENTS = 256
 """Most clients of one part whose dialect is remembered."""
@@ -142,7 +143,7 @@ def _serve_part(served: Served, prefix: str, axes: Sequence[tuple[SampleSource, 
     clients = ClientDialects(served.dialect)
 
     def positions(values: Values, dialect: Dialect) -> bytes:
-        return encode_positions(values, scale, dialect)
+        return encode_vector(np.asarray(values["position"]) * scale, dialect)
 
     def extended(values: Values, dialect: Dialect) -> bytes:
         return encoders[dialect].encode(values)
@@ -155,7 +156,7 @@ def _serve_part(served: Served, prefix: str, axes: Sequence[tuple[SampleSource, 
     live = [(board, i) for board, i in axes if isinstance(board, ControlBoardDevice)]
     if len(live) < len(axes):  # of a recording
         return
-    board: BoardView = live[0][0] if part.whole else JoinedBoard(prefix, live)
+    board = JoinedBoard(part.boards[0].name if part.whole else prefix, live)
     requests = RequestQueue(live[0][0], served.simulation)
 
     def take(arrival: Arrival) -> Answer:
@@ -264,7 +265,7 @@ class _ParameterCounts:
 
 
 def _caller(
-    board: BoardView,
+    board: JoinedBoard,
     requests: RequestQueue,
     dialect: Dialect,
     refusals: _Refusals,
@@ -277,27 +278,14 @@ def _caller(
         nonlocal count
         count = (count + 1) & 0x7FFFFFFF
         number, request = count, arrival.bottle(dialect)
-        result: Future[Bottle | bytes] = Future()
         numbers = None if parameters is None else parameters.count(arrival.sender, request)
 
         def answer_call() -> Bottle | bytes:
             reply = answer(board, request, dialect, number, refusals.add)
             return reply if numbers is None else _shortened(reply, numbers)
 
-        future = requests.call(answer_call)
-
-        def done(future: Future[Bottle | bytes]) -> None:
-            if result.done():
-                return
-            if future.cancelled():
-                result.set_exception(WireError("the run ended before this was done"))
-            elif (fault := future.exception()) is not None:
-                result.set_exception(fault)
-            else:
-                result.set_result(future.result())
-
-        future.add_done_callback(done)
-        return result
+        # A caller that gives up cancels its answer, not the call.
+        return answered(requests.call(answer_call), lambda reply: reply)
 
     return call
 

@@ -28,12 +28,13 @@ import numpy as np
 from pliant.base.errors import DeviceError, WireError
 from pliant.base.numerics import DEGREE, Array
 from pliant.yarp.bridge.requests import words_of
-from pliant.yarp.control_board import BoardView, ControlBoardDevice
-from pliant.yarp.control_board.device import Column, Columns
+from pliant.yarp.control_board import ControlBoardDevice, JoinedBoard
+from pliant.yarp.control_board.joined import Column, Columns
 from pliant.yarp.control_board.layout import MOTOR_CONSTANTS, QUANTITIES, REFERENCES, ControlMode, InteractionMode
+from pliant.yarp.control_board.modes import REQUESTED_MODES
 from pliant.yarp.control_board.state import Axes
 from pliant.yarp.control_board.variables import REMOTE_VARIABLES
-from pliant.yarp.wire import board_calls
+from pliant.yarp.wire import board_calls, joints
 from pliant.yarp.wire import control_board as v4
 from pliant.yarp.wire import control_board_v3 as v3
 from pliant.yarp.wire.binary import Dialect
@@ -50,29 +51,13 @@ CELSIUS = 273.15
 YARP_VERSION = (4, 0, 0)
 """Version that clients of dialect 4 are told; they compare the protocol number in front of it only."""
 
-CONTROL_MODES: dict[ControlMode, Vocab] = {
-    ControlMode.IDLE: Vocab.of("idl"),
-    ControlMode.POSITION: Vocab.of("pos"),
-    ControlMode.POSITION_DIRECT: Vocab.of("posd"),
-    ControlMode.VELOCITY: Vocab.of("vel"),
-    ControlMode.VELOCITY_DIRECT: Vocab.of("veld"),
-    ControlMode.MIXED: Vocab.of("mix"),
-    ControlMode.TORQUE: Vocab.of("torq"),
-    ControlMode.CURRENT: Vocab.of("icur"),
-    ControlMode.PWM: Vocab.of("ipwm"),
-    ControlMode.HARDWARE_FAULT: Vocab.of("hwfa"),
-    ControlMode.CALIBRATING: Vocab.of("cal"),
-    ControlMode.CALIBRATION_DONE: Vocab.of("cald"),
-    ControlMode.NOT_CONFIGURED: Vocab.of("cfgn"),
-    ControlMode.CONFIGURED: Vocab.of("cfgy"),
-}
+CONTROL_MODES = {mode: Vocab.of(joints.CONTROL_MODES[mode.name.lower()]) for mode in ControlMode}
 """Control mode of the board -> its vocabulary."""
 INTERACTION_MODES = {InteractionMode.STIFF: Vocab.of("stif"), InteractionMode.COMPLIANT: Vocab.of("comp")}
 """Interaction mode of the board -> its vocabulary."""
 _MODE_REQUESTS = {
     "control_mode": {
-        **{CONTROL_MODES[mode].name: mode.name.lower() for mode in ControlMode if mode <= ControlMode.PWM},
-        "idl": "idle",
+        **{joints.CONTROL_MODES[name]: name for name in REQUESTED_MODES if name in joints.CONTROL_MODES},
         "fidl": "force_idle",
     },
     "interaction_mode": {code.name: mode.name.lower() for mode, code in INTERACTION_MODES.items()},
@@ -99,12 +84,12 @@ def _scale_of(slides: tuple[bool, ...]) -> Array:
     return scale
 
 
-def user_scale(board: BoardView) -> Array:
+def user_scale(board: JoinedBoard | ControlBoardDevice) -> Array:
     """Return the factor of each axis from SI to the wire's angles and lengths, shape (axes,): 180/pi, or 1."""
     return _scale_of(tuple(board.slides))
 
 
-def _scales(board: BoardView, axes: Axes) -> Array:
+def _scales(board: JoinedBoard | ControlBoardDevice, axes: Axes) -> Array:
     scale = user_scale(board)
     if axes is None:
         return scale
@@ -123,7 +108,7 @@ def _unit_of(quantity: str, loop: str) -> str:
     return unit
 
 
-def _to_wire(unit: str, column: Column, board: BoardView, axes: Axes) -> Row:
+def _to_wire(unit: str, column: Column, board: JoinedBoard, axes: Axes) -> Row:
     """Return a column of a quantity in the units of the wire."""
     if unit == "control_mode":
         return [CONTROL_MODES[ControlMode(int(mode))] for mode in column]
@@ -138,7 +123,7 @@ def _to_wire(unit: str, column: Column, board: BoardView, axes: Axes) -> Row:
     return column.tolist() if isinstance(column, np.ndarray) else list(column)
 
 
-def _to_si(unit: str, values: Sequence[Any], board: BoardView, axes: Axes) -> Column:
+def _to_si(unit: str, values: Sequence[Any], board: JoinedBoard, axes: Axes) -> Column:
     """Return what clients sent for a column of a quantity, in the board's units."""
     if unit in _MODE_REQUESTS:
         names = _MODE_REQUESTS[unit]
@@ -160,7 +145,7 @@ def _to_si(unit: str, values: Sequence[Any], board: BoardView, axes: Axes) -> Co
     return values
 
 
-def _checked_pids(board: BoardView, axes: Axes, pids: Sequence[Pid]) -> Sequence[Pid]:
+def _checked_pids(board: JoinedBoard, axes: Axes, pids: Sequence[Pid]) -> Sequence[Pid]:
     """Return gains of axes, all of which are finite; or raise before the first is taken."""
     count = len(_scales(board, axes))
     if len(pids) != count:
@@ -329,7 +314,7 @@ _DO: dict[str, Callable[..., None]] = {
 }
 """Action -> how a board carries it out."""
 
-_WHOLE: dict[str, Callable[[BoardView, Chosen], object]] = {
+_WHOLE: dict[str, Callable[[JoinedBoard, Chosen], object]] = {
     "axes": lambda board, axes: len(board.axes),
     "motors": lambda board, axes: len(board.axes),
     "motion_done": lambda board, axes: all(done > 0.5 for done in _columns(board, "motion_done", axes)[0]),
@@ -340,7 +325,7 @@ _WHOLE: dict[str, Callable[[BoardView, Chosen], object]] = {
 """Quantity of a whole part -> its value."""
 
 
-def _columns(board: BoardView, quantity: str, axes: Chosen, *loop: str) -> list[Row]:
+def _columns(board: JoinedBoard, quantity: str, axes: Chosen, *loop: str) -> list[Row]:
     """Return a quantity of axes, one list per field, in the units of the wire."""
     unit = _unit_of(quantity, *loop or ("",))
     if unit in _MODE_REQUESTS and axes is not None and len(axes) > 1:  # a group may name an axis twice here
@@ -351,7 +336,7 @@ def _columns(board: BoardView, quantity: str, axes: Chosen, *loop: str) -> list[
     return found or [[] for _ in board_calls.QUANTITIES[quantity].fields[4]]
 
 
-def _set(board: BoardView, quantity: str, axes: Chosen, columns: Sequence[Sequence[Any]], *loop: str) -> None:
+def _set(board: JoinedBoard, quantity: str, axes: Chosen, columns: Sequence[Sequence[Any]], *loop: str) -> None:
     """Set a quantity of axes from one list per field, in the units of the wire."""
     unit = _unit_of(quantity, *loop or ("",))
     write = _WRITE[quantity]
@@ -360,33 +345,23 @@ def _set(board: BoardView, quantity: str, axes: Chosen, columns: Sequence[Sequen
 
 
 # -- remote variables --------------------------------------------------------------------------------------------------
-_VARIABLE_POWER = {
-    "hardwareVelocityLimit": 1,
-    "hardwareHiStop": 1,
-    "hardwareLowStop": 1,
-    "yarp_jntMaxVel": 1,
-    "yarp_jntMaxPos": 1,
-    "yarp_jntMinPos": 1,
-    "SHORTCUT_all_pos_kp": -1,
-    "SHORTCUT_all_pos_kd": -1,
-    "SHORTCUT_all_pos_ki": -1,
-    "stiffness": -1,
-    "stiffness_preset": 1,
-    "equilibrium": 1,
-}
+def _variable_scale(board: JoinedBoard, key: str) -> Array:
+    """Return the factor of each axis from SI to the wire's unit of a remote variable, shape (axes,)."""
+    variable = REMOTE_VARIABLES.get(key)
+    return user_scale(board) ** (0 if variable is None else variable.angle)
 
 
-def _variable(board: BoardView, key: str) -> Bottle:
+def _variable(board: JoinedBoard, key: str) -> Bottle:
     """Return the value of a remote variable: a list that holds one list of a number for each axis."""
     columns = board.gather(None, lambda one, own: [_own(one.remote_variable(key), own)])
-    return Bottle((vector(np.asarray(columns[0], dtype=float) * user_scale(board) ** _VARIABLE_POWER.get(key, 0)),))
+    return Bottle((vector(np.asarray(columns[0], dtype=float) * _variable_scale(board, key)),))
 
 
 def _own(values: Array, axes: Axes) -> Array:
     return values if axes is None else values[axes]
 
 
-def _set_variable(board: BoardView, key: str, value: Bottle) -> None:
+def _set_variable(board: JoinedBoard, key: str, value: Bottle) -> None:
     items = value.items
     if len(items) == 1 and isinstance(items[0], Bottle):
         items = items[0].items
@@ -406,11 +381,11 @@ def _set_variable(board: BoardView, key: str, value: Bottle) -> None:
             whole[own] = values
         one.set_remote_variable(key, whole.tolist())
 
-    board.give(None, [numbers / user_scale(board) ** _VARIABLE_POWER.get(key, 0)], key, write)
+    board.give(None, [numbers / _variable_scale(board, key)], key, write)
 
 
 # -- calls -------------------------------------------------------------------------------------------------------------
-def _carry_out(board: BoardView, call: Call, dialect: Dialect, arguments: Fields) -> Sequence[object]:
+def _carry_out(board: JoinedBoard, call: Call, dialect: Dialect, arguments: Fields) -> Sequence[object]:
     """Read, set or do what a call asks for, and return its results."""
     loop, given = (), list(arguments)
     if call.axes == "key":
@@ -435,7 +410,7 @@ def _carry_out(board: BoardView, call: Call, dialect: Dialect, arguments: Fields
     return (results,) if bundled else results
 
 
-def _axes(board: BoardView, call: Call, dialect: Dialect, given: Row) -> list[int] | None:
+def _axes(board: JoinedBoard, call: Call, dialect: Dialect, given: Row) -> list[int] | None:
     """Take the axes of a call from its arguments: None for all."""
     if call.axes == "one":
         return [given.pop(0)]
@@ -462,22 +437,8 @@ def _loop(slot: Vocab, dialect: Dialect) -> str:
     return loop
 
 
-_EMPTY = {
-    "f64": 0.0, "i32": 0, "i16": 0, "str": "", "bool": False, "vocab": Vocab(0), "bottle": Bottle(), "pid": Pid(),
-    "flags": {},
-}  # fmt: skip
-
-
-def _empty(type_: str) -> object:
-    """Return what stands for a result that could not be had."""
-    if type_.endswith("[]"):
-        return ()
-    name, _, repeat = type_.partition("*")
-    return (_EMPTY[name],) * int(repeat) if repeat else _EMPTY[name]
-
-
 def answer(
-    board: BoardView,
+    board: JoinedBoard,
     request: Bottle,
     dialect: Dialect,
     count: int = 0,
@@ -500,7 +461,7 @@ def answer(
     return _answer_4(board, request, refused)
 
 
-def _answer_4(board: BoardView, request: Bottle, refused: Callable[[str], None]) -> Bottle | bytes:
+def _answer_4(board: JoinedBoard, request: Bottle, refused: Callable[[str], None]) -> Bottle | bytes:
     if request.items[:1] in (("help",), (Vocab.of("help"),)):
         return v4.encode_help()
     try:
@@ -515,11 +476,11 @@ def _answer_4(board: BoardView, request: Bottle, refused: Callable[[str], None])
         return v4.encode_reply(name, *_carry_out(board, call, 4, arguments))
     except DeviceError as error:
         refused(error.message)
-        empty = [_empty(result.type) for result in call.method.results]
+        empty = [result.empty for result in call.method.results]
         return v4.encode_reply(name, *empty, status="err7" if error.field == "axes" else "err5")
 
 
-def _answer_3(board: BoardView, request: Bottle, count: int, refused: Callable[[str], None]) -> Bottle:
+def _answer_3(board: JoinedBoard, request: Bottle, count: int, refused: Callable[[str], None]) -> Bottle:
     words = words_of(request.items, 2)
     if words[:1] == ["help"]:
         return v3.encode_help()
@@ -542,11 +503,11 @@ def _answer_3(board: BoardView, request: Bottle, count: int, refused: Callable[[
         return v3.FAILED
 
 
-def _answer_variable(board: BoardView, request: Bottle) -> Bottle:
+def _answer_variable(board: JoinedBoard, request: Bottle) -> Bottle:
     """Return the reply to ``[get] [ivar] ...`` and ``[set] [ivar] [mvar] key values...``."""
     verb, what = (text(request[k]) if k < len(request) else "" for k in (0, 2))
     if verb == "get" and what == "lvar":
-        return Bottle((IS, request[1], Bottle(REMOTE_VARIABLES), OK))
+        return Bottle((IS, request[1], Bottle((*REMOTE_VARIABLES,)), OK))
     if what != "mvar" or len(request) < 4:
         return Bottle((FAIL,))
     key = text(request[3])
@@ -561,7 +522,7 @@ _STREAMED = {"position_move": "position", "pid_offset": "loop.offset", "pid_feed
 """Quantity of a streamed command -> that of a call, where the names differ."""
 
 
-def command(board: BoardView, message: Bottle) -> None:
+def command(board: JoinedBoard, message: Bottle) -> None:
     """Carry out a message of ``/command:i``, of either dialect.
 
     Args:

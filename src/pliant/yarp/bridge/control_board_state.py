@@ -1,10 +1,4 @@
-"""The state of a control board on its streams: ``/state:o`` and ``/stateExt:o``.
-
-| port | function to call |
-|---|---|
-| ``/stateExt:o`` | `StateEncoder`, once per board and dialect: bytes from a sample |
-| ``/state:o`` | `encode_positions`: bytes of the vector of positions |
-"""
+"""The state of a control board on its stream ``/stateExt:o``."""
 
 from __future__ import annotations
 
@@ -13,40 +7,26 @@ import numpy as np
 from pliant.devices.fields import Values
 from pliant.yarp.bridge.control_board_answers import CELSIUS, CONTROL_MODES, INTERACTION_MODES, Array
 from pliant.yarp.control_board.layout import ControlMode, InteractionMode
-from pliant.yarp.wire.binary import Dialect, encode_bottle, encode_vector
+from pliant.yarp.wire.binary import Dialect, encode_bottle
 from pliant.yarp.wire.board_calls import QUANTITIES
 from pliant.yarp.wire.joints import JointState
 from pliant.yarp.wire.values import Vocab
 
-STATE_FIELDS = (
-    ("joint_position", "position"),
-    ("joint_velocity", "velocity"),
-    ("joint_acceleration", "acceleration"),
-    ("motor_position", "motor_position"),
-    ("motor_velocity", "motor_velocity"),
-    ("motor_acceleration", "motor_acceleration"),
-    ("torque", "torque"),
-    ("pwm", "duty_cycle"),
-    ("current", "current"),
-    ("control_mode", "control_mode"),
-    ("interaction_mode", "interaction_mode"),
-    ("temperature", "temperature"),
-)
-"""Field of the stream -> field of a sample, in the order of the stream."""
+_SAMPLED = {
+    "joint_position": "position",
+    "joint_velocity": "velocity",
+    "joint_acceleration": "acceleration",
+    "pwm": "duty_cycle",
+}
+"""Field of the stream -> field of a sample, where their names differ."""
 _CODES = np.array([CONTROL_MODES[ControlMode(k)].code for k in range(len(CONTROL_MODES))], dtype="<i4")
 _INTERACTION_CODES = np.array([INTERACTION_MODES[InteractionMode(k)].code for k in range(2)], dtype="<i4")
 _ANGLES = frozenset(name for name, quantity in QUANTITIES.items() if quantity.unit == "angle")
 
 
-def encode_positions(values: Values, scale: Array, dialect: Dialect) -> bytes:
-    """Return the bytes of ``/state:o``: the vector of positions.
-
-    Args:
-        values: of a sample of the board.
-        scale: `user_scale` of the board.
-        dialect: of the numbers.
-    """
-    return encode_vector(np.asarray(values["position"]) * scale, dialect)
+def sampled_field(name: str) -> str:
+    """Return the field of a sample that a field of the stream shows."""
+    return _SAMPLED.get(name, name)
 
 
 class StateEncoder:
@@ -61,22 +41,19 @@ class StateEncoder:
         n = len(scale)
         self._scale = scale
         zeros, modes = (0.0,) * n, (Vocab(0),) * n
-        blank = JointState(
-            **{name: modes if name.endswith("_mode") else zeros for name, _ in STATE_FIELDS}  # type: ignore[arg-type]
-        )
+        fields = {name: sampled_field(name) for name in JointState.names(dialect)}
+        blank = JointState(**{name: modes if name.endswith("_mode") else zeros for name in fields})  # type: ignore[arg-type]
         template = encode_bottle(blank.encode(dialect, n), dialect)
-        at, names, formats, offsets = 8, [], [], []
-        fields = STATE_FIELDS if dialect == 4 else STATE_FIELDS[:-1]
-        for name, field in fields:
-            single = dialect == 4 and name in ("pwm", "temperature")
-            kind = "<i4" if name.endswith("_mode") else "<f4" if single else "<f8"
-            names.append(field)
+        at, formats, offsets = 8, [], []
+        for name in fields:
+            kind = "<i4" if name.endswith("_mode") else "<f4" if JointState.is_single(name, dialect) else "<f8"
             formats.append((kind, (n,)))
             offsets.append(at + 8)
             at += 8 + n * np.dtype(kind).itemsize + 8
+        names = [*fields.values()]
         layout = np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": len(template)})
         self._message = np.frombuffer(bytearray(template), dtype=layout)
-        self._fields = [(field, self._message[field][0]) for _, field in fields]
+        self._fields = [(field, self._message[field][0]) for field in names]
 
     def encode(self, values: Values) -> bytes:
         """Return the bytes of a sample's values."""

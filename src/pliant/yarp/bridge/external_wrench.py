@@ -5,9 +5,10 @@ from __future__ import annotations
 from pliant.base.errors import WireError
 from pliant.devices.base import Device, SampleSource
 from pliant.yarp.bridge.messages import Answer, Arrival
-from pliant.yarp.bridge.requests import RequestQueue, call_of
+from pliant.yarp.bridge.requests import RequestQueue
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.wire import Bottle, Vocab, bottle
+from pliant.yarp.wire.records import call_of
 from pliant.yarp.wire.values import number, text
 
 HELP = (

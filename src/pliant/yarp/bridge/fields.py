@@ -11,18 +11,7 @@ from pliant.yarp.bridge.requests import RequestQueue
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.wire import Bottle, Dialect, Value, Vocab, bottle, encode_bottle
 from pliant.yarp.wire.objects import properties
-from pliant.yarp.wire.values import FAIL, FALSE, OK, TRUE, Float32, Int8, Int16, Int64, text
-
-
-def plain_value(value: Value) -> object:
-    """Return a value as Python has it: numbers, truths, texts, lists; a vocabulary is its characters."""
-    if isinstance(value, Bottle):
-        return [plain_value(item) for item in value.items]
-    if isinstance(value, Vocab):
-        return {TRUE.code: True, FALSE.code: False}.get(value.code, value.name)
-    if isinstance(value, Int8 | Int16 | Int64 | Float32):
-        return value.value
-    return value
+from pliant.yarp.wire.values import FAIL, FALSE, OK, TRUE, Int64, plain_value, text
 
 
 def yarp_value(value: object) -> Value:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import html
 import socket
 import time
 from collections import deque
-from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
-from typing import Any, Protocol
 
 from pliant.base.errors import PliantError, WireError
 from pliant.base.origin import foreign, headers_of
-from pliant.yarp.bridge.messages import Answer, Arrival
-from pliant.yarp.bridge.reactor import READ, WRITE, Reactor
+from pliant.yarp.bridge.messages import Answer, Arrival, answered
+from pliant.yarp.bridge.port import Port
+from pliant.yarp.bridge.reactor import READ, WRITE
 from pliant.yarp.wire import (
     ACKNOWLEDGEMENT,
     Bottle,
     DatagramAssembler,
-    Dialect,
     Framer,
     Hello,
     Incomplete,
@@ -38,6 +37,12 @@ from pliant.yarp.wire.connection import NOT_FOUND, encode_number
 from pliant.yarp.wire.nameserver import MAX_QUERY
 from pliant.yarp.wire.values import FAIL, bottle
 
+MAX_INPUTS = 64
+"""Most connections into one port at once; a further one is closed."""
+MAX_CONNECTIONS = 600
+"""Most connections into all ports of a reactor at once: the program needs file descriptors for other things too."""
+ACCEPT_PAUSE_S = 0.2
+"""How long a port accepts nothing when the process has no more file descriptors [s]."""
 GREETING_TIMEOUT_S = 5.0
 """How long a peer may take to say who it is [s]."""
 ANSWER_TIMEOUT_S = 30.0
@@ -65,55 +70,33 @@ _TEXT_HELP = (
 )
 
 
-class InputOwner(Protocol):
-    """Members of a port that its input connections use."""
+def listen(port: Port) -> None:
+    """Accept connections into a port from now on; for the reactor's thread."""
+    if not port.closed:
+        port.reactor.watch(port.listener, READ, lambda _: _accept(port))
 
-    name: str
-    host: str
-    number: int
-    reactor: Reactor
-    limit: int
-    dialect: Dialect
-    inputs: dict[int, Input]
-    outputs: dict[str, Any]
-    rejected: int
-    answer_names: Callable[[str, str], bytes] | None
 
-    def dialect_for(self, receiver: str) -> Dialect:
-        """Return the dialect in which a caller is answered."""
-        ...
-
-    def deliver(self, arrival: Arrival) -> Answer:
-        """Return the answer to a message of data."""
-        ...
-
-    def answer_administrator(self, command: Bottle) -> Answer:
-        """Return the reply to an administrative command."""
-        ...
-
-    def describe(self) -> list[str]:
-        """Return the lines by which a port describes itself."""
-        ...
-
-    def add(self, target: str, carrier: str = "") -> Future[str]:
-        """Connect to a receiver."""
-        ...
-
-    def remove_input(self, name: str) -> str | None:
-        """Remove the connections from a port."""
-        ...
-
-    def greeted(self, connection: Input) -> None:
-        """Take note of the name of a new sender."""
-        ...
-
-    def drop_input(self, connection: Input) -> None:
-        """Forget a connection that has ended."""
-        ...
-
-    def reject(self, why: str) -> None:
-        """Count and tell what the other side did wrong."""
-        ...
+def _accept(port: Port) -> None:
+    for _ in range(16):
+        try:
+            sock, _address = port.listener.accept()
+        except (BlockingIOError, InterruptedError, ConnectionError):
+            return
+        except OSError as fault:
+            if fault.errno not in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
+                raise
+            port.complain(f"{port.name}: no connection can be accepted: {fault.strerror}")
+            port.reactor.forget(port.listener)
+            port.reactor.after(ACCEPT_PAUSE_S, lambda: listen(port))
+            return
+        if len(port.inputs) >= (port.max_inputs or MAX_INPUTS) or port.reactor.connections >= MAX_CONNECTIONS:
+            port.refused += 1
+            sock.close()
+            continue
+        connection = Input(port, sock)
+        port.inputs[id(connection)] = connection
+        port.reactor.connections += 1
+        connection.start()
 
 
 class Input:
@@ -124,7 +107,7 @@ class Input:
         sock: the accepted socket.
     """
 
-    def __init__(self, port: InputOwner, sock: socket.socket) -> None:
+    def __init__(self, port: Port, sock: socket.socket) -> None:
         self.port = port
         self.sock = sock
         try:
@@ -138,7 +121,8 @@ class Input:
         self._buffer = bytearray()
         self._framer: Framer | None = None
         self._lines: LineFramer | None = None
-        self._acknowledged = False
+        self._mark = b""
+        """What acknowledges a message; nothing without acknowledgements."""
         self._waiting: deque[Message | TextMessage | str] = deque()
         self._busy = False
         self._resuming = False
@@ -285,7 +269,7 @@ class Input:
                 raise Incomplete("the sender's name is not complete")
             greeting = TextHello.decode(bytes(self._buffer[:end]).rstrip(b"\r").decode("utf-8", "surrogateescape"))
             self._lines = LineFramer(self.port.limit)
-            self._acknowledged = greeting.acknowledged
+            self._mark = b"<ACK>\r\n" if greeting.acknowledged else b""
             rest = self._greeted(greeting.sender.split(" ", 1)[0], carrier, end + 1)
             self._say(greeting.welcome)
             return rest
@@ -300,7 +284,7 @@ class Input:
         if carrier == "udp":
             return self._greet_udp(hello, end)
         self._framer = Framer(self.port.limit)
-        self._acknowledged = hello.acknowledged
+        self._mark = ACKNOWLEDGEMENT if hello.acknowledged else b""
         rest = self._greeted(hello.name, carrier, end)
         self._say(encode_number(self.port.number))
         return rest
@@ -314,7 +298,7 @@ class Input:
         return rest
 
     def _greet_udp(self, hello: Hello, end: int) -> bytes:
-        others = [c for c in self.port.inputs.values() if c.is_udp and not c._closed]
+        others = [c for c in self.port.inputs.values() if c.is_udp]
         if len(others) >= MAX_UDP_INPUTS:
             min(others, key=lambda c: c.heard).close()
         udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -346,9 +330,12 @@ class Input:
                 continue
             self.heard = time.monotonic()
             for message in self._assembler.feed(datagram):
-                if len(message.payload) <= self.port.limit:
-                    with contextlib.suppress(WireError):
-                        self._handle_binary(message)
+                try:
+                    if len(message.payload) > self.port.limit:
+                        raise WireError(f"a message of {len(message.payload)} bytes; must be at most {self.port.limit}")
+                    self._handle(message)
+                except WireError as fault:  # the next message may be right
+                    self.port.reject(f"{self.sender[:80]}: {fault.message}")
 
     def _greet_http(self) -> bytes:
         if b"\r\n\r\n" not in self._buffer and b"\n\n" not in self._buffer:
@@ -380,10 +367,8 @@ class Input:
         try:
             while self._waiting and not self._busy and not self._closed and len(self._out) <= MAX_PENDING:
                 message = self._waiting.popleft()
-                if isinstance(message, Message):
-                    self._handle_binary(message)
-                elif isinstance(message, TextMessage):
-                    self._handle_text(message)
+                if not isinstance(message, str):
+                    self._handle(message)
                 elif self.port.answer_names is not None:
                     self.heard = time.monotonic()
                     self._say(self.port.answer_names(message, self.peer))
@@ -413,32 +398,52 @@ class Input:
         if not self._closed:
             self._go_on()
 
-    def _handle_binary(self, message: Message) -> None:
-        kind = message.command.kind
+    def _handle(self, message: Message | TextMessage) -> None:
+        """Do what a message asks for, and answer it."""
+        if isinstance(message, Message):
+            kind, envelope, data = message.command.kind, message.command.envelope, message.command.kind in ("D", "d")
+        else:
+            kind, _, rest = message.command.partition(" ")
+            envelope, data = rest or None, message.body is not None and kind != "a"
         if kind == "q":
-            self._say(ACKNOWLEDGEMENT if self._acknowledged else b"")
+            self._say(self._mark)
+            self._waiting.clear()
+            self._ended = True
             if self._udp is not None:
                 self.close()
-                return
-            self._ended = True
-            self._waiting.clear()
+        elif kind == "a":
+            self._answer(self._administer(message))
+        elif data:
+            wants = kind == "d"
+            payload, text = (message.payload, None) if isinstance(message, Message) else (b"", message.body)
+            reply = self.port.deliver(Arrival(payload, text, envelope, self.sender, wants))
+            self._answer(reply if wants and self._udp is None else None)
+        else:
+            self._tell(kind if isinstance(message, Message) else message.command)
+
+    def _administer(self, message: Message | TextMessage) -> Answer:
+        """Return the answer to an administrative command."""
+        if isinstance(message, Message):
+            return self.port.answer_administrator(decode_bottle(message.payload, self.port.dialect))
+        try:
+            return self.port.answer_administrator(parse_bottle(message.body or ""))
+        except WireError:  # a person may try again
+            return bottle(FAIL)
+
+    def _tell(self, command: str) -> None:
+        """Do a command that is a text; only a connection of text gets the lines for a person."""
+
+        def told(lines: str) -> str | None:
+            return lines if self._lines is not None else None
+
+        found = self._plain_command(command)
+        if self._closed:
             return
-        if kind == "a":
-            reply = self.port.answer_administrator(decode_bottle(message.payload, self.port.dialect))
-            self._answer(reply, binary=True)
-            return
-        if kind in ("D", "d"):
-            arrival = Arrival(message.payload, None, message.command.envelope, self.sender, kind == "d")
-            reply = self.port.deliver(arrival)
-            self._answer(reply if kind == "d" and self._udp is None else None, binary=True)
-            return
-        lines = self._plain_command(kind)
-        if isinstance(lines, Future):
-            silent: Future[None] = Future()
-            lines.add_done_callback(lambda _: silent.set_result(None))
-            self._answer(silent, binary=True)
-            return
-        self._say(ACKNOWLEDGEMENT if self._acknowledged else b"")
+        if isinstance(found, Future):
+            why = f"Do not know how to connect to {command}\r\n"
+            self._answer(answered(found, lambda said: told(f"{said}\r\n"), lambda _: told(why)))
+        else:
+            self._answer(told("".join([f"{line}\r\n" for line in found])))
 
     def _plain_command(self, kind: str) -> list[str] | Future[str]:
         """Do a command that is a text, and return the lines that a person gets, or a future of one."""
@@ -463,66 +468,27 @@ class Input:
             return []
         return ["This command is not known to a port.", "Type ? for help."]
 
-    def _handle_text(self, message: TextMessage) -> None:
-        word = message.command.split(" ", 1)[0]
-        if word == "q":
-            self._say(b"<ACK>\r\n" if self._acknowledged else b"")
-            self._ended = True
-            self._waiting.clear()
-            return
-        if word == "a":
-            try:
-                command = parse_bottle(message.body or "")
-            except WireError:
-                self._answer(bottle(FAIL), binary=False)
-                return
-            self._answer(self.port.answer_administrator(command), binary=False)
-            return
-        if message.body is not None:
-            wants = word == "d"
-            envelope = message.command.partition(" ")[2] or None
-            reply = self.port.deliver(Arrival(b"", message.body, envelope, self.sender, wants))
-            self._answer(reply if wants else None, binary=False)
-            return
-        lines = self._plain_command(message.command)
-        if self._closed:
-            return
-        if isinstance(lines, Future):
-            told: Future[str] = Future()
-            name = message.command
-            lines.add_done_callback(
-                lambda done: told.set_result(
-                    (done.result() if done.exception() is None else f"Do not know how to connect to {name}") + "\r\n"
-                )
-            )
-            self._answer(told, binary=False)
-            return
-        self._say("".join([line + "\r\n" for line in lines]).encode("utf-8", "surrogateescape"))
-        self._say(b"<ACK>\r\n" if self._acknowledged else b"")
-
     # ------------------------------------------------------------------ answers
-    def _answer(self, reply: Answer, *, binary: bool) -> None:
+    def _answer(self, reply: Answer) -> None:
         if isinstance(reply, Future):
             self._busy = True
-            reply.add_done_callback(lambda done: self.port.reactor.call(partial(self._answered, done, binary)))
+            reply.add_done_callback(lambda done: self.port.reactor.call(partial(self._answered, done)))
             self.port.reactor.after(ANSWER_TIMEOUT_S, partial(self._give_up, reply))
             return
         data = b""
         try:
-            data = self._encoded(reply, binary)
+            data = self._encoded(reply)
         except WireError as fault:
             self.port.reject(f"an answer to {self.sender[:80]}: {fault.message}")
-            data = self._encoded(bottle(FAIL), binary)
-        if self._acknowledged:
-            data += ACKNOWLEDGEMENT if binary else b"<ACK>\r\n"
-        self._say(data)
+            data = self._encoded(bottle(FAIL))
+        self._say(data + self._mark)
 
-    def _encoded(self, reply: Bottle | bytes | str | None, binary: bool) -> bytes:
+    def _encoded(self, reply: Bottle | bytes | str | None) -> bytes:
         if reply is None:
             return b""
         if isinstance(reply, str):
             return reply.encode("utf-8", "surrogateescape")
-        if binary:
+        if self._lines is None:
             return reply if isinstance(reply, bytes) else encode_bottle(reply, self.port.dialect_for(self.sender))
         if isinstance(reply, bytes):
             try:
@@ -536,7 +502,7 @@ class Input:
             with contextlib.suppress(Exception):  # it may have ended just now
                 reply.set_exception(WireError("no answer in time"))
 
-    def _answered(self, done: Future[Bottle | bytes | str | None], binary: bool) -> None:
+    def _answered(self, done: Future[Bottle | bytes | str | None]) -> None:
         self._busy = False
         if self._closed:
             return
@@ -550,7 +516,7 @@ class Input:
             else:
                 self.port.reject(f"a request of {self.sender[:80]}: {fault}")
         try:
-            self._answer(reply, binary=binary)
+            self._answer(reply)
             self._go_on()
         except OSError:
             self.close()

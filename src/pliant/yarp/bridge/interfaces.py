@@ -9,9 +9,9 @@ INTERFACES: InterfaceTable[Served] = InterfaceTable(
     "yarp",
     {
         "control_board": "pliant.yarp.bridge.control_board:serve_control_board",
-        "base_state": "pliant.yarp.bridge.vectors:serve_vector",
-        "load_cells": "pliant.yarp.bridge.vectors:serve_vector",
-        "joint_angles": "pliant.yarp.bridge.vectors:serve_vector",
+        "base_state": "pliant.yarp.bridge.sensors:serve_vector",
+        "load_cells": "pliant.yarp.bridge.sensors:serve_vector",
+        "joint_angles": "pliant.yarp.bridge.sensors:serve_vector",
         "imu": "pliant.yarp.bridge.sensors:serve_imu",
         "wrench": "pliant.yarp.bridge.sensors:serve_wrench",
         "camera": "pliant.yarp.bridge.camera:serve_camera",

@@ -11,11 +11,12 @@ from pliant.base.errors import WireError
 from pliant.base.numerics import DEGREES
 from pliant.devices.base import Sample, SampleSource
 from pliant.yarp.bridge.messages import Answer, Arrival
-from pliant.yarp.bridge.requests import call_of, help_reply, words_of
+from pliant.yarp.bridge.requests import help_reply, words_of
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.model.services import LaserScan, VectorServer
 from pliant.yarp.wire import Dialect, Vocab, bottle
 from pliant.yarp.wire.binary import encode_bottle
+from pliant.yarp.wire.records import call_of
 from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Value
 
 IN_USE = 1

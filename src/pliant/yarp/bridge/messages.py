@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
+from pliant.base.errors import PliantError, WireError
 from pliant.yarp.wire import Bottle, Dialect, decode_bottle, decode_either, parse_bottle
 
 
@@ -47,6 +49,40 @@ class Arrival:
 
 Answer: TypeAlias = "Bottle | bytes | str | Future[Any] | None"
 """Answer of a port: an object, bytes of one, lines of text as they are, nothing, or one of these later."""
+
+
+T = TypeVar("T")
+Reply = TypeVar("Reply")
+ENDED = "the run ended before this was done"
+
+
+def answered(
+    future: Future[T], reply: Callable[[T], Reply], refused: Callable[[str], Reply] | None = None
+) -> Future[Reply]:
+    """Return the answer that follows from a result.
+
+    Args:
+        future: of the result.
+        reply: returns the answer for a result.
+        refused: returns the answer for the reason why there is no result; None passes the exception on.
+    """
+    answer: Future[Reply] = Future()
+
+    def done(future: Future[T]) -> None:
+        fault = WireError(ENDED) if future.cancelled() else future.exception()
+        with contextlib.suppress(InvalidStateError):  # whoever asked has given up
+            try:
+                if fault is None:
+                    answer.set_result(reply(future.result()))
+                elif refused is not None:
+                    answer.set_result(refused(str(fault)))
+                else:
+                    answer.set_exception(fault)
+            except PliantError as wrong:  # there is a result, and no answer that the wire has
+                answer.set_exception(wrong)
+
+    future.add_done_callback(done)
+    return answer
 
 
 @dataclass(slots=True)

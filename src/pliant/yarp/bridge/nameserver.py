@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pliant.base.errors import PliantError, WireError
 from pliant.base.listening import listening_address
 from pliant.base.threads import Threads, WorkerPool
+from pliant.yarp.bridge import inputs
 from pliant.yarp.bridge.calls import NameClient, ask_administration, connect_ports
 from pliant.yarp.bridge.configuration import DEFAULT_PORT, ServerAddress
 from pliant.yarp.bridge.messages import Arrival
@@ -27,15 +28,7 @@ from pliant.yarp.bridge.network import JOIN_TIMEOUT_S, listen
 from pliant.yarp.bridge.port import Port
 from pliant.yarp.bridge.reactor import Reactor
 from pliant.yarp.wire import Bottle, Contact, Query, Vocab, bottle, format_bottle, parse_bottle
-from pliant.yarp.wire.nameserver import (
-    ANY,
-    NO_SUCH_PORT,
-    Answer,
-    PropertyLine,
-    RouteLine,
-    encode_answer,
-    parse_contact,
-)
+from pliant.yarp.wire.nameserver import ANY, NO_SUCH_PORT, Answer, encode_answer, parse_contact
 from pliant.yarp.wire.values import FAIL, OK, Value, text
 
 __all__ = ["NameServer", "first_client_port"]
@@ -211,7 +204,7 @@ class NameServer:
         self._keep(Contact(name="fallback", host="224.2.1.1", port=DEFAULT_PORT, carrier="mcast"))
         self._reactor.start()
         self._pool = WorkerPool(self.threads, "pliant-yarp-connect", workers=CONNECT_WORKERS, limit=MAX_SUBSCRIPTIONS)
-        self._reactor.call(port.listen)
+        self._reactor.call(lambda: inputs.listen(port))
 
     def close(self) -> None:
         """Stop and join the threads; may be called twice."""
@@ -243,43 +236,33 @@ class NameServer:
     # ------------------------------------------------------------------ entries
     def answer(self, line: str, peer: str) -> bytes:
         """Return the answer to one line of text from an address."""
-        self.queries += 1
         try:
-            query = Query.decode(line.encode("utf-8", "surrogateescape") + b"\n")
-        except WireError:
-            return encode_answer(())
-        if query.command == "bot":
-            answer = self._bot(query.words[1:], peer)
-            if answer is None:
-                return encode_answer(())
-            return f"{format_bottle(answer)}\r\n".encode("utf-8", "surrogateescape")
-        if query.command == "announce":
-            self._announce(query.words[1:])
-            return b"[ok]\r\n"
-        if query.command in ("subscribe", "unsubscribe"):
-            return f"{format_bottle(self._subscriber(query.words))}\r\n".encode("utf-8", "surrogateescape")
-        try:
-            return encode_answer(self._lines(query.words, peer))
+            reply = self._reply(Query.decode(line.encode("utf-8", "surrogateescape") + b"\n").words, peer)
         except WireError as fault:
             self.on_complaint(f"the name server refused {line[:120]!r}: {fault.message}")
             return encode_answer(())
+        return reply if isinstance(reply, bytes) else f"{format_bottle(reply)}\r\n".encode("utf-8", "surrogateescape")
 
     def _on_data(self, arrival: Arrival) -> Bottle | str:
         """Answer a command that comes by a carrier of YARP."""
         words = list(arrival.bottle().items)
         if words and words[0] == "NAME_SERVER":
             words = words[1:]
-        names = tuple([text(w) if isinstance(w, str | Vocab) else format_bottle(Bottle((w,))) for w in words])
+        names = [text(w) if isinstance(w, str | Vocab) else format_bottle(Bottle((w,))) for w in words]
+        reply = self._reply(names, self.host)
+        return reply.decode("utf-8", "surrogateescape") if isinstance(reply, bytes) else reply
+
+    def _reply(self, words: Sequence[str], peer: str) -> Bottle | bytes:
+        """Return the reply to a command: a Bottle, or lines with their terminator."""
         self.queries += 1
-        if names[:1] in (("subscribe",), ("unsubscribe",)):
-            return self._subscriber(names)
-        if names[:1] == ("announce",):
-            self._announce(names[1:])
+        command = words[0] if words else ""
+        if command == "announce":
+            self._announce(words[1:])
             return bottle(OK)
-        if names[:1] == ("bot",):
-            answer = self._bot(names[1:], self.host)
-            return encode_answer(()).decode() if answer is None else answer
-        return encode_answer(self._lines(names, self.host)).decode("utf-8", "surrogateescape")
+        if command in ("subscribe", "unsubscribe"):
+            return self._subscriber(words)
+        found = self._bot(words[1:], peer) if command == "bot" else None
+        return encode_answer(self._lines(words, peer)) if found is None else found
 
     def _administer(self, command: Bottle) -> Bottle | str | None:
         """Answer the commands of a name server that come as administrative ones."""
@@ -300,7 +283,7 @@ class NameServer:
         if command in ("set", "get", "check"):
             return self._property(command, rest)
         if command == "route" and len(rest) >= 2:
-            return [RouteLine(rest[0], rest[1], f"tcp:/{rest[1]}")]
+            return [f"port {rest[0]} route {rest[1]} = tcp:/{rest[1]}"]
         if command == "list":
             return [*self._list(rest[0] if rest else "")]
         if command == "runners":
@@ -449,9 +432,9 @@ class NameServer:
                 raise WireError(f"more than {MAX_PROPERTIES} properties or {MAX_VALUES} values", field=key)
             known[key] = tuple(sorted(set(values))) if key in ("offers", "accepts") else values
         if command == "check":
-            value = values[0] if values else ""
-            return [PropertyLine(name, key, (value,), value in known.get(key, ()))] if value else []
-        return [PropertyLine(name, key, known.get(key, ()))]
+            present = "true" if values[:1] and values[0] in known.get(key, ()) else "false"
+            return [f"port {name} property {key} value {value} present {present}" for value in values[:1]]
+        return [" ".join(("port", name, "property", key, "=", *known.get(key, ())))]
 
     # ------------------------------------------------------------------ connections that are kept
     def _subscriber(self, words: Sequence[str]) -> Bottle:

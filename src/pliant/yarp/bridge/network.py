@@ -15,6 +15,7 @@ from typing import Any
 from pliant.base.errors import BridgeError, PliantError, WireError, printable
 from pliant.base.listening import listening_address
 from pliant.base.threads import Threads, WorkerPool
+from pliant.yarp.bridge import inputs
 from pliant.yarp.bridge.calls import NameClient, tell_removed
 from pliant.yarp.bridge.outputs import OUTPUT_CARRIERS, Output, dial
 from pliant.yarp.bridge.port import Port
@@ -162,7 +163,7 @@ class Network:
         port.complain = self._complain
         with self._lock:
             self.ports.append(port)
-        self.reactor.call(port.listen)
+        self.reactor.call(lambda: inputs.listen(port))
         if register:
             self.names.describe(port.name, self._addresses)
         return port
@@ -252,7 +253,7 @@ class Network:
             name = contact.name
         if port.meet is not None and carrier in OUTPUT_CARRIERS:
             port.meet(name, contact)
-        sock = dial(port.name, name, contact, carrier)
+        sock = dial(port.name, contact, carrier)
         output = Output(port, name, contact, carrier, sock)
         connected: Future[None] = Future()
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections import deque
-from collections.abc import Callable
-from typing import Any, Protocol
 
 from pliant.base.errors import BridgeError, WireError, nearest
-from pliant.yarp.bridge.calls import CALL_TIMEOUT_S, Stream, open_socket
+from pliant.yarp.bridge.calls import CALL_TIMEOUT_S, greet
 from pliant.yarp.bridge.messages import Publication
-from pliant.yarp.bridge.reactor import READ, WRITE, Reactor
+from pliant.yarp.bridge.port import Port
+from pliant.yarp.bridge.reactor import READ, WRITE
 from pliant.yarp.wire import (
     ACKNOWLEDGEMENT,
     Command,
     Contact,
-    Dialect,
     Hello,
     Message,
     TextHello,
@@ -25,7 +23,6 @@ from pliant.yarp.wire import (
     encode_datagrams,
     format_bottle,
 )
-from pliant.yarp.wire.connection import decode_number
 
 OUTPUT_CARRIERS = ("tcp", "fast_tcp", "udp", "text", "text_ack")
 """Carriers by which a port sends."""
@@ -41,7 +38,7 @@ SEND_BUFFER = 1 << 20
 """Buffer of a udp socket [bytes]."""
 
 
-def dial(port_name: str, target: str, contact: Contact, carrier: str, timeout: float = CALL_TIMEOUT_S) -> socket.socket:
+def dial(port_name: str, contact: Contact, carrier: str, timeout: float = CALL_TIMEOUT_S) -> socket.socket:
     """Return the socket of a connection to a port, its handshake done; it blocks.
 
     Raises:
@@ -50,27 +47,15 @@ def dial(port_name: str, target: str, contact: Contact, carrier: str, timeout: f
     """
     if carrier not in OUTPUT_CARRIERS:
         raise BridgeError(f"carrier {carrier!r}: {nearest(carrier, OUTPUT_CARRIERS)}", field="carrier")
-    what = f"port {target}"
-    sock = open_socket(contact.host, contact.port, timeout, what)
-    try:
-        stream = Stream(sock, timeout, what)
-        if carrier.startswith("text"):
-            hello = TextHello(port_name, carrier == "text_ack")
-            stream.send(hello.encode())
-            answer = stream.line()
-            if not answer.startswith("Welcome"):
-                raise WireError(f"{what} answers {answer[:80]!r} to a connection of text", field=target)
-            return sock
-        stream.send(Hello(carrier=carrier, sender=port_name).encode())
-        number = decode_number(stream.take(8))
-    except BaseException:
-        sock.close()
-        raise
+    binary = not carrier.startswith("text")
+    hello = Hello(carrier=carrier, sender=port_name) if binary else TextHello(port_name, carrier == "text_ack")
+    stream, number = greet(contact, hello, timeout)
+    sock, what = stream.sock, stream.what
     if carrier != "udp":
         return sock
     sock.close()
     if not 0 < number <= 65535:
-        raise WireError(f"{what} names UDP port {number}; must be 1 to 65535", field=target)
+        raise WireError(f"{what} names UDP port {number}; must be 1 to 65535", field=contact.name)
     udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
         with contextlib.suppress(OSError):
@@ -78,31 +63,9 @@ def dial(port_name: str, target: str, contact: Contact, carrier: str, timeout: f
         udp.connect((contact.host, number))
     except OSError as fault:
         udp.close()
-        raise BridgeError(f"{what} accepts no datagrams at {contact.host}:{number}: {fault}", field=target) from None
+        where = f"{contact.host}:{number}"
+        raise BridgeError(f"{what} accepts no datagrams at {where}: {fault}", field=contact.name) from None
     return udp
-
-
-class OutputOwner(Protocol):
-    """Members of a port that its output connections use."""
-
-    name: str
-    reactor: Reactor
-    queue: int
-    sent: int
-    complain: Callable[[str], None]
-    undial: Callable[[Any, Contact], None] | None
-
-    def dialect_for(self, receiver: str) -> Dialect:
-        """Return the dialect in which a receiver is written to."""
-        ...
-
-    def adapted(self, receiver: str, payload: bytes) -> bytes:
-        """Return the bytes of an object as a receiver reads them."""
-        ...
-
-    def drop_output(self, output: Output) -> None:
-        """Send to a receiver no longer."""
-        ...
 
 
 class Output:
@@ -116,7 +79,7 @@ class Output:
         sock: its socket, the handshake done.
     """
 
-    def __init__(self, port: OutputOwner, target: str, contact: Contact, carrier: str, sock: socket.socket) -> None:
+    def __init__(self, port: Port, target: str, contact: Contact, carrier: str, sock: socket.socket) -> None:
         self.port = port
         self.target = target
         self.contact = contact

@@ -2,35 +2,73 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import platform
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import KW_ONLY, dataclass
+from typing import Protocol
 
 from pliant.base.errors import PliantError, WireError
-from pliant.yarp.bridge.inputs import Input
-from pliant.yarp.bridge.messages import Answer, Arrival, Publication
-from pliant.yarp.bridge.outputs import Output
-from pliant.yarp.bridge.reactor import READ, Reactor
+from pliant.yarp.bridge.messages import Answer, Arrival, Publication, answered
+from pliant.yarp.bridge.reactor import Reactor
 from pliant.yarp.wire import Bottle, Contact, Dialect, Value, Vocab, bottle, encode_bottle
 from pliant.yarp.wire.values import FAIL, OK, text
 
-MAX_INPUTS = 64
-"""Most connections into one port at once; a further one is closed."""
-MAX_CONNECTIONS = 600
-"""Most connections into all ports of a reactor at once: the program needs file descriptors for other things too."""
 SMALL_MESSAGE = 1 << 20
 """Longest message that a port takes unless it is told otherwise [bytes]."""
 MAX_AT_ONCE = 32
 """Receivers of a message that are served before other sockets have their turn."""
-ACCEPT_PAUSE_S = 0.2
-"""How long a port accepts nothing when the process has no more file descriptors [s]."""
 
-_MANY, _VER = Vocab.of("many"), Vocab.of("ver")
+
+class Incoming(Protocol):
+    """A connection into a port, as the port sees it: `pliant.yarp.bridge.inputs.Input`."""
+
+    sender: str
+    carrier: str
+    greeted: bool
+    heard: float
+
+    @property
+    def rooted(self) -> bool:
+        """Whether the sender is a port, which is not anonymous."""
+        ...
+
+    @property
+    def is_udp(self) -> bool:
+        """Whether messages come as datagrams."""
+        ...
+
+    def hold(self, until: Future[None]) -> None:
+        """Handle no message before something is done."""
+        ...
+
+    def close(self) -> None:
+        """End the connection."""
+        ...
+
+
+class Outgoing(Protocol):
+    """A connection out of a port, as the port sees it: `pliant.yarp.bridge.outputs.Output`."""
+
+    target: str
+    carrier: str
+    dropped: int
+    seen: int
+
+    def start(self) -> None:
+        """Begin to send."""
+        ...
+
+    def send(self, publication: Publication) -> None:
+        """Send a message, queue it, or drop it where too many wait."""
+        ...
+
+    def close(self, *, quit: bool = False) -> None:
+        """End the connection."""
+        ...
 
 
 @dataclass(eq=False, repr=False)
@@ -63,7 +101,7 @@ class Port:
     limit: int = SMALL_MESSAGE
     """Longest message that it takes [bytes]."""
     max_inputs: int = 0
-    """Most connections into it at once; 0 for `MAX_INPUTS`."""
+    """Most connections into it at once; 0 for `pliant.yarp.bridge.inputs.MAX_INPUTS`."""
     latch: bool = False
     """Whether a new receiver gets the newest message at once."""
     queue: int = 100
@@ -79,8 +117,8 @@ class Port:
         self.host, self.number = self.listener.getsockname()[:2]
         self.answer_names: Callable[[str, str], bytes] | None = None
         """Answers a line of a name server's text from an address; None for every port but a name server's."""
-        self.inputs: dict[int, Input] = {}
-        self.outputs: dict[str, Output] = {}
+        self.inputs: dict[int, Incoming] = {}
+        self.outputs: dict[str, Outgoing] = {}
         self.properties: dict[str, Value] = {}
         self.closed = False
         self.active = False
@@ -135,40 +173,13 @@ class Port:
         self._taken += 1
         self._send(publication, list(self.outputs.values()))
 
-    def _send(self, publication: Publication, outputs: list[Output]) -> None:
+    def _send(self, publication: Publication, outputs: list[Outgoing]) -> None:
         """Send to some receivers, and to the others when calls of others have had their turn."""
         for output in outputs[:MAX_AT_ONCE]:
             output.send(publication)
         rest = outputs[MAX_AT_ONCE:]
         if rest:
             self.reactor.call(lambda: self._send(publication, rest))
-
-    def listen(self) -> None:
-        """Accept connections from now on."""
-        if not self.closed:
-            self.reactor.watch(self.listener, READ, self._accept)
-
-    def _accept(self, _: int) -> None:
-        for _ in range(16):
-            try:
-                sock, _address = self.listener.accept()
-            except (BlockingIOError, InterruptedError, ConnectionError):
-                return
-            except OSError as fault:
-                if fault.errno not in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
-                    raise
-                self.complain(f"{self.name}: no connection can be accepted: {fault.strerror}")
-                self.reactor.forget(self.listener)
-                self.reactor.after(ACCEPT_PAUSE_S, self.listen)
-                return
-            if len(self.inputs) >= (self.max_inputs or MAX_INPUTS) or self.reactor.connections >= MAX_CONNECTIONS:
-                self.refused += 1
-                sock.close()
-                continue
-            connection = Input(self, sock)
-            self.inputs[id(connection)] = connection
-            self.reactor.connections += 1
-            connection.start()
 
     def dialect_for(self, receiver: str) -> Dialect:
         """Return the dialect in which a receiver is written to."""
@@ -178,7 +189,7 @@ class Port:
         """Return the bytes of an object as a receiver reads them."""
         return payload if self.adapt is None else self.adapt(receiver, payload)
 
-    def add_output(self, output: Output) -> None:
+    def add_output(self, output: Outgoing) -> None:
         """Send to one more receiver; it replaces a connection to the same name."""
         if self.closed or self.reactor.closed:
             output.close()
@@ -194,7 +205,7 @@ class Port:
             output.send(newest)
             output.seen = newest.number
 
-    def drop_output(self, output: Output) -> None:
+    def drop_output(self, output: Outgoing) -> None:
         """Send to a receiver no longer, because its connection has ended."""
         if self.outputs.get(output.target) is output:
             del self.outputs[output.target]
@@ -202,14 +213,14 @@ class Port:
         self.dropped += output.dropped
         output.dropped = 0
 
-    def drop_input(self, connection: Input) -> None:
+    def drop_input(self, connection: Incoming) -> None:
         """Forget a connection that has ended."""
         if self.inputs.pop(id(connection), None) is not None:
             self.reactor.connections -= 1
         if connection.greeted and connection.rooted:
             self.listening_to(connection.sender, False)
 
-    def greeted(self, connection: Input) -> None:
+    def greeted(self, connection: Incoming) -> None:
         """Take note of the name of a new sender; an earlier connection of the same name ends."""
         if not connection.rooted:
             return
@@ -298,41 +309,21 @@ class Port:
         first = text(words[0]) if words and words[0] is command[0] else ""
         rest = command.items[1:]
         try:
-            answer = getattr(self, f"_admin_{first}", None) if first.isalpha() else None
+            answer = _ADMINISTRATION.get(first)
             if answer is not None:
-                return answer(rest)
+                return answer(self, rest)
         except (IndexError, WireError):
             return bottle(FAIL)
         return bottle(FAIL, "send [help] for list of valid commands")
 
-    def _admin_help(self, rest: tuple[Value, ...]) -> Bottle:
-        return bottle(_MANY, *_HELP)
-
-    def _admin_ver(self, rest: tuple[Value, ...]) -> Bottle:
-        return bottle(_VER, 1, 2, 3)
-
-    def _admin_pid(self, rest: tuple[Value, ...]) -> Bottle:
-        # YARP 3 has an empty text here, and YARP 4 no such command: a port of pliant reads both (`recognition`).
-        return bottle(1, "pliant", os.getpid())
-
-    def _admin_pray(self, rest: tuple[Value, ...]) -> Bottle:
-        return bottle(f"This is {self.name}; it has no further version than [ver].")
-
     def _admin_add(self, rest: tuple[Value, ...]) -> Future[Bottle]:
         target = text(rest[0])
         carrier = text(rest[1]) if len(rest) > 1 else ""
-        result: Future[Bottle] = Future()
-
-        def done(future: Future[str]) -> None:
-            if result.cancelled():
-                return
-            if future.cancelled() or future.exception() is not None:
-                result.set_result(bottle(-1, f"Do not know how to connect to {target}\r\n"))
-            else:
-                result.set_result(bottle(0, f"{future.result()}\r\n"))
-
-        self.add(target, carrier).add_done_callback(done)
-        return result
+        return answered(
+            self.add(target, carrier),
+            lambda said: bottle(0, f"{said}\r\n"),
+            lambda _: bottle(-1, f"Do not know how to connect to {target}\r\n"),
+        )
 
     def _admin_del(self, rest: tuple[Value, ...]) -> Bottle:
         name = text(rest[0])
@@ -404,23 +395,12 @@ class Port:
     def _admin_get(self, rest: tuple[Value, ...]) -> Bottle:
         direction, name = text(rest[0]), text(rest[1])
         known = name in self.outputs if direction == "out" else any(c.sender == name for c in self.inputs.values())
-        if not known:
-            return self._no_connection(direction, name)
-        return Bottle()
-
-    def _admin_set(self, rest: tuple[Value, ...]) -> Bottle:
-        direction, name = text(rest[0]), text(rest[1])
-        return self._no_connection(direction, name)
+        return Bottle() if known else self._no_connection(rest)
 
     @staticmethod
-    def _no_connection(direction: str, name: str) -> Bottle:
-        which = "outgoing connection to" if direction == "out" else "incoming connection from"
-        return bottle(-1, f"Could not find an {which} {name}\r\n")
-
-    def _admin_atch(self, rest: tuple[Value, ...]) -> Bottle:
-        return bottle(FAIL, "port monitors are not served")
-
-    _admin_dtch = _admin_atch
+    def _no_connection(rest: tuple[Value, ...]) -> Bottle:
+        which = "outgoing connection to" if text(rest[0]) == "out" else "incoming connection from"
+        return bottle(-1, f"Could not find an {which} {text(rest[1])}\r\n")
 
 
 _HELP = (
@@ -438,3 +418,20 @@ _HELP = (
     "[prop] [set] $prop $val # set a user-defined port property (prop, val)",
     "[prop] [get] $portname  # get the process, platform and port itself",
 )
+_NO_MONITORS = bottle(FAIL, "port monitors are not served")
+_ADMINISTRATION: Mapping[str, Callable[[Port, tuple[Value, ...]], Bottle | Future[Bottle]]] = {
+    "help": lambda port, rest: bottle(Vocab.of("many"), *_HELP),
+    "ver": lambda port, rest: bottle(Vocab.of("ver"), 1, 2, 3),
+    # YARP 3 has an empty text here, and YARP 4 no such command: a port of pliant reads both (`recognition`).
+    "pid": lambda port, rest: bottle(1, "pliant", os.getpid()),
+    "pray": lambda port, rest: bottle(f"This is {port.name}; it has no further version than [ver]."),
+    "add": Port._admin_add,
+    "del": Port._admin_del,
+    "list": Port._admin_list,
+    "prop": Port._admin_prop,
+    "get": Port._admin_get,
+    "set": lambda port, rest: Port._no_connection(rest),
+    "atch": lambda port, rest: _NO_MONITORS,
+    "dtch": lambda port, rest: _NO_MONITORS,
+}
+"""Administrative command -> the answer of a port to it and what stands behind it."""

@@ -28,9 +28,8 @@ import time
 from dataclasses import dataclass
 
 from pliant.base.errors import BridgeError, WireError
-from pliant.yarp.bridge.calls import Stream, ask_administration, open_socket
+from pliant.yarp.bridge.calls import ask_administration, greet
 from pliant.yarp.wire import ACKNOWLEDGEMENT, Bottle, Command, Contact, Dialect, Hello, Message, Vocab, bottle
-from pliant.yarp.wire.connection import decode_number
 from pliant.yarp.wire.sensors import EARLY_GROUPS, SENSOR_GROUPS
 from pliant.yarp.wire.values import FAIL
 
@@ -142,14 +141,10 @@ def _sensor_groups(contact: Contact, timeout: float) -> int:
 
 def _send_header(contact: Contact, count: int, timeout: float) -> socket.socket:
     """Return a connection over which the header of a list of so many elements was sent, without elements."""
-    what = f"port {contact.name}"
-    sock = open_socket(contact.host, contact.port, timeout, what)
+    stream, _ = greet(contact, Hello(carrier="tcp", sender=ASKER), timeout)
     try:
-        stream = Stream(sock, timeout, what)
-        stream.send(Hello(carrier="tcp", sender=ASKER).encode())
-        decode_number(stream.take(8))
         stream.send(Message(Command("D"), struct.pack("<2i", 256, count)).encode())
     except BaseException:
-        sock.close()
+        stream.sock.close()
         raise
-    return sock
+    return stream.sock

@@ -10,19 +10,13 @@ from typing import Any, TypeVar
 from pliant.base.errors import DeviceError, PliantError
 from pliant.devices.base import Device
 from pliant.simulation.bridge import SimulationControl
+from pliant.yarp.bridge.messages import answered
 from pliant.yarp.wire import Bottle, Value, Vocab
 from pliant.yarp.wire.values import text
 
 MAX_WAITING = 1000
 """Most requests of one port that wait for the loop; a further one is refused."""
 T = TypeVar("T")
-ENDED = "the run ended before this was done"
-
-
-def call_of(request: Bottle) -> tuple[str, tuple[Value, ...]]:
-    """Return the name of a call, "" for an empty request, and its elements from the name on."""
-    items = request.items[1:] if request.items[:1] == ("__direct__",) else request.items
-    return text(items[0]) if items else "", items
 
 
 def words_of(items: Sequence[Value], most: int = 3) -> list[str]:
@@ -33,24 +27,6 @@ def words_of(items: Sequence[Value], most: int = 3) -> list[str]:
 def help_reply(names: Iterable[str]) -> Bottle:
     """Return the reply to ``help``: the names of the calls."""
     return Bottle((Vocab.of("many"), "*** Available commands:", *names, "help"))
-
-
-Reply = TypeVar("Reply", Bottle, Bottle | bytes)
-
-
-def answered(future: Future[T], reply: Callable[[T], Reply], refused: Callable[[str], Reply]) -> Future[Reply]:
-    """Return the answer that follows from a result, or from the reason why there is none."""
-    answer: Future[Reply] = Future()
-
-    def done(future: Future[T]) -> None:
-        if answer.done():
-            return
-        fault = None if future.cancelled() else future.exception()
-        failed = future.cancelled() or fault is not None
-        answer.set_result(refused(ENDED if fault is None else str(fault)) if failed else reply(future.result()))
-
-    future.add_done_callback(done)
-    return answer
 
 
 class RequestQueue:

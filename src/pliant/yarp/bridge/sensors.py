@@ -1,4 +1,5 @@
-"""Sensors: inertial units and force/torque sensors, as multiple analog sensors and as the older vectors."""
+"""Sensors as multiple analog sensors, and as the older vectors: inertial units, force/torque sensors, base states, load
+cells, joint angles."""
 
 from __future__ import annotations
 
@@ -13,10 +14,12 @@ from pliant.base.spatial import rotation_from_quaternion, rpy_from_rotation
 from pliant.devices.base import Sample, SampleSource
 from pliant.devices.signatures import WRENCH
 from pliant.yarp.bridge.messages import Answer, Arrival
-from pliant.yarp.bridge.requests import call_of, help_reply
-from pliant.yarp.bridge.served import BottleTemplate, Served, StampedOutput
+from pliant.yarp.bridge.requests import help_reply
+from pliant.yarp.bridge.served import BottleTemplate, Served
+from pliant.yarp.model.services import VectorServer
 from pliant.yarp.wire import Bottle, Dialect, encode_bottle
 from pliant.yarp.wire.binary import encode_vector
+from pliant.yarp.wire.records import call_of
 from pliant.yarp.wire.sensors import (
     SENSOR_GROUPS,
     Measurement,
@@ -57,9 +60,16 @@ def measured_groups(device: SampleSource) -> dict[str, Numbers]:
 
 
 def channels(device: SampleSource) -> Numbers:
-    """Return the numbers of the older vector of an inertial unit (12) or a force/torque sensor (6)."""
+    """Return the numbers that YARP sends of a device as one vector, in the units of the wire.
+
+    12 of an inertial unit (roll, pitch, yaw, acceleration, angular velocity, zeros), 6 of a force/torque sensor, 18 of
+    a base state, one for each load cell or joint.
+    """
     if WRENCH.of(device):
         return _six
+    known = next((CHANNELS[kind] for kind in device.signatures if kind in CHANNELS), None)
+    if known is not None:
+        return known
     groups = measured_groups(device)
     turn = groups.get("orientations", lambda s: [0.0, 0.0, 0.0])
     parts = (turn, groups["linear_accelerometers"], groups["gyroscopes"], groups["magnetometers"])
@@ -86,6 +96,35 @@ def _angles(sample: Sample) -> list[float]:
     return (rpy_from_rotation(rotation_from_quaternion(sample.values["orientation"])) * DEGREES).tolist()
 
 
+def _base_state(sample: Sample) -> list[float]:
+    """Return position, roll, pitch, yaw [rad], velocities and accelerations, linear first: 18 numbers."""
+    values = sample.values
+    angles = rpy_from_rotation(rotation_from_quaternion(values["orientation"]))
+    rest = ("linear_velocity", "angular_velocity", "acceleration", "angular_acceleration")
+    return np.concatenate([values["position"], angles, *(values[key] for key in rest)]).tolist()
+
+
+CHANNELS: dict[str, Numbers] = {
+    "base_state": _base_state,
+    "load_cells": _field("load"),
+    "joint_angles": _field("angle", DEGREES),
+}
+"""Signature of a device that is sent as a vector only, or first of all -> its channels in the units of the wire."""
+
+
+def serve_channels(served: Served, port: str, device: SampleSource, period: float | None = None) -> None:
+    """Serve the vector of a device at a port, every period [s]; None for that of the bridge's option."""
+    numbers = channels(device)
+    served.publish(port, "Vector", device, lambda s, dialect: encode_vector(numbers(s), dialect), period=period)
+
+
+def serve_vector(served: Served, name: str, device: SampleSource) -> None:
+    """Serve the channels of a device at the port that its server names, else at ``/robot/device/analog:o``."""
+    servers = [s for s in served.interface.servers if isinstance(s, VectorServer) and s.device == device.name]
+    for port, period in [(s.port, s.period) for s in servers] or [(served.full_name(name, "analog:o"), None)]:
+        serve_channels(served, port, device, period)
+
+
 def serve_imu(served: Served, name: str, device: SampleSource) -> None:
     """Serve an inertial unit.
 
@@ -95,9 +134,8 @@ def serve_imu(served: Served, name: str, device: SampleSource) -> None:
     | ``/robot/imu/rpc:o`` | ``getMetadata`` |
     | ``/robot/imu`` | 12 numbers: roll, pitch, yaw [deg], acceleration, angular velocity [deg/s], zeros |
     """
-    numbers = channels(device)
     _serve_device(served, name, device)
-    served.publish(served.full_name(name), "Vector", device, lambda s, dialect: encode_vector(numbers(s), dialect))
+    serve_channels(served, served.full_name(name), device)
 
 
 def serve_wrench(served: Served, name: str, device: SampleSource) -> None:
@@ -110,9 +148,7 @@ def serve_wrench(served: Served, name: str, device: SampleSource) -> None:
     | ``/robot/ft/analog:o`` | the six numbers |
     """
     _serve_device(served, name, device)
-    served.publish(
-        served.full_name(name, "analog:o"), "Vector", device, lambda s, dialect: encode_vector(_six(s), dialect)
-    )
+    serve_channels(served, served.full_name(name, "analog:o"), device)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,18 +205,7 @@ def serve_measures(served: Served, prefix: str, sensors: Sequence[ShownSensor], 
         "SensorStreamingData",
         adapt=lambda receiver, data: cut_measurements(data, groups_of(receiver)),
     )
-    output = StampedOutput(port, encode, served.every(fastest, period))
-    latest = served.collect(devices)
-    sent_ns = -1
-
-    def tick(_: int) -> None:
-        nonlocal sent_ns
-        newest = max([sample.stamp_ns for sample in latest.values()], default=-1)
-        if len(latest) == len(devices) and newest != sent_ns:
-            sent_ns = newest
-            output.send(newest, dict(latest))
-
-    served.ticks.append(tick)
+    served.publish_together(port, devices, encode, served.every(fastest, period))
 
     def answer(arrival: Arrival) -> Answer:
         return _answer_names(arrival, Bottle(metadata.items[: groups_of(arrival.sender)]))

@@ -172,6 +172,26 @@ class Served:
         self.writers[device.name].append(StampedOutput(port, encode, self.every(device, period)))
         return port
 
+    def publish_together(
+        self,
+        port: Port,
+        devices: Iterable[str],
+        encode: Callable[[dict[str, Sample], Dialect], bytes],
+        every: RateTimer,
+    ) -> None:
+        """Send the newest samples of several devices, by their names, after each step that gave one of them."""
+        names = set(devices)
+        output, latest, sent_ns = StampedOutput(port, encode, every), self.collect(names), -1
+
+        def tick(_: int) -> None:
+            nonlocal sent_ns
+            newest = max([sample.stamp_ns for sample in latest.values()], default=-1)
+            if len(latest) == len(names) and newest != sent_ns:
+                sent_ns = newest
+                output.send(newest, dict(latest))
+
+        self.ticks.append(tick)
+
     def collect(self, names: Iterable[str]) -> dict[str, Sample]:
         """Return a table that holds the newest sample of each of these devices, once it has been sampled."""
         latest: dict[str, Sample] = {}

@@ -9,7 +9,7 @@ import numpy as np
 from pliant.devices.base import Sample
 from pliant.devices.signatures import IMU
 from pliant.simulation.rate_timer import RateTimer
-from pliant.yarp.bridge.served import Served, StampedOutput
+from pliant.yarp.bridge.served import Served
 from pliant.yarp.model.services import SKIN_BOARDS, SkinInertials, VectorServer
 from pliant.yarp.wire import Dialect
 from pliant.yarp.wire.binary import encode_vector
@@ -56,11 +56,5 @@ def _serve(served: Served, server: VectorServer, described: SkinInertials) -> No
     def encode(samples: Mapping[str, Sample], dialect: Dialect) -> bytes:
         return encode_vector(skin_vector(described, [samples[name] for name in described.sensors]), dialect)
 
-    output = StampedOutput(served.output(server.port, "Vector"), encode, RateTimer(1.0 / server.period))
-    latest = served.collect(described.sensors)
-
-    def tick(stamp_ns: int) -> None:
-        if len(latest) == len(set(described.sensors)):
-            output.send(stamp_ns, dict(latest))
-
-    served.ticks.append(tick)
+    port = served.output(server.port, "Vector")
+    served.publish_together(port, described.sensors, encode, RateTimer(1.0 / server.period))

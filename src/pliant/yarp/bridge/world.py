@@ -9,12 +9,12 @@ from typing import Any
 from pliant.base.errors import WireError
 from pliant.devices.base import Device, SampleSource
 from pliant.yarp.bridge.messages import Answer, Arrival
-from pliant.yarp.bridge.requests import RequestQueue, call_of, help_reply
+from pliant.yarp.bridge.requests import RequestQueue, help_reply
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.model.services import LinkAttacher, WorldInterface
 from pliant.yarp.wire import Bottle, Dialect, Value, Vocab
 from pliant.yarp.wire.binary import encode_value
-from pliant.yarp.wire.records import Method, encode_fields, parse_method
+from pliant.yarp.wire.records import Method, call_of, encode_fields, parse_method
 
 OBJECT = "pose: f64*6, color: i16*3, frame_name: str, object_name: str, gravity_enable: bool, collision_enable: bool"
 DEFAULTS: Mapping[str, str | bool] = {
@@ -39,11 +39,6 @@ class Call:
     """Request of `pliant.devices.world.WorldDevice`."""
     arguments: Arguments
     """Returns the arguments of the request."""
-
-    @property
-    def failure(self) -> object:
-        """Answer to a failed request, without a reason: the interface has no text for one."""
-        return {"str": "", "bool": False, "f64*6": (0.0,) * 6, "str[]": ()}[self.method.results[0].type]
 
 
 def _object(*sizes: str) -> Arguments:
@@ -240,9 +235,10 @@ def _answer(served: Served, port: str, requests: RequestQueue, calls: Mapping[st
         return call.method.encode_reply(True if call.method.results[0].type == "bool" else result)
 
     def refused(why: str) -> Bottle | bytes:
+        failure = call.method.results[0].empty  # the interface has no text for a reason
         served.network.on_complaint(f"{port}: {call.method.name}: {why}")
         if calls is SIMULATED_CALLS:
-            return encode_outcome(False, call.failure, told or 4)
-        return call.method.encode_reply(call.failure)
+            return encode_outcome(False, failure, told or 4)
+        return call.method.encode_reply(failure)
 
     return requests.ask(call.request, arguments, reply, refused)

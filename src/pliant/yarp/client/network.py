@@ -16,23 +16,12 @@ from pliant.yarp.bridge.calls import (
     connect_ports,
     disconnect_ports,
 )
-from pliant.yarp.bridge.configuration import DEFAULT_PORT, ServerAddress, parse_address, read_configuration
+from pliant.yarp.bridge.configuration import find_server
 from pliant.yarp.bridge.messages import Arrival
 from pliant.yarp.bridge.network import Network
 from pliant.yarp.bridge.port import Port
 from pliant.yarp.wire import Bottle, Contact, Dialect, Stamp, Vocab, bottle
 from pliant.yarp.wire.binary import MAX_BYTES
-
-
-def find_server(server: str = "") -> ServerAddress:
-    """Return where the name server is: the given address, else the configured one, else 127.0.0.1:10000.
-
-    Raises:
-        BridgeError: the text is no address, or the configuration of YARP is wrong.
-    """
-    if server:
-        return parse_address(server)
-    return read_configuration() or ServerAddress("127.0.0.1", DEFAULT_PORT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,8 @@ def read(
     """
     from pliant.yarp.wire import format_bottle
 
+    if count < 0:
+        raise PliantError(f"--count is {count}; must be >= 0", field="count")
     taken: list[dict[str, str | None]] = []
     with _network(server) as network:
         reader = network.open_input(name)

@@ -7,8 +7,8 @@ of the board in modules of their own: `modes`, `references`, `stiffness`, `contr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from pliant.yarp.control_board import controllers, modes, references, stiffness,
 from pliant.yarp.control_board import layout as at
 from pliant.yarp.control_board.drives import find_drive
 from pliant.yarp.control_board.layout import ControlMode, InteractionMode, Loop, loop_row
-from pliant.yarp.control_board.state import Array, Axes, BoardState, Buffers
+from pliant.yarp.control_board.state import Array, BoardState, Buffers
 from pliant.yarp.model.control_board import TRAJECTORIES, ControlBoard
 
 T = TypeVar("T")
@@ -175,19 +175,13 @@ class ControlBoardDevice(BoardState):
         for loop in Loop:
             table[loop_row(loop) + at.ENABLED] = 1.0
             table[loop_row(loop) + at.MAX_OUTPUT] = table[at.MAX_TORQUE]
-        g = loop_row(Loop.POSITION)
-        table[g + at.KP] = self.per_axis(d.position_kp, 500.0)
-        table[g + at.KI], table[g + at.KD] = self.per_axis(d.position_ki, 0.0), self.per_axis(d.position_kd, 0.0)
-        table[g + at.MAX_INTEGRAL] = self.per_axis(d.position_max_integral, 0.0)
-        for name in ("offset", "stiction_up", "stiction_down"):
-            row = g + at.GAIN_NAMES.index(name)
-            table[row] = self.per_axis(getattr(d, f"position_{name}"), 0.0)
-        if d.position_max_output:
-            table[g + at.MAX_OUTPUT] = self.per_axis(d.position_max_output, 0.0)
-        g = loop_row(Loop.VELOCITY)
-        table[g + at.KP], table[g + at.KI] = self.per_axis(d.velocity_kp, 0.0), self.per_axis(d.velocity_ki, 0.0)
-        table[g + at.KD] = self.per_axis(d.velocity_kd, 0.0)
-        table[g + at.MAX_INTEGRAL] = self.per_axis(d.velocity_max_integral, 0.0)
+        for loop in (Loop.POSITION, Loop.VELOCITY):
+            for k, name in enumerate(at.GAIN_NAMES):
+                given = getattr(d, f"{loop.name.lower()}_{name}", ())
+                if given:
+                    table[loop_row(loop) + k] = self.per_axis(given, 0.0)
+        if not d.position_kp:
+            table[loop_row(Loop.POSITION) + at.KP] = 500.0
 
     def _restart_joints(self) -> None:
         joints, g = self.joint_table, loop_row(Loop.POSITION)
@@ -303,22 +297,3 @@ class ControlBoardDevice(BoardState):
             function: takes the board; what it returns or raises is given to the caller.
         """
         return function(self)
-
-    # -- as a part of its own: all axes, in their order ----------------------------------------------------
-
-    def gather(self, axes: Axes, read: Reader) -> Columns:
-        """Return the values that a reader finds for axes, one column per field."""
-        return read(self, axes)
-
-    def give(self, axes: Axes, columns: Columns, what: str, write: Writer) -> None:
-        """Let a writer take columns of values for axes."""
-        write(self, axes, *columns)
-
-
-Column: TypeAlias = Sequence[Any] | Array
-"""One value per axis: numbers, truths, texts, vocabularies or gains; the quantity says which."""
-Columns = Sequence[Column]
-"""One sequence per field, of one value per axis."""
-Reader = Callable[[ControlBoardDevice, Axes], Columns]
-Writer = Callable[..., None]
-"""Takes a board, axes, and the columns of their values."""

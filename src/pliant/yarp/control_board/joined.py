@@ -1,4 +1,4 @@
-"""Axes of several control boards as one part, in an order of their own.
+"""Axes of one or several control boards as one part, in an order of their own.
 
 A whole-body controller asks one group of ports for all axes of a robot, and a part that is called an arm may be two
 boards, that of the arm and that of the hand. A joined board is an index of axes: it finds the boards of the axes that a
@@ -7,42 +7,21 @@ client asks for, and lets a function read or write each of them. It is no device
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
-
-import numpy as np
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from pliant.base.errors import DeviceError
-from pliant.yarp.control_board.device import Columns, ControlBoardDevice, Reader, Writer
+from pliant.yarp.control_board.device import ControlBoardDevice
 from pliant.yarp.control_board.state import Array, Axes, chosen_axes, finite_values
 
-
-class BoardView(Protocol):
-    """Axes in front of clients: those of a `ControlBoardDevice`, or a `JoinedBoard`; for the loop's thread."""
-
-    name: str
-    """Name of the part, for messages."""
-    axes: tuple[str, ...]
-    """Names of the axes."""
-    slides: list[bool]
-    """Whether each axis is prismatic."""
-
-    @property
-    def time(self) -> float:
-        """Time of the measurements [s]."""
-        ...
-
-    def gather(self, axes: Axes, read: Reader) -> Columns:
-        """Return the values that a reader finds for axes, one column per field, in the order asked for."""
-        ...
-
-    def give(self, axes: Axes, columns: Columns, what: str, write: Writer) -> None:
-        """Let a writer take columns of values for axes.
-
-        Raises:
-            DeviceError: an axis or a value is refused; `what` names the values in the message.
-        """
-        ...
+Column: TypeAlias = Sequence[Any] | Array
+"""One value per axis: numbers, truths, texts, vocabularies or gains; the quantity says which."""
+Columns = Sequence[Column]
+"""One sequence per field, of one value per axis."""
+Reader = Callable[[ControlBoardDevice, Axes], Columns]
+"""Takes a board and axes, and returns the columns of their values."""
+Writer = Callable[..., None]
+"""Takes a board, axes, and the columns of their values."""
 
 
 class JoinedBoard:
@@ -74,6 +53,10 @@ class JoinedBoard:
         self.slides = [board.slides[i] for board, i in axes]
         """Whether each axis is prismatic."""
         self._axes = list(axes)
+        first = axes[0][0]
+        every = [(first, i) for i in range(len(first.axes))]
+        self._whole = first if self._axes == every else None
+        """The board that is shown as it is; None for a choice of axes."""
 
     @property
     def time(self) -> float:
@@ -96,6 +79,8 @@ class JoinedBoard:
 
     def gather(self, axes: Axes, read: Reader) -> Columns:
         """Return the values that a reader finds for axes, one column per field, in the order asked for."""
+        if self._whole is not None:
+            return read(self._whole, axes)
         parts = self.split(axes)
         count = sum([len(own) for _, own, _ in parts])
         columns: list[list[object]] = []
@@ -113,6 +98,9 @@ class JoinedBoard:
         Raises:
             DeviceError: an axis or a value is refused; `what` names the values in the message.
         """
+        if self._whole is not None:
+            write(self._whole, axes, *columns)
+            return
         parts = self.split(axes)
         count = sum([len(own) for _, own, _ in parts])
         for column in columns:
@@ -128,7 +116,3 @@ class JoinedBoard:
                 refused.append(fault)
         if refused:
             raise refused[0]
-
-    def read_row(self, name: str, axes: Axes = None) -> Array:
-        """Return one quantity of axes, as `ControlBoardDevice.read_row` does."""
-        return np.asarray(self.gather(axes, lambda board, own: [board.read_row(name, own)])[0])

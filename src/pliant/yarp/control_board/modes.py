@@ -15,16 +15,8 @@ from pliant.yarp.control_board.state import Axes, BoardState
 __all__ = ["REQUESTED_MODES", "forget", "hold", "position_now", "set_control_mode"]
 
 REQUESTED_MODES: dict[str, ControlMode] = {
-    "idle": ControlMode.IDLE,
+    **{mode.name.lower(): mode for mode in ControlMode if mode <= ControlMode.PWM},
     "force_idle": ControlMode.IDLE,
-    "position": ControlMode.POSITION,
-    "position_direct": ControlMode.POSITION_DIRECT,
-    "velocity": ControlMode.VELOCITY,
-    "velocity_direct": ControlMode.VELOCITY_DIRECT,
-    "mixed": ControlMode.MIXED,
-    "torque": ControlMode.TORQUE,
-    "current": ControlMode.CURRENT,
-    "pwm": ControlMode.PWM,
 }
 """Name of a control mode that can be asked for -> the mode; ``force_idle`` also ends a hardware fault."""
 _TORQUE_MODES = (ControlMode.TORQUE, ControlMode.PWM, ControlMode.CURRENT)

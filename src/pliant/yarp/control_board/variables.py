@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
@@ -17,48 +18,49 @@ from pliant.yarp.control_board.layout import Loop, loop_row
 from pliant.yarp.control_board.state import Array, BoardState
 from pliant.yarp.control_board.stiffness import impedance_within, set_impedance, spring_values
 
-__all__ = ["REMOTE_VARIABLES"]
+__all__ = ["REMOTE_VARIABLES", "Variable"]
 
-REMOTE_VARIABLES = (
-    "hardwareDamping",
-    "hardwareFriction",
-    "hardwareEffortLimit",
-    "hardwareVelocityLimit",
-    "hardwareHiStop",
-    "hardwareLowStop",
-    "yarp_jntMaxVel",
-    "yarp_jntMaxPos",
-    "yarp_jntMinPos",
-    "yarp_kPWM",
-    "SHORTCUT_all_pos_kp",
-    "SHORTCUT_all_pos_kd",
-    "SHORTCUT_all_pos_ki",
-    "VelocityTimeout",
-    "stiffness",
-    "stiffness_preset",
-    "equilibrium",
-)
-"""Names of the remote variables; the last three are those of compliant joints."""
-_READ_ONLY = ("equilibrium",)
-_SIGNED = ("hardwareHiStop", "hardwareLowStop", "yarp_jntMaxPos", "yarp_jntMinPos", "VelocityTimeout")
-_ABOVE_ZERO = ("yarp_kPWM", "yarp_jntMaxVel")
-_SHORTCUT = "SHORTCUT_all_pos_"
-_ROWS = {
-    "hardwareEffortLimit": at.MAX_TORQUE,
-    "hardwareVelocityLimit": at.MAX_SPEED,
-    "yarp_jntMaxVel": at.MAX_SPEED,
-    "yarp_jntMaxPos": at.HIGH,
-    "yarp_jntMinPos": at.LOW,
-    "yarp_kPWM": at.TORQUE_PER_DUTY,
-    "SHORTCUT_all_pos_kp": loop_row(Loop.POSITION) + at.KP,
-    "SHORTCUT_all_pos_kd": loop_row(Loop.POSITION) + at.KD,
-    "SHORTCUT_all_pos_ki": loop_row(Loop.POSITION) + at.KI,
-    "VelocityTimeout": at.TIMEOUT,
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    """One remote variable."""
+
+    row: int = -1
+    """Row of the axis table; -1 for a number of the joints, the model or the springs."""
+    field: str = ""
+    """Field of MuJoCo's model; "" for none."""
+    stop: str = ""
+    """Field of a drive with an end of the joint's range; "" for none."""
+    angle: int = 0
+    """Power of the axis' unit of length (rad or m) in it: 1 for an angle, -1 for a number per angle."""
+    least: str = "0"
+    """Which numbers it takes: from ``0`` on, ``above 0``, or ``any``."""
+    settable: bool = True
+    """Whether clients may set it."""
+
+
+_P = loop_row(Loop.POSITION)
+REMOTE_VARIABLES: Mapping[str, Variable] = {
+    "hardwareDamping": Variable(field="dof_damping"),
+    "hardwareFriction": Variable(field="dof_frictionloss"),
+    "hardwareEffortLimit": Variable(row=at.MAX_TORQUE),
+    "hardwareVelocityLimit": Variable(row=at.MAX_SPEED, angle=1),
+    "hardwareHiStop": Variable(stop="high", angle=1, least="any"),
+    "hardwareLowStop": Variable(stop="low", angle=1, least="any"),
+    "yarp_jntMaxVel": Variable(row=at.MAX_SPEED, angle=1, least="above 0"),
+    "yarp_jntMaxPos": Variable(row=at.HIGH, angle=1, least="any"),
+    "yarp_jntMinPos": Variable(row=at.LOW, angle=1, least="any"),
+    "yarp_kPWM": Variable(row=at.TORQUE_PER_DUTY, least="above 0"),
+    "SHORTCUT_all_pos_kp": Variable(row=_P + at.KP, angle=-1),
+    "SHORTCUT_all_pos_kd": Variable(row=_P + at.KD, angle=-1),
+    "SHORTCUT_all_pos_ki": Variable(row=_P + at.KI, angle=-1),
+    "VelocityTimeout": Variable(row=at.TIMEOUT, least="any"),
+    "stiffness": Variable(angle=-1),
+    "stiffness_preset": Variable(angle=1),
+    "equilibrium": Variable(angle=1, settable=False),
 }
-_JOINT_FIELDS = {"hardwareDamping": "dof_damping", "hardwareFriction": "dof_frictionloss"}
-"""Variable of the joints -> field of MuJoCo's model."""
-_STOPS = {"hardwareHiStop": "high", "hardwareLowStop": "low"}
-"""Variable of the joints' ranges -> field of a drive."""
+"""The remote variables by name; the last three are those of compliant joints."""
+_SHORTCUT = "SHORTCUT_all_pos_"
 
 
 def _each_lead(board: BoardState, read: Callable[[Drive], float]) -> Array:
@@ -73,20 +75,25 @@ def remote_variable(board: BoardState, name: str) -> Array:
     Raises:
         DeviceError: there is no such variable.
     """
-    if name in _ROWS:
-        return board.axis_table[_ROWS[name]].copy()
-    if name in ("stiffness", "equilibrium"):
-        return np.nan_to_num(spring_values(board, name))
+    variable = _variable(board, name, REMOTE_VARIABLES)
+    if variable.row >= 0:
+        return board.axis_table[variable.row].copy()
     if name == "stiffness_preset":
         return np.array([float(board.joint_table[at.PRESET, i]) if i >= 0 else 0.0 for i in board.lead_joints])
-    if name in _JOINT_FIELDS:
-        field = getattr(board.model, _JOINT_FIELDS[name])
+    if variable.field:
+        field = getattr(board.model, variable.field)
         return _each_lead(board, lambda drive: float(np.ravel(field[drive.v])[0]))
-    if name in _STOPS:
-        return _each_lead(board, lambda drive: getattr(drive, _STOPS[name]) if math.isfinite(drive.low) else 0.0)
-    raise DeviceError(
-        f"{board.name}: there is no remote variable {name!r}; {nearest(name, REMOTE_VARIABLES)}", field="name"
-    )
+    if variable.stop:
+        return _each_lead(board, lambda drive: getattr(drive, variable.stop) if math.isfinite(drive.low) else 0.0)
+    return np.nan_to_num(spring_values(board, name))
+
+
+def _variable(
+    board: BoardState, name: str, known: Collection[str], what: str = "there is no remote variable {!r}"
+) -> Variable:
+    if name not in known:
+        raise DeviceError(f"{board.name}: {what.format(name)}; {nearest(name, known)}", field="name")
+    return REMOTE_VARIABLES[name]
 
 
 @request
@@ -104,7 +111,7 @@ def set_remote_variable(board: BoardState, name: str, values: Sequence[float]) -
             bounds = board.drives[board.lead_joints[a]].preset_range
             if bounds is not None:
                 board.joint_table[at.PRESET, board.lead_joints[a]] = min(max(array[a], bounds[0]), bounds[1])
-    elif name in _ROWS:
+    elif REMOTE_VARIABLES[name].row >= 0:
         _set_row(board, name, array)
     else:
         for a in range(len(board.axes)):
@@ -115,14 +122,12 @@ def set_remote_variable(board: BoardState, name: str, values: Sequence[float]) -
 
 def _checked(board: BoardState, name: str, values: Sequence[float]) -> Array:
     """Return the numbers of a variable that can be set, or raise."""
-    if name not in REMOTE_VARIABLES or name in _READ_ONLY:
-        known = [v for v in REMOTE_VARIABLES if v not in _READ_ONLY]
-        raise DeviceError(f"{board.name}: no remote variable {name!r} can be set; {nearest(name, known)}", field="name")
+    settable = [key for key, variable in REMOTE_VARIABLES.items() if variable.settable]
+    least = _variable(board, name, settable, "no remote variable {!r} can be set").least
     array = board.values_of(values, len(board.axes), name)
-    if name not in _SIGNED and (array < 0.0).any():
-        raise DeviceError(f"{board.name}: {name} is {array.tolist()}; must be >= 0", field=name)
-    if name in _ABOVE_ZERO and (array <= 0.0).any():
-        raise DeviceError(f"{board.name}: {name} is {array.tolist()}; must be > 0", field=name)
+    if (least == "0" and (array < 0.0).any()) or (least == "above 0" and (array <= 0.0).any()):
+        valid = ">= 0" if least == "0" else "> 0"
+        raise DeviceError(f"{board.name}: {name} is {array.tolist()}; must be {valid}", field=name)
     board.select(None, works=True)
     return array
 
@@ -140,14 +145,14 @@ def _set_row(board: BoardState, name: str, array: Array) -> None:
         raise DeviceError(f"{board.name}: {name} is below yarp_jntMinPos", field=name)
     if name == "yarp_jntMinPos" and (array > board.axis_table[at.HIGH]).any():
         raise DeviceError(f"{board.name}: {name} is above yarp_jntMaxPos", field=name)
-    board.axis_table[_ROWS[name]] = array
+    board.axis_table[REMOTE_VARIABLES[name].row] = array
     if name.startswith(_SHORTCUT):
         for a in range(len(board.axes)):
             set_gains(board, "position", a, **{name.removeprefix(_SHORTCUT): float(array[a])})
 
 
 def _set_joint_field(model: mujoco.MjModel, name: str, drive: Drive, value: float) -> None:
-    if name in _STOPS:
+    if REMOTE_VARIABLES[name].stop:
         raise DeviceError("the stops of the hardware are part of the model; set yarp_jntMaxPos, yarp_jntMinPos")
-    field = getattr(model, _JOINT_FIELDS[name])
+    field = getattr(model, REMOTE_VARIABLES[name].field)
     field[drive.v] = value if field.ndim == 1 else (value, *field[drive.v][1:])

@@ -31,7 +31,7 @@ from pliant.base.documents.includes import MAX_INCLUDE_DEPTH, entered, missing, 
 from pliant.base.errors import ModelError, WireError, nearest
 from pliant.base.options import parse_bool, parse_number
 from pliant.yarp.wire.text import parse_bottle
-from pliant.yarp.wire.values import FALSE, TRUE, Bottle, Float32, Int8, Int16, Int64, Value, Vocab, Vocab64
+from pliant.yarp.wire.values import plain_value
 
 MAX_INCLUDES = 200
 """Most files that one file includes, directly or not. # assumed: the largest real robot has about 30"""
@@ -259,20 +259,7 @@ def parse_list(text: str) -> tuple[Item, ...]:
     Raises:
         WireError: a bracket or quote is not closed, or a number is too large.
     """
-    return tuple(as_item(value) for value in parse_bottle(text).items)
-
-
-def as_item(value: Value) -> Item:
-    """Return a value of YARP as a plain one; a vocabulary is its name."""
-    if value in (TRUE, FALSE):
-        return value == TRUE
-    if isinstance(value, Bottle):
-        return tuple(as_item(item) for item in value.items)
-    if isinstance(value, Vocab | Vocab64):
-        return value.name
-    if isinstance(value, Int8 | Int16 | Int64 | Float32):
-        return value.value
-    return tuple(value) if isinstance(value, bytes) else value
+    return tuple(plain_value(value) for value in parse_bottle(text).items)
 
 
 @dataclass(frozen=True, slots=True)

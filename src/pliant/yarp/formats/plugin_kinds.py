@@ -185,7 +185,6 @@ def _images(reader: PluginReader, plugin: Plugin, config: Group, *, depth: bool)
         sensors=(sensor.name,),
         depth=depth,
         depth_quantum=quantum,
-        stamp_shown=stamp,
         **_flips(config),
     )
     if stamp:

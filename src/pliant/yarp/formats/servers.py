@@ -9,12 +9,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypedDict
 
 from pliant.base.errors import ModelError, nearest
 from pliant.model.problem import Problems
 from pliant.yarp.formats.control_board import BoardConfiguration
 from pliant.yarp.formats.ini import Group
+from pliant.yarp.formats.places import Place
 from pliant.yarp.formats.robot_interface import InterfaceDevice, RobotInterface
 from pliant.yarp.model.services import (
     AnalogServer,
@@ -94,14 +94,11 @@ class _Kind:
     """Period where none is given [s]."""
 
 
-class _Common(TypedDict):
+class _Common(Place):
     """Fields that all servers have."""
 
-    name: str
     port: str
     period: float
-    file: str | None
-    line: int | None
 
 
 class Servers:

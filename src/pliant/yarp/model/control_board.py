@@ -79,6 +79,8 @@ class Coupling:
             wrong = "must have one axis, and three joints for each finger"
         elif self.kind == "linear" and (len(self.matrix) != m or any(len(row) != n for row in self.matrix)):
             wrong = f"must have a matrix of {m} rows of {n} numbers"
+        elif not all(math.isfinite(x) for row in self.matrix for x in row):
+            wrong = "must have finite numbers in its matrix"
         elif self.kind != "linear" and self.matrix:
             wrong = "has a matrix of its own; only linear takes one"
         if wrong:
@@ -376,27 +378,25 @@ def board_from_mapping(name: str, tree: Mapping[str, Any], where: str = "") -> C
     Raises:
         ModelError: an unknown field, or a value that does not fit.
     """
-    values = dict(tree)
-    couplings: list[Coupling] = []
-    for item in values.pop("couplings", None) or ():
-        if isinstance(item, Coupling):
-            couplings.append(item)
-            continue
-        known = [f.name for f in dataclasses.fields(Coupling)]
-        if not isinstance(item, Mapping) or not {"kind", "axes", "joints"} <= set(item) <= set(known):
-            raise ModelError(
-                f"{where}a coupling is {item!r}; must be a mapping with kind, axes, joints and for linear a matrix",
-                field="couplings",
-            )
-        matrix = tuple(tuple(map(float, row)) for row in item.get("matrix", ()))
-        couplings.append(
-            Coupling(kind=item["kind"], axes=tuple(item["axes"]), joints=tuple(item["joints"]), matrix=matrix)
+    given = tree.get("couplings") or ()
+    if not isinstance(given, list | tuple):
+        raise ModelError(f"{where}couplings is {given!r}; must be a list of mappings", field="couplings")
+    couplings = tuple([_coupling(item, where) for item in given])
+    return parse(ControlBoard, {"name": name, **tree, "couplings": couplings}, where=where, error=ModelError)
+
+
+def _coupling(item: object, where: str) -> Coupling:
+    if isinstance(item, Coupling):
+        return item
+    if not isinstance(item, Mapping) or not {"kind", "axes", "joints"} <= set(item):
+        raise ModelError(
+            f"{where}a coupling is {item!r}; must be a mapping with kind, axes, joints and for linear a matrix",
+            field="couplings",
         )
-    values["couplings"] = tuple(couplings)
-    for info in describe(ControlBoard):
-        if info.name in values and info.type == Numbers and isinstance(values[info.name], int | float):
-            values[info.name] = (values[info.name],)
-    return parse(ControlBoard, {"name": name, **values}, where=where, error=ModelError)
+    try:
+        return parse(Coupling, item, where=f"{where}couplings: ", error=ModelError)
+    except ModelError as error:
+        raise ModelError(error.message, field="couplings") from error
 
 
 def add_boards(robot: Robot, boards: Mapping[str, object]) -> None:

@@ -120,8 +120,6 @@ class CameraImages(YarpDevice):
     """Whether columns are reversed."""
     depth_quantum: int | None = None
     """Decimal digits of the depth [m], or None for all (QUANT_PARAM)."""
-    stamp_shown: bool = False
-    """Whether the time was to be drawn into the image."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

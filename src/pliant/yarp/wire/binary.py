@@ -21,7 +21,7 @@ import struct
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.base.errors import WireError
 from pliant.yarp.wire.values import Bottle, Float32, Incomplete, Int8, Int16, Int64, Value, Vocab, Vocab64, kind_of
@@ -147,20 +147,17 @@ def _write_primitives(parts: list[bytes], items: tuple[Any, ...], kind: str) -> 
         raise WireError(f"a value does not fit {kind}: {fault}") from None
 
 
-def encode_vector(values: ArrayLike, dialect: Dialect, kind: str = "float64") -> bytes:
-    """Return the bytes of a vector, the same as of a Bottle that holds only numbers of one kind.
+def encode_vector(values: ArrayLike, dialect: Dialect) -> bytes:
+    """Return the bytes of a vector of float64, the same as of a Bottle that holds only such numbers.
 
     Args:
         values: the numbers, shape (n,).
         dialect: 3 or 4.
-        kind: ``float64``, ``float32``, or an integer kind of `KINDS`.
     """
-    if kind not in _CODES:
-        raise WireError(f"a vector of {kind}; must be one of {', '.join(_CODES)}")
-    array = np.ascontiguousarray(values, dtype="<" + np.dtype(_CODES[kind]).str[1:])
+    array = np.ascontiguousarray(values, dtype="<f8")
     if array.ndim != 1:
         raise WireError(f"a vector of shape {array.shape}; must have one dimension")
-    return _PAIR.pack(LIST | tag_of(kind, dialect), len(array)) + array.tobytes()
+    return _PAIR.pack(LIST | tag_of("float64", dialect), len(array)) + array.tobytes()
 
 
 # -- reading -------------------------------------------------------------------------------------------------------
@@ -171,7 +168,7 @@ class _Reader:
 
     __slots__ = ("at", "data", "dialect", "end", "items_left")
 
-    def __init__(self, data: bytes | memoryview, at: int, dialect: Dialect) -> None:
+    def __init__(self, data: bytes | bytearray | memoryview, at: int, dialect: Dialect) -> None:
         _check_dialect(dialect)
         self.data = data
         self.at = at
@@ -245,7 +242,7 @@ class _Reader:
         return bytes(self.data[at : at + size])
 
 
-def read_bottle(data: bytes | memoryview, dialect: Dialect, at: int = 0) -> tuple[Bottle, int]:
+def read_bottle(data: bytes | bytearray | memoryview, dialect: Dialect, at: int = 0) -> tuple[Bottle, int]:
     """Return the Bottle that begins at a byte, and where it ends: replies have no length in front.
 
     Raises:
@@ -308,23 +305,3 @@ def decode_either(data: bytes | memoryview, first: Dialect = 4) -> tuple[Bottle,
             return decode_bottle(data, other), other
         except WireError:
             raise fault from None
-
-
-def decode_vector(data: bytes | memoryview, dialect: Dialect) -> NDArray[np.float64]:
-    """Return the numbers of a vector of any number kind, shape (n,).
-
-    Raises:
-        WireError: the bytes are no vector of numbers, or exceed a limit.
-    """
-    reader = _Reader(data, 0, dialect)
-    tag = reader.int32()
-    if tag == LIST and reader.int32() == 0 and reader.at == len(data):
-        return np.empty(0)
-    kind = _KINDS[dialect].get(tag & ~LIST, "") if tag & LIST else ""
-    if kind not in _CODES or kind.startswith("vocab"):
-        raise WireError(f"tag {tag} in place of a vector of numbers of dialect {dialect}", field="tag")
-    count = reader.length("vector")
-    at = reader.take(count * _SIZES[kind])
-    if reader.at != len(data):
-        raise WireError(f"{len(data) - reader.at} bytes remain after a vector of {count} numbers")
-    return np.frombuffer(data, np.dtype("<" + np.dtype(_CODES[kind]).str[1:]), count, at).astype(np.float64)

@@ -15,8 +15,8 @@ import struct
 
 from pliant.base.errors import WireError, nearest
 from pliant.yarp.wire.board_calls import CALLS
-from pliant.yarp.wire.records import Fields, Method, encode_fields
-from pliant.yarp.wire.values import FAIL, Bottle, Vocab, bottle, text
+from pliant.yarp.wire.records import Fields, Method, call_of, encode_fields
+from pliant.yarp.wire.values import FAIL, Bottle, Vocab, bottle
 
 __all__ = [
     "INTERFACES",
@@ -27,7 +27,6 @@ __all__ = [
     "encode_help",
     "encode_protocol_version",
     "encode_reply",
-    "encode_request",
 ]
 
 RETURN_VALUES = {
@@ -96,25 +95,15 @@ def method(name: str) -> Method:
     return found
 
 
-def encode_request(name: str, *values: object) -> Bottle:
-    """Return the request of a method with its arguments.
-
-    Raises:
-        WireError: the method does not exist, or the arguments do not fit.
-    """
-    return method(name).encode_request(*values)
-
-
 def decode_request(request: Bottle) -> tuple[str, Fields]:
     """Return the name of the method and its arguments; `REFUSED` is the answer to what raises.
 
     Raises:
         WireError: the method does not exist, or the arguments do not fit.
     """
-    items = request.items[1:] if request.items[:1] == ("__direct__",) else request.items
-    if not items:
+    name, _ = call_of(request)
+    if not name:
         raise WireError("an empty request to a control board", field="method")
-    name = text(items[0])
     return name, method(name).decode_request(request)
 
 

@@ -27,7 +27,7 @@ from pliant.base.errors import WireError
 from pliant.yarp.wire.board_calls import CALLS
 from pliant.yarp.wire.objects import Stamp
 from pliant.yarp.wire.records import Fields, Method, decode_fields, encode_fields
-from pliant.yarp.wire.values import FAIL, IS, NAK, OK, TSTA, Bottle, Value, Vocab, bottle, integer, number, text
+from pliant.yarp.wire.values import FAIL, IS, NAK, OK, TSTA, Bottle, Value, Vocab, bottle, text
 
 FAILED = bottle(FAIL)
 """Reply to a request that could not be done, or whose item behind ``[get]`` or ``[set]`` is unknown."""
@@ -62,16 +62,6 @@ def _find(words: str) -> Method:
     if method is None:
         raise WireError(f"request {words[:80]!r} is not understood by a control board of dialect 3", field="method")
     return method
-
-
-def encode_request(words: str, *values: object) -> Bottle:
-    """Return the request of these words with its arguments.
-
-    Raises:
-        WireError: there is no such request, or the arguments do not fit.
-    """
-    method = _find(words)
-    return Bottle((*[Vocab.of(w) for w in words.split()], *encode_fields(method.arguments, values, 3)))
 
 
 def decode_request(request: Bottle) -> tuple[str, Fields]:
@@ -127,26 +117,3 @@ def encode_reply(request: Bottle, *values: object, stamp: Stamp | None = None) -
     count, time = (stamp.count, float(stamp.time)) if stamp else (0, 0.0)
     timed = () if method.name.split()[1] in _UNTIMED else (TSTA, count, time)
     return Bottle((*_echo(method, request), *items, *timed, OK))
-
-
-def decode_reply(request: Bottle, reply: Bottle) -> tuple[Fields, Stamp | None]:
-    """Return the results of a reply to a request, and its stamp: None for replies that have none.
-
-    Raises:
-        WireError: the control board refused the request, or the reply does not fit it.
-    """
-    method = _method_of(request)
-    if reply.items[-1:] != (OK,):
-        raise WireError(f"the control board refused {method.name!r}", field="method")
-    if not method.name.startswith("get "):
-        return (), None
-    items, stamp = reply.items[:-1], None
-    if method.name.split()[1] not in _UNTIMED:
-        if len(items) < 3 or items[-3] != TSTA:
-            raise WireError(f"the reply to {method.name!r} has no stamp", field="stamp")
-        stamp = Stamp(integer(items[-2]), number(items[-1]))
-        items = items[:-3]
-    echo = _echo(method, request)
-    if items[: len(echo)] != echo:
-        raise WireError(f"the reply to {method.name!r} belongs to another request", field="echo")
-    return decode_fields(method.results, items[len(echo) :], 3), stamp

@@ -1,17 +1,21 @@
-"""Images as YARP's frame grabbers send them: a list of a header and one blob of rows.
+"""Images as YARP's frame grabbers send them: a list of ``[mat]``, a pixel code, five numbers, and one blob of rows.
+
+The numbers are bytes per pixel and of all rows, the quantum of a row, width and height.
 
 The header of one RGB image was recorded; the other pixel codes follow the published ones.
 """
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import WireError, nearest
-from pliant.yarp.wire.values import Bottle, Vocab, bottle, integer, text
+from pliant.yarp.wire.binary import LIST, tag_of
+from pliant.yarp.wire.values import Bottle, Vocab, integer, text
 
 PIXELS: dict[str, tuple[str, int]] = {
     "rgb": ("<u1", 3),
@@ -40,23 +44,6 @@ class Image:
     quantum: int = 8
     """Rows are filled up to a multiple of this [bytes]."""
 
-    def encode(self) -> Bottle:
-        """Return the Bottle: ``[mat]``, pixel code, (depth, size, quantum, width, height), bytes.
-
-        Raises:
-            WireError: an unknown pixel code, or an array of another shape or size.
-        """
-        shape = self.pixels.shape
-        height, width = shape[:2] if len(shape) > 1 else (0, 0)
-        kind, channels, row = self._layout(self.code, width, self.quantum)
-        if shape[2:] not in ((channels,), () if channels == 1 else (channels,)) or not 0 < height <= MAX_SIDE:
-            raise WireError(f"pixels of shape {shape} for [{self.code}]; must be (height, width, {channels})")
-        used = width * channels * np.dtype(kind).itemsize
-        padded = np.zeros((height, row), np.uint8)
-        padded[:, :used] = np.ascontiguousarray(self.pixels, kind).reshape(height, -1).view(np.uint8)
-        numbers = (channels * np.dtype(kind).itemsize, height * row, self.quantum, width, height)
-        return bottle(Vocab.of("mat"), Vocab.of(self.code), numbers, padded.tobytes())
-
     @classmethod
     def decode(cls, data: Bottle) -> Image:
         """Return the image of a Bottle.
@@ -69,7 +56,7 @@ class Image:
             raise WireError("an image must be [mat], a pixel code, a list of 5 integers and a blob")
         code, blob = text(data[1]), data[3]
         depth, size, quantum, width, height = [integer(v) for v in header.items]
-        kind, channels, row = cls._layout(code, width, quantum)
+        kind, channels, row = _layout(code, width, quantum)
         if not 0 < height <= MAX_SIDE or not isinstance(blob, bytes) or not len(blob) == size == row * height:
             raise WireError(f"an image of {width} x {height} [{code}] must hold {row * height} bytes, not {size}")
         if depth != channels * np.dtype(kind).itemsize:
@@ -78,13 +65,41 @@ class Image:
         pixels = np.ascontiguousarray(rows).view(kind).reshape(height, width, *([channels] if channels > 1 else []))
         return cls(pixels, code, quantum)
 
-    @staticmethod
-    def _layout(code: str, width: int, quantum: int) -> tuple[str, int, int]:
-        """Return the type of a number, numbers per pixel, and the length of a row [bytes]."""
-        if code not in PIXELS:
-            raise WireError(f"pixel code {code!r}: {nearest(code, PIXELS)}", field="code")
-        if not 0 < width <= MAX_SIDE or not 1 <= quantum <= 4096:
-            raise WireError(f"rows of {width} pixels in steps of {quantum} bytes; must be 1 to {MAX_SIDE}, 1 to 4096")
-        kind, channels = PIXELS[code]
-        row = -(-width * channels * np.dtype(kind).itemsize // quantum) * quantum
-        return kind, channels, row
+
+def encode_image(pixels: NDArray[np.generic], code: str, quantum: int = 8) -> bytes:
+    """Return the bytes of an image, which are the same in both dialects; the pixels are copied once.
+
+    Args:
+        pixels: shape (height, width) or (height, width, channels).
+        code: key of `PIXELS`, whose type the numbers get.
+        quantum: rows are filled up to a multiple of this [bytes].
+
+    Raises:
+        WireError: an unknown pixel code, or an array of another shape or size.
+    """
+    shape = pixels.shape
+    height, width = shape[:2] if len(shape) > 1 else (0, 0)
+    kind, channels, row = _layout(code, width, quantum)
+    if shape[2:] not in ((channels,), () if channels == 1 else (channels,)) or not 0 < height <= MAX_SIDE:
+        raise WireError(f"pixels of shape {shape} for [{code}]; must be (height, width, {channels})")
+    size = channels * np.dtype(kind).itemsize
+    data = np.ascontiguousarray(pixels, kind)
+    if row != width * size:
+        padded = np.zeros((height, row), np.uint8)
+        padded[:, : width * size] = data.reshape(height, -1).view(np.uint8)
+        data = padded
+    vocabulary, int32 = tag_of("vocab32", 3), tag_of("int32", 3)
+    head = struct.pack("<6i", LIST, 4, vocabulary, Vocab.of("mat").code, vocabulary, Vocab.of(code).code)
+    numbers = struct.pack("<7i", LIST | int32, 5, size, height * row, quantum, width, height)
+    return b"".join((head, numbers, struct.pack("<2i", tag_of("blob", 3), height * row), data.data))
+
+
+def _layout(code: str, width: int, quantum: int) -> tuple[str, int, int]:
+    """Return the type of a number, numbers per pixel, and the length of a row [bytes]."""
+    if code not in PIXELS:
+        raise WireError(f"pixel code {code!r}: {nearest(code, PIXELS)}", field="code")
+    if not 0 < width <= MAX_SIDE or not 1 <= quantum <= 4096:
+        raise WireError(f"rows of {width} pixels in steps of {quantum} bytes; must be 1 to {MAX_SIDE}, 1 to 4096")
+    kind, channels = PIXELS[code]
+    row = -(-width * channels * np.dtype(kind).itemsize // quantum) * quantum
+    return kind, channels, row

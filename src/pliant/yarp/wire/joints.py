@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import ClassVar
 
 import numpy as np
 
@@ -48,12 +47,16 @@ class JointState:
     temperature: tuple[float, ...] | None = None
     """Motor temperatures [degC]; single precision, dialect 4 only."""
 
-    _SINGLE: ClassVar[dict[int, tuple[str, ...]]] = {3: (), 4: ("pwm", "temperature")}
-
     @classmethod
-    def _names(cls, dialect: Dialect) -> list[str]:
+    def names(cls, dialect: Dialect) -> list[str]:
+        """Return the fields of a dialect, in the order of the wire."""
         names = [f.name for f in fields(cls)]
         return names if dialect == 4 else names[:-1]
+
+    @staticmethod
+    def is_single(name: str, dialect: Dialect) -> bool:
+        """Return whether a field has single precision in a dialect."""
+        return dialect == 4 and name in ("pwm", "temperature")
 
     def encode(self, dialect: Dialect, axes: int) -> Bottle:
         """Return the Bottle: each vector and whether it is valid.
@@ -66,7 +69,7 @@ class JointState:
             WireError: a field of another length.
         """
         items: list[Value] = []
-        for name in self._names(dialect):
+        for name in self.names(dialect):
             values = getattr(self, name)
             if values is not None and len(values) != axes:
                 raise WireError(f"{name} of {len(values)} joints; must be {axes}", field=name)
@@ -75,7 +78,7 @@ class JointState:
                 items.append(Bottle(codes, layout="" if codes else "int32"))
             else:
                 numbers = np.zeros(axes) if values is None else values
-                items.append(vector(numbers, single=name in self._SINGLE[dialect]))
+                items.append(vector(numbers, single=self.is_single(name, dialect)))
             items.append(FAIL if values is None else OK)
         return Bottle(tuple(items))
 
@@ -86,7 +89,7 @@ class JointState:
         Raises:
             WireError: the Bottle is no such state.
         """
-        names = cls._names(4 if len(data) == 24 else 3)
+        names = cls.names(4 if len(data) == 24 else 3)
         if len(data) != 2 * len(names):
             raise WireError(f"a state of {len(data)} elements; must be 22 (dialect 3) or 24 (dialect 4)")
         found: dict[str, tuple[float, ...] | tuple[Vocab, ...]] = {}
@@ -102,6 +105,24 @@ class JointState:
                 found[name] = tuple(floats(values, name).tolist())
         return cls(**found)  # type: ignore[arg-type]
 
+
+CONTROL_MODES = {
+    "idle": "idl",
+    "position": "pos",
+    "position_direct": "posd",
+    "velocity": "vel",
+    "velocity_direct": "veld",
+    "mixed": "mix",
+    "torque": "torq",
+    "current": "icur",
+    "pwm": "ipwm",
+    "hardware_fault": "hwfa",
+    "calibrating": "cal",
+    "calibration_done": "cald",
+    "not_configured": "cfgn",
+    "configured": "cfgy",
+}
+"""Control mode of an axis -> its vocabulary."""
 
 COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, str, str]]] = {
     "position_direct": ((), ("ipod",), ("dpo", "dpos", "dpog")),

@@ -16,20 +16,17 @@ from typing import TypeAlias
 
 from pliant.base.errors import WireError
 from pliant.yarp.wire.connection import MAX_NAME
-from pliant.yarp.wire.text import MAX_TEXT, parse_bottle
+from pliant.yarp.wire.text import MAX_TEXT
 from pliant.yarp.wire.values import Bottle, bottle
 
 __all__ = [
     "ANY",
-    "COMMANDS",
     "END",
     "MAX_QUERY",
     "NO_SUCH_PORT",
     "Answer",
     "Contact",
-    "PropertyLine",
     "Query",
-    "RouteLine",
     "decode_answer",
     "encode_answer",
     "is_complete",
@@ -42,22 +39,6 @@ ANY = "..."
 """Field of a query that the server chooses."""
 MAX_QUERY = 1 << 16
 """Longest line of a query [characters]. # assumed: a port sends its properties in lines of 100"""
-COMMANDS = (
-    "register",
-    "unregister",
-    "query",
-    "set",
-    "get",
-    "check",
-    "route",
-    "list",
-    "runners",
-    "gc",
-    "help",
-    "announce",
-    "bot",
-)
-"""The commands of a name server; any other word is answered by the terminator alone."""
 NO_SUCH_PORT = bottle("port", ("error", -2, "port not known"))
 """Answer to ``bot query`` for a name that is not registered."""
 
@@ -145,69 +126,11 @@ class Query:
             raise WireError(f"{line[:80]!r} must begin with NAME_SERVER")
         return cls(tuple(words[1:]), end)
 
-    @classmethod
-    def register(cls, name: str = ANY, carrier: str = ANY, host: str = ANY, port: int = -1) -> Query:
-        """Return the query that registers a port; -1 and ``...`` let the server choose."""
-        return cls(("register", name, carrier, host, str(port)))
 
+Answer: TypeAlias = Contact | str
+"""One line of an answer; what is no registration stays text."""
 
-@dataclass(frozen=True, slots=True)
-class PropertyLine:
-    """Answer to ``set`` and ``get``: ``port /a property key = value...``; and to ``check``."""
-
-    port: str
-    """Name of the port."""
-    key: str
-    """Name of the property."""
-    values: tuple[str, ...]
-    """Its values; the one that was asked for where `present` is not None."""
-    present: bool | None = None
-    """Whether the value is among those of the property: for ``check`` only."""
-
-    @property
-    def line(self) -> str:
-        """The line."""
-        if self.present is None:
-            return " ".join(("port", self.port, "property", self.key, "=", *self.values))
-        shown = " ".join(self.values)
-        return f"port {self.port} property {self.key} value {shown} present {'true' if self.present else 'false'}"
-
-
-@dataclass(frozen=True, slots=True)
-class RouteLine:
-    """Answer to ``route``: how the first port reaches the second."""
-
-    source: str
-    """Name of the port that connects."""
-    target: str
-    """Name of the port that is connected to."""
-    route: str
-    """URI to connect to, ``tcp://bar``; empty without a way."""
-
-    @property
-    def line(self) -> str:
-        """The line."""
-        return f"port {self.source} route {self.target} = {self.route}"
-
-
-Answer: TypeAlias = Contact | PropertyLine | RouteLine | str
-"""One line of an answer; what has no form of its own stays text."""
-
-_PATTERNS = (
-    (
-        re.compile(r"registration name (\S+) ip (\S+) port (\d{1,5}) type (\S+)\Z"),
-        lambda m: Contact(name=m[1], host=m[2], port=int(m[3]), carrier=m[4]),
-    ),
-    (
-        re.compile(r"port (\S+) property (\S+) value (\S+) present (true|false)\Z"),
-        lambda m: PropertyLine(m[1], m[2], (m[3],), m[4] == "true"),
-    ),
-    (
-        re.compile(r"port (\S+) property (\S+) =((?: \S+)*)\Z"),
-        lambda m: PropertyLine(m[1], m[2], tuple(m[3].split())),
-    ),
-    (re.compile(r"port (\S+) route (\S+) = (\S*)\Z"), lambda m: RouteLine(m[1], m[2], m[3])),
-)
+_REGISTRATION = re.compile(r"registration name (\S+) ip (\S+) port (\d{1,5}) type (\S+)\Z")
 
 
 def encode_answer(lines: Sequence[Answer]) -> bytes:
@@ -232,11 +155,8 @@ def decode_answer(data: bytes) -> list[Answer]:
 
 
 def _decode_line(line: str) -> Answer:
-    for pattern, make in _PATTERNS:
-        match = pattern.match(line)
-        if match is not None:
-            return make(match)
-    return line
+    match = _REGISTRATION.match(line)
+    return line if match is None else Contact(name=match[1], host=match[2], port=int(match[3]), carrier=match[4])
 
 
 def is_complete(data: bytes, query: Query) -> bool:
@@ -272,8 +192,3 @@ def parse_contact(target: str) -> tuple[str, str]:
     if re.match(r"/[\w.\-]+:\d{1,5}\Z", rest) and carrier:
         return carrier, rest[1:]
     return carrier, rest if rest.startswith("/") else "/" + rest
-
-
-def parse_line(line: str) -> Bottle:
-    """Return the Bottle of a one-line answer."""
-    return parse_bottle(line.rstrip("\r\n"))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.base.errors import WireError
-from pliant.yarp.wire.values import Bottle, Float32, Value, bottle, integer, number, text
+from pliant.yarp.wire.values import Bottle, Float32, Value, number, text
 
 
 def vector(values: ArrayLike, *, single: bool = False) -> Bottle:
@@ -38,7 +38,7 @@ def floats(value: Value, what: str = "vector") -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Count and time of a message: the envelope of a port, or data."""
+    """Count and time of a message: the envelope of a port."""
 
     count: int
     """Number of the message, 0 to 2**31 - 1."""
@@ -62,21 +62,6 @@ class Stamp:
             return cls(int(words[0][:20]), float(words[1][:40]))
         except (IndexError, ValueError):
             raise WireError(f"envelope {envelope[:80]!r} must hold a count and a time") from None
-
-    def encode(self) -> Bottle:
-        """Return the stamp as data: a list of count and time."""
-        return bottle(self.count, float(self.time))
-
-    @classmethod
-    def decode(cls, data: Bottle) -> Stamp:
-        """Return the stamp that a list holds; a frame behind count and time is ignored.
-
-        Raises:
-            WireError: the list holds other values.
-        """
-        if len(data) not in (2, 3):
-            raise WireError(f"a stamp of {len(data)} elements; must be count and time")
-        return cls(integer(data[0]), number(data[1]))
 
 
 def properties(data: Bottle) -> dict[str, Value]:

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
@@ -36,8 +36,6 @@ from pliant.yarp.wire.values import FAIL, OK, Bottle, Int16, Value, Vocab, boole
 
 Fields: TypeAlias = tuple[Any, ...]
 """Values of a record, or arguments or results of a call; its `Argument` rows name their types."""
-TYPES = ("i16", "i32", "f64", "str", "bool", "vocab", "mode", "bottle", "pid", "flags")
-"""The types of fields; `[]` behind one makes a list, `*n` repeats it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +87,68 @@ _PID_ORDER: dict[int, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class _Type:
+    """How the values of one type are written and read."""
+
+    encode: Callable[[Any, Dialect], Value]
+    """Returns the element of a value."""
+    decode: Callable[[Value, Dialect], object]
+    """Returns the value of an element."""
+    empty: object
+    """Value where there is none."""
+    layout: str | None = ""
+    """Layout of an empty list of them; None for a type that no list has."""
+
+
+def _list_of(value: Value) -> Bottle:
+    if not isinstance(value, Bottle):
+        raise WireError("must be a list")
+    return value
+
+
+def _bottle_of(value: object) -> Bottle:
+    if not isinstance(value, Bottle):
+        raise WireError(f"a {type(value).__name__}; must be a Bottle")
+    return value
+
+
+def _vocabulary_of(value: Vocab | str) -> Vocab:
+    return value if isinstance(value, Vocab) else Vocab.of(value)
+
+
+def _flags_of(value: Value) -> dict[str, bool]:
+    items = _list_of(value).items
+    pairs = [p for p in items if isinstance(p, Bottle) and len(p) == 2]
+    if len(pairs) != len(items) or len(pairs) > MAX_ITEMS:
+        raise WireError("must be a list of (name, flag) lists")
+    return {text(key): boolean(flag) for key, flag in (p.items for p in pairs)}
+
+
+def _truth(value: object) -> Vocab:
+    return OK if value else FAIL
+
+
+TYPES: Mapping[str, _Type] = {
+    "i16": _Type(lambda v, _: Int16(int(v)), lambda v, _: integer(v), 0, None),
+    "i32": _Type(lambda v, _: int(v), lambda v, _: integer(v), 0, "int32"),
+    "f64": _Type(lambda v, _: float(v), lambda v, _: number(v), 0.0, "float64"),
+    "str": _Type(lambda v, _: str(v), lambda v, _: text(v), "", "string"),
+    "bool": _Type(lambda v, _: _truth(v), lambda v, _: boolean(v), False, None),
+    "vocab": _Type(lambda v, _: _vocabulary_of(v).code, lambda v, _: vocabulary(v), Vocab(0), "int32"),
+    "mode": _Type(lambda v, _: _vocabulary_of(v), lambda v, _: vocabulary(v), Vocab(0), "vocab32"),
+    "bottle": _Type(lambda v, _: _bottle_of(v), lambda v, _: _list_of(v), Bottle()),
+    "pid": _Type(lambda v, dialect: v.encode(dialect), Pid.decode, Pid()),
+    "flags": _Type(
+        lambda v, _: Bottle(tuple([Bottle((key, _truth(flag))) for key, flag in v.items()])),
+        lambda v, _: _flags_of(v),
+        {},
+        None,
+    ),
+}
+"""The types of fields; `[]` behind one makes a list, `*n` repeats it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Argument:
     """One field of a record, one argument or one result of a method."""
 
@@ -100,14 +160,21 @@ class Argument:
     def __post_init__(self) -> None:
         _split(self.type)
 
+    @property
+    def empty(self) -> object:
+        """What stands for a value that could not be had."""
+        kind, is_list, repeat = _split(self.type)
+        return () if is_list else (kind.empty,) * repeat if repeat else kind.empty
+
 
 @functools.cache
-def _split(type_: str) -> tuple[str, bool, int]:
-    """Return the name of a type, whether it is a list, and how many fields it takes."""
+def _split(type_: str) -> tuple[_Type, bool, int]:
+    """Return a type, whether it is a list, and how many fields it takes."""
     match = re.match(r"(\w+?)(\[\])?(?:\*(\d{1,2}))?\Z", type_)
-    if match is None or match[1] not in TYPES or (match[2] and match[1] in ("flags", "bool", "i16")):
+    kind = None if match is None else TYPES.get(match[1])
+    if match is None or kind is None or (match[2] and kind.layout is None):
         raise WireError(f"type {type_!r} of a record; must be one of {', '.join(TYPES)}, with [] or *n behind it")
-    return match[1], match[2] is not None, int(match[3] or 0)
+    return kind, match[2] is not None, int(match[3] or 0)
 
 
 def encode_fields(arguments: Sequence[Argument], values: Sequence[Any], dialect: Dialect = 4) -> tuple[Value, ...]:
@@ -121,51 +188,19 @@ def encode_fields(arguments: Sequence[Argument], values: Sequence[Any], dialect:
         raise WireError(f"{len(values)} values for {len(arguments)} fields ({names})")
     items: list[Value] = []
     for argument, value in zip(arguments, values):
-        name, is_list, repeat = _split(argument.type)
+        kind, is_list, repeat = _split(argument.type)
         try:
-            if repeat:
-                if len(value) != repeat:
-                    raise WireError(f"{len(value)} numbers; must be {repeat}")
-                items += [_encode(name, v, dialect) for v in value]
-            elif is_list:
-                items.append(_encode_list(name, value, dialect))
+            if repeat and len(value) != repeat:
+                raise WireError(f"{len(value)} numbers; must be {repeat}")
+            if repeat or is_list:
+                found = tuple([kind.encode(v, dialect) for v in value])
+                items += found if repeat else [Bottle(found, layout="" if found else kind.layout or "")]
             else:
-                items.append(_encode(name, value, dialect))
+                items.append(kind.encode(value, dialect))
         except (WireError, TypeError, ValueError, OverflowError, AttributeError) as fault:
             reason = fault.message if isinstance(fault, WireError) else str(fault)
             raise WireError(f"{argument.name} ({argument.type}): {reason}", field=argument.name) from None
     return tuple(items)
-
-
-def _encode(name: str, value: Any, dialect: Dialect) -> Value:
-    if name == "i16":
-        return Int16(int(value))
-    if name == "i32":
-        return int(value)
-    if name == "f64":
-        return float(value)
-    if name == "str":
-        return str(value)
-    if name == "bool":
-        return OK if value else FAIL
-    if name == "vocab":
-        return (value if isinstance(value, Vocab) else Vocab.of(value)).code
-    if name == "mode":
-        return value if isinstance(value, Vocab) else Vocab.of(value)
-    if name == "pid":
-        return value.encode(dialect)
-    if name == "bottle":
-        if not isinstance(value, Bottle):
-            raise WireError(f"a {type(value).__name__}; must be a Bottle")
-        return value
-    flags: Mapping[str, bool] = value
-    return Bottle(tuple([Bottle((key, OK if flag else FAIL)) for key, flag in flags.items()]))
-
-
-def _encode_list(name: str, value: Sequence[object], dialect: Dialect) -> Bottle:
-    kind = {"i32": "int32", "vocab": "int32", "f64": "float64", "mode": "vocab32", "str": "string"}.get(name, "")
-    items = tuple([_encode(name, v, dialect) for v in value])
-    return Bottle(items, layout="" if items else kind)
 
 
 def decode_fields(arguments: Sequence[Argument], items: Sequence[Value], dialect: Dialect = 4) -> Fields:
@@ -177,17 +212,16 @@ def decode_fields(arguments: Sequence[Argument], items: Sequence[Value], dialect
     values: list[object] = []
     at = 0
     for argument in arguments:
-        name, is_list, repeat = _split(argument.type)
+        kind, is_list, repeat = _split(argument.type)
         count = repeat or 1
         if at + count > len(items):
             raise WireError(f"{argument.name} ({argument.type}) is missing after {at} elements", field=argument.name)
         try:
-            if repeat:
-                values.append(tuple([_decode(name, v, dialect) for v in items[at : at + count]]))
-            elif is_list:
-                values.append(_decode_list(name, items[at], dialect))
+            if repeat or is_list:
+                given = items[at : at + count] if repeat else _list_of(items[at])
+                values.append(tuple([kind.decode(v, dialect) for v in given]))
             else:
-                values.append(_decode(name, items[at], dialect))
+                values.append(kind.decode(items[at], dialect))
         except WireError as fault:
             raise WireError(f"{argument.name} ({argument.type}): {fault.message}", field=argument.name) from None
         at += count
@@ -196,33 +230,10 @@ def decode_fields(arguments: Sequence[Argument], items: Sequence[Value], dialect
     return tuple(values)
 
 
-def _decode(name: str, value: Value, dialect: Dialect) -> object:
-    if name in ("i16", "i32"):
-        return integer(value)
-    if name == "f64":
-        return number(value)
-    if name == "str":
-        return text(value)
-    if name == "bool":
-        return boolean(value)
-    if name in ("vocab", "mode"):
-        return vocabulary(value)
-    if name == "pid":
-        return Pid.decode(value, dialect)
-    if not isinstance(value, Bottle):
-        raise WireError("must be a list")
-    if name == "bottle":
-        return value
-    pairs = [p for p in value.items if isinstance(p, Bottle) and len(p) == 2]
-    if len(pairs) != len(value) or len(pairs) > MAX_ITEMS:
-        raise WireError("must be a list of (name, flag) lists")
-    return {text(key): boolean(flag) for key, flag in (p.items for p in pairs)}
-
-
-def _decode_list(name: str, value: Value, dialect: Dialect) -> Fields:
-    if not isinstance(value, Bottle):
-        raise WireError("must be a list")
-    return tuple([_decode(name, item, dialect) for item in value.items])
+def call_of(request: Bottle) -> tuple[str, tuple[Value, ...]]:
+    """Return the name of a call, "" for an empty request, and its elements from the name on."""
+    items = request.items[1:] if request.items[:1] == ("__direct__",) else request.items
+    return text(items[0]) if items else "", items
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,49 +241,23 @@ class Method:
     """One remote call: its name, what it takes and what it gives."""
 
     name: str
-    """First element of the request. One string where it has no underscore; else its parts are elements of their own,
-    and parts of at most four characters are vocabularies."""
+    """First element of the request."""
     arguments: tuple[Argument, ...] = ()
     """Arguments of the call."""
     results: tuple[Argument, ...] = ()
     """Values in the reply."""
 
-    @property
-    def words(self) -> tuple[Value, ...]:
-        """The elements that name the method."""
-        if "_" not in self.name:
-            return (self.name,)
-        return tuple([Vocab.of(word) if len(word) <= 4 else word for word in self.name.split("_")])
-
-    def encode_request(self, *values: object) -> Bottle:
-        """Return the request with these arguments."""
-        return Bottle((*self.words, *encode_fields(self.arguments, values)), layout="tagged")
-
     def decode_request(self, request: Bottle) -> Fields:
-        """Return the arguments of a request.
+        """Return the arguments of a request of this method.
 
         Raises:
-            WireError: the request is of another method, or its arguments do not fit.
+            WireError: its arguments do not fit.
         """
-        items = request.items[1:] if request.items[:1] == ("__direct__",) else request.items
-        words = self.words
-        if items[: len(words)] != words:
-            raise WireError(f"a request of another method than {self.name}", field="method")
-        return decode_fields(self.arguments, items[len(words) :])
+        return decode_fields(self.arguments, call_of(request)[1][1:])
 
     def encode_reply(self, *values: object) -> Bottle:
         """Return the reply with these results."""
         return Bottle(encode_fields(self.results, values), layout="tagged")
-
-    def decode_reply(self, reply: Bottle) -> Fields:
-        """Return the results of a reply.
-
-        Raises:
-            WireError: the results do not fit, as when the server did not know the method (``[fail]``).
-        """
-        if reply.items == (FAIL,) and self.results:
-            raise WireError(f"the server refused {self.name}: [fail]", field="method")
-        return decode_fields(self.results, reply.items)
 
 
 def parse_method(line: str) -> Method:

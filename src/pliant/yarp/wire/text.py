@@ -15,7 +15,20 @@ import re
 
 from pliant.base.errors import WireError
 from pliant.yarp.wire.binary import MAX_DEPTH
-from pliant.yarp.wire.values import FALSE, TRUE, Bottle, Float32, Int8, Int16, Int64, Value, Vocab, Vocab64, kind_of
+from pliant.yarp.wire.values import (
+    FALSE,
+    TRUE,
+    Bottle,
+    Float32,
+    Int64,
+    SizedInteger,
+    Value,
+    Vocab,
+    Vocab64,
+    Vocabulary,
+    integer,
+    kind_of,
+)
 
 MAX_TEXT = 1 << 20
 """Longest text of a Bottle that is read [characters]. # assumed: a list of 1000 ports takes 60,000"""
@@ -51,14 +64,12 @@ def format_value(value: Value, depth: int = MAX_DEPTH) -> str:
         return _format_float(value)
     if isinstance(value, Float32):
         return _format_float(value.value)
-    if isinstance(value, Vocab | Vocab64):
+    if isinstance(value, Vocabulary):
         return {0: "false", ord("1"): "true"}.get(value.code) or f"[{value.name}]"
     if isinstance(value, bytes):
         return "{" + " ".join(map(str, value)) + "}"
-    if isinstance(value, Int8 | Int16 | Int64):
-        return str(value.value)
-    if isinstance(value, int):
-        return str(value)
+    if isinstance(value, int | SizedInteger):
+        return str(integer(value))
     raise WireError(f"a {kind} has no text")
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, overload
+from typing import Any, ClassVar, Self, TypeAlias, overload
 
 from pliant.base.errors import WireError
 
@@ -27,97 +27,83 @@ class Incomplete(WireError):
     """The bytes end before the value does: more of the stream must be read first."""
 
 
-def _pack(name: str, size: int) -> int:
-    raw = name.encode("latin-1", "replace")
-    if len(raw) > size or "\0" in name:
-        raise WireError(f"vocabulary {name!r} must have at most {size} characters, none of them NUL")
-    return int.from_bytes(raw, "little", signed=False)
-
-
-def _unpack(code: int, size: int) -> str:
-    return (code % (1 << (8 * size))).to_bytes(size, "little").rstrip(b"\0").decode("latin-1")
-
-
 def _check_range(value: int, bits: int, kind: str) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not -(1 << (bits - 1)) <= value < 1 << (bits - 1):
-        raise WireError(f"{value!r} is no {kind}: must be an integer of {bits} bits")
+        raise WireError(f"{value!r} is no {kind}{bits}: must be an integer of {bits} bits")
 
 
 @dataclass(frozen=True, slots=True)
-class Vocab:
+class Vocabulary:
+    """A few characters that are packed into an integer; `Vocab` and `Vocab64` say how many."""
+
+    code: int
+    """The characters, the first in the lowest byte, as a signed integer."""
+    size: ClassVar[int]
+    """Most characters."""
+
+    def __post_init__(self) -> None:
+        _check_range(self.code, 8 * self.size, "vocab")
+
+    @classmethod
+    def of(cls, name: str) -> Self:
+        """Return the vocabulary of a name of at most `size` characters."""
+        raw = name.encode("latin-1", "replace")
+        if len(raw) > cls.size or "\0" in name:
+            raise WireError(f"vocabulary {name!r} must have at most {cls.size} characters, none of them NUL")
+        return cls(int.from_bytes(raw.ljust(cls.size, b"\0"), "little", signed=True))
+
+    @property
+    def name(self) -> str:
+        """The characters, without the NUL bytes behind them."""
+        return self.code.to_bytes(self.size, "little", signed=True).rstrip(b"\0").decode("latin-1")
+
+
+class Vocab(Vocabulary):
     """A vocabulary of up to four characters, such as ``[pos]`` (vocab32)."""
 
-    code: int
-    """The characters, the first in the lowest byte, as a signed integer of 32 bits."""
-
-    def __post_init__(self) -> None:
-        _check_range(self.code, 32, "vocab32")
-
-    @classmethod
-    def of(cls, name: str) -> Vocab:
-        """Return the vocabulary of a name of at most four characters."""
-        code = _pack(name, 4)
-        return cls(code - (1 << 32) if code >= 1 << 31 else code)
-
-    @property
-    def name(self) -> str:
-        """The characters, without the NUL bytes behind them."""
-        return _unpack(self.code, 4)
+    __slots__ = ()
+    size = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Vocab64:
+class Vocab64(Vocabulary):
     """A vocabulary of up to eight characters (dialect 4 only)."""
 
-    code: int
-    """The characters, the first in the lowest byte, as a signed integer of 64 bits."""
-
-    def __post_init__(self) -> None:
-        _check_range(self.code, 64, "vocab64")
-
-    @classmethod
-    def of(cls, name: str) -> Vocab64:
-        """Return the vocabulary of a name of at most eight characters."""
-        code = _pack(name, 8)
-        return cls(code - (1 << 64) if code >= 1 << 63 else code)
-
-    @property
-    def name(self) -> str:
-        """The characters, without the NUL bytes behind them."""
-        return _unpack(self.code, 8)
+    __slots__ = ()
+    size = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Int8:
+class SizedInteger:
+    """An integer of another size than 32 bits; its class says which."""
+
+    value: int
+    """The number."""
+    bits: ClassVar[int]
+    """Size of the number."""
+
+    def __post_init__(self) -> None:
+        _check_range(self.value, self.bits, "int")
+
+
+class Int8(SizedInteger):
     """An integer of 8 bits."""
 
-    value: int
-    """-128 to 127."""
-
-    def __post_init__(self) -> None:
-        _check_range(self.value, 8, "int8")
+    __slots__ = ()
+    bits = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Int16:
+class Int16(SizedInteger):
     """An integer of 16 bits."""
 
-    value: int
-    """-32768 to 32767."""
-
-    def __post_init__(self) -> None:
-        _check_range(self.value, 16, "int16")
+    __slots__ = ()
+    bits = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Int64:
+class Int64(SizedInteger):
     """An integer of 64 bits."""
 
-    value: int
-    """-2**63 to 2**63 - 1."""
-
-    def __post_init__(self) -> None:
-        _check_range(self.value, 64, "int64")
+    __slots__ = ()
+    bits = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +163,7 @@ class Bottle:
 
 
 def _names(value: Value, key: str) -> bool:
-    return value == key or (isinstance(value, Vocab | Vocab64) and value.name == key)
+    return value == key or (isinstance(value, Vocabulary) and value.name == key)
 
 
 Value: TypeAlias = "int | float | str | bytes | Int8 | Int16 | Int64 | Float32 | Vocab | Vocab64 | Bottle"
@@ -243,9 +229,9 @@ def integer(value: Value) -> int:
     Raises:
         WireError: the value is of another kind.
     """
-    if isinstance(value, Int8 | Int16 | Int64):
+    if isinstance(value, SizedInteger):
         return value.value
-    if isinstance(value, Vocab | Vocab64):
+    if isinstance(value, Vocabulary):
         return value.code
     if isinstance(value, int):
         return value
@@ -262,7 +248,7 @@ def number(value: Value) -> float:
         return value
     if isinstance(value, Float32):
         return value.value
-    if isinstance(value, int | Int8 | Int16 | Int64):
+    if isinstance(value, int | SizedInteger):
         return float(integer(value))
     raise WireError(f"a {kind_of(value)} where a number must be")
 
@@ -275,7 +261,7 @@ def text(value: Value) -> str:
     """
     if isinstance(value, str):
         return value
-    if isinstance(value, Vocab | Vocab64):
+    if isinstance(value, Vocabulary):
         return value.name
     raise WireError(f"a {kind_of(value)} where a string must be")
 
@@ -300,3 +286,16 @@ def boolean(value: Value) -> bool:
         WireError: the value is neither an integer nor a vocabulary.
     """
     return value != FAIL and integer(value) != 0
+
+
+def plain_value(value: Value) -> Any:
+    """Return a value as Python has it: numbers, truths, texts, tuples; a vocabulary is its characters."""
+    if isinstance(value, Bottle):
+        return tuple([plain_value(item) for item in value.items])
+    if value in (TRUE, FALSE):
+        return value == TRUE
+    if isinstance(value, Vocabulary):
+        return value.name
+    if isinstance(value, SizedInteger | Float32):
+        return value.value
+    return tuple(value) if isinstance(value, bytes) else value

@@ -7,7 +7,7 @@ import pytest
 
 from pliant.base.errors import WireError
 from pliant.yarp.bridge.external_wrench import read_push
-from pliant.yarp.bridge.vectors import CHANNELS
+from pliant.yarp.bridge.sensors import CHANNELS
 from pliant.yarp.wire.text import parse_bottle
 
 
