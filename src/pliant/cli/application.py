@@ -76,8 +76,6 @@ COMMANDS = {
     "compare": "pliant.cli.compare:compare",
     "export": "pliant.cli.export:export",
     "replay": "pliant.cli.replay:replay",
-    "identify": "pliant.cli.identify:identify",
-    "excite": "pliant.cli.excite:excite",
     "doctor": "pliant.cli.doctor:doctor",
     "list": "pliant.cli.list:list_",
     "new": "pliant.cli.new:new",

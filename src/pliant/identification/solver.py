@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 from pliant.base.errors import LawError, require
 from pliant.base.numerics import Array
 from pliant.identification.correlation import block_inflation, lag_correlation
-from pliant.identification.parameters import SIGNED, ScaledParameters, parameter_unit, with_values
+from pliant.identification.parameters import ScaledParameters, parameter_unit, with_values
 from pliant.identification.profile import Profile, profile_of
 from pliant.identification.results import Estimate, Fit, Identification
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
+from pliant.laws.parameter_paths import SENSOR_PARAMETERS
 
 Residuals = Callable[[Mapping[str, float]], Array]
 """Function from the values of the parameters by path to the residuals of a model, scaled to order 1."""
@@ -319,7 +320,7 @@ def _warnings(scaled: ScaledParameters, s: Solution, law: Law, judged: _Judged) 
     for e, lost in zip(judged.estimates, undetermined, strict=True):
         if lost:
             warnings.append(f"the data do not determine {e.name}: changing it changes nothing that was measured")
-        elif e.relative_error > 0.1 and abs(e.value) > 0.0 and e.name not in SIGNED:
+        elif e.relative_error > 0.1 and abs(e.value) > 0.0 and e.name not in SENSOR_PARAMETERS:
             warnings.append(_vague(e))
     if condition > 1e3 and not undetermined.any():
         worst = np.abs(judged.weakest)

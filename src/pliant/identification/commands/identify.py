@@ -14,7 +14,6 @@ from cyclopts import Parameter
 from pliant.base.errors import PliantError, nearest
 from pliant.base.options import check_values, option
 from pliant.cli.checks import check_figure, check_folder, refuse_unused
-from pliant.cli.foreign_notes import say_what_was_read
 from pliant.cli.options import Debug, Imports, Json, Seed, Settings, assignments, import_modules, option_name
 from pliant.cli.output import clean, emit, make_console, plain
 from pliant.cli.progress import Bar
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
 
     from pliant.identification import Fault, Fitting, Load, Measurement
     from pliant.laws import CompliantActuator
-
-__all__ = ["identify"]
+    from pliant.recording.foreign import Traces
 
 
 @Parameter(name="*")
@@ -61,8 +59,8 @@ class FitOptions:
 
     def start(self) -> CompliantActuator:
         """Return the actuator from which the fit starts."""
-        from pliant.identification.parameters import target_paths
         from pliant.laws import CompliantActuator, Mode, get_law
+        from pliant.laws.parameter_paths import target_paths
         from pliant.model.parameters import change_actuator
 
         mode = Mode(self.mode or Mode.PID_EQ_PRESET) if self.kind == "servo" else Mode.SPRING_REFS
@@ -175,10 +173,22 @@ class TraceOptions:
             found = measurement_of(traces.columns, str(path), names, units, ordered=False)
             if is_recording(path):
                 found = found.with_references_of_next_steps()
-            say_what_was_read(console, path, traces, found)
+            _say_what_was_read(console, path, traces, found)
         else:
             found = read_measurement(path, names, units, device=self.device, ordered=False)
         return found
+
+
+def _say_what_was_read(console: Console, path: Path, traces: Traces, data: Measurement) -> None:
+    """Print which topics or fields became which quantities of a `Measurement`, and which are not used."""
+    from pliant.identification.measurements import QUANTITIES
+
+    known = {*QUANTITIES, *(other for _, others in QUANTITIES.values() for other in others)}
+    rows = [f"{name} from {traces.topics[name]}" for name in traces.columns if name in known]
+    text = f"{path}: {traces.joint}, {data.samples} rows; {', '.join(rows)}"
+    console.print(f"[dim]{plain(text)}[/dim]", soft_wrap=True)
+    if traces.unused:
+        console.print(f"[dim]not used: {plain(', '.join(traces.unused))}[/dim]", soft_wrap=True)
 
 
 DEFAULT_FIT, DEFAULT_TRACES = FitOptions(), TraceOptions()

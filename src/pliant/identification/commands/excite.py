@@ -15,8 +15,6 @@ from pliant.cli.options import NO_SETTINGS, Debug, Json, RobotOptions, Seed, imp
 from pliant.cli.output import emit, make_console, number, plain, print_table
 from pliant.cli.progress import Bar
 
-__all__ = ["excite"]
-
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +59,7 @@ def excite(
     import_modules(robot.import_)
     import numpy as np
 
-    from pliant.simulation.excitation import ExcitationOptions, design_excitation
+    from pliant.identification.excitation import ExcitationOptions, design_excitation
     from pliant.sweep.table import write_table
 
     if output.suffix.lower() != ".csv":

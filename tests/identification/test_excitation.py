@@ -6,8 +6,8 @@ import pytest
 from pliant.base.errors import ModelError
 from pliant.engine import MujocoEngine
 from pliant.identification import fit_actuator
+from pliant.identification.excitation import NOISE, ExcitationOptions, design_excitation, log_of_command
 from pliant.robots.loading import load
-from pliant.simulation.excitation import NOISE, ExcitationOptions, design_excitation, log_of_command
 
 FREE = ["motor.inertia", "motor.damping", "motor.friction.torque", "law.k1", "law.k2"]
 STEP = 1e-4  # of the simulation that is logged, and of the model that is fitted to it [s]
