@@ -45,6 +45,7 @@ BETWEEN_WINGS = {
     ("franka.ros", "ros"),
     ("rods.page", "page"),
     ("rods.ros", "ros"),
+    ("ros.package", "export"),
     ("ros.policy", "learn"),
     ("shadow.log", "identification"),
     ("yarp.policy", "learn"),

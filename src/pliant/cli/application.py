@@ -74,7 +74,6 @@ COMMANDS = {
     "check": "pliant.cli.check:check",
     "sweep": "pliant.cli.sweep:sweep",
     "compare": "pliant.cli.compare:compare",
-    "export": "pliant.cli.export:export",
     "replay": "pliant.cli.replay:replay",
     "doctor": "pliant.cli.doctor:doctor",
     "list": "pliant.cli.list:list_",

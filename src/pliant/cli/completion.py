@@ -162,10 +162,6 @@ def _known(app: App) -> _Known:
         "completion": (list(SHELLS), False),
         "new": ([*TEMPLATES, *(offer.key for offer in offers("templates"))], False),
         "list": ([*robots, *listed, *registered_laws(), *list_bridges()], False),
-        "export": (
-            ["urdf", "mjcf", *(o.key for kind in ("exports", "robot_exports") for o in offers(kind)), *robots],
-            True,
-        ),
         **dict.fromkeys(("run", "check", "view", "sweep", "compare"), (robots, True)),
         **{
             key: words for start, words in of_commands.items() for key in arguments if f"{key} ".startswith(f"{start} ")

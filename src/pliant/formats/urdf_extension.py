@@ -3,7 +3,7 @@
 MuJoCo reads ``<compiler>``, ``<option>`` and ``<size>`` in that element. pliant reads these as well, in MJCF's words:
 ``<joint>`` (armature, springs, limits of the solver), ``<inertial>``, ``<body>``, ``<geom>`` (contact parameters, and
 shapes that URDF lacks), ``<site>``, ``<equality>``, ``<contact>``, and ``<compose>``: links that stand between several
-joints of one body. `pliant.formats.export` writes them. Of Gazebo's tags, ``mu1``, ``mu2``, ``springStiffness`` and
+joints of one body. ``pliant export urdf`` writes them. Of Gazebo's tags, ``mu1``, ``mu2``, ``springStiffness`` and
 ``springReference`` are read.
 """
 

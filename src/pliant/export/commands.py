@@ -18,7 +18,7 @@ from pliant.cli.output import make_console
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from pliant.formats.export.written import RobotExport
+    from pliant.export.written import RobotExport
     from pliant.model import Robot
 
 
@@ -41,6 +41,18 @@ class PlainMujoco:
 
 
 COMPLIANT = PlainMujoco()
+
+
+def completed() -> tuple[list[str], bool]:
+    """Return what completes the arguments of ``pliant export``: formats, robots of the catalogue, and files."""
+    from pliant.robots import list_robots
+
+    robots = [name for entry in list_robots() for name in (entry.name, *entry.aliases)]
+    return [*_formats(), *robots], True
+
+
+def _formats() -> list[str]:
+    return ["urdf", "mjcf", *(found.key for kind in ("exports", "robot_exports") for found in offers(kind))]
 
 
 def export(
@@ -92,9 +104,7 @@ def export(
         write = exporter.load()
         return write(Path(source), output, namespace=namespace or "", overwrite=overwrite, json=json)
     if format not in ("urdf", "mjcf"):
-        others = [found.key for kind in ("exports", "robot_exports") for found in offers(kind)]
-        valid = nearest(format, ["urdf", "mjcf", *others])
-        raise PliantError(f"export {format}: no such format; {valid}", field="format")
+        raise PliantError(f"export {format}: no such format; {nearest(format, _formats())}", field="format")
     of_recordings = "the format " + " or ".join(found.key for found in offers("exports"))
     refuse_unused(namespace is not None, "--namespace", of_recordings)
     refuse_unused(json, "--json", of_recordings)
@@ -110,7 +120,7 @@ def export(
 
 
 def _write_mjcf(robot: Robot, output: Path | None, overwrite: bool, plain: PlainMujoco) -> None:
-    from pliant.formats.export.mjcf import describe_mjcf
+    from pliant.export.mjcf import describe_mjcf
 
     described = describe_mjcf(robot, native=plain.native, fit=plain.fit)
     if output is None:
@@ -138,7 +148,7 @@ def _write(described: RobotExport, output: Path, overwrite: bool, console: Conso
 
 
 def _write_urdf(robot: Robot, output: Path | None, package: str | None, overwrite: bool) -> None:
-    from pliant.formats.export import describe_urdf
+    from pliant.export.urdf import describe_urdf
 
     described = describe_urdf(robot, package=package)
     # The output may be piped into a file, so notes go to standard error.

@@ -9,8 +9,10 @@ import mujoco
 import numpy as np
 
 from pliant.base.spatial import rotation_from_quaternion
-from pliant.formats.export.source import Source, numbers, rpy_text
+from pliant.formats.urdf_tree.source import Source, numbers, rpy_text
 
+MESH_FOLDER = "meshes"
+"""Folder of the mesh files, beside the text."""
 __all__ = ["Materials", "MeshFiles", "write_shape"]
 
 LARGEST_STL = 200_000

@@ -7,12 +7,18 @@ weigh something, and ``<mujoco><compose>`` names them, so that pliant makes one 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.base.spatial import exp_so3, rotation_from_quaternion
-from pliant.formats.export.geometry import Materials, MeshFiles, write_shape
-from pliant.formats.export.source import BALL, FREE, SLIDE, Source, numbers, rpy_text
+from pliant.formats.urdf_tree.control import write_control
+from pliant.formats.urdf_tree.geometry import MESH_FOLDER, Materials, MeshFiles, write_shape
+from pliant.formats.urdf_tree.source import BALL, FREE, SLIDE, Source, numbers, rpy_text
+
+if TYPE_CHECKING:
+    from pliant.model.robot import Robot
 
 SMALL = 1e-6
 """Mass [kg] of a link that only joins two joints of one body; assumed, small enough to be felt nowhere."""
@@ -123,6 +129,28 @@ def _write_joints(root: ET.Element, source: Source, body: int) -> None:
             tiny = repr(SMALL * 1e-4)
             ET.SubElement(inertial, "inertia", ixx=tiny, iyy=tiny, izz=tiny, ixy="0", ixz="0", iyz="0")
         above = child
+
+
+def urdf_of_tree(robot: Robot) -> tuple[ET.Element, Mapping[str, bytes], Source]:
+    """Return the tree of a robot for viewers and planners: links, joints, shapes, and ros2_control's tags.
+
+    What URDF cannot carry (loops, tendons, flexible bodies) is left out; a ball joint is a floating one. The elements
+    that only pliant reads are left out too.
+
+    Args:
+        robot: the robot.
+
+    Returns:
+        The element ``<robot>``, mesh files by their path relative to the URDF, and the source, which has the notes.
+    """
+    source = Source(robot, partial=True)
+    root = ET.Element("robot", name=robot.name or "robot")
+    meshes, materials = MeshFiles(source, MESH_FOLDER), Materials()
+    write_tree(root, source, meshes, materials)
+    materials.write(root, 0)
+    write_control(root, source)
+    ET.indent(root, "  ")
+    return root, meshes.files, source
 
 
 def _fixed_name(source: Source, link: str) -> str:

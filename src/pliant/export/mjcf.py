@@ -14,9 +14,10 @@ import mujoco
 
 from pliant.base.errors import ModelError
 from pliant.engine.abi import library
-from pliant.formats.export.comparison import describe_difference
-from pliant.formats.export.native import replace_actuators
-from pliant.formats.export.written import MESH_FOLDER, RobotExport
+from pliant.export.comparison import describe_difference
+from pliant.export.native import replace_actuators
+from pliant.export.written import RobotExport
+from pliant.formats.urdf_tree.geometry import MESH_FOLDER
 from pliant.model.interface import ModelPart
 from pliant.model.robot import Robot
 from pliant.model.wanted import check_robot
@@ -46,7 +47,7 @@ def describe_mjcf(robot: Robot, *, native: bool = False, fit: bool = False) -> M
         native: whether the compliant actuators become tendons, joints and actuators of MuJoCo, with which the file
             moves without pliant.
         fit: whether, with ``native``, what MuJoCo has approximately only is written, with the error that
-            `pliant.formats.export.comparison` measures; a spring that it lacks becomes a cubic spline at its preset.
+            `pliant.export.comparison` measures; a spring that it lacks becomes a cubic spline at its preset.
 
     Raises:
         ModelError: MuJoCo refuses the robot, or it holds what no file can, such as rods that are a flex, or

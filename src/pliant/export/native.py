@@ -20,7 +20,7 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import ModelError
-from pliant.formats.export.spring_fit import NO_SPRING, SpringFit, fit_spring
+from pliant.export.spring_fit import NO_SPRING, SpringFit, fit_spring
 from pliant.laws import PID, SEA, Cogging, CompliantActuator, DCMotor, Mode, PneumaticDrive, PreslidingFriction, layout
 from pliant.model.defaults import neutral_defaults
 from pliant.model.inertia import set_inertia

@@ -17,7 +17,7 @@ from pliant.base.errors import ModelError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine, callbacks, install
 from pliant.engine.abi import library
-from pliant.formats.export.mjcf import _locate_files, describe_mjcf
+from pliant.export.mjcf import _locate_files, describe_mjcf
 from pliant.model import Robot
 from pliant.robots import list_robots
 

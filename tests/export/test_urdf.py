@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pliant.base.errors import MissingDependency, ModelError
-from pliant.formats.export import describe_urdf, export_urdf
+from pliant.export import describe_urdf, export_urdf
 from pliant.model import Robot
 from pliant.robots import list_robots
 from pliant.robots.loading import load
@@ -389,7 +389,7 @@ def test_a_package_without_a_proper_name_is_refused(hard, package):
 
 
 def test_a_mesh_too_large_for_an_stl_is_an_obj(hard, tmp_path, monkeypatch):
-    monkeypatch.setattr("pliant.formats.export.geometry.LARGEST_STL", 3)
+    monkeypatch.setattr("pliant.formats.urdf_tree.geometry.LARGEST_STL", 3)
     again = through_urdf(hard, tmp_path)
     assert [p.name for p in (tmp_path / "meshes").iterdir()] == ["wedge_1.obj"]
     assert_same_physics(hard, again)

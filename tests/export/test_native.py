@@ -13,7 +13,7 @@ from daily import robots_by_day
 from pliant import load
 from pliant.base.errors import LawError, MissingDependency, ModelError
 from pliant.engine import MujocoEngine
-from pliant.formats.export.mjcf import describe_mjcf
+from pliant.export.mjcf import describe_mjcf
 from pliant.laws import (
     BAVS,
     PID,

@@ -1,17 +1,15 @@
-"""Transmissions, ros2_control's tags and the toolbox's plugin tags of an exported robot."""
+"""Transmissions and ros2_control's tags of a robot as URDF."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 import xml.etree.ElementTree as ET
-from pathlib import Path
 
-from pliant.formats.export.source import Source, numbers
 from pliant.formats.gazebo import CONTROLLER_TAGS, PLUGINS
 from pliant.formats.ros2_control import HARDWARE
+from pliant.formats.urdf_tree.source import Source, numbers
 from pliant.laws import CompliantActuator, Mode
-from pliant.model.interface import JointInterface
 
 STATES = ("position", "velocity", "effort")
 TRANSMISSION = "transmission_interface/SimpleTransmission"
@@ -36,8 +34,8 @@ def commands_of(actuator: CompliantActuator) -> tuple[str, ...]:
     return tuple(c for c in _COMMANDS[actuator.mode] if c != "stiffness" or actuator.law.motors > 1)
 
 
-def write_control(root: ET.Element, source: Source, *, plugins: bool = True) -> None:
-    """Write the transmissions, the ``<ros2_control>`` element and, if wanted, the toolbox's plugins."""
+def write_control(root: ET.Element, source: Source) -> None:
+    """Write the transmissions and the ``<ros2_control>`` element."""
     native = source.native_commands()
     system = ET.Element("ros2_control", name=source.robot.name or "robot", type="system")
     ET.SubElement(ET.SubElement(system, "hardware"), "plugin").text = HARDWARE
@@ -57,8 +55,6 @@ def write_control(root: ET.Element, source: Source, *, plugins: bool = True) -> 
         _write_joint(system, source, joint, commands, params)
     if len(system) > 1:
         root.append(system)
-    for joint, actuator in source.robot.actuators.items() if plugins else ():
-        _write_plugin(root, source, joint, actuator)
 
 
 def _write_transmission(root: ET.Element, joint: str, command: str) -> None:
@@ -99,20 +95,21 @@ def _write_joint(
 # -- what the toolbox's tags cannot say -------------------------------------------------------------------
 
 
-def _flat(value: object, path: str = "") -> dict[str, object]:
+def flat(value: object, path: str = "") -> dict[str, object]:
+    """Return the values of nested dataclasses by their paths."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         out: dict[str, object] = {}
         for item in dataclasses.fields(value):
-            out |= _flat(getattr(value, item.name), f"{path}.{item.name}" if path else item.name)
+            out |= flat(getattr(value, item.name), f"{path}.{item.name}" if path else item.name)
         return out
     return {path: value}
 
 
 def _beyond_plugin(actuator: CompliantActuator) -> dict[str, str]:
     """Return the parameters that no plugin tag has: path -> text; all of them for a law without a plugin."""
-    kind = _kind_of(actuator)
+    kind = kind_of(actuator)
     plain = CompliantActuator(law=type(actuator.law)(), mode=actuator.mode)
-    defaults = _flat(plain)
+    defaults = flat(plain)
     covered = {"mode"}
     out: dict[str, str] = {}
     if kind is None:
@@ -124,55 +121,12 @@ def _beyond_plugin(actuator: CompliantActuator) -> dict[str, str]:
             covered |= {f"motor_{k}.{n}" for n in PLUGINS[kind].motor_tags.values() if n != "friction"}
             covered |= {f"motor_{k}.friction.torque", *(f"pid_{k}.{n}" for n in CONTROLLER_TAGS.values())}
         covered |= set(PLUGINS[kind].blocks.values())
-    for path, value in _flat(actuator).items():
+    for path, value in flat(actuator).items():
         if path not in covered and value is not None and value != defaults.get(path):
             out[path.removeprefix("law.")] = str(value)
     return out
 
 
-def _kind_of(actuator: CompliantActuator) -> str | None:
+def kind_of(actuator: CompliantActuator) -> str | None:
+    """Return the toolbox's plugin of a law, None for a law without one."""
     return next((name for name, kind in PLUGINS.items() if kind.law is type(actuator.law)), None)
-
-
-def _write_plugin(root: ET.Element, source: Source, joint: str, actuator: CompliantActuator) -> None:
-    name = _kind_of(actuator)
-    if name is None:  # a law of the user's own: the ros2_control tags name it
-        return
-    kind = PLUGINS[name]
-    described = source.robot.interface.joints.get(joint) or JointInterface(joint=joint)
-    plugin = ET.SubElement(
-        ET.SubElement(root, "gazebo"),
-        "plugin",
-        name=described.plugin or f"{joint}_{name}",
-        filename=f"lib{name}_plugin.so",
-    )
-
-    def tag(what: str, value: object) -> None:
-        text = str(value).lower() if isinstance(value, bool) else str(value) if isinstance(value, int) else repr(value)
-        ET.SubElement(plugin, what).text = text
-
-    ET.SubElement(plugin, "joint").text = joint
-    tag("operation_mode", int(actuator.mode))
-    tag("pub_eltau", described.publish_elastic_torque)
-    tag("pub_state", described.publish_state)
-    tag("sub_ext_tau", described.subscribe_external_torque)
-    for what, parameter in kind.springs.items():
-        value = getattr(actuator.law, parameter)
-        if isinstance(value, Path):
-            ET.SubElement(plugin, what).text = str(value.resolve())
-        elif value is not None:
-            tag(what, value if isinstance(value, bool) else float(value))
-    for prefix, motor in zip(kind.motors, (actuator.motor_1, actuator.motor_2)):
-        if motor is not None:
-            for part, parameter in kind.motor_tags.items():
-                value = getattr(motor, parameter)
-                tag(prefix + part, float(value.torque if parameter == "friction" else value))
-    for prefix, pid in zip(kind.controllers, (actuator.pid_1, actuator.pid_2)):
-        if pid is not None:
-            for part, parameter in CONTROLLER_TAGS.items():
-                tag(prefix + part, float(getattr(pid, parameter)))
-    values, defaults = _flat(actuator), _flat(CompliantActuator(law=type(actuator.law)(), mode=actuator.mode))
-    for what, path in kind.blocks.items():
-        value = values.get(path)
-        if isinstance(value, int | float) and value != defaults.get(path):
-            tag(what, float(value))

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import mujoco
 import pytest
 
-from pliant.formats.export import describe_urdf, export_urdf
+from pliant.export import describe_urdf, export_urdf
 from pliant.formats.gazebo import PLUGINS
 from pliant.laws import (
     BAVS,

@@ -8,9 +8,6 @@ from pathlib import Path
 
 from pliant.base.documents.files import write_files
 
-MESH_FOLDER = "meshes"
-"""Folder of the mesh files, beside the text."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobotExport:

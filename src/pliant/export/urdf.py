@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pliant.base.errors import ModelError
-from pliant.formats.export.control import write_control
-from pliant.formats.export.extension import write_extension, write_gazebo_tags
-from pliant.formats.export.geometry import URDF_SHAPES, Materials, MeshFiles
-from pliant.formats.export.source import Source
-from pliant.formats.export.tree import write_tree
-from pliant.formats.export.written import MESH_FOLDER, RobotExport
+from pliant.export.extension import write_extension, write_gazebo_tags
+from pliant.export.plugins import write_plugins
+from pliant.export.written import RobotExport
+from pliant.formats.urdf_tree.control import write_control
+from pliant.formats.urdf_tree.geometry import MESH_FOLDER, URDF_SHAPES, Materials, MeshFiles
+from pliant.formats.urdf_tree.source import Source
+from pliant.formats.urdf_tree.tree import write_tree
 from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
@@ -59,34 +59,13 @@ def describe_urdf(robot: Robot, *, package: str | None = None) -> UrdfExport:
     write_tree(root, source, meshes, materials)
     materials.write(root, 0)
     write_control(root, source)
+    write_plugins(root, source)
     write_gazebo_tags(root, source)
     write_extension(root, source)
     notes = [*source.notes, *_only_for_pliant(source)]
     ET.indent(root, "  ")
     text = '<?xml version="1.0"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
     return UrdfExport(text=text, meshes=meshes.files, notes=tuple(notes))
-
-
-def urdf_of_tree(robot: Robot) -> tuple[ET.Element, Mapping[str, bytes], Source]:
-    """Return the tree of a robot for viewers and planners: links, joints, shapes, and ros2_control's tags.
-
-    What URDF cannot carry (loops, tendons, flexible bodies) is left out; a ball joint is a floating one. The elements
-    that only pliant reads are left out too.
-
-    Args:
-        robot: the robot.
-
-    Returns:
-        The element ``<robot>``, mesh files by their path relative to the URDF, and the source, which has the notes.
-    """
-    source = Source(robot, partial=True)
-    root = ET.Element("robot", name=robot.name or "robot")
-    meshes, materials = MeshFiles(source, MESH_FOLDER), Materials()
-    write_tree(root, source, meshes, materials)
-    materials.write(root, 0)
-    write_control(root, source, plugins=False)
-    ET.indent(root, "  ")
-    return root, meshes.files, source
 
 
 def export_urdf(
