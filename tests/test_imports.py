@@ -29,13 +29,13 @@ ROWS = [
     {"recording"},
     {"simulation"},
     {"robots"},
-    {"sweep"},
     {"cli"},
     {"__main__"},
 ]
 LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
 WINGS = {path.parent.name for path in SOURCE.glob("*/wing.py")} - {"base"}
 BETWEEN_WINGS = {
+    ("learn.backend", "sweep"),
     ("feet.fit", "identification"),
     ("franka.client.policy", "learn"),
     ("franka.log", "shadow"),

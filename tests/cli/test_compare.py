@@ -66,8 +66,8 @@ def test_wrong_options_are_refused(call, robot_file, tmp_path, options, text):
 
 
 def test_the_title_of_a_sweep_says_what_was_commanded():
-    from pliant.cli.sweep import _title
     from pliant.sweep import SweepPlan, parse_variation
+    from pliant.sweep.commands import _title
 
     plan = SweepPlan(source="folder/arm.yaml", variations=(parse_variation("elbow.k1=1,2"),), duration=0.5)
     assert _title(plan) == "arm.yaml, 0.5 s, no command"

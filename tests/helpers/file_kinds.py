@@ -33,6 +33,7 @@ from file_mutations import (
 )
 
 import pliant
+from pliant.base.journal import read_journal
 from pliant.cli.replay import _show_dump
 from pliant.engine.identified import _read as read_identified
 from pliant.feet.measured import read_trials, write_trials
@@ -56,7 +57,6 @@ from pliant.rods.tables import read_table
 from pliant.ros.bags import open_bag, read_bag, read_traces
 from pliant.simulation import read_commands, read_scenario
 from pliant.simulation.replay import open_replay
-from pliant.sweep.journal import read_journal
 from pliant.sweep.plan import SweepPlan, parse_variation
 from pliant.sweep.table import ResultFolder
 from pliant.vision.client import SharedPictures

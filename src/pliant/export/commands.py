@@ -45,10 +45,10 @@ COMPLIANT = PlainMujoco()
 
 def completed() -> tuple[list[str], bool]:
     """Return what completes the arguments of ``pliant export``: formats, robots of the catalogue, and files."""
-    from pliant.robots import list_robots
+    from pliant.cli.completion import robots_and_files
 
-    robots = [name for entry in list_robots() for name in (entry.name, *entry.aliases)]
-    return [*_formats(), *robots], True
+    robots, files = robots_and_files()
+    return [*_formats(), *robots], files
 
 
 def _formats() -> list[str]:

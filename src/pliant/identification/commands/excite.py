@@ -59,8 +59,8 @@ def excite(
     import_modules(robot.import_)
     import numpy as np
 
+    from pliant.base.documents.tables import write_table
     from pliant.identification.excitation import ExcitationOptions, design_excitation
-    from pliant.sweep.table import write_table
 
     if output.suffix.lower() != ".csv":
         raise PliantError(f"the suffix is {output.suffix!r}; must be .csv", file=output)

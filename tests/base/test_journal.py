@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import pytest
 
+from pliant.base import journal
 from pliant.base.errors import PliantError
 from pliant.base.executor import Executor
-from pliant.sweep import Journal, journal, map_tasks
-from pliant.sweep.journal import code_digest, read_journal
+from pliant.base.journal import Journal, code_digest, map_tasks, read_journal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import PliantError
-from pliant.recording.sweep_plot import _edges, _logarithmic, plot_sweep
+from pliant.sweep.plot import _edges, _logarithmic, plot_sweep
 
 COLUMNS = ("index", "a.k", "elbow/final", "elbow/rms_error", "wrist/final", "wrist/rms_error", "diverged")
 

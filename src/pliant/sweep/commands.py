@@ -177,7 +177,7 @@ def sweep(
             plan, shown.output, executor=executor, chunk=machines.chunk, progress=bar, keep_interrupted=True
         )
     if shown.plot is not None and result.rows:
-        from pliant.recording.sweep_plot import plot_sweep
+        from pliant.sweep.plot import plot_sweep
 
         plot_sweep(
             result.columns, result.rows, [v.path for v in plan.variations], shown.plot,
@@ -236,7 +236,7 @@ def _print_summary(console: Console, result: SweepResult, paths: list[str], show
     import numpy as np
     from rich.table import Table
 
-    from pliant.recording.sweep_plot import matching, sweep_metrics
+    from pliant.sweep.plot import matching, sweep_metrics
 
     names, _ = sweep_metrics(result.columns, paths)
     kept = set(matching(show, names) if show else names)
@@ -273,7 +273,7 @@ def check_drawable(plan: SweepPlan, metrics: Sequence[str]) -> None:
     Raises:
         PliantError: neither one nor two parameters for the axes, or there is no such metric.
     """
-    from pliant.recording.sweep_plot import axis_paths
+    from pliant.sweep.plot import axis_paths
 
     axis_paths([v.path for v in plan.variations], [v.path for v in plan.variations if v.distribution])
     for name in metrics:
