@@ -349,11 +349,13 @@ def test_identify_reads_what_run_and_replay_write_without_a_device(call, tmp_pat
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_computed(call, robot_file, tmp_path):
     run = tmp_path / "run.mcap"
     assert call("run", robot_file, "--duration", "0.1", "--record", run)[0] == 0
-    nowhere = tmp_path / "nowhere"
+    nowhere, page = tmp_path / "nowhere", tmp_path / "page.html"
+    page.mkdir()
     for words, message in (
         (("replay", run, "--plot", "run.doc"), "--plot run.doc: the suffix is '.doc'; must be one of .pdf, .png, .svg"),
         (("identify", run, "--figure", "fit.doc"), "--figure fit.doc: the suffix is '.doc'; must be one of .pdf"),
         (("identify", run, "--datasheet", tmp_path), "--datasheet: this is a folder; name a file in it"),
+        (("replay", run, "--html", page), "--html: this is a folder; name a file in it"),
         (("identify", run, "--datasheet", nowhere / "a.json"), f"the folder {nowhere} does not exist"),
         (("cpr", "solve", "3RR", "--figure", "a.doc"), "--figure a.doc: the suffix is '.doc'"),
         (("cpr", "solve", "3RR", "--output", nowhere / "a.csv"), f"the folder {nowhere} does not exist"),

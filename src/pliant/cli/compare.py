@@ -16,7 +16,17 @@ from pliant.base.errors import PliantError
 from pliant.cli.checks import check_figure, refuse_unused
 from pliant.cli.films import NO_FILM, Film, film_as_dict, say_film
 from pliant.cli.messages import say_error
-from pliant.cli.options import NO_INPUTS, NO_SETTINGS, Debug, Inputs, Json, RobotOptions, import_modules, load_robot
+from pliant.cli.options import (
+    NO_INPUTS,
+    NO_SETTINGS,
+    Debug,
+    Inputs,
+    Json,
+    RobotOptions,
+    import_modules,
+    load_robot,
+    repeated,
+)
 from pliant.cli.output import emit, make_console, number, plain, print_table
 from pliant.cli.progress import Bar
 
@@ -61,9 +71,9 @@ class _Side:
 class PairOptions:
     """Settings in which the two differ."""
 
-    set_a: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = ()
+    set_a: Annotated[tuple[str, ...], repeated()] = ()
     """As --set, for the first."""
-    set_b: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = ()
+    set_b: Annotated[tuple[str, ...], repeated()] = ()
     """As --set, for the second."""
     names: str | None = None
     """Names of the two in the table and the figure, such as soft,stiff."""

@@ -25,6 +25,7 @@ from pliant.cli.options import (
     assignments,
     import_modules,
     make_executor,
+    repeated,
 )
 from pliant.cli.output import counted, emit, make_console, number, print_table
 from pliant.cli.progress import Bar
@@ -49,16 +50,7 @@ MOST_SHOWN = 40
 class Varied:
     """What is simulated."""
 
-    reference: Annotated[
-        tuple[str, ...],
-        Parameter(
-            alias="-r",
-            negative=(),
-            consume_multiple=False,
-            show_default=False,
-            help="Constant command JOINT/COMMAND=VALUE.",
-        ),
-    ] = ()
+    reference: Annotated[tuple[str, ...], repeated(alias="-r", help="Constant command JOINT/COMMAND=VALUE.")] = ()
     command: Annotated[Path | None, Parameter(help="Table of commands over time.")] = None
     duration: Annotated[float, Parameter(help="Seconds of each simulation.")] = 1.0
     samples: Annotated[int, Parameter(help="Random draws at each grid point.")] = 1
@@ -84,22 +76,16 @@ class Shown:
     ] = None
     metric: Annotated[
         tuple[str, ...],
-        Parameter(
-            negative=(),
-            consume_multiple=False,
-            show_default=False,
+        repeated(
             help="Metric of --plot, such as rms_error; may be repeated; default: the error, "
-            "the peak torque and the settling time.",
+            "the peak torque and the settling time."
         ),
     ] = ()
     show: Annotated[
         tuple[str, ...],
-        Parameter(
-            negative=(),
-            consume_multiple=False,
-            show_default=False,
+        repeated(
             help="Joint or quantity that is printed and drawn, such as elbow or cpr/pose*; may be repeated; default: "
-            "all, the first six in a figure.",
+            "all, the first six in a figure."
         ),
     ] = ()
     json: Json = False

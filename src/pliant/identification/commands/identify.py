@@ -13,8 +13,8 @@ from cyclopts import Parameter
 
 from pliant.base.errors import PliantError, nearest
 from pliant.base.options import check_values, option
-from pliant.cli.checks import check_figure, check_folder, refuse_unused
-from pliant.cli.options import Debug, Imports, Json, Seed, Settings, assignments, import_modules, option_name
+from pliant.cli.checks import check_figure, check_folder, check_page, refuse_unused
+from pliant.cli.options import Debug, Imports, Json, Seed, Settings, assignments, import_modules, option_name, repeated
 from pliant.cli.output import clean, emit, make_console, plain
 from pliant.cli.progress import Bar
 
@@ -38,7 +38,7 @@ class FitOptions:
     law: str = "qbmove"
     """Law: a name that `pliant list` shows."""
     set: Settings = ()
-    free: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = ()
+    free: Annotated[tuple[str, ...], repeated()] = ()
     """Parameter to fit; may be repeated. Default: those of the kind."""
     symmetric: Annotated[bool, Parameter(negative=())] = False
     """Fit equal springs."""
@@ -120,9 +120,9 @@ class FitOptions:
 class TraceOptions:
     """How traces are read."""
 
-    column: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = ()
+    column: Annotated[tuple[str, ...], repeated()] = ()
     """QUANTITY=COLUMN for a column whose name differs; the others are found by name; may be repeated."""
-    unit: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = ()
+    unit: Annotated[tuple[str, ...], repeated()] = ()
     """QUANTITY=UNIT, such as position=deg; may be repeated."""
     device: str | None = None
     """Device of a recording or its export, or joint of a bag; default: the only one."""
@@ -230,11 +230,10 @@ def identify(
     refuse_unused(fit.symmetric and kind != "spring", "--symmetric", "--kind spring")
     if figure is not None:
         check_figure(figure, "--figure")
-    for path, name in ((datasheet, "--datasheet"), (report, "--report")):
-        if path is not None:
-            check_folder(path, name)
-    if report is not None and report.suffix.lower() not in (".html", ".htm"):
-        raise PliantError(f"--report {report}: the suffix is {report.suffix!r}; must be .html", field="report")
+    if datasheet is not None:
+        check_folder(datasheet, "--datasheet")
+    if report is not None:
+        check_page(report, "--report")
     console = make_console(quiet=json)
     start = fit.start()
     read = [traces.read(path, console, start, dynamic=kind == "servo") for path in file]
