@@ -13,12 +13,12 @@ from pliant.base.errors import ModelError
 from pliant.base.numerics import Array
 from pliant.base.spatial import inverse, pose, quaternion_from_rotation, rotation_from_quaternion, rpy_from_rotation
 from pliant.formats.gazebo import read_plugins
-from pliant.formats.sdf_world import SdfModel, SdfWorld, read_world
 from pliant.formats.sensor_tags import read_sensor_tags
-from pliant.formats.source import Source, read_wing_tags
+from pliant.formats.source import Format, Source, read_wing_tags
 from pliant.formats.tags import Sink, Tags
 from pliant.formats.urdf_robot import robot_of_urdf
 from pliant.model.robot import Robot
+from pliant.sdf.world import SdfModel, SdfWorld, read_world
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed")
 NO_LIMIT = 1e16
@@ -56,6 +56,9 @@ def read_sdf(source: Source) -> Robot:
     _lights(root, robot, source)
     _physics(root, robot, source)
     return robot
+
+
+SDF = Format(name="SDF", read=read_sdf, suffixes=(".sdf", ".world"), root="sdf")
 
 
 class _Writer(Sink):
