@@ -169,7 +169,7 @@ def _known(app: App) -> _Known:
         "completion": (list(SHELLS), False),
         "new": ([*TEMPLATES, *(offer.key for offer in offers("templates"))], False),
         "list": ([*robots, *listed, *registered_laws(), *list_bridges()], False),
-        **dict.fromkeys(("run", "check", "compare"), (robots, True)),
+        **dict.fromkeys(("run", "check"), (robots, True)),
         **{
             key: words for start, words in of_commands.items() for key in arguments if f"{key} ".startswith(f"{start} ")
         },

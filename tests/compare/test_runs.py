@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import RecordingError
-from pliant.engine import MujocoEngine
-from pliant.model import Robot
-from pliant.recording import Recorder, read_recording
-from pliant.recording.comparison import (
+from pliant.compare.runs import (
     RunDifference,
     _difference,
     common_devices,
@@ -16,6 +13,9 @@ from pliant.recording.comparison import (
     noise,
     plot_comparison,
 )  # fmt: skip
+from pliant.engine import MujocoEngine
+from pliant.model import Robot
+from pliant.recording import Recorder, read_recording
 from pliant.robots import build_robot
 from pliant.simulation import Simulation
 

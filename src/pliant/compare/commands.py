@@ -34,14 +34,12 @@ if TYPE_CHECKING:
     import mujoco
     from rich.console import Console
 
+    from pliant.compare.runs import RunDifference
     from pliant.devices.base import DeviceBase
     from pliant.model import Robot
     from pliant.recording import Recording
-    from pliant.recording.comparison import RunDifference
     from pliant.recording.film import FilmOptions, FilmReport
     from pliant.simulation.film import PoseTrack
-
-__all__ = ["compare"]
 
 RECORDINGS = (".mcap",)
 SAMPLES = 10_000
@@ -133,8 +131,8 @@ def compare(
     pictures = _Film.of(film.video, film.looks("480x480"))
     console = make_console(quiet=json)
     inputs.constants()  # refused before robots are loaded
+    from pliant.compare.runs import differences, plot_comparison
     from pliant.recording import read_recording
-    from pliant.recording.comparison import differences, plot_comparison
 
     runs = [None if side.recorded else _load(side, simulated, robot.package_path) for side in sides]
     _refuse_strangers(sides, runs)
@@ -384,7 +382,7 @@ def _simulate(
 def _print(console: Console, found: list[RunDifference], sides: tuple[_Side, _Side]) -> None:
     from rich.table import Table
 
-    from pliant.recording.comparison import distinct, noise
+    from pliant.compare.runs import distinct, noise
 
     table = Table(box=None)
     table.add_column("signal")
