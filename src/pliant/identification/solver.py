@@ -154,12 +154,12 @@ def solve(
 
         x = begin
         if rough is not None:
-            x, cost, _ = _search(_Model(scaled, rough, step), search, begin, tell, ROUGH_STEP)
+            x, cost, _ = _search(ScaledResiduals(scaled, rough, step), search, begin, tell, ROUGH_STEP)
             x = x if math.isfinite(cost) else begin
-        found.append((*_search(_Model(scaled, residuals, step), search, x, tell), begin))
+        found.append((*_search(ScaledResiduals(scaled, residuals, step), search, x, tell), begin))
     found.sort(key=lambda one: one[1])
     x, cost, success, begin = found[0]
-    model = _Model(scaled, residuals, step)
+    model = ScaledResiduals(scaled, residuals, step)
     return Solution(
         x=x,
         jacobian=model.jacobian(x, central=True),
@@ -172,7 +172,7 @@ def solve(
     )
 
 
-class _Model:
+class ScaledResiduals:
     """Finite residuals over scaled parameters, with the last ones remembered."""
 
     def __init__(self, scaled: ScaledParameters, residuals: Residuals, step: float) -> None:
@@ -202,7 +202,7 @@ class _Model:
 
 
 def _search(
-    model: _Model, search: Search, begin: Array, tell: Callable[[float], None], small: float = SMALL_STEP
+    model: ScaledResiduals, search: Search, begin: Array, tell: Callable[[float], None], small: float = SMALL_STEP
 ) -> tuple[Array, float, bool]:
     """Return where one search ends, its cost, and whether it converged: the next step has ``small`` standard errors."""
     from scipy.optimize import least_squares

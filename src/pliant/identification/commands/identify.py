@@ -247,9 +247,11 @@ def identify(
     found = dataclasses.replace(found, faults=faults)
     import json as json_module
 
+    if figure is not None:
+        from pliant.recording.plot import save
+
+        save(found.figure(), figure)
     try:
-        if figure is not None:
-            found.figure().savefig(figure, dpi=150, bbox_inches="tight")
         if datasheet is not None:
             datasheet.write_text(json_module.dumps(clean(fits.datasheet(found.actuator)), indent=2) + "\n")
     except OSError as error:
