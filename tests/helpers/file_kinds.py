@@ -177,9 +177,8 @@ def _recorded() -> bytes:
 
 def _commanded() -> bytes:
     """Return a bag of ROS 2 with commands."""
-    from pliant.recording.mcap import McapWriter
+    from pliant.recording.mcap import MESSAGE_HEADER, McapWriter
     from pliant.recording.record_file import MESSAGE
-    from pliant.recording.recorder import MESSAGE_HEAD
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.mcap"
@@ -188,7 +187,7 @@ def _commanded() -> bytes:
         channel = writer.add_channel(schema, "/arm/elbow/equilibrium_position", "cdr", {})
         for i in range(20):
             body = b"\0\1\0\0" + struct.pack("<d", 0.1 * i)
-            head = MESSAGE_HEAD.pack(MESSAGE, MESSAGE_HEAD.size - 9 + len(body), channel, i, i, i)
+            head = MESSAGE_HEADER.pack(MESSAGE, MESSAGE_HEADER.size - 9 + len(body), channel, i, i, i)
             writer.append(channel, i, head + body)
         writer.close()
         return path.read_bytes()

@@ -12,9 +12,10 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.formats.tags import numbers
 from pliant.formats.urdf_extension import OWN_SHAPES
 from pliant.formats.urdf_tree.geometry import CAPSULE, URDF_SHAPES, color_of
-from pliant.formats.urdf_tree.source import FREE, SLIDE, Source, numbers
+from pliant.formats.urdf_tree.source import FREE, SLIDE, Source
 
 SMALLEST_RADIUS = 1e-4
 """As of `pliant.formats.urdf`: inertias of a smaller radius of gyration [m] are raised on reading unless given here."""

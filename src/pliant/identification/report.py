@@ -180,7 +180,7 @@ def _fit_caption(f: Fit) -> str:
 
 def _fit_figure(f: Fit) -> Figure:
     drawing, axes = new_figure(2, 1, height=1.75, sharex=True, gridspec_kw={"height_ratios": [3, 1.6]})
-    if 1 < draw_fits(*axes, [f]) <= MAX_NAMED:
+    if 1 < draw_fits(axes[0], axes[1], [f]) <= MAX_NAMED:
         legend(axes[0])
     return drawing
 

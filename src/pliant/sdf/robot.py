@@ -15,7 +15,7 @@ from pliant.base.spatial import inverse, pose, quaternion_from_rotation, rotatio
 from pliant.formats.gazebo import read_plugins
 from pliant.formats.sensor_tags import read_sensor_tags
 from pliant.formats.source import Format, Source, read_wing_tags
-from pliant.formats.tags import Sink, Tags
+from pliant.formats.tags import Sink, Tags, numbers
 from pliant.formats.urdf_robot import robot_of_urdf
 from pliant.model.robot import Robot
 from pliant.sdf.world import SdfModel, SdfWorld, read_world
@@ -154,7 +154,7 @@ class _Writer(Sink):
 
     def origin(self, parent: ET.Element, X: Array) -> None:
         rpy = rpy_from_rotation(X[:3, :3])
-        self.put(parent, "origin", xyz=_text(X[:3, 3]), rpy=_text(rpy))
+        self.put(parent, "origin", xyz=numbers(X[:3, 3]), rpy=numbers(rpy))
 
     def shape(self, element: ET.Element, role: str, node: Node, link: str, roles: list[str]) -> None:
         name = element.get("name", "") or role
@@ -181,17 +181,17 @@ class _Writer(Sink):
         self.origin(part, X)
         shape = self.put(self.put(part, "geometry"), kind, kinds[0])
         if kind == "box":
-            shape.set("size", _text(tags.vector("geometry/box/size", 3) or [1.0, 1.0, 1.0]))
+            shape.set("size", numbers(tags.vector("geometry/box/size", 3) or [1.0, 1.0, 1.0]))
         elif kind in ("sphere", "cylinder"):
             for key in ("radius", "length") if kind == "cylinder" else ("radius",):
                 shape.set(key, repr(tags.number(f"geometry/{kind}/{key}", 1.0)))
         elif kind == "mesh":
             shape.set("filename", tags.text("geometry/mesh/uri"))
-            shape.set("scale", _text(tags.vector("geometry/mesh/scale", 3) or [1.0, 1.0, 1.0]))
+            shape.set("scale", numbers(tags.vector("geometry/mesh/scale", 3) or [1.0, 1.0, 1.0]))
         else:
             raise tags.fault(f"<geometry><{kind}> is no shape that is read", "geometry", kinds[0])
         if color is not None:
-            self.put(self.put(part, "material", name=f"{name}_color"), "color", rgba=_text(color))
+            self.put(self.put(part, "material", name=f"{name}_color"), "color", rgba=numbers(color))
         friction = tags.child("surface/friction/ode/mu")
         if friction is not None and role == "collision":
             value = tags.number("surface/friction/ode/mu", 1.0, least=0.0)
@@ -212,7 +212,7 @@ class _Writer(Sink):
             length = tags.number("geometry/capsule/length", 1.0, least=0.0)
             size = f"{tags.number('geometry/capsule/radius', 0.5, least=0.0)!r} {length / 2!r}"
         else:
-            size = _text(tags.vector("geometry/ellipsoid/radii", 3) or [1.0, 1.0, 1.0])
+            size = numbers(tags.vector("geometry/ellipsoid/radii", 3) or [1.0, 1.0, 1.0])
         geom = self.put(
             self.extension,
             "geom",
@@ -221,21 +221,21 @@ class _Writer(Sink):
             body=link,
             type=kind,
             size=size,
-            pos=_text(X[:3, 3]),
-            quat=_text(quaternion_from_rotation(X[:3, :3])),
+            pos=numbers(X[:3, 3]),
+            quat=numbers(quaternion_from_rotation(X[:3, :3])),
         )
         if role == "visual":
             geom.attrib.update(contype="0", conaffinity="0", group="1")
         if color is not None:
-            geom.set("rgba", _text(color))
+            geom.set("rgba", numbers(color))
 
     def color(self, tags: Tags) -> list[float] | None:
         for tag in ("material/diffuse", "material/ambient"):
             node = tags.child(tag)
             if node is not None:
                 count = len((node.text or "").split())
-                numbers = tags.vector(tag, 3 if count == 3 else 4) or [0.5] * 4
-                return [min(max(v, 0.0), 1.0) for v in ([*numbers, 1.0] if count == 3 else numbers)]
+                channels = tags.vector(tag, 3 if count == 3 else 4) or [0.5] * 4
+                return [min(max(v, 0.0), 1.0) for v in ([*channels, 1.0] if count == 3 else channels)]
         return None
 
     # -- joints ---------------------------------------------------------------------------------------------
@@ -281,9 +281,9 @@ class _Writer(Sink):
             return
         X_CJ = inverse(X_WC) @ X_WJ
         axis = np.array(tags.vector("axis/xyz", 3) or [0.0, 0.0, 1.0])
-        self.put(node, "axis", tags.child("axis"), xyz=_text(X_CJ[:3, :3] @ axis))
+        self.put(node, "axis", tags.child("axis"), xyz=numbers(X_CJ[:3, :3] @ axis))
         if np.any(np.abs(X_CJ[:3, 3]) > 1e-12):
-            self.put(self.extension, "joint", element, name=name, pos=_text(X_CJ[:3, 3]))
+            self.put(self.extension, "joint", element, name=name, pos=numbers(X_CJ[:3, 3]))
         limit = self.put(node, "limit", tags.child("axis/limit"))
         if kind != "continuous" and (low > -NO_LIMIT or high < NO_LIMIT):
             limit.attrib.update(lower=repr(max(low, -NO_LIMIT)), upper=repr(min(high, NO_LIMIT)))
@@ -317,10 +317,6 @@ def _finite(tags: Tags, path: str) -> bool:
 def _pose(tags: Tags) -> Array:
     position, quaternion = tags.pose()
     return pose(position, rotation_from_quaternion(quaternion))
-
-
-def _text(numbers: object) -> str:
-    return " ".join(repr(float(v)) for v in np.asarray(numbers, dtype=float).ravel())
 
 
 def _rotation_to(normal: Array) -> Array:

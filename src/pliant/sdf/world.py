@@ -23,7 +23,7 @@ from pliant.base.numerics import Array
 from pliant.base.spatial import inverse, pose, quaternion_from_rotation, rotation_from_quaternion
 from pliant.formats.resources import find_resource
 from pliant.formats.source import Source
-from pliant.formats.tags import Sink, Tags
+from pliant.formats.tags import Sink, Tags, numbers
 
 VERSIONS = tuple(f"1.{minor}" for minor in range(5, 12))
 MAX_INCLUDES = 1000
@@ -419,7 +419,7 @@ class _Reader(Sink):
             if frame:
                 vector = Tags(axis, f"joint {joint.get('name')!r}", self.file).vector("xyz", 3) or [0.0, 0.0, 1.0]
                 other = self.in_frame(self.lookup(frame, model.key), at=joint)
-                xyz.text = " ".join(repr(float(v)) for v in at[:3, :3].T @ other[:3, :3] @ np.array(vector))
+                xyz.text = numbers(at[:3, :3].T @ other[:3, :3] @ np.array(vector))
 
 
 PLACED = ("collision", "visual", "inertial", "sensor", "light", "camera", "projector")
@@ -432,4 +432,4 @@ def _scoped(scope: str, name: str) -> str:
 
 def _pose_text(X: Array) -> str:
     w, x, y, z = quaternion_from_rotation(X[:3, :3])
-    return " ".join(repr(float(v)) for v in (*X[:3, 3], x, y, z, w))
+    return numbers([*X[:3, 3], x, y, z, w])

@@ -8,7 +8,8 @@ import xml.etree.ElementTree as ET
 
 from pliant.formats.gazebo import CONTROLLER_TAGS, PLUGINS
 from pliant.formats.ros2_control import HARDWARE
-from pliant.formats.urdf_tree.source import Source, numbers
+from pliant.formats.tags import numbers
+from pliant.formats.urdf_tree.source import Source
 from pliant.laws import CompliantActuator, Mode
 
 STATES = ("position", "velocity", "effort")

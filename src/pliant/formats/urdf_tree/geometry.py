@@ -9,7 +9,8 @@ import mujoco
 import numpy as np
 
 from pliant.base.spatial import rotation_from_quaternion
-from pliant.formats.urdf_tree.source import Source, numbers, rpy_text
+from pliant.formats.tags import numbers
+from pliant.formats.urdf_tree.source import Source, rpy_text
 
 MESH_FOLDER = "meshes"
 """Folder of the mesh files, beside the text."""

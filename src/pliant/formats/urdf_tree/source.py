@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.base.errors import ModelError
 from pliant.base.spatial import rpy_from_rotation
+from pliant.formats.tags import numbers
 from pliant.formats.urdf_extension import Mimic
 from pliant.model.description import REST_KEY, actuator_names
 from pliant.model.interface import JointInterface
@@ -291,11 +292,6 @@ def _unique(names: Iterable[str], kind: str) -> list[str]:
 
 
 # -- numbers ----------------------------------------------------------------------------------------------
-
-
-def numbers(values: object) -> str:
-    """Return numbers as text, each such that it reads as the same number again."""
-    return " ".join(repr(float(v)) if v else "0" for v in np.atleast_1d(np.asarray(values, dtype=float)))
 
 
 def rpy_text(rotation: np.ndarray) -> str:
