@@ -54,6 +54,7 @@ OPENERS = {
 
 READ_ELSEWHERE = {
     "base/codecache.py": "machine code of pliant's own cache, checked by its digest",
+    "base/journal.py": "a journal of its own, and pliant's own source",
     "base/unread.py": "/proc",
     "cli/application.py": "the null device",
     "cli/doctor.py": "the checkout's pyproject.toml and /proc",
@@ -79,7 +80,6 @@ READ_ELSEWHERE = {
     "rods/loaders.py": "pliant's own catalogue",
     "rods/robots/entry.py": "pliant's own catalogue",
     "ros/bags/sqlite.py": "SQLite reads what was checked before",
-    "sweep/journal.py": "a journal of its own, and pliant's own source",
     "sweep/plan.py": "a digest of files that were read before",
     "sweep/table.py": "writes",
     "vision/client.py": "an image in shared memory, checked by its header",

@@ -15,7 +15,7 @@ from daily import SIBLINGS, by_day
 from pliant import load
 from pliant.base.errors import MissingDependency
 from pliant.base.spatial import pose
-from pliant.formats.export.mjcf import _all_digits
+from pliant.export.mjcf import _all_digits
 from pliant.robots import list_robots
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "pliant"
@@ -144,7 +144,7 @@ def test_the_xml_of_a_bench_a_rig_and_a_scene_keeps_its_inertia(name, monkeypatc
 def test_only_these_files_set_an_inertia_without_the_function_for_it():
     # A file that is not here uses set_inertia, which gives the centre; these give it themselves and are swept above.
     own = {
-        "feet/model/replace.py", "feet/softfoot/generator.py", "formats/export/mjcf.py", "formats/urdf_extension.py",
+        "feet/model/replace.py", "feet/softfoot/generator.py", "export/mjcf.py", "formats/urdf_extension.py",
         "franka/robots/arm_model.py", "model/inertia.py",
     }  # fmt: skip
     sets = re.compile(r"explicitinertial\b[^=\n]*=\s*True|explicitinertial=")

@@ -33,6 +33,7 @@ from file_mutations import (
 )
 
 import pliant
+from pliant.base.journal import read_journal
 from pliant.cli.replay import _show_dump
 from pliant.engine.identified import _read as read_identified
 from pliant.feet.measured import read_trials, write_trials
@@ -56,7 +57,6 @@ from pliant.rods.tables import read_table
 from pliant.ros.bags import open_bag, read_bag, read_traces
 from pliant.simulation import read_commands, read_scenario
 from pliant.simulation.replay import open_replay
-from pliant.sweep.journal import read_journal
 from pliant.sweep.plan import SweepPlan, parse_variation
 from pliant.sweep.table import ResultFolder
 from pliant.vision.client import SharedPictures
@@ -177,9 +177,8 @@ def _recorded() -> bytes:
 
 def _commanded() -> bytes:
     """Return a bag of ROS 2 with commands."""
-    from pliant.recording.mcap import McapWriter
+    from pliant.recording.mcap import MESSAGE_HEADER, McapWriter
     from pliant.recording.record_file import MESSAGE
-    from pliant.recording.recorder import MESSAGE_HEAD
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.mcap"
@@ -188,7 +187,7 @@ def _commanded() -> bytes:
         channel = writer.add_channel(schema, "/arm/elbow/equilibrium_position", "cdr", {})
         for i in range(20):
             body = b"\0\1\0\0" + struct.pack("<d", 0.1 * i)
-            head = MESSAGE_HEAD.pack(MESSAGE, MESSAGE_HEAD.size - 9 + len(body), channel, i, i, i)
+            head = MESSAGE_HEADER.pack(MESSAGE, MESSAGE_HEADER.size - 9 + len(body), channel, i, i, i)
             writer.append(channel, i, head + body)
         writer.close()
         return path.read_bytes()

@@ -12,6 +12,7 @@ import pytest
 from pendulum import PENDULUM
 
 from pliant.identification import expected_errors, fit_actuator
+from pliant.identification.excitation import ExcitationOptions, design_excitation
 from pliant.laws import (
     PID,
     SEA,
@@ -25,7 +26,6 @@ from pliant.laws import (
     QbMove,
 )
 from pliant.model import Robot
-from pliant.simulation.excitation import ExcitationOptions, design_excitation
 
 DELAY = 0.0073
 FREE = math.inf

@@ -7,7 +7,7 @@ import pytest
 
 from pliant.base.errors import LawError, ModelError
 from pliant.control.gravity import equilibrium_for_torque, preset_for_stiffness
-from pliant.identification.datasheet import datasheet
+from pliant.identification.data_sheet import datasheet
 from pliant.laws import (
     PID,
     SEA,

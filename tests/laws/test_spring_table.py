@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.interpolate import PchipInterpolator
 
 from pliant.base.errors import LawError, ModelError
-from pliant.formats.export import export_urdf
+from pliant.export import export_urdf
 from pliant.laws import SEA, CompliantActuator, TableSEA
 from pliant.laws.spring_table import MAX_ROWS, monotone_slopes
 

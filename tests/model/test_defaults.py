@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pliant.base.spatial import pose
-from pliant.formats.export.mjcf import describe_mjcf
+from pliant.export.mjcf import describe_mjcf
 from pliant.laws import SEA, CompliantActuator, DCMotor, PreslidingFriction, QbMove
 from pliant.model import Robot, add_world
 from pliant.model.defaults import neutral_defaults

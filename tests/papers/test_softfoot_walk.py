@@ -10,11 +10,11 @@ import pytest
 from mutations import quick
 
 from pliant.base.errors import MissingDependency, PliantError
+from pliant.base.journal import read_journal
 from pliant.base.numerics import holm
 from pliant.papers import Context, softfoot_walk
 from pliant.papers.frame.base import Verdict
 from pliant.robots import build_robot
-from pliant.sweep.journal import read_journal
 from pliant.walking import trials as walk_trials
 from pliant.walking.trials import (
     COURSES,

@@ -72,7 +72,7 @@ def test_zero_processes_are_one_for_each_core():
 
 def test_a_killed_process_costs_nothing(tmp_path, caplog):
     finished = []
-    with caplog.at_level(logging.WARNING, "pliant.sweep"):
+    with caplog.at_level(logging.WARNING, "pliant.executor"):
         run_tasks(
             task_functions.killed_once,
             [(str(tmp_path), str(k)) for k in range(5)],

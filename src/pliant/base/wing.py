@@ -123,7 +123,8 @@ class Wing:
     detectors: Mapping[str, str] = field(default_factory=dict)
     """Detectors in camera images by what they detect, such as "tags"."""
     batches: tuple[str, ...] = ()
-    """Devices beside the cores that run batches of worlds: `pliant.sweep.backends.BackendEntry`."""
+    """Devices beside the cores that run batches of worlds, as sweeps take them: entries with the ``devices`` and the
+    ``target``, the functions that simulate on them."""
     controllers: Mapping[str, str] = field(default_factory=dict)
     """Ways in which a policy drives a robot, by the name of a bridge."""
     commanders: Mapping[str, str] = field(default_factory=dict)

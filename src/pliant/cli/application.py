@@ -72,12 +72,7 @@ app = App(
 COMMANDS = {
     "run": "pliant.cli.run:run",
     "check": "pliant.cli.check:check",
-    "sweep": "pliant.cli.sweep:sweep",
-    "compare": "pliant.cli.compare:compare",
-    "export": "pliant.cli.export:export",
     "replay": "pliant.cli.replay:replay",
-    "identify": "pliant.cli.identify:identify",
-    "excite": "pliant.cli.excite:excite",
     "doctor": "pliant.cli.doctor:doctor",
     "list": "pliant.cli.list:list_",
     "new": "pliant.cli.new:new",

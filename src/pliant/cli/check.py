@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -50,18 +51,7 @@ def check(
             {
                 "source": source,
                 "ok": errors == 0,
-                "problems": [
-                    {
-                        "severity": p.severity,
-                        "subject": p.subject,
-                        "message": p.message,
-                        "hint": p.hint,
-                        "value": p.value,
-                        "limit": p.limit,
-                        "unit": p.unit,
-                    }
-                    for p in problems
-                ],
+                "problems": [asdict(problem) for problem in problems],
                 "notes": loaded.notes,
             }
         )

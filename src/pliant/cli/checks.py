@@ -45,6 +45,13 @@ def check_figure(path: Path, name: str) -> None:
     require("matplotlib", extra="plot", purpose="drawing a figure")
 
 
+def check_page(path: Path, name: str) -> None:
+    """Refuse the file of a page that cannot be written, before anything runs; arguments as for `check_folder`."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise PliantError(f"{name} {path}: the suffix is {path.suffix!r}; must be .html", field=name.lstrip("-"))
+    check_folder(path, name)
+
+
 def check_folder(path: Path, name: str) -> None:
     """Refuse a file that cannot be written because its folder does not exist, or because it is a folder.
 

@@ -114,6 +114,13 @@ def completion_script(app: App, shell: str) -> str:
     return _fish(known) if shell == "fish" else (ZSH if shell == "zsh" else "") + _bash(known)
 
 
+def robots_and_files() -> tuple[list[str], bool]:
+    """Return what completes an argument that is a robot: names of the catalogue, and files."""
+    from pliant.robots import list_robots
+
+    return [name for entry in list_robots() for name in (entry.name, *entry.aliases)], True
+
+
 @dataclass(frozen=True)
 class _Known:
     """What can be completed; a key is a command, or a group with its command."""
@@ -154,7 +161,7 @@ def _known(app: App) -> _Known:
     for entry in list_robots():
         if entry.scenarios:
             fitting.setdefault(entry.scenarios, []).extend(entries[entry.name])
-    robots = [name for names in entries.values() for name in names]
+    robots, _ = robots_and_files()
     further = {offer.key: [row.name for row in offer.load()()] for offer in offers("lists")}
     listed = [name for found in further.values() for name in found]
     of_commands = {offer.key: offer.load()() for offer in offers("arguments")}
@@ -162,11 +169,7 @@ def _known(app: App) -> _Known:
         "completion": (list(SHELLS), False),
         "new": ([*TEMPLATES, *(offer.key for offer in offers("templates"))], False),
         "list": ([*robots, *listed, *registered_laws(), *list_bridges()], False),
-        "export": (
-            ["urdf", "mjcf", *(o.key for kind in ("exports", "robot_exports") for o in offers(kind)), *robots],
-            True,
-        ),
-        **dict.fromkeys(("run", "check", "view", "sweep", "compare"), (robots, True)),
+        **dict.fromkeys(("run", "check"), (robots, True)),
         **{
             key: words for start, words in of_commands.items() for key in arguments if f"{key} ".startswith(f"{start} ")
         },

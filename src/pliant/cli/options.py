@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from pliant.model import Robot
     from pliant.simulation import Bridge, Replay
 
+
+def repeated(**options: Any) -> Parameter:
+    """Return the parameter of an option that takes one value and may be given again.
+
+    Args:
+        options: further arguments of `Parameter`, such as help.
+    """
+    return Parameter(negative=(), consume_multiple=False, show_default=False, **options)
+
+
 VIEW_HOST = "127.0.0.1"
 """Address of this machine that a page is served on unless another is named."""
 Source = Annotated[str, Parameter(help="A URDF, MJCF, SDF or YAML file, or the name of a catalogue robot.")]
@@ -25,22 +35,16 @@ Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSO
 Debug = Annotated[bool, Parameter(name="--debug", negative=(), help="Show the traceback of an error.")]
 Settings = Annotated[
     tuple[str, ...],
-    Parameter(
+    repeated(
         name="--set",
         help="Set a parameter, PATH=VALUE, such as elbow.k1=0.002 or option.timestep=0.0005; may be repeated.",
-        negative=(),
-        consume_multiple=False,
-        show_default=False,
     ),
 ]
 References = Annotated[
     tuple[str, ...],
-    Parameter(
+    repeated(
         name="--reference",
         alias="-r",
-        negative=(),
-        consume_multiple=False,
-        show_default=False,
         help="Constant command from t = 0, DEVICE/COMMAND=VALUE; several numbers with commas; may be repeated.",
     ),
 ]
@@ -53,23 +57,12 @@ Scenarios = Annotated[
 ]
 Imports = Annotated[
     tuple[str, ...],
-    Parameter(
-        name="--import",
-        negative=(),
-        consume_multiple=False,
-        show_default=False,
-        help="Python file or module with laws, robots or experiments of your own; may be repeated.",
+    repeated(
+        name="--import", help="Python file or module with laws, robots or experiments of your own; may be repeated."
     ),
 ]
 Packages = Annotated[
-    tuple[Path, ...],
-    Parameter(
-        name="--package-path",
-        negative=(),
-        consume_multiple=False,
-        show_default=False,
-        help="Folder with ROS packages; may be repeated.",
-    ),
+    tuple[Path, ...], repeated(name="--package-path", help="Folder with ROS packages; may be repeated.")
 ]
 
 Processes = Annotated[int | None, Parameter(help="Processes that share the cores.")]

@@ -13,10 +13,10 @@ from cyclopts import Parameter
 
 from pliant.base.documents.tables import read_npz
 from pliant.base.errors import PliantError, RecordingError, nearest
-from pliant.cli.checks import check_figure, refuse_unused
+from pliant.cli.checks import check_figure, check_page, refuse_unused
 from pliant.cli.films import NO_FILM, Film, film_as_dict, say_film
 from pliant.cli.messages import say_error
-from pliant.cli.options import VIEW_HOST, Debug, Json, Settings, load_robot, make_bridge
+from pliant.cli.options import VIEW_HOST, Debug, Json, Settings, load_robot, make_bridge, repeated
 from pliant.cli.output import emit, make_console, number, plain, print_table
 from pliant.cli.progress import Bar
 from pliant.cli.simulating import say_served, say_where
@@ -44,7 +44,7 @@ class PublishOptions:
         PliantError: options that have no effect.
     """
 
-    bridge: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = ()
+    bridge: Annotated[tuple[str, ...], repeated()] = ()
     """Publish on a bridge: NAME or NAME:KEY=VALUE,...; may be repeated."""
     speed: float | None = None
     """Recorded seconds per wall second; default 1 with a bridge, otherwise as fast as possible."""
@@ -122,7 +122,7 @@ class ShowOptions:
         refuse_unused(self.view_host != VIEW_HOST and not self.view, "--view-host", "--view")
         refuse_unused(bool(self.set) and self.robot is None, "--set", "--robot")
         if self.html is not None:
-            _check_page(self.html)
+            check_page(self.html, "--html")
 
     def model(self, found: Recording) -> mujoco.MjModel:
         """Return the compiled robot: the one that is named, or that was recorded."""
@@ -296,14 +296,6 @@ def _check_recording(path: Path) -> None:
         )
     if path.suffix.lower() in (".urdf", ".xml", ".mjcf", ".sdf", ".yaml"):
         raise RecordingError("this is the file of a robot and not a recording; `pliant run` simulates it", file=path)
-
-
-def _check_page(path: Path) -> None:
-    """Refuse a page that cannot be written, before anything is read."""
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise PliantError(f"--html {path}: the suffix is {path.suffix!r}; must be .html", field="html")
-    if not path.absolute().parent.is_dir():
-        raise PliantError(f"--html: the folder {path.parent} does not exist", file=path, field="html")
 
 
 def _page(found: Recording, path: Path, model: mujoco.MjModel, console: Console, done: dict[str, object]) -> None:

@@ -11,7 +11,6 @@ from cyclopts import Parameter
 from pliant.base.errors import PliantError
 from pliant.base.warn import print_warning
 from pliant.cli.checks import refuse_unused
-from pliant.cli.foreign_notes import say_what_is_played
 from pliant.cli.options import (
     NO_INPUTS,
     NO_SETTINGS,
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from pliant.model import Robot
     from pliant.model.problem import Problem
     from pliant.simulation import Simulation
+    from pliant.simulation.commands import CommandPlayer, CommandTable
 
 MAX_SHOWN = 16
 """Longest array of a sample that is printed at the end of a run."""
@@ -112,7 +112,7 @@ def run(
     with Run(plan, console, engine, devices, robot) as done:
         simulation = done.simulation
         if table is not None:
-            say_what_is_played(console, table, simulation.play(table))
+            _say_what_is_played(console, table, simulation.play(table))
         if events is not None and scenario is not None:
             playing = events.install(simulation)
             if done.page is not None:
@@ -150,6 +150,19 @@ def run(
         console.print(_energy_line(balance), soft_wrap=True)
     done.say_end()
     return done.conclude()
+
+
+def _say_what_is_played(console: Console, table: CommandTable, player: CommandPlayer) -> None:
+    """Print which topics of a recording command which fields, and which topics are not used."""
+    if not table.topics:
+        return
+    rows = [f"{column} from {topic}" for column, topic in table.topics.items() if column not in player.left_out]
+    console.print(f"[dim]{plain(str(table.file))}: {plain(', '.join(rows))}[/dim]", soft_wrap=True)
+    if player.left_out:
+        text = ", ".join(table.topics[column] for column in player.left_out)
+        console.print(f"[yellow]note[/yellow] no device of this robot takes: {plain(text)}", soft_wrap=True)
+    if table.unused:
+        console.print(f"[dim]not commands: {plain(', '.join(table.unused))}[/dim]", soft_wrap=True)
 
 
 def _tell(robot: Robot, problems: Sequence[Problem], console: Console, *, check: bool, verbose: bool) -> None:

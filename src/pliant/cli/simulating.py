@@ -19,7 +19,7 @@ from pliant.base.options import check_values, option
 from pliant.cli.checks import check_figure, refuse_unused
 from pliant.cli.films import NO_FILM, Film, film_as_dict, say_film
 from pliant.cli.messages import say_error
-from pliant.cli.options import VIEW_HOST, Debug, Json, make_bridge, option_name
+from pliant.cli.options import VIEW_HOST, Debug, Json, make_bridge, option_name, repeated
 from pliant.cli.output import plain, print_table
 from pliant.cli.progress import Bar
 from pliant.cli.termination import interrupt_main
@@ -71,7 +71,7 @@ class RunOptions:
     film: Film = NO_FILM
     contacts: Annotated[bool, Parameter(negative=())] = False
     """Draw contact forces in the film, and write them into the recording, for `pliant replay`."""
-    bridge: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = ()
+    bridge: Annotated[tuple[str, ...], repeated()] = ()
     """Serve an interface: NAME or NAME:KEY=VALUE,...; may be repeated.
     `pliant list` has the names and their options."""
     sync_timeout: float | None = option(None, low=0.0, above=True, high=threading.TIMEOUT_MAX, unit="s")

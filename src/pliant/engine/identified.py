@@ -5,19 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from pliant.base.documents.json_text import read_json
 from pliant.base.errors import ModelError
 from pliant.engine.distributions import Correlated, Distribution, Uniform
-from pliant.identification import Identification
-from pliant.identification.parameters import SIGNED, target_paths
+from pliant.laws.parameter_paths import SENSOR_PARAMETERS, target_paths
+
+
+@runtime_checkable
+class FitResult(Protocol):
+    """Result of a fit."""
+
+    def as_dict(self) -> dict[str, object]:
+        """Return names, values and covariance as the file of ``pliant identify --json`` has them."""
+        ...
 
 
 def randomize_around(
-    results: Identification | Mapping[str, object] | str | Path,
+    results: FitResult | Mapping[str, object] | str | Path,
     joint: str = "actuator",
     *,
     spread: float | None = None,
@@ -57,13 +65,15 @@ def randomize_around(
             for path in _paths(joint, name):
                 found[path] = Uniform(value - reach, value + reach)
         return found
-    positive = np.array([name.rsplit(".", 1)[-1] not in SIGNED and value > 0.0 for name, value in zip(names, values)])
+    positive = np.array(
+        [name.rsplit(".", 1)[-1] not in SENSOR_PARAMETERS and value > 0.0 for name, value in zip(names, values)]
+    )
     for k, name in enumerate(names):
-        if name not in SIGNED and not np.isfinite(covariance[k, k]):
+        if name not in SENSOR_PARAMETERS and not np.isfinite(covariance[k, k]):
             raise ModelError(
                 f"the measurement does not determine {name}; give a relative spread, such as spread=0.2", field=name
             )
-        if name not in SIGNED and not positive[k]:
+        if name not in SENSOR_PARAMETERS and not positive[k]:
             raise ModelError(
                 f"{name} is {values[k]:g}, at its limit, where a standard error has no meaning; fit without it, or "
                 "give a relative spread, such as spread=0.2",
@@ -83,19 +93,19 @@ def randomize_around(
 
 def _paths(joint: str, name: str) -> list[str]:
     """Return where a batch has an identified parameter; "motor.x" is one number for both motors."""
-    if name in SIGNED:
+    if name in SENSOR_PARAMETERS:
         return []
     return [f"{joint}.{path.removeprefix('law.')}" for path in target_paths(name)]
 
 
-def _read(results: Identification | Mapping[str, object] | str | Path) -> tuple[list[str], np.ndarray, np.ndarray]:
+def _read(results: FitResult | Mapping[str, object] | str | Path) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return names, values and covariance of a result."""
     file = None
     content: Any = results
     if isinstance(results, str | Path):
         file = str(results)
         content = read_json(results)
-    if isinstance(results, Identification):
+    if isinstance(results, FitResult):
         content = results.as_dict()
     try:
         estimates = [(str(e["name"]), float(e["value"])) for e in content["estimates"]]

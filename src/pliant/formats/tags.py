@@ -21,6 +21,11 @@ def place_of(element: ET.Element, file: str | Path | None) -> str:
     return f"{file_of(element, file) or 'description'}:{line_of(element) or '?'}: "
 
 
+def numbers(values: object) -> str:
+    """Return numbers as text, each such that it reads as the same number again."""
+    return " ".join(repr(float(v)) if v else "0" for v in np.ravel(np.asarray(values, dtype=float)))
+
+
 class Sink:
     """Notes and faults of one description, with file and line.
 

@@ -15,10 +15,10 @@ import numpy as np
 from pliant.base.documents.files import read_file
 from pliant.base.documents.xml_tree import Node, line_of
 from pliant.base.errors import MissingDependency, ModelError, nearest
-from pliant.base.options import parse_bool, parse_number, parse_vector
+from pliant.base.options import parse_number, parse_vector
 from pliant.formats.mesh_file import MAX_MESH_BYTES, NATIVE_MESHES, read_mesh
 from pliant.formats.resources import find_resource
-from pliant.formats.tags import Sink
+from pliant.formats.tags import Sink, Tags
 from pliant.formats.urdf_extension import (
     FRICTION_TAGS,
     SPRING_TAGS,
@@ -433,16 +433,8 @@ class _Checker(Sink):
 
 
 def _wants_self_collision(root: ET.Element, file: str | Path | None) -> bool:
-    for element in root.findall("gazebo"):
-        for tag in ("self_collide", "selfCollide"):
-            node = element.find(tag)
-            if node is not None:
-                try:
-                    if parse_bool((node.text or "").strip(), f"<{tag}>"):
-                        return True
-                except ModelError as error:
-                    raise ModelError(error.message, file=file, line=line_of(node), field=tag) from error
-    return False
+    asked = [Tags(element, "", file) for element in root.findall("gazebo")]
+    return any(tags.flag(tag, False) for tags in asked for tag in ("self_collide", "selfCollide"))
 
 
 def _note_references(root: ET.Element, checker: _Checker) -> None:

@@ -3,7 +3,7 @@
 MuJoCo reads ``<compiler>``, ``<option>`` and ``<size>`` in that element. pliant reads these as well, in MJCF's words:
 ``<joint>`` (armature, springs, limits of the solver), ``<inertial>``, ``<body>``, ``<geom>`` (contact parameters, and
 shapes that URDF lacks), ``<site>``, ``<equality>``, ``<contact>``, and ``<compose>``: links that stand between several
-joints of one body. `pliant.formats.export` writes them. Of Gazebo's tags, ``mu1``, ``mu2``, ``springStiffness`` and
+joints of one body. ``pliant export urdf`` writes them. Of Gazebo's tags, ``mu1``, ``mu2``, ``springStiffness`` and
 ``springReference`` are read.
 """
 
@@ -22,7 +22,7 @@ from pliant.base.documents.xml_tree import Node, line_of
 from pliant.base.errors import ModelError, nearest
 from pliant.base.options import parse_bool, parse_number, parse_vector
 from pliant.base.spatial import rotation_from_rpy, rpy_from_rotation
-from pliant.formats.tags import Sink, Tags
+from pliant.formats.tags import Sink, Tags, numbers
 
 NATIVE = ("compiler", "option", "size")
 """Children of ``<mujoco>`` that MuJoCo itself reads in a URDF."""
@@ -535,8 +535,7 @@ def _take_out_chain(
         p, r = _pose(joint)
         position, rotation = position + rotation @ p, rotation @ r
     fixed = ET.SubElement(root, "joint", name=chain[-1].get("name", ""), type="fixed")
-    origin = ET.SubElement(fixed, "origin", xyz=_numbers(position))
-    origin.set("rpy", _numbers(rpy_from_rotation(rotation)))
+    ET.SubElement(fixed, "origin", xyz=numbers(position), rpy=numbers(rpy_from_rotation(rotation)))
     for end, joint in (("parent", chain[0]), ("child", chain[-1])):
         element = joint.find(end)
         ET.SubElement(fixed, end, link="" if element is None else element.get("link", ""))
@@ -571,10 +570,6 @@ def _add_chain(body: mujoco.MjsBody, chain: Sequence[ET.Element]) -> None:
             effort = float(limit.get("effort", 0.0))
             if effort > 0.0:
                 added.actfrcrange = [-effort, effort]
-
-
-def _numbers(values: Iterable[float]) -> str:
-    return " ".join(repr(float(v)) for v in values)
 
 
 # -- Gazebo's tags ----------------------------------------------------------------------------------------

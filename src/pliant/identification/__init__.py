@@ -9,37 +9,34 @@ on data that were not fitted. `fit_actuator` fits any set of parameters, `expect
 which parameters a measurement determines, and `datasheet` computes the data sheet of a variable stiffness actuator.
 """
 
-from pliant.identification.datasheet import datasheet, loop_width
-from pliant.identification.dynamic import expected_errors, fit_actuator, fit_friction, fit_servo, predict_actuator
-from pliant.identification.faults import Fault, find_faults, usable_parts
-from pliant.identification.measurements import Measurement, measurement_of, read_measurement
-from pliant.identification.parameters import Load, parameter_unit
-from pliant.identification.results import Estimate, Fit, HeldOut, Identification
-from pliant.identification.static import fit_law, predict_law
-from pliant.identification.validation import Fitting, with_held_out
+from pliant.base.lazy import lazy_names
 
-__all__ = [
-    "Estimate",
-    "Fault",
-    "Fit",
-    "Fitting",
-    "HeldOut",
-    "Identification",
-    "Load",
-    "Measurement",
-    "datasheet",
-    "expected_errors",
-    "find_faults",
-    "fit_actuator",
-    "fit_friction",
-    "fit_law",
-    "fit_servo",
-    "loop_width",
-    "measurement_of",
-    "parameter_unit",
-    "predict_actuator",
-    "predict_law",
-    "read_measurement",
-    "usable_parts",
-    "with_held_out",
-]
+_EXPORTS: dict[str, str] = {
+    "Estimate": "pliant.identification.results",
+    "Fault": "pliant.identification.faults",
+    "Fit": "pliant.identification.results",
+    "Fitting": "pliant.identification.validation",
+    "HeldOut": "pliant.identification.results",
+    "Identification": "pliant.identification.results",
+    "Load": "pliant.identification.parameters",
+    "Measurement": "pliant.identification.measurements",
+    "datasheet": "pliant.identification.data_sheet",
+    "expected_errors": "pliant.identification.dynamic",
+    "find_faults": "pliant.identification.faults",
+    "fit_actuator": "pliant.identification.dynamic",
+    "fit_friction": "pliant.identification.dynamic",
+    "fit_law": "pliant.identification.static",
+    "fit_servo": "pliant.identification.dynamic",
+    "loop_width": "pliant.identification.data_sheet",
+    "measurement_of": "pliant.identification.measurements",
+    "parameter_unit": "pliant.identification.parameters",
+    "predict_actuator": "pliant.identification.dynamic",
+    "predict_law": "pliant.identification.static",
+    "read_measurement": "pliant.identification.measurements",
+    "usable_parts": "pliant.identification.faults",
+    "with_held_out": "pliant.identification.validation",
+}
+
+__all__ = [*_EXPORTS]
+
+__getattr__, __dir__ = lazy_names(__name__, _EXPORTS)

@@ -17,7 +17,15 @@ from pliant.identification.faults import exchanged
 from pliant.identification.measurements import Measurement, Trials, as_measurements, motor_references
 from pliant.identification.parameters import STARTS, Load, load_with, scale_parameters, with_blocks, with_values
 from pliant.identification.results import Fit, Identification
-from pliant.identification.solver import Residuals, Search, SearchOptions, identification_of, orthogonal, solve
+from pliant.identification.solver import (
+    Residuals,
+    ScaledResiduals,
+    Search,
+    SearchOptions,
+    identification_of,
+    orthogonal,
+    solve,
+)
 from pliant.laws import layout
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law, get_law
@@ -273,16 +281,9 @@ def expected_errors(
     runs = [_prepare(actuator, trial, outputs, dt, 0.0) for trial in trials]
     compared = _Compared.of(actuator, runs, outputs, noise, load)
     every = scaled.with_starts(compared.starts())
-    x, step = every.x(every.start), 1e-3
-    low, _ = every.bounds()
-    columns = []
-    for i in range(x.size):
-        up, down = x.copy(), x.copy()
-        up[i], down[i] = x[i] + step, max(x[i] - step, low[i])
-        columns.append(
-            (compared.residuals(every.values(up)) - compared.residuals(every.values(down))) / (up[i] - down[i])
-        )
-    jacobian = orthogonal(np.stack(columns, axis=1), len(scaled.names))
+    x = every.x(every.start)
+    slopes = ScaledResiduals(every, compared.residuals, 1e-3).jacobian(x, central=True)
+    jacobian = orthogonal(slopes, len(scaled.names))
     _, sv, Vt = np.linalg.svd(jacobian, full_matrices=False)
     lost = sv <= 1e-10 * max(float(sv[0]), 1e-300)
     with np.errstate(divide="ignore"):

@@ -19,14 +19,13 @@ from pliant.laws.base import Law
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
 from pliant.laws.motor import Cogging, DCMotor, Electrical, LeverDrive, Thermal
+from pliant.laws.parameter_paths import SENSOR_PARAMETERS, target_paths
 from pliant.laws.pid import PID
 from pliant.laws.pneumatics import PneumaticDrive
 from pliant.laws.spring import Creep, Hysteresis, Strength
 from pliant.laws.transmission import Backlash, Gear, Tendon
 
 __all__ = [
-    "SENSORS",
-    "SIGNED",
     "STARTS",
     "TYPICAL",
     "Load",
@@ -35,7 +34,6 @@ __all__ = [
     "load_with",
     "parameter_unit",
     "scale_parameters",
-    "target_paths",
     "with_blocks",
     "with_values",
 ]
@@ -54,17 +52,6 @@ TYPICAL: dict[str, float] = {
     "torque": 0.02,
 }
 """Scale of parameters that may be 0 or negative and therefore have no logarithm."""
-
-SENSORS = {"position": "rad", "torque": "N m", "motor_1_position": "rad", "motor_2_position": "rad"}
-"""Signal of a sensor -> its unit; "position" is that of the link."""
-
-SIGNED: dict[str, tuple[str, str]] = {
-    f"{signal}_{kind}": (unit if kind == "offset" else "s" if kind == "delay" else "", kind)
-    for signal, unit in SENSORS.items()
-    for kind in ("offset", "gain", "delay")
-}
-"""Parameter of a sensor -> unit and kind: measured(t) = gain true(t - delay) + offset. It belongs to the measurement
-and not to the actuator; it has either sign."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +84,7 @@ of the motion. It is fitted beside the free parameters and not reported."""
 
 def is_signed(name: str) -> bool:
     """Return whether a parameter may have either sign."""
-    return name in SIGNED or name.endswith("]") or name == "load.angle"
+    return name in SENSOR_PARAMETERS or name.endswith("]") or name == "load.angle"
 
 
 _SCALE = {"offset": 0.01, "gain": 1.0, "delay": 0.01}
@@ -137,15 +124,7 @@ def parameter_unit(law: Law, path: str) -> str:
         if blocks[-1] in ("motor", "motor_1", "motor_2") and law.second_input == "pressure":
             kind = PneumaticDrive
     units = {info.name: info.unit for info in describe(kind)}
-    return SIGNED[path][0] if path in SIGNED else units.get(last, "")
-
-
-def target_paths(path: str) -> list[str]:
-    """Expand a path: "motor.x" refers to both motors, "pid.x" to both controllers."""
-    head, _, rest = path.partition(".")
-    if head in ("motor", "pid") and rest:
-        return [f"{head}_1.{rest}", f"{head}_2.{rest}"]
-    return [path]
+    return SENSOR_PARAMETERS[path][0] if path in SENSOR_PARAMETERS else units.get(last, "")
 
 
 def get_value(actuator: CompliantActuator, path: str) -> float:
@@ -308,14 +287,15 @@ def scale_parameters(
     for name in names:
         last = name.rsplit(".", 1)[-1]
         given = free[name] if isinstance(free, Mapping) else None
-        own = float(SIGNED[name][1] == "gain") if name in SIGNED else _value(actuator, load, name)
+        _, kind = SENSOR_PARAMETERS.get(name, ("", None))
+        own = float(kind == "gain") if kind else _value(actuator, load, name)
         value = own if given is None else float(given)
         if not math.isfinite(value):
             raise LawError(f"{name} starts at {value}; must be a finite number", field=name)
         log = value > 0.0 and not is_signed(name) and last != "command_delay"
         starts.append(value)
         logarithmic.append(log)
-        scale = _SCALE[SIGNED[name][1]] if name in SIGNED else TYPICAL.get(last, abs(value) or 1.0)
+        scale = _SCALE[kind] if kind else TYPICAL.get(last, abs(value) or 1.0)
         typical.append(value if log else scale)
     for name, master in ties.items():
         get_value(actuator, name)

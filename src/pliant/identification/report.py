@@ -10,11 +10,11 @@ import numpy as np
 
 from pliant import __version__
 from pliant.base.errors import PliantError
-from pliant.base.figures import COLORS, CYCLE, INK, MUTED, label, legend, new_figure, thin
+from pliant.base.figures import COLORS, CYCLE, INK, MUTED, label, legend, new_figure
 from pliant.base.html_pages import badge, bullets, escaped, figure, page, picture_of, table
 from pliant.base.numerics import Array
 from pliant.identification.profile import QUANTILE
-from pliant.identification.results import Fit, Identification
+from pliant.identification.results import MAX_NAMED, Fit, Identification, draw_fits, is_static
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -170,12 +170,8 @@ def _errors(found: Identification) -> str:
     return shown + table(columns, held, note)
 
 
-def _is_static(f: Fit) -> bool:
-    return not bool(np.all(np.diff(f.abscissa) > 0.0))
-
-
 def _fit_caption(f: Fit) -> str:
-    over = "deflection" if _is_static(f) else "time"
+    over = "deflection" if is_static(f) else "time"
     return (
         f"{f.quantity.replace('_', ' ').capitalize()} of {f.source} over the {over}. Dots: measured; lines: the model. "
         f"Below: the residual, rms {f.rms:.3g} {f.unit}."
@@ -184,23 +180,7 @@ def _fit_caption(f: Fit) -> str:
 
 def _fit_figure(f: Fit) -> Figure:
     drawing, axes = new_figure(2, 1, height=1.75, sharex=True, gridspec_kw={"height_ratios": [3, 1.6]})
-    static = _is_static(f)
-    groups = np.unique(np.round(f.group, 6))
-    if groups.size > 8 or not static:
-        groups = np.array([np.nan])
-    for k, preset in enumerate(groups):
-        at = np.ones(f.group.size, dtype=bool) if math.isnan(preset) else np.round(f.group, 6) == preset
-        color = CYCLE[k % len(CYCLE)]
-        x, measured, predicted = f.abscissa[at], f.measured[at], f.predicted[at]
-        if not static:
-            x, measured, predicted = thin(x, measured, predicted)
-        axes[0].plot(x, measured, ".", ms=2.5, color=MUTED if groups.size == 1 else color, alpha=0.6)
-        axes[0].plot(x, predicted, "-", lw=1.2, color=color, label=f"preset {preset:.4g}" if groups.size > 1 else None)
-        axes[1].plot(x, measured - predicted, ".", ms=2.0, color=color)
-    axes[1].axhline(0.0, color=MUTED, lw=0.7)
-    label(axes[0], y=f"{f.quantity.replace('_', ' ')} [{f.unit}]")
-    label(axes[1], "deflection [rad]" if static else "time [s]", f"residual [{f.unit}]")
-    if groups.size > 1:
+    if 1 < draw_fits(axes[0], axes[1], [f]) <= MAX_NAMED:
         legend(axes[0])
     return drawing
 

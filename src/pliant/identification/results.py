@@ -7,22 +7,27 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.base.errors import LawError, nearest, require
+from pliant.base.errors import LawError, nearest
 from pliant.base.numerics import Array
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from pliant.identification.faults import Fault
     from pliant.identification.profile import Profile
+
+
+MAX_NAMED = 8
+"""Most lines of a panel that its legend names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,54 +248,59 @@ class Identification:
 
         Each quantity has one column. The abscissa is the time [s], or the deflection [rad] for a static fit.
         """
-        require("matplotlib", extra="plot", purpose="drawing a figure")
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
+        from pliant.base.figures import label, legend, new_figure
 
         quantities = list(dict.fromkeys(f.quantity for f in self.fits))
-        figure = Figure(figsize=(max(5.0, 4.2 * len(quantities)), 4.6), layout="constrained")
-        FigureCanvasAgg(figure)
-        axes = np.atleast_2d(
-            figure.subplots(2, len(quantities), squeeze=False, sharex="col", gridspec_kw={"height_ratios": [3, 1]})
-        )
-        colors = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-        for column, quantity in enumerate(quantities):
-            top, bottom = axes[:, column]
-            count = 0
-            static = False
-            for f in (f for f in self.fits if f.quantity == quantity):
-                static = static or not np.all(np.diff(f.abscissa) > 0.0)
-                for preset in np.unique(np.round(f.group, 6)):
-                    at = np.round(f.group, 6) == preset
-                    color = colors[count % len(colors)]
-                    count += 1
-                    x, order = f.abscissa[at], np.argsort(f.abscissa[at], kind="stable")
-                    several = np.unique(np.round(f.group, 6)).size > 1
-                    name = f"preset {preset:.4g}" if several or preset else f.source
-                    top.plot(x, f.measured[at], ".", ms=2.5, alpha=0.45, color=color)
-                    line = (
-                        (x[order], f.predicted[at][order])
-                        if _single_valued(x, f.predicted[at])
-                        else (x, f.predicted[at])
-                    )
-                    top.plot(*line, "-", lw=1.2, color=color, label=name)
-                    bottom.plot(x, f.residual[at], ".", ms=2.0, color=color)
-            unit = next(f.unit for f in self.fits if f.quantity == quantity)
-            top.set_ylabel(f"{quantity.replace('_', ' ')} [{unit}]")
-            bottom.set_ylabel(f"residual [{unit}]")
-            bottom.set_xlabel("deflection [rad]" if static else "time [s]")
-            bottom.axhline(0.0, color="#6e7781", lw=0.6)
-            if count <= 8:
-                top.legend(fontsize=7, frameon=False)
-            for axis in (top, bottom):
-                axis.grid(True, color="#d8dee4", lw=0.6)
-                axis.spines[["top", "right"]].set_visible(False)
-        axes[0, 0].set_title("points: measured, lines: identified", loc="left", fontsize=9)
+        figure, axes = new_figure(
+            2, len(quantities), width=max(5.0, 4.2 * len(quantities)), height=2.3, squeeze=False, sharex="col",
+            gridspec_kw={"height_ratios": [3, 1]},
+        )  # fmt: skip
+        for quantity, (top, bottom) in zip(quantities, axes.T, strict=True):
+            count = draw_fits(top, bottom, [f for f in self.fits if f.quantity == quantity])
+            if count <= MAX_NAMED:
+                legend(top, fontsize=7)
+        label(axes[0, 0], title="points: measured, lines: identified")
         return figure
 
 
-def _single_valued(x: Array, y: Array) -> bool:
-    """Say whether y is one smooth curve over x, or a loop that must be drawn in the order of time."""
+def is_static(f: Fit) -> bool:
+    """Return whether a fit is one over the deflection, whose samples have no order."""
+    return not bool(np.all(np.diff(f.abscissa) > 0.0))
+
+
+def draw_fits(top: Axes, bottom: Axes, fits: Sequence[Fit]) -> int:
+    """Draw fits of one quantity, each preset of a static one in a colour of its own; return the number of lines.
+
+    Args:
+        top: axes of measured and predicted values.
+        bottom: axes of the residuals.
+        fits: one or more, of equal units.
+    """
+    from pliant.base.figures import CYCLE, MUTED, label, thin
+
+    count, static = 0, False
+    for f in fits:
+        presets = np.unique(np.round(f.group, 6)) if is_static(f) else np.array([np.nan])
+        static = static or is_static(f)
+        for preset in presets:
+            at = np.ones(f.group.size, dtype=bool) if np.isnan(preset) else np.round(f.group, 6) == preset
+            color, count = CYCLE[count % len(CYCLE)], count + 1
+            x, measured, predicted = f.abscissa[at], f.measured[at], f.predicted[at]
+            if not static:
+                x, measured, predicted = thin(x, measured, predicted)
+            name = f"preset {preset:.4g}" if presets.size > 1 or preset > 0.0 else f.source
+            top.plot(x, measured, ".", ms=2.5, alpha=0.45, color=color)
+            top.plot(*_line(x, predicted), "-", lw=1.2, color=color, label=name)
+            bottom.plot(x, measured - predicted, ".", ms=2.0, color=color)
+    bottom.axhline(0.0, color=MUTED, lw=0.7)
+    label(top, y=f"{fits[0].quantity.replace('_', ' ')} [{fits[0].unit}]")
+    label(bottom, "deflection [rad]" if static else "time [s]", f"residual [{fits[0].unit}]")
+    return count
+
+
+def _line(x: Array, y: Array) -> tuple[Array, Array]:
+    """Return a line in the order of x where it is one smooth curve over x, and in the order of time for a loop."""
     order = np.argsort(x, kind="stable")
     span = np.ptp(y) or 1.0
-    return bool(np.max(np.abs(np.diff(y[order])), initial=0.0) < 0.05 * span)
+    smooth = np.max(np.abs(np.diff(y[order])), initial=0.0) < 0.05 * span
+    return (x[order], y[order]) if smooth else (x, y)

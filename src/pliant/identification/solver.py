@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 from pliant.base.errors import LawError, require
 from pliant.base.numerics import Array
 from pliant.identification.correlation import block_inflation, lag_correlation
-from pliant.identification.parameters import SIGNED, ScaledParameters, parameter_unit, with_values
+from pliant.identification.parameters import ScaledParameters, parameter_unit, with_values
 from pliant.identification.profile import Profile, profile_of
 from pliant.identification.results import Estimate, Fit, Identification
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
+from pliant.laws.parameter_paths import SENSOR_PARAMETERS
 
 Residuals = Callable[[Mapping[str, float]], Array]
 """Function from the values of the parameters by path to the residuals of a model, scaled to order 1."""
@@ -153,12 +154,12 @@ def solve(
 
         x = begin
         if rough is not None:
-            x, cost, _ = _search(_Model(scaled, rough, step), search, begin, tell, ROUGH_STEP)
+            x, cost, _ = _search(ScaledResiduals(scaled, rough, step), search, begin, tell, ROUGH_STEP)
             x = x if math.isfinite(cost) else begin
-        found.append((*_search(_Model(scaled, residuals, step), search, x, tell), begin))
+        found.append((*_search(ScaledResiduals(scaled, residuals, step), search, x, tell), begin))
     found.sort(key=lambda one: one[1])
     x, cost, success, begin = found[0]
-    model = _Model(scaled, residuals, step)
+    model = ScaledResiduals(scaled, residuals, step)
     return Solution(
         x=x,
         jacobian=model.jacobian(x, central=True),
@@ -171,7 +172,7 @@ def solve(
     )
 
 
-class _Model:
+class ScaledResiduals:
     """Finite residuals over scaled parameters, with the last ones remembered."""
 
     def __init__(self, scaled: ScaledParameters, residuals: Residuals, step: float) -> None:
@@ -201,7 +202,7 @@ class _Model:
 
 
 def _search(
-    model: _Model, search: Search, begin: Array, tell: Callable[[float], None], small: float = SMALL_STEP
+    model: ScaledResiduals, search: Search, begin: Array, tell: Callable[[float], None], small: float = SMALL_STEP
 ) -> tuple[Array, float, bool]:
     """Return where one search ends, its cost, and whether it converged: the next step has ``small`` standard errors."""
     from scipy.optimize import least_squares
@@ -319,7 +320,7 @@ def _warnings(scaled: ScaledParameters, s: Solution, law: Law, judged: _Judged) 
     for e, lost in zip(judged.estimates, undetermined, strict=True):
         if lost:
             warnings.append(f"the data do not determine {e.name}: changing it changes nothing that was measured")
-        elif e.relative_error > 0.1 and abs(e.value) > 0.0 and e.name not in SIGNED:
+        elif e.relative_error > 0.1 and abs(e.value) > 0.0 and e.name not in SENSOR_PARAMETERS:
             warnings.append(_vague(e))
     if condition > 1e3 and not undetermined.any():
         worst = np.abs(judged.weakest)

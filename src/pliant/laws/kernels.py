@@ -294,8 +294,8 @@ def simulate(step, par, q, dq, ref_1, ref_2, h, act, load, torque, trace):
 
     ``step`` holds the law's advance, link_torque, observe and show, so that one machine code serves all laws.
 
-    Without a load, the link moves as recorded in q and dq, each (n,). With a load (inertia, gravity, angle, damping:
-    `pliant.identification.Load`) it moves freely from q[0] and dq[0], and q and dq, each (n + 1,), are filled; torque
+    Without a load, the link moves as recorded in q and dq, each (n,). With a load (inertia, gravity, angle, damping: a
+    rigid body on its axis) it moves freely from q[0] and dq[0], and q and dq, each (n + 1,), are filled; torque
     holds the external torque on the link at first. The method is semi-implicit Euler with implicit damping.
 
     A trace of OBSERVATIONS columns shows everything, a narrower one the columns `layout.SHOWN`. ``act`` has room for

@@ -6,6 +6,7 @@ WING = Wing(
     name="page",
     summary="A page in the browser: the robot in 3D, sliders and buttons of its devices, curves",
     commands={"view": "pliant.page.commands:view"},
+    arguments={"view": "pliant.cli.completion:robots_and_files"},
     viewer="pliant.page.viewer:VIEWER",
     benchmarks=("page.py",),
 )

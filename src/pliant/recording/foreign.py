@@ -125,8 +125,9 @@ class Traces:
     """Columns of one joint over time."""
 
     columns: Mapping[str, np.ndarray]
-    """By the names of `pliant.identification.measurements.QUANTITIES` for a foreign recording, by field for one of
-    pliant; shape (n,), SI."""
+    """By quantity for a foreign recording (``link_position``, ``link_velocity``, ``torque``, ``external_torque``,
+    ``motor_1_position``, ``motor_2_position``, ``equilibrium``, ``preset``, ``reference_1``, ``reference_2``), by field
+    for one of pliant; shape (n,), SI."""
     joint: str
     """The joint, or the device of a recording."""
     topics: Mapping[str, str]

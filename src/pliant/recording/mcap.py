@@ -52,7 +52,8 @@ from pliant.recording.record_file import (
 )
 
 CHUNK_HEADER = struct.Struct("<BQQQQIIQ")
-MESSAGE_HEADER = struct.Struct("<BQHIQQ")  # opcode, length, channel, sequence, log time, publish time
+MESSAGE_HEADER = struct.Struct("<BQHIQQ")
+"""Header of a message record: opcode, remaining length, channel, sequence number, log time, publish time."""
 
 CHUNK_SIZE = 512 * 1024  # a chunk ends with the message that reaches this size [bytes]
 FLUSH_INTERVAL = 0.25  # longest time from a message to the disk [s of wall time]

@@ -27,7 +27,7 @@ import numpy as np
 from pliant.base.errors import RecordingError, nearest
 from pliant.base.numerics import Array
 from pliant.devices.base import Device, Sample
-from pliant.recording.mcap import FLUSH_INTERVAL, PENDING_LIMIT, McapWriter
+from pliant.recording.mcap import FLUSH_INTERVAL, MESSAGE_HEADER, PENDING_LIMIT, McapWriter
 from pliant.recording.poses import POSE, POSE_HEAD, POSE_TEXT, POSE_TOPIC, POSE_TYPE, told_joints
 from pliant.recording.record_file import MESSAGE
 from pliant.recording.sample_message import (
@@ -49,8 +49,6 @@ JOINT_STATE_TEXT = (
 EVENTS = "events"
 """Value that marks the topic of events in its metadata."""
 EVENT_TOPIC = "/pliant/events"
-MESSAGE_HEAD = struct.Struct("<BQHIQQ")
-"""Header of an MCAP message record: opcode, remaining length, channel, sequence number, log time, publish time."""
 
 
 class Recorder:
@@ -258,7 +256,7 @@ class Recorder:
 
     # ------------------------------------------------------------------ inside
     def _message(self, channel: int, number: int, body: bytes, log_ns: int, stamp_ns: int) -> None:
-        head = MESSAGE_HEAD.pack(MESSAGE, MESSAGE_HEAD.size - 9 + len(body), channel, number, log_ns, stamp_ns)
+        head = MESSAGE_HEADER.pack(MESSAGE, MESSAGE_HEADER.size - 9 + len(body), channel, number, log_ns, stamp_ns)
         self._writer.append(channel, log_ns, head + body)
 
     def _declare(self, device: Device, types: MessageTypes) -> tuple[int, int]:
@@ -299,8 +297,8 @@ class Recorder:
 
     def _sample_encoder(self, device: Device, channel: int) -> Callable[[Sample, int], None]:
         append = self._writer.append
-        pack_head = MESSAGE_HEAD.pack
-        length = MESSAGE_HEAD.size - 9 + body_length(device.samples)
+        pack_head = MESSAGE_HEADER.pack
+        length = MESSAGE_HEADER.size - 9 + body_length(device.samples)
         body = body_encoder(device.samples)
 
         def encode(sample: Sample, log_ns: int) -> None:

@@ -236,9 +236,8 @@ class Recording(Mapping[str, np.ndarray]):
         """Return the unit of ``"<device>/<field>"``."""
         self[name]
         device, field = name.rsplit("/", 1)
-        return {"time": "s", "stamp": "s", "seq": ""}.get(field) or (
-            "" if field == "seq" else self.devices[device].samples[field].unit
-        )
+        of_axis = {"time": "s", "stamp": "s", "seq": ""}
+        return of_axis[field] if field in of_axis else self.devices[device].samples[field].unit
 
     @property
     def interface(self) -> Interface:

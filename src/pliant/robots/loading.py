@@ -16,7 +16,6 @@ from pliant.base.wing import offers
 from pliant.formats.manager import read_manager
 from pliant.formats.mjcf import read_mjcf
 from pliant.formats.robot_yaml import find_block, read_robot_yaml
-from pliant.formats.sdf import read_sdf
 from pliant.formats.source import Format, Source
 from pliant.formats.urdf_robot import read_urdf
 from pliant.model.robot import Robot
@@ -26,7 +25,6 @@ __all__ = ["FORMATS", "load", "load_with_settings"]
 FORMATS = (
     Format(name="MJCF", read=read_mjcf, suffixes=(".xml", ".mjcf"), root="mujoco"),
     Format(name="URDF", read=read_urdf, suffixes=(".urdf", ".xml"), root="robot"),
-    Format(name="SDF", read=read_sdf, suffixes=(".sdf", ".world"), root="sdf"),
     Format(name="YAML", read=read_robot_yaml, suffixes=(".yaml", ".yml", ".json")),
 )
 """Formats of the core, tried after those that wings declare."""
@@ -55,7 +53,8 @@ def load(
 ) -> Robot:
     """Read a robot from a file or build it from the catalogue.
 
-    The root element determines the format of an XML file: ``<mujoco>``, ``<robot>`` (URDF) or ``<sdf>``. The plugin
+    The root element determines the format of an XML file: ``<mujoco>``, ``<robot>`` (URDF), or one of a wing's format,
+    such as ``<sdf>``. The plugin
     tags of the compliant-actuator toolbox in URDF and SDF become compliant actuators. Other plugins are listed in
     `Robot.notes`.
 
@@ -235,7 +234,8 @@ def _from_file(
     if path.is_dir():
         files = ", ".join(f.folder for f in candidates if f.folder)
         raise ModelError(f"this is a folder and not a robot; name a file, or a folder with {files}", file=path)
-    roots = ", ".join(f"<{f.root}> ({f.name})" for f in candidates)
+    named = [f for f in dict.fromkeys((*FORMATS, *formats())) if f in candidates]
+    roots = ", ".join(f"<{f.root}> ({f.name})" for f in named)
     raise ModelError(
         f"the root element is <{source.root.tag}>; must be one of {roots}", file=path, line=source.root.line
     )

@@ -18,7 +18,8 @@ import mujoco
 from pliant.base.documents.files import write_files
 from pliant.base.errors import ModelError, PliantError
 from pliant.cli.output import emit, make_console
-from pliant.formats.export.urdf import describe_urdf, urdf_of_tree
+from pliant.export.urdf import describe_urdf
+from pliant.formats.urdf_tree.tree import urdf_of_tree
 from pliant.model.robot import Robot
 from pliant.ros.bridge import RosBridge, RosOptions
 from pliant.ros.bridge.actions import ActionServer

@@ -7,16 +7,18 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.base.errors import RecordingError
 from pliant.base.numerics import Array
-from pliant.identification.faults import units_by_size
-from pliant.identification.measurements import Measurement, measurement_of, read_measurement
 from pliant.model.robot import Robot
 from pliant.model.wanted import check_robot
 from pliant.recording.foreign import foreign_format, is_recording, traces_of_recording
+
+if TYPE_CHECKING:
+    from pliant.identification.measurements import Measurement
 
 COMMANDS = ("reference_1", "reference_2")
 MEASURED = ("position", "motor_1_position", "motor_2_position")
@@ -133,6 +135,9 @@ def read_shadow_log(path: str | Path, robot: Robot) -> ShadowLog:
     Raises:
         RecordingError: the file cannot be read, or has no commands or measurements of the robot's joints.
     """
+    from pliant.identification.faults import units_by_size
+    from pliant.identification.measurements import Measurement
+
     check_robot(robot, "read_shadow_log", compiled=False)
     path = Path(path)
     joints = list(robot.actuators)
@@ -174,6 +179,8 @@ def read_shadow_log(path: str | Path, robot: Robot) -> ShadowLog:
 
 def _table(path: Path, joint: str, *, only: bool) -> Measurement:
     """Return what a file holds of a joint; of the only one also where the file has another name for it, or none."""
+    from pliant.identification.measurements import measurement_of, read_measurement
+
     device = None if only else joint
     foreign = foreign_format(path)
     if foreign is not None:

@@ -5,22 +5,21 @@ appended to the result at once (`table`), so an interrupted sweep can be resumed
 else that runs many simulations as well.
 """
 
-from pliant.base.executor import Executor, run_tasks
-from pliant.sweep.chunks import METRICS
-from pliant.sweep.journal import Journal, map_tasks
-from pliant.sweep.plan import SweepPlan, Variation, parse_variation
-from pliant.sweep.runner import run_sweep
-from pliant.sweep.table import SweepResult
+from pliant.base.lazy import lazy_names
 
-__all__ = [
-    "METRICS",
-    "Executor",
-    "Journal",
-    "SweepPlan",
-    "SweepResult",
-    "Variation",
-    "map_tasks",
-    "parse_variation",
-    "run_sweep",
-    "run_tasks",
-]
+_EXPORTS: dict[str, str] = {
+    "METRICS": "pliant.sweep.chunks",
+    "Executor": "pliant.base.executor",
+    "Journal": "pliant.base.journal",
+    "SweepPlan": "pliant.sweep.plan",
+    "SweepResult": "pliant.sweep.table",
+    "Variation": "pliant.sweep.plan",
+    "map_tasks": "pliant.base.journal",
+    "parse_variation": "pliant.sweep.plan",
+    "run_sweep": "pliant.sweep.runner",
+    "run_tasks": "pliant.base.executor",
+}
+
+__all__ = [*_EXPORTS]
+
+__getattr__, __dir__ = lazy_names(__name__, _EXPORTS)

@@ -101,7 +101,7 @@ def measured(plan: SweepPlan, robot: Robot) -> dict[str, str]:
     Raises:
         PliantError: a device refuses the commands, or none measures anything.
     """
-    from pliant.recording.sweep_plot import UNITS
+    from pliant.sweep.plot import UNITS
 
     if robot.actuators:
         return {f"{joint}/{metric}": UNITS[metric] for joint in robot.actuators for metric in METRICS}

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from pliant.base.errors import PliantError, nearest
+from pliant.base.journal import code_digest
 from pliant.sweep.backends import CPU, check_device_name
-from pliant.sweep.journal import code_digest
 
 MAX_COUNT = 10_000_000
 """Most values of one parameter in a sweep."""

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pliant.base.documents.tables import write_table
 from pliant.base.errors import PliantError
 from pliant.base.executor import Executor, Task, run_tasks
 from pliant.sweep.backends import CPU, find_backend
@@ -20,7 +21,7 @@ from pliant.sweep.chunks import (
     step_count,
 )
 from pliant.sweep.plan import SweepPlan
-from pliant.sweep.table import ResultFolder, Row, SweepResult, check_table, is_table, write_table
+from pliant.sweep.table import ResultFolder, Row, SweepResult, check_table, is_table
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot

@@ -13,9 +13,9 @@ from typing import Any, Self
 import numpy as np
 
 from pliant.base.documents.json_text import read_json
+from pliant.base.documents.tables import exact_texts
 from pliant.base.errors import PliantError, nearest, require
-from pliant.base.replacing import replacing
-from pliant.sweep.journal import FolderLock, GrowingFile
+from pliant.base.journal import FolderLock, GrowingFile
 from pliant.sweep.plan import SweepPlan
 
 Row = list[Any]
@@ -82,41 +82,6 @@ def check_table(path: str | Path) -> None:
         raise PliantError(f"there is no folder {str(path.parent)!r}", file=path)
     if suffix == ".parquet":
         require("pyarrow", extra="parquet", purpose="writing a Parquet file")
-
-
-def write_table(path: str | Path, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Write a result to a CSV or Parquet file, by its suffix; an existing file is replaced when the new one is whole.
-
-    Raises:
-        PliantError: the file cannot be written.
-    """
-    path = Path(path)
-    try:
-        with replacing(path) as file:
-            if path.suffix.lower() == ".csv":
-                text = io.StringIO(newline="")
-                csv.writer(text).writerows([columns, *(_texts(row) for row in rows)])
-                file.write_text(text.getvalue(), encoding="utf-8", newline="")
-            else:
-                _write_parquet(file, columns, rows)
-    except OSError as error:
-        raise PliantError(f"the table cannot be written: {error.strerror or error}", file=path) from None
-
-
-def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    import pyarrow
-    import pyarrow.parquet
-
-    cells = zip(*rows, strict=True) if rows else [() for _ in columns]
-    arrays = []
-    for column in cells:
-        mixed = len({type(cell) for cell in column}) > 1 and any(isinstance(cell, str) for cell in column)
-        arrays.append(pyarrow.array([str(cell) for cell in column] if mixed else list(column)))
-    pyarrow.parquet.write_table(pyarrow.table(arrays, names=list(columns)), path)
-
-
-def _texts(row: Sequence[object]) -> list[object]:
-    return [repr(cell) if isinstance(cell, float) else cell for cell in row]
 
 
 class ResultFolder:
@@ -197,7 +162,7 @@ class ResultFolder:
             PliantError: the table cannot be written; the message says how many simulations it holds.
         """
         text = io.StringIO(newline="")
-        csv.writer(text).writerows(_texts(row) for row in rows)
+        csv.writer(text).writerows(exact_texts(row) for row in rows)
         self._table.append(text.getvalue(), len(rows))
 
 

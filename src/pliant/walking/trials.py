@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pliant.base.errors import PliantError
 from pliant.base.executor import Executor
-from pliant.sweep import Journal, map_tasks
+from pliant.base.journal import Journal, map_tasks
 from pliant.walking.control.settings import REFERENCE_HEIGHT, REFERENCE_MASS, WalkSettings
 from pliant.walking.walk import WalkResult, WalkRow, run_walk
 

@@ -13,12 +13,12 @@ import pliant
 from pliant.base.errors import ModelError
 from pliant.base.spatial import exp_so3, quaternion_from_rotation
 from pliant.devices import make_devices
+from pliant.export import describe_urdf
+from pliant.export.mjcf import describe_mjcf
 from pliant.feet.model import GivenFoot
 from pliant.feet.model.foot_fit import FootFit
 from pliant.feet.model.replace import replace_foot
 from pliant.feet.softfoot import SoftFoot, closure_compliance, softfoot
-from pliant.formats.export import describe_urdf
-from pliant.formats.export.mjcf import describe_mjcf
 from pliant.model import Robot
 
 DATA = Path(__file__).resolve().parents[2] / "data"

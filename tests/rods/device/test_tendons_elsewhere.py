@@ -10,7 +10,7 @@ from pliant.base.errors import PliantError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.engine.base import mujoco_state
-from pliant.formats.export.mjcf import describe_mjcf
+from pliant.export.mjcf import describe_mjcf
 from pliant.ros.ros2 import Ros2Node
 from pliant.simulation import Simulation, sync
 from pliant.simulation.bridges import make_bridge

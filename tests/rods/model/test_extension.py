@@ -8,7 +8,7 @@ from pliant import CpuBatch, load
 from pliant.base.errors import DeviceError, ModelError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.formats.export.mjcf import describe_mjcf
+from pliant.export.mjcf import describe_mjcf
 from pliant.rods.model import build_parallel, mechanism_of, settle
 from pliant.rods.model.extension import INVERSE, REACH, WARP
 from pliant.simulation import Simulation

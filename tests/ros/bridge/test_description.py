@@ -11,7 +11,8 @@ from ros_runs import RosRun
 from pliant.base.errors import ModelError
 from pliant.base.spatial import quaternion_product, rotate
 from pliant.engine.base import mujoco_state
-from pliant.formats.export.urdf import describe_urdf, urdf_of_tree
+from pliant.export.urdf import describe_urdf
+from pliant.formats.urdf_tree.tree import urdf_of_tree
 from pliant.robots import build_robot
 from pliant.robots.loading import load
 from pliant.ros.bridge.description import MARK, described, serve_description

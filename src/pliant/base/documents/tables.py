@@ -1,14 +1,18 @@
-"""NPZ archives as arrays, checked before any of them is expanded."""
+"""Tables in files: NPZ archives as arrays, checked before any of them is expanded; CSV and Parquet that are written."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from pliant.base.documents.files import open_file
 from pliant.base.errors import ModelError, PliantError
+from pliant.base.replacing import replacing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,3 +115,39 @@ def _header(
     if any(isinstance(n, bool) or n < 0 for n in shape):
         raise error(f"array {name!r} has the shape {shape}", file=path, field=name)
     return shape, dtype
+
+
+def write_table(path: str | Path, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Write a table to a CSV or Parquet file, by its suffix; an existing file is replaced when the new one is whole.
+
+    Raises:
+        PliantError: the file cannot be written.
+    """
+    path = Path(path)
+    try:
+        with replacing(path) as file:
+            if path.suffix.lower() == ".csv":
+                text = io.StringIO(newline="")
+                csv.writer(text).writerows([columns, *(exact_texts(row) for row in rows)])
+                file.write_text(text.getvalue(), encoding="utf-8", newline="")
+            else:
+                _write_parquet(file, columns, rows)
+    except OSError as error:
+        raise PliantError(f"the table cannot be written: {error.strerror or error}", file=path) from None
+
+
+def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    cells = zip(*rows, strict=True) if rows else [() for _ in columns]
+    arrays = []
+    for column in cells:
+        mixed = len({type(cell) for cell in column}) > 1 and any(isinstance(cell, str) for cell in column)
+        arrays.append(pyarrow.array([str(cell) for cell in column] if mixed else list(column)))
+    pyarrow.parquet.write_table(pyarrow.table(arrays, names=list(columns)), path)
+
+
+def exact_texts(row: Sequence[object]) -> list[object]:
+    """Return the cells of a row with numbers as texts that read as the same number again."""
+    return [repr(cell) if isinstance(cell, float) else cell for cell in row]

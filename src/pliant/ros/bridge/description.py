@@ -10,7 +10,7 @@ from pathlib import Path
 from pliant.base.codecache import cache_folder
 from pliant.base.replacing import replacing
 from pliant.base.spatial import rotation_from_quaternion, rpy_from_rotation
-from pliant.formats.export.urdf import urdf_of_tree
+from pliant.formats.urdf_tree.tree import urdf_of_tree
 from pliant.model.robot import Robot
 from pliant.ros.bridge.graph_names import GraphNames
 from pliant.ros.bridge.kinematics import KinematicTree

@@ -16,7 +16,7 @@ from pliant.base.errors import DeviceError
 from pliant.devices.base import Device, SampleSource
 from pliant.devices.native_actuator import NativeActuator
 from pliant.devices.signatures import BOARD, CONTROL_BOARD, JOINT, JOINT_STATES, JointDevice, ModedBoard
-from pliant.formats.export.source import HINGE, SLIDE, servo_of
+from pliant.formats.urdf_tree.source import HINGE, SLIDE, servo_of
 from pliant.laws import COMMAND_NAMES
 from pliant.ros.bridge.control_topics import TORQUE_MODES
 from pliant.ros.bridge.topics import RosTopics

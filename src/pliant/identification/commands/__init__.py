@@ -1,0 +1,1 @@
+"""Commands of the identification: parameters from a log, and the motion that makes them identifiable."""

@@ -1,0 +1,1 @@
+"""Worlds and models of SDFormat, as Gazebo reads them."""
