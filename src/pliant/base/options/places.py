@@ -52,6 +52,7 @@ def file_of(cls: type) -> str:
     return getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
 
 
+@functools.cache
 def _class_node(cls: type) -> ast.ClassDef | None:
     """Return the definition of a class in its file; of several with its name, the one that declares its fields."""
     file = file_of(cls)
