@@ -113,22 +113,9 @@ class RosTopics:
         """Return what encodes a message with a header: ``fill(stamp_ns, *values of the paths)``.
 
         With ``named`` the joints and frames in it have the names of the graph already.
-
-        ROS 1 numbers the messages of a topic in ``header.seq``; ROS 2 has no such field.
         """
-        codec, values = self.node.codec, values if named else self.names.message(values)
-        if codec.version != 1:
-            return Template(codec, type_name, values, ["header.stamp", *paths]).fill
-        fill = Template(codec, type_name, values, ["header.seq", "header.stamp", *paths]).fill
-        count = 0
-
-        def numbered(stamp_ns: int, *numbers: object) -> bytes:
-            nonlocal count
-            data = fill(count, stamp_ns, *numbers)
-            count = (count + 1) & 0xFFFFFFFF
-            return data
-
-        return numbered
+        values = values if named else self.names.message(values)
+        return Template(self.node.codec, type_name, values, ["header.stamp", *paths]).fill
 
     def serve_action(self, name: str, type_name: str, handler: ActionHandler) -> ActionServer:
         """Serve an action on the bridge's wire.

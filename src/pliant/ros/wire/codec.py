@@ -270,21 +270,32 @@ class _Reader:
 class Template:
     """A message of fixed length that is filled in place: for what is sent a thousand times a second.
 
+    ROS 1 numbers the messages of a topic: each ``header.seq`` that is none of the paths counts them from 0 on.
+
     Args:
         codec: the wire.
         name: the type.
         values: the first content; array lengths and texts stay as they are here.
         paths: the numbers, arrays of numbers, times and durations that change, in the order of `fill`'s arguments.
+        until: array with which `fill` ends, itself left out: whoever sends the message appends it; "" for no such.
 
     Example:
         >>> template = Template(Codec(1), "std_msgs/Float64", {"data": 0.0}, ["data"])
         >>> data = template.fill(0.8)
     """
 
-    def __init__(self, codec: Codec, name: str, values: MessageView, paths: Iterable[str]) -> None:
+    def __init__(
+        self, codec: Codec, name: str, values: MessageView, paths: Iterable[str], *, until: str = ""
+    ) -> None:
         places: dict[str, tuple[int, str]] = {}
         self._data = bytearray(codec.encode(name, values, places))
-        self._set: list[Callable[[Any], None]] = [self._setter(*self._place(places, p, name)) for p in paths]
+        if until:
+            del self._data[self._place(places, until, name)[0] :]
+        changing = list(paths)
+        self._set: list[Callable[[Any], None]] = [self._setter(*self._place(places, p, name)) for p in changing]
+        numbers = [path for path in places if f".{path}".endswith(".header.seq") and path not in changing]
+        self._numbers = [places[path][0] for path in numbers]
+        self._count = 0
 
     @staticmethod
     def _place(places: Mapping[str, tuple[int, str]], path: str, name: str) -> tuple[int, str]:
@@ -321,4 +332,8 @@ class Template:
         """Return the message with values that are given as one sequence, its prefix included."""
         for put, value in zip(self._set, values, strict=True):
             put(value)
+        if self._numbers:
+            for offset in self._numbers:
+                _U32.pack_into(self._data, offset, self._count)
+            self._count = (self._count + 1) & 0xFFFFFFFF
         return bytes(self._data)
