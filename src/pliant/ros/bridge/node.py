@@ -7,7 +7,6 @@ import threading
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
 
 from pliant.base.threads import Threads
 from pliant.ros.bridge.actions import ActionServer
@@ -18,33 +17,41 @@ from pliant.simulation.switching import SwitchInterval
 
 MAX_COMPLAINT = 500
 """Longest text of a fault [characters]."""
+STATE_TYPES = {1: "viactors_plugins/state_info", 2: "viactors_plugins/StateInfo"}
+"""Generation of ROS -> name of the toolbox's state message."""
 ERROR_LIMIT = 20
 """Faults of the other side that are kept."""
 
 
-class TopicHandle(Protocol):
-    """A topic that is published."""
+class TopicHandle(ABC):
+    """A topic that is published.
 
-    topic: str
-    type: str
-    count: int
-    drops: int
-    rate: SendRate
-    """How often it is sent while somebody listens."""
+    Args:
+        topic: its name.
+        type_name: its type.
+        latch: whether late joiners get the last message.
+    """
+
+    def __init__(self, topic: str, type_name: str, latch: bool) -> None:
+        self.topic, self.type, self.latch = topic, type_name, latch
+        self.count = self.drops = 0
+        """Messages that were sent, and those that were dropped."""
+        self.rate = SendRate()
+        """How often it is sent while somebody listens."""
 
     @property
+    @abstractmethod
     def active(self) -> bool:
         """Whether a message would go anywhere; if not, it need not be encoded."""
-        ...
 
     @property
     def subscribers(self) -> list[str]:
-        """Who listens."""
-        ...
+        """Names of the nodes that listen, or have listened."""
+        return []
 
+    @abstractmethod
     def send(self, data: bytes) -> None:
         """Send one message, its prefix included, without waiting."""
-        ...
 
 
 class Node(ABC):
@@ -59,8 +66,6 @@ class Node(ABC):
 
     wire = ""
     """Name of the wire."""
-    state_type = "viactors_plugins/StateInfo"
-    """Name of the toolbox's state message."""
     has_services = True
     """Whether `serve` does anything."""
     has_actions = True
@@ -84,6 +89,11 @@ class Node(ABC):
         """Faults of ours while we handled what the other side sent; each has cost one message or connection."""
         self._interval = SwitchInterval()
         self._log = logging.getLogger("pliant").getChild(self.wire)
+
+    @property
+    def state_type(self) -> str:
+        """Name of the toolbox's state message."""
+        return STATE_TYPES[self.codec.version]
 
     # ------------------------------------------------------------------ life
     @abstractmethod

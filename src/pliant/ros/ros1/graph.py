@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pliant.ros.bridge.send_rate import SendRate
+from pliant.ros.bridge.node import TopicHandle
 from pliant.ros.ros1.connection import Connection
 from pliant.ros.wire import Codec
 from pliant.ros.wire.message import MessageCallback, ServiceCallback
@@ -31,28 +31,18 @@ class Sender(Protocol):
         ...
 
 
-class Publication:
+class Publication(TopicHandle):
     """A topic that this node publishes."""
 
-    __slots__ = (
-        "_joining", "_node", "_period", "connections", "count", "drops", "last", "latch", "limit", "md5sum", "rate",
-        "seen", "text", "topic", "type",
-    )  # fmt: skip
-
     def __init__(self, node: Sender, topic: str, type_name: str, latch: bool, limit: int) -> None:
+        super().__init__(topic, type_name, latch)
         self._node = node
-        self.topic = topic
-        self.type = type_name
         self.md5sum = node.codec.types.md5sum(type_name)
         self.text = node.codec.types.full_text(type_name)
-        self.latch = latch
         self.limit = limit
         self.connections: tuple[Connection, ...] = ()
         self._joining = threading.Lock()
-        self.count = 0
-        self.drops = 0
         self.last: bytes | None = None
-        self.rate = SendRate()
         self._period = 0
         self.seen: set[str] = set()
 

@@ -46,7 +46,6 @@ class Ros1Node(Node):
     """
 
     wire = "ros1"
-    state_type = "viactors_plugins/state_info"
 
     def __init__(self, name: str, *, master: str | None = None, host: str | None = None) -> None:
         super().__init__(Codec(1))

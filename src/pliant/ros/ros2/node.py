@@ -17,9 +17,8 @@ from pliant.base.errors import BridgeError, WireError, nearest
 from pliant.ros.bridge.action_services import ActionServices
 from pliant.ros.bridge.actions import ActionServer
 from pliant.ros.bridge.names import domain_number
-from pliant.ros.bridge.node import Node
+from pliant.ros.bridge.node import Node, TopicHandle
 from pliant.ros.bridge.outbox import Outbox
-from pliant.ros.bridge.send_rate import SendRate
 from pliant.ros.ros2.discovery import discovery
 from pliant.ros.ros2.endpoints import FRAGMENT_SIZE
 from pliant.ros.ros2.names import NodeNames
@@ -43,20 +42,13 @@ SPIN_S = 5e-4
 """How long the lock-step looks for an answer before its thread sleeps [s]."""
 
 
-class Publication:
+class Publication(TopicHandle):
     """A topic that is published."""
 
-    __slots__ = ("_node", "count", "drops", "latch", "rate", "topic", "type", "writer")
-
     def __init__(self, node: Ros2Node, topic: str, type_name: str, latch: bool, writer: LocalWriter) -> None:
+        super().__init__(topic, type_name, latch)
         self._node = node
-        self.topic = topic
-        self.type = type_name
-        self.latch = latch
         self.writer = writer
-        self.count = 0
-        self.drops = 0
-        self.rate = SendRate()
 
     @property
     def matched(self) -> int:

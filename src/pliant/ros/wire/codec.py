@@ -284,9 +284,7 @@ class Template:
         >>> data = template.fill(0.8)
     """
 
-    def __init__(
-        self, codec: Codec, name: str, values: MessageView, paths: Iterable[str], *, until: str = ""
-    ) -> None:
+    def __init__(self, codec: Codec, name: str, values: MessageView, paths: Iterable[str], *, until: str = "") -> None:
         places: dict[str, tuple[int, str]] = {}
         self._data = bytearray(codec.encode(name, values, places))
         if until:
