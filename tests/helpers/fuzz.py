@@ -460,7 +460,7 @@ def ros2(frames: int, chance: random.Random) -> int:
 
     from pliant.ros.ros2.participant import RtpsParticipant
     from pliant.ros.wire import Codec, dds_type_name
-    from pliant.ros.wire.rtps import DataFrag, Gap, Header, InfoDestination, NackFrag, encode_message
+    from pliant.ros.wire.rtps.messages import DataFrag, Gap, Header, InfoDestination, NackFrag, encode_message
 
     domain = next(DOMAINS)
     codec = Codec(2)

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from pliant.ros.wire import Codec, dds_type_name
-from pliant.ros.wire.rtps import related_parameters
+from pliant.ros.wire.rtps.parameters import related_parameters
 
 
 def _domains():

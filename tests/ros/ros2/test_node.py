@@ -13,7 +13,7 @@ from pliant.ros.ros2 import Ros2Node
 from pliant.ros.ros2.participant import CYCLONE, RtpsParticipant, Sample
 from pliant.ros.ros2.services import Asker, Services, read_request, write_reply
 from pliant.ros.wire import Codec, dds_type_name, registry
-from pliant.ros.wire.rtps import related_identity
+from pliant.ros.wire.rtps.parameters import related_identity
 
 pytestmark = pytest.mark.network
 FAST = b"\x01\x0f"

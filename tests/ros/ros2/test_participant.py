@@ -8,7 +8,8 @@ from ros2_clients import DOMAINS, until
 
 from pliant.base.errors import BridgeError
 from pliant.ros.ros2.participant import CYCLONE, RtpsParticipant
-from pliant.ros.wire.rtps import Data, Header, Qos, encode_message, related_parameters
+from pliant.ros.wire.rtps.messages import Data, Header, encode_message
+from pliant.ros.wire.rtps.parameters import Qos, related_parameters
 
 pytestmark = pytest.mark.network
 FLOAT = "std_msgs::msg::dds_::Float64_"

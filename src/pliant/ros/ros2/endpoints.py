@@ -10,7 +10,7 @@ import itertools
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from pliant.ros.wire.rtps import (
+from pliant.ros.wire.rtps.messages import (
     AckNack,
     Data,
     DataFrag,
@@ -19,13 +19,13 @@ from pliant.ros.wire.rtps import (
     Heartbeat,
     InfoDestination,
     NackFrag,
+    Parameters,
     Submessage,
     data_submessage,
     encode_message,
     encode_submessage,
     heartbeat_submessage,
 )
-from pliant.ros.wire.rtps.messages import Parameters
 
 FRAGMENT_SIZE = 60_000
 """Longer samples are sent in fragments of this length [bytes]: a datagram has at most 65507."""

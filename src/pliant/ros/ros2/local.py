@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pliant.ros.ros2.endpoints import Reader, Writer
-from pliant.ros.wire.rtps import EndpointData
+from pliant.ros.wire.rtps.parameters import EndpointData
 
 READER_KINDS = (0x04, 0x07)
 """Last bytes of identifiers of readers that programs make, without and with a key (RTPS 2.5, table 9.1)."""

@@ -32,33 +32,38 @@ from pliant.ros.ros2.endpoints import (
 )
 from pliant.ros.ros2.local import LocalReader, LocalWriter, Sample
 from pliant.ros.ros2.udp import GROUP, UdpSockets
-from pliant.ros.wire.rtps import (
+from pliant.ros.wire.rtps.messages import (
+    UNKNOWN_ENTITY,
+    UNKNOWN_PREFIX,
     AckNack,
     Data,
     DataFrag,
-    EndpointData,
     Gap,
     Header,
     Heartbeat,
     InfoDestination,
     InfoSource,
     InfoTimestamp,
-    Locator,
     NackFrag,
+    Parameters,
+    Submessage,
+    decode_message,
+    encode_message,
+)
+from pliant.ros.wire.rtps.parameters import (
+    EndpointData,
+    Locator,
     ParticipantData,
     Qos,
-    Submessage,
     decode_endpoint,
-    decode_message,
     decode_participant,
+    disposed,
     encode_endpoint,
-    encode_message,
+    encode_key,
     encode_participant,
     mismatch,
     related_identity,
 )
-from pliant.ros.wire.rtps.messages import UNKNOWN_ENTITY, UNKNOWN_PREFIX, Parameters
-from pliant.ros.wire.rtps.parameters import disposed, encode_key
 
 __all__ = ["CYCLONE", "LocalReader", "LocalWriter", "RtpsParticipant", "Sample"]
 

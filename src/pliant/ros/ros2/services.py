@@ -19,8 +19,7 @@ from pliant.base.threads import WorkerPool
 from pliant.ros.ros2.participant import CYCLONE, LocalReader, LocalWriter, RtpsParticipant, Sample
 from pliant.ros.wire import CDR_LITTLE_ENDIAN, Codec, ServiceType, dds_type_name
 from pliant.ros.wire.message import DeferredService, Message, Respond, ServiceCallback
-from pliant.ros.wire.rtps import related_parameters
-from pliant.ros.wire.rtps.parameters import VENDOR_NAMES
+from pliant.ros.wire.rtps.parameters import VENDOR_NAMES, related_parameters
 
 __all__ = ["Asker", "Respond", "Services", "convention", "read_request", "write_reply"]
 
