@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.base.errors import PliantError
 from pliant.devices.base import Device, FieldInfo, SampleSource
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.publication import Publication, picked
@@ -55,11 +54,8 @@ def _service(device: Device, request: str, argument: str) -> ServiceCallback:
     """Return what answers a service that gives a request; it runs in a thread of the wire."""
 
     def answer(message: Message) -> Message:
-        try:
-            answered(device.request(request, **({argument: bool(message["data"])} if argument else {})))
-        except PliantError as error:
-            return {"success": False, "message": str(error)}
-        return {"success": True, "message": ""}
+        answered(device.request(request, **({argument: bool(message["data"])} if argument else {})))
+        return {}
 
     return answer
 

@@ -155,10 +155,22 @@ class RosTopics:
         self.node.subscribe(topic, type_name, arrived)
 
     def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
-        """Answer a service, where the wire has services."""
-        if self.node.has_services:
-            self.services.append(self.names.claim(name))
-            self.node.serve(self.services[-1], type_name, callback)
+        """Answer a service, where the wire has services.
+
+        A response with ``success`` and ``message`` is a success unless ``callback`` refuses, whose text it then has.
+        """
+        if not self.node.has_services:
+            return
+        self.services.append(self.names.claim(name))
+        fields = {field.name for field in self.node.codec.types.service(type_name).response.fields}
+
+        def told(request: Message) -> Message:
+            try:
+                return {"success": True, **callback(request)}
+            except PliantError as error:
+                return {"success": False, "message": str(error)}
+
+        self.node.serve(self.services[-1], type_name, told if {"success", "message"} <= fields else callback)
 
     def unlisten(self, topic: str) -> None:
         """Take no more messages of a topic."""
