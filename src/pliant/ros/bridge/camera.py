@@ -39,8 +39,7 @@ def serve_camera(topics: RosTopics, name: str, device: CameraSource) -> None:
 def _topic(topics: RosTopics, name: str, device: CameraSource, topic: str) -> str:
     if topic.startswith("/"):
         return topic_name(topic)
-    base = device.topic or name
-    return topic_name(base, topic) if base.startswith("/") else topics.name(base, topic)
+    return topics.of(device, name, topic)
 
 
 def _serve(topics: RosTopics, name: str, device: CameraSource, field: str, image_topic: str, info_topic: str) -> None:

@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import cast
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from pliant.devices.fields import Values
 from pliant.devices.signatures import BOARD, JointDevice
 from pliant.ros.bridge.joint_state import joint_state
 from pliant.ros.bridge.publication import Publication
-from pliant.ros.bridge.qb_limb import QB_PRESET, QB_SUFFIXES, Measured, QbLimb, QbMotion
+from pliant.ros.bridge.qb_limb import MEASURED, QB_PRESET, QB_SUFFIXES, Measured, QbLimb, QbMotion
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.bridge.trajectory_topics import serve_controller
 from pliant.simulation.rate_timer import RateTimer
@@ -56,39 +56,19 @@ def _states(topic: str, joint: str) -> Publication:
 
 def _measure(topics: RosTopics, device: JointDevice) -> Callable[[], Measured | None]:
     """Return what looks up the newest sample of a joint: a board's where there is one, it is younger."""
-    boards = [(name, board.joints.index(device.joint)) for name, board in topics.devices.items()
-              if BOARD.of(board) and device.joint in board.joints]  # fmt: skip
-    latest = topics.latest
+    sources: list[tuple[str, int | None]] = [
+        (name, board.joints.index(device.joint))
+        for name, board in topics.devices.items()
+        if BOARD.of(board) and device.joint in board.joints
+    ]
+    sources.append((device.name, None))
 
     def measure() -> Measured | None:
-        for name, i in boards:
-            sample = latest.get(name)
+        for name, i in sources:
+            sample = topics.latest.get(name)
             if sample is not None:
-                v = cast(Mapping[str, np.ndarray], sample.values)  # a board has arrays only
-                return Measured(
-                    stamp_ns=sample.stamp_ns,
-                    position=float(v["position"][i]),
-                    velocity=float(v["velocity"][i]),
-                    equilibrium=float(v["equilibrium"][i]),
-                    preset=float(v["preset"][i]),
-                    motor_velocities=_finite(v["motor_1_velocity"][i], v["motor_2_velocity"][i]),
-                )
-        sample = latest.get(device.name)
-        if sample is None:
-            return None
-        v = sample.values
-        return Measured(
-            stamp_ns=sample.stamp_ns,
-            position=v["position"],
-            velocity=v["velocity"],
-            equilibrium=v["equilibrium"],
-            preset=v["preset"],
-            motor_velocities=_finite(v["motor_1_velocity"], v["motor_2_velocity"]),
-        )
+                v: Any = sample.values  # a board has arrays only
+                return Measured(sample.stamp_ns, *(float(v[f] if i is None else v[f][i]) for f in MEASURED))
+        return None
 
     return measure
-
-
-def _finite(first: float, second: float) -> tuple[float, float]:
-    """Return two velocities; 0 where the motors have none, as in modes 2 and 3."""
-    return (float(first) if first == first else 0.0, float(second) if second == second else 0.0)

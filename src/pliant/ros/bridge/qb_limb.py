@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,9 +25,8 @@ GOAL_TIME = 0.2
 """How long after its end a goal may take to get there [s]: qb_move's configuration."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """Measured state of a joint with two motors, from one sample."""
+class Measured(NamedTuple):
+    """Measured state of a joint with two motors: the time of a sample, and some of its fields."""
 
     stamp_ns: int
     """Time of the sample [ns]."""
@@ -39,8 +38,14 @@ class Measured:
     """Half the sum of the motor positions [rad]."""
     preset: float
     """Half their difference [rad]."""
-    motor_velocities: tuple[float, float]
-    """In rad/s; 0 where the motors have no dynamics."""
+    motor_1_velocity: float
+    """In rad/s; NaN where the motor has no dynamics, as in modes 2 and 3."""
+    motor_2_velocity: float
+    """The same of the other motor."""
+
+
+MEASURED = Measured._fields[1:]
+"""The fields of a sample."""
 
 
 class QbMotion:
@@ -104,13 +109,13 @@ class QbLimb(Limb):
         m = self._motion.measure()
         if m is None:
             return None
+        velocity = np.nan_to_num([m.motor_1_velocity, m.motor_2_velocity])
         if self.motors:
             position = [m.equilibrium + m.preset, m.equilibrium - m.preset]
-            velocity = list(m.motor_velocities)
         else:
             position = [m.position, m.preset / QB_PRESET]
-            velocity = [m.velocity, 0.5 * (m.motor_velocities[0] - m.motor_velocities[1]) / QB_PRESET]
-        return MotionState(np.array(position), np.array(velocity), np.zeros(2))
+            velocity = np.array([m.velocity, 0.5 * (velocity[0] - velocity[1]) / QB_PRESET])
+        return MotionState(np.array(position), velocity, np.zeros(2))
 
     def standing(self) -> MotionState | None:
         """Return where the joint is held."""

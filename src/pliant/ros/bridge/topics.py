@@ -78,6 +78,11 @@ class RosTopics:
         """Return a topic under the robot's name space."""
         return topic_name(self.namespace, *parts)
 
+    def of(self, device: SampleSource, name: str, *parts: str) -> str:
+        """Return a topic of a device: below what its description says, absolute or in the name space, else its name."""
+        base = device.topic or name
+        return topic_name(base, *parts) if base.startswith("/") else self.name(base, *parts)
+
     def at(self, rate: float, action: Callable[[int], None]) -> None:
         """Call ``action(stamp_ns)`` at a rate [Hz], after the ticks; actions of equal rate share one check per step."""
         actions = self._timed.get(rate)
