@@ -1,6 +1,7 @@
-"""Pause, resume, step, reset: services and topics below the node's name, and below ``/pliant`` and ``/gazebo``.
+"""The simulation itself: ``/clock``, and pause, resume, step, reset as services and topics.
 
-The last two are those of the simulation that publishes the time, of which a graph has one.
+These stand below the node's name, and below ``/pliant`` and ``/gazebo``. The last two are those of the simulation that
+publishes the time, of which a graph has one.
 """
 
 from __future__ import annotations
@@ -19,6 +20,18 @@ SHARED = "/pliant"
 """Name below which the simulation that publishes the time is reached, whatever its node is called."""
 MAX_COUNT = 1_000_000
 """Most steps that one request may ask for."""
+
+
+def serve_clock(topics: RosTopics) -> None:
+    """Send the time of every step; programs with ``use_sim_time`` take theirs from it."""
+    handle = topics.advertise("/clock", "rosgraph_msgs/Clock")
+    fill = topics.template("rosgraph_msgs/Clock", {}, ["clock"])
+
+    def clock(stamp_ns: int) -> None:
+        if handle.active:
+            handle.send(fill(stamp_ns))
+
+    topics.ticks.append(clock)
 
 
 def serve_control(topics: RosTopics) -> None:

@@ -346,12 +346,14 @@ def _ros2_name(name: str, room: str = "msg") -> str:
     return f"{package}/{room}/{kind}"
 
 
-def dds_type_name(name: str) -> str:
+def dds_type_name(name: str, room: str = "msg") -> str:
     """Return the name of a type on the wire of ROS 2: ``std_msgs::msg::dds_::Float64_``.
 
-    Parts of services and actions keep their room: ``std_srvs::srv::dds_::Trigger_Request_``.
+    Args:
+        name: ``package/Type``; parts of services and actions have a room already: ``std_srvs/srv/Trigger_Request``.
+        room: ``msg``, or ``srv`` for a service.
     """
-    package, room, kind = _ros2_name(name).split("/")
+    package, room, kind = _ros2_name(name, room).split("/")
     return f"{package}::{room}::dds_::{kind}_"
 
 

@@ -27,7 +27,7 @@ from pliant.ros.bridge.node import Node, TopicHandle
 from pliant.ros.bridge.outbox import Outbox
 from pliant.ros.wire import Codec, ServiceType, dds_type_name
 from pliant.ros.wire.message import DeferredService, Message, MessageCallback, ServiceCallback
-from pliant.ros.wire.rmw_zenoh import Attachment, Endpoint, Qos, dds_service_name, token_selector
+from pliant.ros.wire.rmw_zenoh import Attachment, Endpoint, Qos, token_selector
 from pliant.ros.zenoh.graph import Graph
 from pliant.ros.zenoh.session import MODES, load_zenoh, open_session
 
@@ -506,7 +506,7 @@ class ZenohNode(Node):
         types = self.codec.types
         service = types.service(type_name)
         qos = Qos(depth=SERVICE_DEPTH)
-        endpoint = self._endpoint("SS", full, dds_service_name(type_name), types.rihs01(type_name), qos)
+        endpoint = self._endpoint("SS", full, dds_type_name(type_name, "srv"), types.rihs01(type_name), qos)
 
         def asked(query: Query) -> None:
             request = _Request(self, full, endpoint.key, service, query)
