@@ -110,10 +110,14 @@ class Node(ABC):
     # ------------------------------------------------------------------ topics
     @abstractmethod
     def advertise(self, topic: str, type_name: str, *, latch: bool = False, reliable: bool = True) -> TopicHandle:
-        """Publish a topic; ``latch`` keeps the last message for late joiners.
+        """Publish a topic.
 
-        ``reliable=False`` offers best effort where the wire has qualities of service; readers that ask for reliable
-        messages then get none.
+        Args:
+            topic: its name in ROS, such as ``/clock``.
+            type_name: its type, ``package/Type``.
+            latch: late joiners get the last message.
+            reliable: whether messages are sent again until they have arrived, where the wire has qualities of service;
+                readers that ask for reliable messages get none of a best-effort topic.
         """
 
     @abstractmethod
@@ -135,10 +139,19 @@ class Node(ABC):
     # ------------------------------------------------------------------ services, actions, parameters
     @abstractmethod
     def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
-        """Answer a service; the callback runs in a thread of its own and may wait."""
+        """Answer a service.
+
+        Args:
+            name: its name in ROS, such as ``/pliant/pause``.
+            type_name: its type, such as ``std_srvs/Trigger``.
+            callback: takes the request, returns the response; it runs in a thread of its own and may wait.
+        """
 
     def serve_later(self, name: str, type_name: str, callback: DeferredService) -> None:  # noqa: B027  # ROS 2 alone
-        """Answer a service whose reply comes later, where the wire is one of ROS 2; the callback must not wait."""
+        """Answer a service whose reply comes later, where the wire is one of ROS 2.
+
+        The callback takes the request and what any thread may call, once, with the response; it must not wait.
+        """
 
     @abstractmethod
     def serve_action(self, name: str, type_name: str, server: ActionServer) -> None:

@@ -200,16 +200,7 @@ class Ros2Node(Node):
 
     # ------------------------------------------------------------------ topics
     def advertise(self, topic: str, type_name: str, *, latch: bool = False, reliable: bool = True) -> Publication:
-        """Publish a topic.
-
-        A reliable publisher serves every subscriber; a best-effort one none that asks for reliability.
-
-        Args:
-            topic: its name in ROS, such as ``/clock``.
-            type_name: its type.
-            latch: late joiners get the last message (transient local).
-            reliable: whether messages are sent again until they have arrived.
-        """
+        """Publish a topic; a latched one is transient local."""
         name = "/" + topic.strip("/")
         with self._lock:
             if name not in self.publications:

@@ -148,11 +148,6 @@ class Services:
 
         ROS 2 has no replies that say that there is none. Where the callback raises a `PliantError`, the reply has
         ``success`` false and the text in ``message`` if the type has these, else it is empty; the text is complained.
-
-        Args:
-            name: its name, such as ``/pliant/pause``.
-            type_name: its type, such as ``std_srvs/Trigger``.
-            callback: request to reply.
         """
 
         def run(request: Message, respond: Respond) -> None:
@@ -168,13 +163,7 @@ class Services:
         self._add(_Service(name=name, type=kind, callback=run, waits=True))
 
     def serve_later(self, name: str, type_name: str, callback: DeferredService) -> None:
-        """Serve a service whose reply comes later; the callback runs in the participant's thread and must not wait.
-
-        Args:
-            name: its name.
-            type_name: its type.
-            callback: takes the request, and what sends the reply.
-        """
+        """Serve a service whose reply comes later; the callback runs in the participant's thread and must not wait."""
         self._add(_Service(name=name, type=self._codec.types.service(type_name), callback=callback, waits=False))
 
     def _add(self, service: _Service) -> None:

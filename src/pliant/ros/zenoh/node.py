@@ -334,14 +334,7 @@ class ZenohNode(Node):
 
     # ------------------------------------------------------------------ topics
     def advertise(self, topic: str, type_name: str, *, latch: bool = False, reliable: bool = True) -> Publication:
-        """Publish a topic.
-
-        Args:
-            topic: its name in ROS, such as ``/clock``.
-            type_name: its type.
-            latch: late joiners get the last message (transient local).
-            reliable: the quality of service that is announced.
-        """
+        """Publish a topic; zenoh sends each reliably, ``reliable`` is what is announced."""
         zenoh, session = self._zenoh, self._session
         name = "/" + topic.strip("/")
         with self._lock:
@@ -461,24 +454,11 @@ class ZenohNode(Node):
 
     # ------------------------------------------------------------------ services
     def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
-        """Answer a service.
-
-        Args:
-            name: its name in ROS.
-            type_name: its type.
-            callback: takes the request, returns the response; it runs in a thread of its own. A `PliantError` goes to
-                the client as zenoh's error reply.
-        """
+        """Answer a service; a `PliantError` of the callback goes to the client as zenoh's error reply."""
         self._serve(name, type_name, lambda request: request.reply(callback(request.values)))
 
     def serve_later(self, name: str, type_name: str, callback: DeferredService) -> None:
-        """Answer a service whose reply comes later.
-
-        Args:
-            name: its name in ROS.
-            type_name: its type.
-            callback: takes the request and what any thread may call, once, with the response; it must not wait.
-        """
+        """Answer a service whose reply comes later."""
 
         def take(request: _Request) -> None:
             callback(request.values, lambda response: self._respond(request, response))
