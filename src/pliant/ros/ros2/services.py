@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from pliant.base.errors import BridgeError, PliantError, WireError
 from pliant.base.threads import WorkerPool
-from pliant.ros.ros2.participant import CYCLONE, LocalReader, LocalWriter, RtpsParticipant, Sample
+from pliant.ros.ros2.participant import CYCLONE, Reader, RtpsParticipant, Sample, Writer
 from pliant.ros.wire import CDR_LITTLE_ENDIAN, Codec, ServiceType, dds_type_name
 from pliant.ros.wire.message import DeferredService, Message, Respond, ServiceCallback
 from pliant.ros.wire.rtps.parameters import VENDOR_NAMES, related_parameters
@@ -90,8 +90,8 @@ class _Service:
     type: ServiceType
     callback: DeferredService
     waits: bool
-    reader: LocalReader | None = None
-    writer: LocalWriter | None = None
+    reader: Reader | None = None
+    writer: Writer | None = None
     count: int = 0
 
 
