@@ -1,40 +1,74 @@
-"""Publications, subscriptions and services of a ROS 1 node."""
+"""Connections, publications, subscriptions and services of a ROS 1 node."""
 
 from __future__ import annotations
 
 import contextlib
+import socket
 import threading
+import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from pliant.ros.bridge.node import TopicHandle
-from pliant.ros.ros1.connection import Connection
-from pliant.ros.wire import Codec
+from pliant.ros.bridge.node import Node, TopicHandle
+from pliant.ros.wire import Codec, Framer
 from pliant.ros.wire.message import MessageCallback, ServiceCallback
+from pliant.ros.wire.tcpros import HEADER_LIMIT
 
 __all__ = ["QUEUE_BYTES", "Graph", "Publication", "Service", "Subscription"]
 
+QUEUE = 1000
+"""Messages that wait for one subscriber before the oldest is dropped."""
 QUEUE_BYTES = 16 * 2**20
 """Bytes of one topic that wait for one subscriber before the oldest message is dropped: images reach this first."""
 HEARTBEAT = 1.0
 """How often the master is asked whether it lives [s of wall time]."""
 
 
-class Sender(Protocol):
-    """The part of a node that publications use."""
+class Connection:
+    """One TCP connection: bounded output, framed input."""
 
-    codec: Codec
+    __slots__ = (
+        "drops",
+        "framer",
+        "limit",
+        "name",
+        "on_frame",
+        "out",
+        "partial",
+        "requests",
+        "role",
+        "sent",
+        "serving",
+        "since",
+        "sock",
+        "topic",
+    )  # fmt: skip
 
-    def flush(self) -> None:
-        """Let the thread of the sockets look at the queues."""
-        ...
+    def __init__(self, sock: socket.socket, role: str) -> None:
+        sock.setblocking(False)
+        with contextlib.suppress(OSError):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.sock = sock
+        self.role = role
+        self.name = "?"
+        self.topic = ""
+        self.framer = Framer(HEADER_LIMIT)
+        self.on_frame: Callable[[Connection, bytes], None] | None = None
+        self.out: deque[bytes] = deque()
+        self.partial: memoryview | None = None
+        self.limit = QUEUE
+        self.drops = 0
+        self.sent = 0
+        self.since = time.monotonic()
+        self.requests: deque[bytes] = deque()
+        self.serving = False
 
 
 class Publication(TopicHandle):
     """A topic that this node publishes."""
 
-    def __init__(self, node: Sender, topic: str, type_name: str, latch: bool, limit: int) -> None:
+    def __init__(self, node: Node, topic: str, type_name: str, latch: bool, limit: int) -> None:
         super().__init__(topic, type_name, latch)
         self._node = node
         self.md5sum = node.codec.types.md5sum(type_name)

@@ -22,8 +22,7 @@ from pliant.ros.bridge.actions import ActionServer
 from pliant.ros.bridge.node import Node
 from pliant.ros.ros1.actionlib import ActionTopics
 from pliant.ros.ros1.clients import Clients
-from pliant.ros.ros1.connection import QUEUE
-from pliant.ros.ros1.graph import Graph, Publication, Service, Subscription
+from pliant.ros.ros1.graph import QUEUE, Graph, Publication, Service, Subscription
 from pliant.ros.ros1.master import Master, check_master
 from pliant.ros.ros1.publishers import Publishers
 from pliant.ros.ros1.slave_api import SlaveApi
