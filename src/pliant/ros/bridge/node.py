@@ -38,6 +38,8 @@ class TopicHandle(ABC):
         """Messages that were sent, and those that were dropped."""
         self.rate = SendRate()
         """How often it is sent while somebody listens."""
+        self.seen: set[str] = set()
+        """Names of the nodes that listen, or have listened."""
 
     @property
     @abstractmethod
@@ -46,8 +48,8 @@ class TopicHandle(ABC):
 
     @property
     def subscribers(self) -> list[str]:
-        """Names of the nodes that listen, or have listened."""
-        return []
+        """The same as a sorted list, for the report."""
+        return sorted(self.seen)
 
     @abstractmethod
     def send(self, data: bytes) -> None:

@@ -78,17 +78,11 @@ class Publication(TopicHandle):
         self._joining = threading.Lock()
         self.last: bytes | None = None
         self._period = 0
-        self.seen: set[str] = set()
 
     @property
     def active(self) -> bool:
         """Whether a message would go anywhere; if not, it need not be encoded."""
         return bool(self.connections) or self.latch
-
-    @property
-    def subscribers(self) -> list[str]:
-        """Names of the nodes that listen, or have listened."""
-        return sorted(self.seen)
 
     def send(self, data: bytes) -> None:
         """Queue one message, its length included, for every subscriber; never waits."""

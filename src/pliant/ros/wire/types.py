@@ -147,8 +147,7 @@ class Registry:
         self._types: dict[str, MessageType] = {}
         self._services: dict[str, ServiceType] = {}
         texts = {**TEXTS, **({**TEXTS_2, **NODE_TEXTS} if version == 2 else ROS1_TEXTS)}
-        for name, text in texts.items():
-            self._types[name] = parse(name, text)
+        self.add(texts)
         self.add_services({**SERVICES, **(NODE_SERVICES if version == 2 else ROS1_SERVICES)})
         for offer in offers("messages"):
             if offer.key == "ros":

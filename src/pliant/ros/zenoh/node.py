@@ -84,7 +84,6 @@ class Publication(TopicHandle):
         self.matched = False
         self.sequence = 0
         self._period = 0
-        self.seen: set[str] = set()
         self.publisher: Publisher | AdvancedPublisher | None = None
         self.listener: MatchingListener[None] | None = None
 
@@ -96,8 +95,7 @@ class Publication(TopicHandle):
     @property
     def subscribers(self) -> list[str]:
         """Names of the nodes that listen or have listened; programs that are no ROS nodes have none."""
-        names = sorted(self.seen)
-        return names or (["a program without a node"] if self.matched else [])
+        return super().subscribers or (["a program without a node"] if self.matched else [])
 
     def match(self, matched: bool) -> None:
         """Note whether anybody listens."""
