@@ -16,10 +16,9 @@ import real
 from pliant.franka.ros.definitions import ACTIONS_2, SERVICES_2
 from pliant.robots import build_robot
 from pliant.ros.package import describe_packages
-from pliant.ros.package_types import definition
 from pliant.ros.wire import registry
 from pliant.ros.wire.definitions_node import ACTIONS, NODE_SERVICES
-from pliant.ros.wire.types import parse
+from pliant.ros.wire.types import definition, parse
 
 pytestmark = [pytest.mark.network, pytest.mark.slow]
 

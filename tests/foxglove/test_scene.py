@@ -42,6 +42,18 @@ def test_each_kind_of_geometry_becomes_its_primitive_and_collision_geometry_is_l
     assert found["world"].cubes[0].color.r == 1.0
 
 
+def test_a_geometry_with_a_colour_of_its_own_has_it_and_else_that_of_its_material():
+    # As MuJoCo's viewer draws it: the material's colour holds where the geometry has the default one.
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><asset><material name="steel" rgba="0 0 1 0.5"/></asset><worldbody><body name="b"><joint/>
+        <geom type="box" size="1 1 1" material="steel" rgba="1 0 0 1"/>
+        <geom type="sphere" size="1" material="steel"/></body></worldbody></mujoco>"""
+    )
+    body = entities(model)["b"]
+    colours = [(c.r, c.g, c.b, c.a) for c in (body.cubes[0].color, body.spheres[0].color)]
+    assert colours == [(1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 1.0, 0.5)]
+
+
 def test_the_round_ends_of_a_capsule_are_at_its_ends():
     body = entities(mujoco.MjModel.from_xml_string(ALL))["b"]
     ends = sorted(round(s.pose.position.y, 9) for s in body.spheres if s.pose.position.x > 0.5)

@@ -460,7 +460,7 @@ def ros2(frames: int, chance: random.Random) -> int:
 
     from pliant.ros.ros2.participant import RtpsParticipant
     from pliant.ros.wire import Codec, dds_type_name
-    from pliant.ros.wire.rtps import DataFrag, Gap, Header, InfoDestination, NackFrag, encode_message
+    from pliant.ros.wire.rtps.messages import DataFrag, Gap, Header, InfoDestination, NackFrag, encode_message
 
     domain = next(DOMAINS)
     codec = Codec(2)
@@ -490,11 +490,11 @@ def ros2(frames: int, chance: random.Random) -> int:
         clock: list[Any] = []
         one.reader("rt/clock", dds_type_name("rosgraph_msgs/Clock"), clock.append)
         ask = FastClient(one, "/pliant/resume", "std_srvs/Trigger")
-        until(lambda: writer.matched and ask.ready and len(clock) > 2, "the peer is met")
+        until(lambda: len(writer.proxies) and ask.ready and len(clock) > 2, "the peer is met")
         for k in range(30):
             one.write(writer, codec.encode(kind, {"data": [float(k)] * 8}))
             ask.ask()
-        guid, reader = writer.guid, next(iter(writer.state.proxies))
+        guid, reader = writer.guid, next(iter(writer.proxies))
         to = InfoDestination(prefix=node.participant.prefix)
         for k in range(20):
             corpus.append(encode_message(Header(prefix=one.prefix), (to, Gap(
@@ -533,7 +533,7 @@ def ros2(frames: int, chance: random.Random) -> int:
             ticks: list[Any] = []
             two.reader("rt/clock", dds_type_name("rosgraph_msgs/Clock"), ticks.append)
             client = FastClient(two, "/pliant/resume", "std_srvs/Trigger")
-            until(lambda: again.matched and client.ready and len(ticks) > 3, "a new peer is served")
+            until(lambda: again.proxies and client.ready and len(ticks) > 3, "a new peer is served")
             heard.clear()
             two.write(again, codec.encode(kind, {"data": [123.0]}))
             until(lambda: any(list(message["data"]) == [123.0] for message in heard), "its message arrives")

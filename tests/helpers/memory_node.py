@@ -15,7 +15,6 @@ class MemoryNode(Node):
 
     def __init__(self, version):
         super().__init__(Codec(version))
-        self.state_type = "viactors_plugins/state_info" if version == 1 else "viactors_plugins/StateInfo"
         self.sent, self.services, self.heard, self.actions, self.told = {}, {}, {}, {}, []
         self.handles = {}
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from pliant.ros.wire import Codec, dds_type_name
-from pliant.ros.wire.rtps import related_parameters
+from pliant.ros.wire.rtps.parameters import related_parameters
 
 
 def _domains():
@@ -61,11 +61,11 @@ class FastClient:
 
     @property
     def ready(self):
-        return self.reader.matched == self.writer.matched == 1
+        return len(self.reader.proxies) == len(self.writer.proxies) == 1
 
     def ask(self, **values):
         with self.participant.lock:
-            number = self.writer.state.last + 1
+            number = self.writer.last + 1
             inline = related_parameters(self.reader.guid, -1 << 32)
             self.participant.write(self.writer, self.codec.encode(self.type.request, values), inline=inline)
         return number

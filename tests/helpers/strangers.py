@@ -49,7 +49,7 @@ def first_packets() -> list[bytes]:
     """Return what programs say first to pliant, in each of its protocols."""
     from pliant.dynamixel.wire import Instruction, encode_instruction
     from pliant.ros.wire import encode_header
-    from pliant.ros.wire.rtps import (
+    from pliant.ros.wire.rtps.messages import (
         AckNack,
         Data,
         DataFrag,
@@ -58,10 +58,9 @@ def first_packets() -> list[bytes]:
         Heartbeat,
         InfoDestination,
         NackFrag,
-        ParticipantData,
         encode_message,
-        encode_participant,
-    )  # fmt: skip
+    )
+    from pliant.ros.wire.rtps.parameters import ParticipantData, encode_participant
     from pliant.yarp.wire import Command, Hello, Message, Query, TextHello, encode_bottle, parse_bottle
 
     upgrade = (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pliant.engine import MujocoEngine
-from pliant.page.curve_drawing import CurveColours, CurveDrawing, round_scale, scale_bar
+from pliant.page.curve_drawing import CurveDrawing, curve_thickness, round_scale, scale_bar
 from pliant.page.server import PageServer
 from pliant.recording.drawing import curves_of
 from pliant.robots.loading import load
@@ -15,13 +15,14 @@ from pliant.rods import load_robot
 def test_rods_of_a_simulation_have_the_strain_of_the_statics():
     engine = MujocoEngine(load("2RR"), audit=False, check=False)
     with PageServer() as server:
-        colours = CurveColours(server, curves_of(engine.model, engine.data, 33), 1.0)
-        colours.draw()
-        handle = colours.drawing._handle
+        curves = curves_of(engine.model, engine.data, 33)
+        drawing = CurveDrawing(server, curve_thickness(curves.radius, 1.0))
+        drawing.draw_curves(curves)
+        handle = drawing._handle
         assert handle.points.shape[1:] == (2, 3)
         assert len(np.unique(handle.colors.reshape(-1, 3), axis=0)) > 3  # bent, so not of one colour
         exact = max(line.bending_strain.max() for line in load_robot("2RR").home().centrelines(41))
-        assert colours.drawing.scale == pytest.approx(round_scale(exact), rel=0.35)  # a step of the scale
+        assert drawing.scale == pytest.approx(round_scale(exact), rel=0.35)  # a step of the scale
 
 
 @pytest.mark.network

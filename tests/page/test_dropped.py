@@ -3,8 +3,10 @@
 import importlib.util
 import io
 import json
+import re
 import struct
 import threading
+import time
 import zipfile
 from pathlib import Path
 
@@ -204,3 +206,24 @@ def test_robots_and_recordings_that_are_dropped_on_a_running_page_are_shown_one_
         running.join(60.0)
         assert not running.is_alive()
         assert browser.errors == []
+
+
+PATTERNS = {name: value for name, value in vars(module).items() if isinstance(value, re.Pattern)}
+BEGINNINGS = (b"<uri>", b"<include ", b"<include file=", b"file=", b"file='", b"filename", b"uri =", b"meshdir='")
+
+
+@pytest.mark.parametrize("begin", BEGINNINGS)
+@pytest.mark.parametrize("name", PATTERNS)
+def test_no_file_keeps_the_search_for_its_references_busy(name, begin):
+    for text in (begin + b" " * 2000, begin * 8000, (begin + b" ") * 4000):
+        before = time.process_time()
+        PATTERNS[name].findall(text)
+        assert time.process_time() - before < 1.0
+
+
+def test_spaces_around_an_address_of_sdf_are_not_part_of_it(tmp_path):
+    (tmp_path / "tip.stl").write_bytes(STL)
+    robot = tmp_path / "arm.sdf"
+    robot.write_text("<sdf><uri>\n  model://arm/meshes/tip.stl\n</uri></sdf>")
+    module._bring_meshes(tmp_path.resolve(), robot)
+    assert (tmp_path / "arm/meshes/tip.stl").read_bytes() == STL

@@ -126,7 +126,7 @@ def service_actions(
 
     def step(_: Mapping[str, object]) -> str:
         if not simulation.paused:
-            raise BridgeError("single steps need a paused simulation; first call /pause first")
+            raise BridgeError("single steps need a paused simulation; call /pause first")
         answered(simulation.submit(simulation.step))
         return f"time is {simulation.time:.9g} s"
 

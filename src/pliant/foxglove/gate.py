@@ -84,6 +84,8 @@ class RequestGate:
                 continue
             with self._lock:
                 full = len(self._open) >= 2 * MAX_CONNECTIONS or self._closing
+                if not full:  # before its thread begins: a burst does not slip through
+                    self._open.add(client)
             if full:
                 client.close()
                 continue

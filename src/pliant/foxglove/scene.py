@@ -18,6 +18,8 @@ FLOOR_SIZE = 10.0
 """Length of the sides of a plane without end [m]."""
 FLOOR_THICKNESS = 1e-3
 """Thickness with which planes are drawn [m]."""
+DEFAULT_RGBA = np.array([0.5, 0.5, 0.5, 1.0], dtype=np.float32)
+"""Colour of a geometry that has none of its own: that of its material holds."""
 BARE_COLOR = (0.55, 0.6, 0.66, 1.0)
 """Colour of the box of a body without geometry."""
 Geom = mujoco.mjtGeom
@@ -91,16 +93,18 @@ def scene_entities(messages: ModuleType, model: mujoco.MjModel) -> list[object]:
 def _shapes(m: ModuleType, model: mujoco.MjModel, g: int) -> list[tuple[str, object]]:
     """Return the primitives of one geometry, each with the field of an entity that takes it."""
     kind, size = Geom(int(model.geom_type[g])), model.geom_size[g].tolist()
-    material = int(model.geom_matid[g])
-    color = _color(m, (model.mat_rgba[material] if material >= 0 else model.geom_rgba[g]).tolist())
+    material, rgba = int(model.geom_matid[g]), model.geom_rgba[g]
+    if material >= 0 and np.array_equal(rgba, DEFAULT_RGBA):
+        rgba = model.mat_rgba[material]
+    color = _color(m, rgba.tolist())
     place, turn = model.geom_pos[g], model.geom_quat[g]
     pose = _pose(m, place, turn)
     x, y, z = size
     if kind == Geom.mjGEOM_BOX:
-        return [("cubes", m.CubePrimitive(pose=pose, size=m.Vector3(x=2 * x, y=2 * y, z=2 * z), color=color))]
+        return [("cubes", m.CubePrimitive(pose=pose, size=_vector(m, (2 * x, 2 * y, 2 * z)), color=color))]
     if kind in (Geom.mjGEOM_SPHERE, Geom.mjGEOM_ELLIPSOID):
         y, z = (x, x) if kind == Geom.mjGEOM_SPHERE else (y, z)
-        return [("spheres", m.SpherePrimitive(pose=pose, size=m.Vector3(x=2 * x, y=2 * y, z=2 * z), color=color))]
+        return [("spheres", m.SpherePrimitive(pose=pose, size=_vector(m, (2 * x, 2 * y, 2 * z)), color=color))]
     if kind in (Geom.mjGEOM_CYLINDER, Geom.mjGEOM_CAPSULE):
         tube = m.CylinderPrimitive(
             pose=pose, size=m.Vector3(x=2 * x, y=2 * x, z=2 * y), bottom_scale=1.0, top_scale=1.0, color=color

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from pliant.base.errors import MissingDependency, PliantError
+from pliant.base.errors import PliantError
 from pliant.base.wing import offer
 from pliant.devices.base import FieldInfo, Sample, SampleSource
 from pliant.page.controls import Say, plain_name
@@ -145,11 +145,9 @@ class Cameras:
                     return []
                 found = picture.detector = detector.load()(picture.camera, size=TAG_SIZE, decimate=2.0)
             return [(np.asarray(tag.pixels), int(tag.tag_id)) for tag in found.detect(image)]
-        except MissingDependency as error:
+        except PliantError as error:
             picture.tags.value = False
             self._say(str(error))
-        except PliantError:
-            picture.tags.value = False
         return []
 
 

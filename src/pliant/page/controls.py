@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -65,6 +65,11 @@ def guarded(say: Say, work: Callable[..., None]) -> Callable[..., None]:
                 raise
 
     return call
+
+
+def by_hand(say: Say, work: Callable[[Any], None]) -> Callable[..., None]:
+    """Return a guarded callback of what a person changed; what the page itself writes into a control is no command."""
+    return guarded(say, lambda event: work(event) if event is None or event.client_id is not None else None)
 
 
 def _removed(event: object) -> bool:
@@ -300,12 +305,11 @@ class DeviceControls:
             value = float(device.gains[f"{gain}_{number}"])
             handles[gain] = self._gui.add_number(gain + suffix, value, min=0.0, step=step_of(0.0, value or 1.0))
 
-            def put(event: viser.GuiEvent, gain: str = gain) -> None:
-                if _by_hand(event):
-                    self._request(device, "set_gains", motor=number, **{gain: float(handles[gain].value)})
-                    follow()
+            def put(_: object, gain: str = gain) -> None:
+                self._request(device, "set_gains", motor=number, **{gain: float(handles[gain].value)})
+                follow()
 
-            handles[gain].on_update(guarded(self._say, put))
+            handles[gain].on_update(by_hand(self._say, put))
         follow()
         self._restarts.append(follow)
 
@@ -318,12 +322,11 @@ class DeviceControls:
                 box = self._gui.add_checkbox(label, initial_value=False)
 
                 def switch_it(
-                    event: viser.GuiEvent, name: str = name, switch: str = switch, box: viser.GuiCheckboxHandle = box
+                    _: object, name: str = name, switch: str = switch, box: viser.GuiCheckboxHandle = box
                 ) -> None:
-                    if _by_hand(event):
-                        self._request(device, name, **{switch: bool(box.value)})
+                    self._request(device, name, **{switch: bool(box.value)})
 
-                box.on_update(guarded(self._say, switch_it))
+                box.on_update(by_hand(self._say, switch_it))
                 self._restarts.append(lambda box=box: setattr(box, "value", False))
             else:
                 button = self._gui.add_button(label, hint=_summary(device, name))
@@ -332,11 +335,6 @@ class DeviceControls:
                     self._request(device, name)
 
                 button.on_click(guarded(self._say, press))
-
-
-def _by_hand(event: viser.GuiEvent | None) -> bool:
-    """Return whether a person changed a control; what the page itself writes into it is no command."""
-    return event is None or event.client_id is not None
 
 
 def _offers(device: Device) -> bool:

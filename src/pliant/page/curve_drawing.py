@@ -14,7 +14,7 @@ from pliant.recording.drawing import STOPS, Curves, scale_colours
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["CurveColours", "CurveDrawing", "curve_thickness", "scale_bar"]
+__all__ = ["CurveDrawing", "curve_thickness", "scale_bar"]
 
 POINTS = 33
 """Points of a curve of a simulated model."""
@@ -42,6 +42,12 @@ class CurveDrawing:
         self.scale = 1e-3
         """Value at the end of the colours."""
 
+    def draw_curves(self, curves: Curves) -> None:
+        """Draw the present state of a simulated model, whose kinematics are up to date; nothing if it is not finite."""
+        lines = curves()
+        if np.isfinite(lines).all():
+            self.draw(lines, curves.values(lines))
+
     def draw(self, lines: Array, strain: Array, *, faint: bool = False) -> None:
         """Draw the curves.
 
@@ -61,28 +67,6 @@ class CurveDrawing:
             self._handle = self._server.scene.add_line_segments("/rods", points, ends, thickness=self._thickness)
             return
         self._handle.points, self._handle.colors = points, ends
-
-
-class CurveColours:
-    """Drawing of the curves of a simulated model.
-
-    Args:
-        server: the page's server.
-        curves: the curves; the kinematics of their state are up to date when `draw` is called.
-        size: size of the robot [m].
-    """
-
-    def __init__(self, server: PageServer, curves: Curves, size: float) -> None:
-        self._lines = curves
-        self.drawing = CurveDrawing(server, curve_thickness(curves.radius, size))
-        """Drawing of the curves, with its scale."""
-
-    def draw(self) -> None:
-        """Draw the present state."""
-        lines = self._lines()
-        if not np.isfinite(lines).all():
-            return
-        self.drawing.draw(lines, self._lines.values(lines))
 
 
 def curve_thickness(radius: float, size: float) -> float:

@@ -43,9 +43,9 @@ REMEDIES = {
     ".dae": "open it together with the description of the robot",
 }
 """What to do with files that cannot be opened on the page, by suffix."""
-_REFERENCE = re.compile(rb"(?:filename|file|uri)\s*=\s*[\"']([^\"']+)[\"']|<uri>\s*([^<]+?)\s*</uri>")
+_REFERENCE = re.compile(rb"(?:filename|file|uri)\s*=\s*[\"']([^\"']+)[\"']|<uri>([^<]+)</uri>")
 _FOLDER = re.compile(rb"(?:meshdir|texturedir|assetdir)\s*=\s*[\"']([^\"']+)[\"']")
-_INCLUDE = re.compile(rb"<include[^>]*\sfile\s*=\s*[\"']([^\"']+)[\"']")
+_INCLUDE = re.compile(rb"<include[^<>]*\sfile\s*=\s*[\"']([^\"']+)[\"']")
 
 
 def open_dropped(data: bytes, name: str, taken: Collection[str] = ()) -> list[Opened]:
@@ -202,7 +202,7 @@ def _bring_meshes(root: Path, robot: Path) -> None:
     beside = {path.name: path for path in robot.parent.iterdir() if path.is_file()}
     folders = ["", *(found.decode("utf-8", "replace") for found in _FOLDER.findall(text)[:8])]
     for groups in _REFERENCE.findall(text)[:MAX_FILES]:
-        reference = next(filter(None, groups)).decode("utf-8", "replace").rpartition("://")[2]
+        reference = next(filter(None, groups)).decode("utf-8", "replace").strip().rpartition("://")[2]
         given = beside.get(PurePosixPath(reference).name)
         for folder in folders if given is not None else ():
             with contextlib.suppress(OSError, ValueError):

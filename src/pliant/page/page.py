@@ -27,7 +27,7 @@ from pliant.model.scene import place_bodies
 from pliant.page.cameras import Cameras
 from pliant.page.choice import RobotChoice
 from pliant.page.controls import DeviceControls, Panel, plain_name, plain_text
-from pliant.page.curve_drawing import POINTS, CurveColours
+from pliant.page.curve_drawing import POINTS, CurveDrawing, curve_thickness
 from pliant.page.document import READY
 from pliant.page.look import LookPanel
 from pliant.page.messages import Messages
@@ -42,7 +42,7 @@ from pliant.page.scenarios import ScenarioPanel
 from pliant.page.scene import Scene
 from pliant.page.server import PageServer, icon
 from pliant.page.tour import TourPanel
-from pliant.recording.drawing import curves_of
+from pliant.recording.drawing import Curves, curves_of
 from pliant.simulation.bridge import BridgeBase, SimulationControl
 from pliant.simulation.scenario import Scenario, ScenarioRun
 from pliant.simulation.shipped import shipped_scenarios
@@ -132,7 +132,8 @@ class PageView(BridgeBase):
         self._run: RunPanel | None = None
         self._cameras: Cameras | None = None
         self._section: RobotSection | None = None
-        self._colours: CurveColours | None = None
+        self._curves: Curves | None = None
+        self._drawing: CurveDrawing | None = None
         self._look: LookPanel | None = None
         self._messages = Messages()
         self._sketch: viser.GuiHtmlHandle | None = None
@@ -357,9 +358,9 @@ class PageView(BridgeBase):
             if self._section is None:
                 continue
             with contextlib.suppress(IndexError, ValueError):  # a model without rods that bend
-                curves = curves_of(self._engine.model, self._data, POINTS)
-                if curves is not None:
-                    self._colours = CurveColours(server, curves, self._scene.size)
+                self._curves = curves_of(self._engine.model, self._data, POINTS)
+                if self._curves is not None:
+                    self._drawing = CurveDrawing(server, curve_thickness(self._curves.radius, self._scene.size))
             return self._section.device
         return None
 
@@ -375,7 +376,7 @@ class PageView(BridgeBase):
 
     def _draw_section(self) -> None:
         if self._section is not None:
-            self._section.show(None if self._colours is None else self._colours.drawing, self._data)
+            self._section.show(self._drawing, self._data)
 
     def _say(self, text: str) -> None:
         """Show a message on every page."""
@@ -491,8 +492,8 @@ class PageView(BridgeBase):
             self._scene.draw_forces(self._forces, data)
             if self._look is not None:
                 self._look.follow(data)
-            if self._colours is not None:
-                self._colours.draw()
+            if self._drawing is not None and self._curves is not None:
+                self._drawing.draw_curves(self._curves)
             self._draw_rope()
         self._shown += 1
 

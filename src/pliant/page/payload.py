@@ -12,9 +12,9 @@ from pliant.base.errors import PliantError, nearest
 from pliant.engine.base import MujocoState
 from pliant.engine.payload import Payload
 from pliant.model.scene import PAYLOAD_COLOR, payload_radius
-from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
+from pliant.page.controls import REQUEST_TIMEOUT, Say, by_hand, guarded, plain_name
 from pliant.page.pull import shape_reach
-from pliant.page.ranges import step_of
+from pliant.page.ranges import round_up, step_of
 from pliant.page.server import PageServer
 from pliant.simulation.answers import answered
 from pliant.simulation.bridge import SimulationControl
@@ -28,7 +28,6 @@ MAX_BODIES = 300
 """Longest list of bodies."""
 ENDS = ("plate", "platform", "hand", "palm", "gripper", "tool", "tip", "torso", "chest", "trunk")
 """Words in names of bodies that usually carry something, the best first."""
-ROUND = (1.0, 2.0, 5.0, 10.0)
 
 
 class PayloadBalls:
@@ -101,9 +100,9 @@ class PayloadPanel:
         self._remove = gui.add_button("Remove all payloads", color="gray")
         self._shown: dict[str, Payload] = {}
         self._balls = PayloadBalls(server, engine.model, size)
-        self._body.on_update(guarded(say, self._by_hand(self._choose)))
+        self._body.on_update(by_hand(say, lambda _: self._choose()))
         for handle in (self._mass, *self._offset):
-            handle.on_update(guarded(say, self._by_hand(self._put)))
+            handle.on_update(by_hand(say, lambda _: self._put()))
         self._remove.on_click(guarded(say, lambda _: self._clear()))
         self._choose()
 
@@ -117,15 +116,6 @@ class PayloadPanel:
             self._follow(loads.get(mine))
         self._shown = loads
         self._balls.draw({name: (load.mass, load.offset) for name, load in loads.items()})
-
-    def _by_hand(self, work: Callable[[], None]) -> Callable[[viser.GuiEvent | None], None]:
-        """Return a callback for what a person changed; what the page itself writes into a slider is no command."""
-
-        def call(event: viser.GuiEvent | None = None) -> None:
-            if event is None or event.client is not None:
-                work()
-
-        return call
 
     def _chosen(self) -> str:
         """Return the name of the chosen body.
@@ -156,12 +146,12 @@ class PayloadPanel:
         place = payloads.centre(name) if load is None else load.offset
         mass = 0.0 if load is None else load.mass
         if mass > self._mass.max:  # a program put a heavier one
-            self._mass.max = _round_up(mass)
+            self._mass.max = round_up(mass)
         self._mass.value = mass
         fixed = payloads.only_at_centre(name)
         for handle, value in zip(self._offset, place):
             if abs(value) > handle.max:
-                handle.min, handle.max = -_round_up(abs(value)), _round_up(abs(value))
+                handle.min, handle.max = -round_up(abs(value)), round_up(abs(value))
             handle.value = float(f"{value:.3g}")
             handle.disabled = fixed
 
@@ -215,7 +205,7 @@ def largest_payload(model: mujoco.MjModel, name: str) -> float:
     """
     body = model.body(name).id
     root = int(model.body_rootid[body])
-    return _round_up(max(2.0 * float(model.body_subtreemass[body]), 0.3 * float(model.body_subtreemass[root]), 1e-3))
+    return round_up(max(2.0 * float(model.body_subtreemass[body]), 0.3 * float(model.body_subtreemass[root]), 1e-3))
 
 
 def largest_offset(model: mujoco.MjModel, name: str, size: float) -> float:
@@ -229,9 +219,4 @@ def largest_offset(model: mujoco.MjModel, name: str, size: float) -> float:
         size: size of the robot [m].
     """
     body = model.body(name).id
-    return _round_up(max(float(np.abs(model.body_ipos[body]).max()) + shape_reach(model, body), 0.05 * size))
-
-
-def _round_up(value: float) -> float:
-    power = 10.0 ** np.floor(np.log10(value))
-    return float(f"{next(r * power for r in ROUND if r * power >= value * 0.999):.6g}")
+    return round_up(max(float(np.abs(model.body_ipos[body]).max()) + shape_reach(model, body), 0.05 * size))

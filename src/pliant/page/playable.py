@@ -61,7 +61,12 @@ def playable_page(motion: Motion, *, title: str = "pliant") -> str:
     return head + script + end + rest
 
 
-def write_page(path: str | Path, motion: Motion, *, title: str = "pliant") -> int:
+def picture_period(length: float) -> float:
+    """Return the time between two pictures of a motion of a length [s]."""
+    return max(1.0 / FPS, length / MAX_FRAMES)
+
+
+def write_page(path: str | Path, motion: Motion, title: str = "pliant") -> int:
     """Write `playable_page` to a file; return its size [bytes].
 
     Raises:
@@ -88,7 +93,7 @@ def write_client(folder: str | Path) -> Path:
 def _record(motion: Motion, server: PageServer) -> StateSerializer:
     """Draw a motion on a page that nobody opens, and return what was drawn."""
     model, data = motion.model, mujoco.MjData(motion.model)
-    period = max(1.0 / FPS, motion.duration / MAX_FRAMES)
+    period = picture_period(motion.duration)
     rows = rows_at(motion.time, period, motion.duration)
     scene = Scene(server, model, plain_floor=True, pose=motion.poses[rows[0]])
     scene.layers.contacts = True  # those that were recorded

@@ -84,6 +84,10 @@ def spinning_torque(device: JointDevice, engine: Engine) -> float:
 
 def step_of(low: float, high: float) -> float:
     """Return a round step of about a two-hundredth of a range."""
-    rough = (high - low) / 200.0
-    power = 10.0 ** math.floor(math.log10(rough))
-    return float(f"{next(m * power for m in (1.0, 2.0, 5.0, 10.0) if m * power >= rough * 0.999):.6g}")
+    return round_up((high - low) / 200.0)
+
+
+def round_up(value: float) -> float:
+    """Return the next round number, 1, 2 or 5 times a power of ten, above a value, or below it by a thousandth."""
+    power = 10.0 ** math.floor(math.log10(value))
+    return float(f"{next(m * power for m in (1.0, 2.0, 5.0, 10.0) if m * power >= value * 0.999):.6g}")

@@ -5,18 +5,16 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 import mujoco
 
 from pliant.engine.base import MujocoState
 from pliant.page.beside import BesideView
 from pliant.page.page import PageView
-from pliant.page.playable import FPS, MAX_FRAMES, write_page
+from pliant.page.playable import picture_period, write_page
 from pliant.page.replay import ReplayView
 from pliant.page.server import PageServer
 from pliant.recording import Recording
-from pliant.recording.motion import Motion
 from pliant.simulation.viewer import Viewer
 
 
@@ -39,13 +37,5 @@ def _beside(model: mujoco.MjModel, joints: Sequence[str], place: tuple[str, int]
     return BesideView(model, joints, host=place[0], port=place[1], title=title)
 
 
-def _write(path: Path, motion: Motion, title: str) -> int:
-    return write_page(path, motion, title=title)
-
-
-def _period(length: float) -> float:
-    return max(1.0 / FPS, length / MAX_FRAMES)
-
-
-VIEWER = Viewer(run=_run, recording=_recording, beside=_beside, write=_write, period=_period)
+VIEWER = Viewer(run=_run, recording=_recording, beside=_beside, write=write_page, period=picture_period)
 """The page in the browser."""

@@ -11,7 +11,6 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 
 import mujoco
 
@@ -22,9 +21,7 @@ from pliant.export.urdf import describe_urdf
 from pliant.formats.urdf_tree.tree import urdf_of_tree
 from pliant.model.robot import Robot
 from pliant.ros.bridge import RosBridge, RosOptions
-from pliant.ros.bridge.actions import ActionServer
-from pliant.ros.bridge.node import SilentNode
-from pliant.ros.bridge.send_rate import SendRate
+from pliant.ros.bridge.node import SilentNode, TopicHandle
 from pliant.ros.package_types import package_xml, type_packages
 from pliant.ros.wire import Codec
 from pliant.ros.wire.message import MessageCallback, ServiceCallback
@@ -34,6 +31,15 @@ __all__ = ["RosPackages", "describe_packages", "write_package"]
 
 PLUGIN = "joint_state_topic_hardware_interface/JointStateTopicSystem"
 """Hardware plugin of the exported ``<ros2_control>`` tags: the one that talks to pliant over topics."""
+
+
+class _Noted(TopicHandle):
+    """A topic to which nobody listens."""
+
+    active = False
+
+    def send(self, data: bytes) -> None:
+        """Do nothing."""
 
 
 class Census(SilentNode):
@@ -47,16 +53,12 @@ class Census(SilentNode):
 
     def __init__(self, version: int) -> None:
         super().__init__(Codec(version))
-        if version == 1:
-            self.state_type = "viactors_plugins/state_info"
         self.types: set[str] = set()
 
-    def advertise(self, topic: str, type_name: str, *, latch: bool = False, reliable: bool = True) -> object:
+    def advertise(self, topic: str, type_name: str, *, latch: bool = False, reliable: bool = True) -> TopicHandle:
         """Note a type; return a topic to which nobody listens."""
         self.types.add(type_name)
-        return SimpleNamespace(
-            topic=topic, type=type_name, count=0, drops=0, rate=SendRate(), active=False, subscribers=[], send=id
-        )
+        return _Noted(topic, type_name, latch)
 
     def subscribe(self, topic: str, type_name: str, callback: MessageCallback) -> None:
         """Note a type."""
@@ -66,9 +68,7 @@ class Census(SilentNode):
         """Note a type."""
         self.types.add(type_name)
 
-    def serve_action(self, name: str, type_name: str, server: ActionServer) -> None:
-        """Do nothing: all actions are of packages that distributions have."""
-        server.wire = SimpleNamespace(changed=lambda *_: None, feedback=lambda *_: None, ended=lambda *_: None)  # pyright: ignore
+    # Actions are not noted: all of them are of packages that distributions have.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

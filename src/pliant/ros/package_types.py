@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from pliant.ros.wire.types import MessageType, Registry, registry
+from pliant.ros.wire.types import Registry, definition, registry
 
 STOCK = frozenset(
     (
@@ -155,23 +155,3 @@ def _add(found: dict[str, TypePackage], known: Registry, name: str) -> None:
                 if not item.base.startswith(f"{package}/"):
                     made.needs[known.version].add(item.base.partition("/")[0])
                 _add(found, known, item.base)
-
-
-def definition(message: MessageType, version: int) -> str:
-    """Return the definition of a message, or of a half of a service, in the words of a generation."""
-    lines = [f"{_word(base, version)} {name}={value}" for base, name, value in message.constants]
-    for item in message.fields:
-        base = _word(item.base, version)
-        if item.base == "string" and item.bound and item.size is None and version == 2:
-            base += f"<={item.bound}"
-        if item.size is not None:
-            bound = f"<={item.bound}" if item.size < 0 and item.bound and version == 2 else ""
-            base += f"[{bound if item.size < 0 else item.size}]"
-        lines.append(f"{base} {item.name}")
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _word(base: str, version: int) -> str:
-    if version == 2 and base in ("time", "duration"):
-        return f"builtin_interfaces/{base.capitalize()}"
-    return base

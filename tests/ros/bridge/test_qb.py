@@ -7,7 +7,7 @@ import pytest
 from ros1_world import until
 
 from pliant.base.errors import BridgeError
-from pliant.ros.bridge.qb_limb import GOAL_TOLERANCE, PATH_TOLERANCE, QB_PRESET
+from pliant.ros.bridge.qb import GOAL_TOLERANCE, PATH_TOLERANCE, QB_PRESET
 
 pytestmark = pytest.mark.network
 MS = 1_000_000

@@ -410,6 +410,10 @@ def test_gains_and_mode_are_set_as_dynamic_reconfigure_does(world):
         item.call(name, kind, config={"doubles": [{"name": "kp1", "value": 80.0}]})
     with pytest.raises(BridgeError, match="mode"):
         item.call(name, kind, config={"ints": [{"name": "operation_mode", "value": 3}]})
+    for wrong in ({"ints": [{"name": "kp_1", "value": 6}]}, {"bools": [{"name": "operation_mode", "value": True}]}):
+        with pytest.raises(BridgeError, match=r"must be among (ints|doubles)"):
+            item.call(name, kind, config=wrong)
+    assert item.simulation.devices["joint"].mode == 5  # a gain among whole numbers is no mode
     item.simulation.stop()
     runner.join(10)
 

@@ -383,7 +383,7 @@ BODY = b"<?xml version='1.0'?><methodCall><methodName>getPid</methodName><params
 )
 def test_clients_that_drip_their_requests_keep_no_place_of_others(node, begun, monkeypatch):
     monkeypatch.setattr("pliant.ros.ros1.xml_rpc.CLIENT_TIMEOUT_S", 0.3)
-    monkeypatch.setattr("pliant.ros.ros1.serving.ConnectionThreads.max_connections", 4)
+    monkeypatch.setattr("pliant.ros.ros1.xml_rpc.ConnectionThreads.max_connections", 4)
     node, over = node(), threading.Event()
     address = urlparse(node.uri)
     socks = [socket.create_connection((address.hostname, address.port), timeout=30) for _ in range(4)]

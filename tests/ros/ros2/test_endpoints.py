@@ -14,7 +14,7 @@ from pliant.ros.ros2.endpoints import (
     Writer,
     WriterProxy,
 )
-from pliant.ros.wire.rtps import AckNack, Data, DataFrag, Gap, Heartbeat, NackFrag, decode_message
+from pliant.ros.wire.rtps.messages import AckNack, Data, DataFrag, Gap, Heartbeat, NackFrag, decode_message
 
 A, B, C = (bytes([k]) * 12 for k in (1, 2, 3))
 WRITER, READER = A + b"\0\0\1\3", B + b"\0\0\1\4"

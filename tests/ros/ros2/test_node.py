@@ -13,7 +13,7 @@ from pliant.ros.ros2 import Ros2Node
 from pliant.ros.ros2.participant import CYCLONE, RtpsParticipant, Sample
 from pliant.ros.ros2.services import Asker, Services, read_request, write_reply
 from pliant.ros.wire import Codec, dds_type_name, registry
-from pliant.ros.wire.rtps import related_identity
+from pliant.ros.wire.rtps.parameters import related_identity
 
 pytestmark = pytest.mark.network
 FAST = b"\x01\x0f"
@@ -99,7 +99,7 @@ def test_both_conventions_are_answered_side_by_side(node, fast, cyclone):
     third = cyclone("/robot/switch", "std_srvs/SetBool", guid=7)
     fourth = cyclone("/robot/switch", "std_srvs/SetBool", guid=1 << 63)
     service = node._services["/robot/switch"]
-    until(lambda: first.ready and second.ready and service.reader.matched == service.writer.matched == 4)
+    until(lambda: first.ready and second.ready and len(service.reader.proxies) == len(service.writer.proxies) == 4)
     until(lambda: third.publication.matched == fourth.publication.matched == 1)
     for k in range(10):
         on = bool(k % 2)
@@ -146,7 +146,7 @@ def test_a_reply_waits_for_a_reader_that_is_not_known_yet(node, domain):
     try:
         types = registry(2).service("std_srvs/Trigger")
         writer = participant.writer("rq/lateRequest", dds_type_name(types.request.name))
-        until(lambda: writer.matched == 1)
+        until(lambda: len(writer.proxies) == 1)
         participant.write(writer, Codec(2).encode(types.request, {}))
         until(lambda: node._waiting)
         got = []
@@ -165,7 +165,7 @@ def test_a_reply_that_nobody_waits_for_is_told_and_dropped(node, domain, monkeyp
     participant.start()
     try:
         writer = participant.writer("rq/lostRequest", "std_srvs::srv::dds_::Trigger_Request_")
-        until(lambda: writer.matched == 1)
+        until(lambda: len(writer.proxies) == 1)
         participant.write(writer, b"\0\1\0\0\0\0\0\0")
         until(lambda: any("no reader for the reply" in fault for fault in node.faults))
         assert node.refused == 1

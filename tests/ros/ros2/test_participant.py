@@ -8,7 +8,8 @@ from ros2_clients import DOMAINS, until
 
 from pliant.base.errors import BridgeError
 from pliant.ros.ros2.participant import CYCLONE, RtpsParticipant
-from pliant.ros.wire.rtps import Data, Header, Qos, encode_message, related_parameters
+from pliant.ros.wire.rtps.messages import Data, Header, encode_message
+from pliant.ros.wire.rtps.parameters import Qos, related_parameters
 
 pytestmark = pytest.mark.network
 FLOAT = "std_msgs::msg::dds_::Float64_"
@@ -41,7 +42,7 @@ def test_two_find_each_other_and_everything_arrives_in_order(join):
     got = []
     reader = one.reader("rt/x", FLOAT, got.append)
     writer = two.writer("rt/x", FLOAT, depth=300)
-    until(lambda: writer.matched == reader.matched == 1)
+    until(lambda: len(writer.proxies) == len(reader.proxies) == 1)
     sent = [b"\0\1\0\0" + bytes([k % 256]) * (k * 100 % 20_000) for k in range(300)]
     for k, payload in enumerate(sent):
         two.write(writer, payload, inline=related_parameters(reader.guid, k + 1))
@@ -59,7 +60,7 @@ def test_a_sample_for_one_is_not_heard_by_the_other(join):
     two.reader("rt/x", FLOAT, heard["two"].append)
     three.reader("rt/x", FLOAT, heard["three"].append)
     writer = one.writer("rt/x", FLOAT)
-    until(lambda: writer.matched == 2)
+    until(lambda: len(writer.proxies) == 2)
     for k in range(20):
         one.write(writer, b"\0\1\0\0" + bytes([k]) * 4, only=frozenset(((two if k % 2 else three).prefix,)))
     until(lambda: len(heard["two"]) == len(heard["three"]) == 10)
@@ -72,25 +73,25 @@ def test_who_goes_is_forgotten_and_who_is_removed_does_not_match(join):
     reader = one.reader("rt/x", FLOAT, lambda _: None)
     writer = two.writer("rt/x", FLOAT)
     second = two.writer("rt/x", FLOAT)
-    until(lambda: reader.matched == 2)
+    until(lambda: len(reader.proxies) == 2)
     two.remove(second)
-    until(lambda: reader.matched == 1)
-    until(lambda: writer.matched == 1)  # each side learns of the other's endpoints by its own datagrams
+    until(lambda: len(reader.proxies) == 1)
+    until(lambda: len(writer.proxies) == 1)  # each side learns of the other's endpoints by its own datagrams
     two.stop()
-    until(lambda: reader.matched == 0 and not one.remotes)
+    until(lambda: len(reader.proxies) == 0 and not one.remotes)
 
 
 def test_a_silent_participant_is_forgotten_when_its_lease_ends(join):
     one, two = join("one"), join("two")
     reader = one.reader("rt/x", FLOAT, lambda _: None)
     two.writer("rt/x", FLOAT)
-    until(lambda: reader.matched == 1)
+    until(lambda: len(reader.proxies) == 1)
     two._say_goodbye = lambda: None
     two.stop()
-    assert reader.matched == 1
+    assert len(reader.proxies) == 1
     with one.lock:
         one.remotes[two.prefix].expires = 0.0
-    until(lambda: reader.matched == 0 and two.prefix not in one.remotes)
+    until(lambda: len(reader.proxies) == 0 and two.prefix not in one.remotes)
 
 
 def test_other_types_and_other_quality_are_complained_about(join):
@@ -103,7 +104,7 @@ def test_other_types_and_other_quality_are_complained_about(join):
     object.__setattr__(kept.data, "qos", Qos(durability=1))
     one.writer("rt/y", FLOAT)
     until(lambda: any("durability" in fault for fault in two.faults))
-    assert reader.matched == 0
+    assert len(reader.proxies) == 0
 
 
 @pytest.mark.parametrize("first", ["own", "cyclone"])
@@ -120,7 +121,7 @@ def test_cyclone_dds_is_met_whoever_comes_first(join, domain, first):
         own = own or join("own")
         writer = own.writer("rt/x", FLOAT)
         reader = own.reader("rt/x", FLOAT, got.append)
-        until(lambda: writer.matched == reader.matched == publication.matched == 1)
+        until(lambda: len(writer.proxies) == len(reader.proxies) == publication.matched == 1)
         messages = [cyclone.codec.encode("std_msgs/Float64", {"data": float(k)}) for k in range(200)]
         for message in messages:
             publication.send(message)
@@ -128,7 +129,7 @@ def test_cyclone_dds_is_met_whoever_comes_first(join, domain, first):
         assert [s.payload for s in got] == messages
         assert got[0].vendor == CYCLONE
         # A reader of Cyclone's takes what comes after it has met the writer: it answers the first heartbeat.
-        (proxy,) = writer.state.proxies.values()
+        (proxy,) = writer.proxies.values()
         until(lambda: proxy.count >= 0)
         for message in messages:
             own.write(writer, message)
@@ -136,7 +137,7 @@ def test_cyclone_dds_is_met_whoever_comes_first(join, domain, first):
         assert [m["data"] for m in heard][-100:] == [float(k) for k in range(100, 200)]
     finally:
         cyclone.stop()
-    until(lambda: writer.matched == 0)
+    until(lambda: len(writer.proxies) == 0)
 
 
 def test_nonsense_from_the_network_is_counted_and_does_no_harm(join):
@@ -144,7 +145,7 @@ def test_nonsense_from_the_network_is_counted_and_does_no_harm(join):
     got = []
     reader = one.reader("rt/x", FLOAT, got.append)
     writer = two.writer("rt/x", FLOAT)
-    until(lambda: writer.matched == reader.matched == 1)
+    until(lambda: len(writer.proxies) == len(reader.proxies) == 1)
     chance = random.Random(5)
     template = encode_message(
         Header(prefix=two.prefix),

@@ -94,7 +94,7 @@ def test_a_reply_waits_for_the_reader_that_its_request_names_though_another_of_t
     _, bridge = world()
     first, second = (fast("/pliant/resume", "std_srvs/Trigger") for _ in range(2))
     server = bridge.node.service_server
-    writer = server._services["/pliant/resume"].writer.state
+    writer = server._services["/pliant/resume"].writer
     until(lambda: {first.reader.guid, second.reader.guid} <= set(writer.proxies))
     with server.participant.lock:
         late = writer.proxies.pop(second.reader.guid)  # not discovered yet
@@ -129,7 +129,7 @@ def test_parameters_are_read_and_set_in_both_conventions(world, fast, domain):
         setter.participant.subscribe("/parameter_events", "rcl_interfaces/ParameterEvent", events.append)
         until(lambda: setter.publication.matched == 1)
         service = bridge.node.service_server._services[f"{NODE}/set_parameters"]
-        until(lambda: [p for p in service.writer.state.proxies.values() if p.count >= 0])
+        until(lambda: [p for p in service.writer.proxies.values() if p.count >= 0])
         until(lambda: bridge.node.publications["/parameter_events"].matched == 1)
         reply = setter.call(
             parameters=[

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pliant.base.errors import WireError
 from pliant.ros.wire import dds_type_name, registry
-from pliant.ros.wire.rmw_zenoh import Attachment, Endpoint, Qos, dds_service_name, token_selector, topic_key
+from pliant.ros.wire.rmw_zenoh import Attachment, Endpoint, Qos, token_selector, topic_key
 
 # rmw_zenoh, docs/design.md: chatter is std_msgs/String, add_two_ints is example_interfaces/AddTwoInts.
 STRING = "std_msgs::msg::dds_::String_/RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"
@@ -27,9 +27,9 @@ def test_topic_keys_are_those_of_the_design_document():
     assert topic_key(0, "/chatter", name, found) == f"0/chatter/{STRING}"
     assert topic_key(0, "/robot1/chatter", name, found) == f"0/robot1/chatter/{STRING}"
     assert topic_key(2, "/add_two_ints", *ADD.split("/")) == f"2/add_two_ints/{ADD}"
-    assert dds_service_name("example_interfaces/AddTwoInts") == ADD.split("/")[0]
-    assert dds_service_name("std_srvs/srv/Trigger") == "std_srvs::srv::dds_::Trigger_"
-    action = dds_service_name("control_msgs/action/FollowJointTrajectory_SendGoal")
+    assert dds_type_name("example_interfaces/AddTwoInts", "srv") == ADD.split("/")[0]
+    assert dds_type_name("std_srvs/srv/Trigger", "srv") == "std_srvs::srv::dds_::Trigger_"
+    action = dds_type_name("control_msgs/action/FollowJointTrajectory_SendGoal", "srv")
     assert action == "control_msgs::action::dds_::FollowJointTrajectory_SendGoal_"
 
 

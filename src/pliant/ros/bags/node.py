@@ -12,13 +12,10 @@ from pliant.recording.recording import Recording
 from pliant.ros.bags import Bag
 from pliant.ros.bags.writing import BagWriter
 from pliant.ros.bridge import RosBridge
-from pliant.ros.bridge.node import SilentNode
+from pliant.ros.bridge.node import SilentNode, TopicHandle
 from pliant.ros.bridge.options import RosOptions
-from pliant.ros.bridge.send_rate import SendRate
 from pliant.ros.wire import Codec
 from pliant.simulation.replay import open_replay
-
-STATE_TYPES = {1: "viactors_plugins/state_info", 2: "viactors_plugins/StateInfo"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,22 +30,19 @@ class ExportedTopic:
     """Its messages."""
 
 
-class _Handle:
+class _Handle(TopicHandle):
     """A topic that is written."""
 
+    active = True
+
     def __init__(self, node: BagNode, topic: str, type_name: str, latch: bool) -> None:
-        self.topic, self.type = topic, type_name
-        self._latch = latch
-        self.count = self.drops = 0
-        self.rate = SendRate()
-        self.active = True
-        self.subscribers: list[str] = []
+        super().__init__(topic, type_name, latch)
         self._node = node
 
     def send(self, data: bytes) -> None:
         """Write one message at the node's present time."""
         if not self.count:  # a topic without messages is not declared
-            self._node.writer.add_topic(self.topic, self.type, latch=self._latch)
+            self._node.writer.add_topic(self.topic, self.type, latch=self.latch)
         self.count += 1
         self._node.writer.write(self.topic, self._node.now_ns, data)
 
@@ -67,7 +61,6 @@ class BagNode(SilentNode):
     def __init__(self, writer: BagWriter) -> None:
         super().__init__(Codec(writer.version))
         self.writer = writer
-        self.state_type = STATE_TYPES[writer.version]
         self.now_ns = 0
         """Log time of what is sent [ns]."""
         self._handles: dict[str, _Handle] = {}

@@ -10,9 +10,10 @@ import mmap
 import struct
 from pathlib import Path
 
-from pliant.base.errors import RecordingError
+from pliant.base.errors import RecordingError, WireError
 from pliant.recording.mcap_reader import CutOff
 from pliant.ros.bags.base import BagTopic, IndexedFile, MessageIndex, plain_type
+from pliant.ros.wire.tcpros import header_fields
 
 MAGIC = b"#ROSBAG V2.0\n"
 MESSAGE, BAG_HEADER, CHUNK, CONNECTION = 2, 3, 5, 7
@@ -108,7 +109,7 @@ class Rosbag1(IndexedFile):
         if number in self._connections:
             return
         try:
-            about = _fields(body, 0, len(body))
+            about = _fields(body)
             name = header[b"topic"].decode()
             self._connections[number] = BagTopic(
                 name="/" + "/".join(filter(None, name.split("/"))),
@@ -141,28 +142,18 @@ def _record(data: bytes | mmap.mmap, at: int, stop: int) -> tuple[dict[bytes, by
     begin = at + 4 + length
     if length > HEADER_LIMIT or begin + 4 > stop:
         raise CutOff(f"a header of {length} bytes where {stop - at - 4} are left")
-    header = _fields(data, at + 4, begin)
+    header = _fields(bytes(data[at + 4 : begin]))
     (size,) = _U32.unpack_from(data, begin)
     if begin + 4 + size > stop:
         raise CutOff(f"a record of {size} bytes where {stop - begin - 4} are left")
     return header, begin + 4, begin + 4 + size
 
 
-def _fields(data: bytes | mmap.mmap, at: int, stop: int) -> dict[bytes, bytes]:
-    fields: dict[bytes, bytes] = {}
-    while at < stop:
-        if at + 4 > stop:
-            raise CutOff("a field without its length")
-        (length,) = _U32.unpack_from(data, at)
-        at += 4
-        if at + length > stop:
-            raise CutOff(f"a field of {length} bytes where {stop - at} are left")
-        name, equals, value = bytes(data[at : at + length]).partition(b"=")
-        if not equals:
-            raise CutOff("a field without =")
-        fields[name] = value
-        at += length
-    return fields
+def _fields(data: bytes) -> dict[bytes, bytes]:
+    try:
+        return header_fields(data)
+    except WireError as error:
+        raise CutOff(str(error)) from None
 
 
 def _number(header: dict[bytes, bytes], name: bytes, size: int) -> int:

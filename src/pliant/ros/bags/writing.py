@@ -10,6 +10,7 @@ from typing import Any
 
 from pliant.base.errors import RecordingError, nearest, require
 from pliant.ros.wire import Registry, registry
+from pliant.ros.wire.types import definition
 
 SUFFIXES = (".bag", ".mcap", ".db3")
 FOLDER_VERSION = 8
@@ -177,38 +178,14 @@ class BagWriter:
 
 def definition_2(types: Registry, name: str) -> str:
     """Return the definition of a type with all inside, in ROS 2's words (``builtin_interfaces/Time`` for ``time``)."""
-    sections: dict[str, str] = {}
-    todo = [types.message(name).name]
-    while todo:
-        current = todo.pop(0)
-        if current in sections:
-            continue
-        if current in _BUILTIN:
-            sections[current] = _BUILTIN[current]
-            continue
-        message = types.message(current)
-        lines = [f"{base} {constant}={value}" for base, constant, value in message.constants]
-        for field in message.fields:
-            base = {"time": "builtin_interfaces/Time", "duration": "builtin_interfaces/Duration"}.get(
-                field.base, field.base
-            )
-            if "/" in base:
-                todo.append(base)
-            if base == "string" and field.bound and field.size is None:
-                base += f"<={field.bound}"
-            array = ""
-            if field.size is not None:
-                array = f"[{field.size if field.size >= 0 else f'<={field.bound}' if field.bound else ''}]"
-            lines.append(f"{base}{array} {field.name}")
-        sections[current] = "".join(f"{line}\n" for line in lines)
-    first, *others = sections.items()
+    message = types.message(name)
+    found = [message, *types.inside(message).values()]
+    texts = {inner.name: definition(inner, 2) for inner in found}
+    for base in ("time", "duration"):
+        if any(field.base == base for inner in found for field in inner.fields):
+            texts[f"builtin_interfaces/{base.capitalize()}"] = "int32 sec\nuint32 nanosec\n"
+    first, *others = texts.items()
     return first[1] + "".join(f"{'=' * 80}\nMSG: {inner}\n{text}" for inner, text in others)
-
-
-_BUILTIN = {
-    "builtin_interfaces/Time": "int32 sec\nuint32 nanosec\n",
-    "builtin_interfaces/Duration": "int32 sec\nuint32 nanosec\n",
-}
 
 
 def _quality(latch: bool) -> object:

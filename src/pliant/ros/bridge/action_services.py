@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 
-from pliant.ros.bridge.actions import ActionServer, Goal, GoalRefused, GoalState
+from pliant.ros.bridge.actions import ActionServer, ActionWire, Goal, GoalRefused, GoalState
 from pliant.ros.bridge.node import Node
 from pliant.ros.wire.message import Message, MessageView, Respond
 
@@ -33,7 +33,7 @@ _STATES = {
 ACCEPTED, REJECTED, UNKNOWN_GOAL, TERMINATED = 0, 1, 2, 3
 
 
-class ActionServices:
+class ActionServices(ActionWire):
     """The goals of one action on a wire.
 
     Args:

@@ -138,28 +138,20 @@ class ActionHandler(Protocol):
         ...
 
 
-class ActionWire(Protocol):
-    """Receiver of the goals' changes of state, for a wire. It is called with the server locked, and must not wait."""
+class ActionWire:
+    """Receiver of the goals' changes of state, for a wire; this one tells nobody.
+
+    It is called with the server locked, and must not wait.
+    """
 
     def changed(self, goals: list[Goal], stamp_ns: int) -> None:
         """Hear that a goal is new, or has another state; also called at `STATUS_RATE`."""
-        ...
 
     def feedback(self, goal: Goal, values: MessageView, stamp_ns: int) -> None:
         """Hear the feedback of a goal."""
-        ...
 
     def ended(self, goal: Goal, stamp_ns: int) -> None:
         """Hear that a goal has ended; its result is in the goal."""
-        ...
-
-
-class _NoWire:
-    def changed(self, goals: list[Goal], stamp_ns: int) -> None: ...
-
-    def feedback(self, goal: Goal, values: MessageView, stamp_ns: int) -> None: ...
-
-    def ended(self, goal: Goal, stamp_ns: int) -> None: ...
 
 
 class ActionServer:
@@ -179,7 +171,7 @@ class ActionServer:
     def __init__(self, name: str, handler: ActionHandler, *, keep: float = KEEP) -> None:
         self.name = name
         self.handler = handler
-        self.wire: ActionWire = _NoWire()
+        self.wire = ActionWire()
         """Who is told; the wire sets it."""
         self.keep_ns = round(keep * 1e9)
         self._lock = threading.RLock()

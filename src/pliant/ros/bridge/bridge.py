@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import BridgeError
 from pliant.base.threads import Threads
 from pliant.devices.base import Sample, SampleSource
 from pliant.model.robot import Robot
-from pliant.ros.bridge.clock import serve_clock
 from pliant.ros.bridge.control_topics import serve_control_topics
 from pliant.ros.bridge.controller_manager import serve_controller_manager
 from pliant.ros.bridge.description import described, serve_description
@@ -26,7 +25,7 @@ from pliant.ros.bridge.options import RosOptions
 from pliant.ros.bridge.parameters import set_parameters
 from pliant.ros.bridge.rosout import Rosout, serve_rosout
 from pliant.ros.bridge.send_rate import SendRate
-from pliant.ros.bridge.services import serve_control
+from pliant.ros.bridge.services import serve_clock, serve_control
 from pliant.ros.bridge.sharing import ROBOTS, refuse_shared, serve_manifest
 from pliant.ros.bridge.tf import serve_odometry, serve_tf
 from pliant.ros.bridge.topics import RosTopics
@@ -287,29 +286,15 @@ class RosBridge(BridgeBase):
     def report(self) -> list[TopicReport]:
         """Return one row per topic: name, type, direction, count, rate while somebody listened [Hz], who listened."""
         wall = max(1e-9, time.monotonic() - self._started)
-        rows: list[TopicReport] = [
-            {
-                "topic": h.topic,
-                "type": h.type,
-                "direction": "out",
-                "count": h.count,
-                "rate": _rate(h.rate, h.count, wall),
-                "peers": h.subscribers,
-            }
-            for h in self.topics.handles
+        rows: list[tuple[Any, ...]] = [
+            (h.topic, h.type, "out", h.count, h.rate, h.subscribers) for h in self.topics.handles
         ]
         for topic, item in list(self.topics.incoming.items()):
-            rows.append(
-                {
-                    "topic": topic,
-                    "type": item["type"],
-                    "direction": "in",
-                    "count": item["count"],
-                    "rate": _rate(item["rate"], item["count"], wall),
-                    "peers": self.node.publishers_of(topic),
-                }
-            )
-        return rows
+            rows.append((topic, item["type"], "in", item["count"], item["rate"], self.node.publishers_of(topic)))
+        return [
+            TopicReport(topic=topic, type=kind, direction=way, count=count, rate=_rate(rate, count, wall), peers=peers)
+            for topic, kind, way, count, rate, peers in rows
+        ]
 
 
 def _rate(rate: SendRate, count: int, wall: float) -> float:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from pliant.devices.base import Sample
 from pliant.devices.camera_lens import CameraSource
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.topics import RosTopics
+from pliant.ros.wire import Template
 from pliant.ros.wire.message import Message
 
 TOPICS = {
@@ -39,8 +39,7 @@ def serve_camera(topics: RosTopics, name: str, device: CameraSource) -> None:
 def _topic(topics: RosTopics, name: str, device: CameraSource, topic: str) -> str:
     if topic.startswith("/"):
         return topic_name(topic)
-    base = device.topic or name
-    return topic_name(base, topic) if base.startswith("/") else topics.name(base, topic)
+    return topics.of(device, name, topic)
 
 
 def _serve(topics: RosTopics, name: str, device: CameraSource, field: str, image_topic: str, info_topic: str) -> None:
@@ -59,40 +58,19 @@ def _serve(topics: RosTopics, name: str, device: CameraSource, field: str, image
         "step": size * lens.width,
         "data": bytes(size * lens.width * lens.height),
     }
-    fill = _picture(topics, values)
+    # The pixels end the message: they are copied once.
+    head = Template(topics.node.codec, "sensor_msgs/Image", values, ["header.stamp"], until="data").fill
     info = topics.advertise(_topic(topics, name, device, info_topic), "sensor_msgs/CameraInfo")
     fill_info = topics.stamped("sensor_msgs/CameraInfo", {**header, **_camera_info(topics, lens)}, [])
 
     def write(sample: Sample) -> None:
         if image.active:
-            image.send(fill(sample.stamp_ns, sample.values[field]))
+            pixels: Any = sample.values[field]
+            image.send(b"".join((head(sample.stamp_ns), np.ascontiguousarray(pixels).data)))
         if info.active:
             info.send(fill_info(sample.stamp_ns))
 
     topics.writers[name].append(write)
-
-
-def _picture(topics: RosTopics, values: Message) -> Callable[[int, np.ndarray], bytes]:
-    """Return what encodes an Image: ``fill(stamp_ns, pixels)``; the pixels, which end the message, are copied once."""
-    codec = topics.node.codec
-    places: dict[str, tuple[int, str]] = {}
-    data = codec.encode("sensor_msgs/Image", values, places)
-    head = bytearray(data[: places["data"][0]])
-    stamp_at, stamp_format = places["header.stamp"]
-    pack_stamp = struct.Struct(stamp_format).pack_into
-    seq_at = places["header.seq"][0] if codec.version == 1 else -1
-    pack_seq = struct.Struct("<I").pack_into
-    count = 0
-
-    def fill(stamp_ns: int, pixels: np.ndarray) -> bytes:
-        nonlocal count
-        pack_stamp(head, stamp_at, *divmod(stamp_ns, 1_000_000_000))
-        if seq_at >= 0:
-            pack_seq(head, seq_at, count)
-            count = (count + 1) & 0xFFFFFFFF
-        return b"".join((head, np.ascontiguousarray(pixels).data))
-
-    return fill
 
 
 def _camera_info(topics: RosTopics, lens: CameraModel) -> Message:

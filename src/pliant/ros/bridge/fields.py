@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.base.errors import PliantError
 from pliant.devices.base import Device, FieldInfo, SampleSource
-from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.publication import Publication, picked
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message, ServiceCallback
@@ -23,20 +21,15 @@ def serve_fields(topics: RosTopics, name: str, device: SampleSource) -> None:
     switched, std_srvs/Trigger for one that is only pressed. A topic that the device's description gives stands in place
     of ``<namespace>/<name>``.
     """
-    base = device.topic or name
-
-    def full(part: str) -> str:
-        return topic_name(base, part) if base.startswith("/") else topics.name(base, part)
-
     for field, info in device.samples.items():
-        _serve_field(topics, name, full(field), field, info)
+        _serve_field(topics, name, topics.of(device, name, field), field, info)
     taken = device.commands.values() if device.inbox.accepted else ()  # an arm takes commands of its client only
     for field, info in {f: info for fields in taken for f, info in fields.items()}.items():
-        _listen_to_field(topics, full(f"command/{field}"), device, field, info)
+        _listen_to_field(topics, topics.of(device, name, f"command/{field}"), device, field, info)
     if isinstance(device, Device) and topics.node.has_services:
         for request, argument in device.buttons.items():
             kind = "std_srvs/SetBool" if argument else "std_srvs/Trigger"
-            topics.serve(full(request), kind, _service(device, request, argument))
+            topics.serve(topics.of(device, name, request), kind, _service(device, request, argument))
 
 
 def _listen_to_field(topics: RosTopics, topic: str, device: SampleSource, field: str, info: FieldInfo) -> None:
@@ -55,11 +48,8 @@ def _service(device: Device, request: str, argument: str) -> ServiceCallback:
     """Return what answers a service that gives a request; it runs in a thread of the wire."""
 
     def answer(message: Message) -> Message:
-        try:
-            answered(device.request(request, **({argument: bool(message["data"])} if argument else {})))
-        except PliantError as error:
-            return {"success": False, "message": str(error)}
-        return {"success": True, "message": ""}
+        answered(device.request(request, **({argument: bool(message["data"])} if argument else {})))
+        return {}
 
     return answer
 

@@ -7,7 +7,6 @@ import threading
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
 
 from pliant.base.threads import Threads
 from pliant.ros.bridge.actions import ActionServer
@@ -18,33 +17,43 @@ from pliant.simulation.switching import SwitchInterval
 
 MAX_COMPLAINT = 500
 """Longest text of a fault [characters]."""
+STATE_TYPES = {1: "viactors_plugins/state_info", 2: "viactors_plugins/StateInfo"}
+"""Generation of ROS -> name of the toolbox's state message."""
 ERROR_LIMIT = 20
 """Faults of the other side that are kept."""
 
 
-class TopicHandle(Protocol):
-    """A topic that is published."""
+class TopicHandle(ABC):
+    """A topic that is published.
 
-    topic: str
-    type: str
-    count: int
-    drops: int
-    rate: SendRate
-    """How often it is sent while somebody listens."""
+    Args:
+        topic: its name.
+        type_name: its type.
+        latch: whether late joiners get the last message.
+    """
+
+    def __init__(self, topic: str, type_name: str, latch: bool) -> None:
+        self.topic, self.type, self.latch = topic, type_name, latch
+        self.count = self.drops = 0
+        """Messages that were sent, and those that were dropped."""
+        self.rate = SendRate()
+        """How often it is sent while somebody listens."""
+        self.seen: set[str] = set()
+        """Names of the nodes that listen, or have listened."""
 
     @property
+    @abstractmethod
     def active(self) -> bool:
         """Whether a message would go anywhere; if not, it need not be encoded."""
-        ...
 
     @property
     def subscribers(self) -> list[str]:
-        """Who listens."""
-        ...
+        """The same as a sorted list, for the report."""
+        return sorted(self.seen)
 
+    @abstractmethod
     def send(self, data: bytes) -> None:
         """Send one message, its prefix included, without waiting."""
-        ...
 
 
 class Node(ABC):
@@ -59,8 +68,6 @@ class Node(ABC):
 
     wire = ""
     """Name of the wire."""
-    state_type = "viactors_plugins/StateInfo"
-    """Name of the toolbox's state message."""
     has_services = True
     """Whether `serve` does anything."""
     has_actions = True
@@ -85,6 +92,11 @@ class Node(ABC):
         self._interval = SwitchInterval()
         self._log = logging.getLogger("pliant").getChild(self.wire)
 
+    @property
+    def state_type(self) -> str:
+        """Name of the toolbox's state message."""
+        return STATE_TYPES[self.codec.version]
+
     # ------------------------------------------------------------------ life
     @abstractmethod
     def start(self) -> None:
@@ -100,10 +112,14 @@ class Node(ABC):
     # ------------------------------------------------------------------ topics
     @abstractmethod
     def advertise(self, topic: str, type_name: str, *, latch: bool = False, reliable: bool = True) -> TopicHandle:
-        """Publish a topic; ``latch`` keeps the last message for late joiners.
+        """Publish a topic.
 
-        ``reliable=False`` offers best effort where the wire has qualities of service; readers that ask for reliable
-        messages then get none.
+        Args:
+            topic: its name in ROS, such as ``/clock``.
+            type_name: its type, ``package/Type``.
+            latch: late joiners get the last message.
+            reliable: whether messages are sent again until they have arrived, where the wire has qualities of service;
+                readers that ask for reliable messages get none of a best-effort topic.
         """
 
     @abstractmethod
@@ -125,10 +141,19 @@ class Node(ABC):
     # ------------------------------------------------------------------ services, actions, parameters
     @abstractmethod
     def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
-        """Answer a service; the callback runs in a thread of its own and may wait."""
+        """Answer a service.
+
+        Args:
+            name: its name in ROS, such as ``/pliant/pause``.
+            type_name: its type, such as ``std_srvs/Trigger``.
+            callback: takes the request, returns the response; it runs in a thread of its own and may wait.
+        """
 
     def serve_later(self, name: str, type_name: str, callback: DeferredService) -> None:  # noqa: B027  # ROS 2 alone
-        """Answer a service whose reply comes later, where the wire is one of ROS 2; the callback must not wait."""
+        """Answer a service whose reply comes later, where the wire is one of ROS 2.
+
+        The callback takes the request and what any thread may call, once, with the response; it must not wait.
+        """
 
     @abstractmethod
     def serve_action(self, name: str, type_name: str, server: ActionServer) -> None:

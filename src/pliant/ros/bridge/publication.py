@@ -63,20 +63,11 @@ class Publication:
                 return
         handle = topics.advertise(self.topic, self.type, reliable=self.reliable)
         headed = self.stamp != "none"
-        counted = headed and topics.node.codec.version == 1  # ROS 1 numbers the messages of a topic
-        head = [*(["header.seq"] if counted else []), *(["header.stamp"] if headed else [])]
-        fill = Template(topics.node.codec, self.type, topics.names.message(self.values), [*head, *self.paths]).fill_from
+        paths = [*(["header.stamp"] if headed else []), *self.paths]
+        fill = Template(topics.node.codec, self.type, topics.names.message(self.values), paths).fill_from
         numbers, stamped, when = self.numbers, self.stamp == "sample", self.when
         # A timer of rate 0 lets every sample through.
         due = None if self.every is None or self.every.period_ns <= 1 else self.every.due
-        count = 0
-
-        def write_counted(sample: Sample) -> None:
-            nonlocal count
-            stamp_ns = sample.stamp_ns
-            if (due is None or due(stamp_ns)) and handle.active:
-                handle.send(fill((count, stamp_ns if stamped else 0, *numbers(sample.values))))
-                count = (count + 1) & 0xFFFFFFFF
 
         def write_stamped(sample: Sample) -> None:
             stamp_ns = sample.stamp_ns
@@ -87,7 +78,7 @@ class Publication:
             if (due is None or due(sample.stamp_ns)) and handle.active:
                 handle.send(fill(numbers(sample.values)))
 
-        write = write_counted if counted else write_stamped if headed else write_plain
+        write = write_stamped if headed else write_plain
 
         def write_some(sample: Sample) -> None:
             if when is not None and when(sample.values):

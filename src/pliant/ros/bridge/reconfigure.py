@@ -70,14 +70,12 @@ def serve_reconfigure(topics: RosTopics, device: JointDevice) -> None:
 
     def answer(request: Message) -> Message:
         asked = request["config"]
-        known = {"operation_mode", *doubles}
-        for kind in ("ints", "doubles", "strs", "bools"):
-            for item in asked[kind]:
-                if item["name"] not in known:
-                    raise DeviceError(
-                        f"{device.joint} has no parameter {item['name']!r}; {nearest(item['name'], known)}",
-                        field=item["name"],
-                    )
+        kinds = {"operation_mode": "ints", **dict.fromkeys(doubles, "doubles")}
+        for kind, name in ((k, item["name"]) for k in ("ints", "doubles", "strs", "bools") for item in asked[k]):
+            if name not in kinds:
+                raise DeviceError(f"{device.joint} has no parameter {name!r}; {nearest(name, kinds)}", field=name)
+            if kind != kinds[name]:
+                raise DeviceError(f"{device.joint}: {name} is among {kind}; must be among {kinds[name]}", field=name)
         for item in asked["ints"]:
             if int(item["value"]) != int(device.mode):
                 answered(device.request("set_mode", mode=int(item["value"])))

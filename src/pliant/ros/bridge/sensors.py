@@ -8,18 +8,11 @@ from pliant.devices.base import SampleSource
 from pliant.devices.fields import Values
 from pliant.devices.imu import covariance
 from pliant.ros.bridge.joint_state import joint_state
-from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.publication import Publication, picked
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire.message import Message
 
 _LASER_LIMITS = ("min_angle", "max_angle", "min_range", "max_range")
-
-
-def _topic(topics: RosTopics, name: str, device: SampleSource) -> str:
-    """Return the topic of a sensor: what its description says, absolute or in the name space, else its name."""
-    topic = device.topic or name
-    return topic_name(topic) if topic.startswith("/") else topics.name(topic)
 
 
 def serve_imu(topics: RosTopics, name: str, device: SampleSource) -> None:
@@ -42,7 +35,7 @@ def serve_imu(topics: RosTopics, name: str, device: SampleSource) -> None:
         return found
 
     Publication(
-        topic=_topic(topics, name, device),
+        topic=topics.of(device, name),
         type="sensor_msgs/Imu",
         paths=[f"{part}.{axis}" for part, axes in parts for axis in axes],
         numbers=numbers,
@@ -53,7 +46,7 @@ def serve_imu(topics: RosTopics, name: str, device: SampleSource) -> None:
 def serve_wrench(topics: RosTopics, name: str, device: SampleSource, topic: str = "") -> None:
     """Serve ``<namespace>/<name>``, or another topic, as geometry_msgs/WrenchStamped."""
     Publication(
-        topic=topic or _topic(topics, name, device),
+        topic=topic or topics.of(device, name),
         type="geometry_msgs/WrenchStamped",
         paths=[f"wrench.{part}.{axis}" for part in ("force", "torque") for axis in "xyz"],
         numbers=lambda v: [*np.asarray(v["force"]).tolist(), *np.asarray(v["torque"]).tolist()],
@@ -76,7 +69,7 @@ def serve_laser(topics: RosTopics, name: str, device: SampleSource) -> None:
         "ranges": [0.0] * rays,
     }
     Publication(
-        topic=_topic(topics, name, device),
+        topic=topics.of(device, name),
         type="sensor_msgs/LaserScan",
         paths=["ranges"],
         numbers=picked("ranges"),

@@ -1,6 +1,7 @@
-"""Pause, resume, step, reset: services and topics below the node's name, and below ``/pliant`` and ``/gazebo``.
+"""The simulation itself: ``/clock``, and pause, resume, step, reset as services and topics.
 
-The last two are those of the simulation that publishes the time, of which a graph has one.
+These stand below the node's name, and below ``/pliant`` and ``/gazebo``. The last two are those of the simulation that
+publishes the time, of which a graph has one.
 """
 
 from __future__ import annotations
@@ -19,6 +20,18 @@ SHARED = "/pliant"
 """Name below which the simulation that publishes the time is reached, whatever its node is called."""
 MAX_COUNT = 1_000_000
 """Most steps that one request may ask for."""
+
+
+def serve_clock(topics: RosTopics) -> None:
+    """Send the time of every step; programs with ``use_sim_time`` take theirs from it."""
+    handle = topics.advertise("/clock", "rosgraph_msgs/Clock")
+    fill = topics.template("rosgraph_msgs/Clock", {}, ["clock"])
+
+    def clock(stamp_ns: int) -> None:
+        if handle.active:
+            handle.send(fill(stamp_ns))
+
+    topics.ticks.append(clock)
 
 
 def serve_control(topics: RosTopics) -> None:
@@ -84,48 +97,36 @@ class _Control:
         return f"time is {bound(self._served.simulation).time:.9g} s"
 
     def answer_step(self, request: Message) -> Message:
-        try:
-            text = self.step(int(request["count"]))
-        except PliantError as error:
-            return {"success": False, "message": str(error)}
-        return {"success": True, "message": text, "time": bound(self._served.simulation).time_ns}
+        return {"message": self.step(int(request["count"])), "time": bound(self._served.simulation).time_ns}
 
 
-def _empty(action: Callable[[], object]) -> ServiceCallback:
+def _empty(act: Callable[[], object]) -> ServiceCallback:
     def answer(_: Message) -> Message:
-        action()
+        act()
         return {}
 
     return answer
 
 
-def _trigger(action: Callable[[], str]) -> ServiceCallback:
-    def answer(_: Message) -> Message:
-        try:
-            text = action()
-        except PliantError as error:
-            return {"success": False, "message": str(error)}
-        return {"success": True, "message": text}
-
-    return answer
-
-
 def _serve_services(topics: RosTopics, control: _Control, base: str) -> None:
-    serve = topics.serve
-    for name in ("pause", "resume", "reset"):
-        serve(f"{base}/{name}", "std_srvs/Trigger", _trigger(getattr(control, name)))
-    serve(f"{base}/step_once", "std_srvs/Trigger", _trigger(lambda: control.step(1)))
-    serve(f"{base}/step", "pliant_msgs/Step", control.answer_step)
+    for name, act in (
+        ("pause", control.pause),
+        ("resume", control.resume),
+        ("reset", control.reset),
+        ("step_once", lambda: control.step(1)),
+    ):
+        topics.serve(f"{base}/{name}", "std_srvs/Trigger", lambda _, act=act: {"message": act()})
+    topics.serve(f"{base}/step", "pliant_msgs/Step", control.answer_step)
     if base != SHARED:
         return
     # What scripts written for Gazebo call.
-    for name, action in (
+    for name, act in (
         ("pause_physics", control.pause),
         ("unpause_physics", control.resume),
         ("reset_simulation", control.reset),
         ("reset_world", control.reset),
     ):
-        serve(f"/gazebo/{name}", "std_srvs/Empty", _empty(action))
+        topics.serve(f"/gazebo/{name}", "std_srvs/Empty", _empty(act))
 
 
 def _listen_to_topics(topics: RosTopics, control: _Control, base: str) -> None:

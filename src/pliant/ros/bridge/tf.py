@@ -29,27 +29,21 @@ def serve_tf(topics: RosTopics, description: Description) -> frozenset[str]:
     qpos = topics.simulation.engine.port("state/qpos")
     handle = topics.advertise("/tf", TRANSFORMS)
     values = {"transforms": [_transform(e.parent, e.child, e.position, e.orientation) for e in tree.moving]}
-    numbered = topics.node.codec.version == 1
     paths: list[str] = []
     for i in range(len(tree.moving)):
         at = f"transforms[{i}]."
-        paths += [f"{at}header.seq"] if numbered else []
         paths += [f"{at}header.stamp", *(f"{at}transform.translation.{a}" for a in "xyz")]
         paths += [f"{at}transform.rotation.{a}" for a in "wxyz"]
     fill = topics.template(TRANSFORMS, values, paths)
-    count = 0
 
     def write(stamp_ns: int) -> None:
-        nonlocal count
         if handle.active:
             numbers: list[float] = []
-            head = [count, stamp_ns] if numbered else [stamp_ns]
             for position, orientation in zip(*(rows.tolist() for rows in tree.places(qpos)), strict=True):
-                numbers += head
+                numbers.append(stamp_ns)
                 numbers += position
                 numbers += orientation
             handle.send(fill(*numbers))
-            count = (count + 1) & 0xFFFFFFFF
 
     topics.at(TF_RATE, write)
     return frames

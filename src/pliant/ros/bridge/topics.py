@@ -78,6 +78,11 @@ class RosTopics:
         """Return a topic under the robot's name space."""
         return topic_name(self.namespace, *parts)
 
+    def of(self, device: SampleSource, name: str, *parts: str) -> str:
+        """Return a topic of a device: below what its description says, absolute or in the name space, else its name."""
+        base = device.topic or name
+        return topic_name(base, *parts) if base.startswith("/") else self.name(base, *parts)
+
     def at(self, rate: float, action: Callable[[int], None]) -> None:
         """Call ``action(stamp_ns)`` at a rate [Hz], after the ticks; actions of equal rate share one check per step."""
         actions = self._timed.get(rate)
@@ -113,22 +118,9 @@ class RosTopics:
         """Return what encodes a message with a header: ``fill(stamp_ns, *values of the paths)``.
 
         With ``named`` the joints and frames in it have the names of the graph already.
-
-        ROS 1 numbers the messages of a topic in ``header.seq``; ROS 2 has no such field.
         """
-        codec, values = self.node.codec, values if named else self.names.message(values)
-        if codec.version != 1:
-            return Template(codec, type_name, values, ["header.stamp", *paths]).fill
-        fill = Template(codec, type_name, values, ["header.seq", "header.stamp", *paths]).fill
-        count = 0
-
-        def numbered(stamp_ns: int, *numbers: object) -> bytes:
-            nonlocal count
-            data = fill(count, stamp_ns, *numbers)
-            count = (count + 1) & 0xFFFFFFFF
-            return data
-
-        return numbered
+        values = values if named else self.names.message(values)
+        return Template(self.node.codec, type_name, values, ["header.stamp", *paths]).fill
 
     def serve_action(self, name: str, type_name: str, handler: ActionHandler) -> ActionServer:
         """Serve an action on the bridge's wire.
@@ -168,10 +160,22 @@ class RosTopics:
         self.node.subscribe(topic, type_name, arrived)
 
     def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
-        """Answer a service, where the wire has services."""
-        if self.node.has_services:
-            self.services.append(self.names.claim(name))
-            self.node.serve(self.services[-1], type_name, callback)
+        """Answer a service, where the wire has services.
+
+        A response with ``success`` and ``message`` is a success unless ``callback`` refuses, whose text it then has.
+        """
+        if not self.node.has_services:
+            return
+        self.services.append(self.names.claim(name))
+        fields = {field.name for field in self.node.codec.types.service(type_name).response.fields}
+
+        def told(request: Message) -> Message:
+            try:
+                return {"success": True, **callback(request)}
+            except PliantError as error:
+                return {"success": False, "message": str(error)}
+
+        self.node.serve(self.services[-1], type_name, told if {"success", "message"} <= fields else callback)
 
     def unlisten(self, topic: str) -> None:
         """Take no more messages of a topic."""

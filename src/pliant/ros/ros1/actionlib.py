@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from pliant.ros.bridge.actions import ActionServer, Goal, GoalRefused, GoalState
+from pliant.ros.bridge.actions import ActionServer, ActionWire, Goal, GoalRefused, GoalState
 from pliant.ros.bridge.node import Node
 from pliant.ros.wire.message import Message, MessageView
 
@@ -26,7 +26,7 @@ RECALLED = 8
 """Cancelled before anything began."""
 
 
-class ActionTopics:
+class ActionTopics(ActionWire):
     """An action on a node of ROS 1: ``goal`` and ``cancel`` in, ``status``, ``feedback`` and ``result`` out.
 
     The status is latched, as rospy's server has it, and sent again at 5 Hz of simulation time.

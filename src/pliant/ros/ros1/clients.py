@@ -7,8 +7,7 @@ from collections.abc import Mapping
 
 from pliant.base.errors import PliantError, WireError
 from pliant.base.threads import WorkerPool
-from pliant.ros.ros1.connection import Connection
-from pliant.ros.ros1.graph import Graph, Publication, Service
+from pliant.ros.ros1.graph import Connection, Graph, Publication, Service
 from pliant.ros.ros1.sockets import Sockets
 from pliant.ros.wire import Framer, decode_header, encode_header, service_response
 from pliant.ros.wire.tcpros import REQUEST_LIMIT

@@ -1,70 +1,88 @@
-"""Publications, subscriptions and services of a ROS 1 node."""
+"""Connections, publications, subscriptions and services of a ROS 1 node."""
 
 from __future__ import annotations
 
 import contextlib
+import socket
 import threading
+import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from pliant.ros.bridge.send_rate import SendRate
-from pliant.ros.ros1.connection import Connection
-from pliant.ros.wire import Codec
+from pliant.ros.bridge.node import Node, TopicHandle
+from pliant.ros.wire import Codec, Framer
 from pliant.ros.wire.message import MessageCallback, ServiceCallback
+from pliant.ros.wire.tcpros import HEADER_LIMIT
 
 __all__ = ["QUEUE_BYTES", "Graph", "Publication", "Service", "Subscription"]
 
+QUEUE = 1000
+"""Messages that wait for one subscriber before the oldest is dropped."""
 QUEUE_BYTES = 16 * 2**20
 """Bytes of one topic that wait for one subscriber before the oldest message is dropped: images reach this first."""
 HEARTBEAT = 1.0
 """How often the master is asked whether it lives [s of wall time]."""
 
 
-class Sender(Protocol):
-    """The part of a node that publications use."""
-
-    codec: Codec
-
-    def flush(self) -> None:
-        """Let the thread of the sockets look at the queues."""
-        ...
-
-
-class Publication:
-    """A topic that this node publishes."""
+class Connection:
+    """One TCP connection: bounded output, framed input."""
 
     __slots__ = (
-        "_joining", "_node", "_period", "connections", "count", "drops", "last", "latch", "limit", "md5sum", "rate",
-        "seen", "text", "topic", "type",
+        "drops",
+        "framer",
+        "limit",
+        "name",
+        "on_frame",
+        "out",
+        "partial",
+        "requests",
+        "role",
+        "sent",
+        "serving",
+        "since",
+        "sock",
+        "topic",
     )  # fmt: skip
 
-    def __init__(self, node: Sender, topic: str, type_name: str, latch: bool, limit: int) -> None:
+    def __init__(self, sock: socket.socket, role: str) -> None:
+        sock.setblocking(False)
+        with contextlib.suppress(OSError):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.sock = sock
+        self.role = role
+        self.name = "?"
+        self.topic = ""
+        self.framer = Framer(HEADER_LIMIT)
+        self.on_frame: Callable[[Connection, bytes], None] | None = None
+        self.out: deque[bytes] = deque()
+        self.partial: memoryview | None = None
+        self.limit = QUEUE
+        self.drops = 0
+        self.sent = 0
+        self.since = time.monotonic()
+        self.requests: deque[bytes] = deque()
+        self.serving = False
+
+
+class Publication(TopicHandle):
+    """A topic that this node publishes."""
+
+    def __init__(self, node: Node, topic: str, type_name: str, latch: bool, limit: int) -> None:
+        super().__init__(topic, type_name, latch)
         self._node = node
-        self.topic = topic
-        self.type = type_name
         self.md5sum = node.codec.types.md5sum(type_name)
         self.text = node.codec.types.full_text(type_name)
-        self.latch = latch
         self.limit = limit
         self.connections: tuple[Connection, ...] = ()
         self._joining = threading.Lock()
-        self.count = 0
-        self.drops = 0
         self.last: bytes | None = None
-        self.rate = SendRate()
         self._period = 0
-        self.seen: set[str] = set()
 
     @property
     def active(self) -> bool:
         """Whether a message would go anywhere; if not, it need not be encoded."""
         return bool(self.connections) or self.latch
-
-    @property
-    def subscribers(self) -> list[str]:
-        """Names of the nodes that listen, or have listened."""
-        return sorted(self.seen)
 
     def send(self, data: bytes) -> None:
         """Queue one message, its length included, for every subscriber; never waits."""

@@ -133,51 +133,38 @@ class Master:
         """Tell the master of all parameters, topics and services."""
         master = proxy(self.uri)
         with self._graph.lock:
-            publications = list(self._graph.publications.values())
-            subscriptions = list(self._graph.subscriptions.values())
-            services = list(self._graph.services.values())
-            parameters = dict(self.parameters)
+            graph, parameters = self._graph, dict(self.parameters)
+            items = [*graph.publications.values(), *graph.services.values(), *graph.subscriptions.values()]
         for name, value in parameters.items():
             self.call(master.setParam, self._graph.name, name, value)
-        for publication in publications:
-            self.register_publication(master, publication)
-        for service in services:
-            self.register_service(master, service)
-        for subscription in subscriptions:
-            self.register_subscription(master, subscription)
+        for item in items:
+            self.register(master, item)
 
-    def register_publication(self, master: ServerProxy, publication: Publication) -> None:
-        """Tell the master of a topic that is published."""
-        self.call(master.registerPublisher, self._graph.name, publication.topic, publication.type, self._graph.uri)
+    def register(self, master: ServerProxy, item: Publication | Service | Subscription) -> None:
+        """Tell the master of a topic or a service; connect to the publishers of a topic that is listened to."""
+        name, uri = self._graph.name, self._graph.uri
+        if isinstance(item, Service):
+            self.call(master.registerService, name, item.name, self._api, uri)
+        elif isinstance(item, Publication):
+            self.call(master.registerPublisher, name, item.topic, item.type, uri)
+        else:
+            uris = check_uris(self.call(master.registerSubscriber, name, item.topic, item.type, uri))
+            self.work.put(lambda: self._publishers.update(item, uris, new=True))
 
-    def register_subscription(self, master: ServerProxy, subscription: Subscription) -> None:
-        """Tell the master of a topic that is listened to, and connect to its publishers."""
-        uris = check_uris(
-            self.call(
-                master.registerSubscriber,
-                self._graph.name,
-                subscription.topic,
-                subscription.type,
-                self._graph.uri,
-            )
-        )
-        self.work.put(lambda: self._publishers.update(subscription, uris, new=True))
-
-    def register_service(self, master: ServerProxy, service: Service) -> None:
-        """Tell the master of a service."""
-        api = f"rosrpc://{self._host}:{self._sockets.port}"
-        self.call(master.registerService, self._graph.name, service.name, api, self._graph.uri)
+    @property
+    def _api(self) -> str:
+        """Address of the node's services."""
+        return f"rosrpc://{self._host}:{self._sockets.port}"
 
     def unregister_all(self) -> None:
         """Take everything back from the master."""
         master = proxy(self.uri)
-        api = f"rosrpc://{self._host}:{self._sockets.port}"
         for publication in self._graph.publications.values():
             master.unregisterPublisher(self._graph.name, publication.topic, self._graph.uri)
         for subscription in self._graph.subscriptions.values():
             master.unregisterSubscriber(self._graph.name, subscription.topic, self._graph.uri)
         for service in self._graph.services.values():
-            master.unregisterService(self._graph.name, service.name, api)
+            master.unregisterService(self._graph.name, service.name, self._api)
 
     def run(self) -> None:
         """Do what is queued, and look after master and connections; a thread of its own does this."""

@@ -22,8 +22,7 @@ from pliant.ros.bridge.actions import ActionServer
 from pliant.ros.bridge.node import Node
 from pliant.ros.ros1.actionlib import ActionTopics
 from pliant.ros.ros1.clients import Clients
-from pliant.ros.ros1.connection import QUEUE
-from pliant.ros.ros1.graph import Graph, Publication, Service, Subscription
+from pliant.ros.ros1.graph import QUEUE, Graph, Publication, Service, Subscription
 from pliant.ros.ros1.master import Master, check_master
 from pliant.ros.ros1.publishers import Publishers
 from pliant.ros.ros1.slave_api import SlaveApi
@@ -46,7 +45,6 @@ class Ros1Node(Node):
     """
 
     wire = "ros1"
-    state_type = "viactors_plugins/state_info"
 
     def __init__(self, name: str, *, master: str | None = None, host: str | None = None) -> None:
         super().__init__(Codec(1))
@@ -169,7 +167,7 @@ class Ros1Node(Node):
             if found is not None:
                 return found
             publication = self.publications[topic] = Publication(self, topic, type_name, latch, limit)
-        self.master.later(lambda master: self.master.register_publication(master, publication))
+        self.master.later(lambda master: self.master.register(master, publication))
         return publication
 
     def subscribe(self, topic: str, type_name: str, callback: MessageCallback) -> None:
@@ -178,14 +176,14 @@ class Ros1Node(Node):
         subscription = Subscription(topic, type_name, self.codec.types.md5sum(type_name), callback)
         with self._lock:
             self.subscriptions[topic] = subscription
-        self.master.later(lambda master: self.master.register_subscription(master, subscription))
+        self.master.later(lambda master: self.master.register(master, subscription))
 
     def subscribe_latched(self, topic: str, type_name: str, callback: MessageCallback) -> None:
         """Listen to a topic at once, also before the node is announced."""
         self.subscribe(topic, type_name, callback)
         if not self.master.registered:
             with contextlib.suppress(*XML_RPC_ERRORS):  # without the master `announce` fails
-                self.master.register_subscription(proxy(self.master_uri), self.subscriptions["/" + topic.strip("/")])
+                self.master.register(proxy(self.master_uri), self.subscriptions["/" + topic.strip("/")])
 
     def unsubscribe(self, topic: str) -> None:
         """Stop listening."""
@@ -210,7 +208,7 @@ class Ros1Node(Node):
         service = Service(name, type_name, self.codec.types.md5sum(type_name), callback)
         with self._lock:
             self.services[name] = service
-        self.master.later(lambda master: self.master.register_service(master, service))
+        self.master.later(lambda master: self.master.register(master, service))
 
     def set_param(self, name: str, value: object) -> None:
         """Set a parameter of the server, now and whenever the master comes back."""

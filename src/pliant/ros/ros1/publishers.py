@@ -7,8 +7,7 @@ import time
 from collections.abc import Iterable
 
 from pliant.base.errors import WireError
-from pliant.ros.ros1.connection import Connection
-from pliant.ros.ros1.graph import HEARTBEAT, Graph, Subscription
+from pliant.ros.ros1.graph import HEARTBEAT, Connection, Graph, Subscription
 from pliant.ros.ros1.sockets import Sockets
 from pliant.ros.ros1.xml_rpc import CALL_TIMEOUT_S, CLIENT_TIMEOUT_S, XML_RPC_ERRORS, proxy, read_tcpros_address
 from pliant.ros.wire import Framer, decode_header, encode_header

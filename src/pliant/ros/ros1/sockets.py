@@ -11,8 +11,7 @@ from collections.abc import Callable
 
 from pliant.base.errors import PliantError, WireError
 from pliant.base.unread import unread_bytes
-from pliant.ros.ros1.connection import Connection
-from pliant.ros.ros1.graph import Graph
+from pliant.ros.ros1.graph import Connection, Graph
 
 MAX_CONNECTIONS = 512
 """Connections at once; further ones are closed."""

@@ -10,7 +10,7 @@ import itertools
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from pliant.ros.wire.rtps import (
+from pliant.ros.wire.rtps.messages import (
     AckNack,
     Data,
     DataFrag,
@@ -19,13 +19,14 @@ from pliant.ros.wire.rtps import (
     Heartbeat,
     InfoDestination,
     NackFrag,
+    Parameters,
     Submessage,
     data_submessage,
     encode_message,
     encode_submessage,
     heartbeat_submessage,
 )
-from pliant.ros.wire.rtps.messages import Parameters
+from pliant.ros.wire.rtps.parameters import EndpointData
 
 FRAGMENT_SIZE = 60_000
 """Longer samples are sent in fragments of this length [bytes]: a datagram has at most 65507."""
@@ -50,7 +51,9 @@ GREETING = 0.1
 PATIENCE = 1.0
 """How long samples wait for the first heartbeat of their writer [s]."""
 SEEN_LIMIT = 256
-"""Writers of a reader whose identifiers are kept."""
+"""Writers of a reader, and readers of a writer, whose identifiers are kept."""
+READER_KINDS = (0x04, 0x07)
+"""Last bytes of identifiers of readers that programs make, without and with a key (RTPS 2.5, table 9.1)."""
 NACK_PERIOD = 0.01
 """Shortest time between two answers that a late sample causes [s]."""
 QUIET = 0.03
@@ -63,6 +66,22 @@ Outgoing = tuple[Address, bytes]
 """Where a datagram goes, and its bytes."""
 Delivered = tuple[bytes, Data]
 """Identifier of the writer, and what it wrote."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """Sample that a reader received."""
+
+    payload: bytes
+    """Encapsulation and content."""
+    writer: bytes
+    """Identifier of the writer, 16 bytes."""
+    sequence: int
+    """Its number."""
+    related: tuple[bytes, int] | None
+    """Writer or reader, and number, of the sample that this one belongs to."""
+    vendor: bytes
+    """Who made the writer's participant."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -113,11 +132,24 @@ class Writer:
         reliable: whether samples are sent again until they have arrived.
         transient_local: whether readers that come later get what is kept.
         depth: how many samples are kept; 0 for all.
+        data: what is announced of it; None for a writer of discovery.
     """
 
-    def __init__(self, guid: bytes, *, reliable: bool = True, transient_local: bool = False, depth: int = 100) -> None:
+    def __init__(
+        self,
+        guid: bytes,
+        *,
+        reliable: bool = True,
+        transient_local: bool = False,
+        depth: int = 100,
+        data: EndpointData | None = None,
+    ) -> None:
         self.guid = guid
         self.entity = guid[12:]
+        self.data = data or EndpointData(guid=guid, topic="", type="")
+        """What is announced of it."""
+        self.seen: dict[bytes, None] = {}
+        """Identifiers of the readers there are and were."""
         self.reliable = reliable
         self.transient_local = transient_local
         self.depth = depth
@@ -140,6 +172,8 @@ class Writer:
         proxy.head = _head(self.guid, proxy.guid)
         self.periods += not self.proxies
         self.proxies[proxy.guid] = proxy
+        if len(self.seen) < SEEN_LIMIT:
+            self.seen[proxy.guid] = None
         out: list[Outgoing] = []
         for change in self._kept.values():
             if change.sequence >= proxy.start and (change.only is None or proxy.guid[:12] in change.only):
@@ -197,6 +231,12 @@ class Writer:
                 proxy.beat_period = FIRST_BEAT
                 self._delay(proxy, now)
         return out
+
+    def reaches(self, client: bytes) -> bool:
+        """Return whether a reader is matched, or, where another endpoint is named, any of its participant."""
+        if client[-1] in READER_KINDS:
+            return client in self.proxies
+        return any(guid[:12] == client[:12] for guid in list(self.proxies))
 
     @property
     def slowest(self) -> int:
@@ -365,11 +405,14 @@ class Reader:
     Args:
         guid: its identifier.
         reliable: whether what is lacking is asked for.
+        data: what is announced of it; None for a reader of discovery.
     """
 
-    def __init__(self, guid: bytes, *, reliable: bool = True) -> None:
+    def __init__(self, guid: bytes, *, reliable: bool = True, data: EndpointData | None = None) -> None:
         self.guid = guid
         self.entity = guid[12:]
+        self.data = data or EndpointData(guid=guid, topic="", type="")
+        """What is announced of it."""
         self.reliable = reliable
         self.proxies: dict[bytes, WriterProxy] = {}
         self.seen: dict[bytes, None] = {}

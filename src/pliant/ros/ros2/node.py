@@ -17,13 +17,12 @@ from pliant.base.errors import BridgeError, WireError, nearest
 from pliant.ros.bridge.action_services import ActionServices
 from pliant.ros.bridge.actions import ActionServer
 from pliant.ros.bridge.names import domain_number
-from pliant.ros.bridge.node import Node
+from pliant.ros.bridge.node import Node, TopicHandle
 from pliant.ros.bridge.outbox import Outbox
-from pliant.ros.bridge.send_rate import SendRate
 from pliant.ros.ros2.discovery import discovery
 from pliant.ros.ros2.endpoints import FRAGMENT_SIZE
 from pliant.ros.ros2.names import NodeNames
-from pliant.ros.ros2.participant import LocalReader, LocalWriter, RtpsParticipant, Sample
+from pliant.ros.ros2.participant import Reader, RtpsParticipant, Sample, Writer
 from pliant.ros.ros2.services import Services
 from pliant.ros.wire import Codec, Registry, dds_type_name
 from pliant.ros.wire.definitions_node import KILTED_TEXTS
@@ -43,30 +42,23 @@ SPIN_S = 5e-4
 """How long the lock-step looks for an answer before its thread sleeps [s]."""
 
 
-class Publication:
+class Publication(TopicHandle):
     """A topic that is published."""
 
-    __slots__ = ("_node", "count", "drops", "latch", "rate", "topic", "type", "writer")
-
-    def __init__(self, node: Ros2Node, topic: str, type_name: str, latch: bool, writer: LocalWriter) -> None:
+    def __init__(self, node: Ros2Node, topic: str, type_name: str, latch: bool, writer: Writer) -> None:
+        super().__init__(topic, type_name, latch)
         self._node = node
-        self.topic = topic
-        self.type = type_name
-        self.latch = latch
         self.writer = writer
-        self.count = 0
-        self.drops = 0
-        self.rate = SendRate()
 
     @property
     def matched(self) -> int:
         """How many readers it has."""
-        return len(self.writer.state.proxies)
+        return len(self.writer.proxies)
 
     @property
     def active(self) -> bool:
         """Whether a message would go anywhere."""
-        return self.latch or bool(self.writer.state.proxies)
+        return self.latch or bool(self.writer.proxies)
 
     @property
     def subscribers(self) -> list[str]:
@@ -76,7 +68,7 @@ class Publication:
     def send(self, data: bytes) -> None:
         """Queue one message, its encapsulation included; never waits."""
         self.count += 1
-        state = self.writer.state
+        state = self.writer
         self.rate.sent(state.periods if state.proxies else 0)
         self._node.queue(self, data)
 
@@ -132,7 +124,7 @@ class Ros2Node(Node):
         self.outbox = Outbox("ros2-writer", self._put, threads=self.threads)
         self.images = Outbox("ros2-images", self._put, threads=self.threads)
         self.publications: dict[str, Publication] = {}
-        self._readers: dict[str, LocalReader] = {}
+        self._readers: dict[str, Reader] = {}
         # One lock for both: what arrives may subscribe to a topic while another thread does.
         self._lock = self.participant.lock
         self._graph: Publication | None = None
@@ -203,21 +195,12 @@ class Ros2Node(Node):
         self.threads.join(5.0)
         for publication in self.publications.values():
             publication.latch = False
-            publication.writer.state.proxies.clear()
+            publication.writer.proxies.clear()
         self._interval.restore()
 
     # ------------------------------------------------------------------ topics
     def advertise(self, topic: str, type_name: str, *, latch: bool = False, reliable: bool = True) -> Publication:
-        """Publish a topic.
-
-        A reliable publisher serves every subscriber; a best-effort one none that asks for reliability.
-
-        Args:
-            topic: its name in ROS, such as ``/clock``.
-            type_name: its type.
-            latch: late joiners get the last message (transient local).
-            reliable: whether messages are sent again until they have arrived.
-        """
+        """Publish a topic; a latched one is transient local."""
         name = "/" + topic.strip("/")
         with self._lock:
             if name not in self.publications:
@@ -303,19 +286,19 @@ class Ros2Node(Node):
     def lost_commands(self) -> dict[str, int]:
         """Return the topics that are heard -> messages that were sent and did not arrive."""
         with self._lock:
-            return {name: reader.state.lost for name, reader in self._readers.items()}
+            return {name: reader.lost for name, reader in self._readers.items()}
 
     def unacknowledged(self) -> dict[str, tuple[int, int]]:
         """Return the topics -> the last message that every reliable reader has acknowledged, and how many wait."""
         with self._lock:
-            states = {name: publication.writer.state for name, publication in self.publications.items()}
+            states = {name: publication.writer for name, publication in self.publications.items()}
             return {name: (state.slowest, state.last - state.slowest) for name, state in states.items()}
 
     def publishers_of(self, topic: str) -> list[str]:
         """Return the nodes that publish a topic that is heard, or have published it."""
         with self._lock:
             reader = self._readers.get(topic)
-        return [] if reader is None else self.names.of(dict(reader.state.seen), "writer")
+        return [] if reader is None else self.names.of(dict(reader.seen), "writer")
 
     # ------------------------------------------------------------------ services, actions
     def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
@@ -336,7 +319,7 @@ class Ros2Node(Node):
         (self.outbox if len(data) <= FRAGMENT_SIZE else self.images).send(publication, data)
 
     def _put(self, publication: Publication, data: bytes) -> None:
-        state = publication.writer.state
+        state = publication.writer
         before = state.lost
         self.participant.write(publication.writer, data)
         publication.drops += state.lost - before

@@ -27,40 +27,45 @@ from pliant.ros.ros2.endpoints import (
     Outgoing,
     Reader,
     ReaderProxy,
+    Sample,
     Writer,
     WriterProxy,
 )
-from pliant.ros.ros2.local import LocalReader, LocalWriter, Sample
 from pliant.ros.ros2.udp import GROUP, UdpSockets
-from pliant.ros.wire.rtps import (
+from pliant.ros.wire.rtps.messages import (
+    UNKNOWN_ENTITY,
+    UNKNOWN_PREFIX,
     AckNack,
     Data,
     DataFrag,
-    EndpointData,
     Gap,
     Header,
     Heartbeat,
     InfoDestination,
     InfoSource,
     InfoTimestamp,
-    Locator,
     NackFrag,
+    Parameters,
+    Submessage,
+    decode_message,
+    encode_message,
+)
+from pliant.ros.wire.rtps.parameters import (
+    EndpointData,
+    Locator,
     ParticipantData,
     Qos,
-    Submessage,
     decode_endpoint,
-    decode_message,
     decode_participant,
+    disposed,
     encode_endpoint,
-    encode_message,
+    encode_key,
     encode_participant,
     mismatch,
     related_identity,
 )
-from pliant.ros.wire.rtps.messages import UNKNOWN_ENTITY, UNKNOWN_PREFIX, Parameters
-from pliant.ros.wire.rtps.parameters import disposed, encode_key
 
-__all__ = ["CYCLONE", "LocalReader", "LocalWriter", "RtpsParticipant", "Sample"]
+__all__ = ["CYCLONE", "Reader", "RtpsParticipant", "Sample", "Writer"]
 
 SPREAD = 62
 """How many participants of this machine are looked for by their well-known ports."""
@@ -70,8 +75,6 @@ ANNOUNCE_EARLY = (0.0, 0.05, 0.15, 0.4)
 """When this participant announces itself after its start [s]."""
 ANNOUNCE_PERIOD = 0.7
 """Time between two announcements after that [s]: a node that starts later is found within it."""
-SEEN_LIMIT = 100
-"""Most readers that a writer remembers for the report."""
 PACE_S = 5e-4
 """Pause between two fragments [s]: the receiver's socket holds three of them by default (208 KiB)."""
 PUMP_FRESH_S = 0.1
@@ -139,8 +142,8 @@ class RtpsParticipant:
         self.discovery = discovery or Discovery()
         self.loopback = self.discovery.loopback
         self.prefix = bytes(2) + os.urandom(10)
-        self.writers: dict[bytes, LocalWriter] = {}
-        self.readers: dict[bytes, LocalReader] = {}
+        self.writers: dict[bytes, Writer] = {}
+        self.readers: dict[bytes, Reader] = {}
         self.remotes: dict[bytes, _Remote] = {}
         self.malformed = 0
         """Datagrams that could not be read."""
@@ -217,7 +220,7 @@ class RtpsParticipant:
         transient_local: bool = False,
         depth: int = 100,
         user_data: bytes = b"",
-    ) -> LocalWriter:
+    ) -> Writer:
         """Make a writer.
 
         Args:
@@ -232,10 +235,8 @@ class RtpsParticipant:
             guid = self._guid(3)
             qos = Qos(reliable=reliable, durability=int(transient_local), depth=depth)
             data = EndpointData(guid=guid, topic=topic, type=type_name, qos=qos, user_data=user_data)
-            state = Writer(guid, reliable=reliable, transient_local=transient_local, depth=depth)
-            made = LocalWriter(data=data, state=state)
-            self.writers[guid] = made
-            self._writer_of[guid[12:]] = made.state
+            made = Writer(guid, reliable=reliable, transient_local=transient_local, depth=depth, data=data)
+            self.writers[guid] = self._writer_of[guid[12:]] = made
             self._tell_of(made, self._pub)
         self._nudge()
         return made
@@ -250,7 +251,7 @@ class RtpsParticipant:
         transient_local: bool = False,
         depth: int = 100,
         user_data: bytes = b"",
-    ) -> LocalReader:
+    ) -> Reader:
         """Make a reader.
 
         Args:
@@ -266,38 +267,37 @@ class RtpsParticipant:
             guid = self._guid(4)
             qos = Qos(reliable=reliable, durability=int(transient_local), depth=depth)
             data = EndpointData(guid=guid, topic=topic, type=type_name, qos=qos, user_data=user_data)
-            made = LocalReader(data=data, state=Reader(guid, reliable=reliable), callback=callback)
-            self.readers[guid] = made
+            made = self.readers[guid] = Reader(guid, reliable=reliable, data=data)
             self._callbacks[guid] = callback
             self._tell_of(made, self._sub)
         self._nudge()
         return made
 
-    def _tell_of(self, made: LocalWriter | LocalReader, teller: Writer) -> None:
+    def _tell_of(self, made: Writer | Reader, teller: Writer) -> None:
         self._send_all(teller.write(encode_endpoint(made.data), time.monotonic()))
         for remote in self.remotes.values():
             for endpoint, writes in list(remote.endpoints.values()):
-                if writes == isinstance(made, LocalReader):
+                if writes == isinstance(made, Reader):
                     self._match(made, remote, endpoint)
 
-    def remove(self, endpoint: LocalWriter | LocalReader) -> None:
+    def remove(self, endpoint: Writer | Reader) -> None:
         """Take a writer or a reader back."""
         inline, payload = encode_key(endpoint.guid)
         with self.lock:
-            teller = self._pub if isinstance(endpoint, LocalWriter) else self._sub
+            teller = self._pub if isinstance(endpoint, Writer) else self._sub
             self.writers.pop(endpoint.guid, None)
             self.readers.pop(endpoint.guid, None)
             self._writer_of.pop(endpoint.guid[12:], None)
             self._callbacks.pop(endpoint.guid, None)
-            if isinstance(endpoint, LocalReader):
+            if isinstance(endpoint, Reader):
                 for readers in self._listening.values():
-                    if endpoint.state in readers:
-                        readers.remove(endpoint.state)
+                    if endpoint in readers:
+                        readers.remove(endpoint)
             self._send_all(teller.write(payload, time.monotonic(), inline=inline, key=True))
 
     def write(
         self,
-        writer: LocalWriter,
+        writer: Writer,
         payload: bytes,
         *,
         inline: Parameters = (),
@@ -314,7 +314,7 @@ class RtpsParticipant:
         with self.lock:
             if self._stopping:
                 return
-            out = writer.state.write(payload, time.monotonic(), inline=inline, only=only)
+            out = writer.write(payload, time.monotonic(), inline=inline, only=only)
             if len(payload) <= FRAGMENT_SIZE:
                 self._send_all(out)
                 out = []
@@ -482,7 +482,7 @@ class RtpsParticipant:
                 continue
             self._send_all(writer.tick(now))
             busy = busy or any(p.reliable and p.acknowledged < writer.last for p in writer.proxies.values())
-        readers = (self._pub_reader, self._sub_reader, *(reader.state for reader in self.readers.values()))
+        readers = (self._pub_reader, self._sub_reader, *self.readers.values())
         for reader in readers:
             if not reader.proxies:
                 continue
@@ -541,7 +541,7 @@ class RtpsParticipant:
             return [self._sub_reader]
         if reader != UNKNOWN_ENTITY:
             found = self.readers.get(self.prefix + reader)
-            return [] if found is None else [found.state]
+            return [] if found is None else [found]
         return self._listening.get(prefix + writer, [])
 
     def _hear(self, prefix: bytes, message: Heartbeat, now: float) -> None:
@@ -635,7 +635,7 @@ class RtpsParticipant:
                 reader.remove(guid)
         else:
             for writer in self.writers.values():
-                writer.state.remove(guid)
+                writer.remove(guid)
 
     def _endpoint_told(self, teller: bytes, data: Data, *, writes: bool) -> None:
         remote = self.remotes.get(teller[:12])
@@ -678,20 +678,18 @@ class RtpsParticipant:
             self._complain(f"{ours.topic}: {name} {what} it with another quality of service: {reason}")
         return not reason
 
-    def _match(self, own: LocalWriter | LocalReader, remote: _Remote, endpoint: EndpointData) -> None:
-        if not self._fits(own.data, endpoint, writes=isinstance(own, LocalReader), name=_called(remote.data)):
+    def _match(self, own: Writer | Reader, remote: _Remote, endpoint: EndpointData) -> None:
+        if not self._fits(own.data, endpoint, writes=isinstance(own, Reader), name=_called(remote.data)):
             return
         address = self.sockets.reach(endpoint.locators, remote.default) or remote.default
         reliable = endpoint.qos.reliable and own.data.qos.reliable
-        if isinstance(own, LocalWriter):
-            out = own.state.add(ReaderProxy(guid=endpoint.guid, address=address, reliable=reliable), time.monotonic())
-            if len(own.seen) < SEEN_LIMIT:
-                own.seen[endpoint.guid] = None
+        if isinstance(own, Writer):
+            out = own.add(ReaderProxy(guid=endpoint.guid, address=address, reliable=reliable), time.monotonic())
         else:
             base_zero = remote.data.vendor != CYCLONE
             proxy = WriterProxy(guid=endpoint.guid, address=address, reliable=reliable, base_zero=base_zero)
-            self._listening.setdefault(endpoint.guid, []).append(own.state)
-            out = own.state.add(proxy, time.monotonic())
+            self._listening.setdefault(endpoint.guid, []).append(own)
+            out = own.add(proxy, time.monotonic())
         self._send_all(out)
 
 

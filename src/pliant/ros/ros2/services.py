@@ -16,11 +16,10 @@ from dataclasses import dataclass
 
 from pliant.base.errors import BridgeError, PliantError, WireError
 from pliant.base.threads import WorkerPool
-from pliant.ros.ros2.participant import CYCLONE, LocalReader, LocalWriter, RtpsParticipant, Sample
+from pliant.ros.ros2.participant import CYCLONE, Reader, RtpsParticipant, Sample, Writer
 from pliant.ros.wire import CDR_LITTLE_ENDIAN, Codec, ServiceType, dds_type_name
 from pliant.ros.wire.message import DeferredService, Message, Respond, ServiceCallback
-from pliant.ros.wire.rtps import related_parameters
-from pliant.ros.wire.rtps.parameters import VENDOR_NAMES
+from pliant.ros.wire.rtps.parameters import VENDOR_NAMES, related_parameters
 
 __all__ = ["Asker", "Respond", "Services", "convention", "read_request", "write_reply"]
 
@@ -91,8 +90,8 @@ class _Service:
     type: ServiceType
     callback: DeferredService
     waits: bool
-    reader: LocalReader | None = None
-    writer: LocalWriter | None = None
+    reader: Reader | None = None
+    writer: Writer | None = None
     count: int = 0
 
 
@@ -149,11 +148,6 @@ class Services:
 
         ROS 2 has no replies that say that there is none. Where the callback raises a `PliantError`, the reply has
         ``success`` false and the text in ``message`` if the type has these, else it is empty; the text is complained.
-
-        Args:
-            name: its name, such as ``/pliant/pause``.
-            type_name: its type, such as ``std_srvs/Trigger``.
-            callback: request to reply.
         """
 
         def run(request: Message, respond: Respond) -> None:
@@ -169,13 +163,7 @@ class Services:
         self._add(_Service(name=name, type=kind, callback=run, waits=True))
 
     def serve_later(self, name: str, type_name: str, callback: DeferredService) -> None:
-        """Serve a service whose reply comes later; the callback runs in the participant's thread and must not wait.
-
-        Args:
-            name: its name.
-            type_name: its type.
-            callback: takes the request, and what sends the reply.
-        """
+        """Serve a service whose reply comes later; the callback runs in the participant's thread and must not wait."""
         self._add(_Service(name=name, type=self._codec.types.service(type_name), callback=callback, waits=False))
 
     def _add(self, service: _Service) -> None:

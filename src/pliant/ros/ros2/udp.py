@@ -8,8 +8,7 @@ import struct
 
 from pliant.base.errors import BridgeError
 from pliant.ros.ros2.endpoints import Address
-from pliant.ros.wire.rtps import Locator
-from pliant.ros.wire.rtps.parameters import UDP4
+from pliant.ros.wire.rtps.parameters import UDP4, Locator
 
 GROUP = "239.255.0.1"
 """Multicast group of discovery (DDSI-RTPS 2.3, 9.6.1.4.1)."""

@@ -24,17 +24,17 @@ ITEM_LIMIT = 1 << 18
 as few as one on the wire."""
 _SIZE = {letter: struct.calcsize("<" + letter) for letter in "?bBhHiIqQfd"}
 _U32 = struct.Struct("<I")
-_TIME_1 = struct.Struct("<II")
-_TIME_2 = struct.Struct("<iI")
-_DURATION = struct.Struct("<ii")
+_TIMES = {
+    1: {"time": struct.Struct("<II"), "duration": struct.Struct("<ii")},
+    2: dict.fromkeys(("time", "duration"), struct.Struct("<iI")),
+}
+"""Generation of ROS -> what writes seconds and nanoseconds."""
 _EMPTY = Field("structure_needs_at_least_one_member", "uint8")
 
 
-def _default(registry: Registry, field: Field) -> object:
+def _default(field: Field) -> object:
     if field.size is not None:
-        if field.size < 0:
-            return ()
-        return [_default(registry, Field(field.name, field.base))] * field.size
+        return [_default(Field(field.name, field.base))] * max(0, field.size)
     if field.base == "string":
         return ""
     return 0 if field.primitive else {}
@@ -50,10 +50,7 @@ class Codec:
     def __init__(self, version: int, types: Registry | None = None) -> None:
         self.version = version
         self.types = registry(version) if types is None else types
-        self._cdr = version == 2
-        self._time = _TIME_2 if self._cdr else _TIME_1
 
-    # ------------------------------------------------------------------ encode
     def encode(
         self,
         name: str | MessageType,
@@ -72,90 +69,12 @@ class Codec:
             WireError: a value that does not fit its field, or a field that the type does not have.
         """
         message = name if isinstance(name, MessageType) else self.types.message(name)
-        out = bytearray(4)
-        self._write(out, message, values, "", places)
-        if self._cdr:
-            out[:4] = CDR_LITTLE_ENDIAN
-        else:
-            _U32.pack_into(out, 0, len(out) - 4)
+        writer = _Writer(self, places)
+        writer.message(message, values, "")
+        out = writer.out
+        out[:4] = CDR_LITTLE_ENDIAN if self.version == 2 else _U32.pack(len(out) - 4)
         return bytes(out)
 
-    def _align(self, out: bytearray, size: int) -> None:
-        if self._cdr and size > 1:
-            out += bytes(-(len(out) - 4) % size)
-
-    def _write(
-        self,
-        out: bytearray,
-        message: MessageType,
-        values: MessageView,
-        path: str,
-        places: dict[str, tuple[int, str]] | None,
-    ) -> None:
-        if len(values) > sum(field.name in values for field in message.fields):
-            unknown = sorted(set(values) - {field.name for field in message.fields})
-            raise WireError(f"{message.name} has no field {', '.join(map(repr, unknown))}", field=unknown[0])
-        for field in message.fields or ((_EMPTY,) if self._cdr else ()):
-            value = values[field.name] if field.name in values else _default(self.types, field)
-            where = f"{path}{field.name}"
-            try:
-                self._write_field(out, field, value, where, places)
-            except (struct.error, TypeError, ValueError, AttributeError, OverflowError) as error:
-                raise WireError(
-                    f"{message.name}: field {where!r} ({field.base}) cannot be {value!r}: {error}", field=where
-                ) from None
-
-    def _write_field(
-        self, out: bytearray, field: Field, value: Any, where: str, places: dict[str, tuple[int, str]] | None
-    ) -> None:
-        if field.size is None:
-            self._write_one(out, field.base, value, where, places)
-            return
-        letter = PRIMITIVES.get(field.base, "")
-        count = len(value)
-        if field.size < 0:
-            self._align(out, 4)
-            out += _U32.pack(count)
-        elif count != field.size:
-            raise ValueError(f"it has {count} elements, the type wants {field.size}")
-        if letter:
-            if count or field.size >= 0:
-                self._align(out, _SIZE[letter])
-            if places is not None:
-                places[where] = (len(out), f"<{count}{letter}")
-            if isinstance(value, bytes | bytearray | memoryview) and _SIZE[letter] == 1:
-                out += value
-            else:
-                out += struct.pack(f"<{count}{letter}", *value)
-            return
-        for index, item in enumerate(value):
-            self._write_one(out, field.base, item, f"{where}[{index}]", places)
-
-    def _write_one(
-        self, out: bytearray, base: str, value: Any, where: str, places: dict[str, tuple[int, str]] | None
-    ) -> None:
-        letter = PRIMITIVES.get(base)
-        if letter is None:
-            self._write(out, self.types.message(base), value, f"{where}.", places)
-        elif letter:
-            self._align(out, _SIZE[letter])
-            if places is not None:
-                places[where] = (len(out), f"<{letter}")
-            out += struct.pack(f"<{letter}", value)
-        elif base == "string":
-            text = value if isinstance(value, bytes) else value.encode()
-            self._align(out, 4)
-            if self._cdr:
-                text += b"\0"
-            out += _U32.pack(len(text)) + text
-        else:
-            pack = self._time if base == "time" else _DURATION if not self._cdr else _TIME_2
-            self._align(out, 4)
-            if places is not None:
-                places[where] = (len(out), pack.format)
-            out += pack.pack(*divmod(int(value), BILLION))
-
-    # ------------------------------------------------------------------ decode
     def decode(self, name: str | MessageType, data: bytes | bytearray | memoryview) -> Message:
         """Return the values of a message that has its prefix.
 
@@ -169,7 +88,8 @@ class Codec:
         if len(view) < 4:
             raise WireError(f"{message.name}: {len(view)} bytes; must be at least 4", field=message.name)
         order = "<"
-        if self._cdr:
+        cdr = self.version == 2
+        if cdr:
             if view[0] != 0 or view[1] not in (0, 1):
                 raise WireError(
                     f"{message.name}: encapsulation {bytes(view[:2]).hex()}; must be 0000 or 0001 (plain CDR)",
@@ -186,9 +106,83 @@ class Codec:
             ) from None
         left = len(view) - reader.at
         # CDR may be padded to a multiple of four.
-        if left > (3 if self._cdr else 0):
+        if left > (3 if cdr else 0):
             raise WireError(f"{message.name}: {left} bytes follow the end of the message", field=message.name)
         return values
+
+
+class _Writer:
+    """The bytes of one message; ``places`` gets where each number stands, if it is wanted."""
+
+    __slots__ = ("_cdr", "_places", "_time", "_types", "out")
+
+    def __init__(self, codec: Codec, places: dict[str, tuple[int, str]] | None) -> None:
+        self._types, self._places = codec.types, places
+        self._cdr = codec.version == 2
+        self._time = _TIMES[codec.version]
+        self.out = bytearray(4)
+
+    def message(self, message: MessageType, values: MessageView, path: str) -> None:
+        if len(values) > sum(field.name in values for field in message.fields):
+            unknown = sorted(set(values) - {field.name for field in message.fields})
+            raise WireError(f"{message.name} has no field {', '.join(map(repr, unknown))}", field=unknown[0])
+        for field in message.fields or ((_EMPTY,) if self._cdr else ()):
+            value = values[field.name] if field.name in values else _default(field)
+            where = f"{path}{field.name}"
+            try:
+                self._field(field, value, where)
+            except (struct.error, TypeError, ValueError, AttributeError, OverflowError) as error:
+                raise WireError(
+                    f"{message.name}: field {where!r} ({field.base}) cannot be {value!r}: {error}", field=where
+                ) from None
+
+    def _align(self, size: int) -> None:
+        if self._cdr and size > 1:
+            self.out += bytes(-(len(self.out) - 4) % size)
+
+    def _note(self, where: str, form: str) -> None:
+        if self._places is not None:
+            self._places[where] = (len(self.out), form)
+
+    def _field(self, field: Field, value: Any, where: str) -> None:
+        if field.size is None:
+            self._one(field.base, value, where)
+            return
+        letter, count = PRIMITIVES.get(field.base, ""), len(value)
+        if field.size < 0:
+            self._align(4)
+            self.out += _U32.pack(count)
+        elif count != field.size:
+            raise ValueError(f"it has {count} elements, the type wants {field.size}")
+        if not letter:
+            for index, item in enumerate(value):
+                self._one(field.base, item, f"{where}[{index}]")
+            return
+        if count or field.size >= 0:
+            self._align(_SIZE[letter])
+        self._note(where, f"<{count}{letter}")
+        plain = isinstance(value, bytes | bytearray | memoryview) and _SIZE[letter] == 1
+        self.out += value if plain else struct.pack(f"<{count}{letter}", *value)
+
+    def _one(self, base: str, value: Any, where: str) -> None:
+        letter = PRIMITIVES.get(base)
+        if letter is None:
+            self.message(self._types.message(base), value, f"{where}.")
+        elif letter:
+            self._align(_SIZE[letter])
+            self._note(where, f"<{letter}")
+            self.out += struct.pack(f"<{letter}", value)
+        elif base == "string":
+            text = value if isinstance(value, bytes) else value.encode()
+            self._align(4)
+            if self._cdr:
+                text += b"\0"
+            self.out += _U32.pack(len(text)) + text
+        else:
+            pack = self._time[base]
+            self._align(4)
+            self._note(where, pack.format)
+            self.out += pack.pack(*divmod(int(value), BILLION))
 
 
 class _Reader:
@@ -270,21 +264,30 @@ class _Reader:
 class Template:
     """A message of fixed length that is filled in place: for what is sent a thousand times a second.
 
+    ROS 1 numbers the messages of a topic: each ``header.seq`` that is none of the paths counts them from 0 on.
+
     Args:
         codec: the wire.
         name: the type.
         values: the first content; array lengths and texts stay as they are here.
         paths: the numbers, arrays of numbers, times and durations that change, in the order of `fill`'s arguments.
+        until: array with which `fill` ends, itself left out: whoever sends the message appends it; "" for no such.
 
     Example:
         >>> template = Template(Codec(1), "std_msgs/Float64", {"data": 0.0}, ["data"])
         >>> data = template.fill(0.8)
     """
 
-    def __init__(self, codec: Codec, name: str, values: MessageView, paths: Iterable[str]) -> None:
+    def __init__(self, codec: Codec, name: str, values: MessageView, paths: Iterable[str], *, until: str = "") -> None:
         places: dict[str, tuple[int, str]] = {}
         self._data = bytearray(codec.encode(name, values, places))
-        self._set: list[Callable[[Any], None]] = [self._setter(*self._place(places, p, name)) for p in paths]
+        if until:
+            del self._data[self._place(places, until, name)[0] :]
+        changing = list(paths)
+        self._set: list[Callable[[Any], None]] = [self._setter(*self._place(places, p, name)) for p in changing]
+        numbers = [path for path in places if f".{path}".endswith(".header.seq") and path not in changing]
+        self._numbers = [places[path][0] for path in numbers]
+        self._count = 0
 
     @staticmethod
     def _place(places: Mapping[str, tuple[int, str]], path: str, name: str) -> tuple[int, str]:
@@ -321,4 +324,8 @@ class Template:
         """Return the message with values that are given as one sequence, its prefix included."""
         for put, value in zip(self._set, values, strict=True):
             put(value)
+        if self._numbers:
+            for offset in self._numbers:
+                _U32.pack_into(self._data, offset, self._count)
+            self._count = (self._count + 1) & 0xFFFFFFFF
         return bytes(self._data)

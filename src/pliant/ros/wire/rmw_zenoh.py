@@ -47,16 +47,6 @@ def topic_key(domain: int, name: str, dds_type: str, type_hash: str) -> str:
     return f"{domain}/{name.strip('/')}/{dds_type}/{type_hash}"
 
 
-def dds_service_name(name: str) -> str:
-    """Return the name of a service type on the wire: ``std_srvs::srv::dds_::Trigger_``.
-
-    The services of actions keep their room: ``control_msgs::action::dds_::FollowJointTrajectory_SendGoal_``.
-    """
-    package, _, kind = name.partition("/")
-    room, _, plain = kind.rpartition("/")
-    return f"{package}::{room or 'srv'}::dds_::{plain}_"
-
-
 def token_selector(domain: int, kind: str = "") -> str:
     """Return the key expression that matches the tokens of a domain.
 
@@ -205,26 +195,17 @@ class Endpoint:
             raise WireError(f"{shown}: kind is {kind!r}; {nearest(kind, KINDS)}", field="token")
         if kind != "NN" and len(parts) < 13:
             raise WireError(f"{shown}: a {KINDS[kind]} needs topic, type, hash and quality of service", field="token")
-        topic = (
-            {
-                "name": _unmangled(parts[9]),
-                "dds_type": _unmangled(parts[10]),
-                "type_hash": _unmangled(parts[11]),
-                "qos": Qos.parse(parts[12]),
-            }
-            if kind != "NN"
-            else {}
-        )
+        fields = ("enclave", "namespace", "node", "name", "dds_type", "type_hash")
+        known = fields[:3] if kind == "NN" else fields
+        names = {field: _unmangled(part) for field, part in zip(known, parts[6:])}
         return cls(
             domain=_number("domain", parts[1]),
             session=parts[2],
             node_id=_number("node", parts[3]),
             entity_id=_number("entity", parts[4]),
             kind=kind,
-            enclave=_unmangled(parts[6]),
-            namespace=_unmangled(parts[7]),
-            node=_unmangled(parts[8]),
-            **topic,
+            qos=Qos() if kind == "NN" else Qos.parse(parts[12]),
+            **names,
         )
 
 

@@ -117,6 +117,24 @@ def parse(name: str, text: str) -> MessageType:
     return MessageType(name, tuple(fields), tuple(constants), text)
 
 
+def definition(message: MessageType, version: int) -> str:
+    """Return the definition of a message, or of a half of a service, in the words of a generation of ROS."""
+
+    def word(base: str) -> str:
+        return f"builtin_interfaces/{base.capitalize()}" if version == 2 and base in _ROS2_TIME else base
+
+    lines = [f"{word(base)} {name}={value}" for base, name, value in message.constants]
+    for item in message.fields:
+        base = word(item.base)
+        bound = f"<={item.bound}" if item.bound and version == 2 else ""
+        if item.size is not None:
+            base += f"[{bound if item.size < 0 else item.size}]"
+        elif item.base == "string":
+            base += bound
+        lines.append(f"{base} {item.name}")
+    return "".join(f"{line}\n" for line in lines)
+
+
 class Registry:
     """Types by name.
 
@@ -129,8 +147,7 @@ class Registry:
         self._types: dict[str, MessageType] = {}
         self._services: dict[str, ServiceType] = {}
         texts = {**TEXTS, **({**TEXTS_2, **NODE_TEXTS} if version == 2 else ROS1_TEXTS)}
-        for name, text in texts.items():
-            self._types[name] = parse(name, text)
+        self.add(texts)
         self.add_services({**SERVICES, **(NODE_SERVICES if version == 2 else ROS1_SERVICES)})
         for offer in offers("messages"):
             if offer.key == "ros":
@@ -203,8 +220,8 @@ class Registry:
             raise WireError(f"there is no service type {name!r}; {nearest(name, self._services)}", field=name)
         return found
 
-    def _dependencies(self, of: MessageType) -> dict[str, MessageType]:
-        """Every type inside, in the order in which they are met, itself excluded."""
+    def inside(self, of: MessageType) -> dict[str, MessageType]:
+        """Return every type inside of one, in the order in which they are met, itself excluded."""
         found: dict[str, MessageType] = {}
         todo = [of]
         while todo:
@@ -218,7 +235,7 @@ class Registry:
         """Return the definition with those of all types inside, as ROS 1 sends it in a connection header."""
         message = self.message(name)
         parts = [message.text]
-        for inner in self._dependencies(message).values():
+        for inner in self.inside(message).values():
             # genpy finds the name of a type without fields only before an empty line
             parts.append(f"{'=' * 80}\nMSG: {inner.name}\n{inner.text or chr(10)}")
         return "".join(parts)
@@ -256,7 +273,7 @@ class Registry:
         Fields have no defaults, which take no part in the hash.
         """
         message = self._service_as_message(name) if self._is_service(name) else self.message(name)
-        inner = {_ros2_name(m.name): m for m in self._dependencies(message).values()}
+        inner = {_ros2_name(m.name): m for m in self.inside(message).values()}
         described = {full: self._describe(full, m) for full, m in inner.items()}
         for m in (message, *inner.values()):
             for field in m.fields:
@@ -276,7 +293,7 @@ class Registry:
         if self._is_service(name):
             return []
         message = self.message(name)
-        found = [message, *self._dependencies(message).values()]
+        found = [message, *self.inside(message).values()]
         return [(_ros2_name(m.name), "msg", m.text) for m in found if m.text]
 
     def _is_service(self, name: str) -> bool:
@@ -328,12 +345,14 @@ def _ros2_name(name: str, room: str = "msg") -> str:
     return f"{package}/{room}/{kind}"
 
 
-def dds_type_name(name: str) -> str:
+def dds_type_name(name: str, room: str = "msg") -> str:
     """Return the name of a type on the wire of ROS 2: ``std_msgs::msg::dds_::Float64_``.
 
-    Parts of services and actions keep their room: ``std_srvs::srv::dds_::Trigger_Request_``.
+    Args:
+        name: ``package/Type``; parts of services and actions have a room already: ``std_srvs/srv/Trigger_Request``.
+        room: ``msg``, or ``srv`` for a service.
     """
-    package, room, kind = _ros2_name(name).split("/")
+    package, room, kind = _ros2_name(name, room).split("/")
     return f"{package}::{room}::dds_::{kind}_"
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import queue
 import re
 import threading
 import time
@@ -20,15 +19,15 @@ from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from pliant.base.errors import BridgeError, PliantError, WireError, nearest
+from pliant.base.threads import WorkerPool
 from pliant.ros.bridge.action_services import ActionServices
 from pliant.ros.bridge.actions import ActionServer
 from pliant.ros.bridge.names import domain_number
-from pliant.ros.bridge.node import Node
+from pliant.ros.bridge.node import Node, TopicHandle
 from pliant.ros.bridge.outbox import Outbox
-from pliant.ros.bridge.send_rate import SendRate
 from pliant.ros.wire import Codec, ServiceType, dds_type_name
 from pliant.ros.wire.message import DeferredService, Message, MessageCallback, ServiceCallback
-from pliant.ros.wire.rmw_zenoh import Attachment, Endpoint, Qos, dds_service_name, token_selector
+from pliant.ros.wire.rmw_zenoh import Attachment, Endpoint, Qos, token_selector
 from pliant.ros.zenoh.graph import Graph
 from pliant.ros.zenoh.session import MODES, load_zenoh, open_session
 
@@ -74,28 +73,17 @@ Item = TypeVar("Item")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 
 
-class Publication:
+class Publication(TopicHandle):
     """A topic that is published."""
 
-    __slots__ = (
-        "_node", "_period", "count", "drops", "endpoint", "gid", "latch", "listener", "matched", "publisher",
-        "rate", "seen", "sequence", "topic", "type",
-    )  # fmt: skip
-
     def __init__(self, node: ZenohNode, topic: str, type_name: str, latch: bool, endpoint: Endpoint) -> None:
+        super().__init__(topic, type_name, latch)
         self._node = node
-        self.topic = topic
-        self.type = type_name
-        self.latch = latch
         self.endpoint = endpoint
         self.gid = endpoint.gid
         self.matched = False
-        self.count = 0
         self.sequence = 0
-        self.drops = 0
-        self.rate = SendRate()
         self._period = 0
-        self.seen: set[str] = set()
         self.publisher: Publisher | AdvancedPublisher | None = None
         self.listener: MatchingListener[None] | None = None
 
@@ -107,8 +95,7 @@ class Publication:
     @property
     def subscribers(self) -> list[str]:
         """Names of the nodes that listen or have listened; programs that are no ROS nodes have none."""
-        names = sorted(self.seen)
-        return names or (["a program without a node"] if self.matched else [])
+        return super().subscribers or (["a program without a node"] if self.matched else [])
 
     def match(self, matched: bool) -> None:
         """Note whether anybody listens."""
@@ -236,7 +223,7 @@ class ZenohNode(Node):
         self._tokens: list[LivelinessToken] = []
         self._subscriptions: dict[str, tuple[Subscriber[None] | AdvancedSubscriber[None], LivelinessToken]] = {}
         self._services: dict[str, tuple[Queryable[None], LivelinessToken]] = {}
-        self._requests: queue.Queue[Callable[[], None] | None] = queue.Queue(REQUESTS)
+        self._pool: WorkerPool | None = None
         self._stopping = threading.Event()
 
     # ------------------------------------------------------------------ life
@@ -264,8 +251,7 @@ class ZenohNode(Node):
         )
         self._tokens.append(session.liveliness().declare_token(self._endpoint("NN").token()))
         self.outbox.start()
-        for k in range(SERVICE_THREADS):
-            self.threads.start(f"zenoh-service-{k}", self._answer_loop)
+        self._pool = WorkerPool(self.threads, "zenoh-service", workers=SERVICE_THREADS, limit=REQUESTS)
         self.threads.start("zenoh-watch", self._watch_loop)
 
     def stop(self) -> None:
@@ -275,9 +261,8 @@ class ZenohNode(Node):
         self.threads.close()
         self._stopping.set()
         self.outbox.stop()
-        for _ in range(SERVICE_THREADS):
-            with contextlib.suppress(queue.Full):
-                self._requests.put_nowait(None)
+        if self._pool is not None:
+            self._pool.close()
         self.threads.join(5.0)
         with self._lock:
             for publication in self.publications.values():
@@ -347,14 +332,7 @@ class ZenohNode(Node):
 
     # ------------------------------------------------------------------ topics
     def advertise(self, topic: str, type_name: str, *, latch: bool = False, reliable: bool = True) -> Publication:
-        """Publish a topic.
-
-        Args:
-            topic: its name in ROS, such as ``/clock``.
-            type_name: its type.
-            latch: late joiners get the last message (transient local).
-            reliable: the quality of service that is announced.
-        """
+        """Publish a topic; zenoh sends each reliably, ``reliable`` is what is announced."""
         zenoh, session = self._zenoh, self._session
         name = "/" + topic.strip("/")
         with self._lock:
@@ -474,24 +452,11 @@ class ZenohNode(Node):
 
     # ------------------------------------------------------------------ services
     def serve(self, name: str, type_name: str, callback: ServiceCallback) -> None:
-        """Answer a service.
-
-        Args:
-            name: its name in ROS.
-            type_name: its type.
-            callback: takes the request, returns the response; it runs in a thread of its own. A `PliantError` goes to
-                the client as zenoh's error reply.
-        """
+        """Answer a service; a `PliantError` of the callback goes to the client as zenoh's error reply."""
         self._serve(name, type_name, lambda request: request.reply(callback(request.values)))
 
     def serve_later(self, name: str, type_name: str, callback: DeferredService) -> None:
-        """Answer a service whose reply comes later.
-
-        Args:
-            name: its name in ROS.
-            type_name: its type.
-            callback: takes the request and what any thread may call, once, with the response; it must not wait.
-        """
+        """Answer a service whose reply comes later."""
 
         def take(request: _Request) -> None:
             callback(request.values, lambda response: self._respond(request, response))
@@ -504,11 +469,14 @@ class ZenohNode(Node):
 
     def _respond(self, request: _Request, response: Message) -> None:
         """Reply in a thread of the services: the caller may be the loop, and a client that does not read blocks."""
-        try:
-            self._requests.put_nowait(lambda: request.answer(lambda _: request.reply(response)))
-        except queue.Full:
-            self.refused_requests += 1
+        if not self._submit(lambda: request.answer(lambda _: request.reply(response))):
             self.complain(f"{request.name}: {REQUESTS} requests and answers wait already; one more answer is lost")
+
+    def _submit(self, job: Callable[[], None]) -> bool:
+        """Let a thread of the services do a job; count it where too many wait."""
+        taken = self._pool is not None and self._pool.submit(job)
+        self.refused_requests += not taken
+        return taken
 
     def _serve(self, name: str, type_name: str, take: Callable[[_Request], None]) -> None:
         zenoh = self._zenoh
@@ -516,7 +484,7 @@ class ZenohNode(Node):
         types = self.codec.types
         service = types.service(type_name)
         qos = Qos(depth=SERVICE_DEPTH)
-        endpoint = self._endpoint("SS", full, dds_service_name(type_name), types.rihs01(type_name), qos)
+        endpoint = self._endpoint("SS", full, dds_type_name(type_name, "srv"), types.rihs01(type_name), qos)
 
         def asked(query: Query) -> None:
             request = _Request(self, full, endpoint.key, service, query)
@@ -525,10 +493,7 @@ class ZenohNode(Node):
                 self.complain(f"{full}: a request of {size} bytes; must be at most {REQUEST_LIMIT}")
                 request.refuse(f"{size} bytes; must be at most {REQUEST_LIMIT}")
                 return
-            try:
-                self._requests.put_nowait(lambda: request.answer(take))
-            except queue.Full:
-                self.refused_requests += 1
+            if not self._submit(lambda: request.answer(take)):
                 self.complain(f"{full}: {REQUESTS} requests wait already; one more is refused")
                 request.refuse(f"{REQUESTS} requests wait already")
 
@@ -538,14 +503,6 @@ class ZenohNode(Node):
                 self._services[full] = queryable, self._declare_token(endpoint)
             except zenoh.ZError as error:
                 raise BridgeError(f"{full} cannot be served: {error}", field=full) from None
-
-    def _answer_loop(self) -> None:
-        while not self._stopping.is_set():
-            with contextlib.suppress(queue.Empty):
-                answer = self._requests.get(timeout=0.5)
-                if answer is not None:
-                    answer()
-                del answer  # a request that is kept is not ended for its client
 
     # ------------------------------------------------------------------ threads
     def _put(self, publication: Publication, data: bytes) -> None:

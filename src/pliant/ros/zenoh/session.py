@@ -7,7 +7,7 @@ import re
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from pliant.base.errors import BridgeError, MissingDependency, nearest
+from pliant.base.errors import BridgeError, MissingDependency
 from pliant.base.listening import check_listening_host
 
 if TYPE_CHECKING:
@@ -75,15 +75,11 @@ def endpoints(text: str, option: str) -> tuple[str, ...]:
 
 
 def open_session(zenoh: ModuleType, mode: str, listen: tuple[str, ...], connect: tuple[str, ...]) -> Session:
-    """Open a session; without addresses it takes those of `MODES`.
+    """Open a session in one of the `MODES`.
 
     Raises:
-        BridgeError: no such mode, an address in use or not reachable, or every interface to listen on.
+        BridgeError: an address in use or not reachable, or every interface to listen on.
     """
-    if mode not in MODES:
-        raise BridgeError(f"mode is {mode!r}; {nearest(mode, MODES)}", field="mode")
-    default_listen, default_connect = MODES[mode]
-    listen, connect = listen or default_listen, connect or default_connect
     for item in listen:
         check_listening_host(re.sub(r":\d+$", "", item.partition("/")[2].partition("?")[0].partition("#")[0]), "listen")
     config = {

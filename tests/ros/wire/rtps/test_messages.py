@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pliant.base.errors import WireError
-from pliant.ros.wire.rtps import (
+from pliant.ros.wire.rtps.messages import (
     AckNack,
     Data,
     DataFrag,

@@ -7,21 +7,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pliant.base.errors import WireError
-from pliant.ros.wire.rtps import (
+from pliant.ros.wire.rtps.messages import write_parameters
+from pliant.ros.wire.rtps.parameters import (
     EndpointData,
     Locator,
     ParticipantData,
     Qos,
     decode_endpoint,
     decode_participant,
+    disposed,
     encode_endpoint,
+    encode_key,
     encode_participant,
     mismatch,
     related_identity,
     related_parameters,
 )
-from pliant.ros.wire.rtps.messages import write_parameters
-from pliant.ros.wire.rtps.parameters import disposed, encode_key
 
 GUID = bytes(range(16))
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)

@@ -1,15 +1,7 @@
 """Datagrams that other implementations sent: Fast DDS 2.9 (a C++ client of a service) and Cyclone DDS 11."""
 
-from pliant.ros.wire.rtps import (
-    AckNack,
-    Data,
-    Heartbeat,
-    InfoDestination,
-    InfoTimestamp,
-    decode_endpoint,
-    decode_message,
-    related_identity,
-)
+from pliant.ros.wire.rtps.messages import AckNack, Data, Heartbeat, InfoDestination, InfoTimestamp, decode_message
+from pliant.ros.wire.rtps.parameters import decode_endpoint, related_identity
 
 FAST_READER = bytes.fromhex(
     "525450530203010f010f78fd6c623fbd000000000e010c000000d8d5fda500effe87ad57090108007e60026b88ceb96d150584010000"

@@ -399,10 +399,6 @@ def read_parameters(view: bytes | memoryview, order: str, at: int = 0) -> tuple[
         at += length
 
 
-_FORMS: dict[str, struct.Struct] = {}
-"""Byte order and letters -> what reads them."""
-
-
 def _sequence(high: int, low: int, least: int = 1) -> int:
     value = (high << 32) | low
     if value < least:
@@ -429,10 +425,8 @@ class _Cursor:
         return found
 
     def unpack(self, letters: str) -> tuple[int, ...]:
-        form = _FORMS.get(self.order + letters)
-        if form is None:
-            form = _FORMS[self.order + letters] = struct.Struct(self.order + letters)
-        return form.unpack(self.take(form.size))
+        form = self.order + letters
+        return struct.unpack(form, self.take(struct.calcsize(form)))
 
     def read(self, forms: dict[str, struct.Struct]) -> tuple[Any, ...]:
         """Return the values of a form that stands for each byte order."""
