@@ -30,6 +30,7 @@ from pliant.model.inertia import set_inertia
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, film_of_tracks
 from pliant.papers.frame.panels import Line, Panel, draw
+from pliant.papers.frame.pictures import frames
 
 if TYPE_CHECKING:
     from mujoco import MjModel
@@ -541,33 +542,20 @@ def softfoot_standing(context: Context, options: StandingOptions) -> Result:
             note="Largest acceleration of the payload.",
         ),
     ]
-    if not context.quick:
-        result.figures += _pictures(bars, found, options)
+    picture = "" if context.quick else _picture(bars, found, options)
+    if isinstance(picture, Figure):
+        result.figures.append(picture)
     result.figures += [_plot(bars, found, options), _drop_plot(drops, impacts)]
     context.progress(1.0)
     return result
 
 
-def _pictures(bars: list[tuple[float, float]], found: dict[str, Standing], options: StandingOptions) -> list[Figure]:
-    """Return a picture of the three feet on the highest bar; none where nothing can be rendered."""
-    from pliant.model.snapshots import snapshots
-    from pliant.papers.frame.pictures import strip
-
+def _picture(bars: list[tuple[float, float]], found: dict[str, Standing], options: StandingOptions) -> Figure | str:
+    """Return a picture of the three feet on the highest bar, or the reason why nothing can be rendered."""
     wanted = [i for i, (top, _) in enumerate(bars) if top == options.heights[-1]]
     wanted = [wanted[len(wanted) // 4], wanted[3 * len(wanted) // 4]]
-    pictures = []
-    for kind, s in found.items():
-        for i in wanted:
-            model = _standing_rig(kind, options, bars[i])
-            shots, _ = snapshots(model, [s.poses[i]], camera="side", width=560, height=330)
-            if not shots:
-                return []
-            pictures += shots
+    view = {"camera": "side", "width": 560, "height": 330}
+    scenes = ((_standing_rig(kind, options, bars[i]), [s.poses[i]], view) for kind, s in found.items() for i in wanted)
+    caption = f"The feet on a bar of {1e3 * options.heights[-1]:g} mm. SoftFoot, rigid foot and compliant pad."
     columns = [f"bar at {1e3 * bars[i][1]:.0f} mm" for i in wanted]
-    return [
-        Figure(
-            name="feet",
-            caption=f"The feet on a bar of {1e3 * options.heights[-1]:g} mm. SoftFoot, rigid foot and compliant pad.",
-            figure=strip(pictures, [_NAMES[k] for k in found], columns, height=1.7),
-        )
-    ]
+    return frames("feet", caption, scenes, [_NAMES[k] for k in found], columns)

@@ -12,7 +12,7 @@ import numpy as np
 
 from pliant.base.errors import ModelError
 from pliant.base.numerics import GRAVITY
-from pliant.feet.model.closures import fit_closures
+from pliant.feet.model.closures import fit_closures, write_closures
 from pliant.feet.model.description import FootDescription, Side
 from pliant.feet.model.geometry import upward
 from pliant.feet.model.soles import fit_soles, write_soles
@@ -91,9 +91,7 @@ class ReplacedFoot(PartDefaults):
     def export(self, spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
         """Write the compliance of the loop closures and the law of the soles into the spec of a file."""
         write_soles(spec, model, self.soles)
-        for equality in spec.equalities:
-            if equality.name in self.compliances:
-                equality.solref = model.equality(equality.name).solref
+        write_closures(spec, model, self.compliances)
 
     def check(self, spec: mujoco.MjSpec) -> list[Problem]:
         """Return the problems of the foot: support of the robot, time step and contact with the ground."""

@@ -11,7 +11,7 @@ import numpy as np
 from pliant.base.errors import ModelError
 from pliant.base.numerics import Array
 from pliant.base.spatial import quaternion_from_rotation, rotation_from_rpy
-from pliant.feet.model.closures import fit_closures, measure_closures
+from pliant.feet.model.closures import fit_closures, measure_closures, write_closures
 from pliant.feet.model.description import FootDescription, GivenFoot, Side
 from pliant.feet.model.foot_fit import FootFit
 from pliant.feet.model.geometry import Extent, Pose, pose_of, weld_children
@@ -270,10 +270,8 @@ def _complete(robot: Description, planned: Replacement) -> ReplacedFoot:
     if planned.soles:
         hold_soles(spec)
     model = compile_bodies(robot)
-    constants = fit_closures(model, planned.compliances)
-    for equality in spec.equalities:
-        if equality.name in constants:
-            equality.solref = [constants[equality.name], 1.0]
+    fit_closures(model, planned.compliances)
+    write_closures(spec, model, planned.compliances)
     fit_soles(model, planned.soles)
     write_soles(spec, model, planned.soles)
     anchor = _triple(planned.anchor)
