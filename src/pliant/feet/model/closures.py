@@ -47,15 +47,12 @@ def measure_closures(model: mujoco.MjModel) -> dict[str, float]:
     }
 
 
-def fit_closures(model: mujoco.MjModel, compliances: Mapping[str, float]) -> dict[str, float]:
+def fit_closures(model: mujoco.MjModel, compliances: Mapping[str, float]) -> None:
     """Give closures of a compiled model their compliance.
 
     Args:
         model: the model; its ``eq_solref`` is changed.
         compliances: compliance by name of the equality [m/N].
-
-    Returns:
-        Time constants by name [s].
 
     Raises:
         ModelError: a closure is missing, or the time step is too long for its compliance.
@@ -79,7 +76,6 @@ def fit_closures(model: mujoco.MjModel, compliances: Mapping[str, float]) -> dic
         )
     for name, constant in constants.items():
         model.equality(name).solref[0] = constant
-    return constants
 
 
 def write_closures(spec: mujoco.MjSpec, model: mujoco.MjModel, names: Container[str]) -> None:

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pliant.base.errors import ModelError
+from pliant.feet.model.closures import fit_closures, measure_closures, softness_of, write_closures
 from pliant.feet.softfoot.parameters import CHAINS
 
 if TYPE_CHECKING:
@@ -48,8 +49,6 @@ def closure_compliance(model: mujoco.MjModel, prefix: str = "") -> float:
     Raises:
         ModelError: the model has no such foot.
     """
-    from pliant.feet.model.closures import measure_closures
-
     return 1.0 / sum(1.0 / compliance for compliance in _of_foot(measure_closures(model), prefix).values())
 
 
@@ -67,8 +66,6 @@ def smallest_compliance(
     Raises:
         ModelError: the model has no such foot.
     """
-    from pliant.feet.model.closures import softness_of
-
     softness = _of_foot(softness_of(model), prefix)
     return max(softness.values()) * (2.0 * timestep) ** 2 / (len(softness) if share is None else share)
 
@@ -87,8 +84,6 @@ def fit_closure(spec: mujoco.MjSpec, compliance: float, prefix: str = "", *, lum
     """
     if not compliance > 0.0 or not math.isfinite(compliance):
         raise ModelError(f"closure_compliance is {compliance:g}; must be > 0 [m/N]", field="closure_compliance")
-    from pliant.feet.model.closures import fit_closures, softness_of, write_closures
-
     model = spec.copy().compile()
     softness = _of_foot(softness_of(model), prefix)
     share = len(softness) if lump else CHAINS

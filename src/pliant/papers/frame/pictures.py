@@ -37,6 +37,20 @@ def draw_path(spec: mujoco.MjSpec, points: Iterable[ArrayLike], color: Sequence[
         )
 
 
+def rest_picture(model: mujoco.MjModel, *, width: int, height: int) -> Picture:
+    """Return a picture of a model in its key frame "rest" from its camera "view", or the reason why there is none.
+
+    Args:
+        model: the compiled model.
+        width: columns [pixels].
+        height: rows [pixels].
+    """
+    from pliant.model.snapshots import snapshots
+
+    found, reason = snapshots(model, model.key("rest").qpos[None], camera="view", width=width, height=height)
+    return Picture(found[0] if found else None, reason)
+
+
 def frames(
     name: str,
     caption: str,
