@@ -21,6 +21,7 @@ from pliant.papers._box_push import (
     REACHED,
     STAYED,
     STOPPED,
+    TIMESTEP,
     WAIT,
     BoxOptions,
     GoalSweep,
@@ -276,7 +277,7 @@ def box(context: Context, options: BoxOptions) -> Result:
     tables = [Table.of("The two pushes", pushes_in_numbers)]
     figures = [_figure_push(context, runs, options), _figure_goals(sweep), _figure_joints(runs)]
     if not context.quick:
-        half = {name: push(run.preset, options, 5e-4) for name, run in runs.items()}
+        half = {name: push(run.preset, options, 0.5 * TIMESTEP) for name, run in runs.items()}
         pairs = {
             "stiff: displacement of the box": [run["stiff"].displacement[-1] for run in (half, runs)],
             "soft: largest force": [run["soft"].horizontal_force.max() for run in (half, runs)],

@@ -48,13 +48,11 @@ def column(kind: str) -> ContinuumParallelRobot:
     )
 
 
-def critical_load(
-    robot: ContinuumParallelRobot, low: float, high: float, tolerance: float = 1e-5
-) -> tuple[float, float]:
+def critical_load(robot: ContinuumParallelRobot, low: float, high: float) -> tuple[float, float]:
     """Return the load on the plate at which the straight equilibrium loses its stability [N], and the last index."""
     start = robot.solve_dgm(np.zeros(0), (0.0, 0.0, -low, 0.0, 0.0, 0.0))
     index = 0
-    while high - low > tolerance * high:
+    while high - low > 1e-5 * high:
         middle = 0.5 * (low + high)
         s = robot.solve_dgm(np.zeros(0), (0.0, 0.0, -middle, 0.0, 0.0, 0.0), start=start, branch="smooth", restarts=0)
         if s.morse_index == 0:

@@ -67,14 +67,13 @@ def shape_errors(shapes: Array) -> Array:
     return np.array([np.linalg.norm(tip(shape) - shape[1, :, -1]) for shape in shapes])
 
 
-def release(data: ReleaseTable, *, seconds: float, damping: float | None = None, segments: int = 16) -> Array:
+def release(data: ReleaseTable, *, seconds: float, damping: float | None = None) -> Array:
     """Return the tip of the simulated rod at the times of a release [m], shape (rows, 3).
 
     Args:
         data: loads, gravity and damping; nothing of its motion is used.
         seconds: duration [s].
         damping: time constant of the material [s]; None: that of the file.
-        segments: hinges of the rod.
     """
     import mujoco
 
@@ -87,7 +86,7 @@ def release(data: ReleaseTable, *, seconds: float, damping: float | None = None,
         PointLoad(at=at, moment=tuple(w[:3]), force=tuple(w[3:])) for at, w in zip((0.5, 1.0), data.wrench, strict=True)
     )
     part = RodBetween(
-        rod=steel(0.6), body_b=None, loads=loads, segments=segments, contact=False,
+        rod=steel(0.6), body_b=None, loads=loads, segments=16, contact=False,
         damping=data.damping if damping is None else damping,
     )  # fmt: skip
     model = attach_rod(Robot(spec), part).compile()
