@@ -25,6 +25,7 @@ import numpy as np
 from pliant.base.errors import PliantError
 from pliant.base.options import option
 from pliant.feet.contacts import contact_forces
+from pliant.feet.model.geometry import lowest_point
 from pliant.feet.model.pad import Pad, add_pad
 from pliant.model.inertia import set_inertia
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
@@ -34,6 +35,7 @@ from pliant.papers.frame.pictures import frames
 
 if TYPE_CHECKING:
     from mujoco import MjModel
+    from mujoco.batch import Batch
     from numpy.typing import NDArray
 
     from pliant.base.numerics import Array
@@ -158,19 +160,26 @@ def _flat_foot(ankle: object, pad: StandingOptions | None) -> None:
 
 def _start(model: MjModel) -> float:
     """Return the height of the ankle above the lowest point of the sole [m]."""
-    import mujoco
+    soles = [g for g in range(model.ngeom) if model.geom_contype[g] == 1 and model.geom_conaffinity[g] == 2]
+    return -min(0.0, lowest_point(model, soles))
 
-    data = mujoco.MjData(model)
-    mujoco.mj_kinematics(model, data)
-    lowest = 0.0
-    for g in range(model.ngeom):
-        if model.geom_contype[g] == 1 and model.geom_conaffinity[g] == 2:
-            turn = data.geom_xmat[g].reshape(3, 3)
-            lowest = min(
-                lowest, float((data.geom_xpos[g] + turn @ model.geom_aabb[g, :3])[2]
-                              - np.abs(turn[2]) @ model.geom_aabb[g, 3:])
-            )  # fmt: skip
-    return -lowest
+
+def _on_bars(model: MjModel, bars: Sequence[tuple[float, float, float]]) -> tuple[Batch, Array]:
+    """Return feet above bars, and their joint positions, shape (n, nq).
+
+    Args:
+        model: the compiled rig.
+        bars: height of the sole over the bar, height and position of the bar [m]; bar height 0 for flat ground.
+    """
+    from pliant.engine import make_batch
+
+    height, batch = _start(model), make_batch(model, len(bars))
+    place, qpos = batch.expand("body_pos"), batch.bind("qpos")
+    bar, slide = model.body("bar").id, int(model.joint("slide").qposadr[0])
+    for i, (above, top, x) in enumerate(bars):
+        place[i, bar] = (x, 0.0, top) if top > 0.0 else (x, 0.0, -1.0)
+        qpos[i, slide] = height + max(top, 0.0) + above
+    return batch, qpos
 
 
 # -- standing ---------------------------------------------------------------------------------------------------------
@@ -212,18 +221,9 @@ def stand(
     """
     import mujoco
 
-    from pliant.engine import make_batch
-
     model = rig(kind, options, STEP, locked=False).compile()
-    height = _start(model)
-    batch = make_batch(model, len(bars))
-    place = batch.expand("body_pos")
-    bar, slide = model.body("bar").id, int(model.joint("slide").qposadr[0])
-    qpos, applied = batch.bind("qpos"), batch.bind("xfrc_applied")
-    for i, (top, x) in enumerate(bars):
-        place[i, bar] = (x, 0.0, top) if top > 0.0 else (x, 0.0, -1.0)
-        qpos[i, slide] = height + max(top, 0.0) + 0.002
-        applied[i].reshape(model.nbody, 6)[model.body("carriage").id, 2] = -options.load
+    batch, qpos = _on_bars(model, [(0.002, *bar) for bar in bars])
+    batch.bind("xfrc_applied").reshape(len(bars), model.nbody, 6)[:, model.body("carriage").id, 2] = -options.load
     batch.step(nstep=round(seconds / STEP))
     pitch = qpos[:, int(model.joint("ankle").qposadr[0])].copy()
     weight = GRAVITY * float(model.body_mass.sum())
@@ -275,18 +275,9 @@ def drop(
         pitch: pitch of the foot, toes down positive [rad].
         timestep: length of a step [s].
     """
-    from pliant.engine import make_batch
-
     model = rig(kind, options, timestep, locked=True, pitch=pitch).compile()
-    height = _start(model)
-    batch = make_batch(model, len(bars))
-    place = batch.expand("body_pos")
-    bar, slide = model.body("bar").id, int(model.joint("slide").qposadr[0])
+    batch, _ = _on_bars(model, bars)
     dof = int(model.joint("slide").dofadr[0])
-    qpos = batch.bind("qpos")
-    for i, (fall, top, x) in enumerate(bars):
-        place[i, bar] = (x, 0.0, top) if top > 0.0 else (x, 0.0, -1.0)
-        qpos[i, slide] = height + max(top, 0.0) + fall
     longest = max(math.sqrt(2.0 * (fall + top) / GRAVITY) for fall, top, _ in bars)
     speed = batch.rollout(round((longest + 0.15) / timestep), record=("qvel",))["qvel"][:, :, dof]
     return np.diff(speed, axis=1).max(axis=1) / timestep / GRAVITY + 1.0
