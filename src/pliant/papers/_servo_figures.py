@@ -58,10 +58,6 @@ def _pairs(poses: Sequence[Start], runs: Sequence[Run]) -> list[tuple[Run, Run]]
     return []
 
 
-def _kind(run: Run) -> str:
-    return "rendered images" if run.rendered else "exact features"
-
-
 def _corner_lines(run: Run, *, straight: bool = True, width: float = 1.4) -> list[Line]:
     """Return the paths of the tag's corners in the image, their starts and their goals."""
     found = [Line(*np.vstack([run.true_goal, run.true_goal[:1]]).T, color="muted", lw=1.0, ls="--", zorder=1)]
@@ -81,7 +77,7 @@ FRAME = {"xlim": (-0.5, 639.5), "ylim": (479.5, -0.5), "aspect": "equal"}
 
 def _corners(pair: tuple[Run, Run]) -> Figure:
     panels = [
-        Panel([_corner_lines(run)], "column [px]", "row [px]", f"{run.law}, {_kind(run)}", **FRAME) for run in pair
+        Panel([_corner_lines(run)], "column [px]", "row [px]", f"{run.law}, {run.features}", **FRAME) for run in pair
     ]
     caption = (
         "Paths of the tag's corners in the image. Under IBVS they are nearly straight; under PBVS they are what the "

@@ -597,10 +597,7 @@ def franka_dynamic_servo(context: Context, options: FrankaDynamicServoOptions) -
     tables = [
         Table.of(
             "Runs",
-            [
-                _row(f"{run.features}, {'rendered images' if run.servo.rendered else 'exact features'}", run, options)
-                for run in runs
-            ],
+            [_row(f"{run.features}, {run.servo.features}", run, options) for run in runs],
             "Only the errors of the pose law have a linear equation of their own; for points the column says how far "
             "the pose is from it.",
         )

@@ -162,6 +162,11 @@ class Run(Traced):
     """Its row."""
 
     @property
+    def features(self) -> str:
+        """Source of the features."""
+        return "rendered images" if self.rendered else "exact features"
+
+    @property
     def converged(self) -> bool:
         """Whether the servo said so."""
         return self.status == ServoStatus.CONVERGED
