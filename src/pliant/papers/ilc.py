@@ -16,6 +16,7 @@ from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, 
 from pliant.papers.frame.films import Film, Shot
 from pliant.papers.frame.panels import Band, Level, Line, Note, Panel, draw
 from pliant.papers.frame.pictures import frames
+from pliant.papers.frame.runs import drive
 
 if TYPE_CHECKING:
     from pliant.base.numerics import Array
@@ -111,22 +112,13 @@ def make_plant(
     if change is not None:
         change(robot)
     engine = MujocoEngine(robot, guard=False)
-    first, second = (engine.port(f"{joint}/reference_1") for joint in robot.actuators)
-    presets = [engine.port(f"{joint}/reference_2") for joint in robot.actuators]
-    position, velocity = engine.port("state/qpos"), engine.port("state/qvel")
+    presets = {f"{joint}/reference_2": options.get("preset", PRESET) for joint in robot.actuators}
 
     def plant(command: Array) -> Array:
         engine.reset()
-        for view in presets:
-            view[0] = options.get("preset", PRESET)
-        out = np.empty_like(command)
-        one, two = command[:, 0].tolist(), command[:, 1].tolist()
-        step = engine.step
-        for i in range(len(one)):
-            out[i] = position
-            first[0], second[0] = one[i], two[i]
-            step()
-        if not np.all(np.isfinite(velocity)):
+        references = {f"{joint}/reference_1": column for joint, column in zip(robot.actuators, command.T, strict=True)}
+        out = drive(engine, {**references, **presets}, ["state/qpos"], len(command))["state/qpos"][:-1]
+        if not np.all(np.isfinite(engine.port("state/qvel"))):
             out[-1] = np.nan
         return out
 

@@ -13,6 +13,7 @@ from pliant.base.errors import PliantError
 from pliant.base.options import option
 from pliant.papers.frame.base import Context, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.panels import Line, Panel, draw
+from pliant.papers.frame.runs import drive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,13 +121,8 @@ def settled(options: TdcrOptions) -> tuple[float, float, Array]:
     robot = build_tendon_robot(d, TendonOptions(pairs=options.pairs, damping=0.2, tendon_damping=0.01))
     engine = MujocoEngine(robot)
     state = mujoco_state(engine, "tdcr")
-    start = state.data.site("tip").xpos.copy()
-    for i, value in enumerate(PULL):
-        engine.port(f"tendon{i + 1}/reference_1")[0] = value / 0.01
-    way = []
-    for _ in range(300):
-        engine.step(10)
-        way.append(state.data.site("tip").xpos.copy())
+    pulls = {f"tendon{i}/reference_1": value / 0.01 for i, value in enumerate(PULL, 1)}
+    start, *way = drive(engine, pulls, {"tip": lambda: state.data.site("tip").xpos}, 3000, every=10).tip
     base = np.eye(4)
     base[:3, 3] = state.data.body("tendon_base").xpos
     fine = Resolution(elements=0, steps=3, bending=2, torsion=2)
