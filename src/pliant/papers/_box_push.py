@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.errors import PliantError
+from pliant.base.numerics import GRAVITY, Array
 from pliant.base.options import option
 from pliant.control import ClosedLoopInverseKinematics, GravityCompensation, MinimumJerk
 from pliant.feet.contacts import contact_forces
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     import mujoco
     from numpy.typing import ArrayLike, NDArray
 
-    from pliant.base.numerics import Array
     from pliant.model.robot import Robot
 
 ROBOT = "qbmove-5dof"
@@ -28,7 +28,6 @@ PRESETS = {"soft": 0.2, "stiff": 0.6}
 """Stiffness presets [rad]. Section 4.2."""
 BOX_MASS = 2.0
 """Mass of the box [kg]. Section 4.2.3."""
-GRAVITY = 9.81
 BALL = 0.014
 """Radius of the ball at the end of the arm [m]: assumed."""
 CONTACT_HEIGHT = 0.2

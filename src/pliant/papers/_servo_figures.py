@@ -12,7 +12,7 @@ import numpy as np
 from pliant.base.figures import MUTED
 from pliant.base.numerics import Array
 from pliant.papers.frame.base import Figure
-from pliant.papers.frame.films import Film, Shot
+from pliant.papers.frame.films import Film, Shot, joint_poses
 from pliant.papers.frame.panels import Level, Line, Panel, color_of, draw, lines
 from pliant.papers.frame.pictures import rest_picture
 
@@ -261,10 +261,8 @@ def film_of(
     shots = []
     for title, run in zip(titles or [str(run.law) for run in pair], pair, strict=True):
         model = scene_model(run, setup, run.q[0], azimuth=azimuth, size=640)
-        joints = [int(model.jnt_qposadr[j]) for j in range(model.njnt) if model.jnt_type[j] == HINGE][: run.q.shape[1]]
-        poses = np.tile(model.key("rest").qpos, (len(time), 1))
-        for column, address in enumerate(joints):
-            poses[:, address] = np.interp(time, run.time, run.q[:, column])
+        q = np.array([np.interp(time, run.time, column) for column in run.q.T]).T
+        poses = joint_poses(model, [f"franka_joint{k}" for k in range(1, 8)], q)
         shots.append(Shot(title=title, model=model, poses=poses))
     return Film(
         name="servo",
@@ -273,10 +271,6 @@ def film_of(
         shots=shots,
         camera="view",
     )
-
-
-HINGE = 3
-"""MuJoCo's number of a hinge joint."""
 
 
 def _length(place: Array) -> Array:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.errors import PliantError
+from pliant.base.numerics import GRAVITY, Array
 from pliant.papers._box_push import (
     BALL,
     BAND,
     BOX_MASS,
-    GRAVITY,
     HOLD,
     MOVE,
     PRESETS,
@@ -38,8 +38,6 @@ from pliant.papers.frame.pictures import frames
 if TYPE_CHECKING:
     import mujoco
     from numpy.typing import ArrayLike
-
-    from pliant.base.numerics import Array
 
 PAPER = "Mengacci et al. 2021, Front. Robot. AI 8:713083"
 JOINT_FRICTION = 0.025

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.base.numerics import GRAVITY
 from pliant.base.options import option
 from pliant.papers.cpr_planar import PAPER, film_of_paths
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
@@ -160,7 +161,7 @@ def largest_load(name: str, options: BucklingOptions) -> tuple[Target, np.ndarra
     """Load a hexapod until no stable equilibrium is left; return a check, loads and stiffnesses."""
     loads, found = load_until_unstable(name, options)
     stiffness = np.array([s.smallest_stiffness for s in found])
-    weight = found[0].robot.description.plate.mass * 9.81
+    weight = found[0].robot.description.plate.mass * GRAVITY
     target = Target(
         f"{name[14:]}: stiffness left at the largest load, as a share", float(stiffness[-1] / stiffness[0]), high=0.01,
         source="ours: a stable equilibrium ends where a stiffness vanishes",

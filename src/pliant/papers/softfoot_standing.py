@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.base.errors import PliantError
+from pliant.base.numerics import GRAVITY, Array
 from pliant.base.options import option
 from pliant.feet.contacts import contact_forces
 from pliant.feet.model.geometry import lowest_point
@@ -38,13 +39,11 @@ if TYPE_CHECKING:
     from mujoco.batch import Batch
     from numpy.typing import NDArray
 
-    from pliant.base.numerics import Array
     from pliant.simulation.film import PoseTrack
 
 PAPER = "Piazza et al. 2024, arXiv 2401.05318"
 FEET = ("soft", "rigid", "compliant")
 """The three feet."""
-GRAVITY = 9.81
 STEP = 0.001
 """Step of the feet that stand [s]."""
 _RESTS = "Loads, obstacles, the compliant foot and the definitions are ours: those of the paper are not at hand."

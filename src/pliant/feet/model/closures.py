@@ -6,7 +6,8 @@ sum of the two bodies' ``body_invweight0``) has at rest the compliance
     C = (1 - d_max) A t^2                                                                                  (1)
 
 above the width of its impedance (MuJoCo documentation, "Solver parameters"). A changes with the mass of the robot that
-carries the foot, and t must follow. MuJoCo replaces time constants below two steps, so C >= (1 - d_max) A (2 dt)^2.
+carries the foot, and t must follow. (1) holds for the damping ratio 1; another ratio z, which stays as it is, gives z^2
+times that. MuJoCo replaces time constants below two steps, so C >= (1 - d_max) A (2 dt)^2.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pliant.base.camera import CameraModel
 from pliant.base.conditions import VisionError
 from pliant.base.errors import DeviceError, PliantError
-from pliant.base.numerics import Array
+from pliant.base.numerics import GRAVITY, Array
 from pliant.base.spatial import cross, exp_so3, inverse, log_so3, pose
 from pliant.control import CartesianComputedTorque
 from pliant.franka.client import FrankaGroup
@@ -421,7 +421,7 @@ class _Loop:
         self.left, self.right = left, right = torso.left, torso.right
         self.X_CS = inverse(CAMERA.F_T_C)  # the sensor sits at the flange
         right.set_eMc(inverse(right.get_flMe()) @ CAMERA.F_T_C)
-        down = inverse(base("right"))[:3, :3] @ (0.0, 0.0, -9.81)
+        down = inverse(base("right"))[:3, :3] @ (0.0, 0.0, -GRAVITY)
         self.weight = ToolLoad(FRANKA_HAND.mass, FRANKA_HAND.center_of_mass, gravity=down)
         self.dt = plan.step * CYCLE
         self.goal = facing_pose(plan.distance)
