@@ -7,7 +7,6 @@ from mutations import quick
 from pliant.control import IterationRecord, LearningResult
 from pliant.model.snapshots import snapshots
 from pliant.papers import Verdict
-from pliant.papers.frame.base import Figure
 from pliant.papers.frame.pictures import frames
 from pliant.papers.ilc import (
     REFERENCE_ERRORS,
