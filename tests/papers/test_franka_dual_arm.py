@@ -13,6 +13,7 @@ from pliant.base.spatial import log_so3
 from pliant.franka.client import FrankaGroup
 from pliant.papers.arms import follow_tag as loop
 from pliant.papers.arms.follow_tag import Ending, Plan, follow, start_joints
+from pliant.papers.arms.tag_servo import missing_for_pictures
 from pliant.papers.arms.torso import torso_in_process
 from pliant.papers.franka_dual_arm import (
     contact_of,
@@ -28,6 +29,17 @@ from pliant.papers.franka_dual_arm import (
     view_statement,
 )
 from pliant.vision.visual_servoing import AdaptiveGain
+
+
+@pytest.mark.skipif(bool(missing_for_pictures()), reason="needs rendered images and pyapriltags")
+def test_the_camera_finds_the_tag_in_rendered_images_and_the_circle_begins():
+    plan = Plan(approach=False, laps=0.05, step=2)
+    with torso_in_process(rendered=True, obstacle=False, start=start_joints(plan)) as torso:
+        run = follow(torso, plan)
+    assert run.ending is Ending.COMPLETED, run.message
+    assert run.rendered
+    assert len(run.images) > 5
+
 
 SHORT = Plan(approach=False, step=3)
 

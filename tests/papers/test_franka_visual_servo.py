@@ -49,7 +49,12 @@ def test_runs_without_a_single_image_are_judged_and_not_reproduced():
     none = np.zeros((0, 2))
     runs = [
         SimpleNamespace(
-            law=law, rendered=False, time=np.zeros(0), path_deviation=deviation(none, none), image_deviation=math.inf
+            law=law,
+            features="exact features",
+            rendered=False,
+            time=np.zeros(0),
+            path_deviation=deviation(none, none),
+            image_deviation=math.inf,
         )
         for law in ("PBVS", "IBVS")
     ]

@@ -7,7 +7,7 @@ from mutations import quick
 from pliant.control import IterationRecord, LearningResult
 from pliant.model.snapshots import snapshots
 from pliant.papers import Verdict
-from pliant.papers.frame.pictures import strip
+from pliant.papers.frame.pictures import frames
 from pliant.papers.ilc import (
     REFERENCE_ERRORS,
     IlcOptions,
@@ -103,10 +103,13 @@ def test_pictures_are_made_or_the_reason_is_told(monkeypatch):
     if pictures:
         assert [p.shape for p in pictures] == [(48, 64, 3)] * 2
         assert np.any(pictures[0] != pictures[1])
-        assert strip(pictures, ["row"], ["a", "b"]).axes
     else:
         assert reason
+    scene = (model, [[0.0], [1.2]], {"width": 64, "height": 48})
+    drawn = frames("two", "Two poses.", [scene], ["row"], ["a", "b"])
+    assert [axis.get_title("left") for axis in drawn.figure.axes] == ["a", "b"] if pictures else drawn == reason
     monkeypatch.setenv("MUJOCO_GL", "nothing")
     pictures, reason = snapshots(model, [[0.0]])
     assert pictures == []
     assert reason.startswith("nothing: ")
+    assert frames("two", "Two poses.", [scene], ["row"], ["a", "b"]) == reason

@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 def contact_forces(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[NDArray[np.int_], Array, Array]:
     """Return the geoms of each contact, shape (n, 2), the force on the second [N] and its place [m], shape (n, 3)."""
-    import mujoco
+    from pliant.model.contacts import contact_wrench
 
-    forces, wrench = np.zeros((data.ncon, 3)), np.zeros(6)
-    for i in range(data.ncon):
-        mujoco.mj_contactForce(model, data, i, wrench)
-        # The frame's first axis points from the first geom to the second.
-        forces[i] = data.contact.frame[i].reshape(3, 3).T @ wrench[:3]
+    forces = np.array([contact_wrench(model, data, i)[0] for i in range(data.ncon)]).reshape(-1, 3)
     return np.array(data.contact.geom, dtype=int).reshape(-1, 2), forces, np.array(data.contact.pos).reshape(-1, 3)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.base.numerics import GRAVITY
 from pliant.feet.contacts import contact_forces
 from pliant.model.inertia import set_inertia
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
     from pliant.simulation.film import PoseTrack
 
-GRAVITY = 9.81
-"""Of MuJoCo's default [m/s^2]."""
 REDUCED = {"n_chains": 1, "lump": True, "coupling": "midpoint", "tendon": "fixed"}
 """The cheapest foot: one lumped chain of midpoint hinges."""
 SLIDE_DAMPING = 100.0

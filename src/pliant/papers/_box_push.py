@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.errors import PliantError
+from pliant.base.numerics import GRAVITY, Array
 from pliant.base.options import option
 from pliant.control import ClosedLoopInverseKinematics, GravityCompensation, MinimumJerk
 from pliant.feet.contacts import contact_forces
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     import mujoco
     from numpy.typing import ArrayLike, NDArray
 
-    from pliant.base.numerics import Array
     from pliant.model.robot import Robot
 
 ROBOT = "qbmove-5dof"
@@ -28,7 +28,6 @@ PRESETS = {"soft": 0.2, "stiff": 0.6}
 """Stiffness presets [rad]. Section 4.2."""
 BOX_MASS = 2.0
 """Mass of the box [kg]. Section 4.2.3."""
-GRAVITY = 9.81
 BALL = 0.014
 """Radius of the ball at the end of the arm [m]: assumed."""
 CONTACT_HEIGHT = 0.2
@@ -37,6 +36,10 @@ GUESS = (0.0, -0.5, 0.0, 1.8, 0.9)
 """Where the search for the first pose begins [rad]: upper arm down, elbow bent forward."""
 WAIT, MOVE, HOLD = 0.5, 3.0, 1.5
 """Time at rest before the motion, of the motion, and at its end [s]: assumed."""
+TIMESTEP = 1e-3
+"""Time step of the simulation [s]: assumed."""
+EVERY = 0.005
+"""Time between two commands, and between two rows of a record [s]."""
 STAYED = 1e-4
 """A box that moves less stands still [m]: contacts give way a little. Ours."""
 MOVED = 5e-3
@@ -181,9 +184,7 @@ class Plan:
     """Largest distance between desired tip and tip of the planned joints [m]."""
 
 
-def plan_push(
-    robot: Robot, model: mujoco.MjModel, preset: float, options: BoxOptions | None = None, every: float = 0.005
-) -> Plan:
+def plan_push(robot: Robot, model: mujoco.MjModel, preset: float, options: BoxOptions | None = None) -> Plan:
     """Plan the push: minimum jerk along x, CLIK, compensation of the springs' deflection.
 
     Args:
@@ -191,7 +192,6 @@ def plan_push(
         model: its compiled model.
         preset: stiffness preset of all joints [rad].
         options: the path; None takes the defaults.
-        every: time between two samples [s].
 
     Raises:
         PliantError: the path leaves the reach of the arm.
@@ -206,7 +206,7 @@ def plan_push(
     )
     begin = clik.solve(GUESS, first, tolerance=1e-9)
     path = MinimumJerk(start=first, goal=last, duration=MOVE, begin=WAIT)
-    time = np.asarray(np.arange(round((WAIT + MOVE + HOLD) / every) + 1) * every, dtype=np.float64)
+    time = np.asarray(np.arange(round((WAIT + MOVE + HOLD) / EVERY) + 1) * EVERY, dtype=np.float64)
     joints = clik.track(begin.q, path, time)
     tip = path(time).position[:, :3]
     error = max(float(np.linalg.norm(arm.forward(q)[:3] - x)) for q, x in zip(joints[::10], tip[::10]))
@@ -266,33 +266,31 @@ class Push(Traced):
         touching = np.flatnonzero(self.horizontal_force > 0.0)
         return float(self.trace.tip[touching[0], 0]) if touching.size else math.nan
 
-    def friction_ratio(self, friction: float, speed: float = 5e-3) -> float:
+    def friction_ratio(self, friction: float) -> float:
         """Return the mean of the pushing force over what Coulomb's law asks for, while the box slides.
 
         Args:
             friction: coefficient under the box.
-            speed: a box that is faster slides [m/s].
 
         Returns:
             The ratio; NaN where the box never slides.
         """
         velocity = np.gradient(self.displacement, self.trace.time)
         acceleration = np.gradient(velocity, self.trace.time)
-        at = (velocity > speed) & (self.horizontal_force > 0.5)
+        at = (velocity > 5e-3) & (self.horizontal_force > 0.5)
         if np.count_nonzero(at) < 5:
             return math.nan
         normal = BOX_MASS * GRAVITY - self.trace.force[at, 2]
         return float(np.mean((self.trace.force[at, 0] - BOX_MASS * acceleration[at]) / (friction * normal)))
 
 
-def push(preset: float, options: BoxOptions | None = None, timestep: float = 1e-3, every: float = 0.005) -> Push:
+def push(preset: float, options: BoxOptions | None = None, timestep: float = TIMESTEP) -> Push:
     """Plan and run a push.
 
     Args:
         preset: stiffness preset of all joints [rad].
         options: assumptions; None takes the defaults.
         timestep: of the simulation [s].
-        every: time between two samples of plan and record [s].
     """
     import mujoco
 
@@ -303,9 +301,9 @@ def push(preset: float, options: BoxOptions | None = None, timestep: float = 1e-
     robot = build_arm(options, preset, timestep)
     engine = MujocoEngine(robot)
     model, data = engine.model, engine.data
-    plan = plan_push(robot, model, preset, options, every)
+    plan = plan_push(robot, model, preset, options)
     engine.set_pose(dict(zip(JOINTS, plan.joints[0])))
-    substeps = round(every / timestep)
+    substeps = round(EVERY / timestep)
     commands = np.repeat(plan.equilibrium[:-1], substeps, axis=0)
     inputs: dict[str, ArrayLike | float] = {f"{joint}/reference_1": column for joint, column in zip(JOINTS, commands.T)}
     inputs |= {f"{joint}/reference_2": preset for joint in JOINTS}
@@ -377,8 +375,6 @@ def sweep_goals(
     options: BoxOptions,
     pushes: Sequence[float] | Array,
     progress: Callable[[float], None] | None = None,
-    timestep: float = 1e-3,
-    every: float = 0.005,
 ) -> GoalSweep:
     """Push to many goals at once, soft and stiff, in one batch.
 
@@ -388,8 +384,6 @@ def sweep_goals(
         options: assumptions; ``push`` is not used.
         pushes: commanded ways beyond the first contact [m], increasing.
         progress: called now and then with the fraction done.
-        timestep: of the simulation [s].
-        every: time between two commands [s].
     """
     import mujoco
 
@@ -399,10 +393,10 @@ def sweep_goals(
     goals = np.asarray(pushes, dtype=float)
     count = goals.size
     farthest = replace(options, push=float(goals[-1]))
-    robot = build_arm(options, PRESETS["soft"], timestep)
+    robot = build_arm(options, PRESETS["soft"], TIMESTEP)
     batch = make_batch(robot, 2 * count)
     model = batch.model
-    plans = [plan_push(robot, model, preset, farthest, every) for preset in PRESETS.values()]
+    plans = [plan_push(robot, model, preset, farthest) for preset in PRESETS.values()]
     begin = options.face - options.approach
     path = MinimumJerk(start=np.full(count, begin), goal=options.face + goals, duration=MOVE, begin=WAIT)
     x = path(plans[0].time).position
@@ -424,7 +418,7 @@ def sweep_goals(
     columns = [model.actuator(j).id for j in JOINTS]
     place = int(model.joint(BOX).qposadr[0])
     start, moved = float(data.qpos[place]), np.zeros(2 * count)
-    substeps = round(every / timestep)
+    substeps = round(EVERY / TIMESTEP)
     for k, command in enumerate(commands[:-1]):
         ctrl[:, columns] = command
         batch.step(nstep=substeps)

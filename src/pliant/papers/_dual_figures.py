@@ -10,7 +10,8 @@ import numpy as np
 from pliant.base.numerics import Array
 from pliant.papers.frame.base import Figure
 from pliant.papers.frame.films import Film, Shot, joint_poses
-from pliant.papers.frame.panels import Band, Level, Line, Panel, Picture, draw
+from pliant.papers.frame.panels import Band, Level, Line, Panel, draw
+from pliant.papers.frame.pictures import rest_picture
 
 if TYPE_CHECKING:
     from mujoco import MjModel
@@ -37,59 +38,51 @@ def figures(contact: Run, free: Run, published: Run, reference: tuple[Array, Arr
 
 
 def _overview(run: Run) -> Figure:
-    from pliant.base.figures import CYCLE, MUTED, label, legend, new_figure
     from pliant.papers.arms.follow_tag import camera_model
     from pliant.vision.detector import tag_corners
     from pliant.vision.points import project_points
     from pliant.vision.poses import facing_pose
 
-    figure, axes = new_figure(2, 2, height=2.9, width=7.6, squeeze=False)
-    view, space, force, error = axes[0, 0], axes[0, 1], axes[1, 0], axes[1, 1]
     model = camera_model()
     corners = tag_corners(0.08)
     row = run.picture_row or int(np.argmax(np.linalg.norm(run.force, axis=1)))
     true = model.pixels(project_points(corners, run.X_CO[row])[0])
     goal = model.pixels(project_points(corners, facing_pose(run.plan.distance))[0])
-    if run.picture is not None:
-        view.imshow(run.picture)
-    else:
-        view.set_facecolor("0.95")
     found = run.picture_corners if run.picture_corners is not None else true
-    view.plot(*np.vstack([found, found[:1]]).T, color="#e69f00", lw=1.8, label="found")
-    view.plot(*np.vstack([goal, goal[:1]]).T, color="#009e73", lw=1.2, ls="--", label="desired")
-    view.set_xlim(-0.5, model.width - 0.5)
-    view.set_ylim(model.height - 0.5, -0.5)
-    view.set_aspect("equal")
-    view.grid(False)
-    view.set_xticks([])
-    view.set_yticks([])
-    label(view, "", "", f"right camera at {run.time[row]:.2f} s")
-    legend(view, fontsize=7, loc="lower right", frameon=True, facecolor="white", framealpha=0.9)
-    picture, reason = scene(run, row)
-    Picture(picture, reason)(space)
-    label(space, "", "", "paths of tag (blue) and hand (orange)")
-    for i, name in enumerate("xyz"):
-        force.plot(run.time, run.force[:, i], color=CYCLE[i], lw=1.2, label=f"force {name} [N]")
-    force.plot(run.time, 1e3 * run.shift[:, 0], color="black", ls="--", lw=1.2, label="shift of the camera, x [mm]")
-    force.axvline(run.circle_at, color=MUTED, lw=0.8, ls=":")
-    label(force, "time [s]", "", "contact force and admittance")
-    legend(force, fontsize=6.5, loc="best")
-    e = run.errors
-    error.plot(run.time, 1e3 * np.linalg.norm(e[:, :3], axis=1), color=CYCLE[0], lw=1.2, label="place [mm]")
-    error.plot(
-        run.time, np.degrees(np.linalg.norm(e[:, 3:], axis=1)), color=CYCLE[1], lw=1.2, label="orientation [deg]"
+    view: list[Item] = [
+        lambda axis: axis.set_facecolor("0.95") if run.picture is None else axis.imshow(run.picture),
+        Line(*np.vstack([found, found[:1]]).T, color="#e69f00", lw=1.8, label="found"),
+        Line(*np.vstack([goal, goal[:1]]).T, color="#009e73", lw=1.2, ls="--", label="desired"),
+        lambda axis: axis.grid(False),
+    ]
+    frame = {"xlim": (-0.5, model.width - 0.5), "ylim": (model.height - 0.5, -0.5), "aspect": "equal"}
+    boxed = {"fontsize": 7, "loc": "lower right", "frameon": True, "facecolor": "white", "framealpha": 0.9}
+    space = rest_picture(scene_model(run, row, tag=run.rendered, width=640, height=520), width=640, height=520)
+    begins = Level(run.circle_at, vertical=True, lw=0.8, ls=":")
+    forces = [
+        Line(run.time, run.force[:, i], color=i, lw=1.2, label=f"force {name} [N]", points=0)
+        for i, name in enumerate("xyz")
+    ]
+    shift = {"color": "black", "ls": "--", "lw": 1.2, "label": "shift of the camera, x [mm]", "points": 0}
+    sizes = 1e3 * np.linalg.norm(run.errors[:, :3], axis=1), np.degrees(np.linalg.norm(run.errors[:, 3:], axis=1))
+    errors = [
+        Line(run.time, size, color=i, lw=1.2, label=text, points=0)
+        for i, (size, text) in enumerate(zip(sizes, ("place [mm]", "orientation [deg]"), strict=True))
+    ]
+    small, top = {"fontsize": 6.5, "loc": "best"}, 1.2 * float(sizes[0][run.lap(0.0, math.inf)].max())
+    moved = Line(run.time, 1e3 * run.shift[:, 0], **shift)
+    panels = [
+        Panel(view, title=f"right camera at {run.time[row]:.2f} s", legend=boxed, xticks=[], yticks=[], **frame),
+        Panel([space], title="paths of tag (blue) and hand (orange)"),
+        Panel([forces, moved, begins], "time [s]", title="contact force and admittance", legend=small),
+        Panel([errors, begins], "time [s]", title="error against the unshifted pose", legend=small, ylim=(0.0, top)),
+    ]
+    caption = (
+        "The experiment as the paper's figure 6 shows it: the view of the right camera with the tag as found and as "
+        "desired, the scene with both paths, the contact force with the shift that the admittance makes of it, and the "
+        "error of the camera's pose. Dotted: the circle begins."
     )
-    error.axvline(run.circle_at, color=MUTED, lw=0.8, ls=":")
-    error.set_ylim(0.0, 1.2e3 * float(np.linalg.norm(e[run.lap(0.0, math.inf)][:, :3], axis=1).max()))
-    label(error, "time [s]", "", "error against the unshifted pose")
-    legend(error, fontsize=6.5, loc="best")
-    return Figure(
-        name="overview",
-        caption="The experiment as the paper's figure 6 shows it: the view of the right camera with the tag as found "
-        "and as desired, the scene with both paths, the contact force with the shift that the admittance makes of it, "
-        "and the error of the camera's pose. Dotted: the circle begins.",
-        figure=figure,
-    )
+    return draw("overview", caption, panels, rows=2, height=2.9, width=7.6)
 
 
 def _paths(contact: Run, free: Run) -> Figure:
@@ -146,7 +139,7 @@ def _following(free: Run, published: Run, reference: tuple[Array, Array]) -> Fig
 
 
 def scene_model(run: Run, row: int, *, tag: bool, width: int = 640, height: int = 520) -> MjModel:
-    """Return both arms with their paths and a camera "view", the left one with its tag or not; see `scene`."""
+    """Return both arms with their paths and a camera "view", the left one with its tag or not."""
     from pliant.franka.robots.torso import torso
     from pliant.papers.frame.pictures import draw_path, even_light
     from pliant.robots.parts import look_at
@@ -183,19 +176,3 @@ def film_of(run: Run) -> Film:
         size="640x520",
         speed=1.5,
     )
-
-
-def scene(run: Run, row: int, *, width: int = 640, height: int = 520) -> tuple[object, str]:
-    """Return a picture of both arms with their paths, or None and the reason.
-
-    Args:
-        run: whose paths are drawn.
-        row: which of its rows is shown.
-        width: columns.
-        height: rows.
-    """
-    from pliant.model.snapshots import snapshots
-
-    model = scene_model(run, row, tag=run.rendered, width=width, height=height)
-    frames, reason = snapshots(model, model.key("rest").qpos[None], camera="view", width=width, height=height)
-    return (frames[0] if frames else None), reason

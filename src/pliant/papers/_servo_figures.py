@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.base.figures import CYCLE, MUTED, label, legend, new_figure
+from pliant.base.figures import MUTED
 from pliant.base.numerics import Array
 from pliant.papers.frame.base import Figure
-from pliant.papers.frame.films import Film, Shot
-from pliant.papers.frame.panels import Level, Line, Panel, Picture, draw, lines
+from pliant.papers.frame.films import Film, Shot, joint_poses
+from pliant.papers.frame.panels import Level, Line, Panel, color_of, draw, lines
+from pliant.papers.frame.pictures import rest_picture
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from numpy.typing import NDArray
+    from mujoco import MjModel
 
     from pliant.papers.arms.tag_servo import Run, Setup, Start
+    from pliant.papers.frame.panels import Item
 
 LAWS = ("PBVS", "IBVS")
 CORNER = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
@@ -56,79 +58,64 @@ def _pairs(poses: Sequence[Start], runs: Sequence[Run]) -> list[tuple[Run, Run]]
     return []
 
 
-def _kind(run: Run) -> str:
-    return "rendered images" if run.rendered else "exact features"
-
-
-def _draw_corners(axis: Axes, run: Run, *, straight: bool = True, width: float = 1.4) -> None:
-    goal = np.vstack([run.true_goal, run.true_goal[:1]])
-    axis.plot(*goal.T, color=MUTED, lw=1.0, ls="--", zorder=1)
+def _corner_lines(run: Run, *, straight: bool = True, width: float = 1.4) -> list[Line]:
+    """Return the paths of the tag's corners in the image, their starts and their goals."""
+    found = [Line(*np.vstack([run.true_goal, run.true_goal[:1]]).T, color="muted", lw=1.0, ls="--", zorder=1)]
     for i, color in enumerate(CORNER):
         if straight:
-            axis.plot(*np.array([run.true_pixels[0, i], run.true_goal[i]]).T, color=color, lw=0.8, ls=":", zorder=2)
-        axis.plot(*run.pixels[:, i].T, color=color, lw=width, zorder=3)
-        axis.plot(*run.pixels[0, i], marker="o", ms=3.5, color=color, zorder=4)
-        axis.plot(*run.true_goal[i], marker="s", ms=3.5, color=color, zorder=4)
+            way = np.array([run.true_pixels[0, i], run.true_goal[i]]).T
+            found.append(Line(*way, color=color, lw=0.8, ls=":", zorder=2))
+        found.append(Line(*run.pixels[:, i].T, color=color, lw=width, zorder=3, points=0))
+        for place, marker in ((run.pixels[0, i], "o"), (run.true_goal[i], "s")):
+            found.append(Line(*place[:, None], marker=marker, ms=3.5, color=color, zorder=4))
+    return found
 
 
-def _frame(axis: Axes, width: int = 640, height: int = 480) -> None:
-    axis.set_xlim(-0.5, width - 0.5)
-    axis.set_ylim(height - 0.5, -0.5)
-    axis.set_aspect("equal")
+FRAME = {"xlim": (-0.5, 639.5), "ylim": (479.5, -0.5), "aspect": "equal"}
+"""Limits of a panel that shows an image."""
 
 
 def _corners(pair: tuple[Run, Run]) -> Figure:
-    figure, axes = new_figure(1, 2, height=3.5, sharey=True)
-    for axis, run in zip(axes, pair, strict=True):
-        _draw_corners(axis, run)
-        _frame(axis)
-        label(axis, "column [px]", "row [px]" if axis is axes[0] else "", f"{run.law}, {_kind(run)}")
-    return Figure(
-        name="corners",
-        caption="Paths of the tag's corners in the image. Under IBVS they are nearly straight; under PBVS they are "
-        "what the straight path of the camera makes of them. Circles: start; squares: goal; dotted: straight lines. "
-        "The start is the one at which the camera's paths differ most.",
-        figure=figure,
+    panels = [
+        Panel([_corner_lines(run)], "column [px]", "row [px]", f"{run.law}, {run.features}", **FRAME) for run in pair
+    ]
+    caption = (
+        "Paths of the tag's corners in the image. Under IBVS they are nearly straight; under PBVS they are what the "
+        "straight path of the camera makes of them. Circles: start; squares: goal; dotted: straight lines. The start "
+        "is the one at which the camera's paths differ most."
     )
+    return draw("corners", caption, panels, height=3.5, sharey=True)
 
 
 def _paths(runs: Sequence[Run], setup: Setup) -> Figure:
     rendered = any(run.rendered for run in runs if run.law == "IBVS")
-    figure, axes = new_figure(1, 2, height=3.6, subplot_kw={"projection": "3d"})
     h = 0.5 * setup.size
     square = np.array([[-h, -h, 0], [h, -h, 0], [h, h, 0], [-h, h, 0], [-h, -h, 0]])
-    for axis, law in zip(axes, LAWS, strict=True):
+
+    def paths(axis: Any, law: str) -> None:
+        from matplotlib.ticker import MultipleLocator
+
         chosen = [r for r in runs if r.law == law and r.rendered == rendered and len(r.time) > 1]
         for i, run in enumerate(chosen):
             place, end = run.place, np.linalg.inv(run.goal)[:3, 3]
-            color = CYCLE[i % len(CYCLE)]
+            color = color_of(i)
             axis.plot(*np.array([place[0], end]).T, color=MUTED, lw=0.6, ls=":")
             axis.plot(*place.T, color=color, lw=1.2)
             axis.plot(*place[:1].T, marker="o", ms=3, color=color, ls="")
         axis.plot(*square.T, color="black", lw=1.2)
-        axis.set_box_aspect((1, 1, 1))
-        axis.set_xlim(-0.3, 0.3)
-        axis.set_ylim(-0.3, 0.3)
-        axis.set_zlim(0.0, 0.6)
         axis.view_init(elev=18, azim=-60)
         axis.tick_params(labelsize=7, pad=-1)
         for side in (axis.xaxis, axis.yaxis, axis.zaxis):
-            side.set_major_locator(_ticks(0.2))
+            side.set_major_locator(MultipleLocator(0.2))
             side.labelpad = -2
-        label(axis, "x [m]", "y [m]", f"{law}: the camera")
-        axis.set_zlabel("z [m]")
-    return Figure(
-        name="paths",
-        caption="Paths of the camera in the axes of the tag, all starts. PBVS goes straight, IBVS does not; dotted, "
-        "the straight lines. The square is the tag.",
-        figure=figure,
+
+    limits = {"box_aspect": (1, 1, 1), "xlim": (-0.3, 0.3), "ylim": (-0.3, 0.3), "zlim": (0.0, 0.6), "zlabel": "z [m]"}
+    panels = [Panel([partial(paths, law=law)], "x [m]", "y [m]", f"{law}: the camera", **limits) for law in LAWS]
+    caption = (
+        "Paths of the camera in the axes of the tag, all starts. PBVS goes straight, IBVS does not; dotted, the "
+        "straight lines. The square is the tag."
     )
-
-
-def _ticks(step: float) -> object:
-    from matplotlib.ticker import MultipleLocator
-
-    return MultipleLocator(step)
+    return draw("paths", caption, panels, height=3.6, subplot_kw={"projection": "3d"})
 
 
 def _velocities(pair: tuple[Run, Run]) -> Figure:
@@ -187,30 +174,16 @@ def _azimuth(run: Run) -> float:
     return float(np.clip(math.atan2(normal[1], normal[0]), -1.2, 1.2))
 
 
-def scene(
-    run: Run, setup: Setup, q_at: Array, *, azimuth: float = -0.8, width: int = 560, height: int = 560
-) -> tuple[NDArray[np.uint8] | None, str]:
-    """Return a picture of the arm before the tag with the camera's path, or None and the reason.
+def scene_model(run: Run, setup: Setup, q_at: Array, *, azimuth: float, size: int) -> MjModel:
+    """Return the arm before the tag with the camera's path and a camera "view".
 
     Args:
         run: whose path is drawn.
         setup: the tag.
         q_at: joint positions of the picture, shape (7,) [rad].
         azimuth: direction of the observer about the tag, from the x axis of the base [rad].
-        width: columns.
-        height: rows.
+        size: width and height of pictures [pixels].
     """
-    from pliant.model.snapshots import snapshots
-
-    model = scene_model(run, setup, q_at, azimuth=azimuth, width=width, height=height)
-    frames, reason = snapshots(model, model.key("rest").qpos[None], camera="view", width=width, height=height)
-    return (frames[0] if frames else None), reason
-
-
-def scene_model(
-    run: Run, setup: Setup, q_at: Array, *, azimuth: float = -0.8, width: int = 560, height: int = 560
-) -> object:
-    """Return the arm before the tag with the camera's path and a camera "view"; arguments as for `scene`."""
     import mujoco
 
     from pliant.base.spatial import inverse
@@ -225,7 +198,7 @@ def scene_model(
         around=Surroundings(tags=(TagPlace(size=setup.size, position=tuple(tag.tolist())),)),
     )
     spec = robot.spec.copy()
-    even_light(spec, width=width, height=height)
+    even_light(spec, width=size, height=size)
     for body in spec.bodies:
         if body.name.startswith(("franka_hand", "franka_finger", "franka_link7")):
             for geom in body.geoms:
@@ -287,11 +260,9 @@ def film_of(
     azimuth = _azimuth(pair[-1])
     shots = []
     for title, run in zip(titles or [str(run.law) for run in pair], pair, strict=True):
-        model = scene_model(run, setup, run.q[0], azimuth=azimuth, width=640, height=640)
-        joints = [int(model.jnt_qposadr[j]) for j in range(model.njnt) if model.jnt_type[j] == HINGE][: run.q.shape[1]]
-        poses = np.tile(model.key("rest").qpos, (len(time), 1))
-        for column, address in enumerate(joints):
-            poses[:, address] = np.interp(time, run.time, run.q[:, column])
+        model = scene_model(run, setup, run.q[0], azimuth=azimuth, size=640)
+        q = np.array([np.interp(time, run.time, column) for column in run.q.T]).T
+        poses = joint_poses(model, [f"franka_joint{k}" for k in range(1, 8)], q)
         shots.append(Shot(title=title, model=model, poses=poses))
     return Film(
         name="servo",
@@ -302,51 +273,46 @@ def film_of(
     )
 
 
-HINGE = 3
-"""MuJoCo's number of a hinge joint."""
-
-
 def _length(place: Array) -> Array:
     step = np.linalg.norm(np.diff(place, axis=0), axis=1)
     return np.concatenate([[0.0], np.cumsum(np.maximum(step, 1e-9))])
 
 
 def _side_by_side(poses: Sequence[Start], pair: tuple[Run, Run], setup: Setup) -> Figure:
-    figure, axes = new_figure(
-        2, 4, height=2.35, width=11.0, gridspec_kw={"width_ratios": [1.35, 1.1, 1.0, 1.0]}, squeeze=False
-    )
     azimuth = _azimuth(pair[1])
-    for row, run in enumerate(pair):
-        view, space, error, speed = axes[row]
+    panels = []
+    for first, run in ((True, pair[0]), (False, pair[1])):
+        row, x = run.image_row, "" if first else "time [s]"
+        seen: list[Item] = []
         if run.image is not None:
-            view.imshow(run.image)
-            corners = np.vstack([run.pixels[run.image_row], run.pixels[run.image_row, :1]])
-            view.plot(*corners.T, color="#e69f00", lw=1.6, zorder=5)
-        _draw_corners(view, run, straight=False, width=1.1)
-        _frame(view)
-        view.set_xticks([])
-        view.set_yticks([])
-        view.grid(False)
-        at = run.time[run.image_row]
-        label(view, "", run.law, f"camera at {at:.2f} s" if row == 0 else f"at {at:.2f} s")
-        picture, reason = scene(run, setup, run.q[run.image_row], azimuth=azimuth)
-        Picture(picture, reason)(space)
-        label(space, "", "", "path of the camera" if row == 0 else "")
+            corners = np.vstack([run.pixels[row], run.pixels[row, :1]])
+            seen = [
+                lambda axis, image=run.image: axis.imshow(image),
+                Line(*corners.T, color="#e69f00", lw=1.6, zorder=5),
+            ]
+        title = f"camera at {run.time[row]:.2f} s" if first else f"at {run.time[row]:.2f} s"
+        view = [*seen, _corner_lines(run, straight=False, width=1.1), lambda axis: axis.grid(False)]
+        panels.append(Panel(view, "", str(run.law), title, xticks=[], yticks=[], **FRAME))
+        space = rest_picture(scene_model(run, setup, run.q[row], azimuth=azimuth, size=560), width=560, height=560)
+        panels.append(Panel([space], title="path of the camera" if first else ""))
         offset = (run.pixels - run.true_goal).reshape(len(run.time), -1)
-        for i, color in enumerate(CORNER):
-            error.plot(run.time, offset[:, 2 * i], color=color, lw=1.1)
-            error.plot(run.time, offset[:, 2 * i + 1], color=color, lw=1.1, ls="--")
-        error.axhline(0.0, color=MUTED, lw=0.6)
-        label(error, "time [s]" if row else "", "", "corners' errors [px]" if row == 0 else "")
-        for i in range(3):
-            speed.plot(run.time, run.velocity[:, i], color=CYCLE[i], lw=1.2, label=f"v{'xyz'[i]} [m/s]")
-            speed.plot(run.time, run.velocity[:, 3 + i], color=CYCLE[i], lw=1.2, ls="--", label=f"w{'xyz'[i]} [rad/s]")
-        label(speed, "time [s]" if row else "", "", "velocity of the camera" if row == 0 else "")
-    legend(axes[1, 3], ncol=2, fontsize=6.5, loc="best")
-    return Figure(
-        name="side-by-side",
-        caption="Both laws from one start, as the paper's figure 6 shows its experiment: the image of the wrist camera "
-        "on the way with the corners' paths and their goal (squares), the scene with the camera's path beside the "
-        "straight line, the curves. Solid: columns and translations; dashed: rows and rotations.",
-        figure=figure,
+        errors = [
+            Line(run.time, offset[:, 2 * i + part], color=color, lw=1.1, ls=style, points=0)
+            for i, color in enumerate(CORNER)
+            for part, style in enumerate(("-", "--"))
+        ]
+        panels.append(Panel([errors, Level(0.0, lw=0.6)], x, title="corners' errors [px]" if first else ""))
+        speeds = [
+            Line(run.time, run.velocity[:, 3 * part + i], color=i, lw=1.2, ls=style, label=label, points=0)
+            for i, axis in enumerate("xyz")
+            for part, (style, label) in enumerate((("-", f"v{axis} [m/s]"), ("--", f"w{axis} [rad/s]")))
+        ]
+        legend = None if first else {"ncol": 2, "fontsize": 6.5, "loc": "best"}
+        panels.append(Panel(speeds, x, title="velocity of the camera" if first else "", legend=legend))
+    caption = (
+        "Both laws from one start, as the paper's figure 6 shows its experiment: the image of the wrist camera on the "
+        "way with the corners' paths and their goal (squares), the scene with the camera's path beside the straight "
+        "line, the curves. Solid: columns and translations; dashed: rows and rotations."
     )
+    widths = {"width_ratios": [1.35, 1.1, 1.0, 1.0]}
+    return draw("side-by-side", caption, panels, rows=2, height=2.35, width=11.0, gridspec_kw=widths)

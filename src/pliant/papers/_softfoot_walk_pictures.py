@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from pliant.papers.frame.base import Figure
+from pliant.papers.frame.pictures import frames
 from pliant.walking.trials import COURSES
 from pliant.walking.walk import WalkRow, run_walk
 
@@ -41,29 +42,22 @@ def crossing(feet: str, height: float, robot: str, seed: int) -> tuple[object, l
     return model, [row.qpos for row in trace], first
 
 
-def pictures(height: float, robot: str = "biped", seed: int = 0) -> Figure | str:
+def pictures(height: float, robot: str = "biped") -> Figure | str:
     """Draw the robot on a bar with both feet, as figures 9 and 10 of the paper; return why not where it cannot."""
-    from pliant.model.snapshots import snapshots
-    from pliant.papers.frame.pictures import strip
-
-    shown, columns = [], []
+    scenes = []
+    columns = [""]
     for feet in FEET:
-        model, poses, first = crossing(feet, height, robot, seed)
+        model, poses, first = crossing(feet, height, robot, 0)
         times = [min(len(poses) - 1, first + k) for k in (8, 30, 55)]
         chosen = [poses[t] for t in times]
-        whole, reason = snapshots(model, chosen, camera="whole", width=360, height=360)
-        close, reason = snapshots(model, chosen[:1], camera="close", width=400, height=360)
-        if not whole or not close:
-            return reason
-        shown.append([*close, *whole])
+        scenes.append((model, chosen[:1], {"camera": "close", "width": 400, "height": 360}))
+        scenes.append((model, chosen, {"camera": "whole", "width": 360, "height": 360}))
         columns = ["foot on the bar", *(f"{0.02 * (t - times[0]):.1f} s" for t in times)]
-    flat = [picture for row in shown for picture in row]
-    return Figure(
-        name="bar",
-        caption=f"{robot} on a bar of {1e3 * height:g} mm, rigid feet above, soft feet below. The rigid foot stands "
-        "on two edges; the soft one bends around the bar and keeps its heel and its toes on the ground.",
-        figure=strip(flat, [f"{feet} feet" for feet in FEET], columns),
+    caption = (
+        f"{robot} on a bar of {1e3 * height:g} mm, rigid feet above, soft feet below. The rigid foot stands on two "
+        "edges; the soft one bends around the bar and keeps its heel and its toes on the ground."
     )
+    return frames("bar", caption, scenes, [f"{feet} feet" for feet in FEET], columns)
 
 
 def _on_bar(row: WalkRow, bar: float, reach: tuple[float, float]) -> bool:

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.errors import PliantError
+from pliant.base.numerics import GRAVITY, Array
 from pliant.papers._box_push import (
     BALL,
     BAND,
     BOX_MASS,
-    GRAVITY,
     HOLD,
     MOVE,
     PRESETS,
     REACHED,
     STAYED,
     STOPPED,
+    TIMESTEP,
     WAIT,
     BoxOptions,
     GoalSweep,
@@ -32,12 +33,11 @@ from pliant.papers._box_push import (
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, Shot
 from pliant.papers.frame.panels import Band, Level, Line, Note, Panel, draw
+from pliant.papers.frame.pictures import frames
 
 if TYPE_CHECKING:
     import mujoco
     from numpy.typing import ArrayLike
-
-    from pliant.base.numerics import Array
 
 PAPER = "Mengacci et al. 2021, Front. Robot. AI 8:713083"
 JOINT_FRICTION = 0.025
@@ -275,7 +275,7 @@ def box(context: Context, options: BoxOptions) -> Result:
     tables = [Table.of("The two pushes", pushes_in_numbers)]
     figures = [_figure_push(context, runs, options), _figure_goals(sweep), _figure_joints(runs)]
     if not context.quick:
-        half = {name: push(run.preset, options, 5e-4) for name, run in runs.items()}
+        half = {name: push(run.preset, options, 0.5 * TIMESTEP) for name, run in runs.items()}
         pairs = {
             "stiff: displacement of the box": [run["stiff"].displacement[-1] for run in (half, runs)],
             "soft: largest force": [run["soft"].horizontal_force.max() for run in (half, runs)],
@@ -287,11 +287,11 @@ def box(context: Context, options: BoxOptions) -> Result:
         ]
         tables.append(_table_of_variants(context, options))
     context.progress(0.95, "figures")
-    picture, reason = _frames(runs, options)
-    if picture is not None:
+    picture = _frames(runs, options)
+    if isinstance(picture, Figure):
         figures.insert(0, picture)
     else:
-        notes.append(f"No pictures of the arm: {reason}.")
+        notes.append(f"No pictures of the arm: {picture}.")
     low, high = (1e3 * value for value in sweep.range)
     return Result(
         statements=[*judge_pushes(options, runs), *judge_goals(sweep)],
@@ -445,19 +445,12 @@ def _figure_joints(runs: Mapping[str, Push]) -> Figure:
     return draw("joints", caption, panels, height=2.5, sharey=True)
 
 
-def _frames(runs: Mapping[str, Push], options: BoxOptions) -> tuple[Figure | None, str]:
-    from pliant.model.snapshots import snapshots
-    from pliant.papers.frame.pictures import strip
-
-    model = _scene(options)
+def _frames(runs: Mapping[str, Push], options: BoxOptions) -> Figure | str:
     times = (0.0, WAIT + 0.5 * MOVE, WAIT + 0.75 * MOVE, WAIT + MOVE + HOLD)
     poses = [run.trace.qpos[np.argmin(np.abs(run.trace.time - t))] for run in runs.values() for t in times]
-    pictures, reason = snapshots(model, poses, camera="side", width=400, height=400)
-    if not pictures:
-        return None, reason
-    figure = strip(pictures, list(runs), [f"{t:.1f} s" for t in times], height=2.0)
     caption = (
         "The arm and the box. The red stick marks the first place of the box's face: the box stops the soft arm, the "
         "stiff arm pushes it along."
     )
-    return Figure(name="frames", caption=caption, figure=figure), ""
+    scene = (_scene(options), poses, {"camera": "side", "width": 400, "height": 400})
+    return frames("frames", caption, [scene], list(runs), [f"{t:.1f} s" for t in times], height=2.0)

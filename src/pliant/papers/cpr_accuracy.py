@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.base.options import option
-from pliant.base.spatial import cross
+from pliant.base.spatial import cross, vee
 from pliant.papers.cpr_planar import PAPER
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.panels import DASHED, Item, Level, Line, Panel, draw
@@ -113,11 +113,10 @@ def printed_orientation_error(R_joint: NDArray, R_tip: NDArray) -> NDArray:
         R_joint: axes of the joint on the plate, shape (3, 3).
         R_tip: axes of the joint as the rod carries it, shape (3, 3).
     """
-    S = R_joint.T @ R_tip - R_joint @ R_tip.T
-    return 0.5 * np.array([S[2, 1] - S[1, 2], S[0, 2] - S[2, 0], S[1, 0] - S[0, 1]])
+    return vee(R_joint.T @ R_tip - R_joint @ R_tip.T)
 
 
-def independent_lengths(start: Solution, *, printed: bool, steps: int = 40) -> NDArray:
+def independent_lengths(start: Solution, *, printed: bool) -> NDArray:
     """Return the rod lengths of a robot of extensible limbs at a plate pose, without the package's solver.
 
     Newton's method with finite differences on single shooting, all rods at once, Runge and Kutta's method of fourth
@@ -126,8 +125,8 @@ def independent_lengths(start: Solution, *, printed: bool, steps: int = 40) -> N
     Args:
         start: equilibrium to start from; its plate pose is held.
         printed: take the moment equation as the paper prints it.
-        steps: steps per rod.
     """
+    steps = 40  # per rod
     d = start.robot.description
     v = d.limbs[0].rod.values(0.5)
     shear, bend = np.array([*v.shear, v.axial]), np.array([*v.bending, v.torsion])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.base.numerics import GRAVITY
 from pliant.base.options import option
 from pliant.papers.cpr_planar import PAPER, film_of_paths
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
@@ -48,13 +49,11 @@ def column(kind: str) -> ContinuumParallelRobot:
     )
 
 
-def critical_load(
-    robot: ContinuumParallelRobot, low: float, high: float, tolerance: float = 1e-5
-) -> tuple[float, float]:
+def critical_load(robot: ContinuumParallelRobot, low: float, high: float) -> tuple[float, float]:
     """Return the load on the plate at which the straight equilibrium loses its stability [N], and the last index."""
     start = robot.solve_dgm(np.zeros(0), (0.0, 0.0, -low, 0.0, 0.0, 0.0))
     index = 0
-    while high - low > tolerance * high:
+    while high - low > 1e-5 * high:
         middle = 0.5 * (low + high)
         s = robot.solve_dgm(np.zeros(0), (0.0, 0.0, -middle, 0.0, 0.0, 0.0), start=start, branch="smooth", restarts=0)
         if s.morse_index == 0:
@@ -162,7 +161,7 @@ def largest_load(name: str, options: BucklingOptions) -> tuple[Target, np.ndarra
     """Load a hexapod until no stable equilibrium is left; return a check, loads and stiffnesses."""
     loads, found = load_until_unstable(name, options)
     stiffness = np.array([s.smallest_stiffness for s in found])
-    weight = found[0].robot.description.plate.mass * 9.81
+    weight = found[0].robot.description.plate.mass * GRAVITY
     target = Target(
         f"{name[14:]}: stiffness left at the largest load, as a share", float(stiffness[-1] / stiffness[0]), high=0.01,
         source="ours: a stable equilibrium ends where a stiffness vanishes",

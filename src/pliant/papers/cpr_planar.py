@@ -88,13 +88,13 @@ def saved_configuration(name: str, key: str, q: Sequence[float], numbers: Sequen
     )  # fmt: skip
 
 
-def round_trip(path: Path, rows: int = 25) -> float:
+def round_trip(path: Path) -> float:
     """Return the largest difference between the plate's poses and the direct model at their joint values [m].
 
     The direct model starts from another pose of the path.
     """
     worst = 0.0
-    picks = np.linspace(0, len(path) - 1, rows).astype(int)
+    picks = np.linspace(0, len(path) - 1, 25).astype(int)
     for before, k in pairwise(picks):
         s = path[int(k)]
         back = s.robot.solve_dgm(s.q, s.wrench, start=path[int(before)])

@@ -231,12 +231,12 @@ def drive(
     from pliant.base.conditions import VisionError
     from pliant.base.spatial import inverse
     from pliant.control.checks import ControlError
-    from pliant.papers.arms.tag_servo import PERIOD, _eyes, begin_with_image, make_run, servo_rows
+    from pliant.papers.arms.tag_servo import PERIOD, begin_with_image, look_with, make_run, servo_rows
     from pliant.vision.poses import pose_features
     from pliant.vision.visual_servoing import ServoMonitor, ServoStatus, pose_below
 
     arm, goal, setup = cell.arm, start.goal, setup_of(options)
-    look = _eyes(cell, setup, cell.camera)
+    look = look_with(cell, setup)
     each = round(PERIOD / CYCLE)
     monitor = ServoMonitor(pose_below(setup.translation, setup.rotation), growth=20.0)
     tool = arm.get_flMe() @ arm.get_eMc()
@@ -597,10 +597,7 @@ def franka_dynamic_servo(context: Context, options: FrankaDynamicServoOptions) -
     tables = [
         Table.of(
             "Runs",
-            [
-                _row(f"{run.features}, {'rendered images' if run.servo.rendered else 'exact features'}", run, options)
-                for run in runs
-            ],
+            [_row(f"{run.features}, {run.servo.features}", run, options) for run in runs],
             "Only the errors of the pose law have a linear equation of their own; for points the column says how far "
             "the pose is from it.",
         )

@@ -121,14 +121,9 @@ def missing_client() -> str:
 # --------------------------------------------------------------------------------------------------------- statements
 
 
-def kind(run: Run) -> str:
-    """Return what the features of a run come from."""
-    return RENDERED if run.rendered else EXACT
-
-
 def of(runs: Sequence[Run], law: Law, features: str) -> list[Run]:
     """Return the runs of a law and a kind of features."""
-    return [run for run in runs if run.law == law and kind(run) == features]
+    return [run for run in runs if run.law == law and run.features == features]
 
 
 def end_errors(runs: Sequence[Run]) -> tuple[float, float]:
@@ -457,7 +452,7 @@ def interface_table(runs: Sequence[Run], names: Sequence[str], about: Callable[[
 
 
 def _about(run: Run) -> list[object]:
-    return [run.law, kind(run), float(run.time[-1]) if len(run.time) else None, run.status]
+    return [run.law, run.features, float(run.time[-1]) if len(run.time) else None, run.status]
 
 
 # --------------------------------------------------------------------------------------------------------- experiment

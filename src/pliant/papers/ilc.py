@@ -15,6 +15,8 @@ from pliant.control import IterativeLearning, LearningResult, MinimumJerk
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, Shot
 from pliant.papers.frame.panels import Band, Level, Line, Note, Panel, draw
+from pliant.papers.frame.pictures import frames
+from pliant.papers.frame.runs import drive
 
 if TYPE_CHECKING:
     from pliant.base.numerics import Array
@@ -110,22 +112,13 @@ def make_plant(
     if change is not None:
         change(robot)
     engine = MujocoEngine(robot, guard=False)
-    first, second = (engine.port(f"{joint}/reference_1") for joint in robot.actuators)
-    presets = [engine.port(f"{joint}/reference_2") for joint in robot.actuators]
-    position, velocity = engine.port("state/qpos"), engine.port("state/qvel")
+    presets = {f"{joint}/reference_2": options.get("preset", PRESET) for joint in robot.actuators}
 
     def plant(command: Array) -> Array:
         engine.reset()
-        for view in presets:
-            view[0] = options.get("preset", PRESET)
-        out = np.empty_like(command)
-        one, two = command[:, 0].tolist(), command[:, 1].tolist()
-        step = engine.step
-        for i in range(len(one)):
-            out[i] = position
-            first[0], second[0] = one[i], two[i]
-            step()
-        if not np.all(np.isfinite(velocity)):
+        references = {f"{joint}/reference_1": column for joint, column in zip(robot.actuators, command.T, strict=True)}
+        out = drive(engine, {**references, **presets}, ["state/qpos"], len(command))["state/qpos"][:-1]
+        if not np.all(np.isfinite(engine.port("state/qvel"))):
             out[-1] = np.nan
         return out
 
@@ -347,6 +340,13 @@ def verify_time_step(options: IlcOptions, runs: int) -> Target:
     ).measure(np.max(np.abs(fine[:common] / coarse[:common] - 1.0)))
 
 
+SHOWN = (
+    "The arm during the first and the last run. In the first run gravity holds it back; with the learned input both "
+    "joints follow."
+)
+"""Caption of film and pictures."""
+
+
 def _films(context: Context, options: IlcOptions) -> list[Film]:
     from pliant.robots import build_robot
 
@@ -357,8 +357,7 @@ def _films(context: Context, options: IlcOptions) -> list[Film]:
     return [
         Film(
             name="learning",
-            caption="The arm during the first and the last run. In the first run gravity holds it back; with the "
-            "learned input both joints follow.",
+            caption=SHOWN,
             time=0.02 * np.arange(len(first)),
             shots=[
                 Shot(title="first run", model=model, poses=first),
@@ -423,16 +422,16 @@ def ilc(context: Context, options: IlcOptions) -> Result:
     tables.append(_table_of_transfers(arms))
     context.progress(0.9, "figures")
     figures = [_figure_15(context, result, TIMESTEP), _figure_inputs(result, TIMESTEP)]
-    strip, reason = _frames(options.robot, TIMESTEP, result)
+    picture = _frames(options.robot, TIMESTEP, result)
     notes = [
         "Equation 13 is taken with n = 1 for the first update: the gains are 0.452, 0.409, and so on.",
         "The kink in the response of joint 1 after 12 s is the clip of one of its springs: from 0.6 rad of deflection "
         "on (0.8 rad less the preset) only the other spring gives way.",
     ]
-    if strip is not None:
-        figures.append(strip)
+    if isinstance(picture, Figure):
+        figures.append(picture)
     else:
-        notes.append(f"No pictures of the arm: {reason}.")
+        notes.append(f"No pictures of the arm: {picture}.")
     worst = errors.max(axis=1)
     return Result(
         statements=[*judge_learning(result), *judge_transfer(arms)],
@@ -557,26 +556,13 @@ def _figure_inputs(result: LearningResult, step: float) -> Figure:
     return draw("inputs", caption, [*top, *bottom], rows=2, height=2.0, sharex=True)
 
 
-def _frames(options: dict[str, object], step: float, result: LearningResult) -> tuple[Figure | None, str]:
+def _frames(options: dict[str, object], step: float, result: LearningResult) -> Figure | str:
     """Draw the arm at five times, in the first and in the last run."""
-    from pliant.model.snapshots import snapshots
-    from pliant.papers.frame.pictures import strip
     from pliant.robots import build_robot
 
     model = build_robot(ROBOT, {**options, "timestep": step}).compile()
     times = (0.0, 7.0, 10.0, 13.0, 19.9)
-    chosen = [(0, "first run"), (result.runs - 1, f"run {result.runs}")]
-    poses = [result.records[n].response[round(t / step)] for n, _ in chosen for t in times]
-    pictures, reason = snapshots(model, poses, camera="front", width=300, height=330)
-    if not pictures:
-        return None, reason
-    figure = strip(pictures, [name for _, name in chosen], [f"{t:.0f} s" for t in times], height=1.72)
-    return (
-        Figure(
-            name="frames",
-            caption="The arm during the first and the last run. In the first run gravity holds it back; with the "
-            "learned input both joints follow.",
-            figure=figure,
-        ),
-        "",
-    )
+    chosen = {"first run": 0, f"run {result.runs}": result.runs - 1}
+    poses = [result.records[n].response[round(t / step)] for n in chosen.values() for t in times]
+    scene = (model, poses, {"camera": "front", "width": 300, "height": 330})
+    return frames("frames", SHOWN, [scene], list(chosen), [f"{t:.0f} s" for t in times], height=1.72)

@@ -9,7 +9,7 @@ III is computed and compared with the printed one.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +24,10 @@ from pliant.feet.trials import HEIGHTS, LOADS, PARTS, Trial, Trials, all_trials,
 from pliant.papers._softfoot_bench_data import ANALYTICAL, TABLE_1, data_statements, figures
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, film_of_tracks
+from pliant.papers.frame.pictures import frames
 
 if TYPE_CHECKING:
+    from mujoco import MjModel
     from numpy.typing import NDArray
 
     from pliant.base.numerics import Array
@@ -462,24 +464,20 @@ def _tables(found: Trials, reduced: Trials, measured: Trials | None, changes: di
 def _picture(options: BenchValidationOptions) -> Figure | str:
     """Return a picture of three trials at rest, or the reason why there is none."""
     from pliant.engine import MujocoEngine
-    from pliant.model.snapshots import snapshots
-    from pliant.papers.frame.pictures import strip
 
-    shots = []
     bench = dataclasses.replace(options.bench(), obstacle_height=max(options.heights), load=max(options.loads))
-    for module in (1, 3, 6):
-        engine = MujocoEngine(build(dataclasses.replace(bench, module=module)))
-        engine.step(round(2.0 / engine.dt))
-        found, reason = snapshots(engine.model, [engine.data.qpos], camera="side", width=560, height=400)
-        if not found:
-            return reason
-        shots += found
-    return Figure(
-        name="bench",
-        caption="The bench, as figure 4. The foot with one chain under the larger load, the highest obstacle under the "
-        "modules m1, m3 and m6.",
-        figure=strip(shots, [""], ["p1", "p3", "p6"], height=1.9),
+
+    def scenes() -> Iterator[tuple[MjModel, list[Array], dict[str, Any]]]:
+        for module in (1, 3, 6):
+            engine = MujocoEngine(build(dataclasses.replace(bench, module=module)))
+            engine.step(round(2.0 / engine.dt))
+            yield engine.model, [engine.data.qpos], {"camera": "side", "width": 560, "height": 400}
+
+    caption = (
+        "The bench, as figure 4. The foot with one chain under the larger load, the highest obstacle under the modules "
+        "m1, m3 and m6."
     )
+    return frames("bench", caption, scenes(), [""], ["p1", "p3", "p6"], height=1.9)
 
 
 def _fit_table(fit: SetupFit) -> Table:

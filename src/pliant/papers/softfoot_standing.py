@@ -23,25 +23,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.base.errors import PliantError
+from pliant.base.numerics import GRAVITY, Array
 from pliant.base.options import option
 from pliant.feet.contacts import contact_forces
+from pliant.feet.model.geometry import lowest_point
 from pliant.feet.model.pad import Pad, add_pad
 from pliant.model.inertia import set_inertia
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, film_of_tracks
 from pliant.papers.frame.panels import Line, Panel, draw
+from pliant.papers.frame.pictures import frames
 
 if TYPE_CHECKING:
     from mujoco import MjModel
+    from mujoco.batch import Batch
     from numpy.typing import NDArray
 
-    from pliant.base.numerics import Array
     from pliant.simulation.film import PoseTrack
 
 PAPER = "Piazza et al. 2024, arXiv 2401.05318"
 FEET = ("soft", "rigid", "compliant")
 """The three feet."""
-GRAVITY = 9.81
 STEP = 0.001
 """Step of the feet that stand [s]."""
 _RESTS = "Loads, obstacles, the compliant foot and the definitions are ours: those of the paper are not at hand."
@@ -157,19 +159,26 @@ def _flat_foot(ankle: object, pad: StandingOptions | None) -> None:
 
 def _start(model: MjModel) -> float:
     """Return the height of the ankle above the lowest point of the sole [m]."""
-    import mujoco
+    soles = [g for g in range(model.ngeom) if model.geom_contype[g] == 1 and model.geom_conaffinity[g] == 2]
+    return -min(0.0, lowest_point(model, soles))
 
-    data = mujoco.MjData(model)
-    mujoco.mj_kinematics(model, data)
-    lowest = 0.0
-    for g in range(model.ngeom):
-        if model.geom_contype[g] == 1 and model.geom_conaffinity[g] == 2:
-            turn = data.geom_xmat[g].reshape(3, 3)
-            lowest = min(
-                lowest, float((data.geom_xpos[g] + turn @ model.geom_aabb[g, :3])[2]
-                              - np.abs(turn[2]) @ model.geom_aabb[g, 3:])
-            )  # fmt: skip
-    return -lowest
+
+def _on_bars(model: MjModel, bars: Sequence[tuple[float, float, float]]) -> tuple[Batch, Array]:
+    """Return feet above bars, and their joint positions, shape (n, nq).
+
+    Args:
+        model: the compiled rig.
+        bars: height of the sole over the bar, height and position of the bar [m]; bar height 0 for flat ground.
+    """
+    from pliant.engine import make_batch
+
+    height, batch = _start(model), make_batch(model, len(bars))
+    place, qpos = batch.expand("body_pos"), batch.bind("qpos")
+    bar, slide = model.body("bar").id, int(model.joint("slide").qposadr[0])
+    for i, (above, top, x) in enumerate(bars):
+        place[i, bar] = (x, 0.0, top) if top > 0.0 else (x, 0.0, -1.0)
+        qpos[i, slide] = height + max(top, 0.0) + above
+    return batch, qpos
 
 
 # -- standing ---------------------------------------------------------------------------------------------------------
@@ -211,18 +220,9 @@ def stand(
     """
     import mujoco
 
-    from pliant.engine import make_batch
-
     model = rig(kind, options, STEP, locked=False).compile()
-    height = _start(model)
-    batch = make_batch(model, len(bars))
-    place = batch.expand("body_pos")
-    bar, slide = model.body("bar").id, int(model.joint("slide").qposadr[0])
-    qpos, applied = batch.bind("qpos"), batch.bind("xfrc_applied")
-    for i, (top, x) in enumerate(bars):
-        place[i, bar] = (x, 0.0, top) if top > 0.0 else (x, 0.0, -1.0)
-        qpos[i, slide] = height + max(top, 0.0) + 0.002
-        applied[i].reshape(model.nbody, 6)[model.body("carriage").id, 2] = -options.load
+    batch, qpos = _on_bars(model, [(0.002, *bar) for bar in bars])
+    batch.bind("xfrc_applied").reshape(len(bars), model.nbody, 6)[:, model.body("carriage").id, 2] = -options.load
     batch.step(nstep=round(seconds / STEP))
     pitch = qpos[:, int(model.joint("ankle").qposadr[0])].copy()
     weight = GRAVITY * float(model.body_mass.sum())
@@ -274,18 +274,9 @@ def drop(
         pitch: pitch of the foot, toes down positive [rad].
         timestep: length of a step [s].
     """
-    from pliant.engine import make_batch
-
     model = rig(kind, options, timestep, locked=True, pitch=pitch).compile()
-    height = _start(model)
-    batch = make_batch(model, len(bars))
-    place = batch.expand("body_pos")
-    bar, slide = model.body("bar").id, int(model.joint("slide").qposadr[0])
+    batch, _ = _on_bars(model, bars)
     dof = int(model.joint("slide").dofadr[0])
-    qpos = batch.bind("qpos")
-    for i, (fall, top, x) in enumerate(bars):
-        place[i, bar] = (x, 0.0, top) if top > 0.0 else (x, 0.0, -1.0)
-        qpos[i, slide] = height + max(top, 0.0) + fall
     longest = max(math.sqrt(2.0 * (fall + top) / GRAVITY) for fall, top, _ in bars)
     speed = batch.rollout(round((longest + 0.15) / timestep), record=("qvel",))["qvel"][:, :, dof]
     return np.diff(speed, axis=1).max(axis=1) / timestep / GRAVITY + 1.0
@@ -541,33 +532,20 @@ def softfoot_standing(context: Context, options: StandingOptions) -> Result:
             note="Largest acceleration of the payload.",
         ),
     ]
-    if not context.quick:
-        result.figures += _pictures(bars, found, options)
+    picture = "" if context.quick else _picture(bars, found, options)
+    if isinstance(picture, Figure):
+        result.figures.append(picture)
     result.figures += [_plot(bars, found, options), _drop_plot(drops, impacts)]
     context.progress(1.0)
     return result
 
 
-def _pictures(bars: list[tuple[float, float]], found: dict[str, Standing], options: StandingOptions) -> list[Figure]:
-    """Return a picture of the three feet on the highest bar; none where nothing can be rendered."""
-    from pliant.model.snapshots import snapshots
-    from pliant.papers.frame.pictures import strip
-
+def _picture(bars: list[tuple[float, float]], found: dict[str, Standing], options: StandingOptions) -> Figure | str:
+    """Return a picture of the three feet on the highest bar, or the reason why nothing can be rendered."""
     wanted = [i for i, (top, _) in enumerate(bars) if top == options.heights[-1]]
     wanted = [wanted[len(wanted) // 4], wanted[3 * len(wanted) // 4]]
-    pictures = []
-    for kind, s in found.items():
-        for i in wanted:
-            model = _standing_rig(kind, options, bars[i])
-            shots, _ = snapshots(model, [s.poses[i]], camera="side", width=560, height=330)
-            if not shots:
-                return []
-            pictures += shots
+    view = {"camera": "side", "width": 560, "height": 330}
+    scenes = ((_standing_rig(kind, options, bars[i]), [s.poses[i]], view) for kind, s in found.items() for i in wanted)
+    caption = f"The feet on a bar of {1e3 * options.heights[-1]:g} mm. SoftFoot, rigid foot and compliant pad."
     columns = [f"bar at {1e3 * bars[i][1]:.0f} mm" for i in wanted]
-    return [
-        Figure(
-            name="feet",
-            caption=f"The feet on a bar of {1e3 * options.heights[-1]:g} mm. SoftFoot, rigid foot and compliant pad.",
-            figure=strip(pictures, [_NAMES[k] for k in found], columns, height=1.7),
-        )
-    ]
+    return frames("feet", caption, scenes, [_NAMES[k] for k in found], columns)

@@ -59,9 +59,9 @@ class SoftFootStaticsOptions:
     """Middle of the bar ahead of the ankle."""
 
 
-def foot_options(context: Context, options: SoftFootStaticsOptions) -> dict[str, object]:
-    """Return the foot of this run: exact with five chains, in the quick version one lumped chain."""
-    return {"closure_compliance": options.closure_compliance, **(REDUCED if context.quick else {})}
+def foot_options(context: Context, closure_compliance: float) -> dict[str, object]:
+    """Return the foot of a run: exact with five chains, in the quick version one lumped chain; compliance in m/N."""
+    return {"closure_compliance": closure_compliance, **(REDUCED if context.quick else {})}
 
 
 def stiffness_curve(feet: list[Standing]) -> np.ndarray:
@@ -269,7 +269,7 @@ def _films(context: Context, options: SoftFootStaticsOptions) -> list[Film]:
 )
 def softfoot_statics(context: Context, options: SoftFootStaticsOptions) -> Result:
     """Press a SoftFoot on flat ground and on bars: stiffening, shape, support, and the centre of pressure."""
-    foot = foot_options(context, options)
+    foot = foot_options(context, options.closure_compliance)
     bar = (options.bar, options.bar_position)
     on_bar = {
         load: stand(load, bar=bar, **foot)

@@ -517,17 +517,21 @@ def _ankles_table(rates: Ankles) -> Table:
     )
 
 
+def _completed(x: Sequence[float], rates: Sequence[Rate], number: int) -> Line:
+    """Return the completed walks with some feet, a number of `FEET`, and their intervals [%]."""
+    y = 100 * np.array([rate.value for rate in rates])
+    low, high = 100 * np.array([rate.interval for rate in rates]).T
+    style = {"color": number, "marker": "o", "markersize": 4, "capsize": 3, "label": f"{FEET[number]} feet"}
+    return Line(np.array(x), y, kind="errorbar", yerr=np.maximum(0.0, [y - low, high - y]), **style)
+
+
 def rates_figure(walks: Walks) -> Figure:
     """Draw the completed walks over the height, with their intervals, and the motion of the completed ones."""
     heights = sorted({w.height for w in walks})
     completed, pitches = [], []
     for k, feet in enumerate(FEET):
-        rates = [rate(walks, feet, h) for h in heights]
         x = [1e3 * h + 0.3 * (2 * k - 1) for h in heights]
-        y = 100 * np.array([r.value for r in rates])
-        reach = np.maximum(0.0, [y - [100 * r.interval[0] for r in rates], [100 * r.interval[1] for r in rates] - y])
-        style = {"color": k, "marker": "o", "markersize": 4, "capsize": 3, "label": f"{feet} feet"}
-        completed.append(Line(x, y, kind="errorbar", yerr=reach, **style))
+        completed.append(_completed(x, [rate(walks, feet, h) for h in heights], k))
         for h, place in zip(heights, x, strict=True):
             done = [math.degrees(c.result.max_base_pitch) for c in select(walks, feet, h) if c.result.completed]
             if done:
@@ -561,13 +565,7 @@ def by_ankles(every: Walks) -> dict[float, dict[str, Rate]]:
 
 def ankles_figure(rates: Ankles) -> Figure:
     """Draw the completed walks over the stiffness of the loaded ankles, with their intervals."""
-    lines = []
-    for number, feet in enumerate(FEET):
-        found = [one[feet] for one in rates.values()]
-        y = 100 * np.array([r.value for r in found])
-        reach = np.maximum(0.0, [y - [100 * r.interval[0] for r in found], [100 * r.interval[1] for r in found] - y])
-        style = {"color": number, "marker": "o", "markersize": 4, "capsize": 3, "label": f"{feet} feet"}
-        lines.append(Line(np.array(list(rates)), y, kind="errorbar", yerr=reach, **style))
+    lines = [_completed(list(rates), [one[feet] for one in rates.values()], k) for k, feet in enumerate(FEET)]
     caption = (
         "Completed walks over the stiffness of the loaded ankles. The comparison of the feet depends on the ankles: "
         f"the bar has {_mm(ANKLE_HEIGHT)}, intervals are of 95 %."

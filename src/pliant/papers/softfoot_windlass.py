@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.base.options import option
-from pliant.feet.press_bench import REDUCED, Standing, press, stand
+from pliant.feet.press_bench import Standing, press, stand
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, film_of_tracks
 from pliant.papers.frame.panels import DASHED, Level, Line, Panel, draw
-from pliant.papers.softfoot_statics import PAPER, figure_of_soles
+from pliant.papers.softfoot_statics import PAPER, figure_of_soles, foot_options
 
 RELEASED_SLACK = 0.0019572020875
 """Slack of the released tendons [m]: 0.286 m less their length at rest."""
@@ -50,11 +50,6 @@ class SoftFootWindlassOptions:
         7.7e-6, unit="m/N", low=1e-6, high=1e-3, source="fitted to the released model; the real one is unknown"
     )
     """Compliance of the closure between frontal arch and metatarsus."""
-
-
-def foot_options(context: Context, options: SoftFootWindlassOptions) -> dict[str, object]:
-    """Return the foot of this run: exact with five chains, in the quick version one lumped chain."""
-    return {"closure_compliance": options.closure_compliance, **(REDUCED if context.quick else {})}
 
 
 def angles(quick: bool) -> np.ndarray:
@@ -204,7 +199,7 @@ def _films(context: Context, options: SoftFootWindlassOptions) -> list[Film]:
 )
 def softfoot_windlass(context: Context, options: SoftFootWindlassOptions) -> Result:
     """Bend the toes of a SoftFoot up and test whether its arch rises, with the released and with shorter tendons."""
-    foot, quick = foot_options(context, options), context.quick
+    foot, quick = foot_options(context, options.closure_compliance), context.quick
     slacks = list(dict.fromkeys((options.tendon_slack, 0.5 * RELEASED_SLACK, SHORT)))
     feet = {
         slack: dorsiflexed(slack, options.load, quick, foot)

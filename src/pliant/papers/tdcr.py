@@ -13,6 +13,7 @@ from pliant.base.errors import PliantError
 from pliant.base.options import option
 from pliant.papers.frame.base import Context, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.panels import Line, Panel, draw
+from pliant.papers.frame.runs import drive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,14 +68,13 @@ def shape_errors(shapes: Array) -> Array:
     return np.array([np.linalg.norm(tip(shape) - shape[1, :, -1]) for shape in shapes])
 
 
-def release(data: ReleaseTable, *, seconds: float, damping: float | None = None, segments: int = 16) -> Array:
+def release(data: ReleaseTable, *, seconds: float, damping: float | None = None) -> Array:
     """Return the tip of the simulated rod at the times of a release [m], shape (rows, 3).
 
     Args:
         data: loads, gravity and damping; nothing of its motion is used.
         seconds: duration [s].
         damping: time constant of the material [s]; None: that of the file.
-        segments: hinges of the rod.
     """
     import mujoco
 
@@ -87,7 +87,7 @@ def release(data: ReleaseTable, *, seconds: float, damping: float | None = None,
         PointLoad(at=at, moment=tuple(w[:3]), force=tuple(w[3:])) for at, w in zip((0.5, 1.0), data.wrench, strict=True)
     )
     part = RodBetween(
-        rod=steel(0.6), body_b=None, loads=loads, segments=segments, contact=False,
+        rod=steel(0.6), body_b=None, loads=loads, segments=16, contact=False,
         damping=data.damping if damping is None else damping,
     )  # fmt: skip
     model = attach_rod(Robot(spec), part).compile()
@@ -121,13 +121,8 @@ def settled(options: TdcrOptions) -> tuple[float, float, Array]:
     robot = build_tendon_robot(d, TendonOptions(pairs=options.pairs, damping=0.2, tendon_damping=0.01))
     engine = MujocoEngine(robot)
     state = mujoco_state(engine, "tdcr")
-    start = state.data.site("tip").xpos.copy()
-    for i, value in enumerate(PULL):
-        engine.port(f"tendon{i + 1}/reference_1")[0] = value / 0.01
-    way = []
-    for _ in range(300):
-        engine.step(10)
-        way.append(state.data.site("tip").xpos.copy())
+    pulls = {f"tendon{i}/reference_1": value / 0.01 for i, value in enumerate(PULL, 1)}
+    start, *way = drive(engine, pulls, {"tip": lambda: state.data.site("tip").xpos}, 3000, every=10).tip
     base = np.eye(4)
     base[:3, 3] = state.data.body("tendon_base").xpos
     fine = Resolution(elements=0, steps=3, bending=2, torsion=2)

@@ -197,13 +197,13 @@ def link_step_size(case: Case, body: Body, timestep: float = 1e-3) -> StepSize:
     return next(row for row in rows if row.element == "link" and row.at == "rest")
 
 
-def perturbation_growth(case: Case, body: Body, timestep: float, steps: int = 400) -> Array:
+def perturbation_growth(case: Case, body: Body, timestep: float) -> Array:
     """Return how a tiny disturbance grows around the point where the spring is stiffest, step by step.
 
     A constant external torque makes that point an equilibrium.
 
     Returns:
-        |q - q0| over its initial value, shape (steps + 1,).
+        |q - q0| over its initial value, shape (401,).
     """
     from pliant.engine import MujocoEngine
 
@@ -217,20 +217,15 @@ def perturbation_growth(case: Case, body: Body, timestep: float, steps: int = 40
     q0 = float(grid[best] + (1e-4 if grid[best] < REFERENCE else -1e-4 if grid[best] > REFERENCE else 0.0))
     engine = MujocoEngine(robot, check=False, guard=False)
     engine.set_pose({"joint": q0})
-    engine.port("joint/reference_1")[0] = REFERENCE
-    if case.k is None:
-        engine.port("joint/reference_2")[0] = case.preset
     torque = float(type(law).torques(q0, *theta, p)[0])
-    engine.port("joint/external_torque")[0] = -body.load(q0) - torque
+    inputs = {"joint/reference_1": REFERENCE, "joint/external_torque": -body.load(q0) - torque}
+    if case.k is None:
+        inputs["joint/reference_2"] = case.preset
     tiny = 1e-9
-    q = engine.port("joint/position")
-    q[0] = q0 + tiny
-    out = np.empty(steps + 1)
-    out[0] = 1.0
-    for k in range(steps):
-        engine.step()
-        out[k + 1] = abs(q[0] - q0) / tiny
-    return out
+    engine.port("joint/position")[0] = q0 + tiny
+    growth = np.abs(drive(engine, inputs, ["joint/position"], 400)["joint/position"] - q0) / tiny
+    growth[0] = 1.0
+    return growth
 
 
 def simulate_case(case: Case, body: Body) -> CaseRun:

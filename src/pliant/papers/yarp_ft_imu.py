@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.base.numerics import Array
+from pliant.base.numerics import GRAVITY, Array
 from pliant.base.options import option
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, film_of_tracks
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 TIMESTEP = 0.002
 """Step of the physics [s].  # assumed"""
-GRAVITY = 9.81
 PUSHES = ((20.0, 0.0, 0.0), (0.0, -15.0, 0.0), (0.0, 0.0, -40.0))
 """Pushes on the right hand, one after the other, world axes [N].  # assumed; the last as large as those of figure 3"""
 WAIST_PUSH = (30.0, 15.0, 0.0)

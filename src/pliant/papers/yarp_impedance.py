@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.base.numerics import Array
+from pliant.base.numerics import GRAVITY, Array
 from pliant.base.options import option
 from pliant.papers.frame.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.papers.frame.films import Film, film_of_tracks
@@ -32,7 +32,6 @@ POSE = (-0.9, 0.5, 0.2, -1.2)
 """Pose of the arm in which gravity loads every joint but the yaw much [rad].  # assumed"""
 SPEED_LIMIT = math.radians(30.0)
 """Largest speed that the boards allow in the second move [rad/s].  # assumed"""
-GRAVITY = 9.81
 FORCE = (0.0, 0.0, -15.0)
 """Push on the hand, world axes [N].  # assumed"""
 CYCLE = 5

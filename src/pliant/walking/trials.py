@@ -202,24 +202,19 @@ class Rate:
         return f"{self.successes} of {self.trials} ({100 * low:.0f} to {100 * high:.0f} %)"
 
 
-def wilson(successes: int, trials: int, level: float = LEVEL) -> tuple[float, float]:
-    """Return the score interval of a probability (Wilson 1927), 0 to 1 without trials.
+def wilson(successes: int, trials: int) -> tuple[float, float]:
+    """Return the score interval of a probability (Wilson 1927) with the confidence `LEVEL`, 0 to 1 without trials.
 
     Args:
         successes: times it happened.
         trials: times it could have.
-        level: confidence.
     """
     if trials == 0:
         return 0.0, 1.0
-    from scipy.stats import norm
+    from scipy.stats import binomtest
 
-    z = float(norm.ppf(0.5 + 0.5 * level))
-    p, n = successes / trials, trials
-    middle = (p + z * z / (2.0 * n)) / (1.0 + z * z / n)
-    reach = z / (1.0 + z * z / n) * math.sqrt(p * (1.0 - p) / n + z * z / (4.0 * n * n))
-    low = 0.0 if successes == 0 else middle - reach
-    return low, 1.0 if successes == trials else middle + reach
+    found = binomtest(successes, trials).proportion_ci(LEVEL, "wilson")
+    return float(found.low), float(found.high)
 
 
 def fisher(one: Rate, two: Rate) -> float:

@@ -418,6 +418,17 @@ def test_a_spec_from_the_generator_is_taken_as_it_is_and_keeps_its_compliance():
     assert closure_compliance(robot.compile(), "right_foot/") == pytest.approx(1.5e-5, rel=1e-9)
 
 
+def test_a_spec_keeps_the_damping_ratio_of_its_closures():
+    robot = biped()
+    spec = softfoot(n_chains=1, lump=True, timestep=0.001)
+    closures = {equality.name for equality in spec.equalities if equality.name.startswith("frontal_arch")}
+    for name in closures:
+        spec.equality(name).solref[1] = 0.8
+    replace_foot(robot, "left_foot", spec)
+    model = robot.compile()
+    assert {float(model.equality(f"left_foot/{name}").solref[1]) for name in closures} == {0.8}
+
+
 def test_the_foot_of_a_robot_with_angles_in_degrees_keeps_its_joint_limits():
     robot, _ = soft_biped()
     model = robot.compile()

@@ -6,7 +6,7 @@ import pytest
 
 from pliant.base.errors import ModelError
 from pliant.feet.softfoot import SoftFootOptions, closure_compliance, fit_closure, smallest_compliance, softfoot
-from pliant.feet.softfoot.closure import CLOSURE, closure_time_constant
+from pliant.feet.softfoot.closure import CLOSURE
 from pliant.feet.softfoot.parameters import CLOSURE_SOLIMP
 
 DEFAULT = SoftFootOptions().closure_compliance
@@ -34,7 +34,7 @@ def test_a_foot_has_the_compliance_that_is_asked_for(options):
 def test_a_constraint_with_that_time_constant_yields_by_the_compliance(mass, timestep):
     # One mass on a slide, held by a connect; 100 N give a gap wider than the 1 mm in which the impedance rises.
     compliance = 5e-5 if mass < 1.0 else 2e-5
-    constant = closure_time_constant(compliance, 1.0 / mass)
+    constant = np.sqrt(compliance * mass / (1.0 - CLOSURE_SOLIMP[1]))
     assert constant > 2.0 * timestep
     spec = mujoco.MjSpec()
     spec.option.timestep = timestep
@@ -71,7 +71,7 @@ def test_the_approximate_inverse_inertia_is_the_one_that_mujoco_uses():
     weight = model.body_invweight0[one, 0] + model.body_invweight0[two, 0]
     assert found == pytest.approx(np.full(3, weight))
     constant = float(model.equality(f"{CLOSURE}1").solref[0])
-    assert constant == pytest.approx(closure_time_constant(5.0 * DEFAULT, float(weight)))
+    assert constant == pytest.approx(np.sqrt(5.0 * DEFAULT / ((1.0 - CLOSURE_SOLIMP[1]) * float(weight))))
 
 
 def test_separate_chains_have_a_fifth_of_the_foot_each():

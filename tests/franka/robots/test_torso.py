@@ -74,6 +74,13 @@ def test_the_tag_in_the_left_hand_is_where_the_kinematics_puts_it():
     np.testing.assert_allclose(pose(site.xpos, site.xmat.reshape(3, 3)), X, atol=1e-6)
 
 
+@needs_tags
+@pytest.mark.parametrize("meshes", ["", "shapes"])
+def test_the_tag_in_the_left_hand_is_drawn(meshes):
+    model = torso(tag=True, meshes=meshes).compile()
+    assert {int(model.geom(f"left_tag/{part}").group[0]) for part in ("print", "plate")} == {2}
+
+
 def test_the_right_camera_sees_the_tag_at_the_start():
     X_WO = base("left") @ forward_kinematics(np.array(Q_LEFT), F_T_EE=EE_OF_HAND) @ TAG.EE_T_O
     X_WC = base("right") @ forward_kinematics(np.array(Q_RIGHT), F_T_EE=CAMERA.F_T_C)

@@ -92,7 +92,7 @@ def moved_tag(monkeypatch):
 def wall_clock(monkeypatch):
     """Let the robot's time be the wall clock, which does not wait for the detector."""
     monkeypatch.setattr(tag_servo, "MODE", "wall")
-    look = tag_servo._eyes
+    look = tag_servo.look_with
 
     def slow(*args):
         import time
@@ -105,7 +105,7 @@ def wall_clock(monkeypatch):
 
         return wait
 
-    monkeypatch.setattr(tag_servo, "_eyes", slow)
+    monkeypatch.setattr(tag_servo, "look_with", slow)
 
 
 MUTATIONS = [

@@ -19,10 +19,6 @@ def integrated(xi, segments, omega=OMEGA, steps=20000):
     return xi
 
 
-def test_a_constant_centre_of_pressure_repels_the_dcm_exponentially():
-    assert dcm.advance(0.03, 0.01, OMEGA, 0.4) == pytest.approx(integrated(0.03, [(0.4, 0.01, 0.01)]), rel=1e-6)
-
-
 def test_a_plan_that_starts_at_its_reference_ends_over_its_last_centre_of_pressure():
     plan = [(0.15, 0.0, 0.1), (0.6, 0.1, 0.1), (0.15, 0.1, 0.3), (0.2, 0.3, 0.25)]
     assert integrated(dcm.reference(plan, OMEGA), plan) == pytest.approx(0.25, abs=1e-5)

@@ -267,26 +267,20 @@ class SoleDevice(SensorDevice):
         state = mujoco_state(engine, self.name)
         self._state = state
         self._root = state.model.body(self.description.body).id
-        self._addresses = [
-            [int(state.model.jnt_qposadr[state.model.joint(state_name).id]) for state_name in names]
-            for names in self._joint_names(state.model)
-        ]
-        wanted = {state.model.body(name).id: k for k, name in enumerate(self.contact_bodies)}
-        self._body_row = np.full(state.model.nbody, -1)
-        for body, row in wanted.items():
-            self._body_row[body] = row
-        self._in_foot = np.zeros(state.model.nbody, dtype=bool)
-        self._in_foot[_subtree(state.model, self._root)] = True
-
-    def _joint_names(self, model: mujoco.MjModel) -> list[list[str]]:
-        named = coordinates(model, self.description.body)
+        named = coordinates(state.model, self.description.body)
         if tuple(named) != self.joints:
             raise DeviceError(
                 f"{self.name}: the foot has other joints than when the device was made; make the devices after the "
                 "last change of the robot",
                 field=self.name,
             )
-        return [[model.joint(j).name for j in joints] for joints in named.values()]
+        self._addresses = [[int(state.model.jnt_qposadr[j]) for j in joints] for joints in named.values()]
+        wanted = {state.model.body(name).id: k for k, name in enumerate(self.contact_bodies)}
+        self._body_row = np.full(state.model.nbody, -1)
+        for body, row in wanted.items():
+            self._body_row[body] = row
+        self._in_foot = np.zeros(state.model.nbody, dtype=bool)
+        self._in_foot[_subtree(state.model, self._root)] = True
 
     def _restart(self, rng: np.random.Generator) -> None:
         self._filter.reset()

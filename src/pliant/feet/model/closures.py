@@ -6,13 +6,14 @@ sum of the two bodies' ``body_invweight0``) has at rest the compliance
     C = (1 - d_max) A t^2                                                                                  (1)
 
 above the width of its impedance (MuJoCo documentation, "Solver parameters"). A changes with the mass of the robot that
-carries the foot, and t must follow. MuJoCo replaces time constants below two steps, so C >= (1 - d_max) A (2 dt)^2.
+carries the foot, and t must follow. (1) holds for the damping ratio 1; another ratio z, which stays as it is, gives z^2
+times that. MuJoCo replaces time constants below two steps, so C >= (1 - d_max) A (2 dt)^2.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 import mujoco
 
@@ -21,41 +22,49 @@ from pliant.base.errors import ModelError
 _KINDS = (int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD))
 
 
+def softness_of(model: mujoco.MjModel) -> dict[str, float]:
+    """Return the compliance over the square of the time constant of every named closure, (1 - d_max) A [m/(N s^2)]."""
+    found = {}
+    for i in range(model.neq):
+        if model.equality(i).name and int(model.eq_type[i]) in _KINDS:
+            one, two = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
+            if int(model.eq_objtype[i]) == mujoco.mjtObj.mjOBJ_SITE:
+                one, two = int(model.site_bodyid[one]), int(model.site_bodyid[two])
+            weight = float(model.body_invweight0[one, 0] + model.body_invweight0[two, 0])
+            found[model.equality(i).name] = (1.0 - float(model.eq_solimp[i, 1])) * weight
+    return found
+
+
 def measure_closures(model: mujoco.MjModel) -> dict[str, float]:
     """Return the compliance of every named closure of a foot that is given by a time constant [m/N].
 
     Args:
         model: the foot alone, compiled.
     """
-    found = {}
-    for i in range(model.neq):
-        name, constant = model.equality(i).name, float(model.eq_solref[i, 0])
-        if name and int(model.eq_type[i]) in _KINDS and constant > 0.0:
-            constant = max(constant, 2.0 * float(model.opt.timestep))
-            found[name] = _softness(model, i) * constant**2
-    return found
+    constants = {name: float(model.equality(name).solref[0]) for name in softness_of(model)}
+    least = 2.0 * float(model.opt.timestep)
+    return {
+        name: s * max(constants[name], least) ** 2 for name, s in softness_of(model).items() if constants[name] > 0.0
+    }
 
 
-def fit_closures(model: mujoco.MjModel, compliances: Mapping[str, float]) -> dict[str, float]:
+def fit_closures(model: mujoco.MjModel, compliances: Mapping[str, float]) -> None:
     """Give closures of a compiled model their compliance.
 
     Args:
         model: the model; its ``eq_solref`` is changed.
         compliances: compliance by name of the equality [m/N].
 
-    Returns:
-        Time constants by name [s].
-
     Raises:
         ModelError: a closure is missing, or the time step is too long for its compliance.
     """
     step = float(model.opt.timestep)
-    rows = {model.equality(i).name: i for i in range(model.neq)}
+    softness = softness_of(model)
     constants = {}
     for name, compliance in compliances.items():
-        if name not in rows:
+        if name not in softness:
             raise ModelError(f"the model no longer has the closure {name!r} of its foot", field=name)
-        constants[name] = math.sqrt(compliance / _softness(model, rows[name]))
+        constants[name] = math.sqrt(compliance / softness[name])
     late = {name: t for name, t in constants.items() if t < 2.0 * step * (1.0 - 1e-9)}
     if late:
         name = min(late, key=lambda n: late[n])
@@ -67,13 +76,17 @@ def fit_closures(model: mujoco.MjModel, compliances: Mapping[str, float]) -> dic
             field="option.timestep",
         )
     for name, constant in constants.items():
-        model.eq_solref[rows[name], 0] = constant
-    return constants
+        model.equality(name).solref[0] = constant
 
 
-def _softness(model: mujoco.MjModel, row: int) -> float:
-    one, two = int(model.eq_obj1id[row]), int(model.eq_obj2id[row])
-    if int(model.eq_objtype[row]) == mujoco.mjtObj.mjOBJ_SITE:
-        one, two = int(model.site_bodyid[one]), int(model.site_bodyid[two])
-    weight = float(model.body_invweight0[one, 0] + model.body_invweight0[two, 0])
-    return (1.0 - float(model.eq_solimp[row, 1])) * weight
+def write_closures(spec: mujoco.MjSpec, model: mujoco.MjModel, names: Container[str]) -> None:
+    """Write the time constants of a fitted model into the spec that it was compiled from.
+
+    Args:
+        spec: the spec; its equalities are changed.
+        model: the model after `fit_closures`.
+        names: of the closures.
+    """
+    for equality in spec.equalities:
+        if equality.name in names:
+            equality.solref = model.equality(equality.name).solref

@@ -137,6 +137,17 @@ def reach(model: mujoco.MjModel, data: mujoco.MjData, geom: int, direction: Arra
     )
 
 
+def lowest_point(model: mujoco.MjModel, geoms: Iterable[int]) -> float:
+    """Return the height of the lowest corner of the boxes around shapes in the initial pose, in the world [m]."""
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    found = []
+    for g in geoms:
+        turn, box = data.geom_xmat[g].reshape(3, 3), model.geom_aabb[g]
+        found.append(float((data.geom_xpos[g] + turn @ box[:3])[2] - np.abs(turn[2]) @ box[3:]))
+    return min(found)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
     """How far shapes reach from a point, along the axes of a foot [m]."""

@@ -12,11 +12,11 @@ import numpy as np
 
 from pliant.base.errors import ModelError
 from pliant.base.numerics import GRAVITY
-from pliant.feet.model.closures import fit_closures
+from pliant.feet.model.closures import fit_closures, write_closures
 from pliant.feet.model.description import FootDescription, Side
 from pliant.feet.model.geometry import upward
 from pliant.feet.model.soles import fit_soles, write_soles
-from pliant.feet.model.support import FootSupport, measure_support
+from pliant.feet.model.support import UNMEASURED, FootSupport, measure_support
 from pliant.model.contacts import ContactLaw
 from pliant.model.interface import PartDefaults
 from pliant.model.problem import Problem
@@ -50,8 +50,6 @@ class ReplacedFoot(PartDefaults):
     """Height of the robot's ankle above the sole in the initial pose of the foot [m]."""
     old_sole_depth: float
     """Height of the robot's ankle above the old sole [m]; NaN if the old foot had no geom."""
-    mass_change: float
-    """Change of the robot's mass: mass after less mass before the replacement [kg]."""
     anchor: tuple[float, float, float]
     """Position of the robot's ankle in the body frame [m]."""
     key: str | None
@@ -60,8 +58,10 @@ class ReplacedFoot(PartDefaults):
     """Compliance of each loop closure, by name of the equality constraint [m/N]."""
     soles: Mapping[str, ContactLaw]
     """Spring and damper in each contact point of the soles, by name of the geom; empty where the foot has none."""
-    support: FootSupport
-    """Support of the foot at the time of the replacement; `support_of` computes it for the current robot."""
+    mass_change: float = 0.0
+    """Change of the robot's mass: mass after less mass before the replacement [kg]."""
+    support: FootSupport = UNMEASURED
+    """Support of the foot at the time of the replacement; `support_on` computes it for the current robot."""
 
     def prefixed(self, prefix: str) -> ReplacedFoot:
         """Return the part with a prefix added to all names of the model."""
@@ -91,9 +91,7 @@ class ReplacedFoot(PartDefaults):
     def export(self, spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
         """Write the compliance of the loop closures and the law of the soles into the spec of a file."""
         write_soles(spec, model, self.soles)
-        for equality in spec.equalities:
-            if equality.name in self.compliances:
-                equality.solref = model.equality(equality.name).solref
+        write_closures(spec, model, self.compliances)
 
     def check(self, spec: mujoco.MjSpec) -> list[Problem]:
         """Return the problems of the foot: support of the robot, time step and contact with the ground."""
@@ -104,21 +102,40 @@ class ReplacedFoot(PartDefaults):
         try:
             fit_closures(model, self.compliances)
             fit_soles(model, self.soles)
-            support = support_of(
-                model,
-                body=self.body,
-                anchor=self.anchor,
-                key=self.key,
-                foot=self.foot,
-                offset=self.offset,
-                mount=self.pitch,
-            )
+            support = self.support_on(model)
         except ModelError as error:
             return [Problem("error", self.body, error.message)]
         problems = [support_problem(self.body, support, self.foot.remark)]
         if not touches_ground(model, self.prefix):
             problems.append(no_ground(self.body))
         return problems
+
+    def support_on(self, model: mujoco.MjModel) -> FootSupport:
+        """Return the support of the foot for a compiled robot.
+
+        Args:
+            model: the robot; its mass and the height of its centre of mass in the pose with a flat foot are used.
+
+        Raises:
+            ModelError: the foot collapses under the load, or the robot has no weight.
+        """
+        data = mujoco.MjData(model)
+        if self.key is not None:
+            mujoco.mj_resetDataKeyframe(model, data, model.key(self.key).id)
+        mujoco.mj_forward(model, data)
+        index = model.body(self.body).id
+        root = int(model.body_rootid[index])
+        gravity = float(np.linalg.norm(model.opt.gravity)) or GRAVITY
+        ankle = data.xpos[index] + data.xmat[index].reshape(3, 3) @ np.asarray(self.anchor)
+        return measure_support(
+            self.foot,
+            load=float(model.body_subtreemass[root]) * gravity,
+            height=float((data.subtree_com[root] - ankle) @ upward(model)),
+            offset=self.offset,
+            mount=self.pitch,
+            gravity=gravity,
+            timestep=float(model.opt.timestep),
+        )
 
 
 def support_problem(body: str, support: FootSupport, remark: str = "") -> Problem:
@@ -162,50 +179,4 @@ def touches_ground(model: mujoco.MjModel, prefix: str) -> bool:
         (model.geom_contype[g] & model.geom_conaffinity[f]) or (model.geom_contype[f] & model.geom_conaffinity[g])
         for g in ground
         for f in foot
-    )
-
-
-def support_of(
-    model: mujoco.MjModel,
-    *,
-    body: str,
-    anchor: tuple[float, float, float],
-    key: str | None,
-    foot: FootDescription,
-    offset: tuple[float, float],
-    mount: float,
-) -> FootSupport:
-    """Return the support of a foot for a compiled robot.
-
-    Args:
-        model: the robot; its mass and the height of its centre of mass in the pose with a flat foot are used.
-        body: link after the ankle.
-        anchor: position of the robot's ankle in the frame of that link [m].
-        key: key frame in which the foot is flat; None for the initial pose.
-        foot: description of the foot.
-        offset: forward and upward offset of the foot's ankle from the robot's ankle [m].
-        mount: pitch of the foot on the robot's ankle, positive with the toes down [rad].
-
-    Raises:
-        ModelError: the foot collapses under the load, or the robot has no weight.
-    """
-    data = mujoco.MjData(model)
-    if key is not None:
-        mujoco.mj_resetDataKeyframe(model, data, model.key(key).id)
-    mujoco.mj_forward(model, data)
-    index = model.body(body).id
-    root = int(model.body_rootid[index])
-    gravity = float(np.linalg.norm(model.opt.gravity)) or GRAVITY
-    up = upward(model)
-    ankle = data.xpos[index] + data.xmat[index].reshape(3, 3) @ np.asarray(anchor)
-    height = float((data.subtree_com[root] - ankle) @ up)
-    mass = float(model.body_subtreemass[root])
-    return measure_support(
-        foot,
-        load=mass * gravity,
-        height=height,
-        offset=offset,
-        mount=mount,
-        gravity=gravity,
-        timestep=float(model.opt.timestep),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -11,8 +12,8 @@ import numpy as np
 from pliant.base.errors import ModelError
 from pliant.base.numerics import Array
 from pliant.base.spatial import quaternion_from_rotation, rotation_from_rpy
-from pliant.feet.model.closures import fit_closures, measure_closures
-from pliant.feet.model.description import FootDescription, GivenFoot, Side
+from pliant.feet.model.closures import measure_closures
+from pliant.feet.model.description import FootDescription, GivenFoot
 from pliant.feet.model.foot_fit import FootFit
 from pliant.feet.model.geometry import Extent, Pose, pose_of, weld_children
 from pliant.feet.model.old_foot import (
@@ -29,10 +30,9 @@ from pliant.feet.model.old_foot import (
     shapes_to_remove,
     side_of,
 )
-from pliant.feet.model.part import ReplacedFoot, no_ground, support_of, touches_ground
-from pliant.feet.model.soles import fit_soles, hold_soles, measure_soles, write_soles
+from pliant.feet.model.part import ReplacedFoot, no_ground, touches_ground
+from pliant.feet.model.soles import hold_soles, measure_soles
 from pliant.feet.model.support import FootSupport
-from pliant.model.contacts import ContactLaw
 from pliant.model.description import Description
 from pliant.model.robot import Robot
 from pliant.model.wanted import check_robot
@@ -46,23 +46,10 @@ the shin."""
 class Replacement:
     """A replacement that was checked, and what it needs."""
 
-    body: str
-    joint: str
-    prefix: str
-    side: Side
-    foot: FootDescription
+    part: ReplacedFoot
+    """Placement of the new foot; its support and the change of the mass follow once it is attached."""
     child: mujoco.MjSpec
     pose: Pose
-    position: Array
-    quaternion: Array
-    anchor: Array
-    offset: tuple[float, float]
-    pitch: float
-    sole_depth: float
-    old_sole_depth: float
-    key: str | None
-    compliances: dict[str, float]
-    soles: dict[str, ContactLaw]
     frozen: list[FrozenInertia]
     geoms: list[mujoco.MjsGeom]
     pairs: list[mujoco.MjsPair]
@@ -91,7 +78,7 @@ class Replacement:
             body = bodies[index]
             body.mass = factor * body.mass
             body.inertia = factor * np.asarray(body.inertia)
-        return spec.body(self.body).add_frame(pos=self.position, quat=self.quaternion)
+        return spec.body(self.part.body).add_frame(pos=self.part.position, quat=self.part.quaternion)
 
 
 def replace_foot(
@@ -131,7 +118,7 @@ def replace_foot(
     trial = robot.copy()  # nothing of the robot changes if the foot does not fit
     planned = _plan(trial, body, foot, fit or FootFit())
     frame = planned.take_off(trial.spec)
-    trial.attach(Robot(planned.child, set_defaults=False), frame=frame, prefix=planned.prefix)
+    trial.attach(Robot(planned.child, set_defaults=False), frame=frame, prefix=planned.part.prefix)
     part = _complete(trial, planned)
     trial.devices.append(part)
     robot.spec, robot.devices, robot.notes = trial.spec, trial.devices, trial.notes
@@ -175,24 +162,30 @@ def _plan(robot: Description, body: str, foot: FootDescription | mujoco.MjSpec, 
     geoms, pairs = shapes_to_remove(robot, model, members, fit.visuals, notes)
     if fit.sole_height != "keep" and not old_geoms:
         notes.append(f"{body}: the old foot has no shape; the new sole is where sole_height says")
-    return Replacement(
+    w, x, y, z = (float(v) for v in quaternion_from_rotation(rotation.T @ pose.rotation @ turned))
+    name = prefix.strip("/")
+    part = ReplacedFoot(
+        name=f"{name}/foot" if name else "foot",
         body=body,
         joint=model.joint(joint).name,
         prefix=prefix,
         side=side,
         foot=described,
-        child=child,
-        pose=pose,
-        position=rotation.T @ (place - origin),
-        quaternion=np.asarray(quaternion_from_rotation(rotation.T @ pose.rotation @ turned)),
-        anchor=rotation.T @ (anchor - origin),
+        position=_triple(rotation.T @ (place - origin)),
+        quaternion=(w, x, y, z),
         offset=(float(ahead), float(above)),
         pitch=float(pitch),
         sole_depth=depth,
         old_sole_depth=math.nan if old is None else old.down,
+        anchor=_triple(rotation.T @ (anchor - origin)),
         key=fit.key,
         compliances={prefix + n: c for n, c in measure_closures(alone).items()} if described.keeps_compliance else {},
         soles={prefix + name: law for name, law in measure_soles(alone).items()},
+    )
+    return Replacement(
+        part=part,
+        child=child,
+        pose=pose,
         frozen=frozen_inertias(robot.spec, model, members),
         geoms=geoms,
         pairs=pairs,
@@ -264,58 +257,23 @@ def _complete(robot: Description, planned: Replacement) -> ReplacedFoot:
     Raises:
         ModelError: the foot does not fit the time step, or gives way under the robot.
     """
-    spec, prefix = robot.spec, planned.prefix
+    spec, part = robot.spec, planned.part
     _meet_ground(spec, planned)
     notes = [*planned.notes, *_exclude(robot, planned)]
-    if planned.soles:
+    if part.soles:
         hold_soles(spec)
     model = compile_bodies(robot)
-    constants = fit_closures(model, planned.compliances)
-    for equality in spec.equalities:
-        if equality.name in constants:
-            equality.solref = [constants[equality.name], 1.0]
-    fit_soles(model, planned.soles)
-    write_soles(spec, model, planned.soles)
-    anchor = _triple(planned.anchor)
-    w, x, y, z = (float(v) for v in planned.quaternion)
-    support = support_of(
-        model,
-        body=planned.body,
-        anchor=anchor,
-        key=planned.key,
-        foot=planned.foot,
-        offset=planned.offset,
-        mount=planned.pitch,
-    )
+    part.finish(model)
+    part.export(spec, model)
     mass = float(model.body_mass.sum())
-    name = prefix.strip("/")
-    part = ReplacedFoot(
-        name=f"{name}/foot" if name else "foot",
-        body=planned.body,
-        joint=planned.joint,
-        prefix=prefix,
-        side=planned.side,
-        foot=planned.foot,
-        position=_triple(planned.position),
-        quaternion=(w, x, y, z),
-        offset=planned.offset,
-        pitch=planned.pitch,
-        sole_depth=planned.sole_depth,
-        old_sole_depth=planned.old_sole_depth,
-        mass_change=mass - planned.mass_before,
-        anchor=anchor,
-        key=planned.key,
-        compliances=planned.compliances,
-        soles=planned.soles,
-        support=support,
-    )
-    if not touches_ground(model, prefix):
-        problem = no_ground(planned.body)
+    part = dataclasses.replace(part, mass_change=mass - planned.mass_before, support=part.support_on(model))
+    if not touches_ground(model, part.prefix):
+        problem = no_ground(part.body)
         notes.append(f"{problem.subject}: {problem.message}; {problem.hint}")
     for other in robot.devices:
         if isinstance(other, ReplacedFoot):
             _measure_again(robot, model, other)
-    robot.notes.extend([*notes, _told(part, support)])
+    robot.notes.extend([*notes, _told(part, part.support)])
     return part
 
 
@@ -334,9 +292,7 @@ def _measure_again(robot: Description, model: mujoco.MjModel, part: ReplacedFoot
     Raises:
         ModelError: it gives way under the robot as it is now.
     """
-    support = support_of(
-        model, body=part.body, anchor=part.anchor, key=part.key, foot=part.foot, offset=part.offset, mount=part.pitch
-    )
+    support = part.support_on(model)
     for i, note in enumerate(robot.notes):
         if note.startswith(_head(part)):
             robot.notes[i] = _told(part, support)
@@ -361,7 +317,7 @@ def _fixed_to_world(spec: mujoco.MjSpec) -> list[mujoco.MjsBody]:
 
 def _meet_ground(spec: mujoco.MjSpec, planned: Replacement) -> None:
     """Give ground that the old foot met and the new one would pass a contact bit of its own, and the foot as well."""
-    shapes = [geom for body in spec.bodies if body.name.startswith(planned.prefix) for geom in body.geoms]
+    shapes = [geom for body in spec.bodies if body.name.startswith(planned.part.prefix) for geom in body.geoms]
     foot = [geom for geom in shapes if geom.contype or geom.conaffinity]
     missed = [
         geom
@@ -382,8 +338,8 @@ def _meet_ground(spec: mujoco.MjSpec, planned: Replacement) -> None:
     free = next((1 << i for i in range(2, 31) if not used & (1 << i)), None)
     if free is None:
         raise ModelError(
-            f"replace_foot: no contact bit is free to let the foot on {planned.body!r} meet the ground; free one of "
-            "contype and conaffinity",
+            f"replace_foot: no contact bit is free to let the foot on {planned.part.body!r} meet the ground; free one "
+            "of contype and conaffinity",
             field="contype",
         )
     for geom in missed:
@@ -398,7 +354,7 @@ def _meet(geom: mujoco.MjsGeom, contype: int, conaffinity: int) -> bool:
 
 def _exclude(robot: Description, planned: Replacement) -> list[str]:
     """Exclude contacts with the foot's own leg and with what the old foot did not touch; return notes."""
-    spec, prefix = robot.spec, planned.prefix
+    spec, prefix = robot.spec, planned.part.prefix
     for number, body in enumerate(spec.bodies):
         if not body.name:
             body.name = f"body_{number}"
@@ -414,9 +370,9 @@ def _exclude(robot: Description, planned: Replacement) -> list[str]:
             excluded.add(frozenset((one, two)))
             spec.add_exclude(bodyname1=one, bodyname2=two)
 
-    old = {body.name for body in _weld_group(spec.body(planned.body)) if not body.name.startswith(prefix)}
+    old = {body.name for body in _weld_group(spec.body(planned.part.body)) if not body.name.startswith(prefix)}
     others = {name for pair in excluded if pair & old for name in pair - old if name != "world"}
-    link, links = spec.body(planned.body), 0
+    link, links = spec.body(planned.part.body), 0
     while link is not None and link.name != "world" and links <= _LEG_LINKS:
         while not link.joints and link.parent is not None and link.parent.name != "world":
             link = link.parent
@@ -426,7 +382,7 @@ def _exclude(robot: Description, planned: Replacement) -> list[str]:
         for other in others - set(own):
             exclude(name, other)
     model = compile_bodies(robot)
-    pose = pose_of(model, planned.key, planned.pose.forward.tolist())
+    pose = pose_of(model, planned.part.key, planned.pose.forward.tolist())
     touching: set[str] = set()
     for contact in pose.data.contact[: pose.data.ncon]:
         names = [model.body(int(model.geom_bodyid[g])).name for g in contact.geom]
@@ -438,7 +394,7 @@ def _exclude(robot: Description, planned: Replacement) -> list[str]:
                 touching.add(other)
     if not touching:
         return []
-    return [f"{planned.body}: the new foot overlaps {', '.join(sorted(touching))} and does not collide with it"]
+    return [f"{planned.part.body}: the new foot overlaps {', '.join(sorted(touching))} and does not collide with it"]
 
 
 def _weld_group(top: mujoco.MjsBody) -> list[mujoco.MjsBody]:

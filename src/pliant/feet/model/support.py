@@ -83,6 +83,17 @@ class FootSupport:
         )
 
 
+UNMEASURED = FootSupport(
+    load=math.nan,
+    stiffness=math.nan,
+    toppling=math.nan,
+    neutral_pitch=math.nan,
+    offset_at_zero=math.nan,
+    sink=math.nan,
+)
+"""Support of a foot that has not been measured."""
+
+
 def measure_support(
     foot: FootDescription,
     *,
@@ -272,8 +283,7 @@ def _press(foot: FootDescription, load: float, pitch: float, rig: _Rig) -> tuple
     )
     spec.attach(child, prefix="foot/", frame=frame)
     model = spec.compile()
-    if foot.keeps_compliance:
-        fit_closures(model, {f"foot/{name}": value for name, value in compliances.items()})
+    fit_closures(model, {f"foot/{name}": value for name, value in compliances.items()})
     fit_soles(model, {f"foot/{name}": law for name, law in measure_soles(alone).items()})
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)

@@ -1,17 +1,10 @@
 """Compliance of the closure between frontal arch and metatarsus, as parameters of MuJoCo's soft constraints.
 
-A row of a constraint has the residual r, the impedance d(r) and the approximate inverse inertia A (the sum of the two
-bodies' ``body_invweight0``). With the time constant t and damping ratio 1 MuJoCo gives it at rest the force
-
-    F = d(r)^2 / ((1 - d(r)) A d_max^2 t^2) r
-
-Above the width of the impedance, d = d_max and the compliance is C = r/F = (1 - d_max) A t^2. So the stiffness of the
-released foot depends on masses, armatures, number of chains and what the foot is mounted on, all through A. Here t is
-chosen for a compliance that is given: t = sqrt(C / ((1 - d_max) A)). The force is then a function of r alone, whatever
+`pliant.feet.model.closures` has the law: above the width of the impedance a closure has the compliance
+C = (1 - d_max) A t^2 with its time constant t and the approximate inverse inertia A of the bodies that it joins. So the
+stiffness of the released foot depends on masses, armatures, number of chains and what the foot is mounted on, all
+through A. Here t is chosen for a compliance that is given. The force is then a function of the residual alone, whatever
 the time step, the number of chains and the robot; what changes A must be followed by `fit_closure`.
-
-MuJoCo refuses time constants below two steps and silently replaces them, which bounds the compliance from below:
-C >= (1 - d_max) A (2 dt)^2.
 
 Sources: MuJoCo documentation, "Solver parameters"; compared in the tests with MuJoCo's ``efc_R`` and with the
 deflection under a force.
@@ -20,10 +13,12 @@ deflection under a force.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pliant.base.errors import ModelError
-from pliant.feet.softfoot.parameters import CHAINS, CLOSURE_SOLIMP
+from pliant.feet.model.closures import fit_closures, measure_closures, softness_of, write_closures
+from pliant.feet.softfoot.parameters import CHAINS
 
 if TYPE_CHECKING:
     import mujoco
@@ -31,30 +26,10 @@ if TYPE_CHECKING:
 CLOSURE = "frontal_arch_to_rollover_phalanx_"
 """Name of the closures, before the number of the chain."""
 
-_SOFTNESS = 1.0 - CLOSURE_SOLIMP[1]
 
-
-def closure_time_constant(compliance: float, inverse_weight: float) -> float:
-    """Return the time constant that gives one closure a compliance.
-
-    Args:
-        compliance: of this closure, for deflections above the width of the impedance [m/N].
-        inverse_weight: sum of the inverse inertias of the two bodies [1/kg].
-
-    Returns:
-        Time constant for ``solref`` [s].
-    """
-    return math.sqrt(compliance / (_SOFTNESS * inverse_weight))
-
-
-def _inverse_weights(model: mujoco.MjModel, prefix: str) -> dict[str, float]:
-    """Return the approximate inverse inertia of each closure [1/kg], by name."""
-    found = {}
-    for i in range(model.neq):
-        name = model.equality(i).name
-        if name.startswith(prefix + CLOSURE):
-            one, two = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
-            found[name] = float(model.body_invweight0[one, 0] + model.body_invweight0[two, 0])
+def _of_foot(closures: Mapping[str, float], prefix: str) -> dict[str, float]:
+    """Return what there is of the closures of one foot."""
+    found = {name: value for name, value in closures.items() if name.startswith(prefix + CLOSURE)}
     if not found:
         raise ModelError(
             f"the model has no closure of a SoftFoot: no equality is named {prefix + CLOSURE + '1'!r}; give the prefix "
@@ -74,11 +49,7 @@ def closure_compliance(model: mujoco.MjModel, prefix: str = "") -> float:
     Raises:
         ModelError: the model has no such foot.
     """
-    stiffness = 0.0
-    for name, weight in _inverse_weights(model, prefix).items():
-        time_constant = max(float(model.equality(name).solref[0]), 2.0 * float(model.opt.timestep))
-        stiffness += 1.0 / (_SOFTNESS * weight * time_constant**2)
-    return 1.0 / stiffness
+    return 1.0 / sum(1.0 / compliance for compliance in _of_foot(measure_closures(model), prefix).values())
 
 
 def smallest_compliance(
@@ -95,8 +66,8 @@ def smallest_compliance(
     Raises:
         ModelError: the model has no such foot.
     """
-    weights = _inverse_weights(model, prefix)
-    return _SOFTNESS * max(weights.values()) * (2.0 * timestep) ** 2 / (len(weights) if share is None else share)
+    softness = _of_foot(softness_of(model), prefix)
+    return max(softness.values()) * (2.0 * timestep) ** 2 / (len(softness) if share is None else share)
 
 
 def fit_closure(spec: mujoco.MjSpec, compliance: float, prefix: str = "", *, lump: bool = True) -> None:
@@ -114,20 +85,17 @@ def fit_closure(spec: mujoco.MjSpec, compliance: float, prefix: str = "", *, lum
     if not compliance > 0.0 or not math.isfinite(compliance):
         raise ModelError(f"closure_compliance is {compliance:g}; must be > 0 [m/N]", field="closure_compliance")
     model = spec.copy().compile()
-    weights = _inverse_weights(model, prefix)
-    share = len(weights) if lump else CHAINS
+    softness = _of_foot(softness_of(model), prefix)
+    share = len(softness) if lump else CHAINS
     step = float(spec.option.timestep)
     bound = smallest_compliance(model, step, prefix, share=share)
     if compliance < bound * (1.0 - 1e-9):
-        longest = 0.5 * min(closure_time_constant(share * compliance, weight) for weight in weights.values())
+        longest = 0.5 * math.sqrt(share * compliance / max(softness.values()))
         raise ModelError(
             f"closure_compliance is {compliance:.3g} m/N; with the time step {step:g} s it must be >= {bound:.3g} m/N, "
             f"because MuJoCo softens constraints with time constants below two steps. For {compliance:.3g} m/N the "
             f"time step must be <= {longest:.3g} s",
             field="closure_compliance",
         )
-    for equality in spec.equalities:
-        if equality.name in weights:
-            constant = closure_time_constant(share * compliance, weights[equality.name])
-            equality.solref = [constant, 1.0]
-            equality.solimp = list(CLOSURE_SOLIMP)
+    fit_closures(model, dict.fromkeys(softness, share * compliance))
+    write_closures(spec, model, softness)

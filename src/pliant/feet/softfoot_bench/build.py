@@ -154,21 +154,15 @@ def start_height(spec: mujoco.MjSpec, options: SoftFootBenchOptions) -> float:
         spec: the bench.
         options: its options.
     """
-    import mujoco
-    import numpy as np
+    from pliant.feet.model.geometry import lowest_point
 
     model = spec.copy().compile()
-    data = mujoco.MjData(model)
-    mujoco.mj_kinematics(model, data)
-    lowest = 0.0
-    for geom in range(model.ngeom):
-        if model.body_rootid[model.geom_bodyid[geom]] != model.body("carriage").id or not model.geom_contype[geom]:
-            continue
-        # Half extent of the bounding box along the vertical.
-        turn = data.geom_xmat[geom].reshape(3, 3)
-        center = data.geom_xpos[geom] + turn @ model.geom_aabb[geom, :3]
-        lowest = min(lowest, float(center[2] - np.abs(turn[2]) @ model.geom_aabb[geom, 3:]))
-    return max(0.0, options.obstacle_height) + START - lowest
+    foot = [
+        geom
+        for geom in range(model.ngeom)
+        if model.body_rootid[model.geom_bodyid[geom]] == model.body("carriage").id and model.geom_contype[geom]
+    ]
+    return max(0.0, options.obstacle_height) + START - min(0.0, lowest_point(model, foot))
 
 
 ROBOT = CatalogueRobot(

@@ -167,7 +167,8 @@ def add_looks(spec: mujoco.MjSpec, at: str, *, hand: bool) -> None:
     parts = [*bodies, *(spec.body(f"{at}{name}") for name in (("hand", "finger1", "finger2") if hand else ()))]
     for body in parts:
         for geom in body.geoms:
-            geom.group = 3
+            if geom.contype or geom.conaffinity:  # a tag that the hand holds stays in sight
+                geom.group = 3
     for i, (body, shape) in enumerate(zip(bodies, LINKS, strict=True)):
         _mesh(spec, body, f"{at}link{i}_surface", shape, WHITE)
     for i, ((place, _), radius) in enumerate(zip(SEAMS, RINGS, strict=True)):

@@ -89,7 +89,8 @@ def add_meshes(spec: mujoco.MjSpec, prefix: str, where: str) -> None:
         if len(mesh.vertices) < 4:
             raise ModelError("the mesh has no surface", file=file)
         for geom in body.geoms:
-            geom.group = 3  # collision shapes, hidden by default
+            if geom.contype or geom.conaffinity:  # collision shapes, hidden by default
+                geom.group = 3
         shape = spec.add_mesh(name=f"{name}_visual")
         shape.uservert = np.asarray(mesh.vertices, dtype=float).ravel()
         shape.userface = np.asarray(mesh.faces, dtype=np.int32).ravel()

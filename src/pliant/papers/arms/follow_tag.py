@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pliant.base.camera import CameraModel
 from pliant.base.conditions import VisionError
 from pliant.base.errors import DeviceError, PliantError
-from pliant.base.numerics import Array
+from pliant.base.numerics import GRAVITY, Array
 from pliant.base.spatial import cross, exp_so3, inverse, log_so3, pose
 from pliant.control import CartesianComputedTorque
 from pliant.franka.client import FrankaGroup
@@ -30,7 +30,7 @@ from pliant.papers.frame.trace import Recorder, Trace, Traced
 from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
 from pliant.vision.detector import tag_corners
 from pliant.vision.poses import facing_pose, pose_features
-from pliant.vision.tasks import solve
+from pliant.vision.tasks import SmoothStart, solve
 from pliant.vision.vision_force import FeatureAdmittance, HybridPoseServo, ToolLoad
 from pliant.vision.visual_servoing import AdaptiveGain
 
@@ -269,10 +269,9 @@ class _LeftArm:
     def __init__(self, plan: Plan) -> None:
         translation, rotation = plan.bandwidth
         self.law = CartesianComputedTorque([translation**2] * 3 + [rotation**2] * 3, null_damping=plan.null_damping)
-        self.decay = plan.decay
+        self.start = SmoothStart(plan.decay)
         self.X_BW = inverse(base("left"))
         self.X_OE = inverse(TAG.EE_T_O)
-        self.first: Array | None = None
 
     def __call__(self, q: Array, dq: Array, wanted: tuple[Array, Array, Array], t: float) -> Array:
         """Return the torques, gravity and friction excluded, shape (7,) [N m]."""
@@ -298,8 +297,7 @@ class _LeftArm:
             np.concatenate([R @ v, R @ V[3:]]),
             np.concatenate([R @ a, R @ A[3:]]),
         )
-        first = self.first = tau if self.first is None else self.first
-        return tau - first * math.exp(-self.decay * t)
+        return self.start(tau, t)
 
 
 class _Follower:
@@ -423,7 +421,7 @@ class _Loop:
         self.left, self.right = left, right = torso.left, torso.right
         self.X_CS = inverse(CAMERA.F_T_C)  # the sensor sits at the flange
         right.set_eMc(inverse(right.get_flMe()) @ CAMERA.F_T_C)
-        down = inverse(base("right"))[:3, :3] @ (0.0, 0.0, -9.81)
+        down = inverse(base("right"))[:3, :3] @ (0.0, 0.0, -GRAVITY)
         self.weight = ToolLoad(FRANKA_HAND.mass, FRANKA_HAND.center_of_mass, gravity=down)
         self.dt = plan.step * CYCLE
         self.goal = facing_pose(plan.distance)

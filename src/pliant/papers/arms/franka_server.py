@@ -75,13 +75,10 @@ def past_stalls(make: Callable[[], R], stalled: Callable[[R], bool] = lambda _: 
 
 
 @contextlib.contextmanager
-def open_robot(
-    *, arm: str = "fer", friction: bool = True, compensated: bool = True, fci: bool | None = None
-) -> Iterator[Arm]:
+def open_robot(*, friction: bool = True, compensated: bool = True, fci: bool | None = None) -> Iterator[Arm]:
     """Yield an arm that is driven through the interface if pylibfranka is installed, else in this process.
 
     Args:
-        arm: "fer", "fr3", "fp3" or "fr3v2".
         friction: whether the identified friction acts.
         compensated: whether the cabinet compensates it.
         fci: True insists on the interface, False on this process; None takes what there is.
@@ -94,12 +91,12 @@ def open_robot(
     compensated = compensated and friction
     if not fci:
         settings = Settings(friction_compensation=compensated)
-        with FrankaRobot.simulated(arm, friction=friction, settings=settings, motor_inertia=0.0) as robot:
+        with FrankaRobot.simulated("fer", friction=friction, settings=settings, motor_inertia=0.0) as robot:
             yield Arm(robot, "in this process, since pylibfranka is not installed")
         return
     with (
-        serve(arm=arm, friction=friction, compensated=compensated) as server,
-        FrankaRobot.connect(server.host(), arm=arm) as robot,
+        serve(friction=friction, compensated=compensated) as server,
+        FrankaRobot.connect(server.host(), arm="fer") as robot,
     ):
         yield Arm(robot, "through the Franka Control Interface with pylibfranka")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -160,6 +160,11 @@ class Run(Traced):
     """An image on the way, the one at half of the initial distance; None with exact features."""
     image_row: int = 0
     """Its row."""
+
+    @property
+    def features(self) -> str:
+        """Source of the features."""
+        return "rendered images" if self.rendered else "exact features"
 
     @property
     def converged(self) -> bool:
@@ -477,19 +482,19 @@ class _Seen:
     X_CO: Array
 
 
-def _eyes(cell: Cell, setup: Setup, model: CameraModel) -> Callable[[], tuple[_Seen, float, Image | None]]:
+def look_with(cell: Cell, setup: Setup) -> Callable[[], tuple[_Seen, float, Image | None]]:
     """Return a function that looks: features, age of the image [s], image or None."""
     corners = tag_corners(setup.size)
     take = cell.picture
     if take is None:
-        exact = ExactDetector(model, corners)
+        exact = ExactDetector(cell.camera, corners)
 
         def look() -> tuple[_Seen, float, Image | None]:
             seen = exact.detect(cell.true_pose())
             return _Seen(seen.pixels, seen.xy, seen.Z, estimate_planar_pose(seen.xy, corners)), 0.0, None
 
         return look
-    detector = AprilTagDetector(model, setup.size)
+    detector = AprilTagDetector(cell.camera, setup.size)
 
     def look_at_picture() -> tuple[_Seen, float, Image | None]:
         age, image = take()
@@ -507,9 +512,7 @@ def law_task(law: Law, seen: _Seen, goal: Array, setup: Setup) -> Task:
     return image_points_task(seen.xy, seen.Z, desired, desired_Z, setup.interaction)
 
 
-def servo(
-    cell: Cell, start: Start, law: Law, setup: Setup, *, model: CameraModel | None = None, duration: float | None = None
-) -> Run:
+def servo(cell: Cell, start: Start, law: Law, setup: Setup, *, duration: float | None = None) -> Run:
     """Bring the camera of an arm to its goal, with one command a millisecond and one image in 20 ms.
 
     A run ends `Setup.settle` after the servo has converged, after `Setup.timeout`, or when it stops.
@@ -519,11 +522,10 @@ def servo(
         start: where it is, and its goal.
         law: the law.
         setup: gains and limits.
-        model: camera model of the detector; None for the right one.
         duration: length of the run [s]; None: until it has converged.
     """
     arm, goal = cell.arm, start.goal
-    look = _eyes(cell, setup, model or cell.camera)
+    look = look_with(cell, setup)
     held: list[_Seen] = []
     near = pose_below(setup.translation, setup.rotation)
 
@@ -619,8 +621,3 @@ def make_run(cell: Cell, law: Law, goal: Array, size: float, rows: Recorder, **o
         trace=trace.extended({"true_pixels": "pixels"}, true_pixels=true.reshape(-1, 4, 2)),
         **outcome,
     )
-
-
-def runs_of(law: Law, every: Sequence[Run], *, rendered: bool) -> list[Run]:
-    """Return the runs of one law and one kind of images."""
-    return [run for run in every if run.law == law and run.rendered == rendered]

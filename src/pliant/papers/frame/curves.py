@@ -110,16 +110,13 @@ def compare_curves(context: Context, place: str, x: ArrayLike, y: ArrayLike) -> 
     return rows
 
 
-def table_of_curves(
-    context: Context, places: Mapping[str, tuple[ArrayLike, ArrayLike]], unit: str = "rad"
-) -> list[Table]:
+def table_of_curves(context: Context, places: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> list[Table]:
     """Return the table of measured curves against ours; none without curves.
 
     Args:
         context: context of the experiment.
-        places: place -> the simulated curve, both columns as in `compare_curves`.
-        unit: unit of the second columns.
+        places: place -> the simulated curve, both columns as in `compare_curves`, the second in radians.
     """
     rows = [row for place, curve in places.items() for row in compare_curves(context, place, *curve)]
-    columns = ["curve", "points", f"RMS difference [{unit}]", f"largest [{unit}]"]
+    columns = ["curve", "points", "RMS difference [rad]", "largest [rad]"]
     return [Table(title="Measured curves against ours", columns=columns, rows=rows)] if rows else []

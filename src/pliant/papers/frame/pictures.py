@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.papers.frame.panels import Panel, Picture, draw
+
 if TYPE_CHECKING:
     import mujoco
-    from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
+
+    from pliant.papers.frame.base import Figure
 
 
 def even_light(spec: mujoco.MjSpec, *, width: int, height: int) -> None:
@@ -34,28 +37,51 @@ def draw_path(spec: mujoco.MjSpec, points: Iterable[ArrayLike], color: Sequence[
         )
 
 
-def strip(
-    pictures: Sequence[NDArray[np.uint8]], rows: Sequence[str], columns: Sequence[str], *, height: float = 1.7
-) -> Figure:
-    """Return a figure of pictures in rows and columns.
+def rest_picture(model: mujoco.MjModel, *, width: int, height: int) -> Picture:
+    """Return a picture of a model in its key frame "rest" from its camera "view", or the reason why there is none.
 
     Args:
-        pictures: row by row.
+        model: the compiled model.
+        width: columns [pixels].
+        height: rows [pixels].
+    """
+    from pliant.model.snapshots import snapshots
+
+    found, reason = snapshots(model, model.key("rest").qpos[None], camera="view", width=width, height=height)
+    return Picture(found[0] if found else None, reason)
+
+
+def frames(
+    name: str,
+    caption: str,
+    scenes: Iterable[tuple[mujoco.MjModel, ArrayLike, Mapping[str, Any]]],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    height: float = 1.7,
+) -> Figure | str:
+    """Return a figure of rendered poses in rows and columns, or the reason why nothing can be rendered.
+
+    Args:
+        name: name of its files.
+        caption: description; the first sentence is its title.
+        scenes: model, poses, and camera, width and height for `pliant.model.snapshots.snapshots`; row by row.
         rows: text beside each row.
         columns: text over each column.
         height: of a row [inch].
     """
-    from pliant.base.figures import label, new_figure
+    from pliant.model.snapshots import snapshots
 
-    figure, axes = new_figure(len(rows), len(columns), height=height, squeeze=False)
-    for i, row in enumerate(rows):
-        for j, column in enumerate(columns):
-            axis = axes[i, j]
-            axis.imshow(pictures[i * len(columns) + j])
-            axis.set_xticks([])
-            axis.set_yticks([])
-            axis.grid(False)
-            for side in axis.spines.values():
-                side.set_visible(False)
-            label(axis, "", row if j == 0 else "", column if i == 0 else "")
-    return figure
+    pictures: list[NDArray[np.uint8]] = []
+    for model, poses, view in scenes:
+        found, reason = snapshots(model, poses, **view)
+        if not found:
+            return reason
+        pictures += found
+    texts = [
+        (row if j == 0 else "", column if i == 0 else "")
+        for i, row in enumerate(rows)
+        for j, column in enumerate(columns)
+    ]
+    panels = [Panel([Picture(picture)], "", *text) for picture, text in zip(pictures, texts, strict=True)]
+    return draw(name, caption, panels, rows=len(rows), height=height)

@@ -18,11 +18,6 @@ Segment = tuple[float, float, float]
 """Duration [s], centre of pressure at its start and at its end [m]; linear between."""
 
 
-def advance(xi: float, p: float, omega: float, duration: float) -> float:
-    """Return the DCM after a time with a constant centre of pressure: p + (xi - p) exp(omega t)."""
-    return p + (xi - p) * math.exp(omega * duration)
-
-
 def reference(segments: Sequence[Segment], omega: float, end: float | None = None) -> float:
     """Return the DCM at the start of a plan of centres of pressure.
 
