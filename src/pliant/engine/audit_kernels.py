@@ -11,29 +11,6 @@ import numpy as np
 
 from pliant.laws import layout as at
 
-__all__ = [
-    "CompliantRows",
-    "ElasticTendons",
-    "Implicit",
-    "JointForces",
-    "JointSprings",
-    "PassiveForces",
-    "Servos",
-    "StepSpan",
-    "TorqueLimits",
-    "Transmission",
-    "WrenchForces",
-    "audit_after",
-    "audit_before",
-    "audit_model",
-    "audit_start",
-    "audit_tendons",
-    "audit_wrenches",
-    "copy_numbers",
-    "swap_places",
-    "take_places",
-]
-
 # What the accumulator holds, and its size.
 (
     MOTORS, REFERENCES, EXTERNAL, FRICTION, DAMPING, LINK, PASSIVE, CONSTRAINT, COPPER,

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from pliant.laws import Law
     from pliant.model.robot import Robot
 
-__all__ = ["MujocoEngine", "hold_pose"]
-
 log = logging.getLogger("pliant")
 _MODES = tuple(Mode)
 """Number of a mode -> the mode."""

@@ -32,8 +32,6 @@ from pliant.model.parameters import change_actuator
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
 
-__all__ = ["CpuBatch", "RobotBatch", "Selection"]
-
 _CONSTANTS = frozenset(("body_mass", "body_inertia", "dof_armature"))
 """Fields of the model from which constants are derived."""
 Selection = ArrayLike | None

@@ -16,8 +16,6 @@ from pliant.base.numerics import Array
 from pliant.base.options import describe
 from pliant.laws.fields import OBSERVED
 
-__all__ = ["PARAMETERS", "law_key", "pack_motor", "pack_pid"]
-
 BIG = 1.0e6
 """Stands for infinity among limits. MuJoCo's XML writer drops what is 1e-12 of the largest number in a row, so this is
 the largest number that leaves a row's small ones (above 1e-6) alone."""

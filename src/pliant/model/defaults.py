@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator
 import mujoco
 import numpy as np
 
-__all__ = ["neutral_defaults"]
-
 _KINDS = (
     *("actuator", "camera", "equality", "flex", "geom", "joint"),
     *("light", "material", "mesh", "pair", "site", "tendon"),

@@ -23,16 +23,6 @@ from pliant.model.defaults import neutral_defaults
 from pliant.model.interface import DescribedDevice, Interface, ModelPart
 from pliant.model.sensors import SensorDescription
 
-__all__ = [
-    "COMPANION_SUFFIX",
-    "INTEGRATORS",
-    "REST_KEY",
-    "Description",
-    "actuator_names",
-    "companion_name",
-    "is_authored",
-]
-
 COMPANION_SUFFIX = "/ref_2"
 """Suffix of the joint name in the name of the actuator for reference 2."""
 REST_KEY = "rest"

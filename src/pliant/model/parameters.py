@@ -15,8 +15,6 @@ from pliant.base.options.values import members
 from pliant.laws import PID, CompliantActuator, DCMotor, Law, LeverDrive, Mode, get_law
 from pliant.laws.fields import COMMANDS
 
-__all__ = ["MODE_NAMES", "PASSIVE_SPRING", "change_actuator", "changed_fields", "convert", "parse_mode"]
-
 T = TypeVar("T")
 
 MODE_NAMES: dict[str, Mode] = {

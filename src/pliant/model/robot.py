@@ -22,8 +22,6 @@ from pliant.model.problem import Problem
 from pliant.model.sensor_reading import change_sensor
 from pliant.model.sensors import SensorDescription
 
-__all__ = ["Robot"]
-
 _Assignment = tuple[object, str, int | None, object]
 """An element of the spec or "option", its attribute, the index in it (None for the whole), the value."""
 

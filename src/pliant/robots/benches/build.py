@@ -32,17 +32,6 @@ if TYPE_CHECKING:
     from pliant.laws import CompliantActuator, Law, PreslidingFriction
     from pliant.model import Robot
 
-__all__ = [
-    "ROBOTS",
-    "AwAS2Options",
-    "BAVSOptions",
-    "BenchOptions",
-    "MuscleOptions",
-    "QbMoveOptions",
-    "SEAOptions",
-    "TableOptions",
-]
-
 _PAPER = "Mengacci et al. 2021, section 4.1"
 _DOI = "Mengacci et al. 2021, doi 10.3389/frobt.2021.713083"
 
