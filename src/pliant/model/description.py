@@ -306,6 +306,12 @@ class Description:
         )
 
 
+def unit_of_joint(joint: mujoco.MjsJoint) -> float:
+    """Return the unit of the positions that a spec has of a joint: a degree or a radian [rad], or a metre [m]."""
+    degrees = joint.type == mujoco.mjtJoint.mjJNT_HINGE and joint.compiler.degree
+    return math.pi / 180.0 if degrees else 1.0
+
+
 def is_authored(spec: mujoco.MjSpec, option: str) -> bool:
     """Return whether a file sets an option, as recorded by MuJoCo."""
     bit = _authored_bits().get(option)
