@@ -587,11 +587,6 @@ class CpuBatch(RobotBatch):
         """Return the step at which each world diverged, or 0 if it did not, shape (worlds,)."""
         return self._live.diverged_at.copy()
 
-    @property
-    def diverged(self) -> NDArray[np.bool_]:
-        """Which worlds hold NaN, infinity or a runaway since their last reset, shape (worlds,)."""
-        return self._live.diverged_at.astype(bool)
-
     def _rows_of(self, actuator: int) -> Array:
         """Return the parameter vectors of an actuator, shape (worlds or 1, PARAMETERS)."""
         rows = self.batch.expanded("actuator_user")
