@@ -228,7 +228,7 @@ class Mailbox:
             given = np.array(value, dtype=np.float64) if info.shape else float(value)
         except (TypeError, ValueError):
             raise self._fault(name, info, f"is {value!r}") from None
-        if isinstance(given, float):
+        if not isinstance(given, np.ndarray):
             if not info.low <= given <= info.high or not math.isfinite(given):
                 raise self._fault(name, info, f"is {given!r}")
             return given
@@ -237,7 +237,7 @@ class Mailbox:
         # NaN is the least and the greatest of its array, and fails every comparison.
         if given.size and not (info.low <= given.min() > -math.inf and math.inf > given.max() <= info.high):
             wrong = np.argwhere(~(np.isfinite(given) & (given >= info.low) & (given <= info.high)))[0]
-            place = ", ".join(map(str, wrong))
+            place = ", ".join(str(k) for k in wrong.tolist())
             raise self._fault(name, info, f"has {float(given[tuple(wrong)])!r} at index {place}")
         given.flags.writeable = False
         return given

@@ -25,7 +25,7 @@ class _Units:
 
     def __post_init__(self) -> None:
         for unit in (self.unit, self.lever or "", self.pressure or ""):
-            check_unit(unit, f"the unit of the joint's {self.name!r}", LawError)
+            check_unit(unit, f"the unit of the joint's field {self.name!r}", LawError)
 
     def unit_of(self, second_input: str) -> str:
         """Return the unit for a law with this type of inputs (`pliant.laws.base.Law.second_input`)."""
