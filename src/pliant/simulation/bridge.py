@@ -2,20 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypedDict, runtime_checkable
+from typing import Protocol, TypedDict, runtime_checkable
 
 from pliant.base.errors import BridgeError
 from pliant.base.threads import Threads
 from pliant.devices.base import Sample, SampleSource
-
-if TYPE_CHECKING:
-    from pliant.simulation.loop import Simulation
+from pliant.engine.base import Engine
 
 
-SimulationControl: TypeAlias = "Simulation"
-"""The simulation of a bridge. Any thread may call its methods, except those whose docstring says otherwise."""
+class SimulationControl(Protocol):
+    """Interface of a simulation for its bridges.
+
+    Any thread may call these methods, except those whose docstring says otherwise.
+    """
+
+    engine: Engine
+    """Physics engine, for ports that are resolved in ``start`` and read in the loop thread."""
+
+    @property
+    def time_ns(self) -> int:
+        """Simulation time [ns]."""
+        ...
+
+    @property
+    def time(self) -> float:
+        """Simulation time [s]."""
+        ...
+
+    @property
+    def paused(self) -> bool:
+        """Whether the simulation is paused."""
+        ...
+
+    def pause(self) -> None:
+        """Pause before the next step."""
+        ...
+
+    def resume(self) -> None:
+        """End a pause."""
+        ...
+
+    def stop(self) -> None:
+        """End the run after the current step."""
+        ...
+
+    def step(self, n: int = 1) -> None:
+        """Advance by ``n`` steps; may only be called by an action passed to `submit`."""
+        ...
+
+    @property
+    def recording(self) -> Path | None:
+        """Path of the current recording; None if nothing is recorded."""
+        ...
+
+    def record(self, path: Path, metadata: Mapping[str, str] | None = None, *, contacts: bool = False) -> None:
+        """Record from the next step on, with texts about the run.
+
+        May only be called by an action passed to `submit`.
+        """
+        ...
+
+    def stop_recording(self) -> None:
+        """End the recording; may only be called by an action passed to `submit`."""
+        ...
+
+    @property
+    def paced(self) -> bool:
+        """Whether the run keeps a real-time factor, which ``set_speed`` can change."""
+        ...
+
+    @property
+    def lost_time(self) -> float:
+        """Wall time by which a paced run fell behind and that it does not catch up [s]."""
+        ...
+
+    def set_speed(self, rtf: float) -> None:
+        """Change the real-time factor of a paced run; may only be called by an action passed to `submit`."""
+        ...
+
+    def submit(self, action: Callable[[], object]) -> Future[object]:
+        """Run ``action()`` in the loop thread at the start of the next step; the future receives its result."""
+        ...
+
+    def request(self, target: str, name: str, /, **args: object) -> Future[object]:
+        """Send a request to a device, or to ``"simulation"``, by name."""
+        ...
+
+    def serve(self, timeout: float) -> bool:
+        """Run submitted actions and requests, then wait up to ``timeout`` [s of wall time] for more.
+
+        Only `LockstepBridge.wait` may call this; it keeps clients served while the loop waits.
+
+        Returns:
+            False if the run ends, else True.
+        """
+        ...
 
 
 def bound(simulation: SimulationControl | None) -> SimulationControl:

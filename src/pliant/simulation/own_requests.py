@@ -8,15 +8,33 @@ import inspect
 import weakref
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from typing import Protocol
 
 from pliant.base.errors import PliantError, nearest
 from pliant.simulation.bridge import SimulationControl
 
-OPEN: weakref.WeakSet[SimulationControl] = weakref.WeakSet()
+
+class _Requested(SimulationControl, Protocol):
+    """Interface of a simulation for `request_simulation`."""
+
+    def reset(self, seed: int | None = None) -> None:
+        """Reset to time 0."""
+        ...
+
+    def health(self) -> dict[str, object]:
+        """Return state and counters."""
+        ...
+
+    def close(self) -> None:
+        """Stop bridges and close the recording."""
+        ...
+
+
+OPEN: weakref.WeakSet[_Requested] = weakref.WeakSet()
 """Simulations that were not closed."""
 
 
-def request_simulation(simulation: SimulationControl, name: str, args: Mapping[str, object]) -> Future[object]:
+def request_simulation(simulation: _Requested, name: str, args: Mapping[str, object]) -> Future[object]:
     """Send a request to the simulation: reset(seed), pause, resume, stop, health.
 
     Raises:
