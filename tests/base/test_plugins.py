@@ -172,3 +172,33 @@ def test_what_is_no_robot_is_refused_with_the_file(capsys, robot_file):
     assert code == 1
     assert "mine.py" in err
     assert "CatalogueRobot" in err
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", ".json", "..", "json tool", "os.path.nothing", "no_such_package_of_the_user.laws"]
+)
+def test_a_name_that_is_no_module_is_refused_with_what_is_valid(name):
+    with pytest.raises(ModelError, match=r"no module .*; must be a \.py file, or an installed module"):
+        import_user_module(name)
+
+
+@pytest.mark.parametrize("form", ["file", "module", "module of a package"])
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        ("x = 1\ndef (", "SyntaxError: ", 2),
+        ("\nraise RuntimeError('boom')", "RuntimeError: boom", 2),
+        ("import no_such_package_of_the_user", "ModuleNotFoundError: No module named 'no_such_package_of_the_user'", 1),
+        ("def f():\n    return 1 / 0\nf()", "ZeroDivisionError: ", 2),
+    ],
+)
+def test_a_module_whose_import_fails_is_named_with_file_and_line(tmp_path, monkeypatch, form, text, message, line):
+    monkeypatch.syspath_prepend(tmp_path)
+    folder = tmp_path / "package_of_the_user" if form == "module of a package" else tmp_path
+    folder.mkdir(exist_ok=True)
+    file = folder / "broken_of_the_user.py"
+    file.write_text(text)
+    name = {"file": str(file), "module": "broken_of_the_user"}.get(form, "package_of_the_user.broken_of_the_user")
+    with pytest.raises(ModelError, match=f"the import fails: {message}") as caught:
+        import_user_module(name)
+    assert (caught.value.file, caught.value.line) == (str(file), line)

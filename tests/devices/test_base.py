@@ -49,6 +49,17 @@ def test_the_newest_command_wins_and_is_taken_once():
     assert box.peek() is command
 
 
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 2, 2)])
+def test_a_wrong_number_is_named_by_its_place_in_arrays_of_any_dimension(shape):
+    box = Mailbox("hand", {"all": {"tensions": FieldInfo(shape, "N", low=0.0)}})
+    for wrong in (math.nan, -1.0):
+        values = np.ones(shape)
+        values[(1, *(1,) * (len(shape) - 1))] = wrong
+        place = ", ".join("1" for _ in shape)
+        with pytest.raises(DeviceError, match=rf"'tensions' has {wrong} at index {place}; must be an array"):
+            box.put({"tensions": values})
+
+
 def test_two_clients_that_send_one_field_each_do_not_erase_each_other():
     box = mailbox()
     box.put({"reference": 0.4}, mode="position")

@@ -11,6 +11,7 @@ from pliant.devices import Board, CompliantJoint, make_devices
 from pliant.engine import MujocoEngine
 from pliant.laws import COMMAND_NAMES, SEA, AwAS2, CompliantActuator, Mode, QbMove, Strength
 from pliant.model import Robot
+from pliant.model.parameters import MODE_NAMES
 from pliant.simulation import Simulation
 
 pytestmark = pytest.mark.quick
@@ -49,6 +50,18 @@ def test_a_joint_holds_its_pose_until_the_first_command(mode):
     engine.step(500)
     assert engine.port("joint0/position")[0] == pytest.approx(0.4, abs=1e-12)
     simulation.close()
+
+
+@pytest.mark.parametrize(("toolbox", "mode"), MODE_NAMES.items())
+def test_a_mode_is_switched_by_its_number_and_by_the_names_that_files_use(toolbox, mode):
+    with simulate(arm(CompliantActuator(QbMove(), mode))) as simulation:
+        names = (int(mode), str(int(mode)), mode.name, mode.name.lower(), toolbox, toolbox.lower())
+        answers = [simulation.request("joint0", "set_mode", mode=name) for name in names]
+        wrong = simulation.request("joint0", "set_mode", mode="PIDRef")
+        simulation.step(1)
+        assert [answer.result(0) for answer in answers] == [int(mode)] * len(names)
+        with pytest.raises(DeviceError, match="joint0: there is no mode 'PIDRef'; must be one of 0 link_torque"):
+            wrong.result(0)
 
 
 @pytest.mark.parametrize("mode", list(Mode))

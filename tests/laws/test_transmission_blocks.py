@@ -372,7 +372,7 @@ def test_an_implicit_step_of_tendons_is_continuous_at_the_edge_of_their_slack(be
     k = int(par[layout.A_TENDON_1])
     act, rate = np.zeros((2, k + 1))
     act[k] = 0.005 + beside
-    advance_motor_end(par, layout.M_1, layout.A_PLAY_1, layout.A_TENDON_1, load, stiffness, h, act, rate)
+    advance_motor_end(par, 0, load, stiffness, h, act, rate)
     change = h * rate[k]
     force = 500.0 * (act[k] + change - 0.005)  # at the end of the step, which is taut
     assert 0.5 * rate[k] + stiffness * change + force == pytest.approx(load, rel=1e-9)

@@ -117,7 +117,7 @@ def test_fields_are_set_by_path():
         ("unit.pos", "1 2", "unit.pos is '1 2', 2 numbers; must be 3 numbers"),
         ("unit.orientation", "maybe", "unit.orientation is 'maybe'; must be true or false"),
         ("unit.angular_velocity_noise", 0.1, "it has parts, set one of them: unit.angular_velocity_noise.std"),
-        ("unit.angular_velocity_noise.sdt", 0.1, "a noise has no 'sdt'; did you mean 'std'"),
+        ("unit.angular_velocity_noise.sdt", 0.1, "Noise has no 'sdt'; did you mean 'std'"),
         ("unit.angular_velocity_noise.std", "-0.1", "noise std is -0.1"),
         ("unit.angular_velocity_noise.std", "1 2", "noise std has 2 numbers; must be a number, or 3 of them"),
         ("unit.name", "other", "'unit' has no 'name'"),

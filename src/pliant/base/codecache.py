@@ -269,12 +269,12 @@ def python_function(value: object) -> types.FunctionType | None:
     return value if isinstance(value, types.FunctionType) else None
 
 
-def _names_in(code: types.CodeType) -> list[str]:
+def names_in(code: types.CodeType) -> list[str]:
     """Return the names that a code object uses, those of its comprehensions and lambdas included."""
     names = list(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            names += [name for name in _names_in(constant) if name not in names]
+            names += [name for name in names_in(constant) if name not in names]
     return names
 
 
@@ -288,7 +288,7 @@ def referred(
         bound: functions that stand for some of its global names.
     """
     used: dict[str, object] = {}
-    for name in _names_in(function.__code__):
+    for name in names_in(function.__code__):
         if name in function.__globals__:
             used[name] = function.__globals__[name]
         if bound and name in bound:
@@ -340,7 +340,7 @@ class _Digest:
         self._code(function.__code__)
         self.value(function.__defaults__)
         self.value(function.__kwdefaults__)
-        names = _names_in(function.__code__)
+        names = names_in(function.__code__)
         for name, value in referred(function, self._bound):
             self.add("name", name)
             self.value(value, names)
@@ -522,6 +522,10 @@ def ship_text(name: str, text: str, comment: str) -> None:
 # -- numba ----------------------------------------------------------------------------------------------------
 
 
+def _code_name(stem: str, key: object) -> str:
+    return f"{stem}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.code"
+
+
 class CodeFiles:
     """Files of one compiled function in place of numba's index and data files: each has its digest.
 
@@ -542,7 +546,7 @@ class CodeFiles:
         return f"{self._base}-{fingerprint([self._function], extra=self._options)}"
 
     def _path(self, key: object) -> Path:
-        return self._folder / f"{self._stem}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.code"
+        return self._folder / _code_name(self._stem, key)
 
     @functools.cached_property
     def _shipped_stem(self) -> str:
@@ -553,7 +557,7 @@ class CodeFiles:
         """Return the file of a key among the code that came with the package, or goes into it."""
         if folder is None or not self._shipped_stem:
             return None
-        return folder / f"{self._shipped_stem}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.code"
+        return folder / _code_name(self._shipped_stem, key)
 
     def load(self, key: object) -> Any:
         """Return what was kept under a key, None if there is nothing that is whole."""

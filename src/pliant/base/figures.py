@@ -23,23 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
 
-__all__ = [
-    "COLORS",
-    "CYCLE",
-    "GRID",
-    "INK",
-    "WIDTH",
-    "figure_legend",
-    "html_figure",
-    "html_picture",
-    "html_table",
-    "label",
-    "legend",
-    "new_figure",
-    "png_of_pixels",
-    "thin",
-]
-
 INK = "#24292f"
 """Colour of text and axes; the report replaces it by the page's own, light or dark."""
 MUTED = "#6e7781"

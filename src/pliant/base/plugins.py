@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import importlib.util
 import sys
+import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -29,10 +32,11 @@ def import_user_module(name: str | Path) -> ModuleType:
     text = str(name)
     path = Path(text)
     if path.suffix != ".py":
-        try:
-            return _MODULES.setdefault(text, importlib.import_module(text))
-        except ModuleNotFoundError as error:
-            raise ModelError(f"no module {text!r} ({error}); must be a .py file, or an installed module") from None
+        if text not in _MODULES:
+            file = text if text in sys.modules else _file_of_module(text)
+            with _named_faults(file):
+                _MODULES[text] = importlib.import_module(text)
+        return _MODULES[text]
     path = path.expanduser().resolve()
     if not path.is_file():
         raise ModelError("there is no such file", file=text)
@@ -46,21 +50,42 @@ def import_user_module(name: str | Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[key] = module
     try:
-        spec.loader.exec_module(module)
+        with _named_faults(str(path)):
+            spec.loader.exec_module(module)
     except PliantError:
         del sys.modules[key]
         raise
-    except Exception as error:  # a user's module may raise anything
-        del sys.modules[key]
-        line = getattr(error, "lineno", None)
-        trace = error.__traceback__
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == str(path):
-                line = trace.tb_lineno
-            trace = trace.tb_next
-        raise ModelError(f"the import fails: {type(error).__name__}: {error}", file=path, line=line) from error
     _MODULES[key] = module
     return module
+
+
+def _file_of_module(name: str) -> str:
+    """Return the file of an installed module, or its name where it has none."""
+    found, why = None, f"No module named {name!r}"
+    if all(part.isidentifier() for part in name.split(".")):
+        with _named_faults(name):  # the packages around it are imported
+            try:
+                found = importlib.util.find_spec(name)
+            except ModuleNotFoundError as error:
+                why = str(error)
+    if found is None:
+        raise ModelError(f"no module {name!r} ({why}); must be a .py file, or an installed module")
+    return found.origin or name
+
+
+@contextlib.contextmanager
+def _named_faults(file: str) -> Iterator[None]:
+    """Raise the error of a module of the user, which may be any, as a ModelError with the line in its file."""
+    try:
+        yield
+    except PliantError:
+        raise
+    except Exception as error:  # a user's module may raise anything
+        line = getattr(error, "lineno", None)
+        for frame, number in traceback.walk_tb(error.__traceback__):
+            if frame.f_code.co_filename == file:
+                line = number
+        raise ModelError(f"the import fails: {type(error).__name__}: {error}", file=file, line=line) from error
 
 
 def user_modules() -> list[ModuleType]:

@@ -23,6 +23,7 @@ import numpy as np
 from pliant.base.camera import CameraModel
 from pliant.base.errors import DeviceError, MissingDependency
 from pliant.devices.camera_lens import Lens, gaussian_blur
+from pliant.model.scene import place_bodies
 
 if TYPE_CHECKING:
     import mujoco
@@ -293,11 +294,7 @@ class Renderer:
         mujoco.mj_setState(model, data, state, self.state_spec)
         if ago:
             mujoco.mj_integratePos(model, data.qpos, data.qvel, -ago)
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_camlight(model, data)
-        mujoco.mj_flex(model, data)
-        mujoco.mj_tendon(model, data)
+        place_bodies(model, data)
         self._update()
 
     def _read(self, color: bool, depth: bool) -> tuple[np.ndarray | None, np.ndarray | None]:

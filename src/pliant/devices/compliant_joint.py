@@ -7,12 +7,13 @@ from typing import Unpack
 
 import numpy as np
 
-from pliant.base.errors import DeviceError
+from pliant.base.errors import DeviceError, ModelError
 from pliant.devices.base import Command, DeviceBase, DeviceOptions, FieldInfo, request
 from pliant.devices.command_range import CommandRange
 from pliant.engine.base import Engine
 from pliant.laws import COMMAND_NAMES, COMMANDS, JOINT_FIELDS, CompliantActuator, Mode
 from pliant.laws.fields import SAMPLED
+from pliant.model.parameters import parse_mode
 
 
 def _mode_commands(actuator: CompliantActuator) -> dict[str, dict[str, FieldInfo]]:
@@ -161,7 +162,7 @@ class CompliantJoint(DeviceBase):
 
     @request
     def set_mode(self, mode: int | str) -> int:
-        """Switch the operation mode; the joint holds its pose until the next command.
+        """Switch the operation mode, 0 to 6 or a name; the joint holds its pose until the next command.
 
         Only modes with the same state variables as the compiled robot are available.
 
@@ -170,8 +171,8 @@ class CompliantJoint(DeviceBase):
             ModelError: the mode needs other state variables than the robot was compiled with.
         """
         try:
-            new = Mode[mode.upper()] if isinstance(mode, str) and not mode.isdigit() else Mode(int(mode))
-        except (KeyError, ValueError):
+            new = parse_mode(mode)
+        except ModelError:
             names = ", ".join(f"{m.value} {m.name.lower()}" for m in Mode)
             raise DeviceError(f"{self.name}: there is no mode {mode!r}; must be one of {names}", field="mode") from None
         self._engine.set_mode(self.joint, new)

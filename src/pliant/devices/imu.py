@@ -6,6 +6,7 @@ from typing import Unpack
 
 import numpy as np
 
+from pliant.base.spatial import quaternion_product
 from pliant.devices.base import DeviceOptions, FieldInfo
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import SensorDevice
@@ -56,9 +57,7 @@ class ImuDevice(SensorDevice):
 
     def _restart(self, rng: np.random.Generator) -> None:
         if self._turn is not None:
-            self._turn_bias = np.broadcast_to(np.asarray(self._turn.mean, dtype=float), (3,)) + rng.normal(
-                0.0, self._turn.bias, 3
-            )
+            self._turn_bias = self._turn.offset(rng, (3,))
 
     def _measure(self) -> dict[str, float | np.ndarray]:
         values: dict[str, float | np.ndarray] = dict(self._ports)
@@ -73,16 +72,7 @@ def _turned(q: np.ndarray, turn: np.ndarray) -> np.ndarray:
     """Return a quaternion after a rotation by the vector ``turn`` [rad] in its own axes, read-only."""
     angle = float(np.linalg.norm(turn))
     half = 0.5 * np.sinc(0.5 * angle / np.pi) * turn
-    a, (b, c, d) = float(np.cos(0.5 * angle)), half
-    w, x, y, z = q
-    out = np.array(
-        [
-            w * a - x * b - y * c - z * d,
-            w * b + x * a + y * d - z * c,
-            w * c - x * d + y * a + z * b,
-            w * d + x * c - y * b + z * a,
-        ]
-    )
+    out = quaternion_product(q, [np.cos(0.5 * angle), *half])
     out /= np.linalg.norm(out)
     out.flags.writeable = False
     return out

@@ -62,8 +62,7 @@ class LaserDevice(SensorDevice):
         self._find_mount(engine, self.description.frame_site())
 
     def _restart(self, rng: np.random.Generator) -> None:
-        noise = self.description.noise
-        self._offset = float(np.asarray(noise.mean)) + rng.normal(0.0, noise.bias)
+        self._offset = self.description.noise.offset(rng, ())
 
     def _measure(self) -> dict[str, float | np.ndarray]:
         described = self.description
@@ -75,12 +74,8 @@ class LaserDevice(SensorDevice):
         )  # fmt: skip
         ranges = self._distance.copy()
         found = ranges >= 0.0
-        noise = described.noise
-        if not noise.silent:
-            ranges += self._offset + noise.std * self._rng.standard_normal(ranges.size)
-            if noise.resolution:
-                step = float(np.asarray(noise.resolution))
-                ranges = np.round(ranges / step) * step
+        if not described.noise.silent:
+            ranges = described.noise.disturb(ranges, self._offset, self._rng)
         ranges[ranges < described.min_range] = -np.inf
         ranges[~found | (ranges > described.max_range)] = np.inf
         return {"ranges": ranges}

@@ -221,38 +221,31 @@ class Mailbox:
         return mode
 
     def _check(self, name: str, value: Any, info: FieldInfo) -> float | np.ndarray:
-        unit = f" [{info.unit}]" if info.unit else ""
-        wanted = f"a finite number{unit}" if not info.shape else f"an array of {info.size} finite numbers{unit}"
+        """Return the value of a field as it is kept: a number, or a read-only array."""
         if isinstance(value, str | bytes | bool) or value is None:
-            raise DeviceError(f"{self.device}: field {name!r} is {value!r}; must be {wanted}", field=str(name))
-        if not info.shape:
-            try:
-                number = float(value)
-            except (TypeError, ValueError):
-                raise DeviceError(f"{self.device}: field {name!r} is {value!r}; must be {wanted}", field=name) from None
-            if not info.low <= number <= info.high or not math.isfinite(number):
-                limits = (
-                    "" if info.low == -math.inf and info.high == math.inf else f" from {info.low:g} to {info.high:g}"
-                )
-                raise DeviceError(f"{self.device}: field {name!r} is {number!r}; must be {wanted}{limits}", field=name)
-            return number
+            raise self._fault(name, info, f"is {value!r}")
         try:
-            array = np.array(value, dtype=np.float64)
+            given = np.array(value, dtype=np.float64) if info.shape else float(value)
         except (TypeError, ValueError):
-            raise DeviceError(f"{self.device}: field {name!r} is {value!r}; must be {wanted}", field=name) from None
-        if array.shape != info.shape:
-            raise DeviceError(
-                f"{self.device}: field {name!r} has shape {array.shape}; must be {wanted}, shape {info.shape}",
-                field=name,
-            )
+            raise self._fault(name, info, f"is {value!r}") from None
+        if not isinstance(given, np.ndarray):
+            if not info.low <= given <= info.high or not math.isfinite(given):
+                raise self._fault(name, info, f"is {given!r}")
+            return given
+        if given.shape != info.shape:
+            raise self._fault(name, info, f"has shape {given.shape}", f", shape {info.shape}")
         # NaN is the least and the greatest of its array, and fails every comparison.
-        if array.size and not (info.low <= array.min() > -math.inf and math.inf > array.max() <= info.high):
-            wrong = np.flatnonzero(~(np.isfinite(array) & (array >= info.low) & (array <= info.high)))
-            limits = "" if info.low == -math.inf and info.high == math.inf else f" from {info.low:g} to {info.high:g}"
-            raise DeviceError(
-                f"{self.device}: field {name!r} has {float(array[wrong[0]])!r} at index {wrong[0]}; "
-                f"must be {wanted}{limits}",
-                field=name,
-            )
-        array.flags.writeable = False
-        return array
+        if given.size and not (info.low <= given.min() > -math.inf and math.inf > given.max() <= info.high):
+            wrong = np.argwhere(~(np.isfinite(given) & (given >= info.low) & (given <= info.high)))[0]
+            place = ", ".join(str(k) for k in wrong.tolist())
+            raise self._fault(name, info, f"has {float(given[tuple(wrong)])!r} at index {place}")
+        given.flags.writeable = False
+        return given
+
+    def _fault(self, name: str, info: FieldInfo, found: str, more: str = "") -> DeviceError:
+        wanted = f"an array of {info.size} finite numbers" if info.shape else "a finite number"
+        unit = f" [{info.unit}]" if info.unit else ""
+        limits = "" if info.low == -math.inf and info.high == math.inf else f" from {info.low:g} to {info.high:g}"
+        return DeviceError(
+            f"{self.device}: field {name!r} {found}; must be {wanted}{unit}{limits}{more}", field=str(name)
+        )

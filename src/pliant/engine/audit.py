@@ -10,18 +10,8 @@ import numpy as np
 
 from pliant.engine import audit_kernels as kernels
 from pliant.engine.callbacks import observer
+from pliant.laws import layout as at
 from pliant.laws.compile import BoundKernel, bound
-from pliant.laws.layout import (
-    A_DELAY,
-    A_SLEW,
-    O_STORED_ENERGY,
-    OBSERVATIONS,
-    P_BLOCKS,
-    P_COMPANION,
-    P_DELAY,
-    P_MODE,
-    P_SECOND,
-)
 
 if TYPE_CHECKING:
     import mujoco
@@ -127,17 +117,17 @@ class EnergyAudit:
         self._friction = friction
         self._model, self._data = model, data
         self._dt = float(model.opt.timestep)
-        modes = model.actuator_user[where[:, 0], P_MODE] if where.size else np.zeros(0)
+        modes = model.actuator_user[where[:, 0], at.P_MODE] if where.size else np.zeros(0)
         self._sums = np.zeros(kernels.SIZE)
-        self._observed = np.zeros((where.shape[0], OBSERVATIONS))
+        self._observed = np.zeros((where.shape[0], at.OBSERVATIONS))
         self._observe = observe = observer(model, data, where, self._observed, full=False)
         self._velocity = np.zeros(model.nv)
         self._dofs = np.ascontiguousarray(where[:, 2], dtype=np.int64)
         self._direct = (modes < 2).astype(np.int64)
         self._qpos = np.zeros(model.nq)
         rows = np.ascontiguousarray(model.actuator_outadr[where[:, 0]], dtype=np.int64)
-        seconds = model.actuator_user[where[:, 0], P_SECOND] if where.size else np.zeros(0)
-        blocks = (model.actuator_user[where[:, 0], P_BLOCKS] if where.size else np.zeros(0)).astype(np.int64)
+        seconds = model.actuator_user[where[:, 0], at.P_SECOND] if where.size else np.zeros(0)
+        blocks = (model.actuator_user[where[:, 0], at.P_BLOCKS] if where.size else np.zeros(0)).astype(np.int64)
         shares = np.where(seconds[:, None] == 1.0, (0.5, 0.5), (1.0, 0.0))
         other, address = np.zeros_like(self._observed), self._observed.ctypes.data
         joints = kernels.CompliantRows(
@@ -186,7 +176,7 @@ class EnergyAudit:
         model, data = self._model, self._data
         kind = mujoco.mjtIntegrator
         compliant = set(where[:, 0].tolist())
-        companions = {i + 1 for i in compliant if model.actuator_user[i, P_COMPANION] > 0.5}
+        companions = {i + 1 for i in compliant if model.actuator_user[i, at.P_COMPANION] > 0.5}
         others = [i for i in range(model.nactuator) if i not in compliant and i not in companions]
         outputs = {
             i: range(model.actuator_outadr[i], model.actuator_outadr[i] + model.actuator_outnum[i]) for i in others
@@ -284,7 +274,7 @@ class EnergyAudit:
         self._sums[:] = 0.0
         self._observe.values[kernels.WRITTEN] = self._observed.ctypes.data
         self._observe()
-        self._sums[kernels.STORED] = self._first_stored = float(self._observed[:, O_STORED_ENERGY].sum())
+        self._sums[kernels.STORED] = self._first_stored = float(self._observed[:, at.O_STORED_ENERGY].sum())
         self._first_rigid, self._first_tendons = None, 0.0
 
     def shift(self, energy: float) -> None:
@@ -373,7 +363,7 @@ def _delay_lines(model: mujoco.MjModel, where: np.ndarray, modes: np.ndarray) ->
         row, begin = model.actuator_user[i], int(model.actuator_actadr[i])
         if mode not in (2, 3):
             continue
-        for place, length in ((A_DELAY, 1 + 2 * int(row[P_DELAY])), (A_SLEW, 2)):
+        for place, length in ((at.A_DELAY, 1 + 2 * int(row[at.P_DELAY])), (at.A_SLEW, 2)):
             if row[place] >= 0.0:
                 lines.append(begin + int(row[place]) + np.arange(length))
     return np.concatenate(lines)

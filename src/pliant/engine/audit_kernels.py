@@ -9,59 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.laws.layout import (
-    O_BRANCH_ENERGY,
-    O_BRANCH_TORQUE,
-    O_BROKEN,
-    O_COPPER_POWER,
-    O_ENERGY,
-    O_GEAR_POWER,
-    O_LINK_DAMPING_TORQUE,
-    O_LINK_FRICTION_TORQUE,
-    O_LINK_OFFSET,
-    O_LOAD_1,
-    O_LOAD_2,
-    O_MOTOR_1_EFFORT,
-    O_MOTOR_1_FRICTION,
-    O_MOTOR_1_OFFSET,
-    O_MOTOR_1_OUTPUT_VELOCITY,
-    O_MOTOR_1_POSITION,
-    O_MOTOR_2_EFFORT,
-    O_MOTOR_2_FRICTION,
-    O_MOTOR_2_OFFSET,
-    O_MOTOR_2_OUTPUT_VELOCITY,
-    O_MOTOR_2_POSITION,
-    O_PLASTIC,
-    O_STORED_ENERGY,
-    O_SUPPLY_POWER,
-    O_TENDON_ENERGY,
-    O_TORQUE,
-    O_VALVE_POWER,
-    OBSERVATIONS,
-)
-
-__all__ = [
-    "CompliantRows",
-    "ElasticTendons",
-    "Implicit",
-    "JointForces",
-    "JointSprings",
-    "PassiveForces",
-    "Servos",
-    "StepSpan",
-    "TorqueLimits",
-    "Transmission",
-    "WrenchForces",
-    "audit_after",
-    "audit_before",
-    "audit_model",
-    "audit_start",
-    "audit_tendons",
-    "audit_wrenches",
-    "copy_numbers",
-    "swap_places",
-    "take_places",
-]
+from pliant.laws import layout as at
 
 # What the accumulator holds, and its size.
 (
@@ -324,18 +272,22 @@ def centred_energy(observed, r, d, direct, share_1, share_2, velocity, h):
     ``r`` is the start of its row in ``observed``, ``d`` its degree of freedom, ``velocity`` the joint velocities,
     ``share_1`` and ``share_2`` the shares of its motors in the deflection. The torques are those of the law alone.
     """
-    branch = observed[r + O_BRANCH_TORQUE]
-    stored = observed[r + O_STORED_ENERGY]
+    branch = observed[r + at.O_BRANCH_TORQUE]
+    stored = observed[r + at.O_STORED_ENERGY]
     if direct != 0:
         return stored
     if d >= 0:
-        spring = observed[r + O_TORQUE] + observed[r + O_LINK_FRICTION_TORQUE] + observed[r + O_LINK_DAMPING_TORQUE]
+        spring = (
+            observed[r + at.O_TORQUE] + observed[r + at.O_LINK_FRICTION_TORQUE] + observed[r + at.O_LINK_DAMPING_TORQUE]
+        )
         stored += 0.5 * h * velocity[d] * (spring + branch)
-    power = observed[r + O_MOTOR_1_OUTPUT_VELOCITY] * (observed[r + O_LOAD_1] + share_1 * branch)
-    if observed[r + O_MOTOR_1_EFFORT] == observed[r + O_MOTOR_1_EFFORT] and power == power:  # not NaN: there is a motor
+    power = observed[r + at.O_MOTOR_1_OUTPUT_VELOCITY] * (observed[r + at.O_LOAD_1] + share_1 * branch)
+    if (
+        observed[r + at.O_MOTOR_1_EFFORT] == observed[r + at.O_MOTOR_1_EFFORT] and power == power
+    ):  # not NaN: there is a motor
         stored -= 0.5 * h * power
-    power = observed[r + O_MOTOR_2_OUTPUT_VELOCITY] * (observed[r + O_LOAD_2] + share_2 * branch)
-    if observed[r + O_MOTOR_2_EFFORT] == observed[r + O_MOTOR_2_EFFORT] and power == power:
+    power = observed[r + at.O_MOTOR_2_OUTPUT_VELOCITY] * (observed[r + at.O_LOAD_2] + share_2 * branch)
+    if observed[r + at.O_MOTOR_2_EFFORT] == observed[r + at.O_MOTOR_2_EFFORT] and power == power:
         stored -= 0.5 * h * power
     return stored
 
@@ -348,7 +300,7 @@ def audit_before(joints, span):
     stored = 0.0
     for i in range(n):
         share_1, share_2 = shares[2 * i], shares[2 * i + 1]
-        stored += centred_energy(observed, i * OBSERVATIONS, dofs[i], direct[i], share_1, share_2, qvel, h)
+        stored += centred_energy(observed, i * at.OBSERVATIONS, dofs[i], direct[i], share_1, share_2, qvel, h)
     # Nothing moved since the last step, so a change of stored energy is the work of the references.
     work = stored - sums[STORED]
     sums[REFERENCES] += work
@@ -382,7 +334,7 @@ def audit_motor(observed, was, r, o, x, load, share, h):
     if stop != 0.0:
         short = observed[r + o] - was[r + o] - h * observed[r + o + 1]
         held = was[r + load] + observed[r + load]
-        held += share * (was[r + O_BRANCH_TORQUE] + observed[r + O_BRANCH_TORQUE])
+        held += share * (was[r + at.O_BRANCH_TORQUE] + observed[r + at.O_BRANCH_TORQUE])
         stopped = stop * turned - 0.5 * held * short
     limited = was[r + x + 2] * turned
     return effort * turned, was[r + x] * turned, was[r + x + 1] * turned, limited, stopped, was[r + x + 4] * turned
@@ -394,27 +346,27 @@ def audit_spring(observed, was, r, turned, share_1, share_2, centred, h):
 
     ``turned`` is the way of the link, ``centred`` the stored energy of the actuator before the step.
     """
-    out_1 = 0.5 * h * (was[r + O_MOTOR_1_OUTPUT_VELOCITY] + observed[r + O_MOTOR_1_OUTPUT_VELOCITY])
-    out_2 = 0.5 * h * (was[r + O_MOTOR_2_OUTPUT_VELOCITY] + observed[r + O_MOTOR_2_OUTPUT_VELOCITY])
-    load_1, load_2 = was[r + O_LOAD_1], was[r + O_LOAD_2]
-    torque = was[r + O_TORQUE] + was[r + O_LINK_FRICTION_TORQUE] + was[r + O_LINK_DAMPING_TORQUE]
-    gone = h * was[r + O_GEAR_POWER] - (observed[r + O_TENDON_ENERGY] - was[r + O_TENDON_ENERGY])
-    lost = was[r + O_BRANCH_ENERGY] - observed[r + O_BRANCH_ENERGY]
-    if observed[r + O_BROKEN] != 0.0 and was[r + O_BROKEN] == 0.0:
+    out_1 = 0.5 * h * (was[r + at.O_MOTOR_1_OUTPUT_VELOCITY] + observed[r + at.O_MOTOR_1_OUTPUT_VELOCITY])
+    out_2 = 0.5 * h * (was[r + at.O_MOTOR_2_OUTPUT_VELOCITY] + observed[r + at.O_MOTOR_2_OUTPUT_VELOCITY])
+    load_1, load_2 = was[r + at.O_LOAD_1], was[r + at.O_LOAD_2]
+    torque = was[r + at.O_TORQUE] + was[r + at.O_LINK_FRICTION_TORQUE] + was[r + at.O_LINK_DAMPING_TORQUE]
+    gone = h * was[r + at.O_GEAR_POWER] - (observed[r + at.O_TENDON_ENERGY] - was[r + at.O_TENDON_ENERGY])
+    lost = was[r + at.O_BRANCH_ENERGY] - observed[r + at.O_BRANCH_ENERGY]
+    if observed[r + at.O_BROKEN] != 0.0 and was[r + at.O_BROKEN] == 0.0:
         # All that the spring has and gets in this step is lost.
-        spring = was[r + O_ENERGY] + centred - was[r + O_STORED_ENERGY]
+        spring = was[r + at.O_ENERGY] + centred - was[r + at.O_STORED_ENERGY]
         return gone, lost + spring + load_1 * out_1 + load_2 * out_2 - torque * turned
-    play = observed[r + O_LINK_OFFSET] - was[r + O_LINK_OFFSET]
-    flow = observed[r + O_PLASTIC] - was[r + O_PLASTIC]
-    off_1 = observed[r + O_MOTOR_1_OFFSET] - was[r + O_MOTOR_1_OFFSET]
-    off_2 = observed[r + O_MOTOR_2_OFFSET] - was[r + O_MOTOR_2_OFFSET]
-    after = observed[r + O_TORQUE] + observed[r + O_LINK_FRICTION_TORQUE] + observed[r + O_LINK_DAMPING_TORQUE]
-    gone += 0.5 * (load_1 + observed[r + O_LOAD_1]) * off_1 + 0.5 * (load_2 + observed[r + O_LOAD_2]) * off_2
+    play = observed[r + at.O_LINK_OFFSET] - was[r + at.O_LINK_OFFSET]
+    flow = observed[r + at.O_PLASTIC] - was[r + at.O_PLASTIC]
+    off_1 = observed[r + at.O_MOTOR_1_OFFSET] - was[r + at.O_MOTOR_1_OFFSET]
+    off_2 = observed[r + at.O_MOTOR_2_OFFSET] - was[r + at.O_MOTOR_2_OFFSET]
+    after = observed[r + at.O_TORQUE] + observed[r + at.O_LINK_FRICTION_TORQUE] + observed[r + at.O_LINK_DAMPING_TORQUE]
+    gone += 0.5 * (load_1 + observed[r + at.O_LOAD_1]) * off_1 + 0.5 * (load_2 + observed[r + at.O_LOAD_2]) * off_2
     gone -= 0.5 * (torque + after) * play
     lost -= 0.5 * (torque + after) * flow
-    branch = was[r + O_BRANCH_TORQUE]
+    branch = was[r + at.O_BRANCH_TORQUE]
     lost += branch * (turned - share_1 * out_1 - share_2 * out_2)
-    lost -= 0.5 * (branch + observed[r + O_BRANCH_TORQUE]) * (play + flow - share_1 * off_1 - share_2 * off_2)
+    lost -= 0.5 * (branch + observed[r + at.O_BRANCH_TORQUE]) * (play + flow - share_1 * off_1 - share_2 * off_2)
     return gone, lost
 
 
@@ -435,13 +387,13 @@ def audit_after(joints, span, forces, force):
     motors = friction = damping = limited = stopped = cogging = 0.0
     transmission = spring = link = copper = stored = ahead = valves = 0.0
     for i in range(n):
-        r = i * OBSERVATIONS
+        r = i * at.OBSERVATIONS
         d = dofs[i]
         share_1, share_2 = shares[2 * i], shares[2 * i + 1]
         stored += centred_energy(observed, r, d, direct[i], share_1, share_2, qvel, h)
-        copper += 0.5 * h * (was[r + O_COPPER_POWER] + observed[r + O_COPPER_POWER])
-        a = audit_motor(observed, was, r, O_MOTOR_1_POSITION, O_MOTOR_1_FRICTION, O_LOAD_1, share_1, h)
-        b = audit_motor(observed, was, r, O_MOTOR_2_POSITION, O_MOTOR_2_FRICTION, O_LOAD_2, share_2, h)
+        copper += 0.5 * h * (was[r + at.O_COPPER_POWER] + observed[r + at.O_COPPER_POWER])
+        a = audit_motor(observed, was, r, at.O_MOTOR_1_POSITION, at.O_MOTOR_1_FRICTION, at.O_LOAD_1, share_1, h)
+        b = audit_motor(observed, was, r, at.O_MOTOR_2_POSITION, at.O_MOTOR_2_FRICTION, at.O_LOAD_2, share_2, h)
         motors += a[0] + b[0]
         friction += a[1] + b[1]
         damping += a[2] + b[2]
@@ -454,14 +406,14 @@ def audit_after(joints, span, forces, force):
             gone, lost = audit_spring(observed, was, r, turned, share_1, share_2, centred, h)
             transmission += gone
             spring += lost
-        motors += h * was[r + O_SUPPLY_POWER]
-        valves += h * was[r + O_VALVE_POWER]
-        lost = (was[r + O_LINK_FRICTION_TORQUE] + was[r + O_LINK_DAMPING_TORQUE]) * turned
+        motors += h * was[r + at.O_SUPPLY_POWER]
+        valves += h * was[r + at.O_VALVE_POWER]
+        lost = (was[r + at.O_LINK_FRICTION_TORQUE] + was[r + at.O_LINK_DAMPING_TORQUE]) * turned
         link += lost
         if direct[i] != 0:
-            motors += was[r + O_TORQUE] * turned + lost
+            motors += was[r + at.O_TORQUE] * turned + lost
         else:
-            ahead += (force[rows[i]] - was[r + O_TORQUE]) * turned
+            ahead += (force[rows[i]] - was[r + at.O_TORQUE]) * turned
     sums[MOTORS] += motors
     sums[EXTERNAL] += external
     sums[FRICTION] += friction

@@ -11,7 +11,7 @@ from mujoco.batch import Batch
 from pliant.base.errors import ModelError
 from pliant.engine import callbacks
 from pliant.engine.guard import log_to_console_only
-from pliant.engine.mujoco_engine import hold_pose, starts_at_zero
+from pliant.engine.mujoco_engine import reset_to_rest, starts_of
 from pliant.laws import layout
 from pliant.model.wanted import check_robot
 
@@ -46,12 +46,7 @@ def make_batch(
     callbacks.install(model)
     batch = Batch(model, nsim, nthread)
     data = mujoco.MjData(model)
-    rest = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_KEY, "rest")
-    if rest >= 0:
-        mujoco.mj_resetDataKeyframe(model, data, rest)
-    actuators = {} if isinstance(robot, mujoco.MjModel) else robot.actuators
-    presets = {joint: float(a.initial_preset or 0.0) for joint, a in actuators.items()}
-    hold_pose(model, data, presets, zero=starts_at_zero(actuators))
+    reset_to_rest(model, data, *starts_of(robot))
     batch.reset()
     for name in ("qpos", "qvel", "act", "ctrl"):
         batch.bind(name)[:] = getattr(data, name)

@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["FLUSH_PERIOD", "SMALLEST", "Field", "flush_state", "flush_worlds", "step_and_flush"]
-
 SMALLEST = 1e-100
 """Magnitude below which a number of the state becomes 0, in its SI unit: its square is far above 2.2e-308."""
 

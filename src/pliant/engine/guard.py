@@ -20,8 +20,6 @@ from pliant.engine.abi import data_offset
 from pliant.engine.program import state_copy
 from pliant.laws.compile import BoundKernel, bound
 
-__all__ = ["Guard", "dumps_into", "log_to_console_only", "state_folder"]
-
 KEPT = 200
 """Number of states kept for the dump."""
 

@@ -12,8 +12,6 @@ from pliant.engine.flush import Field, flush_worlds
 from pliant.engine.guard import MAX_SPEED
 from pliant.laws.compile import bound
 
-__all__ = ["LiveWorlds"]
-
 LONGEST = 100
 """Most steps between two looks for worlds that diverged."""
 

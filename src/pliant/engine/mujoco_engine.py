@@ -24,15 +24,13 @@ from pliant.engine.payload import Payloads
 from pliant.engine.ports import port_places
 from pliant.engine.program import StepProgram, physics
 from pliant.laws import Mode, layout
-from pliant.laws.actuator import CompliantActuator, call_hold
+from pliant.laws.actuator import call_hold
 from pliant.laws.compile import bound, compiled
 from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
     from pliant.laws import Law
     from pliant.model.robot import Robot
-
-__all__ = ["MujocoEngine", "hold_pose"]
 
 log = logging.getLogger("pliant")
 _MODES = tuple(Mode)
@@ -65,13 +63,13 @@ def hold_pose(
         preset = (presets or {}).get(name, layout.USUAL_PRESETS[kind])
         states = int(row[layout.P_STATES])
         q = 0.0 if name in zero else _link_angle(model, data, i)
-        state, refs = _at_rest(cls, row, q, float(preset))
+        state, refs = actuator_at_rest(cls, row, q, float(preset))
         first = int(model.actuator_actadr[i])
         data.act[first : first + states] = state[:states]
         _refer(model, data, i, refs)
 
 
-def _at_rest(cls: type[Law], row: np.ndarray, q: float, preset: float) -> tuple[np.ndarray, np.ndarray]:
+def actuator_at_rest(cls: type[Law], row: np.ndarray, q: float, preset: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the state of an actuator at rest at a joint position, and the two references that hold it there."""
     state, refs = np.zeros(max(1, int(row[layout.P_STATES]))), np.zeros(2)
     call_hold(compiled(cls).hold, row, q, preset, state, refs)
@@ -85,13 +83,50 @@ def _refer(model: mujoco.MjModel, data: mujoco.MjData, i: int, refs: np.ndarray)
         data.ctrl[model.actuator_ctrladr[i + 1]] = refs[1]
 
 
-def starts_at_zero(actuators: Mapping[str, CompliantActuator]) -> frozenset[str]:
-    """Return the names of the actuators with ``start="zero"``.
+def runnable_model(robot: Robot | mujoco.MjModel, asker: str, *, check: bool = True) -> mujoco.MjModel:
+    """Return the compiled model of a robot, if it can run.
 
     Args:
-        actuators: joint name -> actuator.
+        robot: a robot, or a compiled model, which is returned.
+        asker: the class that runs it.
+        check: whether to refuse a robot whose check finds errors.
+
+    Raises:
+        ModelError: it is no robot, its check found errors, or it uses RK4 with motor states.
     """
-    return frozenset(joint for joint, actuator in actuators.items() if actuator.start == "zero")
+    check_robot(robot, asker)
+    if not isinstance(robot, mujoco.MjModel) and check:
+        errors = [p for p in robot.check() if p.severity == "error"]
+        if errors:
+            raise ModelError("\n".join(f"{p.subject}: {p.message}. {p.hint}" for p in errors))
+    model = robot if isinstance(robot, mujoco.MjModel) else robot.compile()
+    stateful = any(model.actuator_actnum[callbacks.compliant_ids(model)])
+    if stateful and int(model.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4):
+        raise ModelError(
+            "the integrator is RK4 and an actuator has motor states, which advance once a step; "
+            "must be implicitfast (the default), implicit or Euler",
+            field="integrator",
+        )
+    return model
+
+
+def starts_of(robot: Robot | mujoco.MjModel) -> tuple[dict[str, float], frozenset[str]]:
+    """Return the initial preset of each compliant joint of a robot, and the joints whose motors start at 0."""
+    actuators = {} if isinstance(robot, mujoco.MjModel) else robot.actuators
+    presets = {joint: float(a.initial_preset or 0.0) for joint, a in actuators.items()}
+    return presets, frozenset(joint for joint, a in actuators.items() if a.start == "zero")
+
+
+def reset_to_rest(
+    model: mujoco.MjModel, data: mujoco.MjData, presets: Mapping[str, float], zero: Collection[str]
+) -> None:
+    """Reset to the key frame "rest" or the initial pose, with every actuator at rest; arguments as of `hold_pose`."""
+    key = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_KEY, "rest")
+    if key >= 0:
+        mujoco.mj_resetDataKeyframe(model, data, key)
+    else:
+        mujoco.mj_resetData(model, data)
+    hold_pose(model, data, presets, zero=zero)
 
 
 def _link_angle(model: mujoco.MjModel, data: mujoco.MjData, actuator: int) -> float:
@@ -136,30 +171,10 @@ class MujocoEngine:
         dump_folder: str | Path | None = None,
         check: bool = True,
     ) -> None:
-        check_robot(robot, "MujocoEngine")
+        self.model = model = runnable_model(robot, "MujocoEngine", check=check)
         self.robot: Robot | None = None if isinstance(robot, mujoco.MjModel) else robot
-        self._presets: dict[str, float] = {}
         self._mode_cells: dict[str, np.ndarray] = {}
-        self._zero: frozenset[str] = frozenset()
-        if isinstance(robot, mujoco.MjModel):
-            model = robot
-        else:
-            if check:
-                errors = [p for p in robot.check() if p.severity == "error"]
-                if errors:
-                    raise ModelError("\n".join(f"{p.subject}: {p.message}. {p.hint}" for p in errors))
-            model = robot.compile()
-            self._presets = {joint: float(a.initial_preset or 0.0) for joint, a in robot.actuators.items()}
-            self._zero = starts_at_zero(robot.actuators)
-        self.model = model
-        if int(model.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4) and any(
-            model.actuator_actnum[i] for i in callbacks.compliant_ids(model)
-        ):
-            raise ModelError(
-                "the integrator is RK4 and an actuator has motor states, which advance once a step; "
-                "must be implicitfast (the default), implicit or Euler",
-                field="integrator",
-            )
+        self._presets, self._zero = starts_of(robot)
         # A reset that MuJoCo does by itself would hide the fault from the guard.
         model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
         log_to_console_only()
@@ -167,7 +182,6 @@ class MujocoEngine:
         # Gains and modes change while it runs; a reset returns to those of the model.
         self._parameters = model.actuator_user.copy()
         self.payloads = Payloads(model)
-        self._rest = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_KEY, "rest")
         self.data = mujoco.MjData(model)
         self.dt = float(model.opt.timestep)
         self._dt_ns = round(self.dt * 1e9)
@@ -183,12 +197,7 @@ class MujocoEngine:
         self._watchers: list[weakref.WeakMethod[Callable[[], None]]] = []
         self.audit = None
         if audit:
-            self.audit = EnergyAudit(
-                model,
-                self.data,
-                self._where,
-                friction=self.motor_friction,
-            )
+            self.audit = EnergyAudit(model, self.data, self._where, friction=self.motor_friction)
         self._program = self._make_program()
         self.reset()
 
@@ -223,11 +232,7 @@ class MujocoEngine:
             callbacks.install(self.model)
         self.model.actuator_user[:] = self._parameters
         self.payloads.clear()
-        if self._rest >= 0:
-            mujoco.mj_resetDataKeyframe(self.model, self.data, self._rest)
-        else:
-            mujoco.mj_resetData(self.model, self.data)
-        hold_pose(self.model, self.data, self._presets, zero=self._zero)
+        reset_to_rest(self.model, self.data, self._presets, self._zero)
         self._settle()
 
     def forward(self) -> None:
@@ -436,7 +441,7 @@ class MujocoEngine:
         preset, place = (float(seen[layout.OUT[name]]) for name in ("preset", "equilibrium"))
         if cls.second_input == "pressure" or not np.isfinite(place):
             place = _link_angle(self.model, self.data, i)
-        state, refs = _at_rest(cls, row, place, preset if np.isfinite(preset) else 0.0)
+        state, refs = actuator_at_rest(cls, row, place, preset if np.isfinite(preset) else 0.0)
         # References on their way are in the unit of the old mode; the controllers of mode 4 were off.
         stale = [(layout.A_SLEW, 0, 2), (layout.A_DELAY, 0, 1 + 2 * int(row[layout.P_DELAY]))]
         stale += [(layout.A_PREVIOUS_1, 0, 1), (layout.A_PREVIOUS_2, 0, 1)]

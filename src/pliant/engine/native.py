@@ -20,8 +20,6 @@ import numpy as np
 
 from pliant.engine.base import PortInfo
 
-__all__ = ["NATIVE_FIELDS", "NativeField", "NativePort", "native_ports"]
-
 FORCE_OF = {"rad": "N m", "m": "N"}
 """Unit of a length -> unit of its force."""
 INPUTS = (

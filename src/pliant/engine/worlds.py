@@ -21,20 +21,16 @@ from pliant.engine.base import PortInfo
 from pliant.engine.batch import make_batch
 from pliant.engine.distributions import Distribution, draw
 from pliant.engine.live_worlds import LiveWorlds
-from pliant.engine.mujoco_engine import hold_pose, starts_at_zero
+from pliant.engine.mujoco_engine import actuator_at_rest, reset_to_rest, runnable_model, starts_of
 from pliant.engine.payload import Payloads
 from pliant.engine.ports import PortPlace, port_places
 from pliant.engine.world_states import check_state
 from pliant.laws import layout
-from pliant.laws.actuator import CompliantActuator, call_hold
-from pliant.laws.compile import compiled
+from pliant.laws.actuator import CompliantActuator
 from pliant.model.parameters import change_actuator
-from pliant.model.wanted import check_robot
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
-
-__all__ = ["CpuBatch", "RobotBatch", "Selection"]
 
 _CONSTANTS = frozenset(("body_mass", "body_inertia", "dof_armature"))
 """Fields of the model from which constants are derived."""
@@ -71,40 +67,23 @@ class RobotBatch(abc.ABC):
     """Names that `port` knows beside the ports: fields of devices, ``<device>/<quantity>``."""
 
     def __init__(self, robot: Robot | mujoco.MjModel, worlds: int, *, check: bool = True) -> None:
-        check_robot(robot, type(self).__name__)
         if isinstance(worlds, bool) or not isinstance(worlds, int | np.integer) or worlds < 1:
             raise ModelError(f"worlds is {worlds!r}; must be a whole number >= 1", field="worlds")
         self.robot = None if isinstance(robot, mujoco.MjModel) else robot
         self.worlds = int(worlds)
         """Number of worlds."""
-        if self.robot is not None and check:
-            errors = [p for p in self.robot.check() if p.severity == "error"]
-            if errors:
-                raise ModelError("\n".join(f"{p.subject}: {p.message}. {p.hint}" for p in errors))
-        model: mujoco.MjModel = robot if isinstance(robot, mujoco.MjModel) else robot.compile()
-        ids = callbacks.compliant_ids(model)
-        if int(model.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4) and any(model.actuator_actnum[ids]):
-            raise ModelError(
-                "the integrator is RK4 and an actuator has motor states, which advance once a step; "
-                "must be implicitfast (the default), implicit or Euler",
-                field="integrator",
-            )
-        self.model = model
+        self.model = model = runnable_model(robot, type(self).__name__, check=check)
         """The compiled model."""
         self.dt = float(model.opt.timestep)
         """Length of a step [s]."""
+        ids = callbacks.compliant_ids(model)
         self.joints = [model.actuator(int(i)).name for i in ids]
         """Names of the compliant actuators, in the order of the observations."""
         self._laws = callbacks.laws_of(model)
         self._where = callbacks.addresses(model)
-        actuators = {} if self.robot is None else self.robot.actuators
-        presets = {joint: float(a.initial_preset or 0.0) for joint, a in actuators.items()}
-        self._zero = starts_at_zero(actuators)
+        presets, self._zero = starts_of(robot)
         self._data = mujoco.MjData(model)
-        key = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_KEY, "rest")
-        if key >= 0:
-            mujoco.mj_resetDataKeyframe(model, self._data, key)
-        hold_pose(model, self._data, presets, zero=self._zero)
+        reset_to_rest(model, self._data, presets, self._zero)
         kinds = [layout.SECOND_INPUTS[int(model.actuator_user[i, layout.P_SECOND])] for i in ids]
         self._presets = {
             joint: np.full(self.worlds, presets.get(joint, layout.USUAL_PRESETS[kind]))
@@ -608,11 +587,6 @@ class CpuBatch(RobotBatch):
         """Return the step at which each world diverged, or 0 if it did not, shape (worlds,)."""
         return self._live.diverged_at.copy()
 
-    @property
-    def diverged(self) -> NDArray[np.bool_]:
-        """Which worlds hold NaN, infinity or a runaway since their last reset, shape (worlds,)."""
-        return self._live.diverged_at.astype(bool)
-
     def _rows_of(self, actuator: int) -> Array:
         """Return the parameter vectors of an actuator, shape (worlds or 1, PARAMETERS)."""
         rows = self.batch.expanded("actuator_user")
@@ -664,17 +638,14 @@ class CpuBatch(RobotBatch):
             if qa < 0:
                 continue  # on a tendon: at rest in the initial pose, as in the model
             rows = self._rows_of(i)
-            code = compiled(self._laws[i]).hold
             name = self.model.actuator(i).name
             presets, at_zero = self._presets[name], name in self._zero
             c, first = int(self.model.actuator_ctrladr[i]), int(self.model.actuator_actadr[i])
-            refs = np.zeros(2)
             for world in ids:
                 row = np.ascontiguousarray(rows[world if len(rows) > 1 else 0])
                 states = int(row[layout.P_STATES])
-                state = np.zeros(max(1, states))
                 q = 0.0 if at_zero else float(positions[world, qa])
-                call_hold(code, row, q, float(presets[world]), state, refs)
+                state, refs = actuator_at_rest(self._laws[i], row, q, float(presets[world]))
                 if states:
                     act[world, first : first + states] = state[:states]
                 ctrl[world, c] = refs[0]

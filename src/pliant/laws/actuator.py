@@ -26,8 +26,6 @@ from pliant.laws.transmission import Backlash
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["ActuatorTraces", "CompliantActuator"]
-
 
 @dataclass(frozen=True, slots=True)
 class ActuatorTraces:

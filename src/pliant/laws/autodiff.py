@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from pliant.base.codecache import fingerprint, private_folder, read_text, write_text
+from pliant.base.codecache import fingerprint, names_in, private_folder, read_text, write_text
 from pliant.base.errors import LawError, nearest, require
 from pliant.base.options.places import code_place
 from pliant.laws import functions
@@ -339,7 +339,7 @@ class _Rebinder:
         twin = types.FunctionType(code, names, function.__name__, function.__defaults__, cells)
         twin.__kwdefaults__ = function.__kwdefaults__
         self._twins[code] = twin
-        for name in _names_of(code):
+        for name in names_in(code):
             if name in function.__globals__:
                 names[name] = self.value(function.__globals__[name])
         for cell, original in zip(cells, function.__closure__ or (), strict=True):
@@ -359,11 +359,6 @@ class _Rebinder:
                 return self(inner)
             return _lift(_refusal(inner.__name__), inner)
         return value
-
-
-def _names_of(code: types.CodeType) -> set[str]:
-    inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
-    return set(code.co_names).union(*map(_names_of, inner))
 
 
 def _refusal(name: str) -> Callable[..., object]:

@@ -48,18 +48,6 @@ from pliant.base.errors import LawError
 from pliant.base.options.places import code_place
 from pliant.laws import kernels, muscle_kernels
 
-__all__ = [
-    "BoundKernel",
-    "CompiledLaw",
-    "assemble",
-    "bound",
-    "compiled",
-    "from_block",
-    "is_cached",
-    "optimised",
-    "step_kernels",
-]
-
 log = logging.getLogger("pliant")
 
 LAW_KERNELS = ("torques", "stiffness", "reported_stiffness", "energy", "references")

@@ -14,8 +14,27 @@ from pliant.base.options import check_unit
 from pliant.laws.modes import Mode
 
 
+class _Units:
+    """The units of a quantity, which depend on the type of the inputs of the law."""
+
+    __slots__ = ()
+    name: str
+    unit: str
+    lever: str | None
+    pressure: str | None
+
+    def __post_init__(self) -> None:
+        for unit in (self.unit, self.lever or "", self.pressure or ""):
+            check_unit(unit, f"the unit of the joint's field {self.name!r}", LawError)
+
+    def unit_of(self, second_input: str) -> str:
+        """Return the unit for a law with this type of inputs (`pliant.laws.base.Law.second_input`)."""
+        other = {"lever": self.lever, "pressure": self.pressure}.get(second_input)
+        return self.unit if other is None else other
+
+
 @dataclass(frozen=True, slots=True)
-class JointField:
+class JointField(_Units):
     """One quantity of a compliant joint."""
 
     name: str
@@ -32,15 +51,6 @@ class JointField:
     """Whether the kernel `observe` computes it. The other fields are the references and MuJoCo's joint quantities."""
     sampled: bool = True
     """Whether a device measures it. The other fields are used only by the energy audit."""
-
-    def __post_init__(self) -> None:
-        for unit in (self.unit, self.lever or "", self.pressure or ""):
-            check_unit(unit, f"the unit of the joint's field {self.name!r}", LawError)
-
-    def unit_of(self, second_input: str) -> str:
-        """Return the unit for a law with this type of inputs (`pliant.laws.base.Law.second_input`)."""
-        other = {"lever": self.lever, "pressure": self.pressure}.get(second_input)
-        return self.unit if other is None else other
 
 
 def _table(*fields: JointField) -> dict[str, JointField]:
@@ -148,7 +158,7 @@ SAMPLED: tuple[str, ...] = tuple(name for name, field in JOINT_FIELDS.items() if
 
 
 @dataclass(frozen=True, slots=True)
-class JointCommand:
+class JointCommand(_Units):
     """One of the two references of an operation mode."""
 
     name: str
@@ -159,15 +169,6 @@ class JointCommand:
     """Unit where the second input of the law is a lever; None where it is the same."""
     pressure: str | None = None
     """Unit where the inputs of the law are pressures; None where it is the same."""
-
-    def __post_init__(self) -> None:
-        for unit in (self.unit, self.lever or "", self.pressure or ""):
-            check_unit(unit, f"the unit of the command {self.name!r}", LawError)
-
-    def unit_of(self, second_input: str) -> str:
-        """Return the unit for a law with this type of inputs (`pliant.laws.base.Law.second_input`)."""
-        other = {"lever": self.lever, "pressure": self.pressure}.get(second_input)
-        return self.unit if other is None else other
 
 
 _NONE = JointCommand("disabled")

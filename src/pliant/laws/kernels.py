@@ -16,41 +16,11 @@ from __future__ import annotations
 
 import math
 
+from pliant.laws import layout as at
 from pliant.laws.friction_kernels import bristle_torque, friction_level, friction_step
-from pliant.laws.layout import (
-    A_CURRENT_1,
-    A_CURRENT_2,
-    A_DELAY,
-    A_GEAR_1,
-    A_GEAR_2,
-    A_LINK,
-    A_MOTOR_1,
-    A_MOTOR_2,
-    A_PREVIOUS_1,
-    A_PREVIOUS_2,
-    A_SLEW,
-    A_TEMPERATURE_1,
-    A_TEMPERATURE_2,
-    BIG,
-    C_1,
-    C_2,
-    F_LOAD,
-    M_1,
-    M_2,
-    M_AMBIENT,
-    M_GEAR_INERTIA,
-    OBSERVATIONS,
-    P_BLOCKS,
-    P_DELAY,
-    P_LINK_DAMPING,
-    P_LINK_FRICTION,
-    P_MODE,
-    P_SECOND,
-    P_STATES,
-)
 from pliant.laws.motor_kernels import heat_step, motor_command, motor_motion, motor_torques, pid_step
 from pliant.laws.observation_kernels import observe as observe  # a kernel of the step, as those below
-from pliant.laws.reference_kernels import advance_references, effective_references, preset_of
+from pliant.laws.reference_kernels import advance_references, effective_references, preset_of, rest_references
 from pliant.laws.spring_kernels import (
     advance_spring,
     ends,
@@ -62,16 +32,21 @@ from pliant.laws.spring_kernels import (
 )
 
 
-def advance_motor(par, b, c, a, cur, hot, prev, gear, mode, ref, load, preset, h, act, rate):
-    """Write the rates of one motor's states: ``b`` and ``c`` are the bases of its block and its controller's in par,
-    ``a``, ``cur``, ``hot``, ``prev`` and ``gear`` the places of its states, current, temperature, last reference and
-    the output of its gear in act."""
+def advance_motor(par, k, mode, ref, load, preset, h, act, rate):
+    """Write the rates of the states of motor ``k``, 0 or 1."""
     per = 1.0 / h
+    b = at.M_1 + k * at.M_STRIDE
+    c = at.C_1 + k * at.C_PARAMETERS
+    a = int(par[at.A_MOTOR_1 + k])
+    cur = int(par[at.A_CURRENT_1 + k])
+    hot = int(par[at.A_TEMPERATURE_1 + k])
+    prev = int(par[at.A_PREVIOUS_1 + k])
+    gear = int(par[at.A_GEAR_1 + k])
     pos = act[a]
     vel = act[a + 1]
     if gear >= 0:
         elastic, damping = gear_torque(par, b, pos - act[gear], vel - act[gear + 1], h)
-        rate[gear + 1] = (elastic + damping - load) / par[b + M_GEAR_INERTIA]
+        rate[gear + 1] = (elastic + damping - load) / par[b + at.M_GEAR_INERTIA]
         rate[gear] = act[gear + 1] + h * rate[gear + 1]
         load = elastic + damping
     u = ref
@@ -96,39 +71,22 @@ def advance_motor(par, b, c, a, cur, hot, prev, gear, mode, ref, load, preset, h
     rate[a + 3] = (integral - act[a + 3]) * per
 
 
-def advance_motors(par, mode, r1, r2, load_1, load_2, preset, h, act, rate):
-    """Write the rates of the states of all motors with these references and loads."""
-    cur = int(par[A_CURRENT_1])
-    hot = int(par[A_TEMPERATURE_1])
-    k = int(par[A_PREVIOUS_1])
-    g = int(par[A_GEAR_1])
-    a = int(par[A_MOTOR_1])
-    advance_motor(par, M_1, C_1, a, cur, hot, k, g, mode, r1, load_1, preset, h, act, rate)
-    a = int(par[A_MOTOR_2])
-    if a >= 0:
-        cur = int(par[A_CURRENT_2])
-        hot = int(par[A_TEMPERATURE_2])
-        k = int(par[A_PREVIOUS_2])
-        g = int(par[A_GEAR_2])
-        advance_motor(par, M_2, C_2, a, cur, hot, k, g, mode, r2, load_2, preset, h, act, rate)
-
-
 def advance(par, q, dq, r1, r2, h, act, rate):
     """Advance the actuator's state by one step: write ``rate`` so that next = act + h * rate."""
-    mode = int(par[P_MODE])
+    mode = int(par[at.P_MODE])
     per = 1.0 / h
     advance_references(par, r1, r2, h, act, rate)
     r1, r2 = effective_references(par, r1, r2, h, act)
     if mode == 1:
-        a = int(par[A_MOTOR_1])
+        a = int(par[at.A_MOTOR_1])
         ref_rate = 0.0
-        k = int(par[A_PREVIOUS_1])
+        k = int(par[at.A_PREVIOUS_1])
         if k >= 0:
             ref_rate = (r1 - act[k]) * per
             rate[k] = ref_rate
-        new, _ = pid_step(par, C_1, act[a], r1, q, dq, ref_rate, -BIG, BIG, h)
+        new, _ = pid_step(par, at.C_1, act[a], r1, q, dq, ref_rate, -at.BIG, at.BIG, h)
         rate[a] = (new - act[a]) * per
-    elif mode >= 4 or (mode >= 2 and par[P_BLOCKS] > 0.0):
+    elif mode >= 4 or (mode >= 2 and par[at.P_BLOCKS] > 0.0):
         th1 = r1
         th2 = r2
         if mode == 3 or mode == 6:
@@ -141,40 +99,43 @@ def advance(par, q, dq, r1, r2, h, act, rate):
         x, x1, x2 = ends(par, q, th1, th2, act)
         torque, load_1, load_2 = spring_torques(par, x, x1, x2, act)
         if mode >= 4:
-            advance_motors(par, mode, r1, r2, load_1, load_2, preset_of(par, th1, th2), h, act, rate)
-        if par[P_BLOCKS] > 0.0:
+            preset = preset_of(par, th1, th2)
+            advance_motor(par, 0, mode, r1, load_1, preset, h, act, rate)
+            if par[at.A_MOTOR_2] >= 0.0:
+                advance_motor(par, 1, mode, r2, load_2, preset, h, act, rate)
+        if par[at.P_BLOCKS] > 0.0:
             advance_spring(par, x, x1, x2, torque, load_1, load_2, h, act, rate)
 
-    s = int(par[A_LINK])
+    s = int(par[at.A_LINK])
     if s >= 0:
         load = 0.0
         preset = 0.0
         if mode >= 2:
             th1, th2 = motor_positions(par, r1, r2, h, act, rate)
             preset = preset_of(par, th1, th2)
-            if par[P_LINK_FRICTION + F_LOAD] > 0.0:
+            if par[at.P_LINK_FRICTION + at.F_LOAD] > 0.0:
                 load = torque_ahead(par, q, th1, th2, h, act, rate)
-        level = friction_level(par, P_LINK_FRICTION, load, preset)
-        w, _ = friction_step(par, P_LINK_FRICTION, q, dq, act[s], level, h)
+        level = friction_level(par, at.P_LINK_FRICTION, load, preset)
+        w, _ = friction_step(par, at.P_LINK_FRICTION, q, dq, act[s], level, h)
         rate[s] = (w - act[s]) * per
 
 
 def motor_positions(par, r1, r2, h, act, rate):
     """Return the motor positions that the spring sees in this step (r1, r2: effective references)."""
-    mode = int(par[P_MODE])
+    mode = int(par[at.P_MODE])
     if mode == 3:
         return law_references(r1, r2, par)
     if mode == 2:
         return r1, r2
     th1, th2 = outputs(par, act)
     if mode != 4:
-        a = int(par[A_MOTOR_1])
-        b = int(par[A_MOTOR_2])
-        if par[P_BLOCKS] > 0.0:
-            if par[A_GEAR_1] >= 0.0:
-                a = int(par[A_GEAR_1])
-            if par[A_GEAR_2] >= 0.0:
-                b = int(par[A_GEAR_2])
+        a = int(par[at.A_MOTOR_1])
+        b = int(par[at.A_MOTOR_2])
+        if par[at.P_BLOCKS] > 0.0:
+            if par[at.A_GEAR_1] >= 0.0:
+                a = int(par[at.A_GEAR_1])
+            if par[at.A_GEAR_2] >= 0.0:
+                b = int(par[at.A_GEAR_2])
         th1 += h * rate[a]
         if b >= 0:
             th2 += h * rate[b]
@@ -183,26 +144,31 @@ def motor_positions(par, r1, r2, h, act, rate):
 
 def link_torque(par, q, dq, r1, r2, h, act, rate):
     """Return the torque of the actuator on the link in this step, friction and damping of the link included."""
-    mode = int(par[P_MODE])
+    mode = int(par[at.P_MODE])
     r1, r2 = effective_references(par, r1, r2, h, act)
     preset = 0.0
     if mode == 0:
         torque = r1
     elif mode == 1:
-        a = int(par[A_MOTOR_1])
+        a = int(par[at.A_MOTOR_1])
         ref_rate = 0.0
-        k = int(par[A_PREVIOUS_1])
+        k = int(par[at.A_PREVIOUS_1])
         if k >= 0:
             ref_rate = rate[k]
-        _, torque = pid_step(par, C_1, act[a], r1, q, dq, ref_rate, -BIG, BIG, h)
+        _, torque = pid_step(par, at.C_1, act[a], r1, q, dq, ref_rate, -at.BIG, at.BIG, h)
     else:
         th1, th2 = motor_positions(par, r1, r2, h, act, rate)
         torque = torque_ahead(par, q, th1, th2, h, act, rate)
         preset = preset_of(par, th1, th2)
-    s = int(par[A_LINK])
+    return less_link_losses(par, torque, q, dq, preset, h, act, rate)
+
+
+def less_link_losses(par, torque, q, dq, preset, h, act, rate):
+    """Return a torque on the link less the friction and damping of the link in this step."""
+    s = int(par[at.A_LINK])
     if s >= 0:
-        torque -= bristle_torque(par, P_LINK_FRICTION, q, dq, act[s] + h * rate[s], rate[s])
-    d = par[P_LINK_DAMPING] + par[P_LINK_DAMPING + 1] * abs(preset)
+        torque -= bristle_torque(par, at.P_LINK_FRICTION, q, dq, act[s] + h * rate[s], rate[s])
+    d = par[at.P_LINK_DAMPING] + par[at.P_LINK_DAMPING + 1] * abs(preset)
     if d > 0.0:
         torque -= d * dq
     return torque
@@ -214,7 +180,7 @@ def hold(par, q, preset, act):
     Mode 0 and 4: zero torque. Mode 1, 3, 6: the present angle (and the preset). Mode 2, 5: the motor positions of the
     present angle and preset.
     """
-    mode = int(par[P_MODE])
+    mode = int(par[at.P_MODE])
     th1, th2 = law_references(q, preset, par)
     ref_1 = 0.0
     ref_2 = 0.0
@@ -226,40 +192,34 @@ def hold(par, q, preset, act):
     elif mode == 3 or mode == 6:
         ref_1 = q
         ref_2 = preset
-    for k in range(int(par[P_STATES])):
+    for k in range(int(par[at.P_STATES])):
         act[k] = 0.0
     if mode >= 4:
-        a = int(par[A_MOTOR_1])
+        a = int(par[at.A_MOTOR_1])
         act[a] = th1
         act[a + 2] = th1
-        b = int(par[A_MOTOR_2])
+        b = int(par[at.A_MOTOR_2])
         if b >= 0:
             act[b] = th2
             act[b + 2] = th2
-    if mode >= 2 and par[P_BLOCKS] > 0.0:
+    if mode >= 2 and par[at.P_BLOCKS] > 0.0:
         rest_spring(par, q, th1, th2, act)
     eff_1 = ref_1
     eff_2 = ref_2
     if mode == 6:
         eff_1 = th1
         eff_2 = th2
-    if par[A_PREVIOUS_1] >= 0.0:
-        act[int(par[A_PREVIOUS_1])] = eff_1
-    if par[A_PREVIOUS_2] >= 0.0:
-        act[int(par[A_PREVIOUS_2])] = eff_2
-    if par[A_LINK] >= 0.0:
-        act[int(par[A_LINK])] = q
-    if par[A_SLEW] >= 0.0:
-        act[int(par[A_SLEW])] = ref_1
-        act[int(par[A_SLEW]) + 1] = ref_2
-    if par[A_TEMPERATURE_1] >= 0.0:
-        act[int(par[A_TEMPERATURE_1])] = par[M_1 + M_AMBIENT]
-    if par[A_TEMPERATURE_2] >= 0.0:
-        act[int(par[A_TEMPERATURE_2])] = par[M_2 + M_AMBIENT]
-    n = int(par[P_DELAY])
-    for k in range(n):
-        act[int(par[A_DELAY]) + 1 + k] = ref_1
-        act[int(par[A_DELAY]) + 1 + n + k] = ref_2
+    if par[at.A_PREVIOUS_1] >= 0.0:
+        act[int(par[at.A_PREVIOUS_1])] = eff_1
+    if par[at.A_PREVIOUS_2] >= 0.0:
+        act[int(par[at.A_PREVIOUS_2])] = eff_2
+    if par[at.A_LINK] >= 0.0:
+        act[int(par[at.A_LINK])] = q
+    if par[at.A_TEMPERATURE_1] >= 0.0:
+        act[int(par[at.A_TEMPERATURE_1])] = par[at.M_1 + at.M_AMBIENT]
+    if par[at.A_TEMPERATURE_2] >= 0.0:
+        act[int(par[at.A_TEMPERATURE_2])] = par[at.M_2 + at.M_AMBIENT]
+    rest_references(par, ref_1, ref_2, act)
     return ref_1, ref_2
 
 
@@ -269,9 +229,9 @@ def show(par, r1, r2, h, act, rate, out):
     th1, th2 = motor_positions(par, r1, r2, h, act, rate)
     out[0] = th1
     out[1] = th2
-    out[2] = 0.5 * (th1 + th2) if par[P_SECOND] == 1.0 else th1
+    out[2] = 0.5 * (th1 + th2) if par[at.P_SECOND] == 1.0 else th1
     out[3] = preset_of(par, th1, th2)
-    if par[P_SECOND] == 0.0:
+    if par[at.P_SECOND] == 0.0:
         out[1] = math.nan
         out[3] = math.nan
 
@@ -301,8 +261,8 @@ def simulate(step, par, q, dq, ref_1, ref_2, h, act, load, torque, trace):
     A trace of OBSERVATIONS columns shows everything, a narrower one the columns `layout.SHOWN`. ``act`` has room for
     the states twice.
     """
-    states = int(par[P_STATES])
-    mode = int(par[P_MODE])
+    states = int(par[at.P_STATES])
+    mode = int(par[at.P_MODE])
     rate = act[states:]
     for i in range(ref_1.shape[0]):
         for k in range(states):
@@ -313,13 +273,13 @@ def simulate(step, par, q, dq, ref_1, ref_2, h, act, load, torque, trace):
         call_step(step[0], par, q[i], dq[i], r1, r2, h, act, rate)
         torque[i] = call_step(step[1], par, q[i], dq[i], r1, r2, h, act, rate)
         # Modes 5 and 6 show the motors that made the torque, which are those after their step.
-        if trace.shape[1] < OBSERVATIONS:
+        if trace.shape[1] < at.OBSERVATIONS:
             call_show(step[3], par, r1, r2, h, act, rate, trace[i])
         elif mode <= 4:
             call_observe(step[2], par, q[i], dq[i], r1, r2, h, act, 1.0, trace[i])
         for k in range(states):
             act[k] += h * rate[k]
-        if mode > 4 and trace.shape[1] >= OBSERVATIONS:
+        if mode > 4 and trace.shape[1] >= at.OBSERVATIONS:
             call_observe(step[2], par, q[i], dq[i], r1, r2, h, act, 1.0, trace[i])
         if load.shape[0] > 0:
             pull = torque[i] + external - load[1] * math.sin(q[i] - load[2]) - load[3] * dq[i]

@@ -7,14 +7,14 @@ differ between the simulations of a batch. Infinite limits are stored as `BIG`, 
 
 from __future__ import annotations
 
+import functools
 import math
 import zlib
 from typing import Any
 
 from pliant.base.numerics import Array
+from pliant.base.options import describe
 from pliant.laws.fields import OBSERVED
-
-__all__ = ["PARAMETERS", "law_key", "pack_motor", "pack_pid"]
 
 BIG = 1.0e6
 """Stands for infinity among limits. MuJoCo's XML writer drops what is 1e-12 of the largest number in a row, so this is
@@ -127,6 +127,7 @@ M_GEAR_INERTIA = 39
 M_GEAR_STIFFNESS = 40  # 0 without elastic gear
 M_GEAR_DAMPING = 41
 M_PARAMETERS = 42
+M_STRIDE = M_2 - M_1
 
 # -- the slip elements of a spring's hysteresis -------------------------------------------------------------
 SLIPS = 4
@@ -152,7 +153,6 @@ C_PARAMETERS = 6
 
 # -- inside a motor's state -------------------------------------------------------------------------------
 S_POSITION = 0
-S_VELOCITY = 1
 S_ANCHOR = 2
 S_INTEGRAL = 3
 MOTOR_STATES = 4
@@ -162,6 +162,10 @@ S_OPENING = 1
 # -- what `observe` writes: the observed fields of `pliant.laws.fields.JOINT_FIELDS`, in their order ---------
 OBSERVATIONS = len(OBSERVED)
 OUT = {name: index for index, name in enumerate(OBSERVED)}
+O_MOTION_STRIDE = OUT["motor_2_position"] - OUT["motor_1_position"]
+"""From a column of position, velocity or effort of motor 1 to that of motor 2."""
+O_LOSS_STRIDE = OUT["motor_2_friction"] - OUT["motor_1_friction"]
+"""From a column of friction, damping, speed limit, stop or cogging of motor 1 to that of motor 2."""
 SHOWN = ("motor_1_position", "motor_2_position", "equilibrium", "preset")
 """Columns of a narrow trace of `pliant.laws.kernels.simulate`."""
 O_ELASTIC_TORQUE = OUT["elastic_torque"]
@@ -188,15 +192,7 @@ O_LINK_LOSS_POWER = OUT["link_loss_power"]
 O_STORED_ENERGY = OUT["stored_energy"]
 O_AT_STOP = OUT["at_stop"]
 O_MOTOR_1_FRICTION = OUT["motor_1_friction"]
-O_MOTOR_1_DAMPING = OUT["motor_1_damping"]
-O_MOTOR_1_VELOCITY_LIMIT = OUT["motor_1_velocity_limit"]
-O_MOTOR_1_STOP = OUT["motor_1_stop"]
 O_MOTOR_2_FRICTION = OUT["motor_2_friction"]
-O_MOTOR_2_DAMPING = OUT["motor_2_damping"]
-O_MOTOR_2_VELOCITY_LIMIT = OUT["motor_2_velocity_limit"]
-O_MOTOR_2_STOP = OUT["motor_2_stop"]
-O_MOTOR_1_COGGING = OUT["motor_1_cogging"]
-O_MOTOR_2_COGGING = OUT["motor_2_cogging"]
 O_MOTOR_1_TEMPERATURE = OUT["motor_1_temperature"]
 O_MOTOR_2_TEMPERATURE = OUT["motor_2_temperature"]
 O_LINK_DAMPING_TORQUE = OUT["link_damping_torque"]
@@ -224,20 +220,26 @@ def _limit(value: float) -> float:
     return math.copysign(BIG, value) if abs(value) > BIG else float(value)
 
 
+@functools.cache
+def _fields(kind: type) -> tuple[tuple[str, bool], ...]:
+    """Return the fields of a block in the order of their declaration, and whether each is a limit, which may be inf."""
+    return tuple((info.name, info.infinite) for info in describe(kind))
+
+
+def _numbers(block: object) -> list[float]:
+    """Return the values of the fields of a block, in the order of their declaration."""
+    return [
+        _limit(getattr(block, name)) if limit else float(getattr(block, name)) for name, limit in _fields(type(block))
+    ]
+
+
 def pack_friction(par: Array | list[float], base: int, friction: Any) -> None:
     """Write a `PreslidingFriction` into ``par`` from index ``base`` on."""
-    par[base + F_LEVEL] = float(friction.torque)
-    par[base + F_STIFFNESS] = float(friction.stiffness)
-    par[base + F_LOAD] = float(friction.load_coefficient)
-    par[base + F_PRESET] = float(friction.preset_coefficient)
-    par[base + F_STRIBECK_VELOCITY] = float(friction.stribeck_velocity)
-    par[base + F_BREAKAWAY] = float(friction.breakaway)
-    par[base + F_BRISTLE_DAMPING] = float(friction.bristle_damping)
+    par[base : base + F_PARAMETERS] = _numbers(friction)
 
 
 def pack_motor(par: Array | list[float], base: int, motor: Any) -> None:
     """Write a `DCMotor` or `LeverDrive` into ``par`` from index ``base`` on."""
-    electrical, cogging, thermal = motor.electrical, motor.cogging, motor.thermal
     par[base + M_INERTIA] = float(motor.inertia)
     par[base + M_DAMPING] = float(motor.damping)
     par[base + M_TORQUE] = _limit(motor.max_torque)
@@ -247,34 +249,16 @@ def pack_motor(par: Array | list[float], base: int, motor: Any) -> None:
     pack_friction(par, base + M_FRICTION, motor.friction)
     par[base + M_NO_LOAD_SPEED] = _limit(motor.max_velocity if motor.torque_speed else math.inf)
     par[base + M_PRESET_DAMPING] = float(motor.preset_damping)
-    par[base + M_RESISTANCE] = 0.0 if electrical is None else float(electrical.resistance)
-    par[base + M_INDUCTANCE] = 0.0 if electrical is None else float(electrical.inductance)
-    par[base + M_KT] = 1.0 if electrical is None else float(electrical.torque_constant)
-    par[base + M_KB] = 0.0 if electrical is None else float(electrical.back_emf_constant)
-    par[base + M_SUPPLY] = BIG if electrical is None else _limit(electrical.supply_voltage)
-    par[base + M_SUPPLY_RESISTANCE] = 0.0 if electrical is None else float(electrical.supply_resistance)
-    par[base + M_CURRENT] = BIG if electrical is None else _limit(electrical.max_current)
-    par[base + M_COGGING] = 0.0 if cogging is None else float(cogging.torque)
-    par[base + M_COGGING_PERIODS] = 0.0 if cogging is None else float(cogging.periods)
-    par[base + M_COGGING_PHASE] = 0.0 if cogging is None else float(cogging.phase)
-    par[base + M_RIPPLE] = 0.0 if cogging is None else float(cogging.ripple)
-    par[base + M_THERMAL_RESISTANCE] = 0.0 if thermal is None else float(thermal.resistance)
-    par[base + M_THERMAL_CAPACITY] = 1.0 if thermal is None else float(thermal.capacity)
-    par[base + M_AMBIENT] = 0.0 if thermal is None else float(thermal.ambient)
-    par[base + M_COPPER] = 0.0 if thermal is None else float(thermal.temperature_coefficient)
-    par[base + M_DERATING] = BIG if thermal is None else _limit(thermal.derating_temperature)
-    par[base + M_HOTTEST] = BIG if thermal is None else _limit(thermal.max_temperature)
-    par[base + M_CURRENT_RATE] = BIG if electrical is None else _limit(electrical.max_current_rate)
-    if motor.backlash is not None:
-        par[base + M_PLAY], par[base + M_PLAY + 1] = float(motor.backlash.width), float(motor.backlash.damping)
-    if motor.tendon is not None:
-        t = motor.tendon
-        for k, value in enumerate((t.stiffness, t.damping, t.pretension, t.slack)):
-            par[base + M_TENDON + k] = float(value)
-    if motor.gear is not None:
-        par[base + M_GEAR_INERTIA] = float(motor.gear.inertia)
-        par[base + M_GEAR_STIFFNESS] = float(motor.gear.stiffness)
-        par[base + M_GEAR_DAMPING] = float(motor.gear.damping)
+    winding = [0.0, 0.0, 1.0, 0.0, BIG, 0.0, BIG, BIG] if motor.electrical is None else _numbers(motor.electrical)
+    par[base + M_RESISTANCE : base + M_CURRENT + 1] = winding[:-1]
+    par[base + M_CURRENT_RATE] = winding[-1]
+    par[base + M_COGGING : base + M_RIPPLE + 1] = [0.0] * 4 if motor.cogging is None else _numbers(motor.cogging)
+    heat = [0.0, 1.0, 0.0, 0.0, BIG, BIG] if motor.thermal is None else _numbers(motor.thermal)
+    par[base + M_THERMAL_RESISTANCE : base + M_HOTTEST + 1] = heat
+    for start, block in ((M_PLAY, motor.backlash), (M_TENDON, motor.tendon), (M_GEAR_INERTIA, motor.gear)):
+        if block is not None:
+            numbers = _numbers(block)
+            par[base + start : base + start + len(numbers)] = numbers
 
 
 def pack_spring(par: Array, actuator: Any) -> None:
@@ -294,20 +278,10 @@ def pack_spring(par: Array, actuator: Any) -> None:
 
 def pack_drive(par: Array | list[float], base: int, drive: Any) -> None:
     """Write a `PneumaticDrive` into ``par`` from index ``base`` on."""
-    par[base + N_SUPPLY] = float(drive.supply_pressure)
-    par[base + N_AMBIENT] = float(drive.ambient_pressure)
-    par[base + N_FLOW] = float(drive.conductance) * REFERENCE_PRESSURE
-    par[base + N_CRITICAL] = float(drive.critical_ratio)
-    par[base + N_LAG] = float(drive.time_constant)
-    par[base + N_DEAD] = float(drive.dead_volume)
-    par[base + N_EXPONENT] = float(drive.exponent)
+    par[base : base + N_PARAMETERS] = _numbers(drive)
+    par[base + N_FLOW] *= REFERENCE_PRESSURE
 
 
 def pack_pid(par: Array | list[float], base: int, pid: Any) -> None:
     """Write a `PID` into ``par`` from index ``base`` on."""
-    par[base + C_KP] = float(pid.kp)
-    par[base + C_KI] = float(pid.ki)
-    par[base + C_KD] = float(pid.kd)
-    par[base + C_LIMIT] = _limit(pid.integral_limit)
-    par[base + C_ANTI_WINDUP] = float(pid.anti_windup)
-    par[base + C_FEEDFORWARD] = float(pid.velocity_feedforward)
+    par[base : base + C_PARAMETERS] = _numbers(pid)

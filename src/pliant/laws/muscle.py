@@ -13,8 +13,6 @@ from pliant.laws.friction import PreslidingFriction
 from pliant.laws.functions import saturate
 from pliant.laws.pneumatics import PneumaticDrive
 
-__all__ = ["McKibben", "closed_stiffness", "muscle_friction"]
-
 
 def muscle(p, contraction):
     """Return force per gauge pressure [m^2], volume [m^3] and slope of the former over the contraction of one muscle.

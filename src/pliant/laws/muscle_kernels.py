@@ -12,68 +12,16 @@ from __future__ import annotations
 
 import math
 
+from pliant.laws import layout as at
+from pliant.laws.friction_kernels import friction_level, friction_step
 from pliant.laws.kernels import advance as joint_advance
-from pliant.laws.kernels import (
-    advance_references,
-    bristle_torque,
-    effective_references,
-    friction_level,
-    friction_step,
-    pid_step,
-)
 from pliant.laws.kernels import hold as joint_hold
+from pliant.laws.kernels import less_link_losses
 from pliant.laws.kernels import link_torque as joint_link_torque
-from pliant.laws.kernels import observe as joint_observe
-from pliant.laws.layout import (
-    A_DELAY,
-    A_LINK,
-    A_MOTOR_1,
-    A_MOTOR_2,
-    A_SLEW,
-    C_1,
-    C_2,
-    M_1,
-    M_2,
-    N_AMBIENT,
-    N_CRITICAL,
-    N_DEAD,
-    N_EXPONENT,
-    N_FLOW,
-    N_LAG,
-    N_SUPPLY,
-    O_AT_STOP,
-    O_ELASTIC_TORQUE,
-    O_ENERGY,
-    O_EQUILIBRIUM,
-    O_LINK_DAMPING_TORQUE,
-    O_LINK_FRICTION_TORQUE,
-    O_LINK_LOSS_POWER,
-    O_LOAD_1,
-    O_LOAD_2,
-    O_MOTOR_1_EFFORT,
-    O_MOTOR_1_POSITION,
-    O_MOTOR_1_TEMPERATURE,
-    O_MOTOR_2_EFFORT,
-    O_MOTOR_2_POSITION,
-    O_MOTOR_2_TEMPERATURE,
-    O_MOTOR_POWER,
-    O_PRESET,
-    O_REPORTED_STIFFNESS,
-    O_STIFFNESS,
-    O_STORED_ENERGY,
-    O_SUPPLY_POWER,
-    O_TORQUE,
-    O_VALVE_POWER,
-    OBSERVATIONS,
-    P_DELAY,
-    P_LINK_DAMPING,
-    P_LINK_FRICTION,
-    P_MODE,
-    P_STATES,
-    S_CONTENT,
-    S_INTEGRAL,
-    S_OPENING,
-)
+from pliant.laws.motor_kernels import pid_step
+from pliant.laws.observation_kernels import observe as joint_observe
+from pliant.laws.observation_kernels import observe_link
+from pliant.laws.reference_kernels import advance_references, effective_references, rest_references
 
 LAMINAR = 0.999
 """Ratio of the pressures above which the flow is linear in their difference (ISO 6358 has 0.999 to 0.995 in use)."""
@@ -83,7 +31,7 @@ THIN = 1.0e-6
 
 def valve_flow(par, b, upstream, downstream):
     """Return R T m' of the open valve [W] from a pressure to a lower one; ``b`` is the base of its block in par."""
-    critical = par[b + N_CRITICAL]
+    critical = par[b + at.N_CRITICAL]
     ratio = downstream / upstream
     if ratio <= critical:
         share = 1.0
@@ -92,30 +40,30 @@ def valve_flow(par, b, upstream, downstream):
         share = math.sqrt(1.0 - x * x)
         if ratio > LAMINAR:
             share = share * (1.0 - ratio) / (1.0 - LAMINAR)
-    return par[b + N_FLOW] * upstream * share
+    return par[b + at.N_FLOW] * upstream * share
 
 
 def gas_pressure(par, b, content, volume):
     """Return the absolute pressure of the air in a chamber."""
-    return par[b + N_AMBIENT] * math.pow(max(content / volume, THIN), par[b + N_EXPONENT])
+    return par[b + at.N_AMBIENT] * math.pow(max(content / volume, THIN), par[b + at.N_EXPONENT])
 
 
 def gas_energy(par, b, content, volume):
     """Return the work that the air in a chamber can do against the ambient air."""
-    n = par[b + N_EXPONENT]
+    n = par[b + at.N_EXPONENT]
     y = max(content / volume, THIN)
     if n - 1.0 < 1.0e-6:
         inner = y * math.log(y)
     else:
         inner = (math.pow(y, n) - y) / (n - 1.0)
-    return par[b + N_AMBIENT] * volume * (inner - (y - 1.0))
+    return par[b + at.N_AMBIENT] * volume * (inner - (y - 1.0))
 
 
 def flow_energy(par, b, pressure):
     """Return the work that air of a pressure can do, per R T and mass."""
-    n = par[b + N_EXPONENT]
+    n = par[b + at.N_EXPONENT]
     m = (n - 1.0) / n
-    x = math.log(pressure / par[b + N_AMBIENT])
+    x = math.log(pressure / par[b + at.N_AMBIENT])
     if m < 1.0e-6:
         return x
     return (1.0 - math.exp(-m * x)) / m
@@ -124,109 +72,104 @@ def flow_energy(par, b, pressure):
 def content_step(par, b, content, volume, opening, h):
     """Return the content of a chamber after a step with an opening of its valve. The pressure does not pass that on
     the other side of the valve in a step."""
-    n = par[b + N_EXPONENT]
+    n = par[b + at.N_EXPONENT]
     y = max(content / volume, THIN)
-    pressure = par[b + N_AMBIENT] * math.pow(y, n)
-    other = par[b + N_AMBIENT]
+    pressure = par[b + at.N_AMBIENT] * math.pow(y, n)
+    other = par[b + at.N_AMBIENT]
     if opening > 0.0:
-        other = par[b + N_SUPPLY]
-    equal = volume * math.pow(other / par[b + N_AMBIENT], 1.0 / n)
-    scale = h * abs(opening) / (par[b + N_AMBIENT] * math.pow(y, n - 1.0))
+        other = par[b + at.N_SUPPLY]
+    equal = volume * math.pow(other / par[b + at.N_AMBIENT], 1.0 / n)
+    scale = h * abs(opening) / (par[b + at.N_AMBIENT] * math.pow(y, n - 1.0))
     if other > pressure:
         return min(content + scale * valve_flow(par, b, other, pressure), max(equal, content))
     return max(content - scale * valve_flow(par, b, pressure, other), min(equal, content))
 
 
-def chamber_step(par, b, c, a, mode, ref, volume, h, act):
-    """Advance one chamber; returns (content, opening, integral). ``c`` is the base of its controller's block, ``a`` the
-    place of its states."""
-    integral = act[a + S_INTEGRAL]
+def chamber_step(par, k, mode, ref, volume, h, act):
+    """Advance the chamber of muscle ``k``, 0 or 1; returns (content, opening, integral)."""
+    b = at.M_1 + k * at.M_STRIDE
+    a = int(par[at.A_MOTOR_1 + k])
+    integral = act[a + at.S_INTEGRAL]
     u = ref
     if mode >= 5:
-        ref = min(max(ref, 0.0), par[b + N_SUPPLY] - par[b + N_AMBIENT])
-        gauge = gas_pressure(par, b, act[a + S_CONTENT], volume) - par[b + N_AMBIENT]
+        ref = min(max(ref, 0.0), par[b + at.N_SUPPLY] - par[b + at.N_AMBIENT])
+        gauge = gas_pressure(par, b, act[a + at.S_CONTENT], volume) - par[b + at.N_AMBIENT]
+        c = at.C_1 + k * at.C_PARAMETERS
         integral, u = pid_step(par, c, integral, ref, gauge, 0.0, 0.0, -1.0, 1.0, h)
     u = min(max(u, -1.0), 1.0)
     opening = u
-    if par[b + N_LAG] > 0.0:
-        x = h / par[b + N_LAG]
-        opening = (act[a + S_OPENING] + x * u) / (1.0 + x)
-    return content_step(par, b, act[a + S_CONTENT], volume, opening, h), opening, integral
+    if par[b + at.N_LAG] > 0.0:
+        x = h / par[b + at.N_LAG]
+        opening = (act[a + at.S_OPENING] + x * u) / (1.0 + x)
+    return content_step(par, b, act[a + at.S_CONTENT], volume, opening, h), opening, integral
 
 
 def volumes(par, q):
     """Return the volumes of both chambers, with their tubes, at an angle of the link."""
     _, load_1, load_2 = law_torques(q, 0.0, 0.0, par)
-    return max(-load_1, 0.0) + par[M_1 + N_DEAD], max(-load_2, 0.0) + par[M_2 + N_DEAD]
+    return max(-load_1, 0.0) + par[at.M_1 + at.N_DEAD], max(-load_2, 0.0) + par[at.M_2 + at.N_DEAD]
 
 
 def supplied(par, b, pressure):
     """Return a gauge pressure that the supply can give."""
-    return min(max(pressure, 0.0), par[b + N_SUPPLY] - par[b + N_AMBIENT])
+    return min(max(pressure, 0.0), par[b + at.N_SUPPLY] - par[b + at.N_AMBIENT])
 
 
 def pressures(par, q, r1, r2, act):
     """Return the gauge pressures of both muscles (r1, r2: effective references)."""
-    mode = int(par[P_MODE])
+    mode = int(par[at.P_MODE])
     if mode >= 4:
         v1, v2 = volumes(par, q)
-        p1 = gas_pressure(par, M_1, act[int(par[A_MOTOR_1]) + S_CONTENT], v1) - par[M_1 + N_AMBIENT]
-        p2 = gas_pressure(par, M_2, act[int(par[A_MOTOR_2]) + S_CONTENT], v2) - par[M_2 + N_AMBIENT]
+        p1 = gas_pressure(par, at.M_1, act[int(par[at.A_MOTOR_1]) + at.S_CONTENT], v1) - par[at.M_1 + at.N_AMBIENT]
+        p2 = gas_pressure(par, at.M_2, act[int(par[at.A_MOTOR_2]) + at.S_CONTENT], v2) - par[at.M_2 + at.N_AMBIENT]
         return p1, p2
     if mode == 3:
         r1, r2 = law_references(r1, r2, par)
-    return supplied(par, M_1, r1), supplied(par, M_2, r2)
+    return supplied(par, at.M_1, r1), supplied(par, at.M_2, r2)
 
 
-def write_chamber(par, b, c, a, mode, ref, volume, h, act, rate):
-    """Write the rates of one chamber's states."""
-    content, opening, integral = chamber_step(par, b, c, a, mode, ref, volume, h, act)
-    rate[a + S_CONTENT] = (content - act[a + S_CONTENT]) / h
-    rate[a + S_OPENING] = (opening - act[a + S_OPENING]) / h
+def write_chamber(par, k, mode, ref, volume, h, act, rate):
+    """Write the rates of the states of the chamber of muscle ``k``, 0 or 1."""
+    a = int(par[at.A_MOTOR_1 + k])
+    content, opening, integral = chamber_step(par, k, mode, ref, volume, h, act)
+    rate[a + at.S_CONTENT] = (content - act[a + at.S_CONTENT]) / h
+    rate[a + at.S_OPENING] = (opening - act[a + at.S_OPENING]) / h
     rate[a + 2] = 0.0
-    rate[a + S_INTEGRAL] = (integral - act[a + S_INTEGRAL]) / h
-
-
-def link_level(par, torque, p1, p2):
-    """Return the Coulomb level of the link's friction."""
-    return friction_level(par, P_LINK_FRICTION, torque, 0.5 * (p1 + p2))
+    rate[a + at.S_INTEGRAL] = (integral - act[a + at.S_INTEGRAL]) / h
 
 
 def advance(par, q, dq, r1, r2, h, act, rate):
     """Advance the actuator's state by one step: write ``rate`` so that next = act + h * rate."""
-    mode = int(par[P_MODE])
+    mode = int(par[at.P_MODE])
     if mode < 2:
         joint_advance(par, q, dq, r1, r2, h, act, rate)
     else:
         advance_references(par, r1, r2, h, act, rate)
         r1, r2 = effective_references(par, r1, r2, h, act)
-        s = int(par[A_LINK])
+        s = int(par[at.A_LINK])
         if s >= 0:
             p1, p2 = pressures(par, q, r1, r2, act)
             torque, _, _ = law_torques(q, p1, p2, par)
-            w, _ = friction_step(par, P_LINK_FRICTION, q, dq, act[s], link_level(par, torque, p1, p2), h)
+            level = friction_level(par, at.P_LINK_FRICTION, torque, 0.5 * (p1 + p2))
+            w, _ = friction_step(par, at.P_LINK_FRICTION, q, dq, act[s], level, h)
             rate[s] = (w - act[s]) / h
         if mode >= 4:
             if mode == 6:
                 r1, r2 = law_references(r1, r2, par)
             v1, v2 = volumes(par, q)
-            write_chamber(par, M_1, C_1, int(par[A_MOTOR_1]), mode, r1, v1, h, act, rate)
-            write_chamber(par, M_2, C_2, int(par[A_MOTOR_2]), mode, r2, v2, h, act, rate)
+            write_chamber(par, 0, mode, r1, v1, h, act, rate)
+            write_chamber(par, 1, mode, r2, v2, h, act, rate)
 
 
 def link_torque(par, q, dq, r1, r2, h, act, rate):
     """Return the torque of the actuator on the link in this step, friction and damping of the link included."""
-    mode = int(par[P_MODE])
+    mode = int(par[at.P_MODE])
     if mode < 2:
         return joint_link_torque(par, q, dq, r1, r2, h, act, rate)
     r1, r2 = effective_references(par, r1, r2, h, act)
     p1, p2 = pressures(par, q, r1, r2, act)
     torque, _, _ = law_torques(q, p1, p2, par)
-    s = int(par[A_LINK])
-    if s >= 0:
-        torque -= bristle_torque(par, P_LINK_FRICTION, q, dq, act[s] + h * rate[s], rate[s])
-    d = par[P_LINK_DAMPING] + par[P_LINK_DAMPING + 1] * abs(0.5 * (p1 + p2))
-    return torque - d * dq
+    return less_link_losses(par, torque, q, dq, 0.5 * (p1 + p2), h, act, rate)
 
 
 def balance_angle(par, q, p1, p2):
@@ -242,77 +185,71 @@ def balance_angle(par, q, p1, p2):
     return x
 
 
-def observe_chamber(par, b, c, a, mode, ref, volume, ahead, h, act, out, o):
-    """Write opening of one valve and powers of its air, with the volume now and that half a step ahead; returns the
-    energy of the air. ``o`` is the column of the pressure."""
-    content = act[a + S_CONTENT]
-    new, opening, _ = chamber_step(par, b, c, a, mode, ref, volume, h, act)
+def observe_chamber(par, k, mode, ref, volume, ahead, h, act, out):
+    """Write opening of the valve of muscle ``k``, 0 or 1, and powers of its air, with the volume now and that half a
+    step ahead; returns the energy of the air."""
+    b = at.M_1 + k * at.M_STRIDE
+    o = at.O_MOTOR_1_POSITION + k * at.O_MOTION_STRIDE
+    content = act[int(par[at.A_MOTOR_1 + k]) + at.S_CONTENT]
+    new, opening, _ = chamber_step(par, k, mode, ref, volume, h, act)
     out[o + 1] = math.nan
     out[o + 2] = opening
     gained = (gas_energy(par, b, new, ahead) - gas_energy(par, b, content, ahead)) / h
     paid = 0.0
     if opening > 0.0:
         y = max(content / volume, THIN)
-        flow = par[b + N_AMBIENT] * math.pow(y, par[b + N_EXPONENT] - 1.0) * (new - content) / h
-        paid = flow * flow_energy(par, b, par[b + N_SUPPLY])
-    out[O_MOTOR_POWER] += paid
-    out[O_SUPPLY_POWER] += paid
-    out[O_VALVE_POWER] += paid - gained
+        flow = par[b + at.N_AMBIENT] * math.pow(y, par[b + at.N_EXPONENT] - 1.0) * (new - content) / h
+        paid = flow * flow_energy(par, b, par[b + at.N_SUPPLY])
+    out[at.O_MOTOR_POWER] += paid
+    out[at.O_SUPPLY_POWER] += paid
+    out[at.O_VALVE_POWER] += paid - gained
     return gas_energy(par, b, content, volume)
 
 
 def observe(par, q, dq, r1, r2, h, act, full, out):
     """Write the fields of `fields.OBSERVED` for the present state (act, not the step's result); without ``full`` (0)
     no stiffness and no angle of balance."""
-    mode = int(par[P_MODE])
+    mode = int(par[at.P_MODE])
     if mode < 2:
         joint_observe(par, q, dq, r1, r2, h, act, full, out)
     else:
-        for k in range(OBSERVATIONS):
+        for k in range(at.OBSERVATIONS):
             out[k] = 0.0
         r1, r2 = effective_references(par, r1, r2, h, act)
         p1, p2 = pressures(par, q, r1, r2, act)
         torque, load_1, load_2 = law_torques(q, p1, p2, par)
-        out[O_MOTOR_1_TEMPERATURE] = math.nan
-        out[O_MOTOR_2_TEMPERATURE] = math.nan
-        out[O_ELASTIC_TORQUE] = torque
-        out[O_TORQUE] = torque
-        out[O_LOAD_1] = load_1
-        out[O_LOAD_2] = load_2
+        out[at.O_MOTOR_1_TEMPERATURE] = math.nan
+        out[at.O_MOTOR_2_TEMPERATURE] = math.nan
+        out[at.O_ELASTIC_TORQUE] = torque
+        out[at.O_TORQUE] = torque
+        out[at.O_LOAD_1] = load_1
+        out[at.O_LOAD_2] = load_2
         if full > 0.0:
-            out[O_STIFFNESS] = law_stiffness(q, p1, p2, par)
-            out[O_REPORTED_STIFFNESS] = law_reported_stiffness(q, p1, p2, par)
-            out[O_EQUILIBRIUM] = balance_angle(par, q, p1, p2)
-        out[O_MOTOR_1_POSITION] = p1
-        out[O_MOTOR_2_POSITION] = p2
-        out[O_PRESET] = 0.5 * (p1 + p2)
+            out[at.O_STIFFNESS] = law_stiffness(q, p1, p2, par)
+            out[at.O_REPORTED_STIFFNESS] = law_reported_stiffness(q, p1, p2, par)
+            out[at.O_EQUILIBRIUM] = balance_angle(par, q, p1, p2)
+        out[at.O_MOTOR_1_POSITION] = p1
+        out[at.O_MOTOR_2_POSITION] = p2
+        out[at.O_PRESET] = 0.5 * (p1 + p2)
         if mode < 4:
-            out[O_MOTOR_1_EFFORT] = math.nan
-            out[O_MOTOR_2_EFFORT] = math.nan
-            out[O_ENERGY] = law_energy(q, p1, p2, par)
+            out[at.O_MOTOR_1_EFFORT] = math.nan
+            out[at.O_MOTOR_2_EFFORT] = math.nan
+            out[at.O_ENERGY] = law_energy(q, p1, p2, par)
         else:
             if mode == 6:
                 r1, r2 = law_references(r1, r2, par)
             v1, v2 = volumes(par, q)
             w1, w2 = volumes(par, q + 0.5 * h * dq)
-            a = int(par[A_MOTOR_1])
-            energy = observe_chamber(par, M_1, C_1, a, mode, r1, v1, w1, h, act, out, O_MOTOR_1_POSITION)
-            a = int(par[A_MOTOR_2])
-            energy += observe_chamber(par, M_2, C_2, a, mode, r2, v2, w2, h, act, out, O_MOTOR_2_POSITION)
-            out[O_ENERGY] = energy + law_energy(q, 0.0, 0.0, par)
-        out[O_STORED_ENERGY] = out[O_ENERGY]
-        s = int(par[A_LINK])
-        if s >= 0:
-            _, friction = friction_step(par, P_LINK_FRICTION, q, dq, act[s], link_level(par, torque, p1, p2), h)
-            out[O_LINK_FRICTION_TORQUE] = friction
-            out[O_TORQUE] -= friction
-            out[O_LINK_LOSS_POWER] += friction * dq
-        d = par[P_LINK_DAMPING] + par[P_LINK_DAMPING + 1] * abs(out[O_PRESET])
-        out[O_TORQUE] -= d * dq
-        out[O_LINK_DAMPING_TORQUE] = d * dq
-        out[O_LINK_LOSS_POWER] += d * dq * dq
-        if p1 >= par[M_1 + N_SUPPLY] - par[M_1 + N_AMBIENT] or p2 >= par[M_2 + N_SUPPLY] - par[M_2 + N_AMBIENT]:
-            out[O_AT_STOP] = 1.0
+            energy = observe_chamber(par, 0, mode, r1, v1, w1, h, act, out)
+            energy += observe_chamber(par, 1, mode, r2, v2, w2, h, act, out)
+            out[at.O_ENERGY] = energy + law_energy(q, 0.0, 0.0, par)
+        out[at.O_STORED_ENERGY] = out[at.O_ENERGY]
+        observe_link(par, q, dq, torque, out[at.O_PRESET], h, act, out)
+        if (
+            p1 >= par[at.M_1 + at.N_SUPPLY] - par[at.M_1 + at.N_AMBIENT]
+            or p2 >= par[at.M_2 + at.N_SUPPLY] - par[at.M_2 + at.N_AMBIENT]
+        ):
+            out[at.O_AT_STOP] = 1.0
 
 
 def hold(par, q, preset, act):
@@ -320,12 +257,12 @@ def hold(par, q, preset, act):
 
     Mode 4: closed valves. Mode 2, 5: the pressures of the present angle and preset. Mode 3, 6: angle and preset.
     """
-    mode = int(par[P_MODE])
+    mode = int(par[at.P_MODE])
     if mode < 2:
         return joint_hold(par, q, preset, act)
     p1, p2 = law_references(q, preset, par)
-    p1 = supplied(par, M_1, p1)
-    p2 = supplied(par, M_2, p2)
+    p1 = supplied(par, at.M_1, p1)
+    p2 = supplied(par, at.M_2, p2)
     ref_1 = q
     ref_2 = preset
     if mode == 2 or mode == 5:
@@ -334,21 +271,15 @@ def hold(par, q, preset, act):
     elif mode == 4:
         ref_1 = 0.0
         ref_2 = 0.0
-    for k in range(int(par[P_STATES])):
+    for k in range(int(par[at.P_STATES])):
         act[k] = 0.0
     if mode >= 4:
         v1, v2 = volumes(par, q)
-        x1 = math.pow(1.0 + p1 / par[M_1 + N_AMBIENT], 1.0 / par[M_1 + N_EXPONENT])
-        x2 = math.pow(1.0 + p2 / par[M_2 + N_AMBIENT], 1.0 / par[M_2 + N_EXPONENT])
-        act[int(par[A_MOTOR_1]) + S_CONTENT] = v1 * x1
-        act[int(par[A_MOTOR_2]) + S_CONTENT] = v2 * x2
-    if par[A_LINK] >= 0.0:
-        act[int(par[A_LINK])] = q
-    if par[A_SLEW] >= 0.0:
-        act[int(par[A_SLEW])] = ref_1
-        act[int(par[A_SLEW]) + 1] = ref_2
-    n = int(par[P_DELAY])
-    for k in range(n):
-        act[int(par[A_DELAY]) + 1 + k] = ref_1
-        act[int(par[A_DELAY]) + 1 + n + k] = ref_2
+        x1 = math.pow(1.0 + p1 / par[at.M_1 + at.N_AMBIENT], 1.0 / par[at.M_1 + at.N_EXPONENT])
+        x2 = math.pow(1.0 + p2 / par[at.M_2 + at.N_AMBIENT], 1.0 / par[at.M_2 + at.N_EXPONENT])
+        act[int(par[at.A_MOTOR_1]) + at.S_CONTENT] = v1 * x1
+        act[int(par[at.A_MOTOR_2]) + at.S_CONTENT] = v2 * x2
+    if par[at.A_LINK] >= 0.0:
+        act[int(par[at.A_LINK])] = q
+    rest_references(par, ref_1, ref_2, act)
     return ref_1, ref_2

@@ -11,47 +11,15 @@ are offsets between a motor or the link and its end of the spring; they transmit
 
 from __future__ import annotations
 
+from pliant.laws import layout as at
 from pliant.laws.friction_kernels import slide
 from pliant.laws.functions import saturate
-from pliant.laws.layout import (
-    A_BROKEN,
-    A_CREEP,
-    A_GEAR_1,
-    A_GEAR_2,
-    A_MOTOR_1,
-    A_MOTOR_2,
-    A_PLAY,
-    A_PLAY_1,
-    A_PLAY_2,
-    A_SLIP,
-    A_TENDON_1,
-    A_TENDON_2,
-    A_YIELD,
-    BIG,
-    M_1,
-    M_2,
-    M_GEAR_DAMPING,
-    M_GEAR_INERTIA,
-    M_GEAR_STIFFNESS,
-    M_INERTIA,
-    M_PLAY,
-    M_TENDON,
-    P_BLOCKS,
-    P_BREAK,
-    P_CREEP,
-    P_MODE,
-    P_PLAY,
-    P_SECOND,
-    P_SLIP,
-    P_YIELD,
-    SLIPS,
-)
 
 LEVER_STEP = 1.0e-5
 """Step of the difference that gives the stiffness of a lever's load [m]."""
 
 
-def at(par, place, act):
+def state_at(par, place, act):
     """Return the state whose place is at ``place`` in par; 0 for an absent one."""
     k = int(par[place])
     if k >= 0:
@@ -69,24 +37,24 @@ def rate_at(par, place, rate):
 
 def outputs(par, act):
     """Return the positions of both motors after their elastic gears; 0 for an absent motor."""
-    th1 = act[int(par[A_MOTOR_1])]
+    th1 = act[int(par[at.A_MOTOR_1])]
     th2 = 0.0
-    if par[A_MOTOR_2] >= 0.0:
-        th2 = act[int(par[A_MOTOR_2])]
-    if par[P_BLOCKS] > 0.0:
-        if par[A_GEAR_1] >= 0.0:
-            th1 = act[int(par[A_GEAR_1])]
-        if par[A_GEAR_2] >= 0.0:
-            th2 = act[int(par[A_GEAR_2])]
+    if par[at.A_MOTOR_2] >= 0.0:
+        th2 = act[int(par[at.A_MOTOR_2])]
+    if par[at.P_BLOCKS] > 0.0:
+        if par[at.A_GEAR_1] >= 0.0:
+            th1 = act[int(par[at.A_GEAR_1])]
+        if par[at.A_GEAR_2] >= 0.0:
+            th2 = act[int(par[at.A_GEAR_2])]
     return th1, th2
 
 
 def gear_torque(par, b, twist, slip, h):
     """Return the elastic torque and the damping torque of an elastic gear: ``twist`` is rotor less output, ``slip``
     its rate. The damping is implicit in the rate."""
-    k = par[b + M_GEAR_STIFFNESS]
-    m = 1.0 / par[b + M_INERTIA] + 1.0 / par[b + M_GEAR_INERTIA]
-    c = par[b + M_GEAR_DAMPING]
+    k = par[b + at.M_GEAR_STIFFNESS]
+    m = 1.0 / par[b + at.M_INERTIA] + 1.0 / par[b + at.M_GEAR_INERTIA]
+    c = par[b + at.M_GEAR_DAMPING]
     if h * h * m * k > 1.0:
         c += h * k
     elastic = k * twist
@@ -119,7 +87,7 @@ def tendon_force(par, t, s, end):
 
 def deflection(par, q, x1, x2):
     """Return the deflection on which the branches act, from the ends of the spring."""
-    if par[P_SECOND] == 1.0:
+    if par[at.P_SECOND] == 1.0:
         return q - 0.5 * (x1 + x2)
     return q - x1
 
@@ -129,17 +97,17 @@ def branches(par, delta, act):
     torque = 0.0
     stiffness = 0.0
     energy = 0.0
-    s = int(par[A_SLIP])
+    s = int(par[at.A_SLIP])
     if s >= 0:
-        k = par[P_SLIP]
-        for i in range(SLIPS):
-            x = delta - slide(delta, act[s + i], par[P_SLIP + 1] * (i + 1.0) / SLIPS)
+        k = par[at.P_SLIP]
+        for i in range(at.SLIPS):
+            x = delta - slide(delta, act[s + i], par[at.P_SLIP + 1] * (i + 1.0) / at.SLIPS)
             torque += k * x
             energy += 0.5 * k * x * x
-        stiffness += k * SLIPS
-    c = int(par[A_CREEP])
+        stiffness += k * at.SLIPS
+    c = int(par[at.A_CREEP])
     if c >= 0:
-        k = par[P_CREEP]
+        k = par[at.P_CREEP]
         x = delta - act[c]
         torque += k * x
         energy += 0.5 * k * x * x
@@ -147,28 +115,28 @@ def branches(par, delta, act):
     return torque, stiffness, energy
 
 
-def motor_offset(par, play, tendon, act):
-    """Return a motor's position less that of its end of the spring."""
-    return at(par, play, act) + at(par, tendon, act)
+def motor_offset(par, k, act):
+    """Return the position of motor ``k``, 0 or 1, less that of its end of the spring."""
+    return state_at(par, at.A_PLAY_1 + k, act) + state_at(par, at.A_TENDON_1 + k, act)
 
 
 def link_offset(par, act):
     """Return the link angle less that of its end of the spring."""
-    return at(par, A_PLAY, act) + at(par, A_YIELD, act)
+    return state_at(par, at.A_PLAY, act) + state_at(par, at.A_YIELD, act)
 
 
 def ends(par, q, th1, th2, act):
     """Return the positions of the spring's ends: link, motor 1, motor 2."""
-    if par[P_BLOCKS] > 0.0:
+    if par[at.P_BLOCKS] > 0.0:
         q = q - link_offset(par, act)
-        th1 = th1 - motor_offset(par, A_PLAY_1, A_TENDON_1, act)
-        th2 = th2 - motor_offset(par, A_PLAY_2, A_TENDON_2, act)
+        th1 = th1 - motor_offset(par, 0, act)
+        th2 = th2 - motor_offset(par, 1, act)
     return q, th1, th2
 
 
 def shared(par, torque, load_1, load_2, branch):
     """Return the torque and the loads of the law together with those of the branches."""
-    if par[P_SECOND] == 1.0:
+    if par[at.P_SECOND] == 1.0:
         return torque - branch, load_1 - 0.5 * branch, load_2 - 0.5 * branch
     return torque - branch, load_1 - branch, load_2
 
@@ -177,8 +145,8 @@ def spring_torques(par, x, x1, x2, act):
     """Return the torque of the spring with these ends on the link and its loads on the motors, with all blocks."""
     torque, load_1, load_2 = law_torques(x, x1, x2, par)  # at first, where what the energy shares with it is found
     branch = 0.0
-    if par[P_BLOCKS] > 0.0:
-        if at(par, A_BROKEN, act) != 0.0:
+    if par[at.P_BLOCKS] > 0.0:
+        if state_at(par, at.A_BROKEN, act) != 0.0:
             return 0.0, 0.0, 0.0
         branch, _, _ = branches(par, deflection(par, x, x1, x2), act)
     return shared(par, torque, load_1, load_2, branch)
@@ -188,20 +156,20 @@ def torque_ahead(par, q, th1, th2, h, act, rate):
     """Return the torque of the spring on the link at the motor positions th1, th2 of this step's end (modes 5, 6), or
     of its start; the branches keep the torque of the start."""
     branch = 0.0
-    if par[P_BLOCKS] > 0.0:
-        if at(par, A_BROKEN, act) != 0.0:
+    if par[at.P_BLOCKS] > 0.0:
+        if state_at(par, at.A_BROKEN, act) != 0.0:
             return 0.0
         before_1 = th1
         before_2 = th2
         ahead = 0.0
-        if par[P_MODE] > 3.0:
+        if par[at.P_MODE] > 3.0:
             before_1, before_2 = outputs(par, act)
-        if par[P_MODE] > 4.0:
+        if par[at.P_MODE] > 4.0:
             ahead = h
         q, x1, x2 = ends(par, q, before_1, before_2, act)
         branch, _, _ = branches(par, deflection(par, q, x1, x2), act)
-        th1 += x1 - before_1 - ahead * (rate_at(par, A_PLAY_1, rate) + rate_at(par, A_TENDON_1, rate))
-        th2 += x2 - before_2 - ahead * (rate_at(par, A_PLAY_2, rate) + rate_at(par, A_TENDON_2, rate))
+        th1 += x1 - before_1 - ahead * (rate_at(par, at.A_PLAY_1, rate) + rate_at(par, at.A_TENDON_1, rate))
+        th2 += x2 - before_2 - ahead * (rate_at(par, at.A_PLAY_2, rate) + rate_at(par, at.A_TENDON_2, rate))
     torque, _, _ = law_torques(q, th1, th2, par)
     return torque - branch
 
@@ -218,18 +186,19 @@ def play_rate(b, load, width, damping, h):
     return (saturate(b + h * load / damping, 0.5 * width) - b) / h
 
 
-def advance_motor_end(par, b, play, tendon, load, stiffness, h, act, rate):
-    """Write the rates of the offsets between a motor and its end of the spring; ``b`` is the motor's block."""
-    k = int(par[play])
-    if k >= 0:
-        p = b + M_PLAY
-        rate[k] = play_rate(act[k], load, par[p], par[p + 1] + h * stiffness, h)
-    k = int(par[tendon])
-    if k >= 0:
-        t = b + M_TENDON
+def advance_motor_end(par, k, load, stiffness, h, act, rate):
+    """Write the rates of the offsets between motor ``k``, 0 or 1, and its end of the spring."""
+    b = at.M_1 + k * at.M_STRIDE
+    s = int(par[at.A_PLAY_1 + k])
+    if s >= 0:
+        p = b + at.M_PLAY
+        rate[s] = play_rate(act[s], load, par[p], par[p + 1] + h * stiffness, h)
+    s = int(par[at.A_TENDON_1 + k])
+    if s >= 0:
+        t = b + at.M_TENDON
         damping = par[t + 1] + h * stiffness
-        force, slope, _ = tendon_force(par, t, act[k], act[k] + h * load / damping)  # the end without tension
-        rate[k] = (load - force) / (damping + h * slope)
+        force, slope, _ = tendon_force(par, t, act[s], act[s] + h * load / damping)  # the end without tension
+        rate[s] = (load - force) / (damping + h * slope)
 
 
 def advance_spring(par, x, x1, x2, torque, load_1, load_2, h, act, rate):
@@ -240,56 +209,56 @@ def advance_spring(par, x, x1, x2, torque, load_1, load_2, h, act, rate):
     """
     delta = deflection(par, x, x1, x2)
     number = 0.0
-    for k in range(A_PLAY, A_YIELD + 1):
+    for k in range(at.A_PLAY, at.A_YIELD + 1):
         if par[k] >= 0.0:
             number += 1.0
-    for k in range(A_PLAY_1, A_TENDON_2 + 1):
+    for k in range(at.A_PLAY_1, at.A_TENDON_2 + 1):
         if par[k] >= 0.0:
             number += 1.0
     stiffness = 0.0
     lever = 0.0
-    if at(par, A_BROKEN, act) == 0.0 and number > 0.0:
+    if state_at(par, at.A_BROKEN, act) == 0.0 and number > 0.0:
         _, k_branch, _ = branches(par, delta, act)
         stiffness = number * (abs(law_stiffness(x, x1, x2, par)) + k_branch)
         lever = stiffness
-        if par[P_SECOND] == 2.0 and (par[A_PLAY_2] >= 0.0 or par[A_TENDON_2] >= 0.0):
+        if par[at.P_SECOND] == 2.0 and (par[at.A_PLAY_2] >= 0.0 or par[at.A_TENDON_2] >= 0.0):
             lever = number * lever_stiffness(par, x, x1, x2)
-    k = int(par[A_PLAY])
+    k = int(par[at.A_PLAY])
     if k >= 0:
-        rate[k] = play_rate(act[k], -torque, par[P_PLAY], par[P_PLAY + 1] + h * stiffness, h)
-    k = int(par[A_YIELD])
+        rate[k] = play_rate(act[k], -torque, par[at.P_PLAY], par[at.P_PLAY + 1] + h * stiffness, h)
+    k = int(par[at.A_YIELD])
     if k >= 0:
-        beyond = torque - saturate(torque, par[P_YIELD])
-        rate[k] = -beyond / (par[P_YIELD + 1] + h * stiffness)
-    k = int(par[A_BROKEN])
+        beyond = torque - saturate(torque, par[at.P_YIELD])
+        rate[k] = -beyond / (par[at.P_YIELD + 1] + h * stiffness)
+    k = int(par[at.A_BROKEN])
     if k >= 0:
         rate[k] = 0.0
-        if act[k] == 0.0 and abs(torque) >= par[P_BREAK] and par[P_BREAK] < BIG:
+        if act[k] == 0.0 and abs(torque) >= par[at.P_BREAK] and par[at.P_BREAK] < at.BIG:
             rate[k] = torque / h
-    k = int(par[A_SLIP])
+    k = int(par[at.A_SLIP])
     if k >= 0:
-        for i in range(SLIPS):
-            rate[k + i] = (slide(delta, act[k + i], par[P_SLIP + 1] * (i + 1.0) / SLIPS) - act[k + i]) / h
-    k = int(par[A_CREEP])
+        for i in range(at.SLIPS):
+            rate[k + i] = (slide(delta, act[k + i], par[at.P_SLIP + 1] * (i + 1.0) / at.SLIPS) - act[k + i]) / h
+    k = int(par[at.A_CREEP])
     if k >= 0:
-        rate[k] = (delta - act[k]) / (par[P_CREEP + 1] + h)
-    advance_motor_end(par, M_1, A_PLAY_1, A_TENDON_1, load_1, stiffness, h, act, rate)
-    advance_motor_end(par, M_2, A_PLAY_2, A_TENDON_2, load_2, lever, h, act, rate)
+        rate[k] = (delta - act[k]) / (par[at.P_CREEP + 1] + h)
+    advance_motor_end(par, 0, load_1, stiffness, h, act, rate)
+    advance_motor_end(par, 1, load_2, lever, h, act, rate)
 
 
 def rest_spring(par, q, th1, th2, act):
     """Write the states of the blocks of a spring at rest."""
     delta = deflection(par, q, th1, th2)
-    k = int(par[A_SLIP])
+    k = int(par[at.A_SLIP])
     if k >= 0:
-        for i in range(SLIPS):
+        for i in range(at.SLIPS):
             act[k + i] = delta
-    k = int(par[A_CREEP])
+    k = int(par[at.A_CREEP])
     if k >= 0:
         act[k] = delta
-    k = int(par[A_GEAR_1])
+    k = int(par[at.A_GEAR_1])
     if k >= 0:
         act[k] = th1
-    k = int(par[A_GEAR_2])
+    k = int(par[at.A_GEAR_2])
     if k >= 0:
         act[k] = th2

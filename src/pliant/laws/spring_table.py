@@ -22,8 +22,6 @@ from pliant.base.options import option
 from pliant.laws.base import LAW_PARAMETERS, Law, law
 from pliant.laws.layout import T_COUNT, T_KNOT, T_KNOTS
 
-__all__ = ["MAX_ROWS", "MIN_ROWS", "TableSEA", "monotone_slopes", "read_spring_table"]
-
 MIN_ROWS = 3
 """Smallest number of rows of a table."""
 MAX_ROWS = 64

@@ -10,8 +10,6 @@ from typing import Any
 import mujoco
 import numpy as np
 
-__all__ = ["neutral_defaults"]
-
 _KINDS = (
     *("actuator", "camera", "equality", "flex", "geom", "joint"),
     *("light", "material", "mesh", "pair", "site", "tendon"),

@@ -23,16 +23,6 @@ from pliant.model.defaults import neutral_defaults
 from pliant.model.interface import DescribedDevice, Interface, ModelPart
 from pliant.model.sensors import SensorDescription
 
-__all__ = [
-    "COMPANION_SUFFIX",
-    "INTEGRATORS",
-    "REST_KEY",
-    "Description",
-    "actuator_names",
-    "companion_name",
-    "is_authored",
-]
-
 COMPANION_SUFFIX = "/ref_2"
 """Suffix of the joint name in the name of the actuator for reference 2."""
 REST_KEY = "rest"
@@ -314,6 +304,12 @@ class Description:
         return ModelError(
             f"MuJoCo refuses the model: {text}{hint}", file=self.file, field=named.group(1) if named else None
         )
+
+
+def unit_of_joint(joint: mujoco.MjsJoint) -> float:
+    """Return the unit of the positions that a spec has of a joint: a degree or a radian [rad], or a metre [m]."""
+    degrees = joint.type == mujoco.mjtJoint.mjJNT_HINGE and joint.compiler.degree
+    return math.pi / 180.0 if degrees else 1.0
 
 
 def is_authored(spec: mujoco.MjSpec, option: str) -> bool:

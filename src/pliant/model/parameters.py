@@ -9,12 +9,11 @@ import typing
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
-from pliant.base.errors import LawError, ModelError, nearest
+from pliant.base.errors import DeviceError, LawError, ModelError, nearest
 from pliant.base.options import parse_number, parse_value
+from pliant.base.options.values import members
 from pliant.laws import PID, CompliantActuator, DCMotor, Law, LeverDrive, Mode, get_law
 from pliant.laws.fields import COMMANDS
-
-__all__ = ["MODE_NAMES", "PASSIVE_SPRING", "change_actuator", "convert", "parse_mode"]
 
 T = TypeVar("T")
 
@@ -58,13 +57,6 @@ def parse_mode(value: object, what: str = "mode") -> Mode:
         raise ModelError(f"{what} is {value!r}; must be {valid}", field=what) from None
 
 
-def _options(hint: object) -> tuple[object, ...]:
-    """Return the members of a union, or the type itself."""
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        return typing.get_args(hint)
-    return (hint,)
-
-
 def convert(value: object, hint: object, what: str) -> object:
     """Return a value as the annotated type of a dataclass field.
 
@@ -76,22 +68,47 @@ def convert(value: object, hint: object, what: str) -> object:
     Raises:
         ModelError: the value does not convert.
     """
-    members = _options(hint)
-    if types.NoneType in members and (value is None or (isinstance(value, str) and value.lower() in ("none", "null"))):
+    kinds = members(hint)
+    if types.NoneType in kinds and (value is None or (isinstance(value, str) and value.lower() in ("none", "null"))):
         return None
-    kinds = [m for m in members if m is not types.NoneType]
-    for kind in kinds:
-        if isinstance(kind, type) and dataclasses.is_dataclass(kind) and isinstance(value, kind):
+    blocks = tuple(kind for kind in kinds if isinstance(kind, type) and dataclasses.is_dataclass(kind))
+    if blocks:
+        if isinstance(value, blocks):
             return value
-    kind = kinds[0]
-    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         if isinstance(value, Mapping):
-            return rebuild(kind(), dict(value), what)
-        valid = [f"{what}.{f.name}" for f in dataclasses.fields(kind)]
-        raise ModelError(f"{what} is {value!r}; it has parts; set one of them: {', '.join(valid)}", field=what)
-    if kind is Mode:
-        return parse_mode(value, what)
-    return parse_value(value, kind, what)
+            return rebuild(blocks[0](), dict(value), what)
+        valid = [f"{what}.{f.name}" for f in dataclasses.fields(blocks[0])]
+        raise ModelError(f"{what} is {value!r}; it has parts, set one of them: {', '.join(valid)}", field=what)
+    return parse_mode(value, what) if Mode in kinds else parse_value(value, hint, what)
+
+
+def changed_fields(
+    kind: type, tree: Mapping[str, object], where: str, current: object | None = None
+) -> dict[str, object]:
+    """Return fields of a dataclass from text or values; a change of a nested one is a mapping.
+
+    Args:
+        kind: the dataclass; its name cannot be changed.
+        tree: changes by name.
+        where: path in front of the names, for messages.
+        current: the instance that is changed; None: nested ones start from their defaults.
+
+    Raises:
+        ModelError: an unknown field, a value that does not convert or that a nested class refuses.
+    """
+    hints = _hints(kind)
+    valid = [f.name for f in dataclasses.fields(kind) if f.name != "name"]
+    changes: dict[str, object] = {}
+    for name, value in tree.items():
+        path = f"{where}.{name}" if where else name
+        if name not in valid:
+            raise ModelError(f"{path}: {kind.__name__} has no {name!r}; {nearest(str(name), valid)}", field=path)
+        block = getattr(current, name, None)
+        if isinstance(value, Mapping) and dataclasses.is_dataclass(block):
+            changes[name] = rebuild(block, value, path)
+        else:
+            changes[name] = convert(value, hints[name], path)
+    return changes
 
 
 def rebuild(instance: T, tree: Mapping[str, object], where: str) -> T:
@@ -100,22 +117,11 @@ def rebuild(instance: T, tree: Mapping[str, object], where: str) -> T:
     Raises:
         ModelError: an unknown field, a value that does not convert or that the class refuses.
     """
-    hints = _hints(type(instance))
     same: Any = instance
-    valid = [f.name for f in dataclasses.fields(same)]
-    changes: dict[str, object] = {}
-    for name, value in tree.items():
-        path = f"{where}.{name}" if where else name
-        if name not in valid:
-            raise ModelError(f"{path}: {type(instance).__name__} has no {name!r}; {nearest(name, valid)}", field=path)
-        current = getattr(instance, name)
-        if isinstance(value, Mapping) and dataclasses.is_dataclass(current):
-            changes[name] = rebuild(current, value, path)
-        else:
-            changes[name] = convert(value, hints[name], path)
+    changes = changed_fields(type(instance), tree, where, instance)
     try:
         return dataclasses.replace(same, **changes)
-    except LawError as error:
+    except (LawError, DeviceError) as error:
         given = ", ".join(f"{where}.{k}={v}" for k, v in tree.items() if not isinstance(v, Mapping))
         raise ModelError(
             f"{given or where}: {error.where}{error.message}", field=f"{where}.{error.field or ''}"
@@ -240,4 +246,4 @@ def _default_block(name: str, law: Law, mode: Mode, hint: object) -> object:
         if name == "pid_2" and law.motors == 1:
             return PID()
         return getattr(CompliantActuator(law, mode=mode), name)
-    return next(m for m in _options(hint) if isinstance(m, type) and m is not types.NoneType)()
+    return next(m for m in members(hint) if isinstance(m, type) and m is not types.NoneType)()

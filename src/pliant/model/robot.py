@@ -15,14 +15,12 @@ import numpy as np
 from pliant.base.errors import ModelError, nearest
 from pliant.base.options import parse_bool, parse_number, parse_vector
 from pliant.model.check import check
-from pliant.model.description import INTEGRATORS, Description, tidy
+from pliant.model.description import INTEGRATORS, Description, tidy, unit_of_joint
 from pliant.model.interface import DescribedDevice
 from pliant.model.parameters import PASSIVE_SPRING, change_actuator
 from pliant.model.problem import Problem
 from pliant.model.sensor_reading import change_sensor
 from pliant.model.sensors import SensorDescription
-
-__all__ = ["Robot"]
 
 _Assignment = tuple[object, str, int | None, object]
 """An element of the spec or "option", its attribute, the index in it (None for the whole), the value."""
@@ -39,17 +37,7 @@ def actuator_hint(joint: str, mode: bool = False) -> str:
 
 
 class Robot(Description):
-    """Robot: rigid bodies, compliant actuators, devices, interface.
-
-    Args:
-        spec: the rigid bodies; stored without copying. `compile` does not change it.
-        actuators: compliant actuators by joint.
-        devices: descriptions of devices, each with a ``name`` and ``prefixed(prefix)`` (see `DeviceSpec`).
-        interface: names of the robot's external interface; None for the defaults.
-        notes: remarks of a loader, such as unknown plugins or omitted meshes.
-        file: file from which the robot was read.
-        set_defaults: whether to use the integrator implicitfast instead of MuJoCo's default (Euler) if the spec does
-            not name an integrator.
+    """Robot: rigid bodies, compliant actuators, devices, interface. Its arguments are those of `Description`.
 
     Example:
         >>> robot = Robot(mujoco.MjSpec.from_file("arm.xml"))
@@ -407,8 +395,7 @@ class Robot(Description):
 
     def _joint_assignment(self, joint: mujoco.MjsJoint, field: str, value: object, path: str) -> list[_Assignment]:
         number = float(parse_number(value, path))
-        hinge = joint.type == mujoco.mjtJoint.mjJNT_HINGE
-        scale = 180.0 / math.pi if hinge and joint.compiler.degree else 1.0
+        scale = 1.0 / unit_of_joint(joint)
         if field in ("damping", "friction", "frictionloss", "armature", "stiffness", "effort") and number < 0.0:
             raise ModelError(f"{path} is {number:g}; must be 0 or more", field=path)
         if field in ("damping", "stiffness"):

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import mujoco
-import numpy as np
 
-from pliant.base.errors import DeviceError, ModelError, nearest
-from pliant.base.options import parse_number, parse_value, parse_vector
+from pliant.base.errors import ModelError, nearest
 from pliant.base.wing import offers
 from pliant.model.noise import Noise
+from pliant.model.parameters import changed_fields
 from pliant.model.sensors import MAX_IMAGE_SIDE, SENSOR_KINDS, Camera, ForceTorque, Imu, SensorDescription, reference_of
 
 _GYRO = mujoco.mjtSensor.mjSENS_GYRO
@@ -116,9 +114,10 @@ def change_sensor(described: SensorDescription, tree: Mapping[str, object], wher
     Raises:
         ModelError: an unknown name, with the nearest valid one; a value that does not convert or is out of range.
     """
-    changes = _converted(type(described), tree, where, described)
+    changes = changed_fields(type(described), tree, where, described)
+    same: Any = described
     try:
-        return dataclasses.replace(described, **changes)
+        return dataclasses.replace(same, **changes)
     except ModelError as error:
         raise ModelError(f"{where}: {error.message}", field=f"{where}.{error.field or ''}") from error
 
@@ -141,49 +140,9 @@ def sensor_from_mapping(name: str, tree: Mapping[str, object], where: str) -> Se
     if not isinstance(kind, str) or kind not in SENSOR_KINDS:
         found = "is missing" if kind is None else f"is {kind!r}"
         raise ModelError(f"{where}.kind {found}; {nearest(str(kind or ''), SENSOR_KINDS)}", field=f"{where}.kind")
-    changes = _converted(SENSOR_KINDS[kind], {k: v for k, v in tree.items() if k != "kind"}, where, None)
+    changes = changed_fields(SENSOR_KINDS[kind], {k: v for k, v in tree.items() if k != "kind"}, where)
+    make: Any = SENSOR_KINDS[kind]
     try:
-        return SENSOR_KINDS[kind](name=name, **changes)
+        return make(name=name, **changes)
     except ModelError as error:
         raise ModelError(f"{where}: {error.message}", field=f"{where}.{error.field or ''}") from error
-
-
-def _converted(
-    kind: type[SensorDescription], tree: Mapping[str, object], where: str, current: SensorDescription | None
-) -> dict[str, Any]:
-    """Return fields of a description from text or values; noises start from those of ``current``."""
-    hints = typing.get_type_hints(kind)
-    valid = [f.name for f in dataclasses.fields(kind) if f.name != "name"]
-    changes: dict[str, object] = {}
-    for name, value in tree.items():
-        path = f"{where}.{name}"
-        if name not in valid:
-            raise ModelError(f"{path}: {kind.__name__} has no {name!r}; {nearest(str(name), valid)}", field=path)
-        if hints[name] is Noise:
-            changes[name] = _noise(Noise() if current is None else getattr(current, name), value, path)
-        elif typing.get_origin(hints[name]) is tuple:
-            items = typing.get_args(hints[name])
-            changes[name] = tuple(parse_vector(value, path, None if Ellipsis in items else len(items)))
-        else:
-            changes[name] = parse_value(value, hints[name], path)
-    return changes
-
-
-def _noise(current: Noise, value: object, path: str) -> Noise:
-    if isinstance(value, Noise):
-        return value
-    valid = [f.name for f in dataclasses.fields(Noise)]
-    if not isinstance(value, Mapping):
-        parts = ", ".join(f"{path}.{name}" for name in valid)
-        raise ModelError(f"{path} is {value!r}; it has parts, set one of them: {parts}", field=path)
-    changes = {}
-    for name, part in value.items():
-        if name not in valid:
-            raise ModelError(f"{path}.{name}: a noise has no {name!r}; {nearest(name, valid)}", field=f"{path}.{name}")
-        texts = part.replace(",", " ").split() if isinstance(part, str) else part if np.ndim(part) else [part]
-        numbers = [float(parse_number(text, f"{path}.{name}")) for text in texts]
-        changes[name] = numbers[0] if len(numbers) == 1 else tuple(numbers)
-    try:
-        return dataclasses.replace(current, **changes)
-    except DeviceError as error:
-        raise ModelError(f"{path}: {error.message}", field=path) from error

@@ -132,7 +132,7 @@ class SensorDescription:
         return self.body if same else self.name
 
     def install(self, spec: mujoco.MjSpec, original: mujoco.MjSpec) -> None:
-        """Add to a model what the sensor needs.
+        """Add to a model what the sensor needs; here MuJoCo's sensors, those that it lacks.
 
         Args:
             spec: the model; a copy of the robot's, to which others may have added already.
@@ -141,7 +141,11 @@ class SensorDescription:
         Raises:
             ModelError: the place that it names does not exist.
         """
-        raise NotImplementedError(f"{type(self).__name__} must define install")
+        self.sensors(original, add=spec)
+
+    def sensors(self, original: mujoco.MjSpec, *, add: mujoco.MjSpec | None = None) -> dict[str, str]:
+        """Return quantity -> name of MuJoCo's sensor; what the original lacks is added to ``add``, if it is given."""
+        raise NotImplementedError(f"{type(self).__name__} must define install or sensors")
 
     # -- for the kinds ----------------------------------------------------------------------------------
 
@@ -274,14 +278,6 @@ class Imu(SensorDescription):
             kinds["orientation"] = _FRAMEQUAT
         return {quantity: self._sensor(original, quantity, site, kind, add=add) for quantity, kind in kinds.items()}
 
-    def install(self, spec: mujoco.MjSpec, original: mujoco.MjSpec) -> None:
-        """Add a site and sensors to a model, those that it lacks.
-
-        Raises:
-            ModelError: the site or body that it names does not exist.
-        """
-        self.sensors(original, add=spec)
-
 
 @sensor_kind("force_torque")
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,14 +340,6 @@ class ForceTorque(SensorDescription):
                 "site" if self.site else "body",
             )
         return body
-
-    def install(self, spec: mujoco.MjSpec, original: mujoco.MjSpec) -> None:
-        """Add a site and sensors to a model, those that it lacks.
-
-        Raises:
-            ModelError: the site or body that it names does not exist, or has no parent.
-        """
-        self.sensors(original, add=spec)
 
 
 @sensor_kind("laser")

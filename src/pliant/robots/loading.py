@@ -20,8 +20,6 @@ from pliant.formats.source import Format, Source
 from pliant.formats.urdf_robot import read_urdf
 from pliant.model.robot import Robot
 
-__all__ = ["FORMATS", "load", "load_with_settings"]
-
 FORMATS = (
     Format(name="MJCF", read=read_mjcf, suffixes=(".xml", ".mjcf"), root="mujoco"),
     Format(name="URDF", read=read_urdf, suffixes=(".urdf", ".xml"), root="robot"),

@@ -58,58 +58,38 @@ class CommandTable:
     def __post_init__(self) -> None:
         time = np.asarray(self.time)
         if time.dtype.kind not in "fiu":
-            raise DeviceError(f"column 'time' is {time.dtype}; must be numbers [s]", file=self.file, field="time")
+            raise self._fault(f"column 'time' is {time.dtype}; must be numbers [s]", "time")
         time = time.astype(np.float64)
         object.__setattr__(self, "time", time)
         if self.interpolation not in INTERPOLATIONS:
-            raise DeviceError(
-                f"interpolation is {self.interpolation!r}; {nearest(str(self.interpolation), INTERPOLATIONS)}",
-                file=self.file,
-                field="interpolation",
-            )
+            known = nearest(str(self.interpolation), INTERPOLATIONS)
+            raise self._fault(f"interpolation is {self.interpolation!r}; {known}", "interpolation")
         if time.ndim != 1 or not len(time):
-            raise DeviceError(
-                f"column 'time' has shape {time.shape}; must be at least one time", file=self.file, field="time"
-            )
+            raise self._fault(f"column 'time' has shape {time.shape}; must be at least one time", "time")
         wrong = np.flatnonzero(~(np.isfinite(time) & (time >= 0.0)))
         if wrong.size:
-            raise DeviceError(
-                f"column 'time' has {float(time[wrong[0]])!r} in row {wrong[0]}; must be a finite number >= 0 [s]",
-                file=self.file,
-                field="time",
-            )
+            found = f"{float(time[wrong[0]])!r} in row {wrong[0]}"
+            raise self._fault(f"column 'time' has {found}; must be a finite number >= 0 [s]", "time")
         wrong = np.flatnonzero(np.diff(time) <= 0.0)
         if wrong.size:
             row = int(wrong[0]) + 1
-            raise DeviceError(
-                f"column 'time' goes from {time[row - 1]:g} to {time[row]:g} s in row {row}; times must increase",
-                file=self.file,
-                field="time",
-            )
+            found = f"from {time[row - 1]:g} to {time[row]:g} s in row {row}"
+            raise self._fault(f"column 'time' goes {found}; times must increase", "time")
         if not self.columns:
-            raise DeviceError(
-                "there is no column besides 'time'; other columns must be <device>/<field>", file=self.file
-            )
+            raise self._fault("there is no column besides 'time'; other columns must be <device>/<field>")
         for name, values in self.columns.items():
             if not COLUMN.fullmatch(name):
-                raise DeviceError(
-                    f"column {name!r} is not of the form <device>/<field> or <device>/<field>[i]",
-                    file=self.file,
-                    field=name,
-                )
+                raise self._fault(f"column {name!r} is not of the form <device>/<field> or <device>/<field>[i]", name)
             array = np.asarray(values)
             if array.ndim not in (1, 2) or len(array) != len(time) or array.dtype.kind not in "fiu":
-                raise DeviceError(
-                    f"column {name!r} has shape {array.shape} of {array.dtype}; must be {len(time)} numbers, "
-                    "one for each time",
-                    file=self.file,
-                    field=name,
-                )
+                found, wanted = f"shape {array.shape} of {array.dtype}", f"{len(time)} numbers, one for each time"
+                raise self._fault(f"column {name!r} has {found}; must be {wanted}", name)
             if np.isinf(array).any():
                 row = int(np.argwhere(np.isinf(array))[0][0])
-                raise DeviceError(
-                    f"column {name!r} is infinite in row {row}; must be finite numbers", file=self.file, field=name
-                )
+                raise self._fault(f"column {name!r} is infinite in row {row}; must be finite numbers", name)
+
+    def _fault(self, message: str, column: str | None = None) -> DeviceError:
+        return DeviceError(message, file=self.file, field=column)
 
     def player(self, devices: Mapping[str, Device], start_ns: int = 0) -> CommandPlayer:
         """Return a player of this table for some devices.
@@ -451,28 +431,19 @@ def _read_npz(path: Path) -> dict[str, np.ndarray]:
 def _read_lists(path: Path) -> tuple[dict[str, np.ndarray], str | None]:
     document = read_yaml(path, DeviceError)
     if not isinstance(document.value, dict):
-        raise DeviceError("a command file is a mapping of names to lists of numbers", file=path, line=document.line())
+        raise document.fault(DeviceError, "a command file is a mapping of names to lists of numbers")
     columns: dict[str, np.ndarray] = {}
     interpolation: str | None = None
     for key, value in document.value.items():
         name = str(key)
         if name == "interpolation":
             if value not in INTERPOLATIONS:
-                raise DeviceError(
-                    f"interpolation is {value!r}; {nearest(str(value), INTERPOLATIONS)}",
-                    file=path,
-                    line=document.line(name),
-                    field=name,
-                )
+                known = nearest(str(value), INTERPOLATIONS)
+                raise document.fault(DeviceError, f"interpolation is {value!r}; {known}", name)
             interpolation = value
             continue
         if not isinstance(value, list):
-            raise DeviceError(
-                f"column {name!r} is {value!r}; must be a list of numbers",
-                file=path,
-                line=document.line(name),
-                field=name,
-            )
+            raise document.fault(DeviceError, f"column {name!r} is {value!r}; must be a list of numbers", name)
         width = len(value[0]) if value and isinstance(value[0], list) else None
         for row, item in enumerate(value):
             items = item if isinstance(item, list) else [item]
@@ -480,12 +451,8 @@ def _read_lists(path: Path) -> tuple[dict[str, np.ndarray], str | None]:
             good = all(map(is_finite_number, map(_as_number, items)))
             if size != width or not good:
                 wanted = "a finite number" if width is None else f"a list of {width} finite numbers"
-                raise DeviceError(
-                    f"column {name!r} has {item!r} at index {row}; must be {wanted}",
-                    file=path,
-                    line=document.line(name, row),
-                    field=name,
-                )
+                message = f"column {name!r} has {item!r} at index {row}; must be {wanted}"
+                raise document.fault(DeviceError, message, name, row)
         columns[name] = np.array(
             [[_as_number(x) for x in item] if isinstance(item, list) else _as_number(item) for item in value],
             dtype=np.float64,

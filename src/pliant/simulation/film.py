@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pliant.base.errors import PliantError
 from pliant.base.numerics import Array
-from pliant.devices.base import Sample, SampleSource
+from pliant.devices.base import SampleSource
 from pliant.engine.base import MujocoState
 from pliant.recording.film import FilmOptions, FilmReport, FilmWriter, Panel, check_camera
 from pliant.simulation.bridge import BridgeBase
@@ -64,9 +64,6 @@ class FilmBridge(BridgeBase):
             return
         self._take(1)
         self._last, self._next = 0, self._period_ns
-
-    def publish(self, sample: Sample) -> None:
-        """Do nothing: it shows the state, not the samples."""
 
     def tick(self, stamp_ns: int) -> None:
         """Take a picture when one is due."""
@@ -155,9 +152,6 @@ class PoseTrack(BridgeBase):
         if not self.times or now >= self.times[-1] + self._period - 1e-9:
             self.times.append(now)
             self.poses.append(self._data.qpos.copy())
-
-    def publish(self, sample: Sample) -> None:
-        """Do nothing: it keeps the state, not the samples."""
 
     def tick(self, stamp_ns: int) -> None:
         """Keep the present pose if one is due."""

@@ -343,55 +343,33 @@ def read_scenario(path: str | Path) -> Scenario:
         text, _, where = str(error).partition(" - at `")
         where = where.rstrip("`") or "$"
         keys = [int(number) if number else name for name, number in re.findall(r"\.(\w+)|\[(\d+)\]", where)]
-        raise DeviceError(
-            f"{where.removeprefix('$.')}: {text[0].lower()}{text[1:]}",
-            file=document.file,
-            line=document.line(*keys),
-            field=where.removeprefix("$."),
-        ) from None
+        message = f"{where.removeprefix('$.')}: {text[0].lower()}{text[1:]}"
+        raise document.fault(DeviceError, message, *keys) from None
 
 
 def _check_names(document: Document) -> None:
     """Name unknown events and fields with the nearest valid ones, which msgspec does not."""
     data = document.value
     if not isinstance(data, dict) or not isinstance(data.get("events"), list):
-        raise DeviceError(
-            "a scenario is a mapping with a list named 'events'", file=document.file, line=document.line("events")
-        )
+        raise document.fault(DeviceError, "a scenario is a mapping with a list named 'events'", "events")
     for key in data:
         if key not in Scenario.__struct_fields__:
-            raise DeviceError(
-                f"unknown entry {key!r}; {nearest(str(key), Scenario.__struct_fields__)}",
-                file=document.file,
-                line=document.line(str(key)),
-                field=str(key),
-            )
+            unknown = f"unknown entry {key!r}; {nearest(str(key), Scenario.__struct_fields__)}"
+            raise document.fault(DeviceError, unknown, str(key))
     for number, event in enumerate(data["events"]):
-        line = document.line("events", number)
+        place = ("events", number)
         if not isinstance(event, dict) or "event" not in event:
-            raise DeviceError(
-                f"events[{number}] has no entry 'event' that says what happens; {nearest('', TAGS)}",
-                file=document.file,
-                line=line,
-                field=f"events[{number}].event",
-            )
+            missing = f"events[{number}] has no entry 'event' that says what happens; {nearest('', TAGS)}"
+            raise document.fault(DeviceError, missing, *place, "event")
         kind = TAGS.get(event["event"]) if isinstance(event["event"], str) else None
         if kind is None:
-            raise DeviceError(
-                f"events[{number}]: unknown event {event['event']!r}; {nearest(str(event['event']), TAGS)}",
-                file=document.file,
-                line=document.line("events", number, "event"),
-                field=f"events[{number}].event",
-            )
+            unknown = f"events[{number}]: unknown event {event['event']!r}; {nearest(str(event['event']), TAGS)}"
+            raise document.fault(DeviceError, unknown, *place, "event")
         for key in event:
             if key != "event" and key not in kind.__struct_fields__:
-                raise DeviceError(
-                    f"events[{number}] ({event['event']}): unknown entry {key!r}; "
-                    f"{nearest(str(key), kind.__struct_fields__)}",
-                    file=document.file,
-                    line=document.line("events", number, str(key)),
-                    field=f"events[{number}].{key}",
-                )
+                fields = nearest(str(key), kind.__struct_fields__)
+                unknown = f"events[{number}] ({event['event']}): unknown entry {key!r}; {fields}"
+                raise document.fault(DeviceError, unknown, *place, str(key))
 
 
 def _field_problem(device: Device, values: Mapping[str, Number], mode: str | None) -> str:

@@ -35,6 +35,11 @@ class Document:
             keys = keys[:-1]
         return self.lines.get(keys)
 
+    def fault(self, error: type[PliantError], message: str, *keys: object) -> PliantError:
+        """Return an error about the value at some keys, with file, line and field, ``events[3].at``."""
+        field = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).removeprefix(".")
+        return error(message, file=self.file, line=self.line(*keys), field=field or None)
+
 
 def read_yaml(path: str | Path, error: type[PliantError] = ModelError) -> Document:
     """Read a YAML or JSON file; see `parse_yaml`."""

@@ -187,6 +187,7 @@ def option(
     return typing.cast("T", dataclasses.field(default=default, metadata={_KEY: declared}, kw_only=only))
 
 
+@functools.cache
 def describe(cls: type) -> tuple[OptionInfo, ...]:
     """Return the declared fields of a dataclass, in order.
 
@@ -194,11 +195,6 @@ def describe(cls: type) -> tuple[OptionInfo, ...]:
         PliantError: `cls` is no dataclass, a field has a type that no text can give, a default outside its limits, or a
             name that a base class declares with another type or unit; the message has the places.
     """
-    return _described(cls)
-
-
-@functools.cache
-def _described(cls: type) -> tuple[OptionInfo, ...]:
     if not dataclasses.is_dataclass(cls):
         raise PliantError(f"{place_of(cls)}: {cls.__qualname__} must be a dataclass", field=cls.__qualname__)
     try:

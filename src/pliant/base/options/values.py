@@ -59,7 +59,8 @@ def parse_value(value: object, kind: object, what: str, error: Callable[..., Pli
         parts = _parts(value)
         kinds = items[:1] * len(parts) if len(items) == 2 and items[1] is Ellipsis else items
         if len(parts) != len(kinds):
-            raise error(f"{what} is {value!r}, {len(parts)} values; must be {len(kinds)} values", field=what)
+            noun = "numbers" if {int, float} >= set(kinds) else "values"
+            raise error(f"{what} is {value!r}, {len(parts)} {noun}; must be {len(kinds)} {noun}", field=what)
         return tuple(parse_value(part, k, what, error) for part, k in zip(parts, kinds, strict=True))
     if isinstance(member, type) and isinstance(value, member):
         return value

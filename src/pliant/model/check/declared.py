@@ -10,7 +10,7 @@ import numpy as np
 from pliant.base.errors import LawError, ModelError, nearest
 from pliant.laws import CompliantActuator, DCMotor, LeverDrive, Mode
 from pliant.model.check.bodies import JOINTS
-from pliant.model.description import INTEGRATORS, REST_KEY, Description
+from pliant.model.description import INTEGRATORS, REST_KEY, Description, unit_of_joint
 from pliant.model.interface import DeviceSpec, ModelPart
 from pliant.model.problem import Problem, Problems
 
@@ -101,9 +101,7 @@ def check_spec(robot: Description, problems: Problems) -> None:
     rests = any(key.name == REST_KEY for key in robot.spec.keys)
     for joint in robot.spec.joints:
         low, high = joint.range
-        limited = joint.limited == mujoco.mjtLimited.mjLIMITED_TRUE or (
-            joint.limited == mujoco.mjtLimited.mjLIMITED_AUTO and (low, high) != (0.0, 0.0)
-        )
+        limited = _is_limited(joint)
         if limited and low >= high:
             problems.error(
                 joint.name,
@@ -200,12 +198,7 @@ def wide_play(robot: Description, joint: str, actuator: CompliantActuator) -> Mo
     """
     spec_joint = robot.find_joint(joint)
     low, high = (float(x) for x in spec_joint.range)
-    limited = spec_joint.limited == mujoco.mjtLimited.mjLIMITED_TRUE or (
-        spec_joint.limited == mujoco.mjtLimited.mjLIMITED_AUTO and (low, high) != (0.0, 0.0)
-    )
-    hinge = spec_joint.type == mujoco.mjtJoint.mjJNT_HINGE
-    degree = math.pi / 180.0 if hinge and spec_joint.compiler.degree else 1.0
-    of_joint = (high - low) * degree if limited else math.inf
+    of_joint = (high - low) * unit_of_joint(spec_joint) if _is_limited(spec_joint) else math.inf
     plays = [("link_backlash.width", actuator.link_backlash.width, of_joint)] if actuator.link_backlash else []
     for k, motor in enumerate((actuator.motor_1, actuator.motor_2)):
         if not isinstance(motor, DCMotor):
@@ -242,5 +235,9 @@ def _check_passive_spring(robot: Description, joint: str, problems: Problems) ->
 
 def _initial_angle(robot: Description, joint: str) -> float:
     spec_joint = robot.find_joint(joint)
-    hinge = spec_joint.type == mujoco.mjtJoint.mjJNT_HINGE
-    return float(spec_joint.ref) * (math.pi / 180.0 if hinge and spec_joint.compiler.degree else 1.0)
+    return float(spec_joint.ref) * unit_of_joint(spec_joint)
+
+
+def _is_limited(joint: mujoco.MjsJoint) -> bool:
+    auto = joint.limited == mujoco.mjtLimited.mjLIMITED_AUTO and any(joint.range)
+    return auto or joint.limited == mujoco.mjtLimited.mjLIMITED_TRUE

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pliant.base.options import option
 from pliant.robots.catalogue import CatalogueRobot
@@ -31,17 +31,6 @@ if TYPE_CHECKING:
 
     from pliant.laws import CompliantActuator, Law, PreslidingFriction
     from pliant.model import Robot
-
-__all__ = [
-    "ROBOTS",
-    "AwAS2Options",
-    "BAVSOptions",
-    "BenchOptions",
-    "MuscleOptions",
-    "QbMoveOptions",
-    "SEAOptions",
-    "TableOptions",
-]
 
 _PAPER = "Mengacci et al. 2021, section 4.1"
 _DOI = "Mengacci et al. 2021, doi 10.3389/frobt.2021.713083"
@@ -131,38 +120,13 @@ class MuscleOptions(BenchOptions):
 # -- law and looks of each ---------------------------------------------------------------------------------
 
 
-def _sea(options: SEAOptions) -> Law:
-    from pliant.laws import SEA
+def _law(bench: Bench, options: BenchOptions) -> Law:
+    """Return the law of a bench with its options."""
+    from pliant import laws
 
-    return SEA(k=options.k)
-
-
-def _qbmove(options: QbMoveOptions) -> Law:
-    return spring_law(options.springs)
-
-
-def _bavs(options: BAVSOptions) -> Law:
-    from pliant.laws import BAVS
-
-    return BAVS()
-
-
-def _awas2(options: AwAS2Options) -> Law:
-    from pliant.laws import AwAS2
-
-    return AwAS2()
-
-
-def _table(options: TableOptions) -> Law:
-    from pliant.laws import TableSEA
-
-    return TableSEA(table=options.table, odd=options.odd)
-
-
-def _muscles(options: MuscleOptions) -> Law:
-    from pliant.laws import McKibben
-
-    return McKibben()
+    if isinstance(options, QbMoveOptions):
+        return spring_law(options.springs)
+    return getattr(laws, bench.law)(**{name: getattr(options, name) for name in bench.parameters})
 
 
 def _draw_sea(stand: mujoco.MjsBody) -> None:
@@ -227,8 +191,10 @@ class Bench:
     """Description in one line."""
     options: type[BenchOptions]
     """Its options."""
-    law: Callable[[Any], Law]
-    """Makes the law from the options."""
+    law: str
+    """Its law, a class of `pliant.laws`."""
+    parameters: tuple[str, ...] = ()
+    """Options that are parameters of the law."""
     draw: Callable[[mujoco.MjsBody], None]
     """Draws the actuator's housing onto the stand, at y > 0; the origin is on the axis."""
     source: str = f"{_DOI}, section 4.1"
@@ -242,14 +208,15 @@ BENCHES = (
         name="sea-1dof",
         summary="One joint with a series elastic actuator and a load.",
         options=SEAOptions,
-        law=_sea,
+        law="SEA",
+        parameters=("k",),
         draw=_draw_sea,
     ),
     Bench(
         name="qbmove-1dof",
         summary="One joint with a qbMove Advanced and a load.",
         options=QbMoveOptions,
-        law=_qbmove,
+        law="QbMove",
         draw=_draw_qbmove,
         source=f"{_DOI}, sections 4.1 and 4.2.1",
     ),
@@ -257,21 +224,21 @@ BENCHES = (
         name="bavs-1dof",
         summary="One bidirectional antagonistic variable stiffness joint (BAVS) with a load.",
         options=BAVSOptions,
-        law=_bavs,
+        law="BAVS",
         draw=_draw_bavs,
     ),
     Bench(
         name="awas2-1dof",
         summary="One joint whose stiffness a lever adjusts (AwAS-II), with a load.",
         options=AwAS2Options,
-        law=_awas2,
+        law="AwAS2",
         draw=_draw_awas2,
     ),
     Bench(
         name="pam-1dof",
         summary="One joint with a pair of pneumatic muscles, and a load.",
         options=MuscleOptions,
-        law=_muscles,
+        law="McKibben",
         draw=_draw_muscles,
         source="equations: Tondu and Lopez 2000, Chou and Hannaford 1996, ISO 6358; the numbers are assumed",
         assumed="All numbers of the muscles, of their valves and of their friction.",
@@ -280,7 +247,8 @@ BENCHES = (
         name="sea-table-1dof",
         summary="One joint with a series elastic actuator whose spring is a table, and a load.",
         options=TableOptions,
-        law=_table,
+        law="TableSEA",
+        parameters=("table", "odd"),
         draw=_draw_sea,
         source=f"load, motor and controller: {_DOI}, section 4.1; the spring is assumed",
         assumed="The table of the spring: 40 N m/rad at rest, 230 N m/rad at 0.4 rad.",
@@ -338,7 +306,7 @@ def build(bench: Bench, options: BenchOptions) -> Robot:
     look_at(camera, (0.16, -0.42, AXIS_HEIGHT + 0.10), (0.005, 0.03, AXIS_HEIGHT - 0.025))
     camera.fovy = 34.0
     bench.draw(stand)
-    made = actuator(bench.law(options), options, getattr(options, "preset", None))
+    made = actuator(_law(bench, options), options, getattr(options, "preset", None))
     if isinstance(options, MuscleOptions) and options.hysteresis:
         made = made.replace(link_friction=_threads(made))
     actuators = {"joint": made}

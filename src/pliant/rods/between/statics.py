@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.base.errors import ModelError, PliantError
-from pliant.base.numerics import Array, CubicSpline
+from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, hat, log_so3
 from pliant.rods.between.loads import Load, PointLoad, distributed
 from pliant.rods.checks import rigid_pose
@@ -24,6 +24,7 @@ from pliant.rods.description import Rod
 from pliant.rods.failure import is_soft, largest_stretch
 from pliant.rods.segments import Segments, State, end_stiffness
 from pliant.rods.solution import Centreline, surface_strain
+from pliant.rods.spline import CubicSpline
 
 __all__ = ["RodEquilibrium", "solve_rod"]
 

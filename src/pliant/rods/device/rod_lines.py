@@ -5,8 +5,9 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from pliant.base.numerics import Array, CubicSpline
+from pliant.base.numerics import Array
 from pliant.recording.drawing import Drawing
+from pliant.rods.spline import CubicSpline
 
 
 def has_rods(model: mujoco.MjModel) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from pliant.base.numerics import Array, CubicSpline
+from pliant.base.numerics import Array
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose, quaternion_from_rotation
 from pliant.model.inertia import set_inertia
 from pliant.rods.model.assembly import (
@@ -22,6 +22,7 @@ from pliant.rods.model.assembly import (
 )
 from pliant.rods.model.extension import REACH, SlidingNodes
 from pliant.rods.model.fastening import fasten_tip
+from pliant.rods.spline import CubicSpline
 
 if TYPE_CHECKING:
     from mujoco import MjsBody, MjsGeom

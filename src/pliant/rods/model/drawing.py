@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from pliant.base.numerics import Array, CubicSpline
+from pliant.base.numerics import Array
 from pliant.base.spatial import quaternion_from_rotation
 from pliant.rods.model.assembly import PLATE, section_radius
 from pliant.rods.model.builder import add_scene
+from pliant.rods.spline import CubicSpline
 
 if TYPE_CHECKING:
     from pliant.rods.solution import Solution
