@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency
 from pliant.franka.bridge import FciBridge, FciOptions
+from pliant.franka.bridge.arm_server import FIRST_COMMAND_S
 from pliant.franka.robots.build import Q_START, ArmMount
 from pliant.franka.robots.parameters import FER, FR3
 from pliant.franka.wire import fci
@@ -138,6 +139,31 @@ def test_a_client_that_took_the_first_states_of_a_motion_for_one_gets_another(mo
         assert later.message_id == state.message_id + 1
         np.testing.assert_array_equal(later.q, state.q)
         client.command(later, torque_command_finished=True)
+        assert client.answer(number).status == "success"
+        assert [server.health()["arms"][0][name] for name in ("lost", "timeouts", "late")] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("mode", ["lockstep", "paced"])
+@pytest.mark.parametrize("asleep", [0.0, 0.004, 0.05, 0.3], ids=lambda time: f"{time} s")
+def test_a_client_that_a_busy_machine_keeps_from_running_starts_its_motion_without_a_wait(mode, asleep):
+    """A client of libfranka takes all states that have come for one: the next one must not wait for its command."""
+    with serve(mode=mode, command_timeout=60.0) as server, Client(server) as client:
+        time.sleep(asleep)  # states of the arm at rest wait in the client's socket, or fill it
+        number = client.send(fci.Move(controller=2, motion_generator=4))
+        assert client.answer(number).status == "started"
+        time.sleep(asleep)
+        began = time.monotonic()
+        while client.newest().robot_mode != fci.RobotMode.MOVE:
+            pass
+        time.sleep(asleep / 10)
+        state = client.newest()
+        assert time.monotonic() - began < 0.5 * FIRST_COMMAND_S + asleep
+        for _ in range(20):
+            client.command(state)
+            later = client.newest()
+            assert later.message_id > state.message_id
+            state = later
+        client.command(state, torque_command_finished=True)
         assert client.answer(number).status == "success"
         assert [server.health()["arms"][0][name] for name in ("lost", "timeouts", "late")] == [0, 0, 0]
 

@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
 _COUNTERS = ("cycles", "connections", "refused", "lost", "late", "malformed", "timeouts")
 FIRST_COMMAND_S = 0.6
-"""How long a cycle waits for the first command of a motion [s]. The client may need another state before it commands: a
-client of libfranka takes two states that have come together for one, and with several arms it may be starting the
-motion of another. It gives up after 1 s without a state. An arm at rest stands still meanwhile."""
+"""How long a cycle waits for the first command of a motion [s of wall time]. The client may need another state before
+it commands: with several arms it may be starting the motion of another. It gives up after 1 s without a state. An arm
+at rest stands still meanwhile."""
 STATES_BEFORE_COMMAND = 2
 """States that a client reads between the start of a motion and its first command: it waits for the new mode, then for
-a state to answer."""
+a state to answer. A client of libfranka takes states that have come together for one, so only those count that are sent
+when it has read all others."""
 MAX_WAITING = 16
 """Most connections that have not said Connect; beyond, the oldest of them is closed."""
 _log = logging.getLogger("pliant.fci")
@@ -98,7 +99,7 @@ class ArmServer:
         self._unpacker: fci.CommandUnpacker | None = None
         self._due: list[fci.Response] = []
         self._message_id = 0
-        self._unanswered = 0
+        self._read_alone = 0
 
     # --------------------------------------------------------------------------------------------- lifetime
 
@@ -419,7 +420,10 @@ class ArmServer:
             self._attend()
         self._message_id = values.state.message_id
         motion = self.cabinet.motion
-        self._unanswered = self._unanswered + 1 if motion is not None and motion.awaits_first_command else 0
+        if motion is None or not motion.awaits_first_command:
+            self._read_alone = 0
+        elif self._read_alone < STATES_BEFORE_COMMAND and not self.unread:
+            self._read_alone += 1
         if self.hand is not None:
             self.hand.publish(values)
         connection = self._connection
@@ -444,13 +448,13 @@ class ArmServer:
             return 0.0
         if motion.awaits_command:
             return self.command_timeout
-        if self._unanswered >= STATES_BEFORE_COMMAND and motion.awaits_first_command:
+        if self._read_alone >= STATES_BEFORE_COMMAND and motion.awaits_first_command:
             return min(self.command_timeout, FIRST_COMMAND_S)
         return 0.0
 
     @property
     def unread(self) -> bool:
-        """Whether the client has not read its last state yet: then the machine has kept it from running."""
+        """Whether the client has not read its last state yet."""
         return self._connection is not None and self._connection.unread
 
     @property

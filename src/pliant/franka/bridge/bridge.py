@@ -203,8 +203,12 @@ class FciBridge(BridgeBase):
             self._serve(min(left, SLICE_S))
             if self._answered():
                 continue
+            spent = time.perf_counter() - began
+            if not self._loses():
+                left -= spent
+                continue
             # A longer slice than asked for means that the machine did not run this process.
-            spent = min(time.perf_counter() - began, SLICE_S)
+            spent = min(spent, SLICE_S)
             if self._stalls():
                 self._stalled += spent
             else:
@@ -259,6 +263,10 @@ class FciBridge(BridgeBase):
             if arm.fitting is None and arm.owes:
                 return False
         return True
+
+    def _loses(self) -> bool:
+        """Return whether a command is lost if robot time goes on; the first one of a motion is not."""
+        return any(arm.fitting is None and arm.awaits_command for arm in self.arms)
 
     def _stalls(self) -> bool:
         """Return whether the cycle waits for clients that the machine keeps from running.
