@@ -168,6 +168,24 @@ def test_a_client_that_a_busy_machine_keeps_from_running_starts_its_motion_witho
         assert [server.health()["arms"][0][name] for name in ("lost", "timeouts", "late")] == [0, 0, 0]
 
 
+@pytest.mark.parametrize("mode", ["lockstep", "paced"])
+def test_a_program_of_one_thread_starts_a_second_arm_without_a_wait_for_the_first_ones_command(mode):
+    mounts = (ArmMount(name="left", arm=FR3), ArmMount(name="right", arm=FR3, position=(0.0, 1.5, 0.0)))
+    served = serve(mounts, mode=mode, command_timeout=60.0)
+    with served as server, Client(server) as left, Client(server, arm=1) as right:
+        numbers = [left.begin(2, 4)[0]]
+        began = time.monotonic()
+        numbers.append(right.begin(2, 4)[0])
+        assert time.monotonic() - began < 0.5 * FIRST_COMMAND_S
+        for last in (False, True):
+            states = [left.newest(), right.newest()]
+            for client, state in zip((left, right), states, strict=True):
+                while state.message_id < max(s.message_id for s in states):
+                    state = client.state()
+                client.command(state, torque_command_finished=last)
+        assert [left.answer(numbers[0]).status, right.answer(numbers[1]).status] == ["success"] * 2
+
+
 def test_on_the_wall_clock_a_client_that_keeps_up_moves_the_arm():
     with serve(mode="wall") as server, Client(server) as client:
         number = client.start(2, 4)
