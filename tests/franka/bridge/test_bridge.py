@@ -4,6 +4,7 @@ import contextlib
 import logging
 import os
 import resource
+import select
 import socket
 import struct
 import time
@@ -166,6 +167,25 @@ def test_a_client_that_a_busy_machine_keeps_from_running_starts_its_motion_witho
         client.command(state, torque_command_finished=True)
         assert client.answer(number).status == "success"
         assert [server.health()["arms"][0][name] for name in ("lost", "timeouts", "late")] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("mode", ["lockstep", "paced"])
+@pytest.mark.parametrize("asleep", [0.0, 0.02, 0.1], ids=lambda time: f"{time} s")
+def test_a_client_that_reads_one_state_after_another_gets_two_before_its_first_command(mode, asleep):
+    """However slow it is: so that two runs with the same commands are the same."""
+    with serve(mode=mode, command_timeout=60.0) as server, Client(server) as client:
+        number = client.send(fci.Move(controller=2, motion_generator=4))
+        assert client.answer(number).status == "started"
+        time.sleep(asleep)
+        while (first := client.state()).robot_mode != fci.RobotMode.MOVE:
+            pass
+        time.sleep(asleep)
+        second = client.state()
+        time.sleep(asleep)
+        assert second.message_id == first.message_id + 1
+        assert not select.select([client.udp], [], [], 0.1)[0], "a third state came before the first command"
+        client.command(second, torque_command_finished=True)
+        assert client.answer(number).status == "success"
 
 
 @pytest.mark.parametrize("mode", ["lockstep", "paced"])

@@ -27,8 +27,8 @@ it commands: with several arms it may be starting the motion of another. It give
 at rest stands still meanwhile."""
 STATES_BEFORE_COMMAND = 2
 """States that a client reads between the start of a motion and its first command: it waits for the new mode, then for
-a state to answer. A client of libfranka takes states that have come together for one, so only those count that are sent
-when it has read all others."""
+a state to answer. A client of libfranka takes states that have come together for one, so each is sent when it has read
+all others."""
 MAX_WAITING = 16
 """Most connections that have not said Connect; beyond, the oldest of them is closed."""
 _log = logging.getLogger("pliant.fci")
@@ -99,7 +99,7 @@ class ArmServer:
         self._unpacker: fci.CommandUnpacker | None = None
         self._due: list[fci.Response] = []
         self._message_id = 0
-        self._read_alone = 0
+        self._unanswered = 0
 
     # --------------------------------------------------------------------------------------------- lifetime
 
@@ -420,10 +420,7 @@ class ArmServer:
             self._attend()
         self._message_id = values.state.message_id
         motion = self.cabinet.motion
-        if motion is None or not motion.awaits_first_command:
-            self._read_alone = 0
-        elif self._read_alone < STATES_BEFORE_COMMAND and not self.unread:
-            self._read_alone += 1
+        self._unanswered = self._unanswered + 1 if motion is not None and motion.awaits_first_command else 0
         if self.hand is not None:
             self.hand.publish(values)
         connection = self._connection
@@ -438,17 +435,17 @@ class ArmServer:
 
     @property
     def owes(self) -> float:
-        """How long the next cycle waits for a command of the client [s]; 0: the client owes none.
+        """How long the next cycle waits for the client [s]; 0: the client owes nothing.
 
-        Before the first command of a motion a client reads `STATES_BEFORE_COMMAND` states; from then on robot time
-        waits for it, so that its first command meets the state that it was computed from.
+        Before the first command of a motion a client reads `STATES_BEFORE_COMMAND` states, one by one; from then on
+        robot time waits for its command, so that the first one meets the state that it was computed from.
         """
         motion = self.cabinet.motion
         if motion is None or self._packer is None:
             return 0.0
         if motion.awaits_command:
             return self.command_timeout
-        if self._read_alone >= STATES_BEFORE_COMMAND and motion.awaits_first_command:
+        if motion.awaits_first_command and (self._unanswered >= STATES_BEFORE_COMMAND or self.unread):
             return min(self.command_timeout, FIRST_COMMAND_S)
         return 0.0
 

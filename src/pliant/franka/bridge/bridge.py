@@ -192,19 +192,21 @@ class FciBridge(BridgeBase):
             left = self._owed()
         if not left:
             self._until_next_tick(wake=True)
-            return
+            left = self._owed()  # a motion may have begun: its client first reads what it has
+            if not left:
+                return
         if self.options.mode == "lockstep" and CORES > 1 and (spent := self._look()):
             left -= spent
         while not self._answered():
             if left <= 0.0:
                 self._count_timeouts()
                 break
-            began = time.perf_counter()
-            self._serve(min(left, SLICE_S))
+            loses, began = self._loses(), time.perf_counter()
+            self._serve(min(left, SLICE_S if loses else PERIOD))  # that a state was read wakes nobody
             if self._answered():
                 continue
             spent = time.perf_counter() - began
-            if not self._loses():
+            if not loses:
                 if self._starts_another():
                     break
                 left -= spent
@@ -260,7 +262,7 @@ class FciBridge(BridgeBase):
         return shortest
 
     def _answered(self) -> bool:
-        """Return whether each client that owed a command has sent it."""
+        """Return whether each client has sent or read what it owed."""
         for arm in self.arms:  # noqa: SIM110 (called in every cycle)
             if arm.fitting is None and arm.owes:
                 return False
