@@ -152,7 +152,8 @@ class DeviceBase:
         if period is not None and self.period_ns == 0:
             raise DeviceError(f"{name}: period is {period!r} s; must be at least 1 ns", field="period")
         self.sample_period_ns = 0 if sample_period is None else to_ns(sample_period, f"{name}: sample_period")
-        self._latency_ns = to_ns(latency, f"{name}: latency")
+        self.latency_ns = to_ns(latency, f"{name}: latency")
+        """Age of a sample on arrival [ns]."""
         self._command_latency_ns = to_ns(command_latency, f"{name}: command_latency")
         self._watchdog_ns = None if watchdog is None else to_ns(watchdog, f"{name}: watchdog")
         if stamp not in ("arrival", "measurement"):
@@ -333,10 +334,10 @@ class DeviceBase:
             values[name] = array
         if self._perturbations:
             self._perturb(values)
-        if self._latency_ns:
+        if self.latency_ns:
             line = self._line
             line.append((stamp_ns, values))
-            while len(line) > 1 and line[1][0] <= stamp_ns - self._latency_ns:
+            while len(line) > 1 and line[1][0] <= stamp_ns - self.latency_ns:
                 line.popleft()
             measured_ns, values = line[0]
             if self._stamp_measurement:

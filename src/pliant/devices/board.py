@@ -144,7 +144,7 @@ class Board(DeviceBase):
 
     def read(self, stamp_ns: int) -> Sample:
         """Return the sample; without noise and latency its fields are rows that are made when they are asked for."""
-        if self._perturbations or self._latency_ns:
+        if self._perturbations or self.latency_ns:
             return super().read(stamp_ns)
         return self._sample(stamp_ns, TableValues(self._places, self._gather()))
 

@@ -171,7 +171,7 @@ class CameraDevice(SensorDevice):
 
         line = self._pictures
         line.append((stamp_ns, self._thread.submit(job)))
-        while len(line) > 1 and line[1][0] <= stamp_ns - self._latency_ns:
+        while len(line) > 1 and line[1][0] <= stamp_ns - self.latency_ns:
             line.popleft()
         measured_ns, picture = line[0]
         if not picture.done():

@@ -4,6 +4,7 @@ import contextlib
 import logging
 import os
 import resource
+import select
 import socket
 import struct
 import time
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency
 from pliant.franka.bridge import FciBridge, FciOptions
+from pliant.franka.bridge.arm_server import FIRST_COMMAND_S
 from pliant.franka.robots.build import Q_START, ArmMount
 from pliant.franka.robots.parameters import FER, FR3
 from pliant.franka.wire import fci
@@ -140,6 +142,68 @@ def test_a_client_that_took_the_first_states_of_a_motion_for_one_gets_another(mo
         client.command(later, torque_command_finished=True)
         assert client.answer(number).status == "success"
         assert [server.health()["arms"][0][name] for name in ("lost", "timeouts", "late")] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("mode", ["lockstep", "paced"])
+@pytest.mark.parametrize("asleep", [0.0, 0.004, 0.05, 0.3], ids=lambda time: f"{time} s")
+def test_a_client_that_a_busy_machine_keeps_from_running_starts_its_motion_without_a_wait(mode, asleep):
+    """A client of libfranka takes all states that have come for one: the next one must not wait for its command."""
+    with serve(mode=mode, command_timeout=60.0) as server, Client(server) as client:
+        time.sleep(asleep)  # states of the arm at rest wait in the client's socket, or fill it
+        number = client.send(fci.Move(controller=2, motion_generator=4))
+        assert client.answer(number).status == "started"
+        time.sleep(asleep)
+        began = time.monotonic()
+        while client.newest().robot_mode != fci.RobotMode.MOVE:
+            pass
+        time.sleep(asleep / 10)
+        state = client.newest()
+        assert time.monotonic() - began < 0.5 * FIRST_COMMAND_S + asleep
+        for _ in range(20):
+            client.command(state)
+            later = client.newest()
+            assert later.message_id > state.message_id
+            state = later
+        client.command(state, torque_command_finished=True)
+        assert client.answer(number).status == "success"
+        assert [server.health()["arms"][0][name] for name in ("lost", "timeouts", "late")] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("mode", ["lockstep", "paced"])
+@pytest.mark.parametrize("asleep", [0.0, 0.02, 0.1], ids=lambda time: f"{time} s")
+def test_a_client_that_reads_one_state_after_another_gets_two_before_its_first_command(mode, asleep):
+    """However slow it is: so that two runs with the same commands are the same."""
+    with serve(mode=mode, command_timeout=60.0) as server, Client(server) as client:
+        number = client.send(fci.Move(controller=2, motion_generator=4))
+        assert client.answer(number).status == "started"
+        time.sleep(asleep)
+        while (first := client.state()).robot_mode != fci.RobotMode.MOVE:
+            pass
+        time.sleep(asleep)
+        second = client.state()
+        time.sleep(asleep)
+        assert second.message_id == first.message_id + 1
+        assert not select.select([client.udp], [], [], 0.1)[0], "a third state came before the first command"
+        client.command(second, torque_command_finished=True)
+        assert client.answer(number).status == "success"
+
+
+@pytest.mark.parametrize("mode", ["lockstep", "paced"])
+def test_a_program_of_one_thread_starts_a_second_arm_without_a_wait_for_the_first_ones_command(mode):
+    mounts = (ArmMount(name="left", arm=FR3), ArmMount(name="right", arm=FR3, position=(0.0, 1.5, 0.0)))
+    served = serve(mounts, mode=mode, command_timeout=60.0)
+    with served as server, Client(server) as left, Client(server, arm=1) as right:
+        numbers = [left.begin(2, 4)[0]]
+        began = time.monotonic()
+        numbers.append(right.begin(2, 4)[0])
+        assert time.monotonic() - began < 0.5 * FIRST_COMMAND_S
+        for last in (False, True):
+            states = [left.newest(), right.newest()]
+            for client, state in zip((left, right), states, strict=True):
+                while state.message_id < max(s.message_id for s in states):
+                    state = client.state()
+                client.command(state, torque_command_finished=last)
+        assert [left.answer(numbers[0]).status, right.answer(numbers[1]).status] == ["success"] * 2
 
 
 def test_on_the_wall_clock_a_client_that_keeps_up_moves_the_arm():

@@ -85,6 +85,14 @@ def test_a_machine_that_stops_the_server_for_ten_seconds_loses_no_command(monkey
     assert arm.counters["timeouts"] == 0
 
 
+def test_the_first_command_of_a_motion_is_awaited_by_the_wall_clock(monkeypatch):
+    """It is not lost when robot time goes on, and a client of libfranka gives up after 1 s without a state."""
+    arm = Arm(answers_after=10**6, read_after=10**6)
+    arm.awaits_command = False
+    assert waited(monkeypatch, arm, lengths=iter([0.1] * 10)) == pytest.approx(TIMEOUT, abs=1e-3)
+    assert arm.counters["timeouts"] == 0
+
+
 def test_a_client_that_is_kept_from_reading_its_state_loses_no_command(monkeypatch):
     slices = round(0.5 / module.SLICE_S)
     arm = Arm(answers_after=slices + 1, read_after=slices)

@@ -1,6 +1,7 @@
 """Several arms in one program: a command of each in every millisecond."""
 
 import importlib.util
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -71,6 +72,22 @@ def test_an_arm_that_aborts_its_motion_stops_the_others(arms):
     assert left.mode == "reflex"
     assert right.mode == "idle"
     assert np.abs(right.get_velocity()).max() < 1e-3
+
+
+@pytest.mark.parametrize(("ahead", "received"), [(0.0, 0), (7e-3, 7), (3600.0, 0)])
+def test_a_group_takes_states_of_one_time_of_arms_that_share_a_clock(ahead, received):
+    class Late:
+        time = 5.0
+        received = 0
+
+        def receive(self):
+            self.time += 1e-3
+            self.received += 1
+
+    late = Late()
+    group = FrankaGroup([SimpleNamespace(backend=late), SimpleNamespace(backend=SimpleNamespace(time=5.0 + ahead))])
+    group._catch_up()
+    assert late.received == received
 
 
 def test_a_group_of_no_arms_or_one_arm_twice_is_refused(arms):

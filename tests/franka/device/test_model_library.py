@@ -7,7 +7,7 @@ import shutil
 import numpy as np
 import pytest
 
-from pliant.base.errors import BridgeError, MissingDependency
+from pliant.base.errors import BridgeError, LawError, MissingDependency
 from pliant.franka.device.model_library import ARCHITECTURES, build_library
 from pliant.franka.robots import dynamics, kinematics
 from pliant.franka.robots.parameters import EE_OF_HAND, FER, FR3, FRANKA_HAND
@@ -67,8 +67,18 @@ def test_a_client_of_another_machine_is_refused_in_words():
 
 @pytest.mark.skipif(platform.system() != "Linux", reason="the library is built on Linux only")
 def test_without_a_compiler_the_error_says_what_to_install(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("PLIANT_CACHE", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(MissingDependency, match="C compiler"):
+        build_library(HERE, arm=FER)
+
+
+@pytest.mark.skipif(platform.system() != "Linux", reason="the library is built on Linux only")
+def test_a_library_that_others_could_have_put_into_the_cache_is_not_given_to_clients(monkeypatch, tmp_path):
+    monkeypatch.setenv("PLIANT_CACHE", str(tmp_path / "cache"))
+    build_library(HERE, arm=FER)
+    (kept,) = (tmp_path / "cache").rglob("*.so")
+    kept.parent.chmod(0o777)
+    with pytest.raises(LawError, match="franka"):
         build_library(HERE, arm=FER)

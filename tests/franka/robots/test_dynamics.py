@@ -448,8 +448,9 @@ def test_read_only_numbers_compile_no_kernel_again():
     dynamics.gravity(q[0], gravity=np.broadcast_to([0.0, 0.0, -9.81], (2, 3)))
     dynamics.friction(dq)
     for kernel, arrays in (
-        (dynamics._mass_batch, 1), (dynamics._coriolis_batch, 2), (dynamics._gravity_batch, 1),
+        (dynamics._mass_coriolis_batch, 2),
+        (dynamics._gravity_batch, 1),
         (dynamics.friction_kernel, 1),
-    ):  # fmt: skip
+    ):
         for signature in kernel.signatures:
             assert "readonly" not in str(signature[:arrays]), signature

@@ -11,6 +11,7 @@ from pliant.engine.distributions import Uniform
 from pliant.learn.envs.make import find_task, make_env, make_vec, task_names
 from pliant.learn.envs.task import Action
 from pliant.learn.envs.vector import BatchEnv
+from pliant.model import Imu
 from pliant.robots import build_robot
 
 pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'pliant[learn]'")
@@ -226,20 +227,37 @@ def test_a_state_that_needs_delays_is_refused():
         delayed.get_state()
 
 
-@pytest.mark.parametrize("delays", [(0.0, 0.004), (0.006, 0.0), (0.014, 0.01), (0.01, 0.023), (0.1, 0.0)])
-def test_a_batch_with_delays_sees_and_does_what_the_devices_of_one_robot_do(delays):
-    options = dict(zip(("latency", "command_latency"), delays))
-    rest = {"start": None, "duration": 1.0}
-    many, one = vec(2, options=options, **rest), single(options=options, **rest)
-    many.reset(seed=1)
-    one.reset(seed=1)
+@pytest.mark.parametrize("command_latency", [0.0, 0.004, 0.023])
+@pytest.mark.parametrize("latency", [0.0, 0.001, 0.006, 0.01, 0.014, 0.02, 0.033, 0.1])
+def test_a_batch_with_delays_sees_and_does_what_the_devices_of_one_robot_do(latency, command_latency):
+    """Also before the latency has passed for the first time: the period is 10 ms."""
+    options = {"latency": latency, "command_latency": command_latency}
+    many, one = vec(2, options=options, duration=1.0), single(options=options, duration=1.0)
     rng = np.random.default_rng(2)
-    for _ in range(40):
-        action = rng.uniform(0.3, 1.0, 2)
-        far, near = many.step(np.tile(action, (2, 1)))[0], one.step(action)[0]
-        np.testing.assert_allclose(far[0], near, atol=1e-6)
-    assert np.abs(near).max() > 0.05
+    for _ in range(2):
+        first = many.reset(seed=1)[0]
+        np.testing.assert_array_equal(first[0], one.reset(seed=1)[0])
+        for k in range(1, 31):
+            action = rng.uniform(0.3, 1.0, 2)
+            far, near = many.step(np.tile(action, (2, 1)))[0], one.step(action)[0]
+            if k * 0.01 <= latency:
+                np.testing.assert_array_equal(near, first[0])
+            np.testing.assert_allclose(far[0], near, atol=1e-6)
+        assert np.abs(near).max() > 0.05
     one.close()
+
+
+def test_a_field_of_a_device_that_is_no_port_is_held_until_its_latency_has_passed():
+    def with_imu():
+        robot = arm()
+        robot.devices = [*robot.devices, Imu(name="imu", body="link_2")]
+        return robot
+
+    observation = {"imu": lambda world: world.port("imu/linear_acceleration")}
+    env = make_env(with_imu, options={"latency": 0.025}, **{**FIELDS, "observation": observation})
+    seen = [env.reset(seed=1)[0], *(env.step([0.0, 0.0])[0] for _ in range(3))]
+    assert [bool(row.any()) for row in seen] == [False, False, False, True]
+    env.close()
 
 
 @pytest.mark.parametrize(
@@ -260,8 +278,7 @@ def test_a_world_with_drawn_parameters_moves_as_the_single_environment_of_its_se
     for world in range(3):
         np.testing.assert_array_equal(one.reset(seed=5 + world)[0], first[world])
         for k, action in enumerate(actions):
-            # The oldest that a late device shows is the first step, not the start: 1e-5 rad here.
-            np.testing.assert_allclose(one.step(action[world])[0], seen[k][world], atol=1e-4 if k < 5 else 1e-6)
+            np.testing.assert_allclose(one.step(action[world])[0], seen[k][world], atol=1e-6)
     one.close()
 
 

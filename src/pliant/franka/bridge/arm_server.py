@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
 _COUNTERS = ("cycles", "connections", "refused", "lost", "late", "malformed", "timeouts")
 FIRST_COMMAND_S = 0.6
-"""How long a cycle waits for the first command of a motion [s]. The client may need another state before it commands: a
-client of libfranka takes two states that have come together for one, and with several arms it may be starting the
-motion of another. It gives up after 1 s without a state. An arm at rest stands still meanwhile."""
+"""How long a cycle waits for the first command of a motion [s of wall time]. The client may need another state before
+it commands: with several arms it may be starting the motion of another. It gives up after 1 s without a state. An arm
+at rest stands still meanwhile."""
 STATES_BEFORE_COMMAND = 2
 """States that a client reads between the start of a motion and its first command: it waits for the new mode, then for
-a state to answer."""
+a state to answer. A client of libfranka takes states that have come together for one, so each is sent when it has read
+all others."""
 MAX_WAITING = 16
 """Most connections that have not said Connect; beyond, the oldest of them is closed."""
 _log = logging.getLogger("pliant.fci")
@@ -434,23 +435,23 @@ class ArmServer:
 
     @property
     def owes(self) -> float:
-        """How long the next cycle waits for a command of the client [s]; 0: the client owes none.
+        """How long the next cycle waits for the client [s]; 0: the client owes nothing.
 
-        Before the first command of a motion a client reads `STATES_BEFORE_COMMAND` states; from then on robot time
-        waits for it, so that its first command meets the state that it was computed from.
+        Before the first command of a motion a client reads `STATES_BEFORE_COMMAND` states, one by one; from then on
+        robot time waits for its command, so that the first one meets the state that it was computed from.
         """
         motion = self.cabinet.motion
         if motion is None or self._packer is None:
             return 0.0
         if motion.awaits_command:
             return self.command_timeout
-        if self._unanswered >= STATES_BEFORE_COMMAND and motion.awaits_first_command:
+        if motion.awaits_first_command and (self._unanswered >= STATES_BEFORE_COMMAND or self.unread):
             return min(self.command_timeout, FIRST_COMMAND_S)
         return 0.0
 
     @property
     def unread(self) -> bool:
-        """Whether the client has not read its last state yet: then the machine has kept it from running."""
+        """Whether the client has not read its last state yet."""
         return self._connection is not None and self._connection.unread
 
     @property

@@ -192,19 +192,27 @@ class FciBridge(BridgeBase):
             left = self._owed()
         if not left:
             self._until_next_tick(wake=True)
-            return
+            left = self._owed()  # a motion may have begun: its client first reads what it has
+            if not left:
+                return
         if self.options.mode == "lockstep" and CORES > 1 and (spent := self._look()):
             left -= spent
         while not self._answered():
             if left <= 0.0:
                 self._count_timeouts()
                 break
-            began = time.perf_counter()
-            self._serve(min(left, SLICE_S))
+            loses, began = self._loses(), time.perf_counter()
+            self._serve(min(left, SLICE_S if loses else PERIOD))  # that a state was read wakes nobody
             if self._answered():
                 continue
+            spent = time.perf_counter() - began
+            if not loses:
+                if self._starts_another():
+                    break
+                left -= spent
+                continue
             # A longer slice than asked for means that the machine did not run this process.
-            spent = min(time.perf_counter() - began, SLICE_S)
+            spent = min(spent, SLICE_S)
             if self._stalls():
                 self._stalled += spent
             else:
@@ -254,11 +262,22 @@ class FciBridge(BridgeBase):
         return shortest
 
     def _answered(self) -> bool:
-        """Return whether each client that owed a command has sent it."""
+        """Return whether each client has sent or read what it owed."""
         for arm in self.arms:  # noqa: SIM110 (called in every cycle)
             if arm.fitting is None and arm.owes:
                 return False
         return True
+
+    def _loses(self) -> bool:
+        """Return whether a command is lost if robot time goes on; the first one of a motion is not."""
+        return any(arm.fitting is None and arm.awaits_command for arm in self.arms)
+
+    def _starts_another(self) -> bool:
+        """Return whether a client that owes nothing has read all its states.
+
+        A program of one thread that moves several arms starts one after another, and needs states for each start.
+        """
+        return any(arm.connected and not arm.owes and not arm.unread for arm in self.arms)
 
     def _stalls(self) -> bool:
         """Return whether the cycle waits for clients that the machine keeps from running.

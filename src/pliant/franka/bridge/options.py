@@ -32,8 +32,8 @@ class FciOptions:
     command_timeout: float = option(0.2, unit="s", low=0.0, above=True, high=60.0)
     """How long a lock-step cycle waits for its command before it counts as lost. The time counts while the client has
     its state and this process runs, so that a stalled machine loses no command: a client that has not read its state
-    gets 5 s more. Above 1 s only clients that are slow to answer gain: one whose command was lost gives up after 1 s
-    without a state."""
+    gets 0.6 s more. The first command of a motion is awaited for 0.6 s of wall time at most, and is never lost. Above
+    1 s only clients that are slow to answer gain: one whose command was lost gives up after 1 s without a state."""
     system_version: str = "own"
     """Which clients are served. own: those that the firmware of the arm's type answers, protocol versions 4 and 5
     (libfranka 0.8 and 0.9) of a FER and 6 to 10 (libfranka 0.10 to 0.21) of an FR3; a version of the robot's system,

@@ -19,6 +19,8 @@ DAMPING = np.array([20.0, 20.0, 20.0, 20.0, 5.0, 5.0, 5.0])
 """Of an arm under torques that is brought to rest [N m s/rad]."""  # assumed
 REST = 5e-3
 """Joint velocity below which an arm counts as resting [rad/s]."""  # assumed
+OWN_CLOCK = 1.0
+"""Difference of robot times from which on two robots have clocks of their own [s]."""  # assumed
 BRAKING_TIME = 1.0
 """Longest braking [s]."""  # assumed
 
@@ -71,10 +73,7 @@ class FrankaGroup:
             # An arm that has started later has nothing old to read: its state is the newest.
             for robot in reversed(self.robots):
                 robot.backend.receive()
-            newest = max(robot.backend.time for robot in self.robots)
-            for robot in self.robots:
-                while robot.backend.time < newest - 5e-4:
-                    robot.backend.receive()
+            self._catch_up()
         except BaseException:
             self.abort()
             raise
@@ -90,9 +89,17 @@ class FrankaGroup:
                 robot.backend.send(robot.next_command())
             for robot in self.robots:
                 robot.backend.receive()
+            self._catch_up()
         except BaseException:
             self.abort()
             raise
+
+    def _catch_up(self) -> None:
+        """Let arms of one clock have states of the same time: a command that answers an older state is not awaited."""
+        newest = max(robot.backend.time for robot in self.robots)
+        for robot in self.robots:
+            while 5e-4 < newest - robot.backend.time < OWN_CLOCK:
+                robot.backend.receive()
 
     def stop(self) -> None:
         """Bring every arm to rest and end the motions.

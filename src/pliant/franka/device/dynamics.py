@@ -17,7 +17,7 @@ import numpy as np
 from pliant.base.codecache import njit
 from pliant.base.errors import ModelError, nearest
 from pliant.base.numerics import Array
-from pliant.franka.device.parameters import D_FLANGE, NO_PAYLOAD, Arm, Payload
+from pliant.franka.device.parameters import D_FLANGE, NO_PAYLOAD, Arm, Payload, steiner
 
 Variant = Literal["feasible", "frankasim"]
 """How the published link tensors are read; see `pliant.franka.robots.dynamics`."""
@@ -54,44 +54,8 @@ def _to_base(R, p, row):
 
 
 @njit(error_model="numpy")
-def mass_kernel(R, p, table, S, M):
-    """Write M (7, 7). S (7, 6) is scratch and receives the joint axes (z, p x z)."""
-    for i in range(7):
-        z0, z1, z2 = R[i, 0, 2], R[i, 1, 2], R[i, 2, 2]
-        S[i, 0], S[i, 1], S[i, 2] = z0, z1, z2
-        S[i, 3] = p[i, 1] * z2 - p[i, 2] * z1
-        S[i, 4] = p[i, 2] * z0 - p[i, 0] * z2
-        S[i, 5] = p[i, 0] * z1 - p[i, 1] * z0
-    m, h0, h1, h2 = 0.0, 0.0, 0.0, 0.0
-    xx, xy, xz, yy, yz, zz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for j in range(6, -1, -1):
-        dm, d0, d1, d2, dxx, dxy, dxz, dyy, dyz, dzz = _to_base(R[j], p[j], table[j])
-        m += dm
-        h0 += d0
-        h1 += d1
-        h2 += d2
-        xx += dxx
-        xy += dxy
-        xz += dxz
-        yy += dyy
-        yz += dyz
-        zz += dzz
-        z0, z1, z2, o0, o1, o2 = S[j, 0], S[j, 1], S[j, 2], S[j, 3], S[j, 4], S[j, 5]
-        n0 = xx * z0 + xy * z1 + xz * z2 + h1 * o2 - h2 * o1
-        n1 = xy * z0 + yy * z1 + yz * z2 + h2 * o0 - h0 * o2
-        n2 = xz * z0 + yz * z1 + zz * z2 + h0 * o1 - h1 * o0
-        f0 = m * o0 + z1 * h2 - z2 * h1
-        f1 = m * o1 + z2 * h0 - z0 * h2
-        f2 = m * o2 + z0 * h1 - z1 * h0
-        for i in range(j + 1):
-            v = S[i, 0] * n0 + S[i, 1] * n1 + S[i, 2] * n2 + S[i, 3] * f0 + S[i, 4] * f1 + S[i, 5] * f2
-            M[i, j] = v
-            M[j, i] = v
-
-
-@njit(error_model="numpy")
-def coriolis_kernel(R, p, dq, table, S, V, D, C):
-    """Write C (7, 7). S, V, D (7, 6) are scratch: joint axes, link twists, rates of the axes."""
+def mass_coriolis_kernel(R, p, dq, table, S, V, D, M, C):
+    """Write M and C (7, 7). S, V, D (7, 6) are scratch: joint axes (z, p x z), link twists, rates of the axes."""
     w0, w1, w2, u0, u1, u2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(7):
         z0, z1, z2 = R[i, 0, 2], R[i, 1, 2], R[i, 2, 2]
@@ -170,6 +134,9 @@ def coriolis_kernel(R, p, dq, table, S, V, D, C):
         r1 = s1 - c1 + f2 * o0 - f0 * o2
         r2 = s2 - c2 + f0 * o1 - f1 * o0
         for i in range(j + 1):
+            v = S[i, 0] * n0 + S[i, 1] * n1 + S[i, 2] * n2 + S[i, 3] * l0 + S[i, 4] * l1 + S[i, 5] * l2
+            M[i, j] = v
+            M[j, i] = v
             C[i, j] = S[i, 0] * a0 + S[i, 1] * a1 + S[i, 2] * a2 + S[i, 3] * b0 + S[i, 4] * b1 + S[i, 5] * b2
             if i < j:
                 C[j, i] = (
@@ -235,8 +202,8 @@ def _link_table(arm: Arm, payload: Payload, variant: str) -> Array:
 
 
 def _point(m: float, c: Array) -> Array:
-    J = m * (float(c @ c) * np.eye(3) - np.outer(c, c))
-    return J[np.triu_indices(3)]
+    """Return the inertia of a point mass about the origin: xx, xy, xz, yy, yz, zz."""
+    return steiner(m, c)[np.triu_indices(3)]
 
 
 def link_table(payload: Payload | None = None, *, variant: Variant = "feasible", arm: Arm) -> Array:

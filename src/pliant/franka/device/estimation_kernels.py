@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pliant.base.codecache import njit
-from pliant.franka.device.dynamics import coriolis_kernel, friction_kernel, gravity_kernel, mass_kernel
+from pliant.franka.device.dynamics import friction_kernel, gravity_kernel, mass_coriolis_kernel
 from pliant.franka.device.kinematics import (
     cholesky_solve_kernel,
     copy_kernel,
@@ -28,8 +28,7 @@ def update_model(s):
     s.XK[3, 3] = 1.0
     jacobian_kernel(s.R, s.p, s.X[:3, 3], 7, s.J)
     jacobian_kernel(s.R, s.p, s.XK[:3, 3], 7, s.JK)
-    mass_kernel(s.R, s.p, s.table, s.S, s.M)
-    coriolis_kernel(s.R, s.p, s.dq, s.table, s.S, s.V, s.D, s.C)
+    mass_coriolis_kernel(s.R, s.p, s.dq, s.table, s.S, s.V, s.D, s.M, s.C)
     gravity_kernel(s.R, s.p, s.table, s.gravity, s.g)
     if s.friction_on:
         friction_kernel(s.dq, s.friction, s.tau_f)

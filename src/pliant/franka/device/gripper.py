@@ -200,7 +200,6 @@ class Gripper(HandTasks[_Task]):
                 self._step_grasp(task, width)
             elif at_target and task.still >= 20:
                 if task.kind == "homing":
-                    self.max_width = min(self.hand.max_width, width) if width > 0 else self.hand.max_width
                     self.max_width = self.hand.max_width if abs(width - self.hand.max_width) < 2e-3 else width
                 self._reference = task.target
                 self._done("success")

@@ -5,14 +5,19 @@ from __future__ import annotations
 import math
 
 from pliant.base.codecache import njit
-from pliant.franka.device.kinematics import cholesky_solve_kernel, rotation_error_kernel
+from pliant.franka.device.kinematics import (
+    cholesky_kernel,
+    cholesky_solve_kernel,
+    factor_solve_kernel,
+    rotation_error_kernel,
+)
 from pliant.franka.device.memory import DT
 
 
 @njit(error_model="numpy")
 def _projector(s, J):
-    """Write P = 1 - J' (J J')^-1 J to P7 and leave J' (J J')^-1 unused."""
-    B, A = s.b6, s.L6
+    """Write P = 1 - J' (J J')^-1 J to P7."""
+    B = s.b6
     for r in range(6):
         for c in range(r + 1):
             v = 0.0
@@ -20,12 +25,11 @@ def _projector(s, J):
                 v += J[r, i] * J[c, i]
             s.A6[r, c] = v
         s.A6[r, r] += 1e-8
+    cholesky_kernel(s.A6, 6)
     for j in range(7):
         for r in range(6):
             B[r] = J[r, j]
-            for c in range(6):
-                A[r, c] = s.A6[r, c]
-        cholesky_solve_kernel(A, B, 6)
+        factor_solve_kernel(s.A6, B, 6)
         for i in range(7):
             v = 1.0 if i == j else 0.0
             for r in range(6):
@@ -98,13 +102,15 @@ def cartesian_impedance(s, X_d, q_d, use_rates, K, K_null):
             JL[r, i] = a
             JL[r + 3, i] = b
     # damping from the apparent inertia along each axis: lambda = 1 / (J (M + B)^-1 J')_rr
+    for i in range(7):
+        for k in range(7):
+            s.A7[i, k] = s.M[i, k]
+        s.A7[i, i] += s.rotor_inertia[i]
+    cholesky_kernel(s.A7, 7)
     for r in range(6):
         for i in range(7):
             s.b7[i] = JL[r, i]
-            for k in range(7):
-                s.A7[i, k] = s.M[i, k]
-            s.A7[i, i] += s.rotor_inertia[i]
-        cholesky_solve_kernel(s.A7, s.b7, 7)
+        factor_solve_kernel(s.A7, s.b7, 7)
         mobility = 1e-9
         for i in range(7):
             mobility += JL[r, i] * s.b7[i]

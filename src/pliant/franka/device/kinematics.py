@@ -124,8 +124,8 @@ def rotation_error_kernel(Rd, R, out):
 
 
 @njit(error_model="numpy")
-def cholesky_solve_kernel(A, b, n):
-    """Solve A x = b in place (x replaces b, the factor replaces A's lower part), A symmetric positive definite."""
+def cholesky_kernel(A, n):
+    """Replace the lower part of A, symmetric positive definite, by its factor; return whether it is that."""
     for j in range(n):
         s = A[j, j]
         for k in range(j):
@@ -139,6 +139,12 @@ def cholesky_solve_kernel(A, b, n):
             for k in range(j):
                 t -= A[i, k] * A[j, k]
             A[i, j] = t / d
+    return True
+
+
+@njit(error_model="numpy")
+def factor_solve_kernel(A, b, n):
+    """Solve A x = b in place (x replaces b), A having the factor of `cholesky_kernel`."""
     for i in range(n):
         t = b[i]
         for k in range(i):
@@ -149,7 +155,15 @@ def cholesky_solve_kernel(A, b, n):
         for k in range(i + 1, n):
             t -= A[k, i] * b[k]
         b[i] = t / A[i, i]
-    return True
+
+
+@njit(error_model="numpy")
+def cholesky_solve_kernel(A, b, n):
+    """Solve A x = b in place (x replaces b, the factor replaces A's lower part), A symmetric positive definite."""
+    solved = cholesky_kernel(A, n)
+    if solved:
+        factor_solve_kernel(A, b, n)
+    return solved
 
 
 @njit(error_model="numpy")

@@ -7,6 +7,7 @@ the machine's C compiler into the user's cache; nothing is shipped as a binary.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import platform
@@ -17,7 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
+from pliant.base.codecache import private_folder
 from pliant.base.errors import BridgeError, MissingDependency
+from pliant.base.replacing import replacing
 from pliant.franka.device.dynamics import link_table
 from pliant.franka.device.parameters import D_FLANGE, DH, Arm
 
@@ -205,12 +208,6 @@ def library_source(arm: Arm) -> str:
     )
 
 
-def _cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME")
-    root = Path(base) if base else Path.home() / ".cache"
-    return root / "pliant" / "franka"
-
-
 def build_library(architecture: int, system: int = 0, *, arm: Arm) -> bytes:
     """Return the shared object for a client, compiled on first use.
 
@@ -221,6 +218,7 @@ def build_library(architecture: int, system: int = 0, *, arm: Arm) -> bytes:
 
     Raises:
         BridgeError: the client is not of this machine's kind, or the compiler failed.
+        LawError: others can write to the cache.
         MissingDependency: there is no C compiler.
     """
     here = ARCHITECTURES.get(platform.machine().lower())
@@ -232,7 +230,7 @@ def build_library(architecture: int, system: int = 0, *, arm: Arm) -> bytes:
         )
     source = library_source(arm)
     key = hashlib.sha256(f"{platform.machine()}\n{source}".encode()).hexdigest()[:24]
-    path = _cache() / f"model-{arm.name}-{key}.so"
+    path = private_folder("franka") / f"model-{arm.name}-{key}.so"
     if path.is_file():
         return path.read_bytes()
     compiler = next((c for c in (os.environ.get("CC"), "cc", "gcc", "clang") if c and shutil.which(c)), None)
@@ -251,11 +249,6 @@ def build_library(architecture: int, system: int = 0, *, arm: Arm) -> bytes:
         if result.returncode != 0:
             raise BridgeError(f"the C compiler {compiler} failed: {result.stderr.strip()[-400:]}")
         data = built.read_bytes()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(f".{os.getpid()}")
-        partial.write_bytes(data)
-        partial.replace(path)
-    except OSError:
-        return data
+    with contextlib.suppress(OSError), replacing(path) as beside:
+        beside.write_bytes(data)
     return data

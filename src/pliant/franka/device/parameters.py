@@ -189,9 +189,9 @@ class Payload:
         if mass == 0.0:
             return NO_PAYLOAD
         center = sum((p.mass * np.array(p.center_of_mass) for p in bodies), np.zeros(3)) / mass
-        I = -_steiner(mass, center)
+        I = -steiner(mass, center)
         for p in bodies:
-            I = I + np.reshape(p.inertia, (3, 3)) + _steiner(p.mass, np.array(p.center_of_mass))
+            I = I + np.reshape(p.inertia, (3, 3)) + steiner(p.mass, np.array(p.center_of_mass))
         return Payload(
             mass=mass,
             center_of_mass=tuple(center.tolist()),
@@ -199,7 +199,7 @@ class Payload:
         )
 
 
-def _steiner(mass: float, c: Array) -> Array:
+def steiner(mass: float, c: Array) -> Array:
     """Return m (c.c 1 - c c'), the inertia of a point mass about the origin."""
     return mass * (float(c @ c) * np.eye(3) - np.outer(c, c))
 

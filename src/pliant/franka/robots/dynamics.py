@@ -24,32 +24,28 @@ from pliant.base.errors import ModelError
 from pliant.base.numerics import Array, for_kernels
 from pliant.franka.device.dynamics import (
     Variant,
-    coriolis_kernel,
     friction_kernel,
     gravity_kernel,
     link_table,
-    mass_kernel,
+    mass_coriolis_kernel,
 )
 from pliant.franka.device.kinematics import frames_kernel
 from pliant.franka.device.parameters import Arm, Payload
+from pliant.franka.robots.kinematics import as_joints, as_numbers
 from pliant.franka.robots.parameters import FER
 
 
 @njit(error_model="numpy")
-def _mass_batch(q, table, M):
-    R, p, S = np.empty((7, 3, 3)), np.empty((7, 3)), np.empty((7, 6))
-    for k in range(q.shape[0]):
-        frames_kernel(q[k], R, p)
-        mass_kernel(R, p, table, S, M[k])
-
-
-@njit(error_model="numpy")
-def _coriolis_batch(q, dq, table, C):
+def _mass_coriolis_batch(q, dq, table, M, C):
+    """Write M and C of each row of q; arrays of one row serve for all."""
     R, p = np.empty((7, 3, 3)), np.empty((7, 3))
     S, V, D = np.empty((7, 6)), np.empty((7, 6)), np.empty((7, 6))
     for k in range(q.shape[0]):
         frames_kernel(q[k], R, p)
-        coriolis_kernel(R, p, dq[k], table, S, V, D, C[k])
+        mass_coriolis_kernel(R, p, dq[k % len(dq)], table, S, V, D, M[k % len(M)], C[k % len(C)])
+
+
+_REST = np.zeros((1, 7))
 
 
 @njit(error_model="numpy")
@@ -58,20 +54,6 @@ def _gravity_batch(q, table, g, out):
     for k in range(q.shape[0]):
         frames_kernel(q[k], R, p)
         gravity_kernel(R, p, table, g[k if g.shape[0] > 1 else 0], out[k])
-
-
-def _rows(x: ArrayLike, name: str) -> Array:
-    rows = _numbers(x, name)
-    if rows.ndim == 0 or rows.shape[-1] != 7:
-        raise ModelError(f"{name} has shape {rows.shape}; must be (..., 7)", field=name)
-    return rows
-
-
-def _numbers(x: ArrayLike, name: str) -> Array:
-    try:
-        return np.asarray(x, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ModelError(f"{name} is {x!r}; must be an array of numbers", field=name) from None
 
 
 def mass(q: ArrayLike, payload: Payload | None = None, *, variant: Variant = "feasible", arm: Arm = FER) -> Array:
@@ -93,10 +75,10 @@ def mass(q: ArrayLike, payload: Payload | None = None, *, variant: Variant = "fe
         >>> mass(Q_READY, FRANKA_HAND).shape
         (7, 7)
     """
-    q = _rows(q, "q")
+    q = as_joints(q, "q")
     flat = for_kernels(q.reshape(-1, 7))
     M = np.empty((len(flat), 7, 7))
-    _mass_batch(flat, link_table(payload, variant=variant, arm=arm), M)
+    _mass_coriolis_batch(flat, _REST, link_table(payload, variant=variant, arm=arm), M, np.empty((1, 7, 7)))
     return M.reshape(*q.shape[:-1], 7, 7)
 
 
@@ -123,7 +105,7 @@ def coriolis(
     Raises:
         ModelError: a wrong shape or variant.
     """
-    q, dq = _rows(q, "q"), _rows(dq, "dq")
+    q, dq = as_joints(q, "q"), as_joints(dq, "dq")
     if q.shape != dq.shape:
         try:
             q, dq = np.broadcast_arrays(q, dq)
@@ -132,7 +114,7 @@ def coriolis(
     flat = for_kernels(q.reshape(-1, 7))
     C = np.empty((len(flat), 7, 7))
     table = link_table(payload, variant=variant, arm=arm)
-    _coriolis_batch(flat, for_kernels(dq.reshape(-1, 7)), table, C)
+    _mass_coriolis_batch(flat, for_kernels(dq.reshape(-1, 7)), table, np.empty((1, 7, 7)), C)
     return C.reshape(*q.shape[:-1], 7, 7)
 
 
@@ -160,8 +142,8 @@ def gravity(
     Raises:
         ModelError: a wrong shape or variant.
     """
-    q = _rows(q, "q")
-    g = _numbers(gravity, "gravity")
+    q = as_joints(q, "q")
+    g = as_numbers(gravity, "gravity")
     if g.shape[-1:] != (3,):
         raise ModelError(f"gravity has shape {g.shape}; must be (..., 3)", field="gravity")
     if g.ndim == 1:
@@ -194,7 +176,7 @@ def friction(dq: ArrayLike, *, arm: Arm = FER) -> Array:
     Raises:
         ModelError: a wrong shape.
     """
-    dq = for_kernels(_rows(dq, "dq"))
+    dq = for_kernels(as_joints(dq, "dq"))
     out, table = np.empty(dq.shape), np.ravel(arm.friction)
     for row in np.ndindex(dq.shape[:-1]):
         friction_kernel(dq[row], table, out[row])

@@ -69,11 +69,28 @@ def _jacobian_batch(q, F_T_EE, link, body, J):
 _EYE = np.eye(4)
 
 
-def _joints(q: ArrayLike) -> Array:
-    q = np.asarray(q, dtype=np.float64)
-    if q.shape[-1:] != (7,):
-        raise ModelError(f"joint positions have shape {q.shape}; must be (..., 7)", field="q")
-    return q
+def as_numbers(x: ArrayLike, name: str) -> Array:
+    """Return an array of numbers.
+
+    Raises:
+        ModelError: it holds something else.
+    """
+    try:
+        return np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ModelError(f"{name} is {x!r}; must be an array of numbers", field=name) from None
+
+
+def as_joints(x: ArrayLike, name: str = "q") -> Array:
+    """Return numbers of seven joints, shape (..., 7).
+
+    Raises:
+        ModelError: another shape, or no numbers.
+    """
+    rows = as_numbers(x, name)
+    if rows.shape[-1:] != (7,):
+        raise ModelError(f"{name} has shape {rows.shape}; must be (..., 7)", field=name)
+    return rows
 
 
 def _tool(frame: str, F_T_EE: ArrayLike | None) -> tuple[int, Array]:
@@ -96,7 +113,7 @@ def frames(q: ArrayLike) -> tuple[Array, Array]:
     Returns:
         rotations, shape (..., 7, 3, 3), and origins, shape (..., 7, 3) [m].
     """
-    q = _joints(q)
+    q = as_joints(q)
     flat = for_kernels(q.reshape(-1, 7))
     R, p = np.empty((len(flat), 7, 3, 3)), np.empty((len(flat), 7, 3))
     _frames_batch(flat, R, p)
@@ -117,7 +134,7 @@ def forward_kinematics(q: ArrayLike, frame: str = "end_effector", *, F_T_EE: Arr
     Raises:
         ModelError: a wrong shape or an unknown frame.
     """
-    q = _joints(q)
+    q = as_joints(q)
     link, tool = _tool(frame, F_T_EE)
     flat = for_kernels(q.reshape(-1, 7))
     T = np.empty((len(flat), 4, 4))
@@ -148,7 +165,7 @@ def jacobian(
     """
     if axes not in ("base", "body"):
         raise ModelError(f"axes {axes!r}: {nearest(axes, ('base', 'body'))}", field="axes")
-    q = _joints(q)
+    q = as_joints(q)
     link, tool = _tool(frame, F_T_EE)
     flat = for_kernels(q.reshape(-1, 7))
     J = np.empty((len(flat), 6, 7))
@@ -165,7 +182,7 @@ def elbow(q: ArrayLike) -> Array:
     Returns:
         shape (..., 2).
     """
-    q = _joints(q)
+    q = as_joints(q)
     return np.stack([q[..., 2], np.where(q[..., 3] >= ELBOW_FLIP, 1.0, -1.0)], axis=-1)
 
 
@@ -194,7 +211,7 @@ def inverse_kinematics(
     Raises:
         ModelError: no solution was found from q0.
     """
-    q = _joints(q0).copy()
+    q = as_joints(q0).copy()
     X = np.ascontiguousarray(X, dtype=np.float64)
     if X.shape != (4, 4) or q.shape != (7,):
         raise ModelError(f"pose and start have shapes {X.shape} and {q.shape}; must be (4, 4) and (7,)")

@@ -6,7 +6,7 @@ in the sums of ROS 1.
 
 from __future__ import annotations
 
-from pliant.franka.wire.fci import ERRORS
+from pliant.franka.wire.fci import ERRORS, RobotMode
 from pliant.ros.wire.definitions_node import action_parts
 from pliant.ros.wire.definitions_ros1 import action_messages
 
@@ -60,10 +60,7 @@ ERROR_NAMES: dict[int, tuple[str, ...]] = {1: _ORDER + _LATE, 2: _ORDER}
 """Generation of ROS -> the fields of franka_msgs/Errors, in their order."""
 assert set(ERROR_NAMES[1]) == {name.lower() for name in ERRORS}
 
-_MODES = (
-    "OTHER", "IDLE", "MOVE", "GUIDING", "REFLEX", "USER_STOPPED", "AUTOMATIC_ERROR_RECOVERY",
-)  # fmt: skip
-_ROBOT_MODE = "".join(f"uint8 ROBOT_MODE_{name}={i}\n" for i, name in enumerate(_MODES)) + "uint8 robot_mode\n"
+_ROBOT_MODE = "".join(f"uint8 ROBOT_MODE_{m.name}={m.value}\n" for m in RobotMode) + "uint8 robot_mode\n"
 _ERRORS = "franka_msgs/Errors current_errors\nfranka_msgs/Errors last_motion_errors\n"
 STATE_FIELDS = (
     ("cartesian_collision", 6), ("cartesian_contact", 6), ("q", 7), ("q_d", 7), ("dq", 7), ("dq_d", 7), ("ddq_d", 7),

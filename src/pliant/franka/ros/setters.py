@@ -87,13 +87,12 @@ SETTERS: dict[int, tuple[Setter, ...]] = {
 """Generation of ROS -> the setters of franka_control, and of franka_hardware's service_server."""
 SETTER_NODES = {1: "franka_control", 2: "service_server"}
 RECOVERY_NODES = {1: "franka_control", 2: "action_server"}
-_MODES = ("Other", "Idle", "Move", "Guiding", "Reflex", "User stopped", "Automatic error recovery")
 
 
 def refusal(device: FrankaArm, command: str, status: str) -> str:
     """Return what the vendor's client library says of a command that the robot refused."""
     if status == "not_possible":
-        mode = _MODES[int(device.cabinet.state.robot_mode)]
+        mode = RobotMode(device.cabinet.state.robot_mode).name.replace("_", " ").capitalize()
         return f'libfranka: {command} command rejected: command not possible in the current mode ("{mode}")!'
     if status == "invalid_argument":
         return f"libfranka: {command} command rejected: invalid argument!"

@@ -91,6 +91,9 @@ class Plant:
             for quantity, info in device.samples.items()
         }
         """``<device>/<quantity>`` -> device, quantity and description of the quantity."""
+        self._latency_ns = {device.name: device.latency_ns for device in devices}
+        self._began_ns = 0
+        self._held: dict[str, NDArray[np.float64]] = {}
 
     def reset(self, seed: int, start: Mapping[str, float]) -> None:
         """Start again in a pose: joint name -> position [rad or m]; other joints start where the robot does."""
@@ -102,6 +105,8 @@ class Plant:
         self._line.clear()
         for commander, _ in self._commanders:
             commander.start()
+        self._began_ns = self.engine.time_ns
+        self._held.clear()
 
     def give(self, values: NDArray[np.float64]) -> None:
         """Give the values of the actions to the devices, and to ports without a device after the same latency."""
@@ -141,21 +146,30 @@ class Plant:
     def measured(self, name: str) -> NDArray[np.float64]:
         """Return what a device measures, or what a port holds if none measures it, shape (n,).
 
+        Until the latency of the device has passed since the reset, it is what it was at the first call after the reset.
+
         Raises:
             PortError: neither a port nor a field of a device has this name.
         """
-        ports = self.engine.ports()
-        if name in self.samples:
+        if name not in self.samples:
+            if name not in self.engine.ports():
+                known = nearest(name, [*self.engine.ports(), *self.samples])
+                raise PortError(f"no port and no field of a device {name!r}; {known}", field=name)
+            return self.engine.port(name)
+        latency_ns = self._latency_ns[self.samples[name][0]]
+        if not latency_ns or self.engine.time_ns - self._began_ns > latency_ns:
             found = self.sample(name)
-            if found is not None:
-                return found
-            if name not in ports:
-                return np.zeros(self.samples[name][2].shape or (1,))
-        if name not in ports:
-            raise PortError(
-                f"no port and no field of a device {name!r}; {nearest(name, [*ports, *self.samples])}", field=name
-            )
-        return self.engine.port(name)
+            return self._present(name) if found is None else found
+        if name not in self._held:
+            found = None if name in self.engine.ports() else self.sample(name)
+            self._held[name] = np.array(self._present(name) if found is None else found)
+        return self._held[name]
+
+    def _present(self, name: str) -> NDArray[np.float64]:
+        """Return what a port holds; zeros for a field of a device that is no port."""
+        if name in self.engine.ports():
+            return self.engine.port(name)
+        return np.zeros(self.samples[name][2].shape or (1,))
 
     def close(self) -> None:
         """Close the devices. May be called twice."""

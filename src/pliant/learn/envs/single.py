@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
@@ -23,62 +24,49 @@ from pliant.simulation import Simulation
 gymnasium = load_gymnasium()
 
 
-class _Truth:
-    """The engine as the functions of a task see it: what is, not what is measured."""
+@dataclass(slots=True)
+class _Episode:
+    """How far an episode is: the period of the actions [s], the last one, shape (1, n), and how many there were."""
+
+    period: float
+    last: NDArray[np.float64]
+    elapsed: int = 0
+
+
+class _View:
+    """The engine as the functions of a task see it.
+
+    Args:
+        plant: the robot with its devices.
+        episode: how far the episode is.
+        measured: samples of devices where a device measures what a port carries; else what is, and samples only of
+            what is no port.
+    """
 
     worlds = 1
 
-    def __init__(self, plant: Plant, actions: int, period: float) -> None:
-        self.plant = plant
-        self.elapsed = 0
-        self.period = period
-        self.last = np.zeros((1, actions))
+    def __init__(self, plant: Plant, episode: _Episode, *, measured: bool) -> None:
+        self._plant = plant
+        self._episode = episode
+        self._measured = measured
 
     def port(self, name: str) -> NDArray[np.float64]:
-        if name not in self.plant.engine.ports() and name in self.plant.samples:
-            return _read_only(self.plant.measured(name))
-        return _read_only(self.plant.engine.port(name))
+        plant = self._plant
+        sampled = self._measured or (name not in plant.engine.ports() and name in plant.samples)
+        view = (plant.measured(name) if sampled else plant.engine.port(name))[None]
+        view.flags.writeable = False  # it may be the state, which a function of the task cannot change
+        return view
 
     def ports(self, names: Sequence[str]) -> NDArray[np.float64]:
         return joined_ports(self, names)
 
     @property
     def time(self) -> NDArray[np.float64]:
-        return np.array([self.elapsed * self.period])
+        return np.array([self._episode.elapsed * self._episode.period])
 
     @property
     def action(self) -> NDArray[np.float64]:
-        return self.last
-
-
-class _Measured:
-    """The same, but with the samples of devices where a device measures what a port carries."""
-
-    worlds = 1
-
-    def __init__(self, truth: _Truth) -> None:
-        self._truth = truth
-
-    def port(self, name: str) -> NDArray[np.float64]:
-        return _read_only(self._truth.plant.measured(name))
-
-    def ports(self, names: Sequence[str]) -> NDArray[np.float64]:
-        return joined_ports(self, names)
-
-    @property
-    def time(self) -> NDArray[np.float64]:
-        return self._truth.time
-
-    @property
-    def action(self) -> NDArray[np.float64]:
-        return self._truth.last
-
-
-def _read_only(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return values as those of one world, which a function of the task cannot change: they may be the state."""
-    view = values[None]
-    view.flags.writeable = False
-    return view
+        return self._episode.last
 
 
 class RobotEnv(gymnasium.Env):
@@ -142,7 +130,7 @@ class RobotEnv(gymnasium.Env):
             self._observation = observe(task, self._measured)
             self._look(cameras)
             unfinished.pop_all()
-        self.metadata = {**type(self).metadata, "render_fps": max(1, round(1.0 / self._truth.period))}
+        self.metadata = {**type(self).metadata, "render_fps": max(1, round(1.0 / self._episode.period))}
         self._limit = task.limit(self._plant.engine.dt)
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (count,), np.float32)
         state = gymnasium.spaces.Box(-np.inf, np.inf, self._observation.shape[1:], np.float32)
@@ -172,8 +160,9 @@ class RobotEnv(gymnasium.Env):
         plant = Plant(self._robot, self.task, dump_folder=self._dumps(), delays=self._delays, parameters=parameters)
         self.frames = self.task.frames(plant.engine.dt)
         """Steps of the engine for each action."""
-        self._truth = _Truth(plant, len(self.task.actions), self.frames * plant.engine.dt)
-        self._measured = _Measured(self._truth)
+        self._episode = _Episode(self.frames * plant.engine.dt, np.zeros((1, len(self.task.actions))))
+        self._truth = _View(plant, self._episode, measured=False)
+        self._measured = _View(plant, self._episode, measured=True)
         return plant
 
     @property
@@ -214,8 +203,8 @@ class RobotEnv(gymnasium.Env):
         start |= {joint: float(v[0]) for joint, v in positions(self.task, self.np_random, 1).items()}
         start |= {joint: float(array.item()) for joint, array in given.items()}
         self._plant.reset(seed_of_noise, start)
-        self._truth.elapsed = 0
-        self._truth.last[:] = 0.0
+        self._episode.elapsed = 0
+        self._episode.last[:] = 0.0
         self._ended = False
         self._observation = observe(self.task, self._measured)
         return self._seen(), {}
@@ -247,8 +236,8 @@ class RobotEnv(gymnasium.Env):
             raise PliantError("step() was called before reset(), or after the end of an episode; call reset()")
         command = checked_actions(action, (len(self.task.actions),))
         self._plant.give(self._scale.values(command))
-        self._truth.last[:] = command
-        self._truth.elapsed += 1
+        self._episode.last[:] = command
+        self._episode.elapsed += 1
         try:
             self._plant.advance(self.frames)
         except (DivergedError, DeviceError) as error:
@@ -261,7 +250,7 @@ class RobotEnv(gymnasium.Env):
         reward, terms = reward_terms(self.task, self._truth)
         endings = dict(zip(self.task.terminated, flags(self.task.terminated, self._truth)))
         reason = next((name for name, ending in endings.items() if ending[0]), "")
-        truncated = not reason and self._truth.elapsed >= self._limit
+        truncated = not reason and self._episode.elapsed >= self._limit
         info: dict[str, object] = {"reward": {name: float(term[0]) for name, term in terms.items()}}
         if reason or truncated:
             info["reason"] = reason or "duration"

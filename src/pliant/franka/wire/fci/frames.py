@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from pliant.base.errors import WireError
 
@@ -21,6 +21,7 @@ __all__ = [
     "protocol_of_system",
 ]
 
+M = TypeVar("M")
 VERSIONS = range(4, 11)
 """Robot protocol versions that this module speaks (libfranka 0.8 to 0.21)."""
 
@@ -143,7 +144,7 @@ def encode_frame(port: Literal["robot", "gripper"], command: int, command_id: in
         raise WireError(f"command {command}, id {command_id}: {fault}", field="command_id") from None
 
 
-class FieldCodec:
+class FieldCodec(Generic[M]):
     """Pack the fields of one message type as its payload, and unpack them.
 
     Args:
@@ -152,12 +153,12 @@ class FieldCodec:
             Fields beyond the codes are not packed and keep their defaults.
     """
 
-    def __init__(self, kind: type, codes: tuple[str, ...]) -> None:
+    def __init__(self, kind: type[M], codes: tuple[str, ...]) -> None:
         self.kind = kind
         self._fields = [(f.name, code[0], int(code[1:])) for f, code in zip(fields(kind), codes, strict=False)]
         self._struct = struct.Struct("<" + "".join(code[1:] + code[0].replace("?", "B") for code in codes))
 
-    def pack(self, message: Any) -> bytes:
+    def pack(self, message: M) -> bytes:
         """Return the payload of a message.
 
         Raises:
@@ -177,7 +178,7 @@ class FieldCodec:
         except (struct.error, TypeError, OverflowError) as fault:
             raise WireError(f"{self.kind.__name__}: {fault}") from None
 
-    def unpack(self, payload: bytes) -> Any:
+    def unpack(self, payload: bytes) -> M:
         """Return the message of a payload.
 
         Raises:
@@ -194,7 +195,8 @@ class FieldCodec:
             position += count
             if code == "?":
                 if any(b > 1 for b in part):
-                    raise WireError(f"{name_of_kind}.{name} is {part}; must be 0 or 1", field=name)
+                    found = part[0] if count == 1 else part
+                    raise WireError(f"{name_of_kind}.{name} is {found}; must be 0 or 1", field=name)
                 part = tuple(bool(b) for b in part)
             values[name] = part[0] if count == 1 else part
         return self.kind(**values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pliant.base.errors import WireError, nearest
 from pliant.franka.wire.fci.frames import FieldCodec, Frame, encode_frame
@@ -49,9 +49,6 @@ VACUUM_VERSION = 1
 
 _STATUSES = ("success", "fail", "unsuccessful", "aborted")
 _CONNECT_STATUSES = ("success", "incompatible_version")
-_GRIPPER_STATE = struct.Struct("<IddBH")
-_VACUUM_STATE = struct.Struct("<IBBBBii")
-_VACUUM_FLAGS = ("in_control_range", "part_detached", "part_present")
 R = TypeVar("R")
 
 # ------------------------------------------------------------------------------------------------- gripper
@@ -122,27 +119,8 @@ class GripperState:
     """[degC]."""
 
 
-def encode_gripper_state(state: GripperState) -> bytes:
-    """Return the 23-byte datagram of a gripper state."""
-    return _GRIPPER_STATE.pack(
-        state.message_id & 0xFFFFFFFF, state.width, state.max_width, state.is_grasped, state.temperature
-    )
-
-
-def decode_gripper_state(data: bytes) -> GripperState:
-    """Return the gripper state in a datagram; the client's side."""
-    if len(data) != _GRIPPER_STATE.size:
-        raise WireError(f"gripper state of {len(data)} bytes, not {_GRIPPER_STATE.size}", field="size")
-    message_id, width, max_width, grasped, temperature = _GRIPPER_STATE.unpack(data)
-    if grasped > 1:
-        raise WireError(f"is_grasped is {grasped}; must be 0 or 1", field="is_grasped")
-    return GripperState(
-        message_id=message_id,
-        width=width,
-        max_width=max_width,
-        is_grasped=grasped == 1,
-        temperature=temperature,
-    )
+_GRIPPER_STATE = FieldCodec(GripperState, ("I1", "d1", "d1", "?1", "H1"))
+encode_gripper_state, decode_gripper_state = _GRIPPER_STATE.pack, _GRIPPER_STATE.unpack
 
 
 # ------------------------------------------------------------------------------------------ vacuum gripper
@@ -206,38 +184,16 @@ class VacuumState:
     """Pressure below that of the surroundings [mbar]."""
 
 
-def encode_vacuum_state(state: VacuumState) -> bytes:
-    """Return the 16-byte datagram of a vacuum gripper's state."""
-    return _VACUUM_STATE.pack(
-        state.message_id & 0xFFFFFFFF,
-        state.in_control_range,
-        state.part_detached,
-        state.part_present,
-        state.device_status,
-        state.actual_power,
-        state.vacuum,
-    )
+_VACUUM_STATE = FieldCodec(VacuumState, ("I1", "?1", "?1", "?1", "B1", "i1", "i1"))
+encode_vacuum_state = _VACUUM_STATE.pack
 
 
 def decode_vacuum_state(data: bytes) -> VacuumState:
     """Return the vacuum gripper's state in a datagram; the client's side."""
-    if len(data) != _VACUUM_STATE.size:
-        raise WireError(f"vacuum gripper state of {len(data)} bytes, not {_VACUUM_STATE.size}", field="size")
-    message_id, *flags, status, power, vacuum = _VACUUM_STATE.unpack(data)
-    for name, flag in zip(_VACUUM_FLAGS, flags, strict=True):
-        if flag > 1:
-            raise WireError(f"{name} is {flag}; must be 0 or 1", field=name)
-    if status > 3:
-        raise WireError(f"device_status is {status}; must be 0 to 3", field="device_status")
-    return VacuumState(
-        message_id=message_id,
-        in_control_range=flags[0] == 1,
-        part_detached=flags[1] == 1,
-        part_present=flags[2] == 1,
-        device_status=status,
-        actual_power=power,
-        vacuum=vacuum,
-    )
+    state = _VACUUM_STATE.unpack(data)
+    if state.device_status > 3:
+        raise WireError(f"device_status is {state.device_status}; must be 0 to 3", field="device_status")
+    return state
 
 
 # ------------------------------------------------------------------------------------- requests and answers
@@ -254,7 +210,7 @@ class _Conversation(Generic[R]):
     def __init__(self, tool: str, codes: dict[type, tuple[str, ...]]) -> None:
         self._tool = tool
         self._numbers = {kind: number for number, kind in enumerate(codes)}
-        self._codecs = [FieldCodec(kind, row) for kind, row in codes.items()]
+        self._codecs: list[FieldCodec[Any]] = [FieldCodec(kind, row) for kind, row in codes.items()]
 
     def encode_request(self, request: R, *, command_id: int) -> bytes:
         """Return the frame of a request; the client's side.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 from pliant.base.errors import WireError, nearest
 from pliant.franka.wire.fci.frames import VERSIONS, FieldCodec, Frame, check_version, encode_frame
@@ -270,7 +271,7 @@ def knows_generator(version: int | None, generator: int) -> bool:
     return generator != MotionGenerator.NONE or (version is not None and version >= 7)
 
 
-def _codec(version: int, kind: type) -> FieldCodec:
+def _codec(version: int, kind: type) -> FieldCodec[Any]:
     codes = _CODES[kind]
     return FieldCodec(kind, codes[:4] if kind is Move and version < 10 else codes)
 
