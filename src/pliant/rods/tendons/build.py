@@ -18,7 +18,7 @@ __all__ = ["Resolution", "build_chain", "fresh_memory", "tendon_law"]
 STEP_TURN = 2.0
 """Most turn of a tendon in a step [rad]: the tip of a robot of 200 mm is then 0.04 mm off, with 6 rad 14 mm."""
 FRICTION_TURN = 0.1
-"""Most turn of a segment in a step of a command [rad], where tendons rub: 0.45 mm of a tendon 4.5 mm from the axis."""
+"""Turn of a segment in a step of a large command [rad], where tendons rub: 0.45 mm of a tendon 4.5 mm from the axis."""
 GAUSS = (0.5 - np.sqrt(3.0) / 6.0, 0.5 + np.sqrt(3.0) / 6.0)
 
 
@@ -198,9 +198,9 @@ def fresh_memory(description: TendonRobotDescription, chain: Chain, straight: Ar
 def tendon_law(description: TendonRobotDescription, chain: Chain, straight: Array) -> Array:
     """Return the law of each tendon, shape (5, N).
 
-    Free length [m], compliance of the drive [m/N] and of the strand by length [1/N], and the largest change of length
-    [m] and of tension [N] in one step: those that bend the softest segment by `FRICTION_TURN`. Without friction the way
-    does not matter, and a step is as large as it converges.
+    Free length [m], compliance of the drive [m/N] and of the strand by length [1/N], and the change of length [m] and
+    of tension [N] in one step of a large command: those that bend the softest segment by `FRICTION_TURN`. Without
+    friction the way does not matter, and a step is as large as it converges.
     """
     law = np.zeros((5, len(description.tendons)))
     stiffness = min(min(one.rod.values(0.5).bending) / one.rod.length for one in description.segments)

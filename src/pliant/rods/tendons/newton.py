@@ -144,11 +144,11 @@ class Way(NamedTuple):
 
 @njit(**INNER)
 def _pieces(before, command, law, by_length):
-    """Return in how many equal steps friction follows from one command to the next."""
+    """Return in how many equal steps friction follows from one command to the next: the nearest whole number."""
     most = 1.0
     for i in range(len(command)):
         most = max(most, abs(command[i] - before[i]) / law[3 if by_length[i] else 4, i])
-    return min(PIECES, math.ceil(most - 1e-9))
+    return min(PIECES, math.ceil(most - 0.5))
 
 
 @njit(**INNER)
@@ -207,7 +207,7 @@ def follow(
 ):
     """Solve for a sequence of commands, each from the equilibrium before; friction remembers every one of them.
 
-    A command far from the one before is divided into equal steps that are no larger than those of ``law``, because
+    A command far from the one before is divided into equal steps of about the size that ``law`` gives, because
     friction depends on the way. Where Newton's method does not converge soon, a step is halved up to `HALVINGS` times;
     it is doubled again behind each that does.
 
