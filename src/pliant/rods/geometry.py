@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.base.numerics import Array
-from pliant.base.spatial import exp_so3, log_so3, rotation_from_quaternion
+from pliant.base.spatial import exp_so3, log_so3, pose, rotation_from_quaternion
 from pliant.rods import kernels
 from pliant.rods.description import Limb
 from pliant.rods.kernels import layout
@@ -84,3 +84,16 @@ def tip_joint_frames(robot: Statics, X: Array) -> tuple[Array, Array, Array]:
 def pose_error(X: Array, target: Array) -> Array:
     """Return position and rotation error of a pose against a target, world axes, shape (6,)."""
     return np.concatenate([X[:3, 3] - target[:3, 3], log_so3(X[:3, :3] @ target[:3, :3].T)])
+
+
+def between(A: Array, B: Array, part: float) -> Array:
+    """Return the pose at a part of the way from A to B, in [0, 1]: a straight line, turned about one axis."""
+    turn = exp_so3(part * log_so3(B[:3, :3] @ A[:3, :3].T))
+    return pose(A[:3, 3] + part * (B[:3, 3] - A[:3, 3]), turn @ A[:3, :3])
+
+
+def pose_angles(X: Array) -> Array:
+    """Return (x, y, z, roll, pitch, yaw) of a pose, R = Rx Ry Rz, shape (6,) [m, rad]."""
+    R = X[:3, :3]
+    pitch = np.arctan2(R[0, 2], np.hypot(R[0, 0], R[0, 1]))
+    return np.array([*X[:3, 3], np.arctan2(-R[1, 2], R[2, 2]), pitch, np.arctan2(-R[0, 1], R[0, 0])])

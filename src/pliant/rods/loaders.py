@@ -23,10 +23,11 @@ A planar rod leaves its base along the local y axis, a spatial one along the loc
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
@@ -123,6 +124,17 @@ class Reader:
         line = self.line() if key is None else self.line(key)
         text = f"{field}: {message}" if field else message
         return ModelError(text, file=self.document.file, line=line, field=field)
+
+    @contextlib.contextmanager
+    def placing(self) -> Iterator[None]:
+        """Give the errors of a dataclass the file, line and key that its values come from."""
+        try:
+            yield
+        except ModelError as fault:
+            if fault.file is not None:
+                raise
+            key = SHORT.get(fault.field or "", fault.field)
+            raise self.fail(fault.message, key if isinstance(key, str) and key in self.data else None) from None
 
     def known(self, *keys: str, empty: str = "") -> None:
         """Refuse unknown keys, and keys without a value but for `empty`, whose null has a meaning."""
@@ -303,7 +315,7 @@ def read_rod(r: Reader) -> Rod:
         raise r.fail(f"needs one of radius, width (with height) or stiffness, found {shapes or 'none'}")
     E = r.number("E", "pressure", 200e9)
     G = r.number("G", "pressure", E / (2.0 * (1.0 + r.number("poisson", "ratio", 0.25))))
-    try:
+    with r.placing():
         if shapes[0] == "radius":
             tip = r.number("tip_radius", "length") if "tip_radius" in r else None
             section = Round(radius=r.number("radius", "length"), tip_radius=tip)
@@ -343,18 +355,6 @@ def read_rod(r: Reader) -> Rod:
             distributed_force=r.vector("distributed_force", "force per length", 3, (0.0, 0.0, 0.0)),
             distributed_moment=r.vector("distributed_moment", "force", 3, (0.0, 0.0, 0.0)),
         )
-    except ModelError as fault:
-        raise placed(fault, r) from None
-
-
-def placed(fault: ModelError, r: Reader) -> ModelError:
-    """Give an error of a dataclass the file and field it came from."""
-    if fault.file is not None:
-        return fault
-    key = SHORT.get(fault.field or "", fault.field)
-    if isinstance(key, str) and key in r.data:
-        return r.fail(fault.message, key)
-    return r.fail(fault.message)
 
 
 def merge(base: Any, over: Any) -> Any:
@@ -374,7 +374,7 @@ def _joint(r: Reader, planar: bool) -> BaseJoint:
             raise r.fail(f"the lower limit must be below the upper one, found {limits}", "limits")
     passive = r.flag("passive", False)
     default = (1.0, 0.0, 0.0) if planar and kind == "prismatic" else (0.0, 0.0, 1.0)
-    try:
+    with r.placing():
         return BaseJoint(
             kind=kind,
             axis=r.vector("axis", "direction", 3, default),
@@ -382,8 +382,6 @@ def _joint(r: Reader, planar: bool) -> BaseJoint:
             pose=read_frame(r, planar),
             limits=limits,
         )
-    except ModelError as fault:
-        raise placed(fault, r) from None
 
 
 def _limb(r: Reader, number: int, planar: bool) -> Limb:
@@ -400,7 +398,7 @@ def _limb(r: Reader, number: int, planar: bool) -> Limb:
 
     kind = p.choice("type", DISTAL_JOINT_KINDS)
     default = (1.0, 0.0, 0.0) if kind == "universal" or (planar and kind == "prismatic") else (0.0, 0.0, 1.0)
-    try:
+    with p.placing():
         distal = DistalJoint(
             kind=kind,
             axis=p.vector("axis", "direction", 3, default),
@@ -408,8 +406,6 @@ def _limb(r: Reader, number: int, planar: bool) -> Limb:
             pose=read_frame(p, planar),
             attach=read_pose(p, "attach", planar) @ turn,
         )
-    except ModelError as fault:
-        raise placed(fault, p) from None
     return Limb(
         name=r.text("name", ""),
         rod=read_rod(r.sub("rod")),
@@ -459,10 +455,8 @@ def describe(document: Document) -> RobotDescription:
     if "plate" in r:
         p = r.sub("plate")
         p.known("mass", "com")
-        try:
+        with p.placing():
             plate = Plate(mass=p.number("mass", "mass", 0.0), com=p.vector("com", "length", 3, (0.0, 0.0, 0.0)))
-        except ModelError as fault:
-            raise placed(fault, p) from None
     home, home_joints = np.eye(4), None
     if "home" in r:
         h = r.sub("home")

@@ -275,8 +275,7 @@ def _rows(
     """Return the joint values or the poses of a path."""
     import numpy as np
 
-    from pliant.base.spatial import exp_so3, log_so3
-    from pliant.base.spatial import pose as make_pose
+    from pliant.rods.geometry import between
     from pliant.rods.tables import joint_columns, plate_columns, read_table
 
     steps = 50 if course.steps is None else course.steps
@@ -298,8 +297,7 @@ def _rows(
         return begin + s * (end - begin)
     A = np.asarray(statics.description.home if values is None else values)
     B = statics.pose_from_numbers(end)
-    turn = log_so3(B[:3, :3] @ A[:3, :3].T)
-    return [make_pose(A[:3, 3] + t * (B[:3, 3] - A[:3, 3]), exp_so3(t * turn) @ A[:3, :3]) for t in s[:, 0]]
+    return [between(A, B, part) for part in s[:, 0]]
 
 
 def _beyond_limits(statics: ContinuumParallelRobot, q: np.ndarray) -> list[str]:

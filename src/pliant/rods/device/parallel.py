@@ -35,6 +35,7 @@ from pliant.engine.base import Engine, mujoco_state
 from pliant.rods.device.parallel_fields import parallel_fields
 from pliant.rods.device.rod_lines import RodLines
 from pliant.rods.device.solving import Solver
+from pliant.rods.geometry import pose_angles
 from pliant.rods.limits import refuse_beyond
 from pliant.rods.model.mechanism import MechanismState, ParallelMechanism
 from pliant.rods.model.options import CONTROLLER_WRENCHES, JOINT_SPEEDS
@@ -620,13 +621,9 @@ class ParallelRobotDevice(DeviceBase):
 
     def _vector(self) -> list[float]:
         s = self._goal.solution
-        X = s.plate_pose
         if self.planar:
             return [*s.base_wrenches[:, [0, 1, 5]].ravel().tolist(), *s.q.tolist(), *s.pose2d.tolist()]
-        R = X[:3, :3]
-        middle = np.arctan2(R[0, 2], np.hypot(R[0, 0], R[0, 1]))
-        angles = [np.arctan2(-R[1, 2], R[2, 2]), middle, np.arctan2(-R[0, 1], R[0, 0])]
-        return [*s.base_wrenches.ravel().tolist(), *s.q.tolist(), *X[:3, 3].tolist(), *map(float, angles)]
+        return [*s.base_wrenches.ravel().tolist(), *s.q.tolist(), *pose_angles(s.plate_pose).tolist()]
 
     def _numbers(self, given: Sequence[float]) -> Array:
         each = 3 if self.planar else 6

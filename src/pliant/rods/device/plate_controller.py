@@ -17,6 +17,7 @@ from pliant.base.numerics import Array
 from pliant.devices.base import Command, DeviceBase, DeviceOptions, FieldInfo, Mailbox
 from pliant.devices.kinds import devices_for
 from pliant.rods.device.parallel import ParallelRobotDevice, pose_matrix
+from pliant.rods.geometry import pose_angles
 from pliant.rods.model.mechanism import ParallelMechanism
 from pliant.rods.plate_pose import PlatePosePID
 
@@ -134,8 +135,8 @@ class PlateController(DeviceBase):
         self.robot.wrenches.put({"wrench": self._wrench})
 
     def _measure(self) -> dict[str, float | Array]:
-        current = _angles(self.robot.plate_pose())
-        desired = current if self._goal is None else _angles(self._goal)
+        current = pose_angles(self.robot.plate_pose())
+        desired = current if self._goal is None else pose_angles(self._goal)
         return {
             "desired": desired,
             "current": current,
@@ -163,16 +164,3 @@ def parallel_devices(mechanism: ParallelMechanism, **options: Unpack[DeviceOptio
         interpolate=chosen.interpolate, **options,
     )  # fmt: skip
     return [PlateController(robot, PlatePosePID()), robot] if chosen.controller else [robot]
-
-
-def _angles(X: Array) -> Array:
-    """Return (x, y, z, roll, pitch, yaw) of a pose, R = Rx Ry Rz."""
-    R = X[:3, :3]
-    return np.array(
-        [
-            *X[:3, 3],
-            np.arctan2(-R[1, 2], R[2, 2]),
-            np.arctan2(R[0, 2], np.hypot(R[0, 0], R[0, 1])),
-            np.arctan2(-R[0, 1], R[0, 0]),
-        ]
-    )

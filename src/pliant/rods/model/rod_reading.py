@@ -13,7 +13,7 @@ from pliant.formats.source import Block, TagReader, WingTags
 from pliant.model.robot import Robot
 from pliant.model.sensors import SensorDescription
 from pliant.rods.between.loads import DistributedLoad, Load, PointLoad
-from pliant.rods.loaders import Reader, placed, read_frame, read_rod
+from pliant.rods.loaders import Reader, read_frame, read_rod
 from pliant.rods.model.rod_between import RodBetween, attach_rod
 
 PLUGIN = "libpliant_rod.so"
@@ -51,7 +51,7 @@ def rod_from_mapping(data: object, where: str, document: Document | None = None)
     loads = own.get("loads") or []
     if not isinstance(loads, list):
         raise r.fail(f"needs a list of loads, found {loads!r}", "loads")
-    try:
+    with ends.placing():
         return RodBetween(
             name=ends.text("name", "rod"), rod=rod, body_a=ends.text("body_a", "world"),
             body_b=ends.text("body_b", "") or None, end_b=own.get("end_b", "clamped"),
@@ -59,15 +59,13 @@ def rod_from_mapping(data: object, where: str, document: Document | None = None)
             segments=ends.whole("segments", 10), damping=ends.number("damping", "time", 1e-3),
             contact=ends.flag("contact", True), **poses,
         )  # fmt: skip
-    except ModelError as fault:
-        raise placed(fault, ends) from None
 
 
 def _load(r: Reader) -> Load:
     r.known(*LOADS)
     follower = r.flag("follower", False)
     zero = (0.0, 0.0, 0.0)
-    try:
+    with r.placing():
         if "at" in r:
             return PointLoad(
                 at=r.number("at", "ratio"), force=r.vector("force", "force", 3, zero),
@@ -78,8 +76,6 @@ def _load(r: Reader) -> Load:
             force=r.vector("force", "force per length", 3, zero), moment=r.vector("moment", "force", 3, zero),
             follower=follower,
         )  # fmt: skip
-    except ModelError as fault:
-        raise placed(fault, r) from None
 
 
 def _apply(robot: Robot, settings: object) -> None:

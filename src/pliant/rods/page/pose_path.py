@@ -8,9 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from pliant.base.errors import PliantError
-from pliant.base.spatial import exp_so3, log_so3
-from pliant.base.spatial import pose as make_pose
 from pliant.rods import ContinuumParallelRobot
+from pliant.rods.geometry import between
 from pliant.rods.tables import joint_columns, parse_table, plate_columns
 
 MAX_ROWS = 5000
@@ -134,8 +133,7 @@ class PosePath:
                 change[2] = (change[2] + np.pi) % (2.0 * np.pi) - np.pi
             return tuple(map(float, one + part * change))
         A, B = self._robot.pose_from_numbers(one), self._robot.pose_from_numbers(two)
-        turn = exp_so3(part * log_so3(B[:3, :3] @ A[:3, :3].T)) @ A[:3, :3]
-        return tuple(map(float, self._robot.pose_numbers(make_pose(A[:3, 3] + part * (B[:3, 3] - A[:3, 3]), turn))))
+        return tuple(map(float, self._robot.pose_numbers(between(A, B, part))))
 
     @property
     def kind(self) -> str:

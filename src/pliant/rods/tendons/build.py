@@ -17,6 +17,8 @@ __all__ = ["Resolution", "build_chain", "fresh_memory", "tendon_law"]
 
 STEP_TURN = 2.0
 """Most turn of a tendon in a step [rad]: the tip of a robot of 200 mm is then 0.04 mm off, with 6 rad 14 mm."""
+FRICTION_TURN = 0.1
+"""Turn of a segment in a step of a large command [rad], where tendons rub: 0.45 mm of a tendon 4.5 mm from the axis."""
 GAUSS = (0.5 - np.sqrt(3.0) / 6.0, 0.5 + np.sqrt(3.0) / 6.0)
 
 
@@ -194,11 +196,21 @@ def fresh_memory(description: TendonRobotDescription, chain: Chain, straight: Ar
 
 
 def tendon_law(description: TendonRobotDescription, chain: Chain, straight: Array) -> Array:
-    """Return free length, compliance of the drive and of the strand of each tendon, shape (3, N) [m, m/N, 1/N]."""
-    law = np.zeros((3, len(description.tendons)))
+    """Return the law of each tendon, shape (5, N).
+
+    Free length [m], compliance of the drive [m/N] and of the strand by length [1/N], and the change of length [m] and
+    of tension [N] in one step of a large command: those that bend the softest segment by `FRICTION_TURN`. Without
+    friction the way does not matter, and a step is as large as it converges.
+    """
+    law = np.zeros((5, len(description.tendons)))
+    stiffness = min(min(one.rod.values(0.5).bending) / one.rod.length for one in description.segments)
+    rough = any(tendon.friction > 0.0 for tendon in description.tendons)
     for i, (tendon, (first, last)) in enumerate(zip(description.tendons, chain.tendon)):
         path = float(straight[first:last].sum())
         law[1, i] = 0.0 if tendon.drive_stiffness is None else 1.0 / tendon.drive_stiffness
         law[2, i] = 0.0 if tendon.axial_stiffness is None else 1.0 / tendon.axial_stiffness
         law[0, i] = path + tendon.slack - tendon.pretension * (law[1, i] + law[2, i] * path)
+        radius = float(np.linalg.norm(chain.hole[first:last, 0], axis=1).max())
+        law[3, i] = FRICTION_TURN * radius if rough and radius > 0.0 else np.inf
+        law[4, i] = FRICTION_TURN * stiffness / radius if rough and radius > 0.0 else np.inf
     return law

@@ -30,8 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from pliant.base.documents.yaml_tree import Document
-from pliant.base.errors import ModelError
-from pliant.rods.loaders import Reader, field_keys, find_or_read, merge, placed, read_fields, read_pose, read_rod
+from pliant.rods.loaders import Reader, field_keys, find_or_read, merge, read_fields, read_pose, read_rod
 from pliant.rods.tendons.description import Segment, Tendon, TendonRobotDescription
 from pliant.rods.tendons.robots import ROBOTS
 
@@ -63,13 +62,11 @@ def describe(document: Document) -> TendonRobotDescription:
         if key in r:
             values[key] = r.vector(key, what, 3)
     segments, tendons = _all(r, "segment", _segment), _all(r, "tendon", _tendon)
-    try:
+    with r.placing():
         return TendonRobotDescription(
             name=r.text("name", Path(document.file).stem if document.file else "tendons"), base=read_pose(r, "base"),
             links=r.choice("links", ("chords", "curves"), "chords"), segments=segments, tendons=tendons, **values,
         )  # fmt: skip
-    except ModelError as fault:
-        raise placed(fault, r) from None
 
 
 def _all(r: Reader, one: str, read: Callable[[Reader], Any]) -> tuple[Any, ...]:
@@ -93,10 +90,8 @@ def _segment(r: Reader) -> Segment:
     r.known("rod", *field_keys(Segment))
     if "rod" not in r:
         raise r.fail("a rod is missing; it is needed here, or under segment for all segments", "rod")
-    try:
+    with r.placing():
         return Segment(rod=read_rod(r.sub("rod")), **read_fields(r, Segment))
-    except ModelError as fault:
-        raise placed(fault, r) from None
 
 
 def _tendon(r: Reader) -> Tendon:
@@ -111,9 +106,7 @@ def _tendon(r: Reader) -> Tendon:
         if not holes and key not in r:
             text = f"is missing; must be a number [{unit}] or one with its unit, or the tendon needs holes instead"
             raise r.fail(text, key)
-    try:
+    with r.placing():
         instead = {"radius": 0.0, "angle": 0.0} if holes else {}
         full = Reader({**instead, **r.data}, r.document, r.places, r.field)
         return Tendon(holes=tuple(holes), **read_fields(full, Tendon))
-    except ModelError as fault:
-        raise placed(fault, r) from None

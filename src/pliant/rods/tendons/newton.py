@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
+from pliant.base.numerics import Array
 from pliant.rods.kernels.jit import INNER, entry
 from pliant.rods.tendons.kernels import evaluate
 
@@ -16,6 +20,8 @@ SURE, AHEAD = 10, 5
 What needs more may have led to another equilibrium or friction: the step is then halved, or begins without the
 foretold change. Where no step is short enough for that, as with strong friction, all iterations are used.
 """
+PIECES = 1000
+"""Most steps of a command: of one that lets a tendon out by metres, which stays slack."""
 
 
 @njit(**INNER)
@@ -115,6 +121,72 @@ def _foretell(command, before, way, x, tension, moved):
     return True
 
 
+class Way(NamedTuple):
+    """Where a sequence of commands is; changed by each step."""
+
+    at: Array
+    """Command that the unknowns and tensions belong to, shape (N,)."""
+    goal: Array
+    """Command of the present try, shape (N,)."""
+    x: Array
+    """Unknowns at ``at``, shape (n,)."""
+    tension: Array
+    """Tensions at ``at`` [N], shape (N,)."""
+    last: Array
+    """Change of the command in the step before, shape (N,)."""
+    moved: Array
+    """Change of unknowns and tensions in it, shape (n + N,)."""
+    A: Array
+    """Matrix of the linear system of a Newton step, shape (n + N, n + N)."""
+    b: Array
+    """Its right side, shape (n + N,)."""
+
+
+@njit(**INNER)
+def _pieces(before, command, law, by_length):
+    """Return in how many equal steps friction follows from one command to the next: the nearest whole number."""
+    most = 1.0
+    for i in range(len(command)):
+        most = max(most, abs(command[i] - before[i]) / law[3 if by_length[i] else 4, i])
+    return min(PIECES, math.ceil(most - 0.5))
+
+
+@njit(**INNER)
+def _step(chain, loads, memory, x, tension, to, law, by_length, limits, work, way, ahead):
+    """Go from the command ``way.at`` to ``to``; ``ahead``: unknowns and tensions were foretold, try them briefly.
+
+    Returns the iterations, and the share of the way that was found, 1 where all of it.
+    """
+    done, stride, halved, bold, total = 0.0, 1.0, 0, False, 0
+    while done < 1.0:
+        share = min(1.0, done + stride)
+        for i in range(len(tension)):
+            way.goal[i] = way.at[i] + share * (to[i] - way.at[i])
+        most = int(limits[3]) if bold else AHEAD if ahead else SURE
+        used = _newton(chain, loads, memory, x, tension, way.goal, law, by_length, limits, most, work, way.A, way.b)
+        total += used if used >= 0 else most
+        if used >= 0:
+            done = share
+            way.x[:] = x
+            way.tension[:] = tension
+            _remember(chain, memory, work)
+            if halved > 0 and not bold:
+                halved -= 1
+                stride *= 2.0
+        else:
+            x[:] = way.x
+            tension[:] = way.tension
+            if not ahead:
+                stride *= 0.5
+                halved += 1
+            if halved > HALVINGS and bold:
+                return total, done
+            if halved > HALVINGS:
+                bold, stride, halved = True, 1.0, 0
+        ahead = False
+    return total, 1.0
+
+
 @entry
 def follow(
     chain,
@@ -135,8 +207,9 @@ def follow(
 ):
     """Solve for a sequence of commands, each from the equilibrium before; friction remembers every one of them.
 
-    Where Newton's method does not converge soon, the step from the command before is halved up to `HALVINGS` times; it
-    is doubled again behind each that does.
+    A command far from the one before is divided into equal steps of about the size that ``law`` gives, because
+    friction depends on the way. Where Newton's method does not converge soon, a step is halved up to `HALVINGS` times;
+    it is doubled again behind each that does.
 
     Args:
         chain, loads, memory, work: as in `kernels.assemble`; ``memory`` and ``work`` are changed.
@@ -144,7 +217,7 @@ def follow(
         tension: its tensions [N], shape (N,); changed likewise.
         start: its command, shape (N,).
         commands: drawn in [m] or tension [N], shape (rows, N).
-        law: free length [m], compliance of the drive [m/N] and of the strand by length [1/N], shape (3, N).
+        law: as `build.tendon_law` returns it, shape (5, N).
         by_length: whether a command is a length, shape (N,).
         limits: force and length that count as zero, largest change of an unknown in a step, iterations; shape (4,).
         near: equilibria of the same commands of a robot of almost the same parameters, NaN where it has none, shape
@@ -158,56 +231,35 @@ def follow(
         share of the way to the failed row.
     """
     n, N = len(x), len(tension)
-    A, b = np.zeros((n + N, n + N)), np.zeros(n + N)
-    before, goal = start.copy(), start.copy()
-    good_x, good_T = x.copy(), tension.copy()
-    way, moved = np.zeros(N), np.zeros(n + N)
-    total = 0
+    way = Way(
+        start.copy(), start.copy(), x.copy(), tension.copy(), np.zeros(N), np.zeros(n + N), np.zeros((n + N, n + N)),
+        np.zeros(n + N),
+    )  # fmt: skip
+    before, to, total = start.copy(), start.copy(), 0
     for row in range(len(commands)):
-        done, stride, halved, bold = 0.0, 1.0, 0, False
-        ahead = len(near) == 0 and _foretell(commands[row], before, way, x, tension, moved)
-        moved[:n] = -good_x
-        moved[n:] = -good_T
-        if row > 0 and len(near) > 0:
-            for i in range(n + N):
-                change = near[row, i] - near[row - 1, i]
-                if np.isfinite(change) and i < n:
-                    x[i] += change
-                elif np.isfinite(change):
-                    tension[i - n] = max(0.0, tension[i - n] + change)
-        while done < 1.0:
-            to = min(1.0, done + stride)
+        pieces = _pieces(before, commands[row], law, by_length)
+        for piece in range(pieces):
             for i in range(N):
-                goal[i] = before[i] + to * (commands[row, i] - before[i])
-            most = int(limits[3]) if bold else AHEAD if ahead else SURE
-            used = _newton(chain, loads, memory, x, tension, goal, law, by_length, limits, most, work, A, b)
-            total += used if used >= 0 else most
-            if used >= 0:
-                done = to
-                good_x[:] = x
-                good_T[:] = tension
-                _remember(chain, memory, work)
-                if halved > 0 and not bold:
-                    halved -= 1
-                    stride *= 2.0
-            else:
-                x[:] = good_x
-                tension[:] = good_T
-                if not ahead:
-                    stride *= 0.5
-                    halved += 1
-                if halved > HALVINGS and bold:
-                    return row, total, done
-                if halved > HALVINGS:
-                    bold, stride, halved = True, 1.0, 0
-            ahead = False
-        for i in range(N):
-            way[i] = commands[row, i] - before[i]
+                to[i] = before[i] + (commands[row, i] - before[i]) * (piece + 1) / pieces
+            ahead = len(near) == 0 and _foretell(to, way.at, way.last, x, tension, way.moved)
+            way.moved[:n] = -way.x
+            way.moved[n:] = -way.tension
+            if row > 0 and len(near) > 0:
+                for i in range(n + N):
+                    change = (near[row, i] - near[row - 1, i]) / pieces
+                    if np.isfinite(change) and i < n:
+                        x[i] += change
+                    elif np.isfinite(change):
+                        tension[i - n] = max(0.0, tension[i - n] + change)
+            used, share = _step(chain, loads, memory, x, tension, to, law, by_length, limits, work, way, ahead)
+            total += used
+            if share < 1.0:
+                return row, total, (piece + share) / pieces
+            way.last[:] = to - way.at
+            way.at[:] = to
+            way.moved[:n] += x
+            way.moved[n:] += tension
         before[:] = commands[row]
-        for i in range(n):
-            moved[i] += x[i]
-        for i in range(N):
-            moved[n + i] += tension[i]
         for i in range(3):
             out_pose[row, 9 + i] = work.position[-1, i]
             for j in range(3):

@@ -80,7 +80,7 @@ class TendonSolution:
         """
         robot = self.robot
         robot._evaluate(self.x, self.tension, self.loads, self.memory)
-        free, drive, strand = robot.law
+        free, drive, strand = robot.law[:3]
         return free - self.path + self.tension * (drive + strand * robot._work.stretch)
 
     def stability(self) -> float:
@@ -125,7 +125,7 @@ class TendonRobot:
         self.straight = self._work.link_length.copy()
         """Length of each link of the straight robot [m]."""
         self.law = tendon_law(description, self.chain, self.straight)
-        """Free length, compliance of drive and strand of each tendon, shape (3, N)."""
+        """Law of each tendon, as `build.tendon_law` returns it, shape (5, N)."""
 
     @property
     def size(self) -> int:
@@ -208,7 +208,10 @@ class TendonRobot:
         memory = old._replace(state=old.state.copy(), distal=old.distal.copy())
         x = start.x.copy() if start else np.zeros(self.size)
         T = start.tension.copy() if start else np.zeros(N)
-        before = start.command.copy() if start and start.by_length == by_length else np.zeros(N)
+        before = np.zeros(N)
+        if start:
+            held = start.pull() if by_length else start.tension
+            before = (start.command if start.by_length == by_length else held).copy()
         found: list[TendonSolution] = []
         for row in commands:
             done, share = self._newton(x, T, before, row, by_length, memory, loads)

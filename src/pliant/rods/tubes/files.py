@@ -16,8 +16,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pliant.base.documents.yaml_tree import Document
-from pliant.base.errors import ModelError
-from pliant.rods.loaders import Reader, field_keys, find_or_read, placed, read_fields, read_pose
+from pliant.rods.loaders import Reader, field_keys, find_or_read, read_fields, read_pose
 from pliant.rods.tubes.description import Tube, TubesDescription
 from pliant.rods.tubes.robots import ROBOTS
 
@@ -45,19 +44,15 @@ def describe(document: Document) -> TubesDescription:
     tubes = tuple(_tube(r.inner(row, "tubes", i, field=f"tubes[{i}]")) for i, row in enumerate(rows))
     base = read_pose(r, "base")
     gravity = r.vector("gravity", "acceleration", 3, (0.0, 0.0, -9.81))
-    try:
+    with r.placing():
         return TubesDescription(
             name=r.text("name", Path(document.file).stem if document.file else "tubes"), tubes=tubes, base=base,
             translation=r.vector("translation", "length", len(tubes), ()),
             gravity=(gravity[0], gravity[1], gravity[2]),
         )  # fmt: skip
-    except ModelError as fault:
-        raise placed(fault, r) from None
 
 
 def _tube(r: Reader) -> Tube:
     r.known(*field_keys(Tube))
-    try:
+    with r.placing():
         return Tube(**read_fields(r, Tube))
-    except ModelError as fault:
-        raise placed(fault, r) from None
