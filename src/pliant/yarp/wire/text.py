@@ -34,7 +34,7 @@ MAX_TEXT = 1 << 20
 """Longest text of a Bottle that is read [characters]. # assumed: a list of 1000 ports takes 60,000"""
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]*\Z")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
+_NUMBER = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?\Z")
 _HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,16}\Z")
 _SPECIAL_FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 _TOKEN = re.compile(r"""[ \t\r\n,]+|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<quote>")|(?P<word>[^ \t\r\n,()\[\]{}"]+)""")
