@@ -6,11 +6,12 @@ import subprocess
 import sys
 import threading
 
+import mujoco
 import numpy as np
 import pytest
 from fuzz import until
 from policy_runs import in_a_batch, killed_in_the_middle, stepped_over_a_bridge
-from yarp_simulation import bench
+from yarp_simulation import TWO_JOINTS, bench
 from yarp_world import answers_of, recorded, yarp_world
 
 from pliant.base.errors import BridgeError
@@ -21,14 +22,16 @@ from pliant.learn.envs.make import task_of
 from pliant.learn.envs.task import Action
 from pliant.learn.policy import Policy, PolicyError
 from pliant.learn.running import PolicyRun, Safety, run_policy
+from pliant.model import Robot
 from pliant.robots import build_robot
 from pliant.simulation import Simulation
 from pliant.simulation.bridges import make_bridge
 from pliant.yarp.bridge.nameserver import NameServer
 from pliant.yarp.client import YarpNetwork
 from pliant.yarp.control_board.layout import REFERENCES
+from pliant.yarp.model.control_board import add_control_boards
 from pliant.yarp.policy import YarpDevices
-from pliant.yarp.wire import Framer, Hello, bottle, control_board, control_board_v3, decode_bottle, encode_bottle
+from pliant.yarp.wire import Framer, Hello, Vocab, bottle, control_board, control_board_v3, decode_bottle, encode_bottle
 from pliant.yarp.wire.joints import CONTROL_MODES, JointState, StreamCommand
 
 pytest.importorskip("gymnasium")
@@ -175,10 +178,35 @@ def test_a_policy_commands_every_reference_of_a_board_in_its_control_mode(kind, 
         until(taken, f"the {kind} command at the board")
         assert board.modes_now() == (kind, kind)
         spoken = 4 if kind == "velocity_direct" else dialect  # YARP 3 has no such mode
-        assert [len(messages[ports[d]]) for d in (spoken, 7 - spoken)] == [2, 0]
+        assert [len(messages[ports[d]]) for d in (spoken, 7 - spoken)] == [4, 0]  # types and modes
         for payload in messages["/r/arm/command:i"]:
             command = decode_bottle(payload, spoken)
             assert command == StreamCommand.decode(command, 2).encode(spoken)
+
+
+@pytest.mark.parametrize("dialect", [3, 4])
+def test_prismatic_axes_are_read_and_commanded_in_metres(dialect):
+    text = TWO_JOINTS.replace('name="elbow" axis="0 1 0"', 'name="elbow" type="slide" axis="1 0 0"')
+    robot = add_control_boards(Robot(mujoco.MjSpec.from_string(text)), {"arm": ("shoulder", "elbow")})
+    policy = dataclasses.replace(
+        policy_of(("arm/position_direct[0]", "arm/position_direct[1]")),
+        observations=("arm/position[0]", "arm/position[1]"), mean=[0.0, 0.0], scale=[1.0, 1.0],
+        layers=((np.zeros((2, 2)), [0.0, 0.0]),),
+    )  # fmt: skip
+    with served(robot, policy, dialect=dialect) as (simulation, interface):
+        opened(simulation, interface)
+        interface.send(np.array([0.3, 0.2]))
+        board = simulation.devices["arm"]
+
+        def taken():
+            simulation.step(1)
+            return board.read_row("position_reference") == pytest.approx([0.3, 0.2])
+
+        until(taken, "the command at the board")
+        simulation.step(300)
+        position = simulation.sample("arm").values["position"]
+        assert np.abs(position).min() > 0.02
+        until(lambda: interface.observe()[0] == pytest.approx(position), "the newest state")
 
 
 class StockBoard:
@@ -202,13 +230,15 @@ class StockBoard:
             network.open(name, output=False, is_rpc=True, on_data=self.call, administer=self.administer)
 
     def call(self, arrival):
-        """Take control modes."""
+        """Take control modes, and tell that the axes are revolute."""
         wire = control_board if self.dialect == 4 else control_board_v3
         request = decode_bottle(arrival.payload, self.dialect)
-        name, (axis, mode) = wire.decode_request(request)
-        assert name == ("setControlModeOneRPC" if self.dialect == 4 else "set icmd cmod")
-        self.modes[axis] = mode.name
-        reply = wire.encode_reply(name if self.dialect == 4 else request)
+        name, (axis, *mode) = wire.decode_request(request)
+        assert name in ("setControlModeOneRPC", "set icmd cmod", "getJointTypeRPC", "get type")
+        if mode:
+            self.modes[axis] = mode[0].name
+        types = () if mode else (Vocab.of("atrv"),)
+        reply = wire.encode_reply(name if self.dialect == 4 else request, *types)
         return encode_bottle(reply, self.dialect)
 
     def command(self, arrival):

@@ -7,7 +7,7 @@ import math
 import re
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from pliant.learn.running import TIMEOUT_S, PolicyDriver, PolicyRun, Safety, Sta
 from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.port import Port
 from pliant.yarp.client.network import YarpNetwork, find_server
-from pliant.yarp.wire import Bottle, Dialect
+from pliant.yarp.wire import Bottle, Dialect, Vocab, format_bottle
 from pliant.yarp.wire.binary import MAX_BYTES
 from pliant.yarp.wire.board_calls import CALL_PORTS, encode_request
 from pliant.yarp.wire.joints import COMMANDS, CONTROL_MODES, JointState, StreamCommand
@@ -92,11 +92,18 @@ class _Device:
         return [Bottle(tuple(rows))]
 
     def prepare(self, network: YarpNetwork) -> None:
-        """Do nothing: a device with fields takes commands at any time."""
+        """Do nothing: a device with fields is in SI, and takes commands at any time."""
 
 
 class _Part(_Device):
     """The ports of a control board."""
+
+    slides: frozenset[int] = frozenset()
+    """Axes that are prismatic, with metres on the wire and not degrees."""
+
+    def _unit(self, quantity: str, axis: int) -> float:
+        """Return what one rad, m, rad/s, m/s, or unit of another quantity is on the wire."""
+        return DEGREES if quantity.startswith(("position", "velocity")) and axis not in self.slides else 1.0
 
     @property
     def state(self) -> str:
@@ -104,7 +111,7 @@ class _Part(_Device):
         return f"{self.prefix}/stateExt:o"
 
     def read(self, message: Bottle) -> Mapping[str, object]:
-        """Return positions [rad], velocities [rad/s] and torques of the axes.
+        """Return positions [rad or m], velocities [rad/s or m/s] and torques of the axes.
 
         Raises:
             WireError: the message is no state of a board.
@@ -114,7 +121,7 @@ class _Part(_Device):
         for quantity, field in STATE.items():
             values = getattr(state, field)
             if values is not None:
-                found[quantity] = np.array(values) / (1.0 if quantity == "torque" else DEGREES)
+                found[quantity] = np.array([value / self._unit(quantity, axis) for axis, value in enumerate(values)])
         return found
 
     def messages(self, commands: NDArray[np.float64]) -> list[Bottle]:
@@ -126,7 +133,7 @@ class _Part(_Device):
         found = []
         for field in dict.fromkeys(field for _, field, _ in self.told):
             members = sorted((index or 0, k) for k, other, index in self.told if other == field)
-            axes, unit = [axis for axis, _ in members], DEGREES if field.startswith(("position", "velocity")) else 1.0
+            axes = [axis for axis, _ in members]
             quantity = STREAMS.get(field, field)
             _, _, (one, _, group) = COMMANDS[quantity]
             if not (one or group) and axes != list(range(len(axes))):
@@ -136,7 +143,7 @@ class _Part(_Device):
             for part in [members] if group or not one else [[member] for member in members]:
                 command = StreamCommand(
                     quantity=quantity,
-                    values=tuple(float(commands[k]) * unit for _, k in part),
+                    values=tuple(float(commands[k]) * self._unit(field, axis) for axis, k in part),
                     joints=tuple(axis for axis, _ in part) if one or group else None,
                     group=bool(group),
                 )
@@ -144,7 +151,9 @@ class _Part(_Device):
         return found
 
     def prepare(self, network: YarpNetwork) -> None:
-        """Switch the axes to the control mode of their command, by the calls of the YARP that the board belongs to.
+        """Ask which axes are prismatic, and switch the axes to the control mode of their command.
+
+        A board without a port for calls, such as a recorded one, is read as one of revolute axes.
 
         Raises:
             BridgeError: the board has no port for calls, or refuses.
@@ -155,18 +164,24 @@ class _Part(_Device):
                 raise PolicyError(
                     f"a control board has no command {self.name}/{field}; {nearest(field, MODES)}", field="commands"
                 )
-        port, dialect = self._calls(network)
-        self.dialect = dialect
-        for _, field, index in self.told:
-            request = encode_request(dialect, "set", "control_mode", "one", index or 0, CONTROL_MODES[field])
-            reply = network.rpc(port, request)
-            if not reply.items or reply.items[0] != OK:
-                raise BridgeError(f"{port} refused the control mode of axis {index or 0}: {reply}")
-
-    def _calls(self, network: YarpNetwork) -> tuple[str, Dialect]:
-        """Return the port for calls that answers, and its dialect; of two, one in which there are all commands."""
-        ports = {dialect: f"{self.prefix}/{ending}" for ending, dialect, _ in CALL_PORTS}
+        ports: dict[Dialect, str] = {dialect: f"{self.prefix}/{ending}" for ending, dialect, _ in CALL_PORTS}
         answering = [dialect for dialect, port in ports.items() if network.exists(port)]
+        if not answering and not self.told:
+            return
+        dialect = self.dialect = self._choose(answering, network.receivers.dialect, ports)
+        axes = sorted({index or 0 for _, _, index in (*self.seen, *self.told)})
+        with network.open_rpc(ports[dialect]) as connection:
+            types = [connection.call(encode_request(dialect, "get", "joint_type", "one", axis)) for axis in axes]
+            self.slides = frozenset([axis for axis, reply in zip(axes, types) if _is_prismatic(reply)])
+            for _, field, index in self.told:
+                request = encode_request(dialect, "set", "control_mode", "one", index or 0, CONTROL_MODES[field])
+                reply = connection.call(request)
+                if not reply.items or reply.items[0] != OK:
+                    said = format_bottle(reply)[:200] or "nothing"
+                    raise BridgeError(f"{ports[dialect]} answers {said} to the control mode of axis {index or 0}")
+
+    def _choose(self, answering: Sequence[Dialect], preferred: Dialect, ports: Mapping[Dialect, str]) -> Dialect:
+        """Return the dialect of a port for calls that answers; of two, the preferred one if it has all commands."""
         if not answering:
             raise BridgeError(
                 f"the control board {self.prefix} answers neither at {ports[3]} (YARP 3) nor at {ports[4]} (YARP 4); "
@@ -179,9 +194,13 @@ class _Part(_Device):
                 f"{self.name}/{late[0]} is a command of YARP 4, and {self.prefix} is a control board of YARP 3",
                 field="commands",
             )
-        own = network.receivers.dialect
-        dialect = 4 if late else own if own in answering else answering[0]
-        return ports[dialect], dialect
+        return 4 if late else preferred if preferred in answering else answering[0]
+
+
+def _is_prismatic(reply: Bottle) -> bool:
+    """Return whether the reply to the question for the type of an axis names a prismatic one; it may be refused."""
+    codes = [item for item in reply.items if isinstance(item, int)]
+    return codes[:1] == [Vocab.of("atpr").code]
 
 
 class YarpDevices(Started):
@@ -234,11 +253,11 @@ class YarpDevices(Started):
             seen = len(self._policy.measured)
             (found.seen if k < seen else found.told).append((k if k < seen else k - seen, field, index))
         for device in self.devices.values():
+            device.prepare(network)
             if device.seen:
                 port = network.network.open("...", on_data=self._taker(device), output=False, limit=MAX_BYTES)
                 network.connect(device.state, port.contact.name)
             if device.told:
-                device.prepare(network)
                 device.output = network.open_output("...", dialect=device.dialect)
                 network.connect(device.output.name, f"{device.prefix}/command:i")
 
