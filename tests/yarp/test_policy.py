@@ -206,6 +206,7 @@ def test_prismatic_axes_are_read_and_commanded_in_metres(dialect):
         simulation.step(300)
         position = simulation.sample("arm").values["position"]
         assert np.abs(position).min() > 0.02
+        interface.wait(20.0)
         until(lambda: interface.observe()[0] == pytest.approx(position), "the newest state")
 
 
