@@ -11,6 +11,8 @@ from shared_files import shared_file
 from pliant.yarp.bridge.calls import NameClient
 from pliant.yarp.bridge.nameserver import NameServer
 from pliant.yarp.bridge.network import Network
+from pliant.yarp.wire import Vocab, bottle
+from pliant.yarp.wire.values import FAIL
 
 
 def recorded(name):
@@ -30,6 +32,12 @@ def yarp_world(**options):
             yield server, names, network
             assert network.reactor.internal_faults == 0, network.reactor.last_fault
         assert server.health["internal_faults"] == 0, server.health["last_faults"]
+
+
+def answers_of(dialect):
+    """Return what makes a port (`Port.administer`) say that it is of YARP 3 or 4."""
+    reply = bottle(1, "", 4711) if dialect == 3 else bottle(FAIL, "send [help] for list of valid commands")
+    return lambda command: reply if command == bottle(Vocab.of("pid")) else None
 
 
 def exchange(port, data, expected_size, timeout=60.0):

@@ -21,10 +21,11 @@ def name_server():
         yield server
 
 
-def test_states_and_references_are_heard_and_no_command_port_gets_a_connection(name_server):
+@pytest.mark.parametrize("dialect", [3, 4])
+def test_states_and_references_are_heard_and_no_command_port_gets_a_connection(name_server, dialect):
     where = f"{name_server.address.host}:{name_server.address.port}"
     robot = pliant.load("qbmove-1dof")
-    bridge = make_bridge(f"yarp:server={where},own_server=never", robot)
+    bridge = make_bridge(f"yarp:server={where},own_server=never,dialect={dialect}", robot)
     listener = make_listener("yarp", f"{where}/qbmove_1dof", pliant.load("qbmove-1dof"))
     inbox, found = Inbox(), []
     with Simulation(MujocoEngine(robot), make_devices(robot), [bridge], pacer=sync()) as simulation:

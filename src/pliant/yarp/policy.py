@@ -7,7 +7,7 @@ import math
 import re
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,11 +21,12 @@ from pliant.learn.running import TIMEOUT_S, PolicyDriver, PolicyRun, Safety, Sta
 from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.port import Port
 from pliant.yarp.client.network import YarpNetwork, find_server
-from pliant.yarp.wire import Bottle, Vocab, bottle
+from pliant.yarp.wire import Bottle, Dialect, Vocab, format_bottle
 from pliant.yarp.wire.binary import MAX_BYTES
+from pliant.yarp.wire.board_calls import CALL_PORTS, encode_request
 from pliant.yarp.wire.joints import COMMANDS, CONTROL_MODES, JointState, StreamCommand
 from pliant.yarp.wire.objects import properties
-from pliant.yarp.wire.values import plain_value
+from pliant.yarp.wire.values import OK, plain_value
 
 FIRST_MESSAGE_S = 10.0
 """Longest wait for the first message of each device [s]."""
@@ -53,6 +54,8 @@ class _Device:
         self.time = math.nan
         self.count = 0
         self.output: Port | None = None
+        self.dialect: Dialect | None = None
+        """Dialect of its commands; None for that of its port, which is asked."""
 
     @property
     def state(self) -> str:
@@ -89,11 +92,18 @@ class _Device:
         return [Bottle(tuple(rows))]
 
     def prepare(self, network: YarpNetwork) -> None:
-        """Do nothing: a device with fields takes commands at any time."""
+        """Do nothing: a device with fields is in SI, and takes commands at any time."""
 
 
 class _Part(_Device):
     """The ports of a control board."""
+
+    slides: frozenset[int] = frozenset()
+    """Axes that are prismatic, with metres on the wire and not degrees."""
+
+    def _unit(self, quantity: str, axis: int) -> float:
+        """Return what one rad, m, rad/s, m/s, or unit of another quantity is on the wire."""
+        return DEGREES if quantity.startswith(("position", "velocity")) and axis not in self.slides else 1.0
 
     @property
     def state(self) -> str:
@@ -101,7 +111,7 @@ class _Part(_Device):
         return f"{self.prefix}/stateExt:o"
 
     def read(self, message: Bottle) -> Mapping[str, object]:
-        """Return positions [rad], velocities [rad/s] and torques of the axes.
+        """Return positions [rad or m], velocities [rad/s or m/s] and torques of the axes.
 
         Raises:
             WireError: the message is no state of a board.
@@ -111,7 +121,7 @@ class _Part(_Device):
         for quantity, field in STATE.items():
             values = getattr(state, field)
             if values is not None:
-                found[quantity] = np.array(values) / (1.0 if quantity == "torque" else DEGREES)
+                found[quantity] = np.array([value / self._unit(quantity, axis) for axis, value in enumerate(values)])
         return found
 
     def messages(self, commands: NDArray[np.float64]) -> list[Bottle]:
@@ -123,9 +133,9 @@ class _Part(_Device):
         found = []
         for field in dict.fromkeys(field for _, field, _ in self.told):
             members = sorted((index or 0, k) for k, other, index in self.told if other == field)
-            axes, unit = [axis for axis, _ in members], DEGREES if field.startswith(("position", "velocity")) else 1.0
+            axes = [axis for axis, _ in members]
             quantity = STREAMS.get(field, field)
-            words, _, (one, _, group) = COMMANDS[quantity]
+            _, _, (one, _, group) = COMMANDS[quantity]
             if not (one or group) and axes != list(range(len(axes))):
                 raise PolicyError(
                     f"the policy commands the axes {axes} of {self.name}/{field}; must be all, from 0", field="commands"
@@ -133,30 +143,64 @@ class _Part(_Device):
             for part in [members] if group or not one else [[member] for member in members]:
                 command = StreamCommand(
                     quantity=quantity,
-                    values=tuple(float(commands[k]) * unit for _, k in part),
+                    values=tuple(float(commands[k]) * self._unit(field, axis) for axis, k in part),
                     joints=tuple(axis for axis, _ in part) if one or group else None,
                     group=bool(group),
                 )
-                found.append(command.encode(4 if words == ("?",) else 3))  # what dialect 3 lacks is that of dialect 4
+                found.append(command.encode(self.dialect or 3))
         return found
 
     def prepare(self, network: YarpNetwork) -> None:
-        """Switch the axes to the control mode of their command.
+        """Ask which axes are prismatic, and switch the axes to the control mode of their command.
+
+        A board without a port for calls, such as a recorded one, is read as one of revolute axes.
 
         Raises:
-            BridgeError: the board refuses.
+            BridgeError: the board has no port for calls, or refuses.
+            PolicyError: the board has no such command.
         """
-        for _, field, index in self.told:
+        for _, field, _ in self.told:
             if field not in MODES:
                 raise PolicyError(
                     f"a control board has no command {self.name}/{field}; {nearest(field, MODES)}", field="commands"
                 )
-            request = bottle(
-                Vocab.of("set"), Vocab.of("icmd"), Vocab.of("cmod"), index or 0, Vocab.of(CONTROL_MODES[field])
+        ports: dict[Dialect, str] = {dialect: f"{self.prefix}/{ending}" for ending, dialect, _ in CALL_PORTS}
+        answering = [dialect for dialect, port in ports.items() if network.exists(port)]
+        if not answering and not self.told:
+            return
+        dialect = self.dialect = self._choose(answering, network.receivers.dialect, ports)
+        axes = sorted({index or 0 for _, _, index in (*self.seen, *self.told)})
+        with network.open_rpc(ports[dialect]) as connection:
+            types = [connection.call(encode_request(dialect, "get", "joint_type", "one", axis)) for axis in axes]
+            self.slides = frozenset([axis for axis, reply in zip(axes, types) if _is_prismatic(reply)])
+            for _, field, index in self.told:
+                request = encode_request(dialect, "set", "control_mode", "one", index or 0, CONTROL_MODES[field])
+                reply = connection.call(request)
+                if not reply.items or reply.items[0] != OK:
+                    said = format_bottle(reply)[:200] or "nothing"
+                    raise BridgeError(f"{ports[dialect]} answers {said} to the control mode of axis {index or 0}")
+
+    def _choose(self, answering: Sequence[Dialect], preferred: Dialect, ports: Mapping[Dialect, str]) -> Dialect:
+        """Return the dialect of a port for calls that answers; of two, the preferred one if it has all commands."""
+        if not answering:
+            raise BridgeError(
+                f"the control board {self.prefix} answers neither at {ports[3]} (YARP 3) nor at {ports[4]} (YARP 4); "
+                "start the robot",
+                field="rpc",
             )
-            reply = network.rpc(f"{self.prefix}/rpc:i", request)
-            if not reply.items or reply.items[0] != Vocab.of("ok"):
-                raise BridgeError(f"{self.prefix}/rpc:i refused the control mode of axis {index or 0}: {reply}")
+        late = [field for _, field, _ in self.told if COMMANDS[STREAMS.get(field, field)][0] == ("?",)]
+        if late and 4 not in answering:
+            raise PolicyError(
+                f"{self.name}/{late[0]} is a command of YARP 4, and {self.prefix} is a control board of YARP 3",
+                field="commands",
+            )
+        return 4 if late else preferred if preferred in answering else answering[0]
+
+
+def _is_prismatic(reply: Bottle) -> bool:
+    """Return whether the reply to the question for the type of an axis names a prismatic one; it may be refused."""
+    codes = [item for item in reply.items if isinstance(item, int)]
+    return codes[:1] == [Vocab.of("atpr").code]
 
 
 class YarpDevices(Started):
@@ -164,21 +208,24 @@ class YarpDevices(Started):
 
     A device with fields, such as a compliant joint, is read at ``/<name>/<device>/state:o`` and commanded at
     ``command:i``; a control board at ``stateExt:o`` and ``command:i``, after its axes were switched to the control mode
-    of the command.
+    of the command by a call to ``rpc:i`` (YARP 3) or ``nws/rpc:i`` (YARP 4), whichever answers.
 
     Args:
         policy: policy that names the devices.
         server: address of the name server; "" for the configured one.
         name: first part of the ports' names; "" for the namespace of the policy.
         host: address that the policy's own ports listen on.
+        dialect: 3 or 4: the YARP of a robot that serves both, or does not say which one it belongs to.
     """
 
-    def __init__(self, policy: Policy, *, server: str = "", name: str = "", host: str = "127.0.0.1") -> None:
+    def __init__(
+        self, policy: Policy, *, server: str = "", name: str = "", host: str = "127.0.0.1", dialect: Dialect = 3
+    ) -> None:
         self.clock = WallClock()
         """Clock that measures the period."""
         self.arrived = threading.Condition()
         """Notified with each message."""
-        self._server, self._host = server, host
+        self._server, self._host, self._dialect = server, host, dialect
         self._name = (name or policy.namespace or policy.robot).strip("/")
         self._network: YarpNetwork | None = None
         self._policy = policy
@@ -191,7 +238,7 @@ class YarpDevices(Started):
         Raises:
             BridgeError: no name server answers, or a port of the robot does not exist.
         """
-        network = self._network = YarpNetwork(self._server, host=self._host)
+        network = self._network = YarpNetwork(self._server, host=self._host, dialect=self._dialect)
         names = [*self._policy.measured, *self._policy.commands]
         for k, name in enumerate(names):
             match = _ELEMENT.fullmatch(name)
@@ -206,12 +253,12 @@ class YarpDevices(Started):
             seen = len(self._policy.measured)
             (found.seen if k < seen else found.told).append((k if k < seen else k - seen, field, index))
         for device in self.devices.values():
+            device.prepare(network)
             if device.seen:
                 port = network.network.open("...", on_data=self._taker(device), output=False, limit=MAX_BYTES)
                 network.connect(device.state, port.contact.name)
             if device.told:
-                device.prepare(network)
-                device.output = network.open_output("...")
+                device.output = network.open_output("...", dialect=device.dialect)
                 network.connect(device.output.name, f"{device.prefix}/command:i")
 
     def _taker(self, device: _Device) -> object:

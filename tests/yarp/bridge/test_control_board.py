@@ -72,6 +72,21 @@ def test_a_part_of_two_boards_is_moved_and_seen_in_its_own_order(dialect):
             until(lambda: abs(fore.read().content[0] - 5.0) < 2.0, "the elbow alone")
 
 
+@pytest.mark.parametrize("dialect", [3, 4])
+def test_calls_of_either_port_take_floats_of_both_dialects(dialect):
+    requests = {
+        "/r/all/rpc:i": ("[set] [vel] 0 12.5", "[get] [vel] 0", 2),
+        "/r/all/nws/rpc:i": ("setTrajSpeedOneRPC 0 17.5", "getTrajSpeedOneRPC 0", 1),
+    }
+    with (
+        served(two_boards()) as world,
+        YarpNetwork(str(world.yarp.names.address), dialect=dialect) as client,
+    ):
+        for port, (change, read, at) in requests.items():
+            assert client.rpc(port, parse_bottle(change)) in (bottle(OK), bottle((OK,)))
+            assert client.rpc(port, parse_bottle(read))[at] == float(change.split()[-1])
+
+
 class Recorded:
     """As much of a recorded board as a part needs."""
 

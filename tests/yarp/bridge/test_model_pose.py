@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from fuzz import until
 from yarp_simulation import served
+from yarp_world import answers_of
 
 from pliant.devices.base import Sample
 from pliant.model import Interface, Robot
@@ -15,7 +16,7 @@ from pliant.yarp.bridge.calls import NameClient
 from pliant.yarp.bridge.model_pose import SERVER, pose_request
 from pliant.yarp.bridge.network import Network
 from pliant.yarp.model.services import ModelPose, YarpInterface
-from pliant.yarp.wire import bottle, encode_bottle
+from pliant.yarp.wire import bottle, decode_bottle, encode_bottle
 from pliant.yarp.wire.values import FAIL, OK
 
 PERIOD = 0.01
@@ -35,17 +36,20 @@ def robot_with_pose():
 class TransformServer:
     """Takes calls as YARP's transform server does."""
 
-    def __init__(self, world, answer=OK):
+    def __init__(self, world, answer=OK, dialect=None):
         self.calls = []
+        self.payloads = []
         self.senders = set()
         self.answer = bottle(answer)
         self.called = threading.Event()
         self.network = Network(NameClient(world.bridge.server.address), watch=False)
         self.network.start()
-        self.port = self.network.open(SERVER, output=False, is_rpc=True, on_data=self.take)
+        administer = None if dialect is None else answers_of(dialect)
+        self.port = self.network.open(SERVER, output=False, is_rpc=True, on_data=self.take, administer=administer)
 
     def take(self, arrival):
         self.calls.append(arrival.bottle())
+        self.payloads.append(arrival.payload)
         self.senders.add(arrival.sender)
         self.called.set()
         return self.answer
@@ -89,6 +93,18 @@ def test_the_server_gets_the_pose_of_a_falling_robot_at_its_period():
         assert n % 10 in (0, 9)  # a sample shows the start of the step that has just ended
     assert heights == sorted(heights, reverse=True)
     assert len(set(heights)) == len(heights)
+
+
+@pytest.mark.network
+@pytest.mark.parametrize(("option", "version", "spoken"), [(3, 4, 4), (4, 3, 3), (4, None, 4)])
+def test_the_pose_is_written_as_the_server_reads_it_and_else_by_the_option(option, version, spoken):
+    with served(robot_with_pose(), f",dialect={option}") as world:
+        server = TransformServer(world, dialect=version)
+        try:
+            server.wait(1)
+        finally:
+            server.close()
+    decode_bottle(server.payloads[0], spoken)
 
 
 @pytest.mark.network

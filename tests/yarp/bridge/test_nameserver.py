@@ -56,6 +56,30 @@ def test_the_server_itself_cannot_be_unregistered():
         assert names.query("/root") is not None
 
 
+@pytest.mark.parametrize("name", ["/root", "root", "fallback"])
+def test_the_entries_of_the_server_itself_cannot_be_registered_by_others(name):
+    with yarp_world() as (server, names, _):
+        told, before = [], names.list()
+        server.on_complaint = told.append
+        names.ask("set", "/root", "process", "7")
+        with pytest.raises(BridgeError, match="did not register"):
+            names.register(name, "tcp", "127.0.0.1", 12345)
+        assert "is an entry of the name server itself; must be another name" in told[0]
+        assert names.ask_text("register", name) == b"*** end of message\r\n"
+        refused = parse_bottle(names.ask_text("bot", "register", name, "tcp", "127.0.0.1", "12345").decode())
+        assert (refused[0], refused[1][1]) == ("port", -1)
+        assert ask_root(server, f"register {name} tcp 127.0.0.1 12345") == "[fail]"
+        assert names.list() == before
+        assert names.ask("get", "/root", "process") == ["port /root property process = 7"]
+
+
+def test_a_server_of_another_name_space_gives_away_the_name_of_the_default_one():
+    with yarp_world(name="/lab") as (_, names, _):
+        assert names.register("/root").name == "/root"
+        with pytest.raises(BridgeError, match="did not register"):
+            names.register("/lab")
+
+
 def test_a_query_for_a_network_gets_the_address_there():
     with yarp_world() as (_, names, _):
         names.register("/a", "tcp", "127.0.0.1", 12000)

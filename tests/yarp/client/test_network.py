@@ -2,11 +2,12 @@
 
 import pytest
 from fuzz import until
+from yarp_world import answers_of
 
 from pliant.base.errors import BridgeError
 from pliant.yarp.bridge.nameserver import NameServer
 from pliant.yarp.client import YarpNetwork, find_server
-from pliant.yarp.wire import Stamp, bottle
+from pliant.yarp.wire import Stamp, bottle, encode_bottle
 
 pytestmark = pytest.mark.network
 
@@ -29,6 +30,29 @@ def test_what_is_written_is_read_with_its_stamp_sender_and_dialect(yarp):
     assert "already" in yarp.connect("/writer", "/reader", "fast_tcp")
     yarp.disconnect("/writer", "/reader")
     until(lambda: not yarp.is_connected("/writer", "/reader"), "the end of the connection")
+
+
+@pytest.mark.parametrize("default", [3, 4])
+@pytest.mark.parametrize("version", [3, 4, None])
+def test_a_port_gets_messages_and_calls_in_its_dialect_and_else_in_the_default(yarp, version, default):
+    spoken, heard = version or default, []
+
+    def take(arrival):
+        heard.append(arrival.payload)
+        return bottle(0.5) if arrival.wants_reply else None
+
+    administer = None if version is None else answers_of(version)
+    yarp.network.open("/stock", output=False, on_data=take, administer=administer)
+    with YarpNetwork(str(yarp.names.address), dialect=default) as client:
+        with client.open_rpc("/stock") as connection:
+            assert connection.call(bottle("f", 2.5)) == bottle(0.5)
+        for given in (None, 3, 4):
+            writer = client.open_output(dialect=given)
+            client.connect(writer.name, "/stock")
+            writer.write_bottle(bottle("f", 2.5))
+            until(lambda given=given: len(heard) == (given or 2), "the message")
+    dialects = (spoken, spoken, 3, 4)
+    assert heard == [encode_bottle(bottle("f", 2.5), dialect) for dialect in dialects]
 
 
 def test_the_carrier_of_a_uri_is_taken(yarp):

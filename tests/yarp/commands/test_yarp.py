@@ -8,10 +8,12 @@ import subprocess
 import sys
 
 import pytest
+from fuzz import until
+from yarp_world import answers_of
 
 from pliant.yarp.bridge.nameserver import NameServer
 from pliant.yarp.client import YarpNetwork
-from pliant.yarp.wire import bottle
+from pliant.yarp.wire import bottle, encode_bottle
 
 pytestmark = pytest.mark.network
 
@@ -41,6 +43,23 @@ def test_ports_are_listed_connected_asked_and_disconnected(call, server, network
     assert json.loads(out)["out"] == '"/reader"'
     code, out, _ = call("yarp", "disconnect", "/writer", "/reader", "--server", server)
     assert (code, out.strip()) == (0, "Removed connection from /writer to /reader")
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_calls_and_messages_are_in_the_dialect_of_the_port(call, server, network, monkeypatch, version):
+    heard = []
+
+    def take(arrival):
+        heard.append(arrival.payload)
+        return bottle(0.5) if arrival.wants_reply else None
+
+    network.network.open("/stock", output=False, on_data=take, administer=answers_of(version))
+    other = ("--dialect", str(7 - version))  # for ports that do not say
+    assert call("yarp", "rpc", "/stock", "f 2.5", "--server", server, *other)[1].strip() == "Response: 0.5"
+    monkeypatch.setattr("sys.stdin", io.StringIO("f 2.5\n"))
+    assert call("yarp", "write", "...", "/stock", "--server", server, *other)[0] == 0
+    until(lambda: len(heard) == 2, "the message")
+    assert heard == [encode_bottle(bottle("f", 2.5), version)] * 2
 
 
 def test_ports_of_killed_programs_are_removed(call, server, network):

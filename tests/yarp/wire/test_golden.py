@@ -5,7 +5,10 @@ import json
 import pytest
 from shared_files import SHARED, shared_file
 
+from pliant.base.errors import WireError
+from pliant.yarp.wire import control_board, control_board_v3
 from pliant.yarp.wire.binary import decode_bottle, encode_bottle, read_bottle
+from pliant.yarp.wire.board_calls import CALLS, encode_request
 from pliant.yarp.wire.connection import (
     ACKNOWLEDGEMENT,
     WAKE_UP,
@@ -86,6 +89,35 @@ def test_a_binary_connection_is_read_to_its_last_byte_and_written_back(group, st
         if message.payload:
             same_bottle(message.payload, dialect)
     assert_answers(hello, messages, answered, dialect, truncated)
+
+
+SECOND = ("get pwm", "get mtnm", "getPWMRPC", "getNumberOfMotorsRPC")
+"""Calls that read what another call reads too."""
+
+
+@pytest.mark.parametrize("dialect", [3, 4])
+def test_the_table_of_calls_gives_the_recorded_requests_of_clients_of_a_control_board(dialect):
+    wire = control_board if dialect == 4 else control_board_v3
+    done = set()
+    for group, stream in (s.values for s in select("tcp")):
+        sent = both_ways(stream)[0]
+        hello, end = Hello.read(sent)
+        if dialect_of(group) != dialect or not hello.sender.endswith("/rpc:o"):
+            continue
+        for payload in (m.payload for m in Framer().feed(sent[end:]) if m.payload):
+            try:
+                name, values = wire.decode_request(decode_bottle(payload, dialect))
+            except WireError:  # versions and remote variables are not in the table
+                continue
+            call = CALLS[dialect].get(name)
+            if call is None or call.verb == "do" or name in SECOND:
+                continue
+            request = encode_request(dialect, call.verb, call.quantity, call.axes, *values)
+            assert encode_bottle(request, dialect) == payload
+            done.add(name)
+    assert len(done) > 60
+    with pytest.raises(WireError, match=f"dialect {dialect} has no call to get warp of one"):
+        encode_request(dialect, "get", "warp", "one", 0)
 
 
 def assert_answers(hello, messages, answered, dialect, truncated):

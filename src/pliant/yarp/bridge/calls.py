@@ -26,6 +26,7 @@ from pliant.yarp.wire import (
     TextMessage,
     Vocab,
     bottle,
+    decode_either,
     encode_bottle,
     format_bottle,
     parse_bottle,
@@ -381,16 +382,13 @@ class RpcConnection:
         if not reply:
             return Bottle()
         try:
-            return read_bottle(reply, self.dialect)[0]
+            return decode_either(reply, self.dialect)[0]
         except WireError as fault:
-            try:
-                return read_bottle(reply, self._other)[0]
-            except WireError:
-                raise WireError(
-                    f"the reply of {self.contact.name} is not a Bottle of dialect {self.dialect}: {fault}. It may be a "
-                    "record of fields without tags, which only programs that know the call can read",
-                    field="reply",
-                ) from None
+            raise WireError(
+                f"the reply of {self.contact.name} is not a Bottle of dialect {self.dialect}: {fault}. It may be a "
+                "record of fields without tags, which only programs that know the call can read",
+                field="reply",
+            ) from None
 
     def close(self) -> None:
         """Say goodbye and close the connection; may be called twice."""

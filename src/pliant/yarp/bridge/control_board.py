@@ -26,13 +26,12 @@ from pliant.yarp.control_board import ControlBoardDevice, JoinedBoard
 from pliant.yarp.model.services import ControlBoardServer
 from pliant.yarp.wire import Bottle, Dialect
 from pliant.yarp.wire.binary import encode_vector
+from pliant.yarp.wire.board_calls import CALL_PORTS
 
 MAX_CLIENTS = 256
 """Most clients of one part whose dialect is remembered."""
 MAX_REASONS = 100
 """Most reasons of refused calls that are told of one port."""
-CALL_PORTS: tuple[tuple[str, Dialect, str], ...] = (("rpc:i", 3, "/rpc:o"), ("nws/rpc:i", 4, "/nwc/rpc:o"))
-"""Port for calls, its dialect, and how the names of the ports end by which clients connect to it."""
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
 from pliant.base.errors import PliantError, WireError
-from pliant.yarp.wire import Bottle, Dialect, decode_bottle, decode_either, parse_bottle
+from pliant.yarp.wire import Bottle, Dialect, decode_either, parse_bottle
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,24 +27,22 @@ class Arrival:
     wants_reply: bool
     """Whether the sender waits for an answer."""
 
-    def bottle(self, dialect: Dialect | None = None) -> Bottle:
-        """Return the object as a Bottle.
+    def bottle(self, first: Dialect = 4) -> Bottle:
+        """Return the object as a Bottle, in the dialect that its bytes fit.
 
         Args:
-            dialect: of its floats; None for the one that its bytes fit.
+            first: the dialect that is tried first.
 
         Raises:
             WireError: it is no Bottle.
         """
-        return self.bottle_and_dialect(dialect)[0]
+        return self.bottle_and_dialect(first)[0]
 
-    def bottle_and_dialect(self, dialect: Dialect | None = None) -> tuple[Bottle, Dialect]:
+    def bottle_and_dialect(self, first: Dialect = 4) -> tuple[Bottle, Dialect]:
         """Return the object as a Bottle, and the dialect that its bytes fit."""
         if self.text is not None:
-            return parse_bottle(self.text), dialect or 4
-        if dialect is not None:
-            return decode_bottle(self.payload, dialect), dialect
-        return decode_either(self.payload)
+            return parse_bottle(self.text), first
+        return decode_either(self.payload, first)
 
 
 Answer: TypeAlias = "Bottle | bytes | str | Future[Any] | None"

@@ -42,7 +42,7 @@ class _Sender:
     """Sends the newest pose to the server, in a thread of its own: each call waits for its answer."""
 
     def __init__(self, served: Served, name: str, device: SampleSource, model: str) -> None:
-        self._network, self._dialect = served.network, served.dialect
+        self._network, self._receivers = served.network, served.receivers
         self._child = f"/{model}/frame"
         self._port = f"/{model}/transformClient/rpc:o"
         self._newest: Sample | None = None
@@ -80,7 +80,8 @@ class _Sender:
     def _send(self, sample: Sample) -> None:
         if self._connection is None:
             contact = self._network.names.find(SERVER)
-            self._connection = RpcConnection(contact, self._port, self._dialect, TIMEOUT_S)
+            self._receivers.meet(SERVER, contact)
+            self._connection = RpcConnection(contact, self._port, self._receivers.dialect_of(SERVER), TIMEOUT_S)
         reply = self._connection.call(pose_request(self._child, sample))
         if not reply.items or reply[0] != OK:
             said = format_bottle(reply)[:200] or "nothing"

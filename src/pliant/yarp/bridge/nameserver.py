@@ -128,6 +128,7 @@ class NameServer:
     ) -> None:
         self.host = listening_address(host, "ip")
         self.name = name
+        self._own_names = (name, "fallback")
         self.threads = threads or Threads()
         self.contacts: dict[str, Contact] = {}
         self.properties: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -351,6 +352,8 @@ class NameServer:
             name = f"/tmp/port/{self._temporary}{name if name != ANY else ''}"
         if not name.startswith("/") and name != "fallback":
             name = f"/{name}"
+        if name in self._own_names:
+            raise WireError(f"{name} is an entry of the name server itself; must be another name", field="name")
         carrier = "tcp" if carrier == ANY else carrier
         wanted = int(number) if re.fullmatch(r"\d{1,5}", number) else 0
         if carrier == "mcast":
@@ -412,7 +415,7 @@ class NameServer:
         return []
 
     def _forget(self, name: str) -> None:
-        if name in (self.name, "fallback"):
+        if name in self._own_names:
             return
         self.contacts.pop(name, None)
         self.properties.pop(name, None)

@@ -20,6 +20,7 @@ from pliant.yarp.bridge.configuration import find_server
 from pliant.yarp.bridge.messages import Arrival
 from pliant.yarp.bridge.network import Network
 from pliant.yarp.bridge.port import Port
+from pliant.yarp.bridge.recognition import Receivers
 from pliant.yarp.wire import Bottle, Contact, Dialect, Stamp, Vocab, bottle
 from pliant.yarp.wire.binary import MAX_BYTES
 
@@ -117,7 +118,8 @@ class YarpNetwork:
     Args:
         server: address ``HOST:PORT`` of the name server; "" for the configured one.
         host: address that ports listen on.
-        dialect: 3 or 4: how floats are written in what it sends; what it reads may be of either.
+        dialect: 3 or 4: how floats are written to a port that does not say which YARP it belongs to; what is read may
+            be of either.
         timeout: longest wait for an answer [s].
 
     Raises:
@@ -133,7 +135,8 @@ class YarpNetwork:
     ) -> None:
         self.names = NameClient(find_server(server), timeout)
         self.names.advice = "; start a name server: pliant yarpserver --write, or pliant run ROBOT --bridge yarp"
-        self.dialect: Dialect = dialect
+        self.receivers = Receivers(dialect)
+        """What the ports read to which it writes."""
         self.timeout = timeout
         self._host = host
         self._network: Network | None = None
@@ -221,9 +224,17 @@ class YarpNetwork:
         """Open a port that receives."""
         return InputPort(self.network, name, strict=strict)
 
-    def open_output(self, name: str = "...", **options: Any) -> Port:
-        """Open a port that sends, by `Port.write_bottle`."""
-        return self.network.open(name, dialect=self.dialect, **options)
+    def open_output(self, name: str = "...", *, dialect: Dialect | None = None, **options: Any) -> Port:
+        """Open a port that sends, by `Port.write_bottle`.
+
+        Args:
+            name: of the port.
+            dialect: of its floats; None for that of each receiver, which is asked when it is connected.
+            options: of the port.
+        """
+        if dialect is None:
+            options = {"meet": self.receivers.meet, "dialect_of": self.receivers.dialect_of, **options}
+        return self.network.open(name, dialect=dialect or self.receivers.dialect, **options)
 
     def read(self, name: str = "...", source: str = "", carrier: str = "") -> Iterator[Received]:
         """Open a port, connect a source to it, and yield what arrives, until the network is closed."""
@@ -237,12 +248,14 @@ class YarpNetwork:
                 continue
 
     def open_rpc(self, name: str, sender: str = "anon_rpc") -> RpcConnection:
-        """Return a connection for calls to a port.
+        """Return a connection for calls to a port, in the dialect of the port, which is asked first.
 
         Raises:
             BridgeError: the port does not exist or does not answer.
         """
-        return RpcConnection(self.names.find(name), sender, self.dialect, self.timeout)
+        contact = self.names.find(name)
+        self.receivers.meet(contact.name, contact)
+        return RpcConnection(contact, sender, self.receivers.dialect_of(contact.name), self.timeout)
 
     def rpc(self, name: str, request: Bottle) -> Bottle:
         """Return the reply of a port to one call."""

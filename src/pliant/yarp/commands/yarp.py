@@ -21,7 +21,9 @@ __all__ = ["yarp"]
 yarp = App(name="yarp", help="Read, write, call and connect ports of a YARP network, without an installation of YARP.")
 
 Server = Annotated[str, Parameter(help="Name server, HOST:PORT; default: YARP's configuration, else 127.0.0.1:10000.")]
-YarpDialect = Annotated[int, Parameter(help="Write numbers as YARP 3 or as YARP 4; both are read.")]
+YarpDialect = Annotated[
+    int, Parameter(help="Write numbers as YARP 3 or as YARP 4 to a port that does not say which one it belongs to.")
+]
 Carrier = Annotated[str, Parameter(help="tcp, fast_tcp, udp, text or text_ack.")]
 
 

@@ -22,8 +22,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from pliant.base.errors import WireError
 from pliant.yarp.wire.binary import Dialect
-from pliant.yarp.wire.records import Argument, Method
+from pliant.yarp.wire.records import Argument, Method, encode_fields
+from pliant.yarp.wire.values import Bottle, Value, Vocab
+
+CALL_PORTS: tuple[tuple[str, Dialect, str], ...] = (("rpc:i", 3, "/rpc:o"), ("nws/rpc:i", 4, "/nwc/rpc:o"))
+"""Port for calls, its dialect, and how the names of the ports end by which clients connect to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,3 +301,25 @@ def _calls() -> dict[Dialect, dict[str, Call]]:
 
 CALLS = _calls()
 """The calls of each dialect by name: words of the request (dialect 3), or method (dialect 4)."""
+
+
+def encode_request(dialect: Dialect, verb: str, quantity: str, axes: str, *values: object) -> Bottle:
+    """Return the request by which a client reads or sets a quantity; of two calls for it, the first of the table.
+
+    Args:
+        dialect: 3 or 4.
+        verb: ``get`` or ``set``; the calls of motions (``do``) differ in more than these arguments.
+        quantity: as in `Call`.
+        axes: as in `Call`.
+        values: its arguments.
+
+    Raises:
+        WireError: the dialect has no such call, or the arguments do not fit.
+    """
+    wanted = (verb, quantity, axes)
+    method = next((c.method for c in CALLS[dialect].values() if (c.verb, c.quantity, c.axes) == wanted), None)
+    if method is None:
+        raise WireError(f"dialect {dialect} has no call to {verb} {quantity} of {axes}", field="quantity")
+    words: list[Value] = [method.name] if dialect == 4 else [Vocab.of(word) for word in method.name.split()]
+    items = (*words, *encode_fields(method.arguments, values, dialect))
+    return Bottle(items, layout="tagged" if dialect == 4 else "")
