@@ -35,6 +35,7 @@ ROWS = [
 LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
 WINGS = {path.parent.name for path in SOURCE.glob("*/wing.py")} - {"base"}
 BETWEEN_WINGS = {
+    ("compare.commands", "films"),
     ("learn.backend", "sweep"),
     ("feet.fit", "identification"),
     ("franka.client.policy", "learn"),
